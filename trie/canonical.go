@@ -1,0 +1,140 @@
+package trie
+
+import (
+	"cmp"
+	"slices"
+)
+
+// renumber copies the given nodes of t, parents before children, into a new trie whose
+// frames are sorted by resource, line, column and name and whose strings are numbered
+// by first use. It returns the new number of each node, for those not copied 0. Frames
+// and strings that no node needs are left out.
+func (t *Trie) renumber(nodes []NodeID) (*Trie, []NodeID) {
+	used := make([]bool, len(t.Frames))
+	for _, n := range nodes {
+		used[t.Nodes[n].Frame] = true
+	}
+	order, _ := t.rankFrames()
+	out := New()
+	stringOf := make([]StringID, len(t.Strings))
+	keep := func(s StringID) StringID {
+		if stringOf[s] == 0 && t.Strings[s] != "" {
+			stringOf[s] = StringID(len(out.Strings))
+			out.Strings = append(out.Strings, t.Strings[s])
+		}
+		return stringOf[s]
+	}
+	frameOf := make([]FrameID, len(t.Frames))
+	for _, f := range order {
+		if !used[f] {
+			continue
+		}
+		r := t.Frames[f]
+		r.Name, r.Resource = keep(r.Name), keep(r.Resource)
+		frameOf[f] = FrameID(len(out.Frames))
+		out.Frames = append(out.Frames, r)
+	}
+	nodeOf := make([]NodeID, len(t.Nodes))
+	out.Nodes = slices.Grow(out.Nodes, len(nodes))
+	for _, n := range nodes {
+		nodeOf[n] = NodeID(len(out.Nodes))
+		out.Nodes = append(out.Nodes, Node{nodeOf[t.Nodes[n].Parent], frameOf[t.Nodes[n].Frame]})
+	}
+	return out, nodeOf
+}
+
+// Canonical returns t with its tables numbered in one defined way: nodes by their first
+// sample, parents first, then the nodes that no sample has, in the order of t. Traces
+// that differ in numbering alone have the same canonical form.
+func (t *Trace) Canonical() *Trace {
+	order := make([]NodeID, 0, len(t.Nodes))
+	seen := make([]bool, len(t.Nodes))
+	seen[Root] = true
+	visit := func(n NodeID) {
+		from := len(order)
+		for ; !seen[n]; n = t.Nodes[n].Parent {
+			seen[n] = true
+			order = append(order, n)
+		}
+		slices.Reverse(order[from:])
+	}
+	for _, s := range t.Samples {
+		visit(s.Node)
+	}
+	for n := range t.Nodes {
+		visit(NodeID(n))
+	}
+	trie, nodeOf := t.renumber(order)
+	out := &Trace{Trie: *trie, Context: t.Context, Unknown: t.Unknown}
+	out.Samples = slices.Clone(t.Samples)
+	for i := range out.Samples {
+		out.Samples[i].Node = nodeOf[out.Samples[i].Node]
+	}
+	return out
+}
+
+// Canonical returns p with its tables numbered in one defined way: nodes in preorder,
+// without those that have no weight in themselves or below; groups sorted by their
+// labels, without those that are empty.
+func (p *Profile) Canonical() *Profile {
+	needed := make([]bool, len(p.Nodes))
+	for i := range p.Groups {
+		for n, w := range p.Groups[i].Weights {
+			needed[n] = needed[n] || !w.IsZero()
+		}
+	}
+	for n := len(p.Nodes) - 1; n > 0; n-- {
+		if needed[n] {
+			needed[p.Nodes[n].Parent] = true
+		}
+	}
+	order := make([]NodeID, 0, len(p.Nodes))
+	for n := range p.Preorder() {
+		if needed[n] {
+			order = append(order, n)
+		}
+	}
+	trie, nodeOf := p.renumber(order)
+	out := &Profile{Trie: *trie, Unknown: p.Unknown}
+	for i := range p.Groups {
+		from := &p.Groups[i]
+		to := Group{Labels: from.Labels, Coverage: from.Coverage}
+		for n, w := range from.Weights {
+			if !w.IsZero() {
+				*to.at(nodeOf[n]) = w
+			}
+		}
+		if len(to.Weights) > 0 || to.Coverage != (Coverage{}) {
+			out.Groups = append(out.Groups, to)
+		}
+	}
+	slices.SortFunc(out.Groups, func(a, b Group) int { return slices.CompareFunc(a.Labels, b.Labels, compareLabels) })
+	return out
+}
+
+// equalTables reports whether two tries in canonical form are the same.
+func (t *Trie) equalTables(o *Trie) bool {
+	return slices.Equal(t.Strings, o.Strings) && slices.Equal(t.Frames, o.Frames) && slices.Equal(t.Nodes, o.Nodes)
+}
+
+// Equal reports whether p and o hold the same weights for the same stacks and labels.
+func (p *Profile) Equal(o *Profile) bool {
+	a, b := p.Canonical(), o.Canonical()
+	return a.equalTables(&b.Trie) && slices.EqualFunc(a.Groups, b.Groups, func(x, y Group) bool {
+		return slices.Equal(x.Labels, y.Labels) && slices.Equal(x.Weights, y.Weights) && x.Coverage == y.Coverage
+	})
+}
+
+// Equal reports whether t and o are the same recording: the same stacks at the same
+// times in the same context.
+func (t *Trace) Equal(o *Trace) bool {
+	a, b := t.Canonical(), o.Canonical()
+	x, y := a.Context, b.Context
+	return a.equalTables(&b.Trie) && slices.Equal(a.Samples, b.Samples) &&
+		slices.Equal(x.Labels, y.Labels) && slices.Equal(x.Spans, y.Spans) &&
+		slices.Equal(x.Unknown, y.Unknown) && slices.Equal(a.Unknown, b.Unknown) &&
+		x.Page == y.Page && x.ViewID == y.ViewID && x.Chunk == y.Chunk &&
+		x.TimeOrigin == y.TimeOrigin && x.Interval == y.Interval &&
+		cmp.Compare(x.SamplingShare, y.SamplingShare) == 0 &&
+		x.Release == y.Release && x.Environment == y.Environment
+}

@@ -1,0 +1,89 @@
+package trie
+
+import "strings"
+
+// Names of synthetic frames, which stand for work that has no function of its own.
+// They have no resource.
+const (
+	FrameUnknown = "(unknown)" // code that can not or may not be attributed
+	FrameGC      = "(gc)"
+	FrameStyle   = "(style)"
+	FrameLayout  = "(layout)"
+	FramePaint   = "(paint)"
+	FrameIdle    = "(idle)"
+	FrameProgram = "(program)"
+	FrameOther   = "(other)" // what Prune folded
+)
+
+// ThirdParty returns the frame for all code of another party's host.
+func ThirdParty(host string) Frame { return Frame{Name: "(third-party " + host + ")"} }
+
+// foreign reports whether f stands for code that is not attributed, so that a run of
+// such frames says nothing and must not show how deep the foreign calls went.
+func (f Frame) foreign() bool {
+	return f.Resource == "" && (f.Name == FrameUnknown || strings.HasPrefix(f.Name, "(third-party "))
+}
+
+// rewrite builds the trie that has rename(f) for each frame f of t. A foreign frame
+// directly above itself is one node. It returns the new node of each old one.
+func (t *Trie) rewrite(rename func(Frame) Frame) (*Trie, []NodeID) {
+	out := New()
+	frameOf := make([]FrameID, len(t.Frames))
+	foreign := make([]bool, len(t.Frames)) // by the id of the old frame
+	for i := range t.Frames {
+		f := rename(t.FrameOf(FrameID(i)))
+		frameOf[i], foreign[i] = out.Intern(f), f.foreign()
+	}
+	nodeOf := make([]NodeID, len(t.Nodes))
+	for i := 1; i < len(t.Nodes); i++ {
+		n := t.Nodes[i]
+		parent, frame := nodeOf[n.Parent], frameOf[n.Frame]
+		if parent != Root && foreign[n.Frame] && out.Nodes[parent].Frame == frame {
+			nodeOf[i] = parent
+		} else {
+			nodeOf[i] = out.Child(parent, frame)
+		}
+	}
+	return out, nodeOf
+}
+
+// Coalesce returns t with each frame f replaced by rename(f), where runs of the same
+// foreign frame, (unknown) or (third-party HOST), are one node. A nil rename keeps all
+// frames. Coalescing twice is coalescing once if rename(rename(f)) = rename(f).
+func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
+	trie, nodeOf := t.rewrite(orSame(rename))
+	out := &Trace{Trie: *trie, Context: t.Context, Unknown: t.Unknown, Samples: make([]Sample, len(t.Samples))}
+	for i, s := range t.Samples {
+		s.Node = nodeOf[s.Node]
+		out.Samples[i] = s
+	}
+	return out
+}
+
+// Coalesce does for a profile what [Trace.Coalesce] does for a trace, and commutes with
+// Merge. Where sibling nodes become one, its reach is the sum of theirs, which counts a
+// page view twice that touched both; coalesce the traces to have the exact number.
+func (p *Profile) Coalesce(rename func(Frame) Frame) *Profile {
+	trie, nodeOf := p.rewrite(orSame(rename))
+	out := &Profile{Trie: *trie, Groups: make([]Group, len(p.Groups))}
+	for i := range p.Groups {
+		from, to := &p.Groups[i], &out.Groups[i]
+		to.Labels, to.Coverage = from.Labels, from.Coverage
+		for n, w := range from.Weights {
+			if n != 0 && nodeOf[n] == nodeOf[p.Nodes[n].Parent] {
+				w.Reach = 0 // every view that touched it touched the parent too
+			}
+			if !w.IsZero() {
+				to.at(nodeOf[n]).add(w)
+			}
+		}
+	}
+	return out
+}
+
+func orSame(rename func(Frame) Frame) func(Frame) Frame {
+	if rename == nil {
+		return func(f Frame) Frame { return f }
+	}
+	return rename
+}

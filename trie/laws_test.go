@@ -1,0 +1,159 @@
+package trie
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+)
+
+// The fuzzer's input is seeds, so a failure is a few numbers.
+func addSeeds(f *testing.F) {
+	for i := range uint64(60) {
+		f.Add(3*i, 3*i+1, 3*i+2)
+	}
+}
+
+func FuzzMergeLaws(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, x, y, z uint64) {
+		a, b, c := randomProfile(x), randomProfile(y), randomProfile(z)
+		before := a.Canonical()
+		equal := func(law string, got, want *Profile) {
+			t.Helper()
+			if err := got.Validate(); err != nil {
+				t.Errorf("%s: %v", law, err)
+			}
+			if !got.Equal(want) {
+				t.Errorf("merge is not %s", law)
+			}
+		}
+		equal("commutative", Merge(a, b), Merge(b, a))
+		equal("associative", Merge(Merge(a, b), c), Merge(a, Merge(b, c)))
+		equal("one with its identity", Merge(a, NewProfile()), a)
+		equal("undone by subtraction", Subtract(Merge(a, b), b), a)
+		equal("what coalescing commutes with", Merge(a, b).Coalesce(nil), Merge(a.Coalesce(nil), b.Coalesce(nil)))
+		equal("what coalescing commutes with, coalesced again", Merge(a, b).Coalesce(nil).Coalesce(nil), Merge(a, b).Coalesce(nil))
+		if !before.Equal(a) {
+			t.Errorf("merge changed its input")
+		}
+		if got, want := selfSum(Merge(a, b)), selfSum(a)+selfSum(b); got != want {
+			t.Errorf("total of merge %d µs, of its inputs %d µs", got, want)
+		}
+	})
+}
+
+func selfSum(p *Profile) (sum int64) {
+	for i := range p.Groups {
+		self, _ := p.Groups[i].Sum()
+		sum += self
+	}
+	return sum
+}
+
+// FuzzSlices cuts traces at random spans: the slices, merged, are the whole.
+func FuzzSlices(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, x, _, _ uint64) {
+		trace := randomTrace(x)
+		if err := trace.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		whole := trace.Profile()
+		cut := NewMerger()
+		cut.AddTrace(trace, func(s Slice) int {
+			labels := Labels{{"page", s.Page}}
+			for _, f := range s.Features {
+				labels = append(labels, Label{"feature", f})
+			}
+			return cut.Group(labels.Sort())
+		})
+		a, ca := whole.Canonical(), Coverage{}
+		b := Merge(cut.Profile()).withoutLabels().Canonical()
+		wa, ca := a.Flat()
+		wb, cb := b.Flat()
+		if !a.equalTables(&b.Trie) {
+			t.Fatal("the slices have other stacks than the whole")
+		}
+		for n := range wa {
+			if wa[n].Self != wb[n].Self || wa[n].Samples != wb[n].Samples {
+				t.Errorf("node %d: whole %+v, slices %+v", n, wa[n], wb[n])
+			}
+			if wb[n].Reach < wa[n].Reach {
+				t.Errorf("node %d: the view reached it in no slice", n)
+			}
+		}
+		if ca.Stackless != cb.Stackless || ca.Unsampled != cb.Unsampled || ca.Truncated != cb.Truncated {
+			t.Errorf("whole %+v, slices %+v", ca, cb)
+		}
+		if n := len(trace.Samples); n > 0 {
+			span := trace.Samples[n-1].Time - trace.Samples[0].Time + int64(trace.Context.Interval)
+			if got := selfSum(whole) + ca.Stackless + ca.Unsampled; got != span {
+				t.Errorf("weights sum to %d µs, the trace spans %d µs", got, span)
+			}
+		}
+	})
+}
+
+// withoutLabels folds all groups into one.
+func (p *Profile) withoutLabels() *Profile {
+	out := &Profile{Trie: p.Trie}
+	w, c := p.Flat()
+	out.Groups = []Group{{Weights: w, Coverage: c}}
+	return out
+}
+
+func FuzzPrune(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, x, y, n uint64) {
+		p := Merge(randomProfile(x), randomProfile(y))
+		most := int(n % 20)
+		pruned := p.Prune(most)
+		if err := pruned.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := selfSum(pruned), selfSum(p); got != want {
+			t.Errorf("total %d µs after pruning, %d µs before", got, want)
+		}
+		if got := 1 + 2*most + 1; len(pruned.Nodes) > got {
+			t.Errorf("%d nodes, asked for %d and an (other) each", len(pruned.Nodes), most)
+		}
+		if !p.Prune(len(p.Nodes)).Equal(p) {
+			t.Error("pruning to all nodes changed the profile")
+		}
+	})
+}
+
+func FuzzCanonical(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, x, y, _ uint64) {
+		trace := randomTrace(x)
+		c := trace.Canonical()
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if !c.equalTables(&c.Canonical().Trie) {
+			t.Error("the canonical form of a trace is not its own canonical form")
+		}
+		if !c.Profile().Equal(trace.Profile()) {
+			t.Error("the canonical trace has other weights")
+		}
+		p := randomProfile(y)
+		walked := p.Canonical()
+		next := NodeID(1)
+		for n, depth := range walked.Preorder() {
+			if n != next {
+				t.Fatalf("node %d where preorder has %d", n, next)
+			}
+			if int(walked.Depths()[n]) != depth {
+				t.Fatalf("node %d: depth %d, walked at %d", n, walked.Depths()[n], depth)
+			}
+			next++
+		}
+		var sorted = slices.IsSortedFunc(walked.Groups, func(a, b Group) int {
+			return cmp.Compare(a.Labels.key(), b.Labels.key())
+		})
+		if len(walked.Groups) > 0 && walked.Groups[0].Labels == nil && !sorted {
+			t.Error("groups are not sorted")
+		}
+	})
+}

@@ -1,0 +1,345 @@
+package trie
+
+import "slices"
+
+// Merger merges traces and profiles into one profile. It keeps scratch space between
+// calls, so use one for many. The inputs are never changed and not kept.
+type Merger struct {
+	profile *Profile
+
+	// From the tables of the input to those of the profile. Of resources and nodes each
+	// entry is one more, and 0 is not known yet.
+	resources []StringID
+	frames    []FrameID
+	nodes     []NodeID
+	last      NodeID // of the profile, found last
+
+	weights []Weight // of the input's nodes; Reach is 1 where a sampled stack holds the node
+	depths  []uint32 // of the input's nodes; empty if none is deep enough to matter
+
+	slices []Slice // of the trace that is being added
+	to     []int   // by slice: the group it goes to, or -1
+
+	viewID  string    // of the page view that is being added
+	touched []touched // by group: what the page view was counted at
+}
+
+// touched says where in a group one page view was counted.
+type touched struct {
+	group bool     // in the group's coverage
+	bits  []uint64 // a bit for each node
+	nodes []NodeID // those whose bit is set
+}
+
+// touch counts n and reports whether it was not counted before.
+func (t *touched) touch(n NodeID) bool {
+	word, bit := int(n>>6), uint64(1)<<(n&63)
+	if word >= len(t.bits) {
+		t.bits = extend(t.bits, 2*word+64)
+	}
+	if t.bits[word]&bit != 0 {
+		return false
+	}
+	t.bits[word] |= bit
+	t.nodes = append(t.nodes, n)
+	return true
+}
+
+// clear forgets the page view.
+func (t *touched) clear() {
+	t.group = false
+	for _, n := range t.nodes {
+		t.bits[n>>6] = 0
+	}
+	t.nodes = t.nodes[:0]
+}
+
+// NewMerger returns a Merger that has merged nothing.
+func NewMerger() *Merger { return &Merger{profile: NewProfile()} }
+
+// Profile returns the merge of all that was added. It belongs to the caller once no
+// more is added.
+func (m *Merger) Profile() *Profile { return m.profile }
+
+// Group returns the number of the group with these labels, which must be sorted.
+func (m *Merger) Group(l Labels) int {
+	for i := range m.profile.Groups {
+		if slices.Equal(m.profile.Groups[i].Labels, l) {
+			return i
+		}
+	}
+	m.profile.Groups = append(m.profile.Groups, Group{Labels: l})
+	return len(m.profile.Groups) - 1
+}
+
+// begin forgets the numbering of the last input.
+func (m *Merger) begin(t *Trie) {
+	m.profile.lookup()
+	m.resources = zeroed(m.resources, len(t.Strings))
+	m.frames = zeroed(m.frames, len(t.Frames))
+	m.nodes = zeroed(m.nodes, max(len(t.Nodes), 1))
+	m.nodes[Root] = Root + 1
+	m.last = Root
+	m.mapFrames(t)
+}
+
+// zeroed returns n zeros, in s if they fit.
+func zeroed[E any](s []E, n int) []E { return extend(s[:0], n) }
+
+// mapFrames finds all frames of t in the profile and adds what is missing. Traces of one
+// page have much the same frames in the same order, so the first guess is the frame
+// after the one found last.
+func (m *Merger) mapFrames(t *Trie) {
+	p := &m.profile.Trie
+	guess := FrameID(0)
+	for i, r := range t.Frames {
+		if m.resources[r.Resource] == 0 {
+			m.resources[r.Resource] = p.internString(t.Strings[r.Resource]) + 1
+		}
+		resource, name := m.resources[r.Resource]-1, t.Strings[r.Name]
+		if int(guess) < len(p.Frames) {
+			g := p.Frames[guess]
+			if g.Line == r.Line && g.Column == r.Column && g.Resource == resource && p.Strings[g.Name] == name {
+				m.frames[i] = guess
+				guess++
+				continue
+			}
+		}
+		m.frames[i] = p.internFrame(name, resource, r.Line, r.Column)
+		guess = m.frames[i] + 1
+	}
+}
+
+// mapNode returns the profile's node for node n of t, whose parent is mapped.
+func (m *Merger) mapNode(t *Trie, n NodeID) NodeID {
+	if m.nodes[n] == 0 {
+		node := t.Nodes[n]
+		m.last = m.profile.child(m.nodes[node.Parent]-1, m.frames[node.Frame], m.last+1)
+		m.nodes[n] = m.last + 1
+	}
+	return m.nodes[n] - 1
+}
+
+// AddProfile merges p.
+func (m *Merger) AddProfile(p *Profile) { m.addProfile(p, false) }
+
+func (m *Merger) addProfile(p *Profile, negative bool) {
+	m.begin(&p.Trie)
+	for n := range p.Nodes {
+		m.mapNode(&p.Trie, NodeID(n))
+	}
+	for i := range p.Groups {
+		from := &p.Groups[i]
+		to := &m.profile.Groups[m.Group(from.Labels)]
+		for n, w := range from.Weights {
+			if w.IsZero() {
+				continue
+			}
+			if negative {
+				w = w.negate()
+			}
+			to.at(m.nodes[n] - 1).add(w)
+		}
+		if negative {
+			to.Coverage.add(from.Coverage.negate())
+		} else {
+			to.Coverage.add(from.Coverage)
+		}
+	}
+}
+
+// AddTrace merges the parts of t that group sends somewhere. For every slice of t that
+// holds some of its time, group returns the number of a group, from [Merger.Group], or
+// -1 to leave the slice out. The traces of one page view must be added one after the
+// other, or the view counts more than once.
+//
+// How the samples become weights is said at [Weight], and the markers become synthetic
+// frames: garbage collection, style, layout and paint are one frame each on top of the
+// stack that they interrupted; a script without a stack is (unknown).
+func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
+	if m.viewID != t.Context.ViewID || m.viewID == "" {
+		m.viewID = t.Context.ViewID
+		for i := range m.touched {
+			m.touched[i].clear()
+		}
+	}
+	m.slices, m.to = t.appendSlices(m.slices[:0]), m.to[:0]
+	from, end := t.covered()
+	for _, s := range m.slices {
+		g := -1
+		if s.Start < end && s.End > from {
+			g = group(s)
+		}
+		m.to = append(m.to, g)
+	}
+	m.begin(&t.Trie)
+	m.depths = m.depths[:0]
+	if len(t.Nodes) > MaxStackDepth {
+		m.depths = t.appendDepths(m.depths)
+	}
+	for i, g := range m.to {
+		if g >= 0 && !slices.Contains(m.to[:i], g) {
+			m.countTrace(g)
+			m.weigh(t, g)
+			m.addWeights(t, g)
+		}
+	}
+}
+
+// weigh sums the time of t that goes to group g by the nodes of t.
+func (m *Merger) weigh(t *Trace, g int) {
+	m.weights = zeroed(m.weights, len(t.Nodes))
+	c := &m.profile.Groups[g].Coverage
+	var stackless, unsampled int64
+	for i, s := range t.stretches() {
+		self, gap, counts := s.clip-s.start, s.end-s.clip, s.counts
+		if len(m.slices) > 1 {
+			self, gap, counts = m.share(s, g)
+			if self|gap == 0 && !counts {
+				continue
+			}
+		}
+		unsampled += gap
+		sample := &t.Samples[i]
+		if frame, onTop := sample.Marker.synthetic(sample.Node != Root); onTop {
+			m.addOnTop(t, sample.Node, frame, g, self, counts)
+			continue
+		}
+		if sample.Node == Root {
+			stackless += self
+			continue
+		}
+		w := &m.weights[sample.Node]
+		w.Self += self // within one trace, times are bounded: see MaxTime
+		w.Reach = 1
+		if counts {
+			w.Samples++
+			m.countTruncated(c, sample.Node)
+		}
+	}
+	c.Stackless = add(c.Stackless, stackless)
+	c.Unsampled = add(c.Unsampled, unsampled)
+}
+
+// share returns what of s lies in the slices that go to group g, and whether the
+// sample itself does.
+func (m *Merger) share(s stretch, g int) (self, gap int64, counts bool) {
+	at := sliceAt(m.slices, s.start)
+	for k := at; k < len(m.slices) && m.slices[k].Start < max(s.end, s.start+1); k++ {
+		if m.to[k] == g {
+			self += m.slices[k].overlap(s.start, s.clip)
+			gap += m.slices[k].overlap(s.clip, s.end)
+			counts = counts || s.counts && k == at
+		}
+	}
+	return self, gap, counts
+}
+
+func (m *Merger) countTruncated(c *Coverage, n NodeID) {
+	if len(m.depths) > 0 && m.depths[n] == MaxStackDepth {
+		c.Truncated = add(c.Truncated, 1)
+	}
+}
+
+// addOnTop adds the time of a sample at node n of t to a synthetic frame on top of it.
+func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, counts bool) {
+	var path []NodeID
+	for a := range t.Stack(n) {
+		path = append(path, a)
+	}
+	to := Root
+	for _, a := range slices.Backward(path) {
+		m.weights[a].Reach = 1
+		to = m.mapNode(&t.Trie, a)
+	}
+	to = m.profile.Child(to, m.profile.Intern(frame))
+	samples := int64(0)
+	if counts {
+		samples = 1
+		m.countTruncated(&m.profile.Groups[g].Coverage, n)
+	}
+	m.addNode(g, to, self, samples)
+}
+
+// addWeights adds the sums of [Merger.weigh] to group g.
+func (m *Merger) addWeights(t *Trace, g int) {
+	for n := len(t.Nodes) - 1; n > 0; n-- {
+		if m.weights[n].Reach != 0 {
+			m.weights[t.Nodes[n].Parent].Reach = 1
+		}
+	}
+	for n := 1; n < len(t.Nodes); n++ {
+		if w := &m.weights[n]; w.Reach != 0 {
+			m.addNode(g, m.mapNode(&t.Trie, NodeID(n)), w.Self, w.Samples)
+		}
+	}
+}
+
+// addNode adds self time and samples to node n of group g, and the page view unless it
+// was there already.
+func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
+	w := m.profile.Groups[g].at(n)
+	if self|samples != 0 { // most nodes only have others on top of them
+		w.Self = add(w.Self, self)
+		w.Samples = add(w.Samples, samples)
+	}
+	if m.touched[g].touch(n) {
+		w.Reach = add(w.Reach, 1)
+	}
+}
+
+// countTrace counts the trace in group g, and its page view unless it was.
+func (m *Merger) countTrace(g int) {
+	for len(m.touched) <= g {
+		m.touched = append(m.touched, touched{})
+	}
+	c := &m.profile.Groups[g].Coverage
+	c.Traces = add(c.Traces, 1)
+	if !m.touched[g].group {
+		m.touched[g].group = true
+		c.Views = add(c.Views, 1)
+	}
+}
+
+// synthetic returns the frame that a marker stands for, given whether there is a stack.
+func (k Marker) synthetic(hasStack bool) (Frame, bool) {
+	switch k {
+	case MarkerGC:
+		return Frame{Name: FrameGC}, true
+	case MarkerStyle:
+		return Frame{Name: FrameStyle}, true
+	case MarkerLayout:
+		return Frame{Name: FrameLayout}, true
+	case MarkerPaint:
+		return Frame{Name: FramePaint}, true
+	case MarkerScript:
+		return Frame{Name: FrameUnknown}, !hasStack
+	}
+	return Frame{}, false
+}
+
+// Profile returns the weights of t as one group without labels.
+func (t *Trace) Profile() *Profile {
+	m := NewMerger()
+	m.AddTrace(t, func(Slice) int { return m.Group(nil) })
+	return m.Profile()
+}
+
+// Merge returns the sum of all profiles. It is commutative and associative, and the
+// empty profile is its identity. The inputs are not changed.
+func Merge(profiles ...*Profile) *Profile {
+	m := NewMerger()
+	for _, p := range profiles {
+		m.AddProfile(p)
+	}
+	return m.Profile()
+}
+
+// Subtract returns a less b: what a has more than b is positive, what it has less is
+// negative. Subtract(Merge(a, b), b) equals a.
+func Subtract(a, b *Profile) *Profile {
+	m := NewMerger()
+	m.AddProfile(a)
+	m.addProfile(b, true)
+	return m.Profile()
+}

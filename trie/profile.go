@@ -1,0 +1,213 @@
+package trie
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Weight is what a node of a profile carries. Every value adds up exactly.
+type Weight struct {
+	Self    int64 // µs in which this stack was on the main thread and nothing above it
+	Samples int64 // samples of this very stack, bursts collapsed
+	// Reach is the number of page views in which a sampled stack held this node. Two
+	// chunks of one page view count once if they are added one after the other.
+	Reach int64
+}
+
+// IsZero reports whether w carries nothing.
+func (w Weight) IsZero() bool { return w == Weight{} }
+
+// Coverage is what a group of weights knows beside its stacks. All values add up.
+type Coverage struct {
+	Views     int64 // page views with a trace in the group
+	Traces    int64 // traces with time in the group
+	Stackless int64 // µs without a stack: idle, or work that the profiler may not show
+	Unsampled int64 // µs in which the browser took no samples
+	Truncated int64 // counted samples whose stack the browser cut off, see MaxStackDepth
+}
+
+// Group is the part of a profile that has one set of labels.
+type Group struct {
+	Labels   Labels
+	Weights  []Weight // by NodeID; shorter than the node table if the rest is zero
+	Coverage Coverage
+}
+
+// Profile is a trie with weights: any number of traces merged. The root has no weight.
+type Profile struct {
+	Trie
+	Groups []Group // no two with the same labels
+	// Unknown holds fields of the binary format that this version does not know, as
+	// they were read. Merging drops them.
+	Unknown []byte
+}
+
+// NewProfile returns the empty profile.
+func NewProfile() *Profile { return &Profile{Trie: *New()} }
+
+// MaxWeight bounds each weight that comes from outside, in either direction. Sums are
+// saturated, so a profile can not overflow into nonsense.
+const MaxWeight = 1 << 56
+
+// add returns a+b, held within the range of int64.
+func add(a, b int64) int64 {
+	c := a + b
+	if (a > 0 && b > 0 && c < 0) || (a < 0 && b < 0 && c >= 0) {
+		if a > 0 {
+			return math.MaxInt64
+		}
+		return math.MinInt64
+	}
+	return c
+}
+
+func (w *Weight) add(o Weight) {
+	w.Self = add(w.Self, o.Self)
+	w.Samples = add(w.Samples, o.Samples)
+	w.Reach = add(w.Reach, o.Reach)
+}
+
+func (w Weight) negate() Weight { return Weight{-w.Self, -w.Samples, -w.Reach} }
+
+func (c *Coverage) add(o Coverage) {
+	c.Views = add(c.Views, o.Views)
+	c.Traces = add(c.Traces, o.Traces)
+	c.Stackless = add(c.Stackless, o.Stackless)
+	c.Unsampled = add(c.Unsampled, o.Unsampled)
+	c.Truncated = add(c.Truncated, o.Truncated)
+}
+
+func (c Coverage) negate() Coverage {
+	return Coverage{-c.Views, -c.Traces, -c.Stackless, -c.Unsampled, -c.Truncated}
+}
+
+// UnsampledShare returns how much of the time that the group's traces speak for was
+// not sampled, from 0 to 1. self is the sum of the group's self times.
+func (c Coverage) UnsampledShare(self int64) float64 {
+	all := float64(self) + float64(c.Stackless) + float64(c.Unsampled)
+	if all == 0 {
+		return 0
+	}
+	return float64(c.Unsampled) / all
+}
+
+// at returns the weight of n, growing the vector to hold it.
+func (g *Group) at(n NodeID) *Weight {
+	if int(n) >= len(g.Weights) {
+		g.Weights = extend(g.Weights, int(n)+1)
+	}
+	return &g.Weights[n]
+}
+
+// Sum returns the sum of the group's self times (µs) and of its samples.
+func (g *Group) Sum() (self, samples int64) {
+	for _, w := range g.Weights {
+		self, samples = add(self, w.Self), add(samples, w.Samples)
+	}
+	return self, samples
+}
+
+// key is a text that is equal for equal labels only.
+func (l Labels) key() string {
+	var b strings.Builder
+	for _, x := range l {
+		fmt.Fprintf(&b, "%d:%s%d:%s", len(x.Key), x.Key, len(x.Value), x.Value)
+	}
+	return b.String()
+}
+
+// Group returns the group with these labels, which must be sorted. It adds the group if
+// p does not have it; the pointer is good until the next group is added.
+func (p *Profile) Group(l Labels) *Group {
+	for i := range p.Groups {
+		if slices.Equal(p.Groups[i].Labels, l) {
+			return &p.Groups[i]
+		}
+	}
+	p.Groups = append(p.Groups, Group{Labels: l})
+	return &p.Groups[len(p.Groups)-1]
+}
+
+// Add adds w to node n, of the trie of p, in the group with labels l.
+func (p *Profile) Add(l Labels, n NodeID, w Weight) { p.Group(l).at(n).add(w) }
+
+// Flat returns the weight of every node summed over all groups, and so their coverage.
+// A page view that is in several groups counts in each of them: to have it counted
+// once, merge the traces into one group.
+func (p *Profile) Flat() ([]Weight, Coverage) {
+	flat := make([]Weight, len(p.Nodes))
+	var c Coverage
+	for i := range p.Groups {
+		for n, w := range p.Groups[i].Weights {
+			flat[n].add(w)
+		}
+		c.add(p.Groups[i].Coverage)
+	}
+	return flat, c
+}
+
+// Totals returns for each node the sum of self times and samples of the node and all
+// its descendants; Reach is the node's own. self is as [Profile.Flat] returns it.
+func (t *Trie) Totals(self []Weight) []Weight {
+	total := make([]Weight, len(t.Nodes))
+	copy(total, self)
+	for i := len(t.Nodes) - 1; i > 0; i-- {
+		up := &total[t.Nodes[i].Parent]
+		up.Self = add(up.Self, total[i].Self)
+		up.Samples = add(up.Samples, total[i].Samples)
+	}
+	return total
+}
+
+// Validate reports the first thing in p that breaks the invariants of its type.
+func (p *Profile) Validate() error {
+	if err := p.Trie.Validate(); err != nil {
+		return err
+	}
+	seenNodes := make(map[Node]bool, len(p.Nodes))
+	for i, n := range p.Nodes[1:] {
+		if seenNodes[n] {
+			return fmt.Errorf("node %d: another node has the same parent and frame", i+1)
+		}
+		seenNodes[n] = true
+	}
+	seen := make(map[string]bool, len(p.Groups))
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		if err := g.Labels.validate(); err != nil {
+			return fmt.Errorf("group %d: %w", i, err)
+		}
+		if k := g.Labels.key(); seen[k] {
+			return fmt.Errorf("group %d: another group has the same labels", i)
+		} else {
+			seen[k] = true
+		}
+		if len(g.Weights) > len(p.Nodes) {
+			return fmt.Errorf("group %d: %d weights for %d nodes", i, len(g.Weights), len(p.Nodes))
+		}
+		for n, w := range g.Weights {
+			if n == 0 && !w.IsZero() {
+				return fmt.Errorf("group %d: the root has weight", i)
+			}
+			if !inRange(w.Self, w.Samples, w.Reach) {
+				return fmt.Errorf("group %d: node %d: weight out of range", i, n)
+			}
+		}
+		c := g.Coverage
+		if !inRange(c.Views, c.Traces, c.Stackless, c.Unsampled, c.Truncated) {
+			return fmt.Errorf("group %d: coverage out of range", i)
+		}
+	}
+	return nil
+}
+
+func inRange(values ...int64) bool {
+	for _, v := range values {
+		if v < -MaxWeight || v > MaxWeight {
+			return false
+		}
+	}
+	return true
+}

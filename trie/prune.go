@@ -1,0 +1,91 @@
+package trie
+
+import "slices"
+
+// Prune returns p with at most about maxNodes nodes: those with the largest total self
+// time, over all groups, and their ancestors. What was below a kept node and is not
+// kept itself becomes one child of it, (other), which carries exactly the self time and
+// samples that were there, so that all totals stay what they were. The reach of (other)
+// is the largest of the folded nodes: at least so many page views touched one of them.
+// The (other) nodes come on top of maxNodes.
+func (p *Profile) Prune(maxNodes int) *Profile {
+	flat, _ := p.Flat()
+	total := p.Totals(flat)
+	keep := heaviest(p.Nodes, total, maxNodes)
+
+	out := NewProfile()
+	other := out.Intern(Frame{Name: FrameOther})
+	nodeOf := make([]NodeID, len(p.Nodes))
+	folded := make([]bool, len(p.Nodes))
+	for i := 1; i < len(p.Nodes); i++ {
+		n := p.Nodes[i]
+		switch {
+		case folded[n.Parent]:
+			nodeOf[i], folded[i] = nodeOf[n.Parent], true
+		case !keep[i]:
+			nodeOf[i], folded[i] = out.Child(nodeOf[n.Parent], other), true
+		default:
+			nodeOf[i] = out.Child(nodeOf[n.Parent], out.Intern(p.FrameOf(n.Frame)))
+		}
+	}
+	out.Groups = make([]Group, len(p.Groups))
+	for i := range p.Groups {
+		from, to := &p.Groups[i], &out.Groups[i]
+		to.Labels, to.Coverage = from.Labels, from.Coverage
+		for n, w := range from.Weights {
+			if w.IsZero() {
+				continue
+			}
+			sum := to.at(nodeOf[n])
+			if folded[n] {
+				reach := max(sum.Reach, w.Reach)
+				sum.add(w)
+				sum.Reach = reach
+			} else {
+				sum.add(w)
+			}
+		}
+	}
+	return out
+}
+
+// heaviest marks the n nodes with the largest totals. A node is never heavier than its
+// parent where no weight is negative; where one is, the size of the total counts. The
+// ancestors of a marked node are marked too.
+func heaviest(nodes []Node, total []Weight, n int) []bool {
+	order := make([]NodeID, 0, len(nodes))
+	for i := 1; i < len(nodes); i++ {
+		order = append(order, NodeID(i))
+	}
+	slices.SortStableFunc(order, func(a, b NodeID) int {
+		return compareSize(total[b].Self, total[a].Self)
+	})
+	keep := make([]bool, len(nodes))
+	for _, id := range order[:min(max(n, 0), len(order))] {
+		keep[id] = true
+	}
+	for i := len(nodes) - 1; i > 0; i-- {
+		if keep[i] {
+			keep[nodes[i].Parent] = true
+		}
+	}
+	return keep
+}
+
+// compareSize compares a and b without their signs.
+func compareSize(a, b int64) int {
+	size := func(v int64) uint64 {
+		if v < 0 {
+			return uint64(-v)
+		}
+		return uint64(v)
+	}
+	x, y := size(a), size(b)
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}

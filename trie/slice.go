@@ -1,0 +1,163 @@
+package trie
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+)
+
+// Slice is a stretch of a trace's time on one page with one set of features at work.
+type Slice struct {
+	Start, End int64    // [Start, End) in µs since the page's time origin
+	Page       string   // page that was shown
+	Features   []string // sorted, each once; nil if none was at work
+}
+
+// Slices cuts the time of t at the bounds of its spans. The slices are in time order,
+// do not overlap and cover all time, so a trace without spans is one slice. A feature
+// that overlaps itself is at work once.
+func (t *Trace) Slices() []Slice { return t.appendSlices(nil) }
+
+func (t *Trace) appendSlices(out []Slice) []Slice {
+	c := &t.Context
+	if len(c.Spans) == 0 {
+		return append(out, Slice{math.MinInt64, math.MaxInt64, c.Page, nil})
+	}
+	bounds := make([]int64, 0, 2*len(c.Spans)+2)
+	bounds = append(bounds, math.MinInt64, math.MaxInt64)
+	for _, s := range c.Spans {
+		bounds = append(bounds, s.Start, s.End())
+	}
+	slices.Sort(bounds)
+	bounds = slices.Compact(bounds)
+
+	var open []Span // spans that began and may not be over
+	next := 0       // the first span that has not begun
+	for i, start := range bounds[:len(bounds)-1] {
+		open = slices.DeleteFunc(open, func(s Span) bool { return s.End() <= start })
+		for ; next < len(c.Spans) && c.Spans[next].Start <= start; next++ {
+			if c.Spans[next].End() > start {
+				open = append(open, c.Spans[next])
+			}
+		}
+		out = append(out, sliceOf(start, bounds[i+1], c.Page, open))
+	}
+	return joinSlices(out)
+}
+
+// sliceOf describes [start, end), in which the spans open are at work.
+func sliceOf(start, end int64, page string, open []Span) Slice {
+	s := Slice{Start: start, End: end, Page: page}
+	for _, o := range open {
+		if o.Kind == SpanPage {
+			s.Page = o.Name
+		} else {
+			s.Features = append(s.Features, o.Name)
+		}
+	}
+	slices.Sort(s.Features)
+	s.Features = slices.Compact(s.Features)
+	return s
+}
+
+// joinSlices makes one slice of neighbours that differ in time alone.
+func joinSlices(s []Slice) []Slice {
+	out := s[:1]
+	for _, x := range s[1:] {
+		last := &out[len(out)-1]
+		if last.Page == x.Page && slices.Equal(last.Features, x.Features) {
+			last.End = x.End
+		} else {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Pages returns the pages that t has time on, sorted. It is never empty: a trace
+// without samples is on the page it began on.
+func (t *Trace) Pages() []string {
+	from, to := t.covered()
+	var pages []string
+	for _, s := range t.Slices() {
+		if s.Start < to && s.End > from {
+			pages = append(pages, s.Page)
+		}
+	}
+	slices.Sort(pages)
+	return slices.Compact(pages)
+}
+
+// Features returns the features of t that are at work on page, sorted.
+func (t *Trace) Features(page string) []string {
+	from, to := t.covered()
+	var features []string
+	for _, s := range t.Slices() {
+		if s.Page == page && s.Start < to && s.End > from {
+			features = append(features, s.Features...)
+		}
+	}
+	slices.Sort(features)
+	return slices.Compact(features)
+}
+
+// covered returns the time [from, to) that the samples of t speak for. It is never
+// empty.
+func (t *Trace) covered() (from, to int64) {
+	if len(t.Samples) == 0 {
+		return 0, 1
+	}
+	from = t.Samples[0].Time
+	return from, t.Samples[len(t.Samples)-1].Time + max(int64(t.Context.Interval), 1)
+}
+
+// maxGap is how many intervals a sample may speak for. A longer gap means that the
+// browser took no samples, not that the same stack stood all the time.
+const maxGap = 3
+
+// stretch is the time that one sample speaks for: [start, clip) goes to its stack,
+// [clip, end) is unsampled.
+type stretch struct {
+	start, clip, end int64
+	counts           bool // it is not the repeat of a burst
+}
+
+// stretches yields the stretch of every sample of t. The time of a sample is that to
+// the next sample, that of the last is one interval; beyond maxGap intervals it is
+// unsampled. A sample counts if it stands half an interval or more after the last that
+// counted: browsers add samples in bursts, thousands within one interval.
+func (t *Trace) stretches() iter.Seq2[int, stretch] {
+	return func(yield func(int, stretch) bool) {
+		interval := int64(t.Context.Interval)
+		var counted int64
+		for i := range t.Samples {
+			start := t.Samples[i].Time
+			s := stretch{start: start, end: start + interval}
+			if i+1 < len(t.Samples) {
+				s.end = t.Samples[i+1].Time
+			}
+			s.clip = min(s.end, start+maxGap*interval)
+			if i == 0 || start-counted >= (interval+1)/2 {
+				s.counts, counted = true, start
+			}
+			if !yield(i, s) {
+				return
+			}
+		}
+	}
+}
+
+// overlap returns how much of [start, end) lies in s.
+func (s *Slice) overlap(start, end int64) int64 {
+	return max(0, min(end, s.End)-max(start, s.Start))
+}
+
+// sliceAt returns the index of the slice that holds time.
+func sliceAt(s []Slice, time int64) int {
+	i, found := slices.BinarySearchFunc(s, time, func(s Slice, t int64) int { return cmp.Compare(s.Start, t) })
+	if !found {
+		i--
+	}
+	return max(i, 0)
+}

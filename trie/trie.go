@@ -1,0 +1,213 @@
+package trie
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// NodeID numbers the nodes of one trie.
+type NodeID uint32
+
+// Root is the node that has no frame and no parent. A sample at Root has no stack.
+const Root NodeID = 0
+
+// FrameID numbers the frames of one trie.
+type FrameID uint32
+
+// StringID numbers the strings of one trie; 0 is the empty string.
+type StringID uint32
+
+// Frame is a function: a name and the place of its definition.
+type Frame struct {
+	Name     string // "" for an anonymous function
+	Resource string // URL of the script; "" where there is none, as for DOM calls
+	Line     uint32 // 1-based line of the definition; 0 if unknown
+	Column   uint32 // 1-based column of the definition; 0 if unknown
+}
+
+// FrameRow is a [Frame] whose texts are numbers of the trie's string table.
+type FrameRow struct {
+	Name, Resource StringID
+	Line, Column   uint32
+}
+
+// Node is a call of Frame by the call that Parent stands for.
+type Node struct {
+	Parent NodeID
+	Frame  FrameID
+}
+
+// Trie is a set of stacks in which stacks with the same callers share nodes. The tables
+// are exported for encoders; change them through [Trie.Child] and [Trie.Intern] only,
+// which keep each entry unique.
+type Trie struct {
+	Strings []string   // [0] is ""
+	Frames  []FrameRow // in no particular order
+	Nodes   []Node     // [Root] is the zero Node; parents before children
+
+	index *index // built when something is first interned
+}
+
+// New returns a trie that has only the root.
+func New() *Trie {
+	return &Trie{Strings: []string{""}, Nodes: []Node{{}}}
+}
+
+// Intern returns the number of f, which it adds if t does not have it yet.
+func (t *Trie) Intern(f Frame) FrameID {
+	t.lookup()
+	return t.internFrame(f.Name, t.internString(f.Resource), f.Line, f.Column)
+}
+
+// Insert returns the node for a stack of frames, root first, adding what is missing.
+func (t *Trie) Insert(stack ...Frame) NodeID {
+	t.lookup()
+	n := Root
+	for _, f := range stack {
+		n = t.Child(n, t.Intern(f))
+	}
+	return n
+}
+
+// Frame returns the frame of n, or the zero Frame for the root.
+func (t *Trie) Frame(n NodeID) Frame {
+	if n == Root {
+		return Frame{}
+	}
+	return t.FrameOf(t.Nodes[n].Frame)
+}
+
+// FrameOf returns the frame with the number id.
+func (t *Trie) FrameOf(id FrameID) Frame {
+	r := t.Frames[id]
+	return Frame{t.Strings[r.Name], t.Strings[r.Resource], r.Line, r.Column}
+}
+
+// Stack yields n and its ancestors without the root, leaf first.
+func (t *Trie) Stack(n NodeID) iter.Seq[NodeID] {
+	return func(yield func(NodeID) bool) {
+		for ; n != Root; n = t.Nodes[n].Parent {
+			if !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// Depths returns how many frames the stack of each node has; 0 for the root.
+func (t *Trie) Depths() []uint32 { return t.appendDepths(nil) }
+
+func (t *Trie) appendDepths(depths []uint32) []uint32 {
+	depths = zeroed(depths, len(t.Nodes))
+	for i := 1; i < len(t.Nodes); i++ {
+		depths[i] = depths[t.Nodes[i].Parent] + 1
+	}
+	return depths
+}
+
+// compareFrames orders frames by resource, line, column and name.
+func compareFrames(a, b Frame) int {
+	return cmp.Or(
+		strings.Compare(a.Resource, b.Resource),
+		cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Column, b.Column),
+		strings.Compare(a.Name, b.Name),
+	)
+}
+
+// rankFrames returns the frames in the order of compareFrames and each frame's place in
+// it. Equal frames have equal ranks.
+func (t *Trie) rankFrames() (order []FrameID, rank []uint32) {
+	order = make([]FrameID, len(t.Frames))
+	for i := range order {
+		order[i] = FrameID(i)
+	}
+	slices.SortFunc(order, func(a, b FrameID) int {
+		return cmp.Or(compareFrames(t.FrameOf(a), t.FrameOf(b)), cmp.Compare(a, b))
+	})
+	rank = make([]uint32, len(order))
+	for i, f := range order {
+		if i > 0 && t.FrameOf(f) == t.FrameOf(order[i-1]) {
+			rank[f] = rank[order[i-1]]
+		} else {
+			rank[f] = uint32(i)
+		}
+	}
+	return order, rank
+}
+
+// Preorder yields every node but the root, with the number of frames of its stack, each
+// node after its parent and directly before its own descendants. Siblings are ordered
+// by resource, line, column and name, so that equal tries walk alike.
+func (t *Trie) Preorder() iter.Seq2[NodeID, int] {
+	return func(yield func(NodeID, int) bool) {
+		if len(t.Nodes) < 2 {
+			return
+		}
+		_, rank := t.rankFrames()
+		// The children of each node as one list, sorted backwards, so that a stack
+		// pops the first child first.
+		byParent := make([]NodeID, len(t.Nodes)-1)
+		for i := range byParent {
+			byParent[i] = NodeID(i + 1)
+		}
+		slices.SortFunc(byParent, func(a, b NodeID) int {
+			x, y := t.Nodes[a], t.Nodes[b]
+			return cmp.Or(cmp.Compare(x.Parent, y.Parent), cmp.Compare(rank[y.Frame], rank[x.Frame]), cmp.Compare(b, a))
+		})
+		first := make([]int, len(t.Nodes)+1) // the children of n: byParent[first[n]:first[n+1]]
+		for _, n := range byParent {
+			first[t.Nodes[n].Parent+1]++
+		}
+		for i := range t.Nodes {
+			first[i+1] += first[i]
+		}
+		type call struct {
+			node  NodeID
+			depth int
+		}
+		var open []call
+		push := func(parent NodeID, depth int) {
+			for _, n := range byParent[first[parent]:first[parent+1]] {
+				open = append(open, call{n, depth})
+			}
+		}
+		push(Root, 1)
+		for len(open) > 0 {
+			c := open[len(open)-1]
+			open = open[:len(open)-1]
+			if !yield(c.node, c.depth) {
+				return
+			}
+			push(c.node, c.depth+1)
+		}
+	}
+}
+
+// Validate reports the first breach of the invariants in the package comment. It does
+// not look for duplicate nodes.
+func (t *Trie) Validate() error {
+	if len(t.Strings) == 0 || t.Strings[0] != "" {
+		return fmt.Errorf("string 0 is not empty")
+	}
+	if len(t.Nodes) == 0 || t.Nodes[0] != (Node{}) {
+		return fmt.Errorf("node 0 is not the root")
+	}
+	for i, f := range t.Frames {
+		if int(f.Name) >= len(t.Strings) || int(f.Resource) >= len(t.Strings) {
+			return fmt.Errorf("frame %d: string %d of %d", i, max(f.Name, f.Resource), len(t.Strings))
+		}
+	}
+	for i, n := range t.Nodes[1:] {
+		if int(n.Parent) > i {
+			return fmt.Errorf("node %d: parent %d does not come before it", i+1, n.Parent)
+		}
+		if int(n.Frame) >= len(t.Frames) {
+			return fmt.Errorf("node %d: frame %d of %d", i+1, n.Frame, len(t.Frames))
+		}
+	}
+	return nil
+}

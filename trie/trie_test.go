@@ -1,0 +1,273 @@
+package trie
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// stacks returns what p holds as text, a line for each node with weight.
+func stacks(p *Profile) map[string]Weight {
+	out := map[string]Weight{}
+	flat, _ := p.Flat()
+	for n, w := range flat {
+		if w.IsZero() {
+			continue
+		}
+		var names []string
+		for n := range p.Stack(NodeID(n)) {
+			names = append(names, p.Frame(n).Name)
+		}
+		slices.Reverse(names)
+		out[strings.Join(names, ";")] = w
+	}
+	return out
+}
+
+func named(names ...string) []Frame {
+	var f []Frame
+	for _, n := range names {
+		f = append(f, Frame{Name: n})
+	}
+	return f
+}
+
+func TestWeights(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10_000}}
+	a := trace.Insert(named("a")...)
+	b := trace.Insert(named("a", "b")...)
+	trace.Samples = []Sample{
+		{0, a, MarkerNone},           // 10 ms
+		{10_000, b, MarkerNone},      // a burst: 1 µs
+		{10_001, b, MarkerNone},      // 1 µs, not counted
+		{10_002, b, MarkerNone},      // 9,998 µs, not counted
+		{20_000, Root, MarkerNone},   // stackless, 10 ms
+		{30_000, b, MarkerGC},        // 10 ms in (gc)
+		{40_000, Root, MarkerScript}, // 30 ms in (unknown), then 60 ms unsampled
+		{130_000, b, MarkerNone},     // the last: one interval
+	}
+	if err := trace.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	p := trace.Profile()
+	want := map[string]Weight{
+		"a":         {10_000, 1, 1},
+		"a;b":       {20_000, 2, 1},
+		"a;b;(gc)":  {10_000, 1, 1},
+		"(unknown)": {30_000, 1, 1},
+	}
+	got := stacks(p)
+	for k, w := range want {
+		if got[k] != w {
+			t.Errorf("%s: got %+v, want %+v", k, got[k], w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %d stacks, want %d: %v", len(got), len(want), got)
+	}
+	if c, want := p.Groups[0].Coverage, (Coverage{Views: 1, Traces: 1, Stackless: 10_000, Unsampled: 60_000}); c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+}
+
+// One loop of 60 ms came back from a browser as 2,545 samples.
+func TestBurstIsNotCounted(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10_000}}
+	n := trace.Insert(named("loop")...)
+	for i := range int64(2545) {
+		trace.Samples = append(trace.Samples, Sample{i * 60_000 / 2545, n, MarkerNone})
+	}
+	w := stacks(trace.Profile())["loop"]
+	if w.Samples > 12 || w.Samples < 6 {
+		t.Errorf("%d samples in 60 ms at 10 ms", w.Samples)
+	}
+	if want := trace.Samples[2544].Time + 10_000; w.Self != want {
+		t.Errorf("self %d µs, want %d", w.Self, want)
+	}
+}
+
+func TestSlices(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10_000, Spans: []Span{
+		{SpanFeature, "search", 5_000, 10_000},
+		{SpanFeature, "search", 8_000, 20_000},
+		{SpanPage, "/feed", 12_000, 100_000},
+		{SpanFeature, "ads", 13_000, 2_000},
+	}}}
+	n := trace.Insert(named("f")...)
+	trace.Samples = []Sample{{0, n, 0}, {10_000, n, 0}, {20_000, n, 0}}
+	if err := trace.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	m := NewMerger()
+	m.AddTrace(trace, func(s Slice) int {
+		return m.Group(Labels{{"at", s.Page + " " + strings.Join(s.Features, "+")}})
+	})
+	want := map[string]int64{"/ ": 5_000, "/ search": 7_000, "/feed search": 14_000, "/feed ads+search": 2_000, "/feed ": 2_000}
+	for _, g := range m.Profile().Groups {
+		self, _ := g.Sum()
+		if name := g.Labels.Value("at"); self != want[name] {
+			t.Errorf("%q: got %d µs, want %d", name, self, want[name])
+		}
+		if g.Coverage.Views != 1 || g.Coverage.Traces != 1 {
+			t.Errorf("%v: %+v", g.Labels, g.Coverage)
+		}
+	}
+	if len(m.Profile().Groups) != len(want) {
+		t.Errorf("got %d groups, want %d", len(m.Profile().Groups), len(want))
+	}
+	if got := trace.Pages(); !slices.Equal(got, []string{"/", "/feed"}) {
+		t.Errorf("pages %q", got)
+	}
+	if got := trace.Features("/feed"); !slices.Equal(got, []string{"ads", "search"}) {
+		t.Errorf("features %q", got)
+	}
+}
+
+func TestReachCountsPageViews(t *testing.T) {
+	m := NewMerger()
+	for _, view := range []string{"v1", "v1", "v2", "", ""} {
+		trace := &Trace{Trie: *New(), Context: Context{Interval: 10, ViewID: view}}
+		trace.Samples = []Sample{{0, trace.Insert(named("f", "g")...), 0}, {10, trace.Insert(named("f", "h")...), 0}}
+		m.AddTrace(trace, func(Slice) int { return m.Group(nil) })
+	}
+	flat, c := m.Profile().Flat()
+	if c.Views != 4 || c.Traces != 5 {
+		t.Errorf("%+v", c)
+	}
+	for n, w := range flat[1:] {
+		if w.Reach != 4 {
+			t.Errorf("node %d: reach %d, want 4", n+1, w.Reach)
+		}
+	}
+}
+
+func TestCoalesceTrace(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}}
+	n := trace.Insert(named("a", "x1", "x2", "x3", "b", "x1")...)
+	trace.Samples = []Sample{{0, n, 0}}
+	hide := func(f Frame) Frame {
+		if strings.HasPrefix(f.Name, "x") {
+			return ThirdParty("ads.example")
+		}
+		return f
+	}
+	got := stacks(trace.Coalesce(hide).Profile())
+	if _, ok := got["a;(third-party ads.example);b;(third-party ads.example)"]; !ok || len(got) != 1+3 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	p := NewProfile()
+	add := func(self int64, names ...string) {
+		n := p.Insert(named(names...)...)
+		p.Add(nil, n, Weight{self, 1, 1})
+	}
+	add(100, "main")
+	add(50, "main", "render")
+	add(3, "main", "small")
+	add(2, "main", "small", "smaller")
+	add(1, "tiny")
+	got := stacks(p.Prune(2))
+	want := map[string]Weight{"main": {100, 1, 1}, "main;render": {50, 1, 1}, "main;(other)": {5, 2, 1}, "(other)": {1, 1, 1}}
+	for k, w := range want {
+		if got[k] != w {
+			t.Errorf("%s: got %+v, want %+v", k, got[k], w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTruncatedStacks(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}}
+	n := trace.Insert(slices.Repeat(named("f"), MaxStackDepth)...)
+	trace.Samples = []Sample{{0, n, 0}, {10, trace.Nodes[n].Parent, 0}}
+	if c := trace.Profile().Groups[0].Coverage; c.Truncated != 1 {
+		t.Errorf("truncated %d, want 1", c.Truncated)
+	}
+}
+
+// Sums stay at the end of the range instead of turning over.
+func TestSumsSaturate(t *testing.T) {
+	p := NewProfile()
+	n := p.Insert(named("f")...)
+	for range 3 {
+		p.Add(nil, n, Weight{Self: math.MaxInt64 / 2})
+	}
+	if w := p.Groups[0].Weights[n]; w.Self != math.MaxInt64 {
+		t.Errorf("got %d", w.Self)
+	}
+	if got := Subtract(NewProfile(), Merge(p, p)).Groups[0].Weights[1].Self; got != -math.MaxInt64 {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestValidateTrace(t *testing.T) {
+	ok := func() *Trace {
+		t := &Trace{Trie: *New(), Context: Context{Interval: 10}}
+		t.Samples = []Sample{{0, t.Insert(named("f", "g")...), 0}}
+		return t
+	}
+	for _, test := range []struct {
+		want    string
+		breakIt func(*Trace)
+	}{
+		{"", func(*Trace) {}},
+		{"node 1: parent 1", func(t *Trace) { t.Nodes[1].Parent = 1 }},
+		{"node 1: parent 2", func(t *Trace) { t.Nodes[1].Parent = 2 }},
+		{"node 2: frame 7", func(t *Trace) { t.Nodes[2].Frame = 7 }},
+		{"frame 0: string 9", func(t *Trace) { t.Frames[0].Name = 9 }},
+		{"node 0 is not the root", func(t *Trace) { t.Nodes = nil }},
+		{"sample 0: node 3", func(t *Trace) { t.Samples[0].Node = 3 }},
+		{"sample 1: earlier", func(t *Trace) { t.Samples = append(t.Samples, Sample{Time: -1}) }},
+		{"unknown marker", func(t *Trace) { t.Samples[0].Marker = 99 }},
+		{"out of range", func(t *Trace) { t.Samples[0].Time = MaxTime + 1 }},
+		{"interval is missing", func(t *Trace) { t.Context.Interval = 0 }},
+		{"view id", func(t *Trace) { t.Context.ViewID = strings.Repeat("x", 17) }},
+		{"sampling share", func(t *Trace) { t.Context.SamplingShare = math.NaN() }},
+		{"stands twice", func(t *Trace) { t.Context.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
+		{"out of order", func(t *Trace) { t.Context.Labels = Labels{{"b", "1"}, {"a", "2"}} }},
+		{"no name", func(t *Trace) { t.Context.Spans = []Span{{}} }},
+		{"overlaps", func(t *Trace) { t.Context.Spans = []Span{{SpanPage, "/a", 0, 10}, {SpanPage, "/b", 9, 10}} }},
+		{"out of order", func(t *Trace) { t.Context.Spans = []Span{{SpanPage, "/a", 5, 1}, {SpanPage, "/b", 1, 1}} }},
+		{"out of range", func(t *Trace) { t.Context.Spans = []Span{{SpanFeature, "f", 5, -1}} }},
+	} {
+		trace := ok()
+		test.breakIt(trace)
+		err := trace.Validate()
+		if (err == nil) != (test.want == "") || (err != nil && !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("got %v, want %q", err, test.want)
+		}
+	}
+}
+
+func TestValidateProfile(t *testing.T) {
+	ok := func() *Profile {
+		p := NewProfile()
+		p.Add(nil, p.Insert(named("f", "g")...), Weight{1, 1, 1})
+		return p
+	}
+	for _, test := range []struct {
+		want    string
+		breakIt func(*Profile)
+	}{
+		{"", func(*Profile) {}},
+		{"same parent and frame", func(p *Profile) { p.Nodes = append(p.Nodes, p.Nodes[1]) }},
+		{"same labels", func(p *Profile) { p.Groups = append(p.Groups, p.Groups[0]) }},
+		{"root has weight", func(p *Profile) { p.Groups[0].Weights[0].Self = 1 }},
+		{"4 weights for 3 nodes", func(p *Profile) { p.Groups[0].Weights = append(p.Groups[0].Weights, Weight{}) }},
+		{"weight out of range", func(p *Profile) { p.Groups[0].Weights[1].Self = MaxWeight + 1 }},
+		{"coverage out of range", func(p *Profile) { p.Groups[0].Coverage.Views = -MaxWeight - 1 }},
+		{"no key", func(p *Profile) { p.Groups[0].Labels = Labels{{"", "x"}} }},
+	} {
+		p := ok()
+		test.breakIt(p)
+		err := p.Validate()
+		if (err == nil) != (test.want == "") || (err != nil && !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("got %v, want %q", err, test.want)
+		}
+	}
+}
