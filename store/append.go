@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrBusy says that the queue is full: try again later.
+var ErrBusy = errors.New("store is busy")
+
+// ErrNoSpace says that too little space is free on the filesystem to write.
+var ErrNoSpace = errors.New("too little free space")
+
+// AppendResult says what became of the records of one call to Append.
+type AppendResult struct {
+	Stored     int // new, now durable
+	Duplicates int // there already, durable as well
+}
+
+// request is a part of a call to Append that goes into one commit as a whole.
+type request struct {
+	recs   []prepared
+	cost   int64
+	result AppendResult
+	err    error
+	done   chan struct{}
+
+	dictionary *dictionary // that all of recs are compressed with
+}
+
+// prepared is a record with all done to it that can be done outside the committer.
+type prepared struct {
+	id         ID
+	pages      []string // sorted, distinct
+	tags       []Tag
+	compressed []byte
+}
+
+// perEntry is what Badger adds to a key and value, generously.
+const perEntry = 64
+
+// cost returns at least the bytes that r adds to a transaction.
+func (r *prepared) cost() int64 {
+	n := 2*perEntry + idSize
+	all := 0
+	for _, p := range r.pages {
+		all += len(p) + 2
+	}
+	for _, p := range r.pages {
+		n += perEntry + len(p) + idSize + valueHeader + all + len(r.compressed)
+		n += perEntry + len(p) + countSize
+		for _, t := range r.tags {
+			n += perEntry + len(p) + len(t.Key) + len(t.Value) + countSize
+		}
+	}
+	return int64(n)
+}
+
+// maxCost is the limit for the records of one commit. Badger takes 15 % of the
+// memtable; the rest is for a dictionary.
+func (o *Options) maxCost() int64 { return o.MemTableSize * 12 / 100 }
+
+// Append stores the records and returns when they are durable. All are checked
+// before any is stored: a record that cannot be stored gives a [*RecordError].
+// [ErrBusy] means that nothing was stored. After any other error, and when ctx ends,
+// all, some or none may be; repeating the call does no harm.
+func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error) {
+	if err := ctx.Err(); err != nil {
+		return AppendResult{}, err
+	}
+	if err := s.Err(); err != nil {
+		return AppendResult{}, err
+	}
+	var bytes int64
+	for i := range recs {
+		if why := checkRecord(&recs[i], s.opts.MaxPayload); why != "" {
+			return AppendResult{}, &RecordError{Index: i, ID: recs[i].ID, Reason: why}
+		}
+		bytes += int64(len(recs[i].Payload)) + perEntry
+	}
+	// The place in the queue comes first: refusing must be cheaper than compressing.
+	if err := s.reserve(len(recs), bytes); err != nil {
+		return AppendResult{}, err
+	}
+	requests, err := s.prepare(recs)
+	if err == nil {
+		err = s.enqueue(requests)
+	}
+	if err != nil {
+		s.unreserve(len(recs), bytes)
+		return AppendResult{}, err
+	}
+	result, err := await(ctx, requests)
+	if ctx.Err() != nil && err != nil {
+		go func() { // they are still queued
+			_, _ = await(context.Background(), requests)
+			s.unreserve(len(recs), bytes)
+		}()
+		return result, err
+	}
+	s.unreserve(len(recs), bytes)
+	return result, err
+}
+
+// await returns the sum of the results when all requests are done.
+func await(ctx context.Context, requests []*request) (sum AppendResult, err error) {
+	for _, q := range requests {
+		select {
+		case <-q.done:
+		case <-ctx.Done():
+			return sum, ctx.Err()
+		}
+		if q.err != nil && err == nil {
+			err = q.err
+		}
+		sum.Stored += q.result.Stored
+		sum.Duplicates += q.result.Duplicates
+	}
+	return sum, err
+}
+
+// reserve takes a place in the queue, or none.
+func (s *Store) reserve(traces int, bytes int64) error {
+	s.qmu.Lock()
+	defer s.qmu.Unlock()
+	switch {
+	case s.closing:
+		return ErrClosed
+	case traces > s.opts.QueueTraces || bytes > s.opts.QueueBytes:
+		return fmt.Errorf("append %d traces of %d bytes: more than the queue can ever hold", traces, bytes)
+	case s.queuedTraces+traces > s.opts.QueueTraces || s.queuedBytes+bytes > s.opts.QueueBytes:
+		s.refused.Add(uint64(traces))
+		return ErrBusy
+	}
+	s.queuedTraces += traces
+	s.queuedBytes += bytes
+	return nil
+}
+
+func (s *Store) unreserve(traces int, bytes int64) {
+	s.qmu.Lock()
+	defer s.qmu.Unlock()
+	s.queuedTraces -= traces
+	s.queuedBytes -= bytes
+}
+
+// prepare compresses the records and splits them into requests that fit a commit.
+func (s *Store) prepare(recs []Record) (requests []*request, err error) {
+	var q *request
+	d := s.codec.current.Load()
+	for i := range recs {
+		r := &recs[i]
+		s.samples.offer(r.Payload)
+		p := prepared{id: r.ID, pages: sortedSet(r.Pages), tags: r.Tags, compressed: d.enc.EncodeAll(r.Payload, nil)}
+		cost := p.cost()
+		if len(p.compressed) > maxValue || cost > s.opts.maxCost() {
+			return nil, &RecordError{Index: i, ID: r.ID, Reason: fmt.Sprintf(
+				"payload of %d bytes, %d compressed, for %d pages is too large", len(r.Payload), len(p.compressed), len(p.pages))}
+		}
+		if q == nil || len(q.recs) == s.opts.GroupTraces || q.cost+cost > s.opts.maxCost() {
+			q = &request{done: make(chan struct{}), dictionary: d}
+			requests = append(requests, q)
+		}
+		q.recs = append(q.recs, p)
+		q.cost += cost
+	}
+	return requests, nil
+}
+
+// enqueue hands the requests to the committer. There is always room: a request
+// holds at least one trace, and the places for the traces are reserved.
+func (s *Store) enqueue(requests []*request) error {
+	s.qmu.Lock()
+	defer s.qmu.Unlock()
+	if s.closing {
+		return ErrClosed
+	}
+	for _, q := range requests {
+		s.queue <- q
+	}
+	return nil
+}

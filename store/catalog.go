@@ -1,0 +1,99 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// CatalogEntry says how many traces of a page carry a tag.
+type CatalogEntry struct {
+	Page        string
+	Tag         Tag // the zero Tag stands for all traces of the page
+	Traces      uint64
+	First, Last time.Time // receive times
+}
+
+// Catalog returns what is stored for which page and tag, sorted by page and tag. An
+// entry is there if its first and last trace in some partition enclose a part of
+// [since, until), and counts all traces of that partition: the times are exact to
+// the partition only. The stats say which partitions are missing from it.
+func (r *Reader) Catalog(ctx context.Context, since, until time.Time) ([]CatalogEntry, ScanStats, error) {
+	if err := r.enter(); err != nil {
+		return nil, ScanStats{}, err
+	}
+	defer r.leave()
+	since = r.clip(since)
+	s := &scan{r: r, q: Query{Since: since, Until: until}}
+	sums := make(map[CatalogEntry]count) // by page and tag, the rest zero
+	parts := r.shelf.pin(func(p *partition) bool { return p.concerns(since, until) })
+	defer r.shelf.unpin(parts)
+	s.noteAside()
+	for _, p := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, s.stats, err
+		}
+		c := &cursor{p: p}
+		s.attempt(c, func(c *cursor, db *badger.DB) error { return s.sumUp(db, sums) })
+		s.settle(c)
+	}
+	r.damaged.Add(s.stats.Damaged)
+	entries := make([]CatalogEntry, 0, len(sums))
+	for e, c := range sums {
+		e.Traces, e.First, e.Last = c.traces, time.UnixMicro(c.first).UTC(), time.UnixMicro(c.last).UTC()
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b CatalogEntry) int {
+		return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(a.Tag.Key, b.Tag.Key), cmp.Compare(a.Tag.Value, b.Tag.Value))
+	})
+	return entries, s.stats, nil
+}
+
+// sumUp adds the catalogue of one partition to sums.
+func (s *scan) sumUp(db *badger.DB, sums map[CatalogEntry]count) error {
+	return view(db, func(txn *badger.Txn) error {
+		return eachCount(txn, func(page string, t Tag, c count) {
+			in := contents{Commits: c.traces, First: c.first, Last: c.last}
+			if !in.overlaps(s.q.Since, s.q.Until) {
+				return
+			}
+			key := CatalogEntry{Page: page, Tag: t}
+			sum, ok := sums[key]
+			if !ok {
+				sum.first, sum.last = c.first, c.last
+			}
+			sum.traces += c.traces
+			sum.first, sum.last = min(sum.first, c.first), max(sum.last, c.last)
+			sums[key] = sum
+		})
+	})
+}
+
+// eachCount calls f for each entry of a partition's catalogue. A damaged entry is an
+// error, because nothing says what it counted.
+func eachCount(txn *badger.Txn, f func(page string, t Tag, c count)) error {
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kindCatalog}})
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		key := it.Item().Key()
+		page, t, err := parseCatalogKey(key)
+		if err != nil {
+			return fmt.Errorf("%w catalogue: %w", ErrDamaged, err)
+		}
+		err = it.Item().Value(func(b []byte) error {
+			c, err := parseCount(key, b)
+			if err == nil {
+				f(page, t, c)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// helperEnv makes the test binary act as another process with a store.
+const helperEnv = "FIELDTRIE_STORE_HELPER"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(helperEnv); mode != "" {
+		if err := helper(mode, os.Args[len(os.Args)-2], os.Args[len(os.Args)-1]); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// startHelper runs helper in another process. The lines it prints are in out; it
+// ends when in is closed, or when it is killed.
+func startHelper(t *testing.T, mode, dir string, first int) (cmd *exec.Cmd, in io.WriteCloser, out *bufio.Scanner) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0], "-test.run=^$", dir, strconv.Itoa(first))
+	cmd.Env = append(os.Environ(), helperEnv+"="+mode)
+	cmd.Stderr = t.Output()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // a no-op for one that has been waited for
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return cmd, in, bufio.NewScanner(stdout)
+}
+
+func helper(mode, dir, first string) error {
+	o := Options{Program: "helper", MemTableSize: smallMem}
+	switch mode {
+	case "hold":
+		s, err := Open(dir, o)
+		if err != nil {
+			return err
+		}
+		fmt.Println("ready")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return s.Close()
+	case "read":
+		r, err := OpenReader(dir, o)
+		if err != nil {
+			return err
+		}
+		st, err := r.Scan(context.Background(), Query{}, func(Record) error { return nil })
+		if err != nil {
+			return err
+		}
+		fmt.Println("ready", st.Traces, st.Complete())
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return r.Close()
+	case "write":
+		n, err := strconv.Atoi(first)
+		if err != nil {
+			return err
+		}
+		return writeForever(dir, o, n)
+	}
+	return fmt.Errorf("no mode %q", mode)
+}
+
+// writeForever appends traces from number first on, until it is killed, and prints
+// the number of each after it was acknowledged. An hour lasts 250 ms for it.
+func writeForever(dir string, o Options, first int) error {
+	start := time.Now()
+	o.Now = func() time.Time { return start.Add(time.Since(start) * (3600 * 4)) }
+	s, err := Open(dir, o)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	next := first
+	errs := make(chan error)
+	for range 16 {
+		go func() {
+			for {
+				mu.Lock()
+				n := next
+				next += 4
+				mu.Unlock()
+				recs := testRecords(n, n+4)
+				if n > first {
+					recs = append(recs, testRecord(n-1), testRecord(n)) // repeats
+				}
+				if _, err := s.Append(context.Background(), recs); err != nil {
+					errs <- err
+					return
+				}
+				mu.Lock()
+				fmt.Printf("%d\n%d\n%d\n%d\n", n, n+1, n+2, n+3)
+				mu.Unlock()
+			}
+		}()
+	}
+	return <-errs
+}
+
+// writeAndKill runs a writer on dir, kills it after some time and returns the
+// numbers of the traces that were acknowledged.
+func writeAndKill(t *testing.T, dir string, first int, after time.Duration) (acked []int) {
+	t.Helper()
+	cmd, _, out := startHelper(t, "write", dir, first)
+	var kill *time.Timer
+	for out.Scan() {
+		if kill == nil {
+			kill = time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+		}
+		n, err := strconv.Atoi(out.Text())
+		if err != nil {
+			t.Fatalf("writer says %q", out.Text())
+		}
+		acked = append(acked, n)
+	}
+	_ = cmd.Wait()
+	if len(acked) == 0 {
+		t.Fatal("nothing was acknowledged before the kill")
+	}
+	return acked
+}
+
+func TestKill(t *testing.T) {
+	dir := t.TempDir()
+	acked := make(map[int]bool)
+	next := 0
+	for round := range 5 {
+		for _, n := range writeAndKill(t, dir, next, time.Duration(100+rand.IntN(500))*time.Millisecond) {
+			acked[n] = true
+			next = max(next, n+1000)
+		}
+		// Clock of the next round: the partitions of this one are in its future, so it
+		// goes on in the newest.
+		var s scanner
+		var closer io.Closer
+		if round%2 == 0 {
+			st := mustOpen(t, dir, testOptions(t, nil))
+			s, closer = st, st
+		} else {
+			r, err := OpenReader(dir, testOptions(t, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, closer = r, r
+		}
+		seen, st := scanIDs(t, s, Query{})
+		if !st.Complete() {
+			t.Errorf("round %d: scan is incomplete: %+v", round, st)
+		}
+		byID := make(map[ID]bool)
+		for n := range acked {
+			byID[traceID(n)] = true
+			if seen[traceID(n)] != 1 {
+				t.Errorf("round %d: acknowledged trace %d found %d times", round, n, seen[traceID(n)])
+			}
+		}
+		for id, n := range seen {
+			if n != 1 && !byID[id] {
+				t.Errorf("round %d: trace %s found %d times", round, id, n)
+			}
+		}
+		t.Logf("round %d: %d acknowledged, %d stored, %d partitions", round, len(acked), len(seen), st.Partitions)
+		mustClose(t, closer)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	cmd, in, out := startHelper(t, "hold", dir, 0)
+	if !out.Scan() || out.Text() != "ready" {
+		t.Fatalf("helper says %q", out.Text())
+	}
+	check := func(what string, err error) {
+		t.Helper()
+		e, ok := errors.AsType[*InUseError](err)
+		if !ok {
+			t.Fatalf("%s: got %v, want an InUseError", what, err)
+		}
+		want := fmt.Sprintf("data directory %s is in use by helper (pid %d)", dir, cmd.Process.Pid)
+		if e.PID != cmd.Process.Pid || e.Program != "helper" || err.Error() != want {
+			t.Errorf("%s: got %q, want %q", what, err, want)
+		}
+	}
+	_, err := Open(dir, testOptions(t, nil))
+	check("open", err)
+	_, err = OpenReader(dir, testOptions(t, nil))
+	check("open for reading", err)
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, dir, testOptions(t, nil)) // the lock is gone with its holder
+	_, err = Open(dir, testOptions(t, nil))
+	if e, ok := errors.AsType[*InUseError](err); !ok || e.PID != os.Getpid() || e.Program != "storetest" {
+		t.Errorf("second open in one process: got %v, want an InUseError about this process", err)
+	}
+	mustClose(t, s)
+}
+
+// TestReadersShare lets several processes read at once, and a writer wait for them.
+func TestReadersShare(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, testOptions(t, nil))
+	mustAppend(t, s, testRecords(0, 20)...)
+	mustClose(t, s)
+	var ins []io.Closer
+	for range 3 {
+		_, in, out := startHelper(t, "read", dir, 0)
+		if !out.Scan() || out.Text() != "ready 20 true" {
+			t.Fatalf("reader says %q", out.Text())
+		}
+		ins = append(ins, in)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		s, err := Open(dir, testOptions(t, nil))
+		if err == nil {
+			err = s.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Fatalf("opened for writing while others read (%v)", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	for _, in := range ins {
+		in.Close()
+	}
+	if err := <-opened; err != nil {
+		t.Errorf("open for writing after the readers ended: %v", err)
+	}
+}
+
+// TestReadersRecover starts readers all at once on what a kill has left.
+func TestReadersRecover(t *testing.T) {
+	dir := t.TempDir()
+	acked := writeAndKill(t, dir, 0, 200*time.Millisecond)
+	if _, err := os.Stat(filepath.Join(dir, lockFile)); err != nil {
+		t.Fatal(err)
+	}
+	var outs []*bufio.Scanner
+	for range 4 {
+		_, _, out := startHelper(t, "read", dir, 0)
+		outs = append(outs, out)
+	}
+	for _, out := range outs {
+		out.Scan()
+		var traces int
+		var complete bool
+		if n, err := fmt.Sscanf(out.Text(), "ready %d %t", &traces, &complete); n != 2 || traces < len(acked) || !complete {
+			t.Errorf("reader says %q (%v), want at least %d traces", out.Text(), err, len(acked))
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpen(t, dir, testOptions(t, nil))
+	mustAppend(t, s, testRecord(1))
+	mustClose(t, s)
+	write := func(content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, formatFile), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := map[string]func() error{
+		"Open":       func() error { _, err := Open(dir, testOptions(t, nil)); return err },
+		"OpenReader": func() error { _, err := OpenReader(dir, testOptions(t, nil)); return err },
+	}
+	for name, open := range open {
+		write(`{"format": 3, "later": "stuff"}`)
+		err := open()
+		want := fmt.Sprintf("data directory %s has format 3, this program reads up to 1: use a newer release", dir)
+		if e, ok := errors.AsType[*FormatError](err); !ok || e.Version != 3 || err.Error() != want {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+		for _, bad := range []string{"", "{}", "rubbish", `{"format": -1}`} {
+			write(bad)
+			if err := open(); err == nil || !strings.Contains(err.Error(), formatFile) {
+				t.Errorf("%s with FORMAT %q: got %v, want an error about it", name, bad, err)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, formatFile)); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(); err == nil {
+			t.Errorf("%s of partitions without a FORMAT: got no error", name)
+		}
+	}
+	if _, err := OpenReader(t.TempDir(), testOptions(t, nil)); err == nil {
+		t.Error("an empty directory opens for reading")
+	}
+	write(`{"format": 1}`) // all those attempts have harmed nothing
+	s = mustOpen(t, dir, testOptions(t, nil))
+	wantAll(t, s, Query{}, 1, 2)
+}

@@ -1,0 +1,526 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// glob returns the one file that matches pattern in dir.
+func glob(t testing.TB, dir, pattern string) string {
+	t.Helper()
+	m, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(m) != 1 {
+		t.Fatalf("%s matches %v, %v; want one file", pattern, m, err)
+	}
+	return m[0]
+}
+
+// flip changes one byte of a file.
+func flip(t testing.TB, path string, at int) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[at] ^= 0x40
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filled returns a data directory with n traces in the partition of noon, cleanly
+// closed, and the path of that partition.
+func filled(t testing.TB, n int) (dir, part string) {
+	t.Helper()
+	dir = t.TempDir()
+	s := mustOpen(t, dir, testOptions(t, newClock(noon)))
+	for i := 0; i < n; i += 100 {
+		mustAppend(t, s, testRecords(i, min(i+100, n))...)
+	}
+	mustClose(t, s)
+	return dir, filepath.Join(dir, "20261121T12")
+}
+
+// TestFlippedTableByte flips bytes all over a table. Whatever Badger makes of it,
+// what a scan delivers is right, and it says how much is missing.
+func TestFlippedTableByte(t *testing.T) {
+	const n = 300
+	dir, part := filled(t, n)
+	path := glob(t, part, "*.sst")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offsets := []int{0, 4, 10, len(whole) - 1, len(whole) - 5, len(whole) - 40}
+	// One in the middle of a known value.
+	offsets = append(offsets, bytes.Index(whole, appendID(nil, traceID(7)))+100)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		offsets = append(offsets, r.IntN(len(whole)))
+	}
+	values, gaps, unreadable := 0, 0, 0
+	for _, at := range offsets {
+		b := bytes.Clone(whole)
+		b[at] ^= 1 << (at % 8)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		rd, err := OpenReader(dir, testOptions(t, nil))
+		if err != nil {
+			t.Fatalf("byte %d: %v", at, err)
+		}
+		for _, q := range []Query{{}, {Page: "/feed"}} {
+			seen, st := scanIDs(t, rd, q) // fails on a changed payload
+			for id, times := range seen {
+				if times != 1 {
+					t.Errorf("byte %d: trace %s found %d times", at, id, times)
+				}
+			}
+			if len(seen) < n && st.Complete() {
+				t.Errorf("byte %d, %+v: %d of %d traces found, and the scan calls itself complete", at, q, len(seen), n)
+			}
+			if st.Damaged > 0 && len(st.BadValues) == 0 {
+				t.Errorf("byte %d: damage without a name: %+v", at, st)
+			}
+			values += int(st.Damaged)
+			gaps += len(st.Gaps)
+			unreadable += len(st.Unreadable)
+		}
+		mustClose(t, rd)
+	}
+	t.Logf("%d damaged values, %d gaps, %d unreadable partitions", values, gaps, unreadable)
+	if values == 0 || unreadable == 0 {
+		t.Errorf("got %d damaged values and %d unreadable partitions; the test misses its aim", values, unreadable)
+	}
+	if err := os.WriteFile(path, whole, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, dir, testOptions(t, newClock(noon)))
+	wantAll(t, s, Query{}, 0, n)
+}
+
+// TestBadValue checks what is said about one damaged value, and that the rest of
+// the page stays readable.
+func TestBadValue(t *testing.T) {
+	dir, part := filled(t, 300)
+	path := glob(t, part, "*.sst")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The payload is stored compressed; find it by its stored form.
+	codec, err := NewCodec(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer codec.Close()
+	at := bytes.Index(b, codec.Compress(nil, payloadOf(traceID(7))))
+	if at < 0 {
+		t.Fatal("trace 7 is not in the table")
+	}
+	flip(t, path, at+50)
+	s := mustOpen(t, dir, testOptions(t, newClock(noon)))
+	seen, st := scanIDs(t, s, Query{Page: "/feed"})
+	if len(seen) != 299 || seen[traceID(7)] != 0 {
+		t.Errorf("got %d traces, %d of them the damaged one; want 299 others", len(seen), seen[traceID(7)])
+	}
+	if st.Damaged != 1 || len(st.Gaps) != 0 || len(st.BadValues) != 1 {
+		t.Fatalf("got %+v, want one damaged value and no gap", st)
+	}
+	bad := st.BadValues[0]
+	if !bytes.Equal(bad.Key, AppendTraceKey(nil, "/feed", traceID(7))) || bad.Partition != "20261121T12" || !errors.Is(bad.Err, ErrDamaged) {
+		t.Errorf("got %+v, want the key of trace 7", bad)
+	}
+	if status, err := s.Status(); err != nil || status.Damaged != 1 {
+		t.Errorf("status counts %d damaged values, %v; want 1", status.Damaged, err)
+	}
+}
+
+// TestGap takes keys away behind the store's back, as damage in Badger's own
+// structures can. Nothing is wrong with what is left, and still it is noticed.
+func TestGap(t *testing.T) {
+	del := func(t *testing.T, part string, key []byte) {
+		t.Helper()
+		c, err := readClean(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := openBadger(badgerOptions(part, smallMem, false, slog.New(slog.DiscardHandler)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Update(func(txn *badger.Txn) error { return txn.Delete(key) }); err != nil {
+			t.Fatal(err)
+		}
+		mustClose(t, db)
+		if _, err := writeClean(part, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, part := filled(t, 50)
+	del(t, part, AppendTraceKey(nil, "/feed", traceID(7)))
+	r, err := OpenReader(dir, testOptions(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{"/feed", ""} {
+		seen, st := scanIDs(t, r, Query{Page: page})
+		want := []Gap{{"20261121T12", page, 50, 49}}
+		if len(seen) != 49 || !slices.Equal(st.Gaps, want) || st.Complete() {
+			t.Errorf("page %q: got %d traces and gaps %+v, want 49 and %+v", page, len(seen), st.Gaps, want)
+		}
+	}
+	if st, err := r.Status(); err != nil || st.Missing != 2 {
+		t.Errorf("status counts %d missing, %v; want 1 for each scan", st.Missing, err)
+	}
+	mustClose(t, r)
+
+	del(t, part, appendCatalogKey(nil, "/feed", Tag{}))
+	if r, err = OpenReader(dir, testOptions(t, nil)); err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, page := range []string{"/feed", ""} {
+		if seen, st := scanIDs(t, r, Query{Page: page}); len(seen) != 49 || st.Complete() {
+			t.Errorf("page %q without its catalogue entry: got %d traces, %+v", page, len(seen), st)
+		}
+	}
+}
+
+// TestFlippedLogByte flips a byte of a write-ahead log after a kill. Badger drops
+// what comes behind it without a word; the store says how much that was.
+func TestFlippedLogByte(t *testing.T) {
+	dir := t.TempDir()
+	clk := newClock(noon)
+	s := mustOpen(t, dir, testOptions(t, clk))
+	const n = 500
+	for i := range n / 10 {
+		mustAppend(t, s, testRecords(10*i, 10*i+10)...)
+	}
+	part := filepath.Join(dir, "20261121T12")
+	crashed := copyDir(t, dir) // as a kill would leave it
+	mustClose(t, s)
+	part = filepath.Join(crashed, "20261121T12")
+	log := glob(t, part, "*.mem")
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(b, appendIDKey(nil, traceID(255))) // in the 26th commit
+	if at < 0 {
+		t.Fatal("trace 255 is not in the log")
+	}
+	flip(t, log, at+3)
+	for range 2 { // the loss is remembered
+		r, err := OpenReader(crashed, testOptions(t, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, st := scanIDs(t, r, Query{})
+		if len(seen) != 250 || st.Lost != 250 || st.Complete() {
+			t.Errorf("got %d traces, %d lost, want 250 and 250", len(seen), st.Lost)
+		}
+		status, err := r.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := status.Partitions[0]
+		if status.Lost != 250 || p.LostTraces != 250 || p.LostCommits != 25 || p.Traces != 250 || p.Commits != 25 {
+			t.Errorf("got status %+v, want 250 traces in 25 commits found, and as many lost", p)
+		}
+		want := "partition 20261121T12: expected at least 500 traces in 50 commits, found 250 in 25: 250 lost"
+		if got := p.Loss(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		mustClose(t, r)
+	}
+	// It is written to again: numbers of lost commits are not used twice, and a
+	// second crash does not report the loss of the first anew.
+	s = mustOpen(t, crashed, testOptions(t, clk))
+	mustAppend(t, s, testRecords(n, n+10)...)
+	again := copyDir(t, crashed)
+	s2 := mustOpen(t, again, testOptions(t, clk))
+	status, err := s2.Status()
+	if err != nil || status.Lost != 250 || status.Partitions[0].Traces != 260 {
+		t.Errorf("after another crash: got %+v, %v, want 260 traces and 250 lost", status, err)
+	}
+}
+
+// copyDir copies a data directory with open files, which is what a kill would leave
+// of it. The copy is not locked.
+func copyDir(t testing.TB, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func TestCrashedCopyIsWhole(t *testing.T) {
+	s := mustOpen(t, t.TempDir(), testOptions(t, newClock(noon)))
+	mustAppend(t, s, testRecords(0, 100)...)
+	s2 := mustOpen(t, copyDir(t, s.dir), testOptions(t, newClock(noon)))
+	wantAll(t, s2, Query{}, 0, 100)
+	if st, err := s2.Status(); err != nil || st.Lost != 0 {
+		t.Errorf("got %+v, %v, want nothing lost", st, err)
+	}
+}
+
+// TestUnreadablePartition damages one partition of three in ways that keep Badger
+// from opening it, or end the process if it tries.
+func TestUnreadablePartition(t *testing.T) {
+	damage := map[string]func(t *testing.T, part string){
+		"manifest flipped": func(t *testing.T, part string) { flip(t, filepath.Join(part, "MANIFEST"), 20) },
+		"manifest gone":    func(t *testing.T, part string) { remove(t, filepath.Join(part, "MANIFEST")) },
+		"table gone":       func(t *testing.T, part string) { remove(t, glob(t, part, "*.sst")) },
+		"table cut":        func(t *testing.T, part string) { cut(t, glob(t, part, "*.sst"), 1000) },
+		"table empty":      func(t *testing.T, part string) { cut(t, glob(t, part, "*.sst"), 0) },
+	}
+	for name, harm := range damage {
+		for _, clean := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: ", clean", false: ", not clean"}[clean], func(t *testing.T) {
+				dir, part := threeHours(t)
+				harm(t, part)
+				if !clean {
+					remove(t, filepath.Join(part, cleanFile))
+				}
+				files, err := os.ReadDir(part)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, open := range []func() (reader, error){
+					func() (reader, error) { return Open(dir, testOptions(t, newClock(noon.Add(3*time.Hour)))) },
+					func() (reader, error) { return OpenReader(dir, testOptions(t, nil)) },
+				} {
+					s, err := open()
+					if err != nil {
+						t.Fatal(err)
+					}
+					seen, st := scanIDs(t, s, Query{Page: "/feed"})
+					if len(seen) != 20 {
+						t.Errorf("got %d traces, want the 20 of the other partitions", len(seen))
+					}
+					if len(st.Unreadable) != 1 || !strings.HasPrefix(st.Unreadable[0].Partition, "20261121T13") || st.Complete() {
+						t.Errorf("got %+v, want that 20261121T13 is unreadable", st)
+					}
+					if _, st := scanIDs(t, s, Query{Until: noon.Add(time.Minute)}); clean && !st.Complete() {
+						t.Errorf("a query of another time is not complete: %+v", st)
+					}
+					status, err := s.Status()
+					if err != nil || len(status.Partitions) != 3 {
+						t.Fatalf("got %+v, %v, want three partitions", status, err)
+					}
+					bad := 0
+					for _, p := range status.Partitions {
+						if (p.State == Faulty || p.State == Quarantine) && p.Reason != "" {
+							bad++
+						}
+					}
+					if bad != 1 {
+						t.Errorf("got status %+v, want one bad partition", status)
+					}
+					mustClose(t, s)
+				}
+				// Nothing of it was deleted.
+				if !clean {
+					part += corruptSuffix
+				}
+				for _, f := range files {
+					if _, err := os.Stat(filepath.Join(part, f.Name())); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// reader is what Store and Reader have in common.
+type reader interface {
+	scanner
+	Status() (Status, error)
+	Close() error
+}
+
+// TestManifestCut takes the end of a manifest away. In a cleanly closed partition
+// that is damage; after a crash it is what Badger expects, and it would delete the
+// tables that are no longer named.
+func TestManifestCut(t *testing.T) {
+	dir, part := threeHours(t)
+	table := glob(t, part, "*.sst")
+	cut(t, filepath.Join(part, "MANIFEST"), 8)
+	r, err := OpenReader(dir, testOptions(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, st := scanIDs(t, r, Query{}); len(seen) != 20 || len(st.Unreadable) != 1 {
+		t.Errorf("closed cleanly: got %d traces, %+v, want 20 and an unreadable partition", len(seen), st)
+	}
+	mustClose(t, r)
+	remove(t, filepath.Join(part, cleanFile))
+	s := mustOpen(t, dir, testOptions(t, nil))
+	at := noon.Add(time.Hour)
+	if seen, st := scanIDs(t, s, Query{Since: at, Until: at.Add(1)}); len(seen) != 0 || st.Lost != 10 {
+		t.Errorf("after a crash: got %d traces, %+v, want 10 lost", len(seen), st)
+	}
+	if _, err := os.Stat(table + orphanSuffix); err != nil {
+		t.Errorf("the table was not kept: %v", err)
+	}
+}
+
+// TestOrphansGo checks that a table left by a compaction does not stay for ever.
+func TestOrphansGo(t *testing.T) {
+	dir, part := threeHours(t)
+	b, err := os.ReadFile(glob(t, part, "*.sst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	orphan := filepath.Join(part, "000099.sst")
+	if err := os.WriteFile(orphan, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, filepath.Join(part, cleanFile))
+	s := mustOpen(t, dir, testOptions(t, nil))
+	wantAll(t, s, Query{}, 0, 30)
+	if m, _ := filepath.Glob(orphan + "*"); len(m) != 0 {
+		t.Errorf("the orphan is still there: %v", m)
+	}
+}
+
+// threeHours returns a data directory with 10 traces in each of three partitions,
+// and the path of the second.
+func threeHours(t testing.TB) (dir, part string) {
+	t.Helper()
+	dir = t.TempDir()
+	c := newClock(noon)
+	s := mustOpen(t, dir, testOptions(t, c))
+	for h := range 3 {
+		mustAppend(t, s, testRecords(10*h, 10*h+10)...)
+		c.Add(time.Hour)
+	}
+	mustClose(t, s)
+	return dir, filepath.Join(dir, "20261121T13")
+}
+
+func remove(t testing.TB, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cut(t testing.TB, path string, size int64) {
+	t.Helper()
+	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUnwritablePartition damages the newest partition, which a restart within the
+// hour wants to go on writing to.
+func TestUnwritablePartition(t *testing.T) {
+	dir, part := filled(t, 10)
+	remove(t, glob(t, part, "*.sst"))
+	s := mustOpen(t, dir, testOptions(t, newClock(noon)))
+	if _, err := s.Append(t.Context(), []Record{testRecord(10)}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("first append: got %v, want that the partition is damaged", err)
+	}
+	mustAppend(t, s, testRecord(10))
+	seen, st := scanIDs(t, s, Query{})
+	if len(seen) != 1 || len(st.Unreadable) != 1 || st.Unreadable[0].Partition != "20261121T12.corrupt" {
+		t.Errorf("got %d traces, %+v; want the new one and that the others are missing", len(seen), st)
+	}
+}
+
+func TestRetentionOfQuarantine(t *testing.T) {
+	dir, part := threeHours(t)
+	remove(t, filepath.Join(part, "MANIFEST"))
+	remove(t, filepath.Join(part, cleanFile))
+	c := newClock(noon.Add(3 * time.Hour))
+	o := testOptions(t, c)
+	o.Retention = 12 * time.Hour
+	s := mustOpen(t, dir, o)
+	for _, tt := range []struct {
+		add  time.Duration
+		want int
+	}{{0, 3}, {24 * time.Hour, 0}} {
+		c.Add(tt.add)
+		if err := s.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := s.Status(); err != nil || len(st.Partitions) != tt.want {
+			t.Errorf("after %v: got %d partitions, %v, want %d", tt.add, len(st.Partitions), err, tt.want)
+		}
+	}
+	if m, _ := filepath.Glob(filepath.Join(dir, "2026*")); len(m) != 0 {
+		t.Errorf("left on disk: %v", m)
+	}
+}
+
+// TestInterruptedDeletion leaves a directory half deleted, as a crash would.
+func TestInterruptedDeletion(t *testing.T) {
+	dir, part := threeHours(t)
+	if err := os.Rename(part, part+trashSuffix); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, dir, testOptions(t, nil))
+	if seen, st := scanIDs(t, s, Query{}); len(seen) != 20 || !st.Complete() {
+		t.Errorf("got %d traces, %+v, want 20", len(seen), st)
+	}
+	if _, err := os.Stat(part + trashSuffix); !os.IsNotExist(err) {
+		t.Errorf("the rest of the deleted partition is still there (%v)", err)
+	}
+}
+
+func TestCommitLog(t *testing.T) {
+	dir := t.TempDir()
+	write := func(from, to uint64) {
+		t.Helper()
+		l, err := openCommitLog(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := from; n < to; n++ {
+			if err := l.append(n, appendCommitKey(nil, n), commit{traces: uint32(n), entries: 2, received: 3}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustClose(t, l)
+	}
+	read := func(want ...uint64) {
+		t.Helper()
+		known, _, err := readCommits(dir)
+		if err != nil || len(known) != len(want) {
+			t.Fatalf("got %v, %v, want numbers %v", known, err, want)
+		}
+		for _, n := range want {
+			if got := known[n]; got != (commit{uint32(n), 2, 3}) {
+				t.Errorf("commit %d: got %+v", n, got)
+			}
+		}
+	}
+	read()
+	write(1, 4)
+	read(1, 2, 3)
+	path := filepath.Join(dir, commitsFile)
+	cut(t, path, 2*commitsRecordSize+5) // torn by a power cut
+	read(1, 2)
+	write(3, 5)
+	read(1, 2, 3, 4)
+	flip(t, path, commitsRecordSize+9)
+	read(1, 3, 4)
+	if _, damaged, _ := readCommits(dir); damaged != 1 {
+		t.Errorf("got %d damaged records, want 1", damaged)
+	}
+}

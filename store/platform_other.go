@@ -1,0 +1,20 @@
+//go:build !unix
+
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Badger has no durable writes and no read-only mode here, see docs/storage.md.
+var errPlatform = errors.New("the store does not run on this system")
+
+func tryFlock(*os.File, bool) error { return errPlatform }
+
+func unlock(*os.File) error { return errPlatform }
+
+func diskBytes(fi fs.FileInfo) int64 { return fi.Size() }
+
+func freeBytes(string) (int64, error) { return 0, errPlatform }

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits on what a record may hold. They bound the size of keys and of one
+// transaction; see [RecordError].
+const (
+	MaxPage     = 1024 // bytes of one page
+	MaxPages    = 64   // pages of one record
+	MaxTags     = 32   // tags of one record
+	MaxTagKey   = 128  // bytes of a tag's key
+	MaxTagValue = 512  // bytes of a tag's value
+)
+
+// ID names one delivered trace: a page view and the number of its chunk. It is the
+// key of idempotence: what arrives twice under one ID is stored once.
+type ID struct {
+	View  [16]byte
+	Chunk uint32
+}
+
+// String returns the view in hexadecimal and the chunk, joined by a slash.
+func (id ID) String() string { return fmt.Sprintf("%x/%d", id.View, id.Chunk) }
+
+// Tag is a property of a trace that the catalogue counts: a feature, a release, an
+// environment.
+type Tag struct {
+	Key, Value string
+}
+
+// Record is one trace on its way into or out of the store.
+type Record struct {
+	ID       ID
+	Pages    []string  // pages the trace has time on, at least one
+	Tags     []Tag     // counted in the catalogue and not stored with the trace
+	Received time.Time // set by the store, to the microsecond
+	Payload  []byte    // opaque
+}
+
+// RecordError says why a record cannot be stored. Trying again does not help.
+type RecordError struct {
+	Index  int // position of the record in the call to Append
+	ID     ID
+	Reason string
+}
+
+func (e *RecordError) Error() string {
+	return fmt.Sprintf("record %d (%s): %s", e.Index, e.ID, e.Reason)
+}
+
+// checkPage returns what is wrong with a page, or "".
+func checkPage(page string) string {
+	switch {
+	case page == "":
+		return "empty page"
+	case len(page) > MaxPage:
+		return fmt.Sprintf("page of %d bytes, at most %d are allowed", len(page), MaxPage)
+	case strings.IndexByte(page, 0) >= 0:
+		return "page holds a NUL byte"
+	}
+	return ""
+}
+
+// checkTag returns what is wrong with a tag, or "".
+func checkTag(t Tag) string {
+	switch {
+	case t.Key == "":
+		return "tag without a key"
+	case len(t.Key) > MaxTagKey:
+		return fmt.Sprintf("tag key of %d bytes, at most %d are allowed", len(t.Key), MaxTagKey)
+	case len(t.Value) > MaxTagValue:
+		return fmt.Sprintf("tag value of %d bytes, at most %d are allowed", len(t.Value), MaxTagValue)
+	case strings.IndexByte(t.Key, 0) >= 0 || strings.IndexByte(t.Value, 0) >= 0:
+		return "tag holds a NUL byte"
+	}
+	return ""
+}
+
+// checkRecord returns what is wrong with a record, or "".
+func checkRecord(r *Record, maxPayload int64) string {
+	switch {
+	case len(r.Pages) == 0:
+		return "no page"
+	case len(r.Pages) > MaxPages:
+		return fmt.Sprintf("%d pages, at most %d are allowed", len(r.Pages), MaxPages)
+	case len(r.Tags) > MaxTags:
+		return fmt.Sprintf("%d tags, at most %d are allowed", len(r.Tags), MaxTags)
+	case int64(len(r.Payload)) > maxPayload:
+		return fmt.Sprintf("payload of %d bytes, at most %d are allowed", len(r.Payload), maxPayload)
+	}
+	for _, p := range r.Pages {
+		if why := checkPage(p); why != "" {
+			return why
+		}
+	}
+	for _, t := range r.Tags {
+		if why := checkTag(t); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// sortedSet returns the distinct strings of s in order, leaving s alone.
+func sortedSet(s []string) []string {
+	if len(s) == 1 {
+		return s
+	}
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return slices.Compact(s)
+}

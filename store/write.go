@@ -1,0 +1,227 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+var errNotExist = fs.ErrNotExist
+
+// write puts a group into one transaction and returns when it is durable. After an
+// error it is not known whether it is.
+func (w *writer) write(group []*request, now time.Time) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("write to partition %s: badger panicked: %v", w.p.name, r)
+		}
+	}()
+	if err := w.recode(group); err != nil {
+		return fmt.Errorf("write to partition %s: %w", w.p.name, err)
+	}
+	known, done := w.knownBefore()
+	defer done()
+	txn := w.db.NewTransaction(true)
+	defer txn.Discard()
+	b := batch{txn: txn, known: known, catalog: w.catalog, buf: w.buf[:0], now: now, touched: make(map[string]bool)}
+	for _, q := range group {
+		for i := range q.recs {
+			stored, err := b.add(&q.recs[i])
+			if err != nil {
+				return fmt.Errorf("write to partition %s: %w", w.p.name, err)
+			}
+			if stored {
+				q.result.Stored++
+			} else {
+				q.result.Duplicates++
+			}
+		}
+	}
+	if b.count.traces == 0 {
+		return nil // all there already, and durable
+	}
+	if err := w.putDictionary(txn, group[0].dictionary); err != nil {
+		return fmt.Errorf("write to partition %s: %w", w.p.name, err)
+	}
+	if err := w.finish(&b); err != nil {
+		return fmt.Errorf("commit to partition %s: %w", w.p.name, err)
+	}
+	return nil
+}
+
+// finish commits a batch and counts it in.
+func (w *writer) finish(b *batch) error {
+	number := w.next
+	b.count.received = b.now.UnixMicro()
+	if err := b.putCatalog(); err != nil {
+		return err
+	}
+	key := appendCommitKey(nil, number)
+	if err := b.txn.Set(key, appendCommit(nil, key, b.count)); err != nil {
+		return err
+	}
+	if err := b.txn.Commit(); err != nil {
+		return err
+	}
+	w.next++
+	w.buf = b.buf
+	if len(w.catalog) > maxCatalog {
+		clear(w.catalog)
+	}
+	w.r.shelf.mu.Lock()
+	w.p.add(number, b.count)
+	w.r.shelf.mu.Unlock()
+	w.growDictionary()
+	return w.commits.append(number, key, b.count)
+}
+
+// knownBefore returns a lookup in the partition before the one that is written to.
+// If it cannot be read, its traces are taken as unknown: a repeat is then stored
+// again, which is better than refusing what is new.
+func (w *writer) knownBefore() (known func(idKey []byte) (bool, error), done func()) {
+	unknown := func([]byte) (bool, error) { return false, nil }
+	if w.prev == nil {
+		return unknown, func() {}
+	}
+	db, release, err := w.r.shelf.lease(w.prev)
+	if err != nil {
+		w.prev = nil
+		return unknown, func() {}
+	}
+	txn := db.NewTransaction(false)
+	known = func(idKey []byte) (bool, error) {
+		found, err := has(txn, idKey)
+		if err != nil {
+			w.r.opts.Logger.Warn("look for duplicates", logErr, err)
+		}
+		return found, nil
+	}
+	return known, func() { txn.Discard(); release() }
+}
+
+func has(txn *badger.Txn, key []byte) (bool, error) {
+	_, err := txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// batch is a transaction in the making. Badger holds on to keys and values until
+// the commit, so they are carved out of one buffer that is used again after it.
+type batch struct {
+	txn     *badger.Txn
+	known   func(idKey []byte) (bool, error)
+	catalog map[string]count
+	touched map[string]bool // keys of catalog to be written
+	count   commit
+	now     time.Time
+	buf     []byte
+}
+
+// carve returns what f appends to the buffer. When the buffer moves, what was
+// carved before stays where it is.
+func (b *batch) carve(f func([]byte) []byte) []byte {
+	start := len(b.buf)
+	b.buf = f(b.buf)
+	return b.buf[start:len(b.buf):len(b.buf)]
+}
+
+// add puts a trace into the transaction, unless it is stored already, in this
+// transaction or before. It reports which.
+func (b *batch) add(r *prepared) (stored bool, err error) {
+	idKey := b.carve(func(d []byte) []byte { return appendIDKey(d, r.id) })
+	dup, err := has(b.txn, idKey) // sees what this transaction has set
+	if err == nil && !dup {
+		dup, err = b.known(idKey)
+	}
+	if err != nil || dup {
+		return false, err
+	}
+	if err := b.txn.Set(idKey, nil); err != nil {
+		return false, err
+	}
+	for i, page := range r.pages {
+		key := b.carve(func(d []byte) []byte { return AppendTraceKey(d, page, r.id) })
+		v := Value{Received: b.now, Compressed: r.compressed, Others: without(r.pages, i)}
+		value := b.carve(func(d []byte) []byte { return PackValue(d, key, v) })
+		if err := b.txn.Set(key, value); err != nil {
+			return false, err
+		}
+		if err := b.countIn(page, r.tags); err != nil {
+			return false, err
+		}
+	}
+	b.count.traces++
+	b.count.entries += uint32(len(r.pages))
+	return true, nil
+}
+
+// without returns s without its i-th element.
+func without(s []string, i int) []string {
+	if len(s) == 1 {
+		return nil
+	}
+	out := make([]string, 0, len(s)-1)
+	out = append(out, s[:i]...)
+	return append(out, s[i+1:]...)
+}
+
+// countIn counts a trace in the catalogue, once for each distinct tag.
+func (b *batch) countIn(page string, tags []Tag) error {
+	if err := b.countOne(page, Tag{}); err != nil {
+		return err
+	}
+tags:
+	for i, t := range tags {
+		for _, before := range tags[:i] {
+			if t == before {
+				continue tags
+			}
+		}
+		if err := b.countOne(page, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) countOne(page string, t Tag) error {
+	key := b.carve(func(d []byte) []byte { return appendCatalogKey(d, page, t) })
+	c, ok := b.catalog[string(key)]
+	if !ok {
+		var err error
+		c, err = readCount(b.txn, key)
+		if errors.Is(err, ErrDamaged) {
+			c, err = count{}, nil // start over; scans will notice that it does not add up
+		}
+		if err != nil {
+			return err
+		}
+	}
+	now := b.now.UnixMicro()
+	if c.traces == 0 {
+		c.first, c.last = now, now
+	}
+	c.traces++
+	c.first, c.last = min(c.first, now), max(c.last, now)
+	b.catalog[string(key)] = c
+	b.touched[string(key)] = true
+	return nil
+}
+
+// putCatalog puts the changed catalogue entries into the transaction. They are few
+// beside the traces, and rewriting them keeps reading the catalogue to one pass.
+func (b *batch) putCatalog() error {
+	for k := range b.touched {
+		key := []byte(k)
+		value := b.carve(func(d []byte) []byte { return appendCount(d, key, b.catalog[k]) })
+		if err := b.txn.Set(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
