@@ -1,0 +1,104 @@
+package encode
+
+import (
+	"unicode/utf8"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// FormatVersion is the version of the binary format that this package writes, and the
+// newest that it reads. proto/fieldtrie/v1/fieldtrie.proto specifies it.
+const FormatVersion = 1
+
+// The first bytes of every document: the tag of field 1, "FTR" and the version.
+const (
+	magicTag    = 0x0d
+	magicLetter = "FTR"
+	magicNumber = FormatVersion<<24 | 'R'<<16 | 'T'<<8 | 'F'
+)
+
+// IsBinary reports whether data begins as a document in the binary format does, of any
+// version.
+func IsBinary(data []byte) bool {
+	return len(data) >= 5 && data[0] == magicTag && string(data[1:4]) == magicLetter
+}
+
+// Document is what one document holds: a trace or a profile, the other is nil.
+type Document struct {
+	Trace   *trie.Trace
+	Profile *trie.Profile
+}
+
+// DecodeBinary reads a document in the binary format. What it returns is valid and
+// shares no memory with data. Fields that it does not know are kept in Unknown and
+// written again by [EncodeTrace] and [EncodeProfile].
+func DecodeBinary(data []byte, lim Limits) (Document, error) {
+	var d BinaryDecoder
+	return d.Decode(data, lim)
+}
+
+// BinaryDecoder decodes many documents in the same memory. The zero value is ready. It
+// is not for concurrent use.
+type BinaryDecoder struct {
+	columns columns
+	trace   trie.Trace
+	urls    []byte // scratch for the resources of one document
+	urlEnds []int
+}
+
+// Decode does what [DecodeBinary] does, but a trace is good until the next call only.
+func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
+	if !IsBinary(data) {
+		return Document{}, refuse(Malformed, "", "not in the binary format: it must begin with 0d 46 54 52")
+	}
+	if v := data[4]; v != FormatVersion {
+		return Document{}, refuse(Malformed, "magic", "format version %d; this program reads version %d, so update it", v, FormatVersion)
+	}
+	if err := d.columns.parse(data); err != nil {
+		return Document{}, err
+	}
+	if m := d.columns.col(colMagic); len(m) != 1 {
+		return Document{}, refuse(Malformed, "magic", "stands %d times", len(m))
+	}
+	r := documentReader{BinaryDecoder: d, columns: &d.columns, lim: lim.withDefaults()}
+	if d.columns.single(colSampleUnit) == 0 {
+		p, err := r.profile()
+		return Document{Profile: p}, err
+	}
+	if err := r.readTrace(&d.trace); err != nil {
+		return Document{}, err
+	}
+	return Document{Trace: &d.trace}, nil
+}
+
+// documentReader turns the columns of one document into a trie.
+type documentReader struct {
+	*BinaryDecoder
+	*columns
+	lim   Limits
+	cells int64 // weights that the groups so far take in memory
+}
+
+// cutText takes the first n bytes of text, which must be a whole string.
+func (r *documentReader) cutText(field string, row int, text []byte, n uint64) (own, rest []byte, err error) {
+	switch {
+	case n > uint64(len(text)):
+		return nil, nil, refuse(Invalid, field, "row %d: %d bytes, but the text has %d left", row, n, len(text))
+	case n > uint64(r.lim.StringBytes):
+		return nil, nil, refuse(TooLarge, field, "row %d: %d bytes, the most is %d", row, n, r.lim.StringBytes)
+	case int(n) < len(text) && !utf8.RuneStart(text[n]):
+		return nil, nil, refuse(Invalid, field, "row %d: ends inside a UTF-8 sequence", row)
+	}
+	return text[:n], text[n:], nil
+}
+
+// sameRows refuses columns of one table that differ in length.
+func (r *documentReader) sameRows(fields ...int) error {
+	rows := len(r.col(fields[0]))
+	for _, f := range fields[1:] {
+		if n := len(r.col(f)); n != rows {
+			return refuse(Invalid, fieldNameOf(f), "%d rows, %s has %d", n, fieldNameOf(fields[0]), rows)
+		}
+	}
+	return nil
+}

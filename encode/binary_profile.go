@@ -1,0 +1,94 @@
+package encode
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// maxGroupCells bounds nodes times groups of a profile that is read: in memory each
+// group has a weight for every node up to its last.
+const maxGroupCells = 1 << 26
+
+func (r *documentReader) profile() (*trie.Profile, error) {
+	if len(r.col(colSampleRun)) > 0 || len(r.col(colSampleTime)) > 0 || r.hasContext {
+		return nil, refuse(Invalid, "sample_unit", "a trace needs one, a profile has no samples and no context")
+	}
+	if err := r.sameRows(colGroupRows, colGroupLabelCount, colGroupViews, colGroupTraces,
+		colGroupStackless, colGroupUnsampled, colGroupTruncated); err != nil {
+		return nil, err
+	}
+	if err := r.sameRows(colWeightNode, colWeightSelf, colWeightSamples, colWeightReach); err != nil {
+		return nil, err
+	}
+	if len(r.labelKeys) != len(r.labelValues) {
+		return nil, refuse(Invalid, "group_label_value", "%d rows, group_label_key has %d", len(r.labelValues), len(r.labelKeys))
+	}
+	p := &trie.Profile{Unknown: bytes.Clone(r.unknown)}
+	if err := r.readTrie(&p.Trie); err != nil {
+		return nil, err
+	}
+	row, label := 0, 0
+	for g := range r.col(colGroupRows) {
+		group, err := r.group(g, &row, &label, len(p.Nodes))
+		if err != nil {
+			return nil, err
+		}
+		p.Groups = append(p.Groups, group)
+	}
+	if rows := len(r.col(colWeightNode)); row != rows || label != len(r.labelKeys) {
+		return nil, refuse(Invalid, "group_rows", "%d weights and %d labels belong to no group", rows-row, len(r.labelKeys)-label)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, &Error{Invalid, "", err}
+	}
+	return p, nil
+}
+
+// group reads group g, whose weights and labels begin at row and label, and moves both
+// to the next group's.
+func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, error) {
+	at := func(field int) int64 { return unzigzag(r.col(field)[g]) }
+	group := trie.Group{Coverage: trie.Coverage{
+		Views: at(colGroupViews), Traces: at(colGroupTraces), Stackless: at(colGroupStackless),
+		Unsampled: at(colGroupUnsampled), Truncated: at(colGroupTruncated),
+	}}
+	labels, rows := r.col(colGroupLabelCount)[g], r.col(colGroupRows)[g]
+	if labels > uint64(len(r.labelKeys)-*label) || rows > uint64(len(r.col(colWeightNode))-*row) {
+		return group, refuse(Invalid, "group_rows", "group %d has more labels or weights than there are", g)
+	}
+	for range labels {
+		k, v := r.labelKeys[*label], r.labelValues[*label]
+		if !utf8.Valid(k) || !utf8.Valid(v) {
+			return group, refuse(Malformed, "group_label_key", "row %d: not UTF-8", *label)
+		}
+		group.Labels = append(group.Labels, trie.Label{Key: string(k), Value: string(v)})
+		*label++
+	}
+	steps := r.col(colWeightNode)[*row : *row+int(rows)]
+	last := uint64(0)
+	for i, step := range steps {
+		if last += step; step == 0 || step >= uint64(nodes) || last >= uint64(nodes) {
+			return group, refuse(Invalid, "weight_node", "row %d: node %d of %d", *row+i, last, nodes-1)
+		}
+	}
+	if rows == 0 {
+		return group, nil
+	}
+	if r.cells += int64(last) + 1; r.cells > maxGroupCells {
+		return group, refuse(TooLarge, "group_rows", "more than %d weights in memory", maxGroupCells)
+	}
+	group.Weights = make([]trie.Weight, last+1)
+	node := uint64(0)
+	for _, step := range steps {
+		node += step
+		group.Weights[node] = trie.Weight{
+			Self:    unzigzag(r.col(colWeightSelf)[*row]),
+			Samples: unzigzag(r.col(colWeightSamples)[*row]),
+			Reach:   unzigzag(r.col(colWeightReach)[*row]),
+		}
+		*row++
+	}
+	return group, nil
+}

@@ -1,0 +1,231 @@
+package encode
+
+import (
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// EncodeTrace returns t as a document in the binary format. Equal traces give equal
+// bytes.
+func EncodeTrace(t *trie.Trace) ([]byte, error) {
+	t = t.Canonical()
+	d := &fieldtriev1.Document{Magic: magicNumber, Context: contextColumns(&t.Context)}
+	trieColumns(d, &t.Trie)
+	sampleColumns(d, t.Samples, int64(t.Context.Interval))
+	d.ProtoReflect().SetUnknown(t.Unknown)
+	return marshal(d)
+}
+
+// EncodeProfile returns p as a document in the binary format. Equal profiles give equal
+// bytes.
+func EncodeProfile(p *trie.Profile) ([]byte, error) {
+	p = p.Canonical()
+	d := &fieldtriev1.Document{Magic: magicNumber}
+	trieColumns(d, &p.Trie)
+	for i := range p.Groups {
+		groupColumns(d, &p.Groups[i])
+	}
+	d.ProtoReflect().SetUnknown(p.Unknown)
+	return marshal(d)
+}
+
+func marshal(d *fieldtriev1.Document) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true}.Marshal(d)
+}
+
+// trieColumns writes the tables of t, which is in canonical form: frames sorted,
+// strings numbered by first use.
+func trieColumns(d *fieldtriev1.Document, t *trie.Trie) {
+	var resources, names []byte
+	last := "" // resource
+	nameOf := make([]uint32, len(t.Strings))
+	line, column := uint32(0), uint32(0)
+	d.FrameCount = append(d.FrameCount, 0)
+	for _, f := range t.Frames {
+		if r := t.Strings[f.Resource]; r != last {
+			shared := sharedPrefix(last, r)
+			d.ResourceShared = append(d.ResourceShared, uint32(shared))
+			d.ResourceLength = append(d.ResourceLength, uint32(len(r)-shared))
+			resources = append(resources, r[shared:]...)
+			d.FrameCount = append(d.FrameCount, 0)
+			last, line, column = r, 0, 0
+		}
+		d.FrameCount[len(d.FrameCount)-1]++
+		switch {
+		case f.Name == 0:
+			d.FrameName = append(d.FrameName, 0)
+		case nameOf[f.Name] > 0:
+			d.FrameName = append(d.FrameName, nameOf[f.Name]+1)
+		default:
+			name := t.Strings[f.Name]
+			names = append(names, name...)
+			d.NameLength = append(d.NameLength, uint32(len(name)))
+			nameOf[f.Name] = uint32(len(d.NameLength))
+			d.FrameName = append(d.FrameName, 1)
+		}
+		if f.Line == line {
+			d.FramePosition = append(d.FramePosition, uint64(f.Column-column)<<1)
+		} else {
+			d.FramePosition = append(d.FramePosition, uint64(f.Line-line)<<1|1, uint64(f.Column))
+		}
+		line, column = f.Line, f.Column
+	}
+	if len(t.Frames) == 0 {
+		d.FrameCount = nil
+	}
+	d.ResourceText, d.NameText = string(resources), string(names)
+	nodeColumns(d, t)
+}
+
+// sharedPrefix returns how many bytes b can take over from a without cutting a UTF-8
+// sequence of either.
+func sharedPrefix(a, b string) int {
+	n := 0
+	for i, r := range b {
+		if i >= len(a) || n != i {
+			break
+		}
+		size := len(string(r))
+		if i+size > len(a) || a[i:i+size] != b[i:i+size] {
+			break
+		}
+		n = i + size
+	}
+	return n
+}
+
+func nodeColumns(d *fieldtriev1.Document, t *trie.Trie) {
+	for i, n := range t.Nodes[1:] {
+		id, parent := i+1, int(n.Parent)
+		if parent == id-1 && id > 1 {
+			d.ChainLength[len(d.ChainLength)-1]++
+		} else {
+			d.ChainParent = append(d.ChainParent, uint32(id-parent))
+			d.ChainLength = append(d.ChainLength, 0)
+		}
+		from := int64(0)
+		if n.Parent != trie.Root {
+			from = int64(t.Nodes[n.Parent].Frame)
+		}
+		d.NodeFrame = append(d.NodeFrame, int32(int64(n.Frame)-from))
+	}
+}
+
+func sampleColumns(d *fieldtriev1.Document, samples []trie.Sample, interval int64) {
+	d.SampleUnit = 1
+	if len(samples) == 0 {
+		return
+	}
+	unit := int64(0)
+	for i := 1; i < len(samples); i++ {
+		unit = gcd(unit, samples[i].Time-samples[i-1].Time)
+	}
+	if unit == 0 || unit > math.MaxUint32 {
+		unit = 1
+	}
+	d.SampleUnit = uint32(unit)
+	d.SampleStart = samples[0].Time
+	var named int64
+	marked := false
+	for i := 0; i < len(samples); {
+		n := 1
+		for i+n < len(samples) && samples[i+n].Node == samples[i].Node {
+			n++
+		}
+		run := uint64(0)
+		if node := int64(samples[i].Node); node != 0 {
+			run = (zigzag(node-named) + 1) << 1
+			named = node
+		}
+		if n > 1 {
+			run |= 1
+			d.SampleRunLength = append(d.SampleRunLength, uint32(n-2))
+		}
+		d.SampleRun = append(d.SampleRun, run)
+		i += n
+	}
+	for i, s := range samples {
+		if i > 0 {
+			d.SampleTime = append(d.SampleTime, (s.Time-samples[i-1].Time)/unit-interval/unit)
+		}
+		marked = marked || s.Marker != trie.MarkerNone
+	}
+	if marked {
+		markerColumns(d, samples)
+	}
+}
+
+func markerColumns(d *fieldtriev1.Document, samples []trie.Sample) {
+	for i := 0; i < len(samples); {
+		n := 1
+		for i+n < len(samples) && samples[i+n].Marker == samples[i].Marker {
+			n++
+		}
+		d.Marker = append(d.Marker, fieldtriev1.Marker(samples[i].Marker))
+		d.MarkerRunLength = append(d.MarkerRunLength, uint32(n-1))
+		i += n
+	}
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// contextColumns returns nil if nothing is known.
+func contextColumns(c *trie.Context) *fieldtriev1.Context {
+	p := &fieldtriev1.Context{
+		Page: c.Page, ViewId: []byte(c.ViewID), Chunk: c.Chunk, TimeOrigin: c.TimeOrigin, Interval: c.Interval,
+		SamplingShare: c.SamplingShare, Release: c.Release, Environment: c.Environment,
+	}
+	for _, l := range c.Labels {
+		p.LabelKey = append(p.LabelKey, l.Key)
+		p.LabelValue = append(p.LabelValue, l.Value)
+	}
+	start := int64(0)
+	for _, s := range c.Spans {
+		p.SpanKind = append(p.SpanKind, uint32(s.Kind))
+		p.SpanName = append(p.SpanName, s.Name)
+		p.SpanStart = append(p.SpanStart, s.Start-start)
+		p.SpanLength = append(p.SpanLength, uint64(s.Length))
+		start = s.Start
+	}
+	p.ProtoReflect().SetUnknown(c.Unknown)
+	if proto.Size(p) == 0 {
+		return nil
+	}
+	return p
+}
+
+func groupColumns(d *fieldtriev1.Document, g *trie.Group) {
+	rows, last := uint32(0), 0
+	for n, w := range g.Weights {
+		if w.IsZero() {
+			continue
+		}
+		rows++
+		d.WeightNode = append(d.WeightNode, uint32(n-last))
+		d.WeightSelf = append(d.WeightSelf, w.Self)
+		d.WeightSamples = append(d.WeightSamples, w.Samples)
+		d.WeightReach = append(d.WeightReach, w.Reach)
+		last = n
+	}
+	d.GroupRows = append(d.GroupRows, rows)
+	d.GroupLabelCount = append(d.GroupLabelCount, uint32(len(g.Labels)))
+	for _, l := range g.Labels {
+		d.GroupLabelKey = append(d.GroupLabelKey, l.Key)
+		d.GroupLabelValue = append(d.GroupLabelValue, l.Value)
+	}
+	c := g.Coverage
+	d.GroupViews = append(d.GroupViews, c.Views)
+	d.GroupTraces = append(d.GroupTraces, c.Traces)
+	d.GroupStackless = append(d.GroupStackless, c.Stackless)
+	d.GroupUnsampled = append(d.GroupUnsampled, c.Unsampled)
+	d.GroupTruncated = append(d.GroupTruncated, c.Truncated)
+}

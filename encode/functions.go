@@ -1,0 +1,62 @@
+package encode
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Output says what an encoder of a profile can not learn from the profile.
+type Output struct {
+	Since, Until time.Time // the time that was asked for; zero if there was no such
+	Rows         int       // how many functions a table shows; 0 means 40, less than 0 all
+}
+
+// function is a frame with the weights of all nodes that call it.
+type function struct {
+	trie.Frame
+	Self, Total int64 // µs; Total holds each moment once, however often f is on the stack
+	Samples     int64 // self samples
+	Reach       int64 // at least this many page views touched it: the largest reach of its nodes
+}
+
+// functions returns what each frame of p weighs, heaviest self time first.
+func functions(p *trie.Profile) []function {
+	flat, _ := p.Flat()
+	total := p.Totals(flat)
+	out := make([]function, len(p.Frames))
+	open := make([]int, len(p.Frames)) // how often a frame is on the stack that is walked
+	var stack []trie.NodeID
+	for n, depth := range p.Preorder() {
+		for len(stack) >= depth {
+			open[p.Nodes[stack[len(stack)-1]].Frame]--
+			stack = stack[:len(stack)-1]
+		}
+		frame := p.Nodes[n].Frame
+		f := &out[frame]
+		f.Self += flat[n].Self
+		f.Samples += flat[n].Samples
+		f.Reach = max(f.Reach, flat[n].Reach)
+		if open[frame] == 0 {
+			f.Total += total[n].Self
+		}
+		open[frame]++
+		stack = append(stack, n)
+	}
+	for i := range out {
+		out[i].Frame = p.FrameOf(trie.FrameID(i))
+	}
+	out = slices.DeleteFunc(out, func(f function) bool { return f.Self == 0 && f.Total == 0 && f.Samples == 0 })
+	slices.SortFunc(out, func(a, b function) int {
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), compareFrame(a.Frame, b.Frame))
+	})
+	return out
+}
+
+func compareFrame(a, b trie.Frame) int {
+	return cmp.Or(strings.Compare(a.Resource, b.Resource), cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Column, b.Column), strings.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,168 @@
+package encode
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// jsonCases are documents, good and bad, at the edges of JSON.
+var jsonCases = []string{
+	``, ` `, `null`, `nul`, `nulll`, `true`, `tru`, `false`, `falsey`, "\x00", `{`, `}`, `[`, `]`,
+	`{}`, `[]`, ` [ ] `, `{"a":1}`, `{"a":1,}`, `{,}`, `{"a"}`, `{"a":}`, `{"a" 1}`, `{a:1}`, `{"a":1 "b":2}`,
+	`[1,]`, `[,1]`, `[,]`, `[1 2]`, `[1,2`, `[1}`, `{"a":[}]}`, `[[[]]]`, `[{}]x`, `1 2`, `"a""b"`,
+	`0`, `-0`, `00`, `01`, `-01`, `0.5`, `00.5`, `.5`, `5.`, `-`, `+1`, `--1`, `1e`, `1e+`, `1e5`, `1E-5`, `1.5e+07`, `0e0`,
+	`1.2.3`, `1e5.5`, `1a`, `0x10`, `NaN`, `Infinity`, `-Infinity`, `1_000`, `1e999`,
+	`99999999999999999999`, `9007199254740993`, `18446744073709551616`, `0.1234567890123456789`,
+	`""`, `"`, `"a`, `"\`, `"\"`, `"\\"`, `"\""`, `"\/\b\f\n\r\t"`, `"\x"`, `"\u12"`, `"\u12G4"`, `"\u0041\u00e9"`,
+	`"\ud83d\ude00"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\u0041"`, `"\ud83dx"`, `"\ud83d\ud83d\ude00"`, `"\ud83d\uZZZZ"`,
+	"\"a\nb\"", "\"a\x1fb\"", "\"a\x7fb\"", "\"\xff\"", "\"\xc3\xa9\"", "\"\xe2\x82\"", "\"\xed\xa0\x80\"", "\"\xff\\n\"",
+	"\t\r\n 1", "\f1", "\v1", "\u00a01", `// no`, `{"a":1/**/}`, `'a'`, `{"":""}`, `{"a":{"a":{"a":[1,{"b":null}]}}}`,
+	strings.Repeat("[", maxJSONDepth) + strings.Repeat("]", maxJSONDepth),
+	strings.Repeat("[", maxJSONDepth+1) + strings.Repeat("]", maxJSONDepth+1),
+	strings.Repeat(`{"a":`, maxJSONDepth) + "1" + strings.Repeat("}", maxJSONDepth),
+	strings.Repeat("[", 1_000_000), strings.Repeat(`{"":`, 1_000_000),
+}
+
+// checkJSONReader compares what a jsonReader makes of a document with encoding/json.
+func checkJSONReader(t *testing.T, data []byte) {
+	t.Helper()
+	var r jsonReader
+	r.data = data // not reset, which passes over a byte order mark
+	r.skip()
+	r.end()
+	if got, want := r.err == nil, json.Valid(data); got != want {
+		t.Fatalf("%.80q: accepted: %v, encoding/json: %v (%v)", data, got, want, r.err)
+	}
+	if r.err != nil {
+		if KindOf(r.err) != Malformed {
+			t.Fatalf("%.80q: got %v, want a malformed document", data, r.err)
+		}
+		return
+	}
+	var want any
+	if err := json.Unmarshal(data, &want); err != nil && !strings.Contains(err.Error(), "cannot unmarshal number") {
+		t.Fatal(err)
+	}
+	r = jsonReader{data: data}
+	switch want := want.(type) {
+	case string:
+		if got := string(r.str()); got != want {
+			t.Fatalf("%q: got %q, want %q", data, got, want)
+		}
+	case float64:
+		if got := r.float(); got != want || math.Signbit(got) != math.Signbit(want) {
+			t.Fatalf("%q: got %v, want %v", data, got, want)
+		}
+		r = jsonReader{data: data}
+		u, ok := r.whole(1 << 32)
+		if whole := want >= 0 && want <= 1<<32 && want == math.Trunc(want); ok != whole || ok && float64(u) != want {
+			t.Fatalf("%q: got %d and %v as a whole number", data, u, ok)
+		}
+	case []any:
+		n := 0
+		for r.array(); r.element(); n++ {
+			r.skip()
+		}
+		if r.end(); n != len(want) || r.err != nil {
+			t.Fatalf("%.80q: got %d elements and %v, want %d", data, n, r.err, len(want))
+		}
+	case map[string]any:
+		keys := map[string]bool{}
+		for r.object(); r.key(); {
+			keys[string(r.name)] = true
+			r.skip()
+		}
+		if r.end(); len(keys) != len(want) || r.err != nil {
+			t.Fatalf("%.80q: got keys %v and %v, want %d", data, keys, r.err, len(want))
+		}
+		for k := range want {
+			if !keys[k] {
+				t.Fatalf("%.80q: key %q is missing", data, k)
+			}
+		}
+	}
+}
+
+func TestJSONReader(t *testing.T) {
+	for _, doc := range jsonCases {
+		checkJSONReader(t, []byte(doc))
+	}
+}
+
+// FuzzJSONReader looks for documents that encoding/json reads differently.
+func FuzzJSONReader(f *testing.F) {
+	for _, doc := range jsonCases {
+		if len(doc) < 200 {
+			f.Add([]byte(doc))
+		}
+	}
+	f.Fuzz(checkJSONReader)
+}
+
+func TestJSONReaderErrors(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"a": tru}`:       `malformed: byte 6: 't' where true should be`,
+		`{"a": 01}`:        `malformed: byte 6: "01" is not a number`,
+		`{"a": "b" "c"}`:   `malformed: byte 10: '"' where a comma or the end of the object should be`,
+		`{"a": "\x"}`:      `malformed: byte 8: invalid character 'x' in string escape code`,
+		"[\"a\nb\"]":       `malformed: byte 3: '\n' where the end of a string should be`,
+		`["abc`:            `malformed: byte 5: the document ends where the end of a string should be`,
+		`[1, `:             `malformed: byte 4: the document ends where a number should be`,
+		`[] é`:             `malformed: byte 3: 'é' where the end of the document should be`,
+		`{"a"; 1}`:         `malformed: byte 4: ';' where a colon should be`,
+		"\ufeff[1,\ufeff]": `malformed: byte 6: '\ufeff' where a number should be`,
+	} {
+		var r jsonReader
+		r.reset([]byte(doc))
+		r.skip()
+		r.end()
+		if r.err == nil || r.err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", doc, r.err, want)
+		}
+	}
+}
+
+// TestJSONReaderSticks checks that loops end after an error and that the first one stays.
+func TestJSONReaderSticks(t *testing.T) {
+	r := jsonReader{data: []byte(`{"a":[1,2],"b":?}`)}
+	rounds := 0
+	for r.object(); r.key(); {
+		for r.array(); r.element(); {
+			r.str()
+			rounds++
+		}
+	}
+	r.skip()
+	r.end()
+	if u, ok := r.whole(9); u != 0 || r.float() != 0 || r.str() != nil || r.null() || r.element() || r.key() {
+		t.Errorf("something was read after an error: %d %v", u, ok)
+	}
+	if want := `malformed: byte 6: '1' where a string should be`; r.err.Error() != want || rounds != 1 {
+		t.Errorf("got %v after %d rounds, want %s after 1", r.err, rounds, want)
+	}
+}
+
+// FuzzJSONNumbers checks the fast path for numbers against strconv.
+func FuzzJSONNumbers(f *testing.F) {
+	for _, x := range []float64{0, 0.1, 101.4000000001397, 1795216764503.8, 12345.600000000093, 1e22, 5e-324, math.MaxFloat64} {
+		f.Add(x)
+	}
+	f.Fuzz(func(t *testing.T, x float64) {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return
+		}
+		for _, format := range []byte{'f', 'e', 'g'} {
+			for _, digits := range []int{-1, 3, 12} {
+				text := strconv.FormatFloat(x, format, digits, 64)
+				want, _ := strconv.ParseFloat(text, 64)
+				r := jsonReader{data: []byte(text)}
+				if got := r.float(); got != want || r.err != nil {
+					t.Fatalf("%s: got %v and %v, want %v", text, got, r.err, want)
+				}
+			}
+		}
+	})
+}

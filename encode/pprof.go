@@ -1,0 +1,311 @@
+package encode
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Anonymous is how a function without a name is shown where an empty text would be
+// mistaken for a missing one.
+const Anonymous = "(anonymous)"
+
+// shown returns the name under which f is shown.
+func shown(f trie.Frame) string {
+	if f.Name == "" {
+		return Anonymous
+	}
+	return f.Name
+}
+
+// coverageComment introduces the comment that holds the coverage of all groups.
+const coverageComment = "fieldtrie coverage: "
+
+// EncodePprof writes p as a gzipped pprof profile, specified in
+// https://github.com/google/pprof/blob/main/proto/profile.proto. Its sample types are
+// samples/count, pageviews/count and wall/nanoseconds, of which the last is the
+// default. Each sample is a node with self weight in one group and carries the labels
+// of the group; a label key may have several values. pageviews is the reach of the
+// node; it does not add up over nodes, so only its flat value means something. Equal
+// profiles and times give equal bytes.
+func EncodePprof(w io.Writer, p *trie.Profile, o Output) error {
+	return pprofProfile(p, o).Write(w)
+}
+
+// pprofProfile returns p in the form of the pprof library.
+func pprofProfile(p *trie.Profile, o Output) *profile.Profile {
+	p = p.Canonical()
+	out := &profile.Profile{
+		SampleType: []*profile.ValueType{
+			{Type: "samples", Unit: "count"}, {Type: "pageviews", Unit: "count"}, {Type: "wall", Unit: "nanoseconds"},
+		},
+		DefaultSampleType: "wall",
+		Comments:          coverageComments(p),
+	}
+	if !o.Since.IsZero() && !o.Until.IsZero() {
+		out.TimeNanos = o.Since.UnixNano()
+		out.DurationNanos = int64(o.Until.Sub(o.Since))
+	}
+	// A mapping that says that all is symbolized keeps pprof from trying to.
+	mapping := &profile.Mapping{ID: 1, File: mappingFile(p), HasFunctions: true, HasFilenames: true, HasLineNumbers: true}
+	out.Mapping = []*profile.Mapping{mapping}
+	for i := range p.Frames {
+		f := p.FrameOf(trie.FrameID(i))
+		fn := &profile.Function{
+			ID: uint64(i + 1), Name: shown(f), SystemName: shown(f), Filename: f.Resource, StartLine: int64(f.Line),
+		}
+		out.Function = append(out.Function, fn)
+		out.Location = append(out.Location, &profile.Location{
+			ID: uint64(i + 1), Mapping: mapping,
+			Line: []profile.Line{{Function: fn, Line: int64(f.Line), Column: int64(f.Column)}},
+		})
+	}
+	stacks := make([][]*profile.Location, len(p.Nodes)) // shared by the groups
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		labels := map[string][]string{}
+		for _, l := range g.Labels {
+			labels[l.Key] = append(labels[l.Key], l.Value)
+		}
+		for n, w := range g.Weights {
+			if w.Self == 0 && w.Samples == 0 {
+				continue
+			}
+			if stacks[n] == nil {
+				for a := range p.Stack(trie.NodeID(n)) {
+					stacks[n] = append(stacks[n], out.Location[p.Nodes[a].Frame])
+				}
+			}
+			out.Sample = append(out.Sample, &profile.Sample{
+				Location: stacks[n], Label: labels,
+				Value: []int64{w.Samples, w.Reach, w.Self * int64(time.Microsecond)},
+			})
+		}
+	}
+	return out
+}
+
+// mappingFile is what pprof shows as the profile's file: the page if there is one only.
+func mappingFile(p *trie.Profile) string {
+	page := ""
+	for i := range p.Groups {
+		v := p.Groups[i].Labels.Value("page")
+		if page != "" && v != page {
+			return "javascript"
+		}
+		page = v
+	}
+	if page == "" {
+		return "javascript"
+	}
+	return page
+}
+
+// coverageComments says what the stacks can not, for people and, in the last line, for
+// [DecodePprof].
+func coverageComments(p *trie.Profile) []string {
+	flat, c := p.Flat()
+	var self int64
+	for _, w := range flat {
+		self += w.Self
+	}
+	return []string{
+		fmt.Sprintf("%d page views, %d traces", c.Views, c.Traces),
+		fmt.Sprintf("%.2f%% of the time was not sampled", 100*c.UnsampledShare(self)),
+		fmt.Sprintf("%d samples with a stack cut off at %d frames", c.Truncated, trie.MaxStackDepth),
+		fmt.Sprintf("%sviews=%d traces=%d stackless_us=%d unsampled_us=%d truncated=%d",
+			coverageComment, c.Views, c.Traces, c.Stackless, c.Unsampled, c.Truncated),
+	}
+}
+
+// isPprof reports whether data begins as an uncompressed pprof profile does: with a
+// sample type, which is a message of a few bytes that begins with field 1.
+func isPprof(data []byte) bool {
+	return len(data) > 2 && data[0] == 0x0a && data[1] <= 16 && data[2] == 0x08
+}
+
+// DecodePprof reads a pprof profile, gzipped or not. Self time is its sample type with a
+// unit of time: wall if there is one, else the default, else the last. Sample types
+// samples/count and pageviews/count are read if they are there, and the labels of the
+// samples become groups. Numeric labels, mappings and addresses are left out.
+func DecodePprof(data []byte, lim Limits) (*trie.Profile, error) {
+	lim = lim.withDefaults()
+	in, err := profile.ParseData(data)
+	if err != nil {
+		return nil, &Error{Malformed, "", err}
+	}
+	if err := check("location", len(in.Location), lim.Frames); err != nil {
+		return nil, err
+	}
+	columns, err := pprofColumns(in)
+	if err != nil {
+		return nil, err
+	}
+	p := trie.NewProfile()
+	frames := map[*profile.Location][]trie.FrameID{} // root first
+	for _, l := range in.Location {
+		if frames[l], err = locationFrames(p, l, lim); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range in.Sample {
+		n := trie.Root
+		for j := len(s.Location) - 1; j >= 0; j-- {
+			for _, f := range frames[s.Location[j]] {
+				n = p.Child(n, f)
+			}
+		}
+		w := columns.weight(s.Value)
+		if n == trie.Root {
+			p.Group(sampleLabels(s)).Coverage.Stackless += w.Self
+			continue
+		}
+		p.Add(sampleLabels(s), n, w)
+		if err := check("sample", len(p.Nodes), lim.Nodes); err != nil {
+			return nil, fmt.Errorf("sample %d: %w", i, err)
+		}
+	}
+	for _, c := range in.Comments {
+		readCoverage(c, &p.Group(nil).Coverage)
+	}
+	p = p.Canonical()
+	if err := p.Validate(); err != nil {
+		return nil, &Error{Invalid, "", err}
+	}
+	return p, nil
+}
+
+// pprofColumn says where the values of a sample are; -1 where there is none.
+type pprofColumn struct {
+	self, samples, views int
+	perMicro             int64 // self units in a µs, or less than 0: -µs in a unit
+}
+
+func pprofColumns(in *profile.Profile) (pprofColumn, error) {
+	c := pprofColumn{self: -1, samples: -1, views: -1}
+	units := map[string]int64{"nanoseconds": 1000, "microseconds": 1, "milliseconds": -1e3, "seconds": -1e6}
+	rank := 0
+	for i, t := range in.SampleType {
+		switch {
+		case t.Type == "samples" && t.Unit == "count":
+			c.samples = i
+		case t.Type == "pageviews" && t.Unit == "count":
+			c.views = i
+		case units[t.Unit] != 0:
+			r := 1
+			if t.Type == in.DefaultSampleType {
+				r = 2
+			}
+			if t.Type == "wall" {
+				r = 3
+			}
+			if r >= rank {
+				rank, c.self, c.perMicro = r, i, units[t.Unit]
+			}
+		}
+	}
+	if c.self < 0 {
+		var have []string
+		for _, t := range in.SampleType {
+			have = append(have, t.Type+"/"+t.Unit)
+		}
+		return c, refuse(Invalid, "sample_type", "no type with a unit of time, only %s", strings.Join(have, ", "))
+	}
+	return c, nil
+}
+
+func (c pprofColumn) weight(v []int64) (w trie.Weight) {
+	if w.Self = v[c.self]; c.perMicro > 0 {
+		w.Self = (w.Self + c.perMicro/2) / c.perMicro
+	} else {
+		w.Self *= -c.perMicro
+	}
+	if c.samples >= 0 {
+		w.Samples = v[c.samples]
+	}
+	if c.views >= 0 {
+		w.Reach = v[c.views]
+	}
+	return w
+}
+
+// locationFrames returns the frames of l, root first: a location has more than one
+// where functions were inlined, the innermost first.
+func locationFrames(p *trie.Profile, l *profile.Location, lim Limits) ([]trie.FrameID, error) {
+	var out []trie.FrameID
+	for i := len(l.Line) - 1; i >= 0; i-- {
+		line := l.Line[i]
+		f := trie.Frame{Name: trie.FrameUnknown}
+		if fn := line.Function; fn != nil {
+			f = trie.Frame{Name: fn.Name, Resource: fn.Filename, Line: clampLine(fn.StartLine), Column: clampLine(line.Column)}
+			if fn.StartLine == 0 {
+				f.Line = clampLine(line.Line)
+			}
+			if f.Name == Anonymous {
+				f.Name = ""
+			}
+		}
+		if n := max(len(f.Name), len(f.Resource)); n > lim.StringBytes {
+			return nil, refuse(TooLarge, "function", "a text of %d bytes, the most is %d", n, lim.StringBytes)
+		}
+		f.Name, f.Resource = strings.ToValidUTF8(f.Name, "\ufffd"), strings.ToValidUTF8(f.Resource, "\ufffd")
+		out = append(out, p.Intern(f))
+	}
+	if len(out) == 0 {
+		out = append(out, p.Intern(trie.Frame{Name: "0x" + strconv.FormatUint(l.Address, 16)}))
+	}
+	return out, nil
+}
+
+// clampLine returns n as a line or column, 0 if it can not be one.
+func clampLine(n int64) uint32 {
+	if n < 0 || n > 1<<32-1 {
+		return 0
+	}
+	return uint32(n)
+}
+
+func sampleLabels(s *profile.Sample) trie.Labels {
+	var l trie.Labels
+	for k, values := range s.Label {
+		for _, v := range values {
+			if k != "" {
+				l = append(l, trie.Label{Key: strings.ToValidUTF8(k, "\ufffd"), Value: strings.ToValidUTF8(v, "\ufffd")})
+			}
+		}
+	}
+	return l.Sort()
+}
+
+// readCoverage adds what [EncodePprof] wrote into a comment.
+func readCoverage(comment string, c *trie.Coverage) {
+	text, ok := strings.CutPrefix(comment, coverageComment)
+	if !ok {
+		return
+	}
+	for field := range strings.FieldsSeq(text) {
+		k, v, _ := strings.Cut(field, "=")
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < 0 || n > trie.MaxWeight {
+			continue
+		}
+		switch k {
+		case "views":
+			c.Views += n
+		case "traces":
+			c.Traces += n
+		case "stackless_us":
+			c.Stackless += n
+		case "unsampled_us":
+			c.Unsampled += n
+		case "truncated":
+			c.Truncated += n
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package encode
+
+import (
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// readContext reads the value of the last key, which is not of a table.
+func (d *profilerTrace) readContext() {
+	c := &d.context
+	switch string(d.name) {
+	case "page":
+		c.Page = pagePath(string(d.str()))
+		d.checkLength("page", len(c.Page))
+	case "timeOrigin":
+		c.TimeOrigin = d.time("timeOrigin", 1<<62)
+	case "interval":
+		var ok bool
+		if c.Interval, ok = interval(d.float()); !ok {
+			d.invalid("interval", "not over 0 to 60000 ms")
+		}
+	case "ua":
+		d.browser = browserOf(string(d.str()))
+	case "viewId":
+		c.ViewID = d.viewID()
+	case "chunk":
+		c.Chunk = d.position("chunk")
+	case "release":
+		c.Release = d.text("release")
+	case "environment":
+		c.Environment = d.text("environment")
+	case "samplingShare":
+		if c.SamplingShare = d.float(); !(c.SamplingShare > 0 && c.SamplingShare <= 1) {
+			d.invalid("samplingShare", "not over 0 to 1")
+		}
+	case "labels":
+		d.readLabels()
+	case "spans":
+		d.readSpans()
+	default:
+		d.skip()
+	}
+}
+
+// text reads a string and copies it.
+func (d *profilerTrace) text(key string) string {
+	s := string(d.str())
+	d.checkLength(key, len(s))
+	return s
+}
+
+func (d *profilerTrace) viewID() string {
+	s := string(d.str())
+	if len(s) == 32 {
+		if b, err := hex.DecodeString(s); err == nil {
+			return string(b)
+		}
+	}
+	if len(s) > 16 {
+		d.invalid("viewId", "neither up to 16 bytes nor 32 hexadecimal digits")
+	}
+	return s
+}
+
+func (d *profilerTrace) readLabels() {
+	var labels trie.Labels
+	for d.object(); d.key(); {
+		key := string(d.name)
+		if key == "" {
+			d.invalid("labels", "a label has no name")
+		}
+		d.checkLength("labels", len(key))
+		value := d.text("labels")
+		i := slices.IndexFunc(labels, func(l trie.Label) bool { return l.Key == key })
+		if i < 0 {
+			i, labels = len(labels), append(labels, trie.Label{Key: key})
+		}
+		labels[i].Value = value
+		if len(labels) > d.lim.Labels {
+			d.stop(refuse(TooLarge, "labels", "more than %d", d.lim.Labels))
+		}
+	}
+	d.context.Labels = labels
+}
+
+func (d *profilerTrace) readSpans() {
+	d.context.Spans = nil
+	where := d.where
+	d.table, d.row, d.where = "spans", -1, ""
+	for d.array(); d.element(); {
+		if d.row++; d.row == d.lim.Spans {
+			d.stop(refuse(TooLarge, "spans", "more than %d", d.lim.Spans))
+			break
+		}
+		if d.context.Spans = append(d.context.Spans, d.span()); d.err != nil {
+			break
+		}
+	}
+	if d.err == nil {
+		d.table, d.where = "", where
+	}
+}
+
+func (d *profilerTrace) span() trie.Span {
+	var s trie.Span
+	var start, end, named bool
+	var until int64
+	for d.object(); d.key(); {
+		switch key := string(d.name); key {
+		case "page", "feature":
+			if named {
+				d.invalid(key, "a span has one name")
+			}
+			named = true
+			s.Name = d.text(key)
+			if s.Kind = trie.SpanFeature; key == "page" {
+				s.Kind, s.Name = trie.SpanPage, pagePath(s.Name)
+			}
+			if s.Name == "" {
+				d.invalid(key, "empty")
+			}
+		case "start":
+			s.Start, start = d.time("start", trie.MaxTime), true
+		case "end":
+			until, end = d.time("end", trie.MaxTime), true
+		default:
+			d.skip()
+		}
+	}
+	d.require("feature", named)
+	d.require("start", start)
+	d.require("end", end)
+	if s.Length = until - s.Start; s.Length < 0 {
+		d.invalid("end", "before start")
+	}
+	return s
+}
+
+// browserOf returns the family and the major version of the browser that sends ua,
+// such as "Chrome 156"; "" if it is not a known one.
+func browserOf(ua string) string {
+	for _, b := range []struct{ token, family string }{
+		// In the order in which they claim to be each other.
+		{"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"Edg/", "Edge"}, {"OPR/", "Opera"},
+		{"SamsungBrowser/", "SamsungBrowser"}, {"FxiOS/", "Firefox"}, {"Firefox/", "Firefox"},
+		{"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Version/", "Safari"},
+	} {
+		_, version, ok := strings.Cut(ua, b.token)
+		if !ok || b.family == "Safari" && !strings.Contains(version, "Safari/") {
+			continue
+		}
+		digits := len(version) - len(strings.TrimLeft(version, "0123456789"))
+		if digits == 0 || digits > 4 { // more is not a version, and might name a person
+			return ""
+		}
+		return b.family + " " + version[:digits]
+	}
+	return ""
+}
+
+// microseconds returns a time in milliseconds as whole microseconds, and whether it is
+// a number from -most to most.
+func microseconds(ms, most float64) (int64, bool) {
+	us := math.Round(ms * 1000)
+	if !(us >= -most && us <= most) {
+		return 0, false
+	}
+	return int64(us), true
+}
+
+// maxInterval is the longest sampling interval that makes sense, in microseconds.
+const maxInterval = 60_000_000
+
+// interval returns a sampling interval in milliseconds as whole microseconds.
+func interval(ms float64) (uint32, bool) {
+	us, ok := microseconds(ms, maxInterval)
+	return uint32(us), ok && us > 0
+}
+
+// estimateInterval guesses the sampling interval, in microseconds, from the times of
+// samples: their median distance, to the millisecond.
+func estimateInterval(samples []trie.Sample) uint32 {
+	const usual = 10_000
+	var gaps []int64
+	for i := 1; i < len(samples); i++ {
+		if gap := samples[i].Time - samples[i-1].Time; gap > 0 {
+			gaps = append(gaps, gap)
+		}
+	}
+	if len(gaps) < 4 {
+		return usual
+	}
+	slices.Sort(gaps)
+	median := (gaps[(len(gaps)-1)/2] + gaps[len(gaps)/2]) / 2
+	return uint32(min(max((median+500)/1000*1000, 1000), maxInterval))
+}

@@ -1,0 +1,389 @@
+package encode
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// DecodeProposal reads the JSON form of the first proposal of the JS Self-Profiling API:
+//
+//	{"version": 1, "options": {"sampleInterval": 10}, "profile": {
+//	  "strings":     ["main @ app.js:1:1", "render @ app.js:56:78", "unknown"],
+//	  "stackFrames": {"101": {"name": 0}, "102": {"name": 1, "parent": 101}},
+//	  "main-thread": [{"type": "stack", "timestamp": 12345.678, "stack": 102}]}}
+//
+// A name without " @ " is a function alone. "unknown" is code of another origin, and
+// becomes [trie.FrameUnknown], with runs of it joined. Entries of other types than
+// "stack" are skipped; an entry without a stack had none. The interval is sampleInterval
+// or timeInterval in milliseconds; without either it is estimated from the samples.
+//
+// For keys, nulls and text the rules are those of [DecodeProfilerTrace].
+func DecodeProposal(data []byte, lim Limits) (*trie.Trace, error) {
+	d := proposal{lim: lim.withDefaults(), ids: map[string]int{}}
+	d.reset(data)
+	d.document()
+	if d.err != nil {
+		return nil, d.err
+	}
+	t, err := d.trace()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Validate(); err != nil {
+		return nil, &Error{Invalid, "", err}
+	}
+	Repair(t)
+	t = t.Coalesce(nil)
+	// Taken out of its trie, so that the maps of the latter are not kept.
+	t.Trie = trie.Trie{Strings: t.Strings, Frames: t.Frames, Nodes: t.Nodes}
+	return t, nil
+}
+
+// proposal decodes the form of the first proposal.
+type proposal struct {
+	jsonReader
+	lim      Limits
+	interval uint32
+	strings  []string
+	calls    []proposalCall // the stackFrames
+	ids      map[string]int // where in calls each id is
+	samples  []proposalSample
+	read     [3]bool // whether the tables were there, in the order of proposalTables
+}
+
+// proposalCall is a stack: a call by another stack.
+type proposalCall struct {
+	id     string
+	name   uint64 // index into the strings
+	parent string // id of the caller, "" for none
+}
+
+type proposalSample struct {
+	time  int64
+	stack string // id of a stack, "" for none
+	row   int    // where it stands in the document
+}
+
+var proposalTables = [3]string{"strings", "stackFrames", "main-thread"}
+
+func (d *proposal) document() {
+	found := false
+	for d.object(); d.key(); {
+		switch string(d.name) {
+		case "version":
+			if v, ok := d.whole(1); !ok || v != 1 {
+				d.stop(refuse(Invalid, "version", "not 1"))
+			}
+		case "options":
+			for d.object(); d.key(); {
+				switch string(d.name) {
+				case "sampleInterval", "timeInterval":
+					d.readInterval("options." + string(d.name))
+				default:
+					d.skip()
+				}
+			}
+		case "profile":
+			found = true
+			d.readProfile()
+		default:
+			d.skip()
+		}
+	}
+	d.end()
+	if !found {
+		d.stop(refuse(Malformed, "profile", "missing"))
+	}
+	for i, there := range d.read {
+		if !there {
+			d.stop(refuse(Malformed, "profile."+proposalTables[i], "missing"))
+		}
+	}
+}
+
+func (d *proposal) readInterval(field string) {
+	if d.null() {
+		return
+	}
+	var ok bool
+	if d.interval, ok = interval(d.float()); !ok {
+		d.stop(refuse(Invalid, field, "not over 0 to 60000 ms"))
+	}
+}
+
+func (d *proposal) readProfile() {
+	for d.object(); d.key(); {
+		switch string(d.name) {
+		case "strings":
+			d.read[0] = true
+			d.readStrings()
+		case "stackFrames":
+			d.read[1] = true
+			d.readCalls()
+		case "main-thread":
+			d.read[2] = true
+			d.readSamples()
+		default:
+			d.skip()
+		}
+	}
+}
+
+func (d *proposal) readStrings() {
+	d.strings = nil
+	for d.array(); d.element(); {
+		if len(d.strings) == d.lim.Frames {
+			d.stop(refuse(TooLarge, "profile.strings", "more than %d", d.lim.Frames))
+			return
+		}
+		s := string(d.str())
+		if len(s) > d.lim.StringBytes {
+			d.stop(refuse(TooLarge, fmt.Sprintf("profile.strings[%d]", len(d.strings)),
+				"%d bytes, the most is %d", len(s), d.lim.StringBytes))
+		}
+		d.strings = append(d.strings, s)
+	}
+}
+
+func (d *proposal) readCalls() {
+	d.calls = nil
+	clear(d.ids)
+	for d.object(); d.key(); {
+		c := proposalCall{id: string(d.name)}
+		if c.id == "" {
+			d.stop(refuse(Invalid, "profile.stackFrames", "an empty id"))
+		}
+		i, known := d.ids[c.id]
+		if !known {
+			if len(d.calls) == d.lim.Nodes {
+				d.stop(refuse(TooLarge, "profile.stackFrames", "more than %d", d.lim.Nodes))
+				return
+			}
+			i = len(d.calls)
+			d.ids[c.id] = i
+			d.calls = append(d.calls, c)
+		}
+		named := false
+		for d.object(); d.key(); {
+			switch string(d.name) {
+			case "name":
+				c.name, named = d.whole(uint64(d.lim.Frames))
+				if !named {
+					d.stop(refuse(Invalid, callField(c.id, "name"), "not the number of a string"))
+				}
+			case "parent":
+				c.parent = d.id()
+			default:
+				d.skip()
+			}
+		}
+		if !named {
+			d.stop(refuse(Malformed, callField(c.id, "name"), "missing"))
+		}
+		if d.err == nil {
+			d.calls[i] = c
+		}
+	}
+}
+
+func callField(id, key string) string {
+	return fmt.Sprintf("profile.stackFrames[%.40q].%s", id, key)
+}
+
+// id reads the id of a stack, which is the key of an object and may be a number where
+// it is referred to. It returns "" for null.
+func (d *proposal) id() string {
+	switch c := d.peek(); {
+	case d.null():
+		return ""
+	case c == '"':
+		at := d.pos
+		s := string(d.str())
+		if s == "" {
+			d.fail(at, "an empty id")
+		}
+		return s
+	}
+	return string(d.number())
+}
+
+func (d *proposal) readSamples() {
+	d.samples = nil
+	d.array()
+	for row := 0; d.element(); row++ {
+		s := proposalSample{row: row}
+		var isStack, timed, inRange, odd bool
+		for d.object(); d.key(); {
+			c := d.peek()
+			scalar := c == '"' || c == '-' || c-'0' <= 9
+			switch string(d.name) {
+			case "type":
+				if isStack = false; c == '"' {
+					isStack = string(d.str()) == "stack"
+					continue
+				}
+			case "timestamp":
+				if scalar && c != '"' {
+					s.time, inRange = microseconds(d.float(), trie.MaxTime)
+					timed = true
+					continue
+				}
+			case "stack":
+				if scalar {
+					s.stack = d.id()
+					continue
+				}
+				odd = odd || c != 'n'
+			}
+			d.skip() // what is odd here is wrong only in an entry of our type
+		}
+		switch {
+		case !isStack:
+		case odd:
+			d.stop(refuse(Malformed, sampleField(row, "stack"), "not an id"))
+		case !timed:
+			d.stop(refuse(Malformed, sampleField(row, "timestamp"), "missing"))
+		case !inRange:
+			d.stop(refuse(Invalid, sampleField(row, "timestamp"), "out of range"))
+		case len(d.samples) == d.lim.Samples:
+			d.stop(refuse(TooLarge, "profile.main-thread", "more than %d", d.lim.Samples))
+		default:
+			d.samples = append(d.samples, s)
+		}
+	}
+}
+
+func sampleField(row int, key string) string {
+	return fmt.Sprintf("profile.main-thread[%d].%s", row, key)
+}
+
+// trace makes a trace of what was read.
+func (d *proposal) trace() (*trie.Trace, error) {
+	t := &trie.Trace{Trie: *trie.New()}
+	nodes, err := d.nodes(&t.Trie)
+	if err != nil {
+		return nil, err
+	}
+	t.Samples = make([]trie.Sample, len(d.samples))
+	for i, s := range d.samples {
+		t.Samples[i].Time = s.time
+		if s.stack == "" {
+			continue
+		}
+		call, ok := d.ids[s.stack]
+		if !ok {
+			return nil, refuse(Invalid, sampleField(s.row, "stack"), "there is no stack %.40q", s.stack)
+		}
+		t.Samples[i].Node = nodes[call]
+	}
+	trie.SortSamples(t.Samples)
+	if t.Context.Interval = d.interval; d.interval == 0 {
+		t.Context.Interval = estimateInterval(t.Samples)
+	}
+	return t, nil
+}
+
+// nodes adds all stacks to t and returns the node of each. A caller may stand behind
+// its callees, so each chain of callers is followed up to a known one and added from
+// there on down.
+func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
+	frames := make([]trie.FrameID, len(d.strings))
+	for i, s := range d.strings {
+		frames[i] = t.Intern(parseFrame(s))
+	}
+	const waiting = ^trie.NodeID(0) // for its caller
+	nodes := make([]trie.NodeID, len(d.calls))
+	var path []int
+	for i := range d.calls {
+		parent := trie.Root
+		for call := i; ; {
+			if nodes[call] == waiting {
+				return nil, refuse(Invalid, callField(d.calls[call].id, "parent"), "it calls itself")
+			}
+			if nodes[call] != trie.Root {
+				parent = nodes[call]
+				break
+			}
+			nodes[call] = waiting
+			path = append(path, call)
+			up := d.calls[call].parent
+			if up == "" {
+				break
+			}
+			next, ok := d.ids[up]
+			if !ok {
+				return nil, refuse(Invalid, callField(d.calls[call].id, "parent"), "there is no stack %.40q", up)
+			}
+			call = next
+		}
+		for ; len(path) > 0; path = path[:len(path)-1] {
+			call := path[len(path)-1]
+			c := &d.calls[call]
+			if c.name >= uint64(len(frames)) {
+				return nil, refuse(Invalid, callField(c.id, "name"), "%d, but there are %d strings", c.name, len(frames))
+			}
+			parent = t.Child(parent, frames[c.name])
+			nodes[call] = parent
+		}
+	}
+	return nodes, nil
+}
+
+// parseFrame reads a frame that is written as function @ resource:line:column.
+func parseFrame(s string) trie.Frame {
+	// The last one, since a URL has no spaces and a name may have anything.
+	i := strings.LastIndex(" "+s, " @ ")
+	if i < 0 {
+		if s == "unknown" || s == trie.FrameUnknown {
+			return trie.Frame{Name: trie.FrameUnknown}
+		}
+		return trie.Frame{Name: functionOf(s)}
+	}
+	f := trie.Frame{Name: functionOf(s[:max(i-1, 0)]), Resource: s[i+len("@ "):]}
+	if rest, column, ok := cutNumber(f.Resource); ok {
+		if rest, line, ok := cutNumber(rest); ok { // one number alone may be a port
+			f.Resource, f.Line, f.Column = rest, line, column
+		}
+	}
+	return f
+}
+
+// functionOf returns the name of a function, "" if s says that it has none.
+func functionOf(s string) string {
+	if s == "(anonymous)" || s == "(anonymous function)" {
+		return ""
+	}
+	return s
+}
+
+// cutNumber takes ":" and a number off the end of s.
+func cutNumber(s string) (rest string, n uint32, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, 0, false
+	}
+	u, err := strconv.ParseUint(s[i+1:], 10, 32)
+	return s[:i], uint32(u), err == nil
+}
+
+// isProposal reports whether data begins like what [DecodeProposal] reads.
+func isProposal(data []byte) bool {
+	var r jsonReader
+	r.reset(data)
+	for r.object(); r.key(); {
+		if string(r.name) != "profile" {
+			r.skip()
+			continue
+		}
+		for r.object(); r.key(); r.skip() {
+			if slices.Contains(proposalTables[:], string(r.name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
