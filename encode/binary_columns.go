@@ -45,7 +45,9 @@ const (
 	colWeightSelf      = 31
 	colWeightSamples   = 32
 	colWeightReach     = 33
-	colEnd             = 34
+	colViews           = 34
+	colTraces          = 35
+	colEnd             = 36
 )
 
 // columns is a Document as it stands on the wire, its numbers undecoded. It is what the
@@ -165,7 +167,8 @@ func (c *columns) text(number protowire.Number, v []byte) error {
 
 // packed appends the varints of v to a column.
 func (c *columns) packed(number protowire.Number, v []byte) error {
-	if number == colSampleStart || number == colSampleUnit {
+	switch number {
+	case colSampleStart, colSampleUnit, colViews, colTraces:
 		return refuse(Malformed, fieldName(number), "is a column, but must be one number")
 	}
 	rows := len(c.numbers[number])

@@ -25,7 +25,10 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 	if len(r.labelKeys) != len(r.labelValues) {
 		return nil, refuse(Invalid, "group_label_value", "%d rows, group_label_key has %d", len(r.labelValues), len(r.labelKeys))
 	}
-	p := &trie.Profile{Unknown: bytes.Clone(r.unknown)}
+	p := &trie.Profile{
+		Views: unzigzag(r.single(colViews)), Traces: unzigzag(r.single(colTraces)),
+		Unknown: bytes.Clone(r.unknown),
+	}
 	if err := r.readTrie(&p.Trie); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func EncodeTrace(t *trie.Trace) ([]byte, error) {
 // bytes.
 func EncodeProfile(p *trie.Profile) ([]byte, error) {
 	p = p.Canonical()
-	d := &fieldtriev1.Document{Magic: magicNumber}
+	d := &fieldtriev1.Document{Magic: magicNumber, Views: p.Views, Traces: p.Traces}
 	trieColumns(d, &p.Trie)
 	for i := range p.Groups {
 		groupColumns(d, &p.Groups[i])

@@ -172,7 +172,7 @@ func DecodePprof(data []byte, lim Limits) (*trie.Profile, error) {
 		}
 	}
 	for _, c := range in.Comments {
-		readCoverage(c, &p.Group(nil).Coverage)
+		readCoverage(c, p)
 	}
 	p = p.Canonical()
 	if err := p.Validate(); err != nil {
@@ -283,23 +283,27 @@ func sampleLabels(s *profile.Sample) trie.Labels {
 	return l.Sort()
 }
 
-// readCoverage adds what [EncodePprof] wrote into a comment.
-func readCoverage(comment string, c *trie.Coverage) {
+// readCoverage adds what [EncodePprof] wrote into a comment. Which group it belongs to
+// is not known any more.
+func readCoverage(comment string, p *trie.Profile) {
 	text, ok := strings.CutPrefix(comment, coverageComment)
 	if !ok {
 		return
 	}
+	c := &p.Group(nil).Coverage
 	for field := range strings.FieldsSeq(text) {
 		k, v, _ := strings.Cut(field, "=")
 		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || n < 0 || n > trie.MaxWeight {
+		if err != nil || n < -trie.MaxWeight || n > trie.MaxWeight {
 			continue
 		}
 		switch k {
 		case "views":
 			c.Views += n
+			p.Views += n
 		case "traces":
 			c.Traces += n
+			p.Traces += n
 		case "stackless_us":
 			c.Stackless += n
 		case "unsampled_us":

@@ -95,7 +95,7 @@ func (p *Profile) Canonical() *Profile {
 		}
 	}
 	trie, nodeOf := p.renumber(order)
-	out := &Profile{Trie: *trie, Unknown: p.Unknown}
+	out := &Profile{Trie: *trie, Views: p.Views, Traces: p.Traces, Unknown: p.Unknown}
 	for i := range p.Groups {
 		from := &p.Groups[i]
 		to := Group{Labels: from.Labels, Coverage: from.Coverage}
@@ -120,7 +120,8 @@ func (t *Trie) equalTables(o *Trie) bool {
 // Equal reports whether p and o hold the same weights for the same stacks and labels.
 func (p *Profile) Equal(o *Profile) bool {
 	a, b := p.Canonical(), o.Canonical()
-	return a.equalTables(&b.Trie) && slices.EqualFunc(a.Groups, b.Groups, func(x, y Group) bool {
+	return a.Views == b.Views && a.Traces == b.Traces &&
+		a.equalTables(&b.Trie) && slices.EqualFunc(a.Groups, b.Groups, func(x, y Group) bool {
 		return slices.Equal(x.Labels, y.Labels) && slices.Equal(x.Weights, y.Weights) && x.Coverage == y.Coverage
 	})
 }

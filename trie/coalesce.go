@@ -18,9 +18,9 @@ const (
 // ThirdParty returns the frame for all code of another party's host.
 func ThirdParty(host string) Frame { return Frame{Name: "(third-party " + host + ")"} }
 
-// foreign reports whether f stands for code that is not attributed, so that a run of
+// Foreign reports whether f stands for code that is not attributed, so that a run of
 // such frames says nothing and must not show how deep the foreign calls went.
-func (f Frame) foreign() bool {
+func (f Frame) Foreign() bool {
 	return f.Resource == "" && (f.Name == FrameUnknown || strings.HasPrefix(f.Name, "(third-party "))
 }
 
@@ -32,7 +32,7 @@ func (t *Trie) rewrite(rename func(Frame) Frame) (*Trie, []NodeID) {
 	foreign := make([]bool, len(t.Frames)) // by the id of the old frame
 	for i := range t.Frames {
 		f := rename(t.FrameOf(FrameID(i)))
-		frameOf[i], foreign[i] = out.Intern(f), f.foreign()
+		frameOf[i], foreign[i] = out.Intern(f), f.Foreign()
 	}
 	nodeOf := make([]NodeID, len(t.Nodes))
 	for i := 1; i < len(t.Nodes); i++ {
@@ -65,7 +65,7 @@ func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
 // page view twice that touched both; coalesce the traces to have the exact number.
 func (p *Profile) Coalesce(rename func(Frame) Frame) *Profile {
 	trie, nodeOf := p.rewrite(orSame(rename))
-	out := &Profile{Trie: *trie, Groups: make([]Group, len(p.Groups))}
+	out := &Profile{Trie: *trie, Groups: make([]Group, len(p.Groups)), Views: p.Views, Traces: p.Traces}
 	for i := range p.Groups {
 		from, to := &p.Groups[i], &out.Groups[i]
 		to.Labels, to.Coverage = from.Labels, from.Coverage

@@ -82,7 +82,7 @@ func FuzzSlices(f *testing.F) {
 				t.Errorf("node %d: the view reached it in no slice", n)
 			}
 		}
-		if ca.Stackless != cb.Stackless || ca.Unsampled != cb.Unsampled || ca.Truncated != cb.Truncated {
+		if ca.Views != cb.Views || ca.Traces != cb.Traces || ca.Stackless != cb.Stackless || ca.Unsampled != cb.Unsampled || ca.Truncated != cb.Truncated {
 			t.Errorf("whole %+v, slices %+v", ca, cb)
 		}
 		if n := len(trace.Samples); n > 0 {
@@ -96,7 +96,7 @@ func FuzzSlices(f *testing.F) {
 
 // withoutLabels folds all groups into one.
 func (p *Profile) withoutLabels() *Profile {
-	out := &Profile{Trie: p.Trie}
+	out := &Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
 	w, c := p.Flat()
 	out.Groups = []Group{{Weights: w, Coverage: c}}
 	return out

@@ -21,6 +21,7 @@ type Merger struct {
 	to     []int   // by slice: the group it goes to, or -1
 
 	viewID  string    // of the page view that is being added
+	counted bool      // in the profile's views
 	touched []touched // by group: what the page view was counted at
 }
 
@@ -128,6 +129,11 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 	for n := range p.Nodes {
 		m.mapNode(&p.Trie, NodeID(n))
 	}
+	views, traces := p.Views, p.Traces
+	if negative {
+		views, traces = -views, -traces
+	}
+	m.profile.Views, m.profile.Traces = add(m.profile.Views, views), add(m.profile.Traces, traces)
 	for i := range p.Groups {
 		from := &p.Groups[i]
 		to := &m.profile.Groups[m.Group(from.Labels)]
@@ -141,9 +147,9 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 			to.at(m.nodes[n] - 1).add(w)
 		}
 		if negative {
-			to.Coverage.add(from.Coverage.negate())
+			to.Coverage.Add(from.Coverage.negate())
 		} else {
-			to.Coverage.add(from.Coverage)
+			to.Coverage.Add(from.Coverage)
 		}
 	}
 }
@@ -158,7 +164,7 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 // stack that they interrupted; a script without a stack is (unknown).
 func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 	if m.viewID != t.Context.ViewID || m.viewID == "" {
-		m.viewID = t.Context.ViewID
+		m.viewID, m.counted = t.Context.ViewID, false
 		for i := range m.touched {
 			m.touched[i].clear()
 		}
@@ -177,9 +183,10 @@ func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 	if len(t.Nodes) > MaxStackDepth {
 		m.depths = t.appendDepths(m.depths)
 	}
+	m.countTrace()
 	for i, g := range m.to {
 		if g >= 0 && !slices.Contains(m.to[:i], g) {
-			m.countTrace(g)
+			m.countInGroup(g)
 			m.weigh(t, g)
 			m.addWeights(t, g)
 		}
@@ -288,8 +295,22 @@ func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
 	}
 }
 
-// countTrace counts the trace in group g, and its page view unless it was.
-func (m *Merger) countTrace(g int) {
+// countTrace counts the trace if a group gets some of it, and its page view unless it
+// was.
+func (m *Merger) countTrace() {
+	if !slices.ContainsFunc(m.to, func(g int) bool { return g >= 0 }) {
+		return
+	}
+	p := m.profile
+	p.Traces = add(p.Traces, 1)
+	if !m.counted {
+		m.counted = true
+		p.Views = add(p.Views, 1)
+	}
+}
+
+// countInGroup does for group g what countTrace does for the profile.
+func (m *Merger) countInGroup(g int) {
 	for len(m.touched) <= g {
 		m.touched = append(m.touched, touched{})
 	}

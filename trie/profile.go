@@ -39,6 +39,9 @@ type Group struct {
 type Profile struct {
 	Trie
 	Groups []Group // no two with the same labels
+	// Views and Traces are the page views and traces that the profile was made of. A
+	// trace can have time in several groups, so they are no sums over the groups.
+	Views, Traces int64
 	// Unknown holds fields of the binary format that this version does not know, as
 	// they were read. Merging drops them.
 	Unknown []byte
@@ -71,7 +74,8 @@ func (w *Weight) add(o Weight) {
 
 func (w Weight) negate() Weight { return Weight{-w.Self, -w.Samples, -w.Reach} }
 
-func (c *Coverage) add(o Coverage) {
+// Add adds o to c.
+func (c *Coverage) Add(o Coverage) {
 	c.Views = add(c.Views, o.Views)
 	c.Traces = add(c.Traces, o.Traces)
 	c.Stackless = add(c.Stackless, o.Stackless)
@@ -133,9 +137,9 @@ func (p *Profile) Group(l Labels) *Group {
 // Add adds w to node n, of the trie of p, in the group with labels l.
 func (p *Profile) Add(l Labels, n NodeID, w Weight) { p.Group(l).at(n).add(w) }
 
-// Flat returns the weight of every node summed over all groups, and so their coverage.
-// A page view that is in several groups counts in each of them: to have it counted
-// once, merge the traces into one group.
+// Flat returns the weight of every node summed over all groups, and the coverage of the
+// whole profile. The reach of a node counts a page view once for each group that it is
+// in: to have it counted once, merge the traces into one group.
 func (p *Profile) Flat() ([]Weight, Coverage) {
 	flat := make([]Weight, len(p.Nodes))
 	var c Coverage
@@ -143,8 +147,9 @@ func (p *Profile) Flat() ([]Weight, Coverage) {
 		for n, w := range p.Groups[i].Weights {
 			flat[n].add(w)
 		}
-		c.add(p.Groups[i].Coverage)
+		c.Add(p.Groups[i].Coverage)
 	}
+	c.Views, c.Traces = p.Views, p.Traces
 	return flat, c
 }
 
@@ -172,6 +177,9 @@ func (p *Profile) Validate() error {
 			return fmt.Errorf("node %d: another node has the same parent and frame", i+1)
 		}
 		seenNodes[n] = true
+	}
+	if !inRange(p.Views, p.Traces) {
+		return fmt.Errorf("views or traces out of range")
 	}
 	seen := make(map[string]bool, len(p.Groups))
 	for i := range p.Groups {

@@ -14,6 +14,7 @@ func (p *Profile) Prune(maxNodes int) *Profile {
 	keep := heaviest(p.Nodes, total, maxNodes)
 
 	out := NewProfile()
+	out.Views, out.Traces = p.Views, p.Traces
 	other := out.Intern(Frame{Name: FrameOther})
 	nodeOf := make([]NodeID, len(p.Nodes))
 	folded := make([]bool, len(p.Nodes))

@@ -126,7 +126,7 @@ func (t *Trace) Validate() error {
 	}
 	for i, s := range t.Samples {
 		switch {
-		case int(s.Node) >= len(t.Nodes):
+		case uint64(s.Node) >= uint64(len(t.Nodes)):
 			return fmt.Errorf("sample %d: node %d of %d", i, s.Node, len(t.Nodes))
 		case i > 0 && s.Time < t.Samples[i-1].Time:
 			return fmt.Errorf("sample %d: earlier than the one before it", i)

@@ -197,15 +197,15 @@ func (t *Trie) Validate() error {
 		return fmt.Errorf("node 0 is not the root")
 	}
 	for i, f := range t.Frames {
-		if int(f.Name) >= len(t.Strings) || int(f.Resource) >= len(t.Strings) {
+		if n := uint64(len(t.Strings)); uint64(f.Name) >= n || uint64(f.Resource) >= n {
 			return fmt.Errorf("frame %d: string %d of %d", i, max(f.Name, f.Resource), len(t.Strings))
 		}
 	}
 	for i, n := range t.Nodes[1:] {
-		if int(n.Parent) > i {
+		if uint64(n.Parent) > uint64(i) {
 			return fmt.Errorf("node %d: parent %d does not come before it", i+1, n.Parent)
 		}
-		if int(n.Frame) >= len(t.Frames) {
+		if uint64(n.Frame) >= uint64(len(t.Frames)) {
 			return fmt.Errorf("node %d: frame %d of %d", i+1, n.Frame, len(t.Frames))
 		}
 	}

@@ -194,7 +194,11 @@ type Document struct {
 	// Self samples, bursts collapsed.
 	WeightSamples []int64 `protobuf:"zigzag64,32,rep,packed,name=weight_samples,json=weightSamples,proto3" json:"weight_samples,omitempty"`
 	// Page views in which a sampled stack held this node.
-	WeightReach   []int64 `protobuf:"zigzag64,33,rep,packed,name=weight_reach,json=weightReach,proto3" json:"weight_reach,omitempty"`
+	WeightReach []int64 `protobuf:"zigzag64,33,rep,packed,name=weight_reach,json=weightReach,proto3" json:"weight_reach,omitempty"`
+	// Page views and traces of the whole profile. They are no sums over the groups, since
+	// a trace can have time in several.
+	Views         int64 `protobuf:"zigzag64,34,opt,name=views,proto3" json:"views,omitempty"`
+	Traces        int64 `protobuf:"zigzag64,35,opt,name=traces,proto3" json:"traces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -460,6 +464,20 @@ func (x *Document) GetWeightReach() []int64 {
 	return nil
 }
 
+func (x *Document) GetViews() int64 {
+	if x != nil {
+		return x.Views
+	}
+	return 0
+}
+
+func (x *Document) GetTraces() int64 {
+	if x != nil {
+		return x.Traces
+	}
+	return 0
+}
+
 // Context says where a trace comes from. Every field is optional.
 type Context struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -473,7 +491,8 @@ type Context struct {
 	TimeOrigin int64 `protobuf:"varint,4,opt,name=time_origin,json=timeOrigin,proto3" json:"time_origin,omitempty"`
 	// The true interval between samples in microseconds, as the browser reports it.
 	Interval uint32 `protobuf:"varint,5,opt,name=interval,proto3" json:"interval,omitempty"`
-	// The probability with which this page view was chosen, over 0 to 1. Absent: 1.
+	// The probability with which this page view was chosen, over 0 to 1. Absent: not
+	// known.
 	SamplingShare float64 `protobuf:"fixed64,6,opt,name=sampling_share,json=samplingShare,proto3" json:"sampling_share,omitempty"`
 	// Version of the site that the visitor ran, such as "2026.11.3" or a commit.
 	Release string `protobuf:"bytes,7,opt,name=release,proto3" json:"release,omitempty"`
@@ -626,7 +645,7 @@ var File_fieldtrie_v1_fieldtrie_proto protoreflect.FileDescriptor
 
 const file_fieldtrie_v1_fieldtrie_proto_rawDesc = "" +
 	"\n" +
-	"\x1cfieldtrie/v1/fieldtrie.proto\x12\ffieldtrie.v1\"\xc6\t\n" +
+	"\x1cfieldtrie/v1/fieldtrie.proto\x12\ffieldtrie.v1\"\xf4\t\n" +
 	"\bDocument\x12\x14\n" +
 	"\x05magic\x18\x01 \x01(\aR\x05magic\x12/\n" +
 	"\acontext\x18\x02 \x01(\v2\x15.fieldtrie.v1.ContextR\acontext\x12#\n" +
@@ -672,7 +691,9 @@ const file_fieldtrie_v1_fieldtrie_proto_rawDesc = "" +
 	"\vweight_self\x18\x1f \x03(\x12R\n" +
 	"weightSelf\x12%\n" +
 	"\x0eweight_samples\x18  \x03(\x12R\rweightSamples\x12!\n" +
-	"\fweight_reach\x18! \x03(\x12R\vweightReach\"\xa4\x03\n" +
+	"\fweight_reach\x18! \x03(\x12R\vweightReach\x12\x14\n" +
+	"\x05views\x18\" \x01(\x12R\x05views\x12\x16\n" +
+	"\x06traces\x18# \x01(\x12R\x06traces\"\xa4\x03\n" +
 	"\aContext\x12\x12\n" +
 	"\x04page\x18\x01 \x01(\tR\x04page\x12\x17\n" +
 	"\aview_id\x18\x02 \x01(\fR\x06viewId\x12\x14\n" +

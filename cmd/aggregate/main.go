@@ -1,0 +1,96 @@
+// Command aggregate merges stored traces, or profiles in files, into one profile.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
+       aggregate [flags] FILE...
+
+Merges the traces of a page into one profile and writes it as pprof. The traces come
+from the data directory of ingest, whether ingest is running or not, from a daemon
+elsewhere (--addr), or from files: any number of profiles and traces in any format that
+can be read, gzipped or not, told by their content; "-" is standard input.
+
+Examples:
+
+  aggregate --page /feed --since 24h --output feed.pb.gz
+  go tool pprof -http=: feed.pb.gz
+
+  aggregate --page /feed --feature search --since 7d --format top
+  aggregate --list pages
+  aggregate --format folded trace1.json trace2.json | flamegraph.pl > flame.svg
+
+Flags:
+%s
+TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339.
+Formats to write:
+%s
+Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal kills the process
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "aggregate:", err)
+		os.Exit(exitCode(err))
+	}
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	return 1
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
+	fs := pflag.NewFlagSet("aggregate", pflag.ContinueOnError)
+	fs.SortFlags = false
+	c.flags(fs)
+	version := fs.Bool("version", false, "print the version and exit")
+	fs.Usage = func() { fmt.Fprintf(stdout, usage, fs.FlagUsagesWrapped(92), formatTable()) }
+	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return usageError{err}
+	}
+	if *version {
+		_, err := fmt.Fprintln(stdout, "aggregate", buildVersion())
+		return err
+	}
+	c.files = fs.Args()
+	if err := c.check(fs); err != nil {
+		return usageError{err}
+	}
+	if c.list != "" {
+		return c.printCatalog(ctx)
+	}
+	return c.printProfile(ctx)
+}
+
+// buildVersion returns the version of the module, as the go command recorded it.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}

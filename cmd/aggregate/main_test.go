@@ -1,0 +1,37 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"aggregate": main})
+}
+
+func TestScripts(t *testing.T) {
+	traces, err := filepath.Abs("../../testdata/traces")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TRACES", traces)
+			// go tool pprof needs the go command's own settings.
+			for _, k := range []string{"GOCACHE", "GOPATH", "GOMODCACHE"} {
+				env.Setenv(k, os.Getenv(k))
+			}
+			return nil
+		},
+	})
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// source returns where the answers come from, and how to close it. A daemon that has
+// the data directory open is asked; without one the directory is read here.
+func (c *command) source() (query.Source, func() error, error) {
+	nothing := func() error { return nil }
+	if c.addr != "" {
+		r, err := query.NewRemote(c.addr)
+		if err != nil {
+			return nil, nil, usageError{fmt.Errorf("--addr: %w", err)}
+		}
+		return r, nothing, nil
+	}
+	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)
+	}
+	socket := filepath.Join(c.data, query.SocketName)
+	if r := query.NewSocketRemote(socket); r.Alive() {
+		return r, nothing, nil
+	}
+	r, err := store.OpenReader(c.data, store.Options{Program: "aggregate"})
+	if x, ok := errors.AsType[*store.InUseError](err); ok {
+		return nil, nil, fmt.Errorf("%w, which does not answer on %s; try again, or ask it with --addr", x, socket)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return query.Local{Reader: r}, r.Close, nil
+}
+
+// printProfile merges what is asked for and writes it.
+func (c *command) printProfile(ctx context.Context) (err error) {
+	var result query.Result
+	p := progress{w: c.stderr, on: isTerminal(c.stderr), started: time.Now()}
+	if len(c.files) > 0 {
+		result, err = query.MergeFiles(ctx, c.inputs(), c.selection, p.files(len(c.files)))
+		p.clear()
+		if err != nil {
+			return err
+		}
+		if c.empty(result) {
+			return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
+		}
+		return c.write(result)
+	}
+	src, done, err := c.source()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	result, err = src.Profile(ctx, c.selection, p.traces)
+	p.clear()
+	if err != nil {
+		return err
+	}
+	for _, w := range result.Stats.Warnings {
+		fmt.Fprintln(c.stderr, "aggregate: warning:", w)
+	}
+	if c.empty(result) {
+		return c.nothingFound(ctx, src)
+	}
+	return c.write(result)
+}
+
+// inputs returns the files of the command line.
+func (c *command) inputs() []query.File {
+	var files []query.File
+	for _, name := range c.files {
+		open := func() (io.ReadCloser, error) { return os.Open(name) }
+		if name == "-" {
+			name, open = "standard input", func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil }
+		}
+		files = append(files, query.File{Name: name, Open: open})
+	}
+	return files
+}
+
+// empty reports whether r was made of no trace and has no weight.
+func (c *command) empty(r query.Result) bool {
+	flat, coverage := r.Profile.Flat()
+	return coverage == (trie.Coverage{}) && !slices.ContainsFunc(flat, func(w trie.Weight) bool { return !w.IsZero() })
+}
+
+// write writes the profile to where the command line says.
+func (c *command) write(r query.Result) error {
+	o := encode.Output{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows}
+	if o.Until.IsZero() && !o.Since.IsZero() {
+		o.Until = c.now
+	}
+	if c.output == "" || c.output == "-" {
+		return c.format.Encode(c.stdout, r.Profile, o)
+	}
+	if err := writeFile(c.output, func(w io.Writer) error { return c.format.Encode(w, r.Profile, o) }); err != nil {
+		return err
+	}
+	_, coverage := r.Profile.Flat()
+	fmt.Fprintf(c.stderr, "aggregate: wrote %s: %d traces of %d page views\n", c.output, coverage.Traces, coverage.Views)
+	return nil
+}
+
+// writeFile makes the file name with what write writes. It appears whole or not at all.
+func writeFile(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// isTerminal reports whether w is a terminal.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// progress shows on a terminal how far a merge is.
+type progress struct {
+	w       io.Writer
+	on      bool
+	shown   bool
+	started time.Time
+	last    time.Time
+}
+
+// traces shows that n traces were read.
+func (p *progress) traces(n uint64) { p.show(fmt.Sprintf("%d traces read", n)) }
+
+// files returns what shows that some of all files were read.
+func (p *progress) files(all int) func(uint64) {
+	return func(n uint64) { p.show(fmt.Sprintf("%d of %d files read", n, all)) }
+}
+
+// show replaces what is shown, ten times a second, once a second has passed.
+func (p *progress) show(text string) {
+	now := time.Now()
+	if !p.on || now.Sub(p.started) < time.Second || now.Sub(p.last) < time.Second/10 {
+		return
+	}
+	p.last, p.shown = now, true
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+}
+
+// clear removes what is shown.
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// config is what the command line says.
+type config struct {
+	data        string
+	listen      string
+	queryListen string
+	partition   time.Duration
+	retention   time.Duration
+	origins     []string
+	firstParty  []string
+	pageRules   string
+	limits      collect.Limits
+}
+
+func (c *config) flags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data; made if it is not there")
+	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
+	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
+	fs.StringArrayVar(&c.origins, "allow-origin", nil, "`ORIGIN` that may send traces, such as https://www.example.com or https://*.example.com; repeatable (default all)")
+	fs.StringArrayVar(&c.firstParty, "first-party", nil, "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
+	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
+	c.retention = 7 * 24 * time.Hour
+	fs.Var((*ageValue)(&c.retention), "retention", "delete traces after this `DURATION`; 0 keeps them for ever")
+	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory; 24h suits a few thousand traces a day")
+
+	l := &c.limits
+	*l = collect.Limits{Body: 256 << 10, Inflated: 4 << 20, Pages: 2000, Skew: 24 * time.Hour}
+	fs.Var((*sizeValue)(&l.Body), "max-body", "largest request, as sent: `SIZE`")
+	fs.Var((*sizeValue)(&l.Inflated), "max-inflated", "largest request, decompressed: `SIZE`")
+	fs.IntVar(&l.Trace.Samples, "max-samples", 60_000, "most samples of a trace")
+	fs.IntVar(&l.Trace.Nodes, "max-stacks", 20_000, "most stacks of a trace")
+	fs.IntVar(&l.Trace.Frames, "max-frames", 20_000, "most frames of a trace")
+	fs.IntVar(&l.Trace.StringBytes, "max-string", 8<<10, "longest name or URL in bytes")
+	fs.IntVar(&l.Pages, "max-pages", 2000, "most distinct pages an hour; further ones are counted as (other)")
+	fs.DurationVar(&l.Skew, "max-skew", 24*time.Hour, "client clocks further off are not believed")
+	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy all have one address")
+}
+
+// rules reads the file with page rules, if there is one.
+func (c *config) rules() (collect.PageRules, error) {
+	if c.pageRules == "" {
+		return collect.PageRules{}, nil
+	}
+	f, err := os.Open(c.pageRules)
+	if err != nil {
+		return collect.PageRules{}, err
+	}
+	defer func() { _ = f.Close() }()
+	rules, err := collect.ParsePageRules(f)
+	if err != nil {
+		return rules, fmt.Errorf("%s: %w", c.pageRules, err)
+	}
+	return rules, nil
+}
+
+// sizeValue is a flag for a number of bytes.
+type sizeValue int64
+
+func (v *sizeValue) String() string { return humanize.IBytes(uint64(*v)) }
+func (v *sizeValue) Type() string   { return "size" }
+func (v *sizeValue) Set(s string) error {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n == 0 || n > math.MaxInt64/2 {
+		return fmt.Errorf("%q is not a size such as 256KiB", s)
+	}
+	*v = sizeValue(n)
+	return nil
+}
+
+// ageValue is a flag for a duration that may be in days.
+type ageValue time.Duration
+
+func (v *ageValue) String() string { return time.Duration(*v).String() }
+func (v *ageValue) Type() string   { return "duration" }
+func (v *ageValue) Set(s string) error {
+	if s == "0" {
+		*v = 0
+		return nil
+	}
+	d, err := query.ParseAge(s)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q is not a duration such as 24h or 7d", s)
+	}
+	*v = ageValue(d)
+	return nil
+}

@@ -1,0 +1,91 @@
+// Command ingest receives traces from browsers and stores them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+const usage = `Usage: ingest [--data DIR] [--listen ADDR] [--query-listen ADDR] [flags]
+
+Receives traces at POST /v1/traces on the public address and stores them in DIR. An
+answer of 202 means that the traces survive kill -9 and power loss. The private address
+serves queries, /healthz, /readyz and /metrics; do not open it to the internet.
+SIGTERM and SIGINT finish what is in flight and close the store.
+
+Example:
+
+  ingest --data /var/lib/fieldtrie --listen :8418 --allow-origin https://www.example.com
+
+Flags:
+%s
+Sizes are bytes or like 256KiB and 4MiB. Durations are like 90m, 24h and 7d.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal kills the process
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "ingest:", err)
+		os.Exit(exitCode(err))
+	}
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	return 1
+}
+
+// memoryLimit is what the heap should stay below unless GOMEMLIMIT says otherwise: the
+// store writes through memory-mapped files, so the default, no limit, lets garbage pile
+// up to gigabytes.
+const memoryLimit = 1 << 30
+
+func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) error {
+	var c config
+	fs := pflag.NewFlagSet("ingest", pflag.ContinueOnError)
+	fs.SortFlags = false
+	c.flags(fs)
+	version := fs.Bool("version", false, "print the version and exit")
+	fs.Usage = func() { fmt.Fprintf(stdout, usage, fs.FlagUsagesWrapped(92)) }
+	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return usageError{err}
+	}
+	if *version {
+		_, err := fmt.Fprintln(stdout, "ingest", buildVersion())
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q; see ingest --help", fs.Arg(0))}
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, nil)))
+}
+
+// buildVersion returns the version of the module, as the go command recorded it.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// storeMetrics shows the state of a store at the time it is asked.
+type storeMetrics struct{ store *store.Store }
+
+// Describe implements [prometheus.Collector]. It sends nothing, which makes the
+// collector an unchecked one: its metrics are named in Collect alone.
+func (m storeMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector].
+func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
+	send := func(name, help string, kind prometheus.ValueType, v float64) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), kind, v)
+	}
+	c := m.store.Counters()
+	send("fieldtrie_store_commits_total", "Synced transactions.", prometheus.CounterValue, float64(c.Commits))
+	send("fieldtrie_store_traces_total", "Traces stored.", prometheus.CounterValue, float64(c.Stored))
+	send("fieldtrie_store_duplicates_total", "Traces that were there already.", prometheus.CounterValue, float64(c.Duplicates))
+	send("fieldtrie_store_queue_traces", "Traces that wait for a commit or are in one.", prometheus.GaugeValue, float64(c.QueuedTraces))
+	send("fieldtrie_store_queue_bytes", "Bytes of them.", prometheus.GaugeValue, float64(c.QueuedBytes))
+	s, err := m.store.Status()
+	if err != nil {
+		return
+	}
+	states := map[store.PartitionState]float64{}
+	for _, p := range s.Partitions {
+		states[p.State]++
+	}
+	for state, n := range states {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_partitions", "Partitions, by state.", []string{"state"}, nil),
+			prometheus.GaugeValue, n, string(state))
+	}
+	send("fieldtrie_store_disk_bytes", "Bytes of all partitions on disk.", prometheus.GaugeValue, float64(s.Bytes))
+	send("fieldtrie_store_lost_traces", "Acknowledged traces that are known to be lost.", prometheus.GaugeValue, float64(s.Lost))
+	send("fieldtrie_store_damaged_values", "Damaged values that queries met.", prometheus.GaugeValue, float64(s.Damaged))
+	send("fieldtrie_store_missing_traces", "Traces that the catalogue counts and queries did not find.", prometheus.GaugeValue, float64(s.Missing))
+}

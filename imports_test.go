@@ -1,0 +1,71 @@
+package fieldtrie_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/fieldtrie/fieldtrie/"
+
+// mayImport is the import direction of this module: what each package may import of the
+// module. A package that is not listed fails the test, so extend the table on purpose.
+var mayImport = map[string][]string{
+	"proto/fieldtrie/v1": {},
+	"trie":               {},
+	"encode":             {"trie", "proto/fieldtrie/v1"},
+	"store":              {},
+	"collect":            {"trie", "encode", "store"},
+	"query":              {"trie", "encode", "store"},
+	"cmd/ingest":         {"trie", "encode", "store", "collect", "query"},
+	"cmd/aggregate":      {"trie", "encode", "store", "query"},
+	"bench":              {"trie", "encode", "store"},
+}
+
+// onlyIn says which packages may import a module of others, and why.
+var onlyIn = map[string]struct {
+	packages []string
+	why      string
+}{
+	"github.com/dgraph-io/badger":     {[]string{"store"}, "the key layout is the store's secret"},
+	"github.com/google/pprof":         {[]string{"encode", "bench"}, "pprof is one format among several"},
+	"github.com/spf13/pflag":          {[]string{"cmd/ingest", "cmd/aggregate", "bench"}, "libraries have no command line"},
+	"log/slog":                        {[]string{"store", "collect", "cmd/ingest"}, "logging is for the edges"},
+	"net/http":                        {[]string{"collect", "query", "cmd/ingest", "bench"}, "the core does no I/O"},
+	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "encode", "collect", "store"}, "tries are values, not messages"},
+	"github.com/prometheus":           {[]string{"collect", "cmd/ingest"}, "queries are not instrumented yet"},
+	"github.com/klauspost/compress":   {[]string{"store", "collect", "bench"}, "formats do not compress"},
+	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
+}
+
+func TestImportDirection(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		pkg, inside := strings.CutPrefix(fields[0], module)
+		if !inside {
+			continue // the root, which has this test alone
+		}
+		allowed, listed := mayImport[pkg]
+		if !listed {
+			t.Errorf("package %s is not in the table of import directions", pkg)
+		}
+		for _, imp := range fields[1:] {
+			if own, ok := strings.CutPrefix(imp, module); ok && !slices.Contains(allowed, own) {
+				t.Errorf("%s must not import %s", pkg, own)
+			}
+			if pkg == "trie" && strings.Contains(imp, ".") {
+				t.Errorf("trie must import the standard library alone, not %s", imp)
+			}
+			for prefix, rule := range onlyIn {
+				if (imp == prefix || strings.HasPrefix(imp, prefix+"/")) && !slices.Contains(rule.packages, pkg) {
+					t.Errorf("%s must not import %s: %s", pkg, imp, rule.why)
+				}
+			}
+		}
+	}
+}
