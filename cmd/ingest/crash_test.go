@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// goBuild builds a program of this module.
+func goBuild(path, pkg string) ([]byte, error) {
+	return exec.Command("go", "build", "-o", path, pkg).CombinedOutput()
+}
+
+// crashTrace returns a trace whose view id is its number.
+func crashTrace(n int) string {
+	return fmt.Sprintf(`{"page":"/crash/%c","viewId":"%032x","interval":10,"trace":{"resources":["https://x.example/app.js"],`+
+		`"frames":[{"name":"f%d","resourceId":0,"line":1,"column":%d}],"stacks":[{"frameId":0}],`+
+		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, 'a'+rune(n%3), n+1, n%50, n%1000+1)
+}
+
+// load sends traces from several clients until the daemon is gone, each trace up to
+// twice, and returns the numbers of those that were acknowledged.
+func load(url string, next func() int) map[int]bool {
+	acked := map[int]bool{}
+	var mu sync.Mutex
+	var clients sync.WaitGroup
+	for range 16 {
+		clients.Go(func() {
+			for {
+				n := next()
+				for range 1 + n%2 { // every other one is delivered twice
+					res, err := http.Post(url+"/v1/traces", "application/json", strings.NewReader(crashTrace(n)))
+					if err != nil {
+						return
+					}
+					_, err = io.Copy(io.Discard, res.Body)
+					_ = res.Body.Close()
+					if err == nil && res.StatusCode == http.StatusAccepted {
+						mu.Lock()
+						acked[n] = true
+						mu.Unlock()
+					}
+				}
+			}
+		})
+	}
+	clients.Wait()
+	return acked
+}
+
+// start starts a daemon and waits until it is ready.
+func start(t *testing.T, ingest, dir string) (*exec.Cmd, string) {
+	t.Helper()
+	public, private := freeAddr(t), freeAddr(t)
+	cmd := exec.Command(ingest, "--data", dir, "--listen", public, "--query-listen", private)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 400 {
+		if res, err := http.Get("http://" + private + "/readyz"); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return cmd, "http://" + public
+			}
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	t.Fatalf("the daemon does not get ready:\n%s", log.String())
+	return nil, ""
+}
+
+// TestKill kills the daemon under load, again and again, and then looks for every trace
+// that it acknowledged: each must be there exactly once.
+func TestKill(t *testing.T) {
+	rounds := 5
+	if testing.Short() {
+		rounds = 2
+	}
+	bin := filepath.Join(t.TempDir(), "ingest")
+	if out, err := goBuild(bin, "."); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	acked := map[int]bool{}
+	sent := 0
+	var mu sync.Mutex
+	for round := range rounds {
+		cmd, url := start(t, bin, dir)
+		time.AfterFunc(time.Duration(200+rand.IntN(800))*time.Millisecond, func() {
+			_ = cmd.Process.Signal(syscall.SIGKILL)
+		})
+		before := len(acked)
+		for n := range load(url, func() int { mu.Lock(); defer mu.Unlock(); sent++; return sent }) {
+			acked[n] = true
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Fatalf("round %d: the daemon was not killed", round)
+		}
+		if len(acked) == before {
+			t.Fatalf("round %d: nothing was acknowledged", round)
+		}
+	}
+
+	found := map[string]int{}
+	r, err := store.OpenReader(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	stats, err := r.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+		doc, err := encode.DecodeBinary(rec.Payload, encode.Limits{})
+		if err != nil {
+			return err
+		}
+		found[fmt.Sprintf("%x", doc.Trace.Context.ViewID)]++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !stats.Complete() {
+		t.Errorf("the scan is not complete: %+v", stats)
+	}
+	for n := range acked {
+		if c := found[fmt.Sprintf("%032x", n+1)]; c != 1 {
+			t.Errorf("trace %d was acknowledged and is there %d times", n, c)
+		}
+	}
+	for id, c := range found {
+		if c != 1 {
+			t.Errorf("trace %s is there %d times", id, c)
+		}
+	}
+	t.Logf("%d traces acknowledged, %d found after %d kills", len(acked), len(found), rounds)
+}
+
+// TestTerminate stops the daemon under load: what is in flight is answered, and the
+// daemon ends with status 0.
+func TestTerminate(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "ingest")
+	if out, err := goBuild(bin, "."); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	cmd, url := start(t, bin, dir)
+	time.AfterFunc(300*time.Millisecond, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	var mu sync.Mutex
+	sent := 0
+	acked := load(url, func() int { mu.Lock(); defer mu.Unlock(); sent++; return sent })
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the daemon ended with %v", err)
+	}
+	if len(acked) == 0 {
+		t.Fatal("nothing was acknowledged")
+	}
+	out, err := exec.Command("go", "run", "../aggregate", "--data", dir, "--list", "pages", "--format", "json").Output()
+	if err != nil {
+		if x, ok := errors.AsType[*exec.ExitError](err); ok {
+			t.Fatalf("aggregate: %v\n%s", err, x.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var pages []struct{ Traces int }
+	if err := json.Unmarshal(out, &pages); err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, p := range pages {
+		total += p.Traces
+	}
+	if total < len(acked) {
+		t.Errorf("%d traces acknowledged, %d found", len(acked), total)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "FORMAT")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ingest": main})
+}
+
+func TestScripts(t *testing.T) {
+	traces, err := filepath.Abs("../../testdata/traces")
+	if err != nil {
+		t.Fatal(err)
+	}
+	aggregate := buildAggregate(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfor": waitFor,
+			"get":     get,
+			"post":    post,
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TRACES", traces)
+			env.Setenv("AGGREGATE", aggregate)
+			env.Setenv("PUBLIC", freeAddr(t))
+			env.Setenv("PRIVATE", freeAddr(t))
+			return nil
+		},
+	})
+}
+
+// buildAggregate builds the other program, which the scripts ask about what was stored.
+func buildAggregate(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "aggregate")
+	if out, err := goBuild(path, "../aggregate"); err != nil {
+		t.Fatalf("build aggregate: %v\n%s", err, out)
+	}
+	return path
+}
+
+// freeAddr returns an address that nobody listens on.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	return ln.Addr().String()
+}
+
+// waitFor waits until a URL answers 200: waitfor URL.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor URL")
+	}
+	for range 200 {
+		if res, err := http.Get(args[0]); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("%s does not answer", args[0])
+}
+
+// get prints status and body of an answer: get URL.
+func get(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: get URL")
+	}
+	request(ts, http.MethodGet, args[0], nil, nil)
+}
+
+// post sends a file: post URL FILE [HEADER: VALUE]...
+func post(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: post URL FILE [HEADER: VALUE]...")
+	}
+	request(ts, http.MethodPost, args[0], []byte(ts.ReadFile(args[1])), args[2:])
+}
+
+// request sends a request and prints status, headers that matter and body.
+func request(ts *testscript.TestScript, method, url string, body []byte, headers []string) {
+	req, err := http.NewRequest(method, url, bytes.NewReader(body))
+	ts.Check(err)
+	for _, h := range headers {
+		k, v, _ := strings.Cut(h, ":")
+		req.Header.Set(k, strings.TrimSpace(v))
+	}
+	res, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%d\n", res.StatusCode)
+	for _, h := range []string{"Retry-After", "Ingest-Durability", "Access-Control-Allow-Origin"} {
+		if v := res.Header.Get(h); v != "" {
+			fmt.Fprintf(ts.Stdout(), "%s: %s\n", h, v)
+		}
+	}
+	_, err = ts.Stdout().Write(text)
+	ts.Check(err)
+}
