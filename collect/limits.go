@@ -1,0 +1,38 @@
+package collect
+
+import (
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+)
+
+// Limits bounds what one client can make the daemon do. A zero field means the default
+// that stands beside it.
+type Limits struct {
+	Body     int64         // 256 KiB: bytes of a request as sent
+	Inflated int64         // 4 MiB: bytes of a request after decompression
+	Ratio    int64         // 100: inflated bytes for each byte sent, where that is over 64 KiB
+	InFlight int64         // 256 MiB: memory for the bodies of all requests at work
+	Batch    int           // 1,000 traces in one request
+	Trace    encode.Limits // of each trace
+	Pages    int           // 2,000 distinct pages an hour; further ones are counted as (other)
+	Skew     time.Duration // 24 h: a client clock further off is not believed
+	Rate     float64       // requests a second from one address; 0: no limit
+}
+
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.Body, 256<<10)
+	setDefault(&l.Inflated, 4<<20)
+	setDefault(&l.Ratio, 100)
+	setDefault(&l.InFlight, 256<<20)
+	setDefault(&l.Batch, 1000)
+	setDefault(&l.Pages, 2000)
+	setDefault(&l.Skew, 24*time.Hour)
+	return l
+}
+
+func setDefault[T int | int64 | time.Duration](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}

@@ -1,0 +1,42 @@
+package collect
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metrics are what a daemon shows of its receiving side.
+type metrics struct {
+	requests *prometheus.CounterVec // by status
+	refused  *prometheus.CounterVec // requests, by reason
+	traces   *prometheus.CounterVec // by result
+	rejected *prometheus.CounterVec // traces of answered requests, by reason
+	bytes    prometheus.Counter
+	seconds  prometheus.Histogram
+	folded   prometheus.Counter
+	skewed   prometheus.Counter
+}
+
+// newMetrics makes the metrics and registers them, unless r is nil.
+func newMetrics(r prometheus.Registerer) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	vec := func(name, help, label string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	}
+	m := &metrics{
+		requests: vec("fieldtrie_ingest_requests_total", "Requests to POST /v1/traces, by HTTP status.", "code"),
+		refused:  vec("fieldtrie_ingest_refused_total", "Requests of which no trace was accepted, by reason.", "reason"),
+		traces:   vec("fieldtrie_ingest_traces_total", "Traces, by what became of them: accepted, duplicate, rejected.", "result"),
+		rejected: vec("fieldtrie_ingest_rejected_total", "Traces that were refused, by reason.", "reason"),
+		bytes:    counter("fieldtrie_ingest_bytes_total", "Bytes of request bodies after decompression."),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "fieldtrie_ingest_request_seconds", Help: "Time to answer a request, commit included.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
+		}),
+		folded: counter("fieldtrie_ingest_folded_pages_total", "Traces counted as page (other), since there were too many pages this hour."),
+		skewed: counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
+	}
+	if r != nil {
+		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.folded, m.skewed)
+	}
+	return m
+}

@@ -1,0 +1,158 @@
+package query
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Selection says which part of which traces is merged.
+type Selection struct {
+	Page    string      // "" for all pages
+	Feature string      // "" for all of the page
+	Labels  trie.Labels // all must hold; keys release and environment are those of the context
+	// Since and Until bound the time at which the traces were received, half-open. A
+	// zero time is an open end.
+	Since, Until time.Time
+	// Grouped keeps the weights apart by page, feature and release; else all are one
+	// group, in which each page view counts once.
+	Grouped bool
+}
+
+// String describes s as an error message does.
+func (s Selection) String() string {
+	var b strings.Builder
+	if s.Page != "" {
+		fmt.Fprintf(&b, " for %s", s.Page)
+	}
+	if s.Feature != "" {
+		fmt.Fprintf(&b, " with feature %s", s.Feature)
+	}
+	for _, l := range s.Labels {
+		fmt.Fprintf(&b, " with %s=%s", l.Key, l.Value)
+	}
+	return b.String()
+}
+
+// matches reports whether the labels of c are those that s asks for.
+func (s Selection) matches(c *trie.Context) bool {
+	for _, l := range s.Labels {
+		if labelOf(c, l.Key) != l.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// labelOf returns the value of a label of c, or "".
+func labelOf(c *trie.Context, key string) string {
+	switch key {
+	case "release":
+		return c.Release
+	case "environment":
+		return c.Environment
+	}
+	return c.Labels.Value(key)
+}
+
+// takes reports whether s asks for the slice.
+func (s Selection) takes(slice trie.Slice) bool {
+	return (s.Page == "" || slice.Page == s.Page) &&
+		(s.Feature == "" || slices.Contains(slice.Features, s.Feature))
+}
+
+// labels returns the labels of the group that a slice of a trace goes to.
+func (s Selection) labels(slice trie.Slice, c *trie.Context) trie.Labels {
+	if !s.Grouped {
+		return nil
+	}
+	l := trie.Labels{{Key: "page", Value: slice.Page}}
+	if c.Release != "" {
+		l = append(l, trie.Label{Key: "release", Value: c.Release})
+	}
+	if s.Feature != "" {
+		l = append(l, trie.Label{Key: "feature", Value: s.Feature})
+	} else {
+		for _, f := range slice.Features {
+			l = append(l, trie.Label{Key: "feature", Value: f})
+		}
+	}
+	return l.Sort()
+}
+
+// values returns s as the query parameters that parseSelection reads.
+func (s Selection) values() url.Values {
+	v := url.Values{}
+	set := func(k, x string) {
+		if x != "" {
+			v.Set(k, x)
+		}
+	}
+	set("page", s.Page)
+	set("feature", s.Feature)
+	for _, l := range s.Labels {
+		v.Add("label", l.Key+"="+l.Value)
+	}
+	setTimes(v, s.Since, s.Until)
+	if s.Grouped {
+		v.Set("grouped", "true")
+	}
+	return v
+}
+
+func setTimes(v url.Values, since, until time.Time) {
+	if !since.IsZero() {
+		v.Set("since", since.UTC().Format(time.RFC3339Nano))
+	}
+	if !until.IsZero() {
+		v.Set("until", until.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+// parseSelection reads the query parameters of a request. Unknown ones are errors.
+func parseSelection(v url.Values, now time.Time) (Selection, error) {
+	known := []string{"page", "feature", "label", "since", "until", "grouped", "format"}
+	for k := range v {
+		if !slices.Contains(known, k) {
+			return Selection{}, fmt.Errorf("unknown parameter %q; known are %s", k, strings.Join(known, ", "))
+		}
+	}
+	s := Selection{Page: v.Get("page"), Feature: v.Get("feature"), Grouped: v.Get("grouped") == "true"}
+	for _, text := range v["label"] {
+		l, err := ParseLabel(text)
+		if err != nil {
+			return Selection{}, err
+		}
+		s.Labels = append(s.Labels, l)
+	}
+	s.Labels = s.Labels.Sort()
+	var err error
+	s.Since, s.Until, err = parseTimes(v, now)
+	return s, err
+}
+
+func parseTimes(v url.Values, now time.Time) (since, until time.Time, err error) {
+	if since, err = ParseTime(v.Get("since"), now); err != nil {
+		return since, until, fmt.Errorf("parameter since: %w", err)
+	}
+	if until, err = ParseTime(v.Get("until"), now); err != nil {
+		return since, until, fmt.Errorf("parameter until: %w", err)
+	}
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return since, until, fmt.Errorf("since (%s) must be before until (%s)", since.Format(time.RFC3339), until.Format(time.RFC3339))
+	}
+	return since, until, nil
+}
+
+// ParseLabel reads KEY=VALUE.
+func ParseLabel(s string) (trie.Label, error) {
+	k, v, ok := strings.Cut(s, "=")
+	if !ok || k == "" {
+		return trie.Label{}, fmt.Errorf("label %q is not KEY=VALUE", s)
+	}
+	return trie.Label{Key: k, Value: v}, nil
+}

@@ -1,0 +1,39 @@
+package query
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseTime reads a point in time: RFC 3339 ("2026-11-21T10:00:00Z"), a date
+// ("2026-11-21", midnight UTC), or how long before now: a Go duration ("90m", "1h30m")
+// or whole days or weeks ("7d", "2w"). "" is the zero time.
+func ParseTime(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	d, err := ParseAge(s)
+	if err != nil || d < 0 {
+		return time.Time{}, fmt.Errorf("%q is neither a duration such as 24h or 7d nor a time such as %s", s, "2026-11-21T10:00:00Z")
+	}
+	return now.Add(-d), nil
+}
+
+// ParseAge reads a Go duration, or whole days or weeks: "7d", "2w".
+func ParseAge(s string) (time.Duration, error) {
+	day := 24 * time.Hour
+	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if n, ok := strings.CutSuffix(s, suffix); ok {
+			days, err := strconv.ParseUint(n, 10, 16) // 65,535 weeks do not overflow
+			return time.Duration(days) * unit, err
+		}
+	}
+	return time.ParseDuration(s)
+}
