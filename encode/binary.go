@@ -34,7 +34,12 @@ type Document struct {
 // written again by [EncodeTrace] and [EncodeProfile].
 func DecodeBinary(data []byte, lim Limits) (Document, error) {
 	var d BinaryDecoder
-	return d.Decode(data, lim)
+	doc, err := d.Decode(data, lim)
+	if doc.Trace != nil {
+		t := d.trace // on its own, so that it does not keep the decoder and data alive
+		doc.Trace = &t
+	}
+	return doc, err
 }
 
 // BinaryDecoder decodes many documents in the same memory. The zero value is ready. It

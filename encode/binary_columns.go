@@ -91,6 +91,10 @@ func (c *columns) parse(data []byte) error {
 	c.reset()
 	for rest := data; len(rest) > 0; {
 		number, typ, n := protowire.ConsumeTag(rest)
+		if n >= 0 && number > protowire.MaxValidNumber {
+			// No protobuf library reads it, so it must not be written back.
+			return refuse(Malformed, "", "at byte %d: field number %d is out of range", len(data)-len(rest), number)
+		}
 		if n < 0 {
 			return refuse(Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
 		}

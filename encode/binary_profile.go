@@ -12,8 +12,13 @@ import (
 const maxGroupCells = 1 << 26
 
 func (r *documentReader) profile() (*trie.Profile, error) {
-	if len(r.col(colSampleRun)) > 0 || len(r.col(colSampleTime)) > 0 || r.hasContext {
-		return nil, refuse(Invalid, "sample_unit", "a trace needs one, a profile has no samples and no context")
+	if r.hasContext {
+		return nil, refuse(Invalid, "context", "a profile has none, and a trace needs sample_unit")
+	}
+	for f := colSampleStart; f <= colMarkerRunLength; f++ {
+		if f != colSampleUnit && len(r.col(f)) > 0 {
+			return nil, refuse(Invalid, fieldNameOf(f), "a profile has none, and a trace needs sample_unit")
+		}
 	}
 	if err := r.sameRows(colGroupRows, colGroupLabelCount, colGroupViews, colGroupTraces,
 		colGroupStackless, colGroupUnsampled, colGroupTruncated); err != nil {
@@ -61,8 +66,14 @@ func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, e
 	if labels > uint64(len(r.labelKeys)-*label) || rows > uint64(len(r.col(colWeightNode))-*row) {
 		return group, refuse(Invalid, "group_rows", "group %d has more labels or weights than there are", g)
 	}
+	if labels > uint64(r.lim.Labels) {
+		return group, refuse(TooLarge, "group_label_count", "group %d: %d, the most is %d", g, labels, r.lim.Labels)
+	}
 	for range labels {
 		k, v := r.labelKeys[*label], r.labelValues[*label]
+		if n := max(len(k), len(v)); n > r.lim.StringBytes {
+			return group, refuse(TooLarge, "group_label_key", "row %d: %d bytes, the most is %d", *label, n, r.lim.StringBytes)
+		}
 		if !utf8.Valid(k) || !utf8.Valid(v) {
 			return group, refuse(Malformed, "group_label_key", "row %d: not UTF-8", *label)
 		}

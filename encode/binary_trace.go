@@ -9,8 +9,13 @@ import (
 )
 
 func (r *documentReader) readTrace(t *trie.Trace) error {
-	if len(r.col(colGroupRows)) > 0 {
-		return refuse(Invalid, "group_rows", "a trace has no groups")
+	for f := colGroupRows; f < colEnd; f++ {
+		if len(r.col(f)) > 0 {
+			return refuse(Invalid, fieldNameOf(f), "a trace has none")
+		}
+	}
+	if len(r.labelKeys)+len(r.labelValues) > 0 {
+		return refuse(Invalid, "group_label_key", "a trace has none")
 	}
 	var err error
 	if t.Context, err = r.readContext(); err != nil {
@@ -23,7 +28,12 @@ func (r *documentReader) readTrace(t *trie.Trace) error {
 		return err
 	}
 	t.Unknown = bytes.Clone(r.unknown)
-	if err := t.Validate(); err != nil {
+	// The tables are valid by now, or one of the readers above has refused them; to
+	// validate the whole trace would look at every row a second time.
+	if t.Context.Interval == 0 && len(t.Samples) > 0 {
+		return refuse(Invalid, "context.interval", "missing")
+	}
+	if err := t.Context.Validate(); err != nil {
 		return &Error{Invalid, "", err}
 	}
 	return nil
@@ -85,7 +95,7 @@ func (r *documentReader) sampleTimes(samples []trie.Sample) error {
 	samples[0].Time = now
 	for i, raw := range r.col(colSampleTime) {
 		more := unzigzag(raw)
-		if more < -usual || more > trie.MaxTime/int64(unit) {
+		if more < -usual || more > 2*trie.MaxTime/int64(unit) {
 			return refuse(Invalid, "sample_time", "row %d: %d units more than %d is out of range", i, more, usual)
 		}
 		if now += (more + usual) * int64(unit); now > trie.MaxTime {

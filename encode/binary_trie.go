@@ -67,6 +67,9 @@ func (r *documentReader) names(t *trie.Trie) error {
 	return nil
 }
 
+// maxResourceBytes bounds the sum of all URLs of a document, whatever the limits are.
+const maxResourceBytes = 64 << 20
+
 // resources appends the resource table to t.Strings: parts of one string.
 func (r *documentReader) resources(t *trie.Trie) error {
 	if !utf8.Valid(r.resourceText) {
@@ -87,7 +90,7 @@ func (r *documentReader) resources(t *trie.Trie) error {
 		r.urls = append(append(r.urls, last[:shared]...), own...)
 		r.urlEnds = append(r.urlEnds, len(r.urls))
 		// Sharing lets a few bytes stand for many, so the sum is bounded too.
-		if size := len(r.urls) - start; size > r.lim.StringBytes || len(r.urls) > 512*r.lim.Resources {
+		if size := len(r.urls) - start; size > r.lim.StringBytes || len(r.urls) > min(512*r.lim.Resources, maxResourceBytes) {
 			return refuse(TooLarge, "resource_length", "row %d: a URL of %d bytes, %d in all", i, size, len(r.urls))
 		} else if size == 0 {
 			return refuse(Invalid, "resource_length", "row %d is empty", i)

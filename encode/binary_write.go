@@ -2,6 +2,7 @@ package encode
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -85,15 +86,12 @@ func trieColumns(d *fieldtriev1.Document, t *trie.Trie) {
 // sequence of either.
 func sharedPrefix(a, b string) int {
 	n := 0
-	for i, r := range b {
-		if i >= len(a) || n != i {
-			break
-		}
-		size := len(string(r))
-		if i+size > len(a) || a[i:i+size] != b[i:i+size] {
-			break
-		}
-		n = i + size
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	inside := func(s string) bool { return n < len(s) && !utf8.RuneStart(s[n]) }
+	for n > 0 && (inside(a) || inside(b)) {
+		n--
 	}
 	return n
 }

@@ -3,11 +3,14 @@ package encode
 import (
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/pprof/profile"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -84,11 +87,17 @@ func pprofProfile(p *trie.Profile, o Output) *profile.Profile {
 			}
 			out.Sample = append(out.Sample, &profile.Sample{
 				Location: stacks[n], Label: labels,
-				Value: []int64{w.Samples, w.Reach, w.Self * int64(time.Microsecond)},
+				Value: []int64{w.Samples, w.Reach, nanoseconds(w.Self)},
 			})
 		}
 	}
 	return out
+}
+
+// nanoseconds returns µs in nanoseconds, held within the range of int64: 292 years.
+func nanoseconds(us int64) int64 {
+	const most = math.MaxInt64 / int64(time.Microsecond)
+	return min(max(us, -most), most) * int64(time.Microsecond)
 }
 
 // mappingFile is what pprof shows as the profile's file: the page if there is one only.
@@ -124,10 +133,27 @@ func coverageComments(p *trie.Profile) []string {
 	}
 }
 
-// isPprof reports whether data begins as an uncompressed pprof profile does: with a
-// sample type, which is a message of a few bytes that begins with field 1.
+// isPprof reports whether data is a sequence of protobuf fields of which each could be
+// one of a pprof profile, with a sample type and a string table that begins with "".
+// The fields may stand in any order: Go's own profiles begin with the time.
 func isPprof(data []byte) bool {
-	return len(data) > 2 && data[0] == 0x0a && data[1] <= 16 && data[2] == 0x08
+	sampleType, firstString := false, -1
+	for len(data) > 0 {
+		number, typ, n := protowire.ConsumeField(data)
+		if n < 0 || number > 15 || (typ != protowire.BytesType && typ != protowire.VarintType) {
+			return false
+		}
+		switch number {
+		case 1: // sample_type
+			sampleType = true
+		case 6: // string_table
+			if firstString < 0 {
+				firstString = n - 2
+			}
+		}
+		data = data[n:]
+	}
+	return sampleType && firstString == 0
 }
 
 // DecodePprof reads a pprof profile, gzipped or not. Self time is its sample type with a
@@ -136,9 +162,9 @@ func isPprof(data []byte) bool {
 // samples become groups. Numeric labels, mappings and addresses are left out.
 func DecodePprof(data []byte, lim Limits) (*trie.Profile, error) {
 	lim = lim.withDefaults()
-	in, err := profile.ParseData(data)
+	in, err := parsePprof(data)
 	if err != nil {
-		return nil, &Error{Malformed, "", err}
+		return nil, err
 	}
 	if err := check("location", len(in.Location), lim.Frames); err != nil {
 		return nil, err
@@ -148,28 +174,8 @@ func DecodePprof(data []byte, lim Limits) (*trie.Profile, error) {
 		return nil, err
 	}
 	p := trie.NewProfile()
-	frames := map[*profile.Location][]trie.FrameID{} // root first
-	for _, l := range in.Location {
-		if frames[l], err = locationFrames(p, l, lim); err != nil {
-			return nil, err
-		}
-	}
-	for i, s := range in.Sample {
-		n := trie.Root
-		for j := len(s.Location) - 1; j >= 0; j-- {
-			for _, f := range frames[s.Location[j]] {
-				n = p.Child(n, f)
-			}
-		}
-		w := columns.weight(s.Value)
-		if n == trie.Root {
-			p.Group(sampleLabels(s)).Coverage.Stackless += w.Self
-			continue
-		}
-		p.Add(sampleLabels(s), n, w)
-		if err := check("sample", len(p.Nodes), lim.Nodes); err != nil {
-			return nil, fmt.Errorf("sample %d: %w", i, err)
-		}
+	if err := addSamples(p, in, columns, lim); err != nil {
+		return nil, err
 	}
 	for _, c := range in.Comments {
 		readCoverage(c, p)
@@ -179,6 +185,63 @@ func DecodePprof(data []byte, lim Limits) (*trie.Profile, error) {
 		return nil, &Error{Invalid, "", err}
 	}
 	return p, nil
+}
+
+// addSamples adds the samples of in to p, by its labels.
+func addSamples(p *trie.Profile, in *profile.Profile, columns pprofColumn, lim Limits) error {
+	frames := map[*profile.Location][]trie.FrameID{} // root first
+	for _, l := range in.Location {
+		var err error
+		if frames[l], err = locationFrames(p, l, lim); err != nil {
+			return err
+		}
+	}
+	cells := 0 // weights in memory: each group has one for every node up to its last
+	for i, s := range in.Sample {
+		field := fmt.Sprintf("sample[%d]", i)
+		n := trie.Root
+		for _, l := range slices.Backward(s.Location) {
+			for _, f := range frames[l] {
+				n = p.Child(n, f)
+			}
+			if err := check(field, len(p.Nodes)-1, lim.Nodes); err != nil {
+				return err
+			}
+		}
+		w, ok := columns.weight(s.Value)
+		if !ok {
+			return refuse(Invalid, field, "value out of range")
+		}
+		labels := sampleLabels(s)
+		g := p.Group(labels)
+		if n == trie.Root {
+			g.Coverage.Add(trie.Coverage{Stackless: w.Self})
+			continue
+		}
+		before := len(g.Weights)
+		p.Add(labels, n, w)
+		if cells += len(g.Weights) - before; cells > maxGroupCells {
+			return refuse(TooLarge, field, "more than %d weights in memory", maxGroupCells)
+		}
+	}
+	return nil
+}
+
+// parsePprof does what profile.ParseData does, but for the protobuf form alone and with
+// a bound on what a gzipped profile holds.
+func parsePprof(data []byte) (*profile.Profile, error) {
+	data, err := gunzip(data)
+	if err != nil {
+		return nil, err
+	}
+	in, err := profile.ParseUncompressed(data)
+	if err != nil {
+		return nil, &Error{Malformed, "", err}
+	}
+	if err := in.CheckValid(); err != nil {
+		return nil, &Error{Invalid, "", err}
+	}
+	return in, nil
 }
 
 // pprofColumn says where the values of a sample are; -1 where there is none.
@@ -220,11 +283,23 @@ func pprofColumns(in *profile.Profile) (pprofColumn, error) {
 	return c, nil
 }
 
-func (c pprofColumn) weight(v []int64) (w trie.Weight) {
-	if w.Self = v[c.self]; c.perMicro > 0 {
-		w.Self = (w.Self + c.perMicro/2) / c.perMicro
-	} else {
+// weight returns the values of a sample, and whether they are in range. A time that is
+// not a whole number of microseconds is rounded, half away from zero, so that negative
+// weights of a difference come back as they were written.
+func (c pprofColumn) weight(v []int64) (w trie.Weight, ok bool) {
+	w.Self = v[c.self]
+	if c.perMicro > 0 {
+		rest := w.Self % c.perMicro
+		w.Self /= c.perMicro
+		if 2*rest >= c.perMicro {
+			w.Self++
+		} else if 2*rest <= -c.perMicro {
+			w.Self--
+		}
+	} else if most := trie.MaxWeight / -c.perMicro; w.Self >= -most && w.Self <= most {
 		w.Self *= -c.perMicro
+	} else {
+		return w, false
 	}
 	if c.samples >= 0 {
 		w.Samples = v[c.samples]
@@ -232,7 +307,7 @@ func (c pprofColumn) weight(v []int64) (w trie.Weight) {
 	if c.views >= 0 {
 		w.Reach = v[c.views]
 	}
-	return w
+	return w, true
 }
 
 // locationFrames returns the frames of l, root first: a location has more than one
@@ -244,8 +319,12 @@ func locationFrames(p *trie.Profile, l *profile.Location, lim Limits) ([]trie.Fr
 		f := trie.Frame{Name: trie.FrameUnknown}
 		if fn := line.Function; fn != nil {
 			f = trie.Frame{Name: fn.Name, Resource: fn.Filename, Line: clampLine(fn.StartLine), Column: clampLine(line.Column)}
-			if fn.StartLine == 0 {
+			switch fn.StartLine {
+			case line.Line:
+			case 0:
 				f.Line = clampLine(line.Line)
+			default:
+				f.Column = 0 // it is of the line that ran, not of the definition
 			}
 			if f.Name == Anonymous {
 				f.Name = ""

@@ -9,10 +9,11 @@ import (
 // DecodeTraceJSON reads one trace in either JSON form of the API; the content tells
 // which.
 func DecodeTraceJSON(data []byte, lim Limits) (*trie.Trace, error) {
-	if isProposal(data) {
+	t, err := DecodeProfilerTrace(data, lim)
+	if err != nil && isProposal(data) { // looking first would cost every trace a pass
 		return DecodeProposal(data, lim)
 	}
-	return DecodeProfilerTrace(data, lim)
+	return t, err
 }
 
 // ErrTooMany says that a batch has more documents than asked for.

@@ -84,8 +84,10 @@ func (c *Codec) newDictionary(content []byte) (*dictionary, error) {
 	encOptions := []zstd.EOption{
 		zstd.WithEncoderCRC(false), // the value has its own
 		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)),
-		// With a dictionary, better levels cost twice the time for 4 % fewer bytes.
+		// With a dictionary, better levels cost twice the time for 4 % fewer bytes, and
+		// entropy coding costs five times the time to read for 13 % fewer.
 		zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithNoEntropyCompression(true),
 		zstd.WithZeroFrames(true),
 	}
 	decOptions := []zstd.DOption{

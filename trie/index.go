@@ -56,8 +56,9 @@ func (h *hashTable) reserve(n int) {
 // put adds a row whose hash is not in the table yet, at the free slot that was found.
 func (h *hashTable) put(slot int, hash uint64, row int) {
 	h.slots[slot] = hash&^lowHalf | uint64(row+1)
-	h.used++
-	h.reserve(h.used + 1)
+	if h.used++; 4*(h.used+1) > 3*len(h.slots) {
+		h.reserve(2 * h.used)
+	}
 }
 
 func (x *index) hashNode(n Node) uint64 {
@@ -181,15 +182,8 @@ func (t *Trie) internFrame(name string, resource StringID, line, column uint32) 
 
 // Child returns the node for a call of f by parent, which it adds if t does not have it
 // yet. Both must be of this trie.
-func (t *Trie) Child(parent NodeID, f FrameID) NodeID { return t.child(parent, f, parent+1) }
-
-// child is Child with a guess: stacks are added from the root up, so a node's first
-// child often follows it, and traces of one page visit much the same nodes in turn.
-func (t *Trie) child(parent NodeID, f FrameID, guess NodeID) NodeID {
+func (t *Trie) Child(parent NodeID, f FrameID) NodeID {
 	n := Node{parent, f}
-	if int(guess) < len(t.Nodes) && t.Nodes[guess] == n && guess != Root {
-		return guess
-	}
 	x := t.lookup()
 	hash := x.hashNode(n)
 	id, slot := t.findNode(hash, n)

@@ -106,8 +106,11 @@ func (m *Merger) mapFrames(t *Trie) {
 				continue
 			}
 		}
+		before := len(p.Frames)
 		m.frames[i] = p.internFrame(name, resource, r.Line, r.Column)
-		guess = m.frames[i] + 1
+		if len(p.Frames) == before { // not new, so go on after it
+			guess = m.frames[i] + 1
+		}
 	}
 }
 
@@ -115,8 +118,17 @@ func (m *Merger) mapFrames(t *Trie) {
 func (m *Merger) mapNode(t *Trie, n NodeID) NodeID {
 	if m.nodes[n] == 0 {
 		node := t.Nodes[n]
-		m.last = m.profile.child(m.nodes[node.Parent]-1, m.frames[node.Frame], m.last+1)
-		m.nodes[n] = m.last + 1
+		node.Parent, node.Frame = m.nodes[node.Parent]-1, m.frames[node.Frame]
+		// Traces of one page visit much the same nodes in turn.
+		before := len(m.profile.Nodes)
+		id := m.last + 1
+		if int(id) >= before || m.profile.Nodes[id] != node {
+			id = m.profile.Child(node.Parent, node.Frame)
+		}
+		if len(m.profile.Nodes) == before { // not new, so go on after it
+			m.last = id
+		}
+		m.nodes[n] = id + 1
 	}
 	return m.nodes[n] - 1
 }
@@ -208,9 +220,11 @@ func (m *Merger) weigh(t *Trace, g int) {
 		}
 		unsampled += gap
 		sample := &t.Samples[i]
-		if frame, onTop := sample.Marker.synthetic(sample.Node != Root); onTop {
-			m.addOnTop(t, sample.Node, frame, g, self, counts)
-			continue
+		if sample.Marker != MarkerNone {
+			if frame, onTop := sample.Marker.synthetic(sample.Node != Root); onTop {
+				m.addOnTop(t, sample.Node, frame, g, self, counts)
+				continue
+			}
 		}
 		if sample.Node == Root {
 			stackless += self
@@ -268,7 +282,8 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 	m.addNode(g, to, self, samples)
 }
 
-// addWeights adds the sums of [Merger.weigh] to group g.
+// addWeights adds the sums of [Merger.weigh] to group g. It is the inner loop of every
+// query, so it grows the tables once and not with each node.
 func (m *Merger) addWeights(t *Trace, g int) {
 	for n := len(t.Nodes) - 1; n > 0; n-- {
 		if m.weights[n].Reach != 0 {
@@ -276,8 +291,27 @@ func (m *Merger) addWeights(t *Trace, g int) {
 		}
 	}
 	for n := 1; n < len(t.Nodes); n++ {
-		if w := &m.weights[n]; w.Reach != 0 {
-			m.addNode(g, m.mapNode(&t.Trie, NodeID(n)), w.Self, w.Samples)
+		if m.weights[n].Reach != 0 {
+			m.mapNode(&t.Trie, NodeID(n))
+		}
+	}
+	group, seen := &m.profile.Groups[g], &m.touched[g]
+	if n := len(m.profile.Nodes); n > len(group.Weights) {
+		group.Weights = extend(group.Weights, n)
+	}
+	for n := 1; n < len(t.Nodes); n++ {
+		from := &m.weights[n]
+		if from.Reach == 0 {
+			continue
+		}
+		id := m.nodes[n] - 1
+		to := &group.Weights[id]
+		if from.Self|from.Samples != 0 { // most nodes only have others on top of them
+			to.Self = add(to.Self, from.Self)
+			to.Samples = add(to.Samples, from.Samples)
+		}
+		if seen.touch(id) {
+			to.Reach = add(to.Reach, 1)
 		}
 	}
 }
@@ -286,10 +320,8 @@ func (m *Merger) addWeights(t *Trace, g int) {
 // was there already.
 func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
 	w := m.profile.Groups[g].at(n)
-	if self|samples != 0 { // most nodes only have others on top of them
-		w.Self = add(w.Self, self)
-		w.Samples = add(w.Samples, samples)
-	}
+	w.Self = add(w.Self, self)
+	w.Samples = add(w.Samples, samples)
 	if m.touched[g].touch(n) {
 		w.Reach = add(w.Reach, 1)
 	}

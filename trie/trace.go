@@ -139,10 +139,11 @@ func (t *Trace) Validate() error {
 	if t.Context.Interval == 0 && len(t.Samples) > 0 {
 		return fmt.Errorf("context: interval is missing")
 	}
-	return t.Context.validate()
+	return t.Context.Validate()
 }
 
-func (c *Context) validate() error {
+// Validate reports the first thing in c that can not be.
+func (c *Context) Validate() error {
 	switch {
 	case len(c.ViewID) > 16:
 		return fmt.Errorf("context: view id has %d bytes, the most is 16", len(c.ViewID))
