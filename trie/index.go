@@ -31,7 +31,8 @@ type hashTable struct {
 
 const lowHalf = 1<<32 - 1
 
-// reserve makes room for n rows in all. Growing needs no row, since 32 bits of the hash
+// reserve makes room for n rows in all, doubling the table: a larger one would not fit
+// the processor's cache so well. Growing needs no row, since 32 bits of the hash
 // are in the slot and no table has more slots.
 func (h *hashTable) reserve(n int) {
 	if 4*n <= 3*len(h.slots) {
@@ -56,9 +57,8 @@ func (h *hashTable) reserve(n int) {
 // put adds a row whose hash is not in the table yet, at the free slot that was found.
 func (h *hashTable) put(slot int, hash uint64, row int) {
 	h.slots[slot] = hash&^lowHalf | uint64(row+1)
-	if h.used++; 4*(h.used+1) > 3*len(h.slots) {
-		h.reserve(2 * h.used)
-	}
+	h.used++
+	h.reserve(h.used + 1)
 }
 
 func (x *index) hashNode(n Node) uint64 {
