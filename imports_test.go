@@ -20,6 +20,7 @@ var mayImport = map[string][]string{
 	"query":              {"trie", "encode", "store"},
 	"cmd/ingest":         {"trie", "encode", "store", "collect", "query"},
 	"cmd/aggregate":      {"trie", "encode", "store", "query"},
+	"cmd/demo":           {},
 	"bench":              {"trie", "encode", "store"},
 }
 
@@ -32,7 +33,7 @@ var onlyIn = map[string]struct {
 	"github.com/google/pprof":         {[]string{"encode", "bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"cmd/ingest", "cmd/aggregate", "bench"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"store", "collect", "cmd/ingest"}, "logging is for the edges"},
-	"net/http":                        {[]string{"collect", "query", "cmd/ingest", "bench"}, "the core does no I/O"},
+	"net/http":                        {[]string{"collect", "query", "cmd/ingest", "cmd/demo", "bench"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "encode", "collect", "store"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"collect", "cmd/ingest"}, "queries are not instrumented yet"},
 	"github.com/klauspost/compress":   {[]string{"store", "collect", "bench"}, "formats do not compress"},
