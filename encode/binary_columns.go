@@ -179,11 +179,13 @@ func (c *columns) packed(number protowire.Number, v []byte) error {
 	column := slices.Grow(c.numbers[number], len(v))[:rows+len(v)] // a number takes a byte at least
 	for i := 0; i < len(v); rows++ {
 		// One byte, or two, for nearly every number.
-		if b := v[i]; b < 0x80 {
+		b := v[i]
+		if b < 0x80 {
 			column[rows] = uint64(b)
 			i++
 			continue
-		} else if i+1 < len(v) && v[i+1] < 0x80 {
+		}
+		if i+1 < len(v) && v[i+1] < 0x80 {
 			column[rows] = uint64(b&0x7f) | uint64(v[i+1])<<7
 			i += 2
 			continue

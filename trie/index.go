@@ -12,13 +12,25 @@ import (
 // is mostly looking up frames and nodes, and this takes a third of the time that maps
 // take (docs/benchmarks.md, merge/cpu_vs_pprof).
 type index struct {
-	strings map[string]StringID
+	strings hashTable // without the empty string
 	frames  hashTable
-	nodes   hashTable
+	calls   []calls   // by node
+	nodes   hashTable // the nodes that calls does not list
 	// Random, so that nobody can send frames or nodes that all fall into one slot.
 	seed   maphash.Seed
 	k1, k2 uint64
 }
+
+// calls links a node to its first children: nearly all nodes have few, and looking
+// through them stays close to the node in memory, where a hash table does not.
+type calls struct {
+	first NodeID  // the first child; 0 if there is none
+	next  NodeID  // the next child of the same parent; 0 if there is none
+	frame FrameID // that of the node
+}
+
+// maxListed is how many children of a node are linked; further ones are hashed.
+const maxListed = 6
 
 // hashTable is a set of row numbers by open addressing.
 type hashTable struct {
@@ -65,12 +77,14 @@ func (x *index) hashNode(n Node) uint64 {
 	return (uint64(n.Parent)<<32 | uint64(n.Frame)) * x.k1
 }
 
-// hashFrame hashes a frame by its place and the text of its name, so that a frame of
-// another trie is found before its name is.
-func (x *index) hashFrame(name string, resource StringID, line, column uint32) uint64 {
+func (x *index) hashString(s string) uint64 { return maphash.String(x.seed, s) }
+
+// hashFrame hashes a frame by its place and the hash of its name's text, so that a frame
+// of another trie is found before its name is.
+func (x *index) hashFrame(name uint64, resource StringID, line, column uint32) uint64 {
 	h := (uint64(line)<<32 | uint64(column)) * x.k1
 	h = (bits.RotateLeft64(h, 32) ^ uint64(resource)) * x.k2
-	return h ^ maphash.String(x.seed, name)
+	return h ^ name
 }
 
 // lookup returns the index of t, and makes it if there is none yet.
@@ -82,47 +96,101 @@ func (t *Trie) lookup() *index {
 		t.Strings, t.Nodes = []string{""}, []Node{{}}
 	}
 	x := &index{
-		strings: make(map[string]StringID, len(t.Strings)),
-		seed:    maphash.MakeSeed(),
-		k1:      rand.Uint64() | 1,
-		k2:      rand.Uint64() | 1,
-	}
-	for i, s := range t.Strings {
-		if _, ok := x.strings[s]; !ok {
-			x.strings[s] = StringID(i)
-		}
+		seed: maphash.MakeSeed(),
+		k1:   rand.Uint64() | 1,
+		k2:   rand.Uint64() | 1,
 	}
 	t.index = x
+	x.strings.reserve(len(t.Strings) + 1)
+	for i, s := range t.Strings {
+		hash := x.hashString(s)
+		if _, slot := t.findString(hash, s); slot >= 0 && s != "" {
+			x.strings.put(slot, hash, i)
+		}
+	}
 	x.frames.reserve(len(t.Frames) + 1)
 	for i, f := range t.Frames {
 		name := t.Strings[f.Name]
-		hash := x.hashFrame(name, f.Resource, f.Line, f.Column)
+		hash := x.hashFrame(x.hashString(name), f.Resource, f.Line, f.Column)
 		if _, slot := t.findFrame(hash, name, f); slot >= 0 {
 			x.frames.put(slot, hash, i)
 		}
 	}
-	x.nodes.reserve(len(t.Nodes) + 1)
+	x.calls = make([]calls, len(t.Nodes))
+	x.nodes.reserve(1)
 	for i, n := range t.Nodes[1:] {
-		hash := x.hashNode(n)
-		if _, slot := t.findNode(hash, n); slot >= 0 {
-			x.nodes.put(slot, hash, i+1)
+		x.calls[i+1].frame = n.Frame
+		if _, spot := t.findChild(n); spot.free() {
+			x.link(spot, NodeID(i+1))
 		}
 	}
 	return x
 }
 
-// findNode returns the number of n and -1, or the free slot that is n's.
-func (t *Trie) findNode(hash uint64, n Node) (NodeID, int) {
+// spot is where a node that is not there yet is to be linked.
+type spot struct {
+	kind   uint8  // 0: nowhere, since the node is there
+	before NodeID // its parent, or the sibling before it
+	slot   int    // its slot in the hash table
+	hash   uint64
+}
+
+const (
+	firstChild = iota + 1
+	nextSibling
+	hashed
+)
+
+func (s spot) free() bool { return s.kind != 0 }
+
+// findChild returns the number of n, or the spot for it.
+func (t *Trie) findChild(n Node) (NodeID, spot) {
+	x := t.index
+	c := x.calls[n.Parent].first
+	if c == 0 {
+		return 0, spot{kind: firstChild, before: n.Parent}
+	}
+	for range maxListed - 1 {
+		if x.calls[c].frame == n.Frame {
+			return c, spot{}
+		}
+		next := x.calls[c].next
+		if next == 0 {
+			return 0, spot{kind: nextSibling, before: c}
+		}
+		c = next
+	}
+	if x.calls[c].frame == n.Frame {
+		return c, spot{}
+	}
+	return t.findHashed(n)
+}
+
+// findHashed does what findChild does, for nodes whose parent has many children.
+func (t *Trie) findHashed(n Node) (NodeID, spot) {
+	hash := t.index.hashNode(n)
 	h := &t.index.nodes
 	mask := len(h.slots) - 1
 	for i := int(hash >> h.shift); ; i = (i + 1) & mask {
 		s := h.slots[i&mask]
 		if s == 0 {
-			return 0, i
+			return 0, spot{kind: hashed, slot: i, hash: hash}
 		}
 		if (s^hash)&^lowHalf == 0 && t.Nodes[s&lowHalf-1] == n {
-			return NodeID(s&lowHalf - 1), -1
+			return NodeID(s&lowHalf - 1), spot{}
 		}
+	}
+}
+
+// link makes node n findable at its spot.
+func (x *index) link(s spot, n NodeID) {
+	switch s.kind {
+	case firstChild:
+		x.calls[s.before].first = n
+	case nextSibling:
+		x.calls[s.before].next = n
+	case hashed:
+		x.nodes.put(s.slot, s.hash, int(n))
 	}
 }
 
@@ -146,19 +214,37 @@ func (t *Trie) findFrame(hash uint64, name string, f FrameRow) (FrameID, int) {
 	}
 }
 
-// internString returns the number of s. It keeps a copy of s, which may be a part of a
-// large buffer.
+// findString returns the number of s and -1, or the free slot that is its own.
+func (t *Trie) findString(hash uint64, s string) (StringID, int) {
+	h := &t.index.strings
+	mask := len(h.slots) - 1
+	for i := int(hash >> h.shift); ; i = (i + 1) & mask {
+		slot := h.slots[i&mask]
+		if slot == 0 {
+			return 0, i
+		}
+		if (slot^hash)&^lowHalf == 0 && t.Strings[slot&lowHalf-1] == s {
+			return StringID(slot&lowHalf - 1), -1
+		}
+	}
+}
+
+// internString returns the number of s.
 func (t *Trie) internString(s string) StringID {
+	return t.internHashed(s, t.lookup().hashString(s))
+}
+
+// internHashed is internString for a string whose hash is known. It keeps a copy of s,
+// which may be a part of a large buffer.
+func (t *Trie) internHashed(s string, hash uint64) StringID {
 	if s == "" {
 		return 0
 	}
-	x := t.lookup()
-	id, ok := x.strings[s]
-	if !ok {
-		s = strings.Clone(s)
+	id, slot := t.findString(hash, s)
+	if slot >= 0 {
 		id = StringID(len(t.Strings))
-		t.Strings = append(t.Strings, s)
-		x.strings[s] = id
+		t.Strings = appendRow(t.Strings, strings.Clone(s))
+		t.index.strings.put(slot, hash, int(id))
 	}
 	return id
 }
@@ -168,12 +254,13 @@ func (t *Trie) internString(s string) StringID {
 func (t *Trie) internFrame(name string, resource StringID, line, column uint32) FrameID {
 	x := t.lookup()
 	r := FrameRow{Resource: resource, Line: line, Column: column}
-	hash := x.hashFrame(name, resource, line, column)
+	nameHash := x.hashString(name)
+	hash := x.hashFrame(nameHash, resource, line, column)
 	id, slot := t.findFrame(hash, name, r)
 	if slot < 0 {
 		return id
 	}
-	r.Name = t.internString(name)
+	r.Name = t.internHashed(name, nameHash)
 	id = FrameID(len(t.Frames))
 	t.Frames = appendRow(t.Frames, r)
 	x.frames.put(slot, hash, int(id))
@@ -183,16 +270,15 @@ func (t *Trie) internFrame(name string, resource StringID, line, column uint32) 
 // Child returns the node for a call of f by parent, which it adds if t does not have it
 // yet. Both must be of this trie.
 func (t *Trie) Child(parent NodeID, f FrameID) NodeID {
-	n := Node{parent, f}
 	x := t.lookup()
-	hash := x.hashNode(n)
-	id, slot := t.findNode(hash, n)
-	if slot < 0 {
-		return id
+	n := Node{parent, f}
+	id, spot := t.findChild(n)
+	if spot.free() {
+		id = NodeID(len(t.Nodes))
+		t.Nodes = appendRow(t.Nodes, n)
+		x.calls = appendRow(x.calls, calls{frame: f})
+		x.link(spot, id)
 	}
-	id = NodeID(len(t.Nodes))
-	t.Nodes = appendRow(t.Nodes, n)
-	x.nodes.put(slot, hash, int(id))
 	return id
 }
 
