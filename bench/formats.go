@@ -35,14 +35,22 @@ func encodeAll(traces []trace) ([]encoded, error) {
 		if e.trie, err = encode.EncodeTrace(decoded); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
+		// Both forms say of which page the trace is: pprof by a label of each sample.
+		m := trie.NewMerger()
+		addByPage(m, decoded)
 		var b bytes.Buffer
-		if err := encode.EncodePprof(&b, decoded.Profile(), encode.Output{}); err != nil {
+		if err := encode.EncodePprof(&b, m.Profile(), encode.Output{}); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
 		e.pprof = b.Bytes()
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// addByPage merges a trace and keeps the pages apart.
+func addByPage(m *trie.Merger, t *trie.Trace) {
+	m.AddTrace(t, func(s trie.Slice) int { return m.Group(trie.Labels{{Key: "page", Value: s.Page}}) })
 }
 
 // gzipped returns how many bytes data takes with gzip at its default level.
@@ -170,7 +178,6 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 		var decoder encode.BinaryDecoder
 		var buf []byte
 		m := trie.NewMerger()
-		group := m.Group(nil)
 		for _, s := range stored {
 			if buf, err = codec.Decompress(buf[:0], s); err != nil {
 				return err
@@ -179,7 +186,7 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 			if err != nil {
 				return err
 			}
-			m.AddTrace(doc.Trace, func(trie.Slice) int { return group })
+			addByPage(m, doc.Trace)
 		}
 		return nil
 	}

@@ -81,7 +81,7 @@ type documentReader struct {
 	*BinaryDecoder
 	*columns
 	lim   Limits
-	cells int64 // weights that the groups so far take in memory
+	cells int // weights that the groups so far take in memory
 }
 
 // cutText takes the first n bytes of text, which must be a whole string.

@@ -7,9 +7,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// maxGroupCells bounds nodes times groups of a profile that is read: in memory each
-// group has a weight for every node up to its last.
-const maxGroupCells = 1 << 26
+// maxGroupCells bounds the weights of a profile that is read, as they are in memory: a
+// few bytes can ask for a block of them.
+const maxGroupCells = 1 << 25
 
 func (r *documentReader) profile() (*trie.Profile, error) {
 	if r.hasContext {
@@ -90,19 +90,18 @@ func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, e
 	if rows == 0 {
 		return group, nil
 	}
-	if r.cells += int64(last) + 1; r.cells > maxGroupCells {
-		return group, refuse(TooLarge, "group_rows", "more than %d weights in memory", maxGroupCells)
-	}
-	group.Weights = make([]trie.Weight, last+1)
 	node := uint64(0)
 	for _, step := range steps {
 		node += step
-		group.Weights[node] = trie.Weight{
+		group.Weights.Add(trie.NodeID(node), trie.Weight{
 			Self:    unzigzag(r.col(colWeightSelf)[*row]),
 			Samples: unzigzag(r.col(colWeightSamples)[*row]),
 			Reach:   unzigzag(r.col(colWeightReach)[*row]),
-		}
+		})
 		*row++
+	}
+	if r.cells += group.Weights.Cells(); r.cells > maxGroupCells {
+		return group, refuse(TooLarge, "group_rows", "more than %d weights in memory", maxGroupCells)
 	}
 	return group, nil
 }

@@ -202,11 +202,8 @@ func contextColumns(c *trie.Context) *fieldtriev1.Context {
 }
 
 func groupColumns(d *fieldtriev1.Document, g *trie.Group) {
-	rows, last := uint32(0), 0
-	for n, w := range g.Weights {
-		if w.IsZero() {
-			continue
-		}
+	rows, last := uint32(0), trie.Root
+	for n, w := range g.Weights.All() {
 		rows++
 		d.WeightNode = append(d.WeightNode, uint32(n-last))
 		d.WeightSelf = append(d.WeightSelf, w.Self)

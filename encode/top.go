@@ -57,14 +57,21 @@ func EncodeTop(w io.Writer, p *trie.Profile, o Output) error {
 }
 
 // millis returns µs as milliseconds with one decimal.
-func millis(us int64) string { return fmt.Sprintf("%.1f", float64(us)/1000) }
+func millis(us int64) string {
+	if us > -50 && us < 0 {
+		us = 0 // not "-0.0"
+	}
+	return fmt.Sprintf("%.1f", float64(us)/1000)
+}
 
 // oneLine keeps control characters of a name from moving the terminal's cursor.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || (r >= 0x7f && r < 0xa0) {
+		if isControl(r) {
 			return '�'
 		}
 		return r
 	}, s)
 }
+
+func isControl(r rune) bool { return r < ' ' || (r >= 0x7f && r < 0xa0) }

@@ -9,18 +9,20 @@ import (
 // DecodeTraceJSON reads one trace in either JSON form of the API; the content tells
 // which.
 func DecodeTraceJSON(data []byte, lim Limits) (*trie.Trace, error) {
-	t, err := DecodeProfilerTrace(data, lim)
-	if err != nil && isProposal(data) { // looking first would cost every trace a pass
+	// The older form is rare, and looking for it may mean to read everything.
+	if !isProfilerTrace(data) && isProposal(data) {
 		return DecodeProposal(data, lim)
 	}
-	return t, err
+	return DecodeProfilerTrace(data, lim)
 }
 
 // ErrTooMany says that a batch has more documents than asked for.
 var ErrTooMany = errors.New("too many documents")
 
-// SplitJSON cuts data into its JSON objects, which stand in one array or one after the
-// other. It returns ErrTooMany once there are more than most.
+// SplitJSON cuts data into documents: the elements of one array, whatever they are, or
+// objects that stand one after the other, with or without white space between them. It
+// returns ErrTooMany once there are more than most. A byte that is not JSON makes all of
+// data malformed, since nobody can say where the next document begins.
 func SplitJSON(data []byte, most int) ([][]byte, error) {
 	var r jsonReader
 	r.reset(data)
@@ -28,25 +30,24 @@ func SplitJSON(data []byte, most int) ([][]byte, error) {
 	take := func() bool {
 		r.peek()
 		from := r.pos
-		r.skip()
-		if r.err == nil {
-			out = append(out, data[from:r.pos])
+		if r.skip(); r.err != nil {
+			return false
 		}
-		return r.err == nil && len(out) <= most
+		out = append(out, data[from:r.pos:r.pos])
+		return len(out) <= most
 	}
 	if r.peek() == '[' {
 		for r.array(); r.element() && take(); {
 		}
-		r.end()
 	} else {
-		for r.peek() != 0 && take() {
-		}
-		if r.pos < len(data) && len(out) <= most {
-			r.end() // stopped at something that is not white space
+		for r.peek() == '{' && take() {
 		}
 	}
 	if len(out) > most {
 		return nil, ErrTooMany
 	}
-	return out, r.err
+	if r.end(); r.err != nil {
+		return nil, r.err
+	}
+	return out, nil
 }

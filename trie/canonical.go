@@ -79,8 +79,8 @@ func (t *Trace) Canonical() *Trace {
 func (p *Profile) Canonical() *Profile {
 	needed := make([]bool, len(p.Nodes))
 	for i := range p.Groups {
-		for n, w := range p.Groups[i].Weights {
-			needed[n] = needed[n] || !w.IsZero()
+		for n := range p.Groups[i].Weights.All() {
+			needed[n] = true
 		}
 	}
 	for n := len(p.Nodes) - 1; n > 0; n-- {
@@ -99,12 +99,10 @@ func (p *Profile) Canonical() *Profile {
 	for i := range p.Groups {
 		from := &p.Groups[i]
 		to := Group{Labels: from.Labels, Coverage: from.Coverage}
-		for n, w := range from.Weights {
-			if !w.IsZero() {
-				*to.at(nodeOf[n]) = w
-			}
+		for n, w := range from.Weights.All() {
+			to.Weights.Add(nodeOf[n], w)
 		}
-		if len(to.Weights) > 0 || to.Coverage != (Coverage{}) {
+		if len(to.Weights.blocks) > 0 || to.Coverage != (Coverage{}) {
 			out.Groups = append(out.Groups, to)
 		}
 	}
@@ -122,7 +120,7 @@ func (p *Profile) Equal(o *Profile) bool {
 	a, b := p.Canonical(), o.Canonical()
 	return a.Views == b.Views && a.Traces == b.Traces &&
 		a.equalTables(&b.Trie) && slices.EqualFunc(a.Groups, b.Groups, func(x, y Group) bool {
-		return slices.Equal(x.Labels, y.Labels) && slices.Equal(x.Weights, y.Weights) && x.Coverage == y.Coverage
+		return slices.Equal(x.Labels, y.Labels) && x.Weights.equal(&y.Weights) && x.Coverage == y.Coverage
 	})
 }
 

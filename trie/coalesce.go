@@ -69,13 +69,11 @@ func (p *Profile) Coalesce(rename func(Frame) Frame) *Profile {
 	for i := range p.Groups {
 		from, to := &p.Groups[i], &out.Groups[i]
 		to.Labels, to.Coverage = from.Labels, from.Coverage
-		for n, w := range from.Weights {
-			if n != 0 && nodeOf[n] == nodeOf[p.Nodes[n].Parent] {
+		for n, w := range from.Weights.All() {
+			if nodeOf[n] == nodeOf[p.Nodes[n].Parent] {
 				w.Reach = 0 // every view that touched it touched the parent too
 			}
-			if !w.IsZero() {
-				to.at(nodeOf[n]).add(w)
-			}
+			to.Weights.Add(nodeOf[n], w)
 		}
 	}
 	return out

@@ -98,7 +98,10 @@ func FuzzSlices(f *testing.F) {
 func (p *Profile) withoutLabels() *Profile {
 	out := &Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
 	w, c := p.Flat()
-	out.Groups = []Group{{Weights: w, Coverage: c}}
+	for n := range w {
+		out.Add(nil, NodeID(n), w[n])
+	}
+	out.Group(nil).Coverage = c
 	return out
 }
 

@@ -27,32 +27,17 @@ type Merger struct {
 
 // touched says where in a group one page view was counted.
 type touched struct {
-	group bool     // in the group's coverage
-	bits  []uint64 // a bit for each node
-	nodes []NodeID // those whose bit is set
-}
-
-// touch counts n and reports whether it was not counted before.
-func (t *touched) touch(n NodeID) bool {
-	word, bit := int(n>>6), uint64(1)<<(n&63)
-	if word >= len(t.bits) {
-		t.bits = extend(t.bits, 2*word+64)
-	}
-	if t.bits[word]&bit != 0 {
-		return false
-	}
-	t.bits[word] |= bit
-	t.nodes = append(t.nodes, n)
-	return true
+	group  bool           // in the group's coverage
+	blocks []*weightBlock // those with a bit set in seen
 }
 
 // clear forgets the page view.
 func (t *touched) clear() {
 	t.group = false
-	for _, n := range t.nodes {
-		t.bits[n>>6] = 0
+	for _, b := range t.blocks {
+		b.seen = 0
 	}
-	t.nodes = t.nodes[:0]
+	t.blocks = t.blocks[:0]
 }
 
 // NewMerger returns a Merger that has merged nothing.
@@ -149,14 +134,11 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 	for i := range p.Groups {
 		from := &p.Groups[i]
 		to := &m.profile.Groups[m.Group(from.Labels)]
-		for n, w := range from.Weights {
-			if w.IsZero() {
-				continue
-			}
+		for n, w := range from.Weights.All() {
 			if negative {
 				w = w.negate()
 			}
-			to.at(m.nodes[n] - 1).add(w)
+			to.Weights.Add(m.nodes[n]-1, w)
 		}
 		if negative {
 			to.Coverage.Add(from.Coverage.negate())
@@ -291,27 +273,8 @@ func (m *Merger) addWeights(t *Trace, g int) {
 		}
 	}
 	for n := 1; n < len(t.Nodes); n++ {
-		if m.weights[n].Reach != 0 {
-			m.mapNode(&t.Trie, NodeID(n))
-		}
-	}
-	group, seen := &m.profile.Groups[g], &m.touched[g]
-	if n := len(m.profile.Nodes); n > len(group.Weights) {
-		group.Weights = extend(group.Weights, n)
-	}
-	for n := 1; n < len(t.Nodes); n++ {
-		from := &m.weights[n]
-		if from.Reach == 0 {
-			continue
-		}
-		id := m.nodes[n] - 1
-		to := &group.Weights[id]
-		if from.Self|from.Samples != 0 { // most nodes only have others on top of them
-			to.Self = add(to.Self, from.Self)
-			to.Samples = add(to.Samples, from.Samples)
-		}
-		if seen.touch(id) {
-			to.Reach = add(to.Reach, 1)
+		if from := &m.weights[n]; from.Reach != 0 {
+			m.addNode(g, m.mapNode(&t.Trie, NodeID(n)), from.Self, from.Samples)
 		}
 	}
 }
@@ -319,10 +282,18 @@ func (m *Merger) addWeights(t *Trace, g int) {
 // addNode adds self time and samples to node n of group g, and the page view unless it
 // was there already.
 func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
-	w := m.profile.Groups[g].at(n)
-	w.Self = add(w.Self, self)
-	w.Samples = add(w.Samples, samples)
-	if m.touched[g].touch(n) {
+	b := m.profile.Groups[g].Weights.block(n)
+	w := &b.weights[n%blockNodes]
+	if self|samples != 0 { // most nodes only have others on top of them
+		w.Self = add(w.Self, self)
+		w.Samples = add(w.Samples, samples)
+	}
+	bit := uint32(1) << (n % blockNodes)
+	if b.seen&bit == 0 {
+		if b.seen == 0 {
+			m.touched[g].blocks = append(m.touched[g].blocks, b)
+		}
+		b.seen |= bit
 		w.Reach = add(w.Reach, 1)
 	}
 }

@@ -2,22 +2,9 @@ package trie
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
-
-// Weight is what a node of a profile carries. Every value adds up exactly.
-type Weight struct {
-	Self    int64 // µs in which this stack was on the main thread and nothing above it
-	Samples int64 // samples of this very stack, bursts collapsed
-	// Reach is the number of page views in which a sampled stack held this node. Two
-	// chunks of one page view count once if they are added one after the other.
-	Reach int64
-}
-
-// IsZero reports whether w carries nothing.
-func (w Weight) IsZero() bool { return w == Weight{} }
 
 // Coverage is what a group of weights knows beside its stacks. All values add up.
 type Coverage struct {
@@ -31,7 +18,7 @@ type Coverage struct {
 // Group is the part of a profile that has one set of labels.
 type Group struct {
 	Labels   Labels
-	Weights  []Weight // by NodeID; shorter than the node table if the rest is zero
+	Weights  Weights // of the nodes; the root has none
 	Coverage Coverage
 }
 
@@ -49,30 +36,6 @@ type Profile struct {
 
 // NewProfile returns the empty profile.
 func NewProfile() *Profile { return &Profile{Trie: *New()} }
-
-// MaxWeight bounds each weight that comes from outside, in either direction. Sums are
-// saturated, so a profile can not overflow into nonsense.
-const MaxWeight = 1 << 56
-
-// add returns a+b, held within the range of int64.
-func add(a, b int64) int64 {
-	c := a + b
-	if (a > 0 && b > 0 && c < 0) || (a < 0 && b < 0 && c >= 0) {
-		if a > 0 {
-			return math.MaxInt64
-		}
-		return math.MinInt64
-	}
-	return c
-}
-
-func (w *Weight) add(o Weight) {
-	w.Self = add(w.Self, o.Self)
-	w.Samples = add(w.Samples, o.Samples)
-	w.Reach = add(w.Reach, o.Reach)
-}
-
-func (w Weight) negate() Weight { return Weight{-w.Self, -w.Samples, -w.Reach} }
 
 // Add adds o to c.
 func (c *Coverage) Add(o Coverage) {
@@ -97,17 +60,9 @@ func (c Coverage) UnsampledShare(self int64) float64 {
 	return float64(c.Unsampled) / all
 }
 
-// at returns the weight of n, growing the vector to hold it.
-func (g *Group) at(n NodeID) *Weight {
-	if int(n) >= len(g.Weights) {
-		g.Weights = extend(g.Weights, int(n)+1)
-	}
-	return &g.Weights[n]
-}
-
 // Sum returns the sum of the group's self times (µs) and of its samples.
 func (g *Group) Sum() (self, samples int64) {
-	for _, w := range g.Weights {
+	for _, w := range g.Weights.All() {
 		self, samples = add(self, w.Self), add(samples, w.Samples)
 	}
 	return self, samples
@@ -135,7 +90,7 @@ func (p *Profile) Group(l Labels) *Group {
 }
 
 // Add adds w to node n, of the trie of p, in the group with labels l.
-func (p *Profile) Add(l Labels, n NodeID, w Weight) { p.Group(l).at(n).add(w) }
+func (p *Profile) Add(l Labels, n NodeID, w Weight) { p.Group(l).Weights.Add(n, w) }
 
 // Flat returns the weight of every node summed over all groups, and the coverage of the
 // whole profile. The reach of a node counts a page view once for each group that it is
@@ -144,7 +99,7 @@ func (p *Profile) Flat() ([]Weight, Coverage) {
 	flat := make([]Weight, len(p.Nodes))
 	var c Coverage
 	for i := range p.Groups {
-		for n, w := range p.Groups[i].Weights {
+		for n, w := range p.Groups[i].Weights.All() {
 			flat[n].add(w)
 		}
 		c.Add(p.Groups[i].Coverage)
@@ -192,12 +147,12 @@ func (p *Profile) Validate() error {
 		} else {
 			seen[k] = true
 		}
-		if len(g.Weights) > len(p.Nodes) {
-			return fmt.Errorf("group %d: %d weights for %d nodes", i, len(g.Weights), len(p.Nodes))
-		}
-		for n, w := range g.Weights {
-			if n == 0 && !w.IsZero() {
+		for n, w := range g.Weights.All() {
+			if n == Root {
 				return fmt.Errorf("group %d: the root has weight", i)
+			}
+			if uint64(n) >= uint64(len(p.Nodes)) {
+				return fmt.Errorf("group %d: weight of node %d of %d", i, n, len(p.Nodes))
 			}
 			if !inRange(w.Self, w.Samples, w.Reach) {
 				return fmt.Errorf("group %d: node %d: weight out of range", i, n)

@@ -33,18 +33,11 @@ func (p *Profile) Prune(maxNodes int) *Profile {
 	for i := range p.Groups {
 		from, to := &p.Groups[i], &out.Groups[i]
 		to.Labels, to.Coverage = from.Labels, from.Coverage
-		for n, w := range from.Weights {
-			if w.IsZero() {
-				continue
-			}
-			sum := to.at(nodeOf[n])
+		for n, w := range from.Weights.All() {
 			if folded[n] {
-				reach := max(sum.Reach, w.Reach)
-				sum.add(w)
-				sum.Reach = reach
-			} else {
-				sum.add(w)
+				w.Reach = max(0, w.Reach-to.Weights.Of(nodeOf[n]).Reach)
 			}
+			to.Weights.Add(nodeOf[n], w)
 		}
 	}
 	return out

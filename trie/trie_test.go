@@ -197,10 +197,10 @@ func TestSumsSaturate(t *testing.T) {
 	for range 3 {
 		p.Add(nil, n, Weight{Self: math.MaxInt64 / 2})
 	}
-	if w := p.Groups[0].Weights[n]; w.Self != math.MaxInt64 {
+	if w := p.Groups[0].Weights.Of(n); w.Self != math.MaxInt64 {
 		t.Errorf("got %d", w.Self)
 	}
-	if got := Subtract(NewProfile(), Merge(p, p)).Groups[0].Weights[1].Self; got != -math.MaxInt64 {
+	if got := Subtract(NewProfile(), Merge(p, p)).Groups[0].Weights.Of(1).Self; got != -math.MaxInt64 {
 		t.Errorf("got %d", got)
 	}
 }
@@ -257,9 +257,9 @@ func TestValidateProfile(t *testing.T) {
 		{"", func(*Profile) {}},
 		{"same parent and frame", func(p *Profile) { p.Nodes = append(p.Nodes, p.Nodes[1]) }},
 		{"same labels", func(p *Profile) { p.Groups = append(p.Groups, p.Groups[0]) }},
-		{"root has weight", func(p *Profile) { p.Groups[0].Weights[0].Self = 1 }},
-		{"4 weights for 3 nodes", func(p *Profile) { p.Groups[0].Weights = append(p.Groups[0].Weights, Weight{}) }},
-		{"weight out of range", func(p *Profile) { p.Groups[0].Weights[1].Self = MaxWeight + 1 }},
+		{"root has weight", func(p *Profile) { p.Add(nil, Root, Weight{Self: 1}) }},
+		{"weight of node 3 of 3", func(p *Profile) { p.Add(nil, 3, Weight{Self: 1}) }},
+		{"weight out of range", func(p *Profile) { p.Add(nil, 1, Weight{Self: MaxWeight + 1}) }},
 		{"coverage out of range", func(p *Profile) { p.Groups[0].Coverage.Views = -MaxWeight - 1 }},
 		{"no key", func(p *Profile) { p.Groups[0].Labels = Labels{{"", "x"}} }},
 	} {

@@ -1,0 +1,293 @@
+package encode
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// encodeTrace and encodeProfile encode what can be encoded.
+func encodeTrace(t testing.TB, tr *trie.Trace) []byte {
+	t.Helper()
+	b, err := EncodeTrace(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func encodeProfile(t testing.TB, p *trie.Profile) []byte {
+	t.Helper()
+	b, err := EncodeProfile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// checkTraceRoundTrip encodes tr, decodes that and encodes it again.
+func checkTraceRoundTrip(t *testing.T, name string, tr *trie.Trace) {
+	t.Helper()
+	data := encodeTrace(t, tr)
+	d, err := DecodeBinary(data, Limits{})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if d.Profile != nil || d.Trace == nil || !d.Trace.Equal(tr) {
+		t.Errorf("%s: the decoded trace is not equal", name)
+		return
+	}
+	if again := encodeTrace(t, d.Trace); !bytes.Equal(again, data) {
+		t.Errorf("%s: encoded again: %s", name, firstDifference(dump(t, again), dump(t, data)))
+	}
+}
+
+func checkProfileRoundTrip(t *testing.T, name string, p *trie.Profile) {
+	t.Helper()
+	data := encodeProfile(t, p)
+	d, err := DecodeBinary(data, Limits{})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if d.Trace != nil || d.Profile == nil || !d.Profile.Equal(p) || !bytes.Equal(d.Profile.Unknown, p.Unknown) {
+		t.Errorf("%s: the decoded profile is not equal", name)
+		return
+	}
+	if again := encodeProfile(t, d.Profile); !bytes.Equal(again, data) {
+		t.Errorf("%s: encoded again: %s", name, firstDifference(dump(t, again), dump(t, data)))
+	}
+}
+
+func TestBinaryRoundTrip(t *testing.T) {
+	for name, data := range realTraces(t) {
+		tr, err := DecodeProfilerTrace(data, Limits{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		checkTraceRoundTrip(t, name, tr)
+		checkProfileRoundTrip(t, name, tr.Profile())
+	}
+	for name, tr := range handmadeTraces() {
+		checkTraceRoundTrip(t, name, tr)
+		checkProfileRoundTrip(t, name, tr.Profile())
+	}
+	for name, p := range handmadeProfiles() {
+		checkProfileRoundTrip(t, name, p)
+	}
+}
+
+// TestBinaryTimes: the extremes of what a valid trace may hold come back.
+func TestBinaryTimes(t *testing.T) {
+	for name, times := range map[string][]int64{
+		"one sample":           {-1},
+		"equal times":          {5, 5, 5},
+		"longest":              {-trie.MaxTime, trie.MaxTime},
+		"longest, odd":         {-trie.MaxTime, trie.MaxTime - 1, trie.MaxTime},
+		"unit over 32 bits":    {0, 1 << 40, 2 << 40},
+		"unit over an hour":    {0, 4_000_000_000, 8_000_000_000},
+		"unit not of interval": {0, 7, 14, 700, 707},
+	} {
+		tr := minimalTrace()
+		tr.Samples = nil
+		for i, time := range times {
+			tr.Samples = append(tr.Samples, trie.Sample{Time: time, Node: trie.NodeID(i % len(tr.Nodes))})
+		}
+		checkTraceRoundTrip(t, name, tr)
+	}
+}
+
+// TestBinaryIsCanonical: how tables are numbered does not show in the bytes.
+func TestBinaryIsCanonical(t *testing.T) {
+	a, b := &trie.Trace{Trie: *trie.New()}, &trie.Trace{Trie: *trie.New()}
+	x := a.Insert(frameMain, frameRender)
+	y := a.Insert(frameMain, frameDOM)
+	a.Context.Interval, a.Samples = 10, []trie.Sample{{Time: 1, Node: y}, {Time: 2, Node: x}}
+	y = b.Insert(frameMain, frameDOM)
+	x = b.Insert(frameMain, frameRender)
+	b.Context.Interval, b.Samples = 10, []trie.Sample{{Time: 1, Node: y}, {Time: 2, Node: x}}
+	if got, want := encodeTrace(t, b), encodeTrace(t, a); !bytes.Equal(got, want) {
+		t.Error(firstDifference(dump(t, got), dump(t, want)))
+	}
+	p, q := difference(), groupedProfile()
+	if got, want := encodeProfile(t, trie.Merge(q, p)), encodeProfile(t, trie.Merge(p, q)); !bytes.Equal(got, want) {
+		t.Error(firstDifference(dump(t, got), dump(t, want)))
+	}
+}
+
+// TestBinaryIsSmall pins what the format is for.
+func TestBinaryIsSmall(t *testing.T) {
+	var binary, zipped int
+	for _, data := range realTraces(t) {
+		tr, err := DecodeProfilerTrace(data, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary += len(encodeTrace(t, tr))
+		zipped += len(gzipped(data))
+	}
+	if share := float64(binary) / float64(zipped); share > 0.6 {
+		t.Errorf("the traces have %.2f of the size of their gzipped JSON, want 0.6 or less", share)
+	} else {
+		t.Logf("%.3f of gzipped JSON", share)
+	}
+}
+
+// TestBinaryUnknown: fields of later versions are kept where they stood.
+func TestBinaryUnknown(t *testing.T) {
+	tr := unknownTrace()
+	data := encodeTrace(t, tr)
+	d, err := DecodeBinary(data, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(d.Trace.Unknown, tr.Unknown) || !bytes.Equal(d.Trace.Context.Unknown, tr.Context.Unknown) {
+		t.Errorf("got %x and %x, want %x and %x", d.Trace.Unknown, d.Trace.Context.Unknown, tr.Unknown, tr.Context.Unknown)
+	}
+	// A field between the others has the same meaning and moves to the end.
+	data = append(append(bytes.Clone(data[:5]), appendUnknown(nil)...), encodeTrace(t, minimalTrace())[5:]...)
+	again, err := reencode(data, Limits{})
+	if want := append(encodeTrace(t, minimalTrace()), appendUnknown(nil)...); err != nil || !bytes.Equal(again, want) {
+		t.Errorf("got %x, %v\nwant %x", again, err, want)
+	}
+	p := groupedProfile()
+	if d, err = DecodeBinary(encodeProfile(t, p), Limits{}); err != nil || !bytes.Equal(d.Profile.Unknown, p.Unknown) {
+		t.Errorf("profile: got %v, %v", d.Profile, err)
+	}
+}
+
+// TestBinaryDecoderReuse: nothing of a document is left in the next.
+func TestBinaryDecoderReuse(t *testing.T) {
+	var documents [][]byte
+	for _, tr := range []*trie.Trace{
+		fullTrace(), minimalTrace(), unknownTrace(), {Trie: *trie.New()}, markedTrace(), oddTrace(), minimalTrace(),
+	} {
+		documents = append(documents, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
+	}
+	documents = append(documents, encodeProfile(t, groupedProfile()), encodeTrace(t, fullTrace()), encodeProfile(t, trie.NewProfile()))
+	var d BinaryDecoder
+	for round := range 2 {
+		for i, data := range documents {
+			got, err := d.Decode(data, Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var again []byte
+			if got.Trace != nil {
+				again = encodeTrace(t, got.Trace)
+			} else {
+				again = encodeProfile(t, got.Profile)
+			}
+			if !bytes.Equal(again, data) {
+				t.Errorf("round %d, document %d: %s", round, i, firstDifference(dump(t, again), dump(t, data)))
+			}
+			// What is refused half-way must not show in the next either.
+			if _, err := d.Decode(data[:len(data)-1], Limits{}); err == nil {
+				t.Errorf("document %d: cut off, but not refused", i)
+			}
+		}
+	}
+}
+
+// TestBinarySharesNothing: the caller may use its buffer for something else.
+func TestBinarySharesNothing(t *testing.T) {
+	for name, want := range released(t) {
+		data := bytes.Clone(want)
+		d, err := DecodeBinary(data, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(data)
+		var again []byte
+		if d.Trace != nil {
+			again = encodeTrace(t, d.Trace)
+		} else {
+			again = encodeProfile(t, d.Profile)
+		}
+		if !bytes.Equal(again, want) {
+			t.Errorf("%s: changed with the buffer", name)
+		}
+	}
+}
+
+// TestBinaryLetsGo: a trace that is kept does not keep the decoder.
+func TestBinaryLetsGo(t *testing.T) {
+	d, err := DecodeBinary(encodeTrace(t, minimalTrace()), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoder BinaryDecoder
+	if size := unsafe.Sizeof(decoder); size < 2*unsafe.Sizeof(*d.Trace) {
+		t.Fatalf("a decoder has %d bytes; this test needs it to be larger than a trace", size)
+	}
+	var kept BinaryDecoder
+	if again, _ := kept.Decode(encodeTrace(t, minimalTrace()), Limits{}); again.Trace != &kept.trace {
+		t.Error("BinaryDecoder does not reuse its trace")
+	}
+}
+
+// TestColumnNumbers holds the constants of binary_columns.go against the schema.
+func TestColumnNumbers(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "binary_columns.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := map[string]int{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok || len(v.Names) != 1 || len(v.Values) != 1 {
+			return true
+		}
+		name, isColumn := strings.CutPrefix(v.Names[0].Name, "col")
+		if number, ok := v.Values[0].(*ast.BasicLit); isColumn && ok {
+			if numbers[name], err = strconv.Atoi(number.Value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return true
+	})
+	end := 0
+	fields := (&fieldtriev1.Document{}).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		name := ""
+		for word := range strings.SplitSeq(string(f.Name()), "_") {
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
+		if numbers[name] != int(f.Number()) {
+			t.Errorf("col%s = %d, but %s = %d", name, numbers[name], f.Name(), f.Number())
+		}
+		delete(numbers, name)
+		end = max(end, int(f.Number())+1)
+	}
+	if len(numbers) != 1 || numbers["End"] != end || colEnd != end {
+		t.Errorf("got %v besides the fields, want End = %d alone", numbers, end)
+	}
+	context := (&fieldtriev1.Context{}).ProtoReflect().Descriptor()
+	if n, size := context.Fields().Len(), 14; n != size {
+		t.Errorf("Context has %d fields; the code knows %d", n, size)
+	}
+}
+
+// TestMagic: the first bytes are those of the schema, and the version is the last.
+func TestMagic(t *testing.T) {
+	got, err := proto.Marshal(&fieldtriev1.Document{Magic: magicNumber})
+	if want := "\x0dFTR\x01"; err != nil || string(got) != want {
+		t.Errorf("got %x, %v, want %x", got, err, want)
+	}
+	if got[0] != byte(protowire.EncodeTag(colMagic, protowire.Fixed32Type)) || got[0] != magicTag {
+		t.Errorf("got tag %x", got[0])
+	}
+}

@@ -1,0 +1,124 @@
+package trie
+
+import (
+	"iter"
+	"math"
+)
+
+// Weight is what a node of a profile carries. Every value adds up exactly.
+type Weight struct {
+	Self    int64 // µs in which this stack was on the main thread and nothing above it
+	Samples int64 // samples of this very stack, bursts collapsed
+	// Reach is the number of page views in which a sampled stack held this node. Two
+	// chunks of one page view count once if they are added one after the other.
+	Reach int64
+}
+
+// IsZero reports whether w carries nothing.
+func (w Weight) IsZero() bool { return w == Weight{} }
+
+// MaxWeight bounds each weight that comes from outside, in either direction. Sums are
+// saturated, so a profile can not overflow into nonsense.
+const MaxWeight = 1 << 56
+
+// add returns a+b, held within the range of int64.
+func add(a, b int64) int64 {
+	c := a + b
+	if (a > 0 && b > 0 && c < 0) || (a < 0 && b < 0 && c >= 0) {
+		if a > 0 {
+			return math.MaxInt64
+		}
+		return math.MinInt64
+	}
+	return c
+}
+
+func (w *Weight) add(o Weight) {
+	w.Self = add(w.Self, o.Self)
+	w.Samples = add(w.Samples, o.Samples)
+	w.Reach = add(w.Reach, o.Reach)
+}
+
+func (w Weight) negate() Weight { return Weight{-w.Self, -w.Samples, -w.Reach} }
+
+// Weights holds the weights of a group by node. A profile of many pages has many groups
+// with few nodes each, and the nodes of a page lie together, so it is a table of blocks
+// of which only those with weight are there. The zero value is empty.
+type Weights struct {
+	blocks []*weightBlock // node n is in block n / blockNodes
+}
+
+// blockNodes is how many nodes share a block.
+const blockNodes = 32
+
+type weightBlock struct {
+	weights [blockNodes]Weight
+	seen    uint32 // nodes that a Merger counted the present page view at
+}
+
+// Of returns the weight of n.
+func (w *Weights) Of(n NodeID) Weight {
+	if i := int(n / blockNodes); i < len(w.blocks) && w.blocks[i] != nil {
+		return w.blocks[i].weights[n%blockNodes]
+	}
+	return Weight{}
+}
+
+// Add adds v to the weight of n.
+func (w *Weights) Add(n NodeID, v Weight) {
+	if !v.IsZero() {
+		w.block(n).weights[n%blockNodes].add(v)
+	}
+}
+
+// block returns the block of n, which it makes if it is not there.
+func (w *Weights) block(n NodeID) *weightBlock {
+	i := int(n / blockNodes)
+	if i >= len(w.blocks) {
+		w.blocks = extend(w.blocks, i+1)
+	}
+	if w.blocks[i] == nil {
+		w.blocks[i] = new(weightBlock)
+	}
+	return w.blocks[i]
+}
+
+// All yields the nodes that have a weight, in the order of their numbers.
+func (w *Weights) All() iter.Seq2[NodeID, Weight] {
+	return func(yield func(NodeID, Weight) bool) {
+		for i, b := range w.blocks {
+			if b == nil {
+				continue
+			}
+			for k := range b.weights {
+				if v := b.weights[k]; !v.IsZero() && !yield(NodeID(i*blockNodes+k), v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Cells returns for how many nodes w takes memory.
+func (w *Weights) Cells() int {
+	n := 0
+	for _, b := range w.blocks {
+		if b != nil {
+			n += blockNodes
+		}
+	}
+	return n
+}
+
+// equal reports whether w and o hold the same weights.
+func (w *Weights) equal(o *Weights) bool {
+	next, stop := iter.Pull2(o.All())
+	defer stop()
+	for n, v := range w.All() {
+		if m, u, ok := next(); !ok || m != n || u != v {
+			return false
+		}
+	}
+	_, _, more := next()
+	return !more
+}
