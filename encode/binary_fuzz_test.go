@@ -25,10 +25,9 @@ func binarySeeds(t testing.TB) [][]byte {
 	for _, data := range released(t) {
 		seeds = append(seeds, data)
 	}
-	for _, data := range realTraces(t) {
-		if tr, err := DecodeProfilerTrace(data, Limits{}); err == nil {
-			seeds = append(seeds, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
-		}
+	for _, name := range goldenTraces {
+		tr := repositoryTrace(t, name)
+		seeds = append(seeds, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
 	}
 	return seeds
 }

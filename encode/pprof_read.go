@@ -74,6 +74,9 @@ func addSamples(p *trie.Profile, in *profile.Profile, columns pprofColumn, lim L
 		if frames[l], err = locationFrames(p, l, lim); err != nil {
 			return err
 		}
+		if err := check("location", len(p.Frames), lim.Frames); err != nil { // inlined ones too
+			return err
+		}
 	}
 	for i, s := range in.Sample {
 		field := fmt.Sprintf("sample[%d]", i)

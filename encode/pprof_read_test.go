@@ -198,6 +198,9 @@ func TestDecodePprofRefuse(t *testing.T) {
 			p.Sample = nil
 		}, Invalid, "sample_type: no type with a unit of time, only inuse_space/bytes, samples/count"},
 		{"locations", Limits{Frames: 3}, nil, TooLarge, "location: 4, the most is 3"},
+		{"inlined frames", Limits{Frames: 4}, func(p *profile.Profile) {
+			p.Location[0].Line = append(p.Location[0].Line, profile.Line{Function: p.Function[1], Line: 8})
+		}, TooLarge, "location: 5, the most is 4"},
 		{"nodes", Limits{Nodes: 3}, nil, TooLarge, "sample[3]: 4, the most is 3"},
 		{"long name", Limits{StringBytes: 5}, nil, TooLarge, "function: a text of 6 bytes, the most is 5"},
 		{"range", Limits{}, func(p *profile.Profile) { p.SampleType[0].Unit = "seconds"; p.Sample[1].Value[0] = 1 << 37 }, Invalid, "sample[1]: value out of range"},

@@ -110,9 +110,18 @@ func (p *Profile) Canonical() *Profile {
 	return out
 }
 
-// equalTables reports whether two tries in canonical form are the same.
+// equalTables reports whether two tries in canonical form are the same. Strings are
+// compared by value: a text that is both a name and a URL may stand in the table twice.
 func (t *Trie) equalTables(o *Trie) bool {
-	return slices.Equal(t.Strings, o.Strings) && slices.Equal(t.Frames, o.Frames) && slices.Equal(t.Nodes, o.Nodes)
+	if len(t.Frames) != len(o.Frames) || !slices.Equal(t.Nodes, o.Nodes) {
+		return false
+	}
+	for i := range t.Frames {
+		if t.FrameOf(FrameID(i)) != o.FrameOf(FrameID(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Equal reports whether p and o hold the same weights for the same stacks and labels.

@@ -271,3 +271,20 @@ func TestValidateProfile(t *testing.T) {
 		}
 	}
 }
+
+// A text that is both a name and a URL may stand in the string table once or twice.
+func TestEqualByValue(t *testing.T) {
+	once := NewProfile()
+	once.Add(nil, once.Insert(Frame{Name: "x", Resource: "x"}), Weight{Self: 1})
+	twice := &Profile{Trie: Trie{
+		Strings: []string{"", "x", "x"}, Frames: []FrameRow{{Name: 1, Resource: 2}}, Nodes: []Node{{}, {}},
+	}}
+	twice.Add(nil, 1, Weight{Self: 1})
+	if !once.Equal(twice) || !twice.Equal(once) {
+		t.Error("equal profiles are not Equal")
+	}
+	twice.Frames[0].Line = 1
+	if once.Equal(twice) {
+		t.Error("profiles that differ are Equal")
+	}
+}

@@ -1,0 +1,44 @@
+package encode
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
+)
+
+// TestFormatDocument: docs/format.md has the fields of the schema and a true example.
+func TestFormatDocument(t *testing.T) {
+	data, err := os.ReadFile("../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	if example := string(dump(t, encodeTrace(t, minimalTrace()))); !strings.Contains(text, example) {
+		t.Errorf("the worked example is not\n%s", example)
+	}
+	for _, m := range []protoreflect.ProtoMessage{&fieldtriev1.Document{}, &fieldtriev1.Context{}} {
+		fields := m.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			f := fields.Get(i)
+			typ := wireType(f.Kind())
+			if f.IsList() {
+				typ = protowire.BytesType
+			}
+			row := fmt.Sprintf("| %d | `%s` | `% x` |", f.Number(), f.Name(), protowire.AppendTag(nil, f.Number(), typ))
+			if !strings.Contains(text, row) {
+				t.Errorf("no row %s", row)
+			}
+		}
+	}
+	for _, f := range Formats() {
+		if !strings.Contains(text, "| "+f.Name+" |") {
+			t.Errorf("no column for the format %s", f.Name)
+		}
+	}
+}
