@@ -1,78 +1,85 @@
 package collect
 
 import (
-	"bytes"
+	"context"
 	"errors"
-	"mime"
 	"net/http"
+	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// split cuts a body into the bytes of its traces.
-func split(body []byte, contentType string, lim Limits) ([][]byte, error) {
-	if len(body) == 0 {
-		return nil, refuse(http.StatusBadRequest, "empty", "body: it is empty")
-	}
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil && contentType != "" {
-		return nil, refuse(http.StatusUnsupportedMediaType, "content_type", "header Content-Type: %w", err)
-	}
-	switch media {
-	case "application/x-protobuf", "application/octet-stream":
-		return splitBinary(body, lim)
-	case "application/json", "application/x-ndjson", "text/plain", "":
-		if encode.IsBinary(body) { // a beacon may not choose its type
-			return splitBinary(body, lim)
-		}
-		return splitJSON(body, lim)
-	}
-	return nil, refuse(http.StatusUnsupportedMediaType, "content_type",
-		"header Content-Type: %q; use application/x-protobuf, application/json, application/x-ndjson or text/plain", media)
+// batch is what one request brings.
+type batch struct {
+	size     int            // traces
+	records  []store.Record // those that may be stored
+	index    []int          // where in the batch each record stands
+	rejected []rejection
+	first    *refusal // of the rejected
 }
 
-// splitBinary cuts a body that is one document, or several with their lengths before
-// them. The first byte of a document tells which.
-func splitBinary(body []byte, lim Limits) ([][]byte, error) {
-	if encode.IsBinary(body) {
-		return [][]byte{body}, nil
+// reject notes why the trace at index i of the batch is refused.
+func (c *Collector) reject(b *batch, i int, err error) {
+	x, ok := errors.AsType[*refusal](err)
+	if !ok { // an error that no client can be told about in its own terms
+		c.opts.Logger.Error("read trace", "err", err)
+		x = &refusal{http.StatusUnprocessableEntity, "invalid", err}
 	}
-	var out [][]byte
-	for at := 0; at < len(body); {
-		doc, n := protowire.ConsumeBytes(body[at:])
-		if n < 0 {
-			return nil, refuse(http.StatusBadRequest, "malformed",
-				"body: at byte %d: neither a trace nor the length of one: %w", at, protowire.ParseError(n))
-		}
-		if out = append(out, doc); len(out) > lim.Batch {
-			return nil, tooMany(lim)
-		}
-		at += n
+	c.metrics.traces.WithLabelValues("rejected").Inc()
+	c.metrics.rejected.WithLabelValues(x.reason).Inc()
+	b.rejected = append(b.rejected, rejection{i, x.status, x.Error()})
+	if b.first == nil {
+		b.first = x
 	}
-	return out, nil
 }
 
-func tooMany(lim Limits) error {
-	return refuse(http.StatusRequestEntityTooLarge, "batch_size", "body: over %d traces; send smaller batches", lim.Batch)
+// store puts the records of a batch into the store, in one call, so that all or none
+// are durable when it returns.
+func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
+	for len(b.records) > 0 {
+		done, err := c.opts.Store.Append(ctx, b.records)
+		if x, ok := errors.AsType[*store.RecordError](err); ok && x.Index >= 0 && x.Index < len(b.records) {
+			// Nothing was stored because of this one. The others are good.
+			c.reject(b, b.index[x.Index], refuse(http.StatusRequestEntityTooLarge, "trace_size", "trace: %s", x.Reason))
+			b.records = slices.Delete(b.records, x.Index, x.Index+1)
+			b.index = slices.Delete(b.index, x.Index, x.Index+1)
+			continue
+		}
+		if err != nil {
+			return c.storeError(err)
+		}
+		c.metrics.traces.WithLabelValues("accepted").Add(float64(done.Stored))
+		c.metrics.traces.WithLabelValues("duplicate").Add(float64(done.Duplicates))
+		reply.Accepted, reply.Duplicates = len(b.records), done.Duplicates
+		for i := range b.records {
+			reply.IDs = append(reply.IDs, b.records[i].ID.String())
+		}
+		reply.Rejected = b.sortedRejected()
+		return nil
+	}
+	if b.size == 1 {
+		return b.first
+	}
+	reply.Rejected = b.sortedRejected()
+	return refuse(b.first.status, b.first.reason, "none of %d traces is acceptable; the first: %w", b.size, b.first.err)
 }
 
-// splitJSON cuts a body that is one JSON object, an array of them, or one after the
-// other.
-func splitJSON(body []byte, lim Limits) ([][]byte, error) {
-	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '{' && bytes.IndexByte(trimmed, '\n') < 0 {
-		return [][]byte{trimmed}, nil // nearly always; the decoder refuses a second object
+func (b *batch) sortedRejected() []rejection {
+	slices.SortFunc(b.rejected, func(x, y rejection) int { return x.Index - y.Index })
+	return b.rejected
+}
+
+// storeError turns an error of the store into an answer. Whatever went wrong, the
+// client may send the traces again: a trace that is there already counts once.
+func (c *Collector) storeError(err error) error {
+	switch {
+	case errors.Is(err, store.ErrBusy):
+		return refuse(http.StatusServiceUnavailable, "busy", "the store is behind; send the traces again later")
+	case errors.Is(err, store.ErrNoSpace):
+		return refuse(http.StatusServiceUnavailable, "no_space", "the disk is nearly full; send the traces again later")
+	case errors.Is(err, store.ErrClosed):
+		return refuse(http.StatusServiceUnavailable, "closing", "shutting down; send the traces again later")
 	}
-	out, err := encode.SplitJSON(body, lim.Batch)
-	if errors.Is(err, encode.ErrTooMany) {
-		return nil, tooMany(lim)
-	}
-	if err != nil {
-		return nil, refuse(http.StatusBadRequest, "malformed", "body: %w", err)
-	}
-	if len(out) == 0 {
-		return nil, refuse(http.StatusBadRequest, "empty", "body: it has no trace")
-	}
-	return out, nil
+	c.opts.Logger.Error("store traces", "err", err)
+	return refuse(http.StatusServiceUnavailable, "store", "the traces could not be stored; send them again later")
 }

@@ -8,38 +8,71 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// refusal is an answer other than 202.
-type refusal struct {
-	status int
-	reason string // for the metrics: one word
-	err    error
+// form is what the headers of a request say about its body.
+type form struct {
+	binary   bool   // it is in the binary format; else that or JSON
+	json     bool   // it is JSON
+	encoding string // "" for none
 }
 
-func (r *refusal) Error() string { return r.err.Error() }
-func (r *refusal) Unwrap() error { return r.err }
-
-func refuse(status int, reason, format string, args ...any) error {
-	return &refusal{status, reason, fmt.Errorf(format, args...)}
+// formOf reads the headers of a request.
+func formOf(h http.Header) (f form, err error) {
+	contentType := h.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil && contentType != "" {
+		return f, refuse(http.StatusUnsupportedMediaType, "content_type", "header Content-Type: %w", err)
+	}
+	switch media {
+	case "application/x-protobuf", "application/octet-stream":
+		f.binary = true
+	case "application/json", "application/x-ndjson":
+		f.json = true
+	case "text/plain", "": // a beacon can not always choose its type
+	default:
+		return f, refuse(http.StatusUnsupportedMediaType, "content_type",
+			"header Content-Type: %q; use application/x-protobuf, application/json, application/x-ndjson or text/plain", media)
+	}
+	f.encoding = strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
+	switch f.encoding {
+	case "identity":
+		f.encoding = ""
+	case "x-gzip":
+		f.encoding = "gzip"
+	case "", "gzip", "deflate", "zstd":
+	default:
+		return f, refuse(http.StatusUnsupportedMediaType, "encoding",
+			"header Content-Encoding: %q; use one of gzip, deflate, zstd, or none", f.encoding)
+	}
+	return f, nil
 }
 
-// readBody returns the decompressed body of r. It never holds more than the limits
-// allow, so a bomb is refused while it is read.
-func readBody(w http.ResponseWriter, r *http.Request, lim Limits) ([]byte, error) {
+// readBody returns the body of r as it was sent.
+func readBody(w http.ResponseWriter, r *http.Request, lim Limits, mem *memory) ([]byte, error) {
 	if r.ContentLength > lim.Body {
 		return nil, tooLarge(lim)
 	}
-	sent, err := io.ReadAll(http.MaxBytesReader(w, r.Body, lim.Body))
+	conn := http.NewResponseController(w)
+	_ = conn.SetReadDeadline(time.Now().Add(lim.Read)) // not every server can, such as that of a test
+	sent, err := mem.readAll(http.MaxBytesReader(w, r.Body, lim.Body), lim.Body)
 	if err != nil {
 		return nil, bodyError(err, lim)
 	}
-	return inflate(sent, r.Header.Values("Content-Encoding"), lim)
+	// The server goes on reading to see whether the client hangs up. It must not take
+	// the deadline for that.
+	_ = conn.SetReadDeadline(time.Time{})
+	if len(sent) == 0 {
+		return nil, refuse(http.StatusBadRequest, "empty", "body: it is empty")
+	}
+	return sent, nil
 }
 
 func tooLarge(lim Limits) error {
@@ -48,62 +81,65 @@ func tooLarge(lim Limits) error {
 
 // bodyError says what kept a body from being read.
 func bodyError(err error, lim Limits) error {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	if x, ok := errors.AsType[*refusal](err); ok {
+		return x
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, errTooLong) {
 		return tooLarge(lim)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return refuse(http.StatusRequestTimeout, "slow", "body: it came too slowly")
+		return refuse(http.StatusRequestTimeout, "slow", "body: it came too slowly, over %s", lim.Read)
 	}
 	return refuse(http.StatusBadRequest, "body", "body: %w", err)
 }
 
-// inflate undoes the content encoding of a body.
-func inflate(sent []byte, encodings []string, lim Limits) ([]byte, error) {
-	encoding := strings.ToLower(strings.TrimSpace(strings.Join(encodings, ",")))
-	if encoding == "" || encoding == "identity" {
+// inflate undoes the content encoding of a body. It stops at the limits, so a bomb is
+// refused while it goes off.
+func inflate(sent []byte, encoding string, lim Limits, mem *memory) ([]byte, error) {
+	if encoding == "" {
 		return sent, nil
 	}
-	z, err := decompressor(encoding, sent, lim)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = z.Close() }()
 	most := min(lim.Inflated, max(lim.Ratio*int64(len(sent)), 64<<10))
-	out, err := io.ReadAll(io.LimitReader(z, most+1))
-	if int64(len(out)) > most || errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "inflated_size", "body: over %d bytes after decompression", most)
+	in := bytes.NewReader(sent)
+	z, err := decompressor(encoding, in, lim)
+	var out []byte
+	if err == nil {
+		defer func() { _ = z.Close() }()
+		out, err = mem.readAll(z, most)
 	}
-	if err != nil {
+	if err == nil && in.Len() > 0 {
+		err = fmt.Errorf("%d bytes after the end", in.Len())
+	}
+	if x, ok := errors.AsType[*refusal](err); ok {
+		return nil, x
+	}
+	switch {
+	case errors.Is(err, errTooLong), errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return nil, refuse(http.StatusRequestEntityTooLarge, "inflated_size", "body: over %d bytes after decompression", most)
+	case err != nil:
 		return nil, refuse(http.StatusBadRequest, "body", "body: undo %s: %w", encoding, err)
+	case len(out) == 0:
+		return nil, refuse(http.StatusBadRequest, "empty", "body: it is empty after decompression")
 	}
 	return out, nil
 }
 
-func decompressor(encoding string, sent []byte, lim Limits) (io.ReadCloser, error) {
-	in := bytes.NewReader(sent)
-	var z io.ReadCloser
-	var err error
+func decompressor(encoding string, in *bytes.Reader, lim Limits) (io.ReadCloser, error) {
 	switch encoding {
-	case "gzip", "x-gzip":
-		z, err = gzip.NewReader(in)
+	case "gzip":
+		return gzip.NewReader(in)
 	case "deflate":
 		// RFC 9110 means zlib, but some clients send raw DEFLATE.
-		if z, err = zlib.NewReader(in); err != nil {
-			_, _ = in.Seek(0, io.SeekStart)
-			z, err = flate.NewReader(in), nil
+		if z, err := zlib.NewReader(in); err == nil {
+			return z, nil
 		}
-	case "zstd":
-		var d *zstd.Decoder
-		d, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(uint64(max(lim.Inflated, 1<<20))))
-		if err == nil {
-			z = d.IOReadCloser()
-		}
-	default:
-		return nil, refuse(http.StatusUnsupportedMediaType, "encoding", "header Content-Encoding: %q; use one of gzip, deflate, zstd, or none", encoding)
+		_, err := in.Seek(0, io.SeekStart)
+		return flate.NewReader(in), err
 	}
+	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(uint64(max(lim.Inflated, 1<<20))))
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, "body", "body: undo %s: %w", encoding, err)
+		return nil, err
 	}
-	return z, nil
+	return d.IOReadCloser(), nil
 }

@@ -1,46 +1,50 @@
 package collect
 
 import (
-	"net"
+	"net/netip"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 )
 
-// pageBudget bounds how many distinct pages an hour has: a site that puts an identifier
+// budget bounds how many distinct names an hour has: a site that puts an identifier
 // where no rule expects it must not fill the disk with keys.
-type pageBudget struct {
+type budget struct {
 	most int
 
 	mu    sync.Mutex
 	hour  time.Time
-	pages map[string]bool
+	names map[string]bool
+	spent bool // somebody was told so
 }
 
-// start begins the hour of now with pages that are known.
-func (b *pageBudget) start(now time.Time, known []string) {
-	b.hour, b.pages = now.Truncate(time.Hour), map[string]bool{}
-	for _, p := range known {
-		b.pages[p] = true
+// start begins the hour of now with names that are known.
+func (b *budget) start(now time.Time, known []string) {
+	b.hour, b.names, b.spent = now.Truncate(time.Hour), map[string]bool{}, false
+	for _, n := range known {
+		b.names[n] = true
 	}
 }
 
-// take reports whether page is known this hour or may still be added.
-func (b *pageBudget) take(page string, now time.Time) bool {
+// take reports whether name is known this hour or may still be added. news is true for
+// the first name of the hour that may not.
+func (b *budget) take(name string, now time.Time) (ok, news bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now.Truncate(time.Hour).After(b.hour) {
 		b.start(now, nil)
 	}
-	if b.pages[page] {
-		return true
+	if b.names[name] {
+		return true, false
 	}
-	if len(b.pages) >= b.most {
-		return false
+	if len(b.names) >= b.most {
+		news = !b.spent
+		b.spent = true
+		return false, news
 	}
-	b.pages[page] = true
-	return true
+	b.names[name] = true
+	return true, false
 }
 
 // clientLimiter bounds the rate of requests from each address.
@@ -48,7 +52,7 @@ type clientLimiter struct {
 	rate float64 // requests a second; 0: no limit
 
 	mu      sync.Mutex
-	clients map[string]*rate.Limiter
+	clients map[netip.Addr]*rate.Limiter
 }
 
 // maxClients is how many addresses are told apart. When there are more, all begin anew,
@@ -60,19 +64,32 @@ func (l *clientLimiter) allow(addr string, now time.Time) bool {
 	if l.rate <= 0 {
 		return true
 	}
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		host = addr
-	}
+	client := clientOf(addr)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.clients == nil || len(l.clients) >= maxClients {
-		l.clients = map[string]*rate.Limiter{}
-	}
-	c := l.clients[host]
+	c := l.clients[client]
 	if c == nil {
+		if l.clients == nil || len(l.clients) >= maxClients {
+			l.clients = map[netip.Addr]*rate.Limiter{}
+		}
 		c = rate.NewLimiter(rate.Limit(l.rate), max(1, int(2*l.rate)))
-		l.clients[host] = c
+		l.clients[client] = c
 	}
 	return c.AllowN(now, 1)
+}
+
+// clientOf returns what stands for the client at "host:port". An IPv6 client has a /64
+// to itself, so that is what counts.
+func clientOf(addr string) netip.Addr {
+	a, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return netip.Addr{} // all who can not be told apart share one limit
+	}
+	ip := a.Addr().Unmap()
+	if ip.Is6() {
+		if p, err := ip.WithZone("").Prefix(64); err == nil {
+			ip = p.Addr()
+		}
+	}
+	return ip
 }

@@ -2,12 +2,9 @@ package collect
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -31,11 +28,12 @@ type Options struct {
 	Pages      PageRules
 	KnownPages []string // pages of this hour, which do not count as new
 	// Origins may send traces, such as "https://example.com" or
-	// "https://*.example.com". None: all may. It keeps other sites' scripts out, not
-	// programs, which can claim any origin.
+	// "https://*.example.com", which is every host below example.com. None: all may.
+	// It keeps other sites' scripts out, not programs, which can claim any origin.
 	Origins []string
-	// FirstParty are the hosts whose scripts are shown; code of other hosts becomes
-	// (third-party HOST). None: all are shown.
+	// FirstParty are the hosts whose scripts are shown, such as "example.com" or
+	// "*.example.com"; code of other hosts becomes (third-party HOST). None: all are
+	// shown.
 	FirstParty []string
 	Limits     Limits
 	Now        func() time.Time      // time.Now
@@ -45,29 +43,42 @@ type Options struct {
 
 // Collector receives traces. It is an [http.Handler] for POST /v1/traces.
 type Collector struct {
-	Options
+	opts     Options
+	limits   Limits
 	mux      *http.ServeMux
 	metrics  *metrics
-	pages    pageBudget
+	origins  []originRule
+	pages    budget
+	tags     budget
 	clients  clientLimiter
-	inFlight atomic.Int64 // bytes reserved for bodies
+	inFlight atomic.Int64 // bytes that bodies take
 	decoders sync.Pool
+	// decoding has a place for each body that may be decoded at once. A decoded trace
+	// takes several times the memory of its bytes, and more of them than processors
+	// would not be done any sooner.
+	decoding chan struct{}
 }
 
 // New returns a Collector.
 func New(o Options) *Collector {
-	o.Limits = o.Limits.withDefaults()
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Collector{Options: o, mux: http.NewServeMux(), metrics: newMetrics(o.Metrics)}
-	c.pages.most = o.Limits.Pages
-	c.pages.start(o.Now(), o.KnownPages)
-	c.clients.rate = o.Limits.Rate
+	c := &Collector{opts: o, limits: o.Limits.withDefaults(), mux: http.NewServeMux()}
+	c.metrics = newMetrics(o.Metrics, c.inFlight.Load)
+	for _, s := range o.Origins {
+		c.origins = append(c.origins, parseOrigin(s))
+	}
+	now := o.Now()
+	c.pages.most, c.tags.most = c.limits.Pages, c.limits.Tags
+	c.pages.start(now, o.KnownPages)
+	c.tags.start(now, nil)
+	c.clients.rate = c.limits.Rate
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
+	c.decoding = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	c.mux.HandleFunc("POST /v1/traces", c.post)
 	c.mux.HandleFunc("OPTIONS /v1/traces", c.preflight)
 	return c
@@ -75,168 +86,78 @@ func New(o Options) *Collector {
 
 func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.mux.ServeHTTP(w, r) }
 
-// answer is the body of a 202.
-type answer struct {
-	Accepted   int         `json:"accepted"`           // durable, with those that were there already
-	Duplicates int         `json:"duplicates"`         // there already
-	IDs        []string    `json:"ids"`                // of the accepted traces
-	Rejected   []rejection `json:"rejected,omitempty"` // in a batch
-	Error      string      `json:"error,omitempty"`    // if nothing was accepted
-}
-
-// rejection says why a trace of a batch was refused.
-type rejection struct {
-	Index  int    `json:"index"` // in the batch, from 0
-	Status int    `json:"status"`
-	Error  string `json:"error"`
-}
-
 func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
-	started := c.Now()
-	status, reply, err := c.receive(w, r)
-	if err != nil {
-		c.writeError(w, err)
-		if x, ok := errors.AsType[*refusal](err); ok {
-			status = x.status
-		}
+	started := time.Now()
+	reply := &answer{IDs: []string{}}
+	status := http.StatusAccepted
+	if err := c.receive(w, r, reply); err != nil {
+		status = c.writeError(w, err, reply)
 	} else {
 		w.Header().Set("Ingest-Durability", "local")
 		writeJSON(w, status, reply)
 	}
 	c.metrics.requests.WithLabelValues(strconv.Itoa(status)).Inc()
-	c.metrics.seconds.Observe(c.Now().Sub(started).Seconds())
+	c.metrics.seconds.Observe(time.Since(started).Seconds())
 }
 
-// receive does what the request asks for. It returns nil if the traces that the reply
-// counts are durable.
-func (c *Collector) receive(w http.ResponseWriter, r *http.Request) (int, *answer, error) {
+// receive does what the request asks for. If it returns nil, the traces that the reply
+// calls accepted are durable.
+func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answer) error {
 	if err := c.cors(w, r); err != nil {
-		return 0, nil, err
+		return err
 	}
-	if !c.clients.allow(r.RemoteAddr, c.Now()) {
-		return 0, nil, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.Limits.Rate)
+	if !c.clients.allow(r.RemoteAddr, c.opts.Now()) {
+		return refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
 	}
-	reserved, ok := c.reserve(r)
-	if !ok {
-		return 0, nil, refuse(http.StatusServiceUnavailable, "busy", "too many requests at work")
-	}
-	defer c.inFlight.Add(-reserved)
-	body, err := readBody(w, r, c.Limits)
+	f, err := formOf(r.Header)
 	if err != nil {
-		return 0, nil, err
+		return err
+	}
+	mem := memory{of: &c.inFlight, most: c.limits.InFlight}
+	defer mem.release()
+	sent, err := readBody(w, r, c.limits, &mem)
+	if err != nil {
+		return err
+	}
+	b, err := c.decode(sent, f, &mem)
+	if err != nil {
+		return err
+	}
+	// A page that sends its last trace is often gone before the answer. All that was
+	// asked for is here, so it is stored.
+	return c.store(context.WithoutCancel(r.Context()), b, reply)
+}
+
+// decode returns the records that a body holds.
+func (c *Collector) decode(sent []byte, f form, mem *memory) (*batch, error) {
+	c.decoding <- struct{}{}
+	defer func() { <-c.decoding }()
+	body, err := inflate(sent, f.encoding, c.limits, mem)
+	if err != nil {
+		return nil, err
 	}
 	c.metrics.bytes.Add(float64(len(body)))
-	parts, err := split(body, r.Header.Get("Content-Type"), c.Limits)
+	parts, binary, err := split(body, f, c.limits)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	return c.store(r.Context(), parts)
-}
-
-// reserve takes memory for the body of r from what all requests may use.
-func (c *Collector) reserve(r *http.Request) (int64, bool) {
-	n := r.ContentLength
-	if n < 0 || n > c.Limits.Body {
-		n = c.Limits.Body
-	}
-	if r.Header.Get("Content-Encoding") != "" {
-		n += min(c.Limits.Inflated, max(n*c.Limits.Ratio, 64<<10))
-	}
-	if c.inFlight.Add(n) > c.Limits.InFlight {
-		c.inFlight.Add(-n)
-		return 0, false
-	}
-	return n, true
-}
-
-// store puts the traces of a request into the store, in one call, so that all or none
-// are durable when it returns.
-func (c *Collector) store(ctx context.Context, parts [][]byte) (int, *answer, error) {
-	reply := &answer{IDs: []string{}}
-	records := make([]store.Record, 0, len(parts))
-	var first error
+	b := &batch{size: len(parts)}
 	for i, part := range parts {
-		rec, err := c.record(part)
+		rec, err := c.record(part, binary)
 		if err != nil {
-			x, ok := errors.AsType[*refusal](err)
-			if !ok {
-				return 0, nil, err
-			}
-			c.metrics.traces.WithLabelValues("rejected").Inc()
-			c.metrics.rejected.WithLabelValues(x.reason).Inc()
-			reply.Rejected = append(reply.Rejected, rejection{i, x.status, err.Error()})
-			if first == nil {
-				first = err
-			}
+			c.reject(b, i, err)
 			continue
 		}
-		records = append(records, rec)
-		reply.IDs = append(reply.IDs, rec.ID.String())
+		b.records, b.index = append(b.records, rec), append(b.index, i)
 	}
-	if len(records) == 0 {
-		if len(parts) > 1 {
-			x, _ := errors.AsType[*refusal](first)
-			first = refuse(x.status, x.reason, "trace 0 of %d, and no other is better: %w", len(parts), x.err)
-		}
-		return 0, nil, first
-	}
-	done, err := c.Store.Append(ctx, records)
-	if err != nil {
-		return 0, nil, c.storeError(err)
-	}
-	reply.Accepted, reply.Duplicates = done.Stored+done.Duplicates, done.Duplicates
-	c.metrics.traces.WithLabelValues("accepted").Add(float64(done.Stored))
-	c.metrics.traces.WithLabelValues("duplicate").Add(float64(done.Duplicates))
-	return http.StatusAccepted, reply, nil
+	return b, nil
 }
 
-// storeError turns an error of the store into an answer. Whatever went wrong, the
-// client may send the traces again: a trace that is there already counts once.
-func (c *Collector) storeError(err error) error {
-	if x, ok := errors.AsType[*store.RecordError](err); ok {
-		return refuse(http.StatusUnprocessableEntity, "invalid", "trace: %w", x)
+// decodeTrace reads a trace. It may be a part of d.
+func (c *Collector) decodeTrace(d *encode.BinaryDecoder, data []byte, binary bool) (doc encode.Document, err error) {
+	if binary {
+		return d.Decode(data, c.limits.Trace)
 	}
-	switch {
-	case errors.Is(err, store.ErrBusy):
-		return refuse(http.StatusServiceUnavailable, "busy", "the store is behind; send the traces again later")
-	case errors.Is(err, store.ErrNoSpace):
-		return refuse(http.StatusServiceUnavailable, "no_space", "the disk is nearly full; send the traces again later")
-	case errors.Is(err, store.ErrClosed):
-		return refuse(http.StatusServiceUnavailable, "closing", "shutting down; send the traces again later")
-	}
-	c.Logger.Error("store traces", "err", err)
-	return refuse(http.StatusServiceUnavailable, "store", "the traces could not be stored; send them again later")
-}
-
-// writeError answers with a refusal. Clients are asked to come back after a time that
-// differs from one to the next, or they would all come back at once.
-func (c *Collector) writeError(w http.ResponseWriter, err error) {
-	status, reason := http.StatusInternalServerError, "internal"
-	if x, ok := errors.AsType[*refusal](err); ok {
-		status, reason = x.status, x.reason
-	}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		wait := 1 + rand.IntN(5)
-		if reason == "no_space" {
-			wait *= 20
-		}
-		w.Header().Set("Retry-After", strconv.Itoa(wait))
-	}
-	c.metrics.refused.WithLabelValues(reason).Inc()
-	writeJSON(w, status, &answer{IDs: []string{}, Error: err.Error()})
-}
-
-func writeJSON(w http.ResponseWriter, status int, a *answer) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(a); err != nil {
-		return // the client has gone; what it sent is durable all the same
-	}
-}
-
-// String describes the limits for the log of a starting daemon.
-func (l Limits) String() string {
-	l = l.withDefaults()
-	return fmt.Sprintf("body %d, inflated %d, batch %d, pages %d", l.Body, l.Inflated, l.Batch, l.Pages)
+	doc.Trace, err = encode.DecodeTraceJSON(data, c.limits.Trace)
+	return doc, err
 }

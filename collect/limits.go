@@ -13,9 +13,11 @@ type Limits struct {
 	Inflated int64         // 4 MiB: bytes of a request after decompression
 	Ratio    int64         // 100: inflated bytes for each byte sent, where that is over 64 KiB
 	InFlight int64         // 256 MiB: memory for the bodies of all requests at work
+	Read     time.Duration // 10 s: for a body to arrive
 	Batch    int           // 1,000 traces in one request
 	Trace    encode.Limits // of each trace
 	Pages    int           // 2,000 distinct pages an hour; further ones are counted as (other)
+	Tags     int           // 2,000 distinct features, releases and environments an hour in the catalogue
 	Skew     time.Duration // 24 h: a client clock further off is not believed
 	Rate     float64       // requests a second from one address; 0: no limit
 }
@@ -25,8 +27,10 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.Inflated, 4<<20)
 	setDefault(&l.Ratio, 100)
 	setDefault(&l.InFlight, 256<<20)
+	setDefault(&l.Read, 10*time.Second)
 	setDefault(&l.Batch, 1000)
 	setDefault(&l.Pages, 2000)
+	setDefault(&l.Tags, 2000)
 	setDefault(&l.Skew, 24*time.Hour)
 	return l
 }

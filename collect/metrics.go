@@ -7,15 +7,17 @@ type metrics struct {
 	requests *prometheus.CounterVec // by status
 	refused  *prometheus.CounterVec // requests, by reason
 	traces   *prometheus.CounterVec // by result
-	rejected *prometheus.CounterVec // traces of answered requests, by reason
+	rejected *prometheus.CounterVec // traces, by reason
 	bytes    prometheus.Counter
 	seconds  prometheus.Histogram
+	inFlight prometheus.GaugeFunc
 	folded   prometheus.Counter
+	untagged prometheus.Counter
 	skewed   prometheus.Counter
 }
 
 // newMetrics makes the metrics and registers them, unless r is nil.
-func newMetrics(r prometheus.Registerer) *metrics {
+func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
@@ -26,17 +28,21 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		requests: vec("fieldtrie_ingest_requests_total", "Requests to POST /v1/traces, by HTTP status.", "code"),
 		refused:  vec("fieldtrie_ingest_refused_total", "Requests of which no trace was accepted, by reason.", "reason"),
 		traces:   vec("fieldtrie_ingest_traces_total", "Traces, by what became of them: accepted, duplicate, rejected.", "result"),
-		rejected: vec("fieldtrie_ingest_rejected_total", "Traces that were refused, by reason.", "reason"),
+		rejected: vec("fieldtrie_ingest_rejected_total", "Traces that were refused for what they hold, by reason.", "reason"),
 		bytes:    counter("fieldtrie_ingest_bytes_total", "Bytes of request bodies after decompression."),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "fieldtrie_ingest_request_seconds", Help: "Time to answer a request, commit included.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
 		}),
-		folded: counter("fieldtrie_ingest_folded_pages_total", "Traces counted as page (other), since there were too many pages this hour."),
-		skewed: counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
+		inFlight: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "fieldtrie_ingest_in_flight_bytes", Help: "Memory that the bodies of the requests at work take.",
+		}, func() float64 { return float64(inFlight()) }),
+		folded:   counter("fieldtrie_ingest_folded_pages_total", "Traces with a page that is counted as (other), since there were too many pages."),
+		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since they are too many or too long."),
+		skewed:   counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.folded, m.skewed)
+		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.skewed)
 	}
 	return m
 }

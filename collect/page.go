@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net/url"
-	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,6 +16,20 @@ type PageRules struct {
 	patterns [][]string // segments of each rule, first match wins
 }
 
+// Names of pages that no path has.
+const (
+	PageUnknown = "(unknown)" // the trace does not say
+	PageOther   = "(other)"   // too many distinct pages this hour
+)
+
+// maxPage is how long a page may be in bytes, but for the sign that it was cut, and
+// maxSegments how deep.
+const (
+	maxPage     = 512
+	maxSegments = 32
+	cut         = "…"
+)
+
 // ParsePageRules reads rules, one a line: a path whose segments are plain text, ":name"
 // (any one segment) or, last, "**" (any rest). A path that fits becomes the rule itself.
 // Empty lines and those that begin with # are skipped. Paths that fit no rule get the
@@ -23,41 +37,51 @@ type PageRules struct {
 func ParsePageRules(r io.Reader) (PageRules, error) {
 	var rules PageRules
 	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if line[0] != '/' || strings.ContainsAny(line, "?# \t") {
-			return PageRules{}, fmt.Errorf("line %d: %q is not a path such as /user/:id", n, line)
-		}
-		segments := strings.Split(line[1:], "/")
-		for i, s := range segments {
-			if s == "**" && i < len(segments)-1 {
-				return PageRules{}, fmt.Errorf("line %d: %q: ** may only stand at the end", n, line)
-			}
+		segments, err := parsePageRule(line)
+		if err != nil {
+			return PageRules{}, fmt.Errorf("line %d: %q %w", n, line, err)
 		}
 		rules.patterns = append(rules.patterns, segments)
 	}
 	if err := lines.Err(); err != nil {
-		return PageRules{}, fmt.Errorf("read page rules: %w", err)
+		return PageRules{}, fmt.Errorf("line %d: %w", n, err)
 	}
 	return rules, nil
 }
 
-// Names of pages that no path has.
-const (
-	PageUnknown = "(unknown)" // the trace does not say
-	PageOther   = "(other)"   // too many distinct pages this hour
-)
+func parsePageRule(line string) ([]string, error) {
+	if line[0] != '/' {
+		return nil, fmt.Errorf("is not a path such as /user/:id")
+	}
+	// A rule is compared with decoded paths, so it must be one.
+	if path := pathOf(line); path != line {
+		return nil, fmt.Errorf("never fits: paths are compared without query, fragment, parameters and percent-encoding")
+	}
+	segments := segmentsOf(line)
+	if len(line) > maxPage || len(segments) > maxSegments {
+		return nil, fmt.Errorf("is too long: pages have up to %d bytes and %d segments", maxPage, maxSegments)
+	}
+	for i, s := range segments {
+		switch {
+		case s == "**" && i < len(segments)-1:
+			return nil, fmt.Errorf("has ** before its end")
+		case s == ":":
+			return nil, fmt.Errorf("has a colon without a name")
+		case s != "**" && strings.Contains(s, "*"):
+			return nil, fmt.Errorf("has a star in %q: use :name for one segment, ** for the rest", s)
+		}
+	}
+	return segments, nil
+}
 
-// maxPage is how long a page may be in bytes, and maxSegments how deep.
-const (
-	maxPage     = 512
-	maxSegments = 32
-)
-
-// Page returns the page of a path or URL. Query, fragment and origin are dropped.
+// Page returns the page of a path or URL. Origin, query and fragment are dropped. The
+// page of a page is itself.
 func (r PageRules) Page(path string) string {
 	if path == PageUnknown || path == PageOther {
 		return path
@@ -66,49 +90,113 @@ func (r PageRules) Page(path string) string {
 	if path == "" {
 		return PageUnknown
 	}
-	segments := strings.Split(strings.Trim(path, "/"), "/")
+	segments := segmentsOf(path)
 	if len(segments) > maxSegments {
-		segments = append(segments[:maxSegments], "…")
+		segments = append(segments[:maxSegments:maxSegments], cut)
 	}
-	for _, p := range r.patterns {
-		if fits(p, segments) {
-			return "/" + strings.Join(p, "/")
+	for range 2 { // the second time for what was cut
+		if rule, ok := r.rule(segments); ok {
+			return pageOf(rule)
 		}
+		segments = shorten(segments)
 	}
 	for i, s := range segments {
 		if identifier(s) {
 			segments[i] = ":id"
 		}
 	}
-	page := "/" + strings.Join(segments, "/")
-	if len(page) > maxPage {
-		page = page[:maxPage]
-		for !utf8.ValidString(page) {
-			page = page[:len(page)-1]
-		}
-		page += "…"
-	}
-	return page
+	return pageOf(segments)
 }
 
-// pathOf returns the path of a URL or path, without control characters.
+// rule returns the first rule that segments fit, or the one that they are.
+func (r PageRules) rule(segments []string) ([]string, bool) {
+	if slices.ContainsFunc(r.patterns, func(p []string) bool { return slices.Equal(p, segments) }) {
+		return segments, true
+	}
+	for _, p := range r.patterns {
+		if fits(p, segments) {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// shorten cuts what is longer than a page may be.
+func shorten(segments []string) []string {
+	page := pageOf(segments)
+	if len(page) <= maxPage {
+		return segments
+	}
+	page = page[:maxPage]
+	for !utf8.ValidString(page) {
+		page = page[:len(page)-1]
+	}
+	segments = segmentsOf(page)
+	segments[len(segments)-1] += cut
+	return segments
+}
+
+func pageOf(segments []string) string { return "/" + strings.Join(segments, "/") }
+
+// segmentsOf returns the segments of a path that are not empty.
+func segmentsOf(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// pathOf returns the path of a URL or path, decoded until there is nothing to decode,
+// and without the parameters of its segments (/feed;session=1), which are like a query.
 func pathOf(s string) string {
-	s, _, _ = strings.Cut(s, "#")
-	s, _, _ = strings.Cut(s, "?")
+	s = strings.Map(func(r rune) rune { // which makes what is not UTF-8 a RuneError too
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, unescape(s))
+	if i := strings.IndexAny(s, "?#"); i >= 0 {
+		s = s[:i]
+	}
 	if scheme, rest, ok := strings.Cut(s, "://"); ok && !strings.Contains(scheme, "/") {
 		_, path, _ := strings.Cut(rest, "/")
 		s = "/" + path
 	}
-	if u, err := url.PathUnescape(s); err == nil && utf8.ValidString(u) {
-		s, _, _ = strings.Cut(u, "?")
-		s, _, _ = strings.Cut(s, "#")
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
+	if strings.Contains(s, ";") {
+		segments := strings.Split(s, "/")
+		for i := range segments {
+			segments[i], _, _ = strings.Cut(segments[i], ";")
 		}
-		return r
-	}, s)
+		s = strings.Join(segments, "/")
+	}
+	return s
+}
+
+// unescape undoes percent-encoding as often as it was done.
+func unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		out = append(out, s[i])
+		for n := len(out); n >= 3 && out[n-3] == '%'; n = len(out) {
+			high, ok := unhex(out[n-2])
+			low, ok2 := unhex(out[n-1])
+			if !ok || !ok2 {
+				break
+			}
+			out = append(out[:n-3], high<<4|low)
+		}
+	}
+	return string(out)
+}
+
+func unhex(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10, true
+	}
+	return 0, false
 }
 
 func fits(pattern, segments []string) bool {
@@ -123,41 +211,4 @@ func fits(pattern, segments []string) bool {
 		}
 	}
 	return len(pattern) == len(segments)
-}
-
-// What identifiers look like. A name for a page is hardly ever all digits, a long run
-// of hexadecimal digits, or a long mixture of letters and digits.
-var identifiers = []*regexp.Regexp{
-	regexp.MustCompile(`^[0-9]+$`),
-	regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`), // UUID
-	regexp.MustCompile(`^[^/@\s]+@[^/@\s]+$`),                                    // e-mail address
-	regexp.MustCompile(`^eyJ[A-Za-z0-9_.-]+$`),                                   // JSON web token
-}
-
-// identifier reports whether a path segment looks like the name of one thing among very
-// many.
-func identifier(s string) bool {
-	for _, x := range identifiers {
-		if x.MatchString(s) {
-			return true
-		}
-	}
-	if dot := strings.LastIndexByte(s, '.'); dot > 0 { // a file name
-		s = s[:dot]
-	}
-	digits, hex, others := 0, 0, 0
-	for _, c := range s {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
-			hex++
-		case c >= 'g' && c <= 'z', c >= 'G' && c <= 'Z', c == '_':
-			others++
-		default: // words-with-dashes are names
-			return false
-		}
-	}
-	n := digits + hex + others
-	return (others == 0 && digits >= 2 && n >= 8) || (digits >= 4 && n >= 16)
 }

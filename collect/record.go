@@ -1,9 +1,9 @@
 package collect
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,149 +14,187 @@ import (
 )
 
 // record reads one trace as it was sent and returns it as it is stored.
-func (c *Collector) record(data []byte) (store.Record, error) {
+func (c *Collector) record(data []byte, binary bool) (store.Record, error) {
 	d := c.decoders.Get().(*encode.BinaryDecoder)
 	defer c.decoders.Put(d) // the trace is part of it, so not before the end
-	t, err := c.decode(d, data)
+	doc, err := c.decodeTrace(d, data, binary)
+	switch encode.KindOf(err) {
+	case encode.Malformed:
+		return store.Record{}, refuse(http.StatusBadRequest, "malformed", "%w", err)
+	case encode.Invalid:
+		return store.Record{}, refuse(http.StatusUnprocessableEntity, "invalid", "%w", err)
+	case encode.TooLarge:
+		return store.Record{}, refuse(http.StatusRequestEntityTooLarge, "trace_size", "%w", err)
+	}
 	if err != nil {
 		return store.Record{}, err
 	}
-	c.normalize(t)
+	t := doc.Trace
+	if t == nil {
+		return store.Record{}, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
+	}
+	if n := atOnce(t.Context.Spans); n > maxAtOnce {
+		return store.Record{}, refuse(http.StatusRequestEntityTooLarge, "trace_size", "too large: spans: %d at the same time, the most is %d", n, maxAtOnce)
+	}
+	now := c.opts.Now()
+	id := traceID(&t.Context, data)
+	c.normalize(t, id, now)
+	pages := c.nameFolded(t, now)
 	payload, err := encode.EncodeTrace(t)
 	if err != nil {
 		return store.Record{}, refuse(http.StatusUnprocessableEntity, "invalid", "trace: %w", err)
 	}
-	pages := t.Pages()
-	if len(pages) > store.MaxPages {
-		return store.Record{}, refuse(http.StatusUnprocessableEntity, "invalid",
-			"trace: context.span: %d pages in one trace, the most is %d", len(pages), store.MaxPages)
-	}
-	return store.Record{ID: traceID(&t.Context, data), Pages: pages, Tags: tags(t, pages), Payload: payload}, nil
+	return store.Record{ID: id, Pages: pages, Tags: c.tagsOf(t, now), Payload: payload}, nil
 }
 
-// decode reads a trace in any format that clients send.
-func (c *Collector) decode(d *encode.BinaryDecoder, data []byte) (*trie.Trace, error) {
-	var t *trie.Trace
-	var err error
-	if encode.IsBinary(data) {
-		var doc encode.Document
-		if doc, err = d.Decode(data, c.Limits.Trace); err == nil && doc.Trace == nil {
-			return nil, refuse(http.StatusUnprocessableEntity, "invalid", "a profile; send traces")
-		}
-		t = doc.Trace
-	} else {
-		t, err = encode.DecodeTraceJSON(data, c.Limits.Trace)
-	}
-	switch encode.KindOf(err) {
-	case encode.Malformed:
-		return nil, refuse(http.StatusBadRequest, "malformed", "%w", err)
-	case encode.Invalid:
-		return nil, refuse(http.StatusUnprocessableEntity, "invalid", "%w", err)
-	case encode.TooLarge:
-		return nil, refuse(http.StatusRequestEntityTooLarge, "trace_size", "%w", err)
-	}
-	return t, err
-}
+// maxAtOnce bounds how many spans of a trace may overlap. Every query cuts a trace at
+// the bounds of its spans and notes for each piece which of them cover it.
+const maxAtOnce = 32
 
-// normalize makes t what is stored: no text that could name a person, pages instead of
-// paths, foreign code as one frame.
-func (c *Collector) normalize(t *trie.Trace) {
-	encode.Repair(t)
-	c.hideForeign(t)
-	now := c.Now()
-	x := &t.Context
-	if skew := now.Sub(time.UnixMicro(x.TimeOrigin)).Abs(); x.TimeOrigin != 0 && skew > c.Limits.Skew {
-		x.TimeOrigin = 0
-		c.metrics.skewed.Inc()
+// atOnce returns how many of the spans, which are sorted, overlap at most.
+func atOnce(spans []trie.Span) (most int) {
+	ends := make([]int64, len(spans))
+	for i, s := range spans {
+		ends[i] = s.End()
 	}
-	x.Page = c.page(x.Page, now)
-	spans := false
-	for i, s := range x.Spans {
-		if s.Kind == trie.SpanPage {
-			x.Spans[i].Name = c.page(s.Name, now)
-			spans = true
+	slices.Sort(ends)
+	over := 0 // spans that end before the one at i begins
+	for i, s := range spans {
+		for over < i && ends[over] <= s.Start {
+			over++
 		}
+		most = max(most, i+1-over)
 	}
-	if spans {
-		trie.SortSpans(x.Spans)
-	}
-}
-
-// page returns the page of a path, or PageOther if there are too many this hour.
-func (c *Collector) page(path string, now time.Time) string {
-	page := c.Pages.Page(path)
-	if c.pages.take(page, now) {
-		return page
-	}
-	c.metrics.folded.Inc()
-	return PageOther
-}
-
-// hideForeign makes one frame of each run of code that is not the site's own.
-func (c *Collector) hideForeign(t *trie.Trace) {
-	rename := func(f trie.Frame) trie.Frame { return f }
-	if len(c.FirstParty) > 0 {
-		rename = c.renameForeign
-	}
-	for i := range t.Frames {
-		f := t.FrameOf(trie.FrameID(i))
-		if g := rename(f); g != f || g.Foreign() {
-			*t = *t.Coalesce(rename)
-			return
-		}
-	}
-}
-
-// renameForeign returns the frame for code of another host.
-func (c *Collector) renameForeign(f trie.Frame) trie.Frame {
-	u, err := url.Parse(strings.TrimPrefix(f.Resource, "blob:"))
-	if f.Resource == "" || err != nil || u.Host == "" {
-		return f
-	}
-	for _, h := range c.FirstParty {
-		if strings.EqualFold(u.Hostname(), h) || strings.EqualFold(u.Host, h) {
-			return f
-		}
-		if suffix, ok := strings.CutPrefix(h, "*."); ok && strings.HasSuffix(u.Hostname(), "."+suffix) {
-			return f
-		}
-	}
-	return trie.ThirdParty(u.Hostname())
+	return most
 }
 
 // traceID names a trace. The SDK sends a random view id and numbers its chunks; the
 // bytes of a trace without one name it, so that a retry is recognised all the same.
 func traceID(x *trie.Context, data []byte) store.ID {
 	id := store.ID{Chunk: x.Chunk}
-	switch len(x.ViewID) {
-	case 0:
+	switch {
+	case x.ViewID == "":
 		sum := sha256.Sum256(data)
 		copy(id.View[:], sum[:])
-	case len(id.View):
+	case len(x.ViewID) == len(id.View) && strings.ContainsFunc(x.ViewID, func(r rune) bool { return r < ' ' || r > '~' }):
 		copy(id.View[:], x.ViewID)
-	default:
+	default: // a text, which may say more than that two traces belong together
 		sum := sha256.Sum256([]byte(x.ViewID))
 		copy(id.View[:], sum[:])
 	}
 	return id
 }
 
-// tags returns what the catalogue counts of t. What is over the store's limits is left
-// out of the catalogue, not of the trace.
-func tags(t *trie.Trace, pages []string) []store.Tag {
+// normalize makes t what is stored, but for the budget of pages: no text that could
+// name a person, pages instead of paths, foreign code as one frame.
+func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) {
+	encode.Repair(t)
+	x := &t.Context
+	t.Unknown, x.Unknown = nil, nil // nobody can say what it holds
+	if x.ViewID != "" {
+		x.ViewID = string(id.View[:])
+	}
+	// A page may have been open for days, so it is the last sample that tells.
+	last := x.TimeOrigin
+	if n := len(t.Samples); n > 0 {
+		last += t.Samples[n-1].Time
+	}
+	if x.TimeOrigin != 0 && now.Sub(time.UnixMicro(last)).Abs() > c.limits.Skew {
+		x.TimeOrigin = 0
+		c.metrics.skewed.Inc()
+	}
+	x.Release, x.Environment = redact(x.Release), redact(x.Environment)
+	for i := range x.Labels {
+		x.Labels[i].Value = redact(x.Labels[i].Value)
+	}
+	x.Page = c.opts.Pages.Page(x.Page)
+	for i, s := range x.Spans {
+		if s.Kind == trie.SpanPage {
+			x.Spans[i].Name = c.opts.Pages.Page(s.Name)
+		} else {
+			x.Spans[i].Name = cmp.Or(redact(s.Name), trie.FrameUnknown) // a span has a name
+		}
+	}
+	trie.SortSpans(x.Spans)
+	c.hideFrames(t)
+}
+
+// nameFolded returns the pages that t has time on. Those for which there is no room
+// any more, this hour or in one record, become PageOther.
+func (c *Collector) nameFolded(t *trie.Trace, now time.Time) []string {
+	room := store.MaxPages - 2 // PageOther and PageUnknown always find some
+	folded := map[string]bool{}
+	var kept []string
+	for _, p := range t.Pages() {
+		if p == PageOther || p == PageUnknown {
+			kept = append(kept, p)
+			continue
+		}
+		ok, news := false, false
+		if room > 0 {
+			ok, news = c.pages.take(p, now)
+		}
+		if news {
+			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.limits.Pages, "page", p)
+		}
+		if !ok {
+			folded[p] = true
+			continue
+		}
+		kept = append(kept, p)
+		room--
+	}
+	if len(folded) == 0 {
+		return kept
+	}
+	c.metrics.folded.Inc()
+	x := &t.Context
+	if folded[x.Page] {
+		x.Page = PageOther
+	}
+	for i, s := range x.Spans {
+		if s.Kind == trie.SpanPage && folded[s.Name] {
+			x.Spans[i].Name = PageOther
+		}
+	}
+	trie.SortSpans(x.Spans)
+	kept = append(kept, PageOther)
+	slices.Sort(kept)
+	return slices.Compact(kept)
+}
+
+// tagsOf returns what the catalogue counts of t. What is over the limits is left out
+// of the catalogue, not of the trace.
+func (c *Collector) tagsOf(t *trie.Trace, now time.Time) []store.Tag {
 	var out []store.Tag
 	add := func(key, value string) {
 		tag := store.Tag{Key: key, Value: value}
-		if value != "" && len(value) <= store.MaxTagValue && len(out) < store.MaxTags &&
-			!strings.ContainsRune(value, 0) && !slices.Contains(out, tag) {
-			out = append(out, tag)
+		if value == "" || slices.Contains(out, tag) {
+			return
 		}
+		ok := len(out) < store.MaxTags && len(value) <= store.MaxTagValue && !strings.Contains(value, "\x00")
+		news := false
+		if ok {
+			ok, news = c.tags.take(key+"\x00"+value, now)
+		}
+		if news {
+			c.opts.Logger.Warn("too many distinct features, releases and environments this hour, further ones are not in the catalogue", "most", c.limits.Tags, key, value)
+		}
+		if !ok {
+			c.metrics.untagged.Inc()
+			return
+		}
+		out = append(out, tag)
 	}
 	add("release", t.Context.Release)
 	add("environment", t.Context.Environment)
-	for _, p := range pages {
-		for _, f := range t.Features(p) {
-			add("feature", f)
+	from, to := int64(0), int64(1) // the time that the samples speak for, as for t.Pages
+	if n := len(t.Samples); n > 0 {
+		from, to = t.Samples[0].Time, t.Samples[n-1].Time+max(int64(t.Context.Interval), 1)
+	}
+	for _, s := range t.Context.Spans {
+		if s.Kind == trie.SpanFeature && s.Length > 0 && s.Start < to && s.End() > from {
+			add("feature", s.Name)
 		}
 	}
 	return out

@@ -83,46 +83,38 @@ func (s Selection) add(m *trie.Merger, t *trie.Trace) {
 
 // regroup returns the groups of p that s asks for, as one group unless s is grouped.
 func (s Selection) regroup(p *trie.Profile) *trie.Profile {
-	out := &trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
-	if slices.ContainsFunc(p.Groups, func(g trie.Group) bool { return !s.takesLabels(g.Labels) }) {
-		out.Views, out.Traces = 0, 0 // the sum over groups is the best that is left
-		defer func() {
-			for _, g := range out.Groups {
-				out.Views, out.Traces = out.Views+g.Coverage.Views, out.Traces+g.Coverage.Traces
-			}
-		}()
-	}
+	out := &trie.Profile{Trie: p.Trie}
+	all := true
 	for _, g := range p.Groups {
 		if !s.takesLabels(g.Labels) {
+			all = false
 			continue
 		}
+		out.Views, out.Traces = out.Views+g.Coverage.Views, out.Traces+g.Coverage.Traces
 		if s.Grouped {
 			out.Groups = append(out.Groups, g)
 			continue
 		}
-		to := out.Group(nil)
-		to.Coverage.Add(g.Coverage)
-		for n, w := range g.Weights {
-			out.Add(nil, trie.NodeID(n), w)
+		out.Group(nil).Coverage.Add(g.Coverage)
+		for n, w := range g.Weights.All() {
+			out.Add(nil, n, w)
 		}
+	}
+	if all { // else the sum over groups is the best that is left
+		out.Views, out.Traces = p.Views, p.Traces
 	}
 	return out
 }
 
 // takesLabels reports whether a group with labels l is what s asks for.
 func (s Selection) takesLabels(l trie.Labels) bool {
-	has := func(key, value string) bool {
-		for _, x := range l {
-			if x.Key == key && x.Value == value {
-				return true
-			}
-		}
-		return value == ""
-	}
 	for _, want := range s.Labels {
-		if !has(want.Key, want.Value) {
+		if want.Value == "" && l.Value(want.Key) != "" || want.Value != "" && !slices.Contains(l, want) {
 			return false
 		}
+	}
+	has := func(key, value string) bool {
+		return value == "" || slices.Contains(l, trie.Label{Key: key, Value: value})
 	}
 	return has("page", s.Page) && has("feature", s.Feature)
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,58 +22,96 @@ const statsHeader = "Fieldtrie-Stats"
 //	GET /api/v1/profile?page=&feature=&label=K=V&since=&until=&grouped=&format=
 //	GET /api/v1/catalog?since=&until=
 //
-// It is for the private address and the Unix socket: it asks nobody who they are. Errors
-// are JSON objects with one key, error.
+// Only label may stand more than once. The handler is for the private address and the
+// Unix socket: it asks nobody who they are. Errors are JSON objects with one key, error.
 func Handler(src Source, now func() time.Time) http.Handler {
+	h := handler{src, now}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/profile", func(w http.ResponseWriter, r *http.Request) {
-		sel, err := parseSelection(r.URL.Query(), now())
-		if err != nil {
-			writeError(w, http.StatusBadRequest, err)
-			return
-		}
-		name := r.URL.Query().Get("format")
-		if name == "" {
-			name = "pprof"
-		}
-		format, err := encode.Writer(name)
-		if err != nil {
-			writeError(w, http.StatusBadRequest, err)
-			return
-		}
-		result, err := src.Profile(r.Context(), sel, nil)
-		if err != nil {
-			writeError(w, http.StatusInternalServerError, err)
-			return
-		}
-		var body bytes.Buffer
-		if err := format.Encode(&body, result.Profile, encode.Output{Since: sel.Since, Until: sel.Until}); err != nil {
-			writeError(w, http.StatusInternalServerError, err)
-			return
-		}
-		stats, err := json.Marshal(result.Stats)
-		if err != nil {
-			writeError(w, http.StatusInternalServerError, err)
-			return
-		}
-		w.Header().Set(statsHeader, string(stats))
-		w.Header().Set("Content-Type", contentType(format))
-		_, _ = w.Write(body.Bytes()) // the client may have gone
-	})
-	mux.HandleFunc("GET /api/v1/catalog", func(w http.ResponseWriter, r *http.Request) {
-		since, until, err := parseTimes(r.URL.Query(), now())
-		if err != nil {
-			writeError(w, http.StatusBadRequest, err)
-			return
-		}
-		catalog, err := src.Catalog(r.Context(), since, until)
-		if err != nil {
-			writeError(w, http.StatusInternalServerError, err)
-			return
-		}
-		writeJSON(w, http.StatusOK, catalog)
-	})
+	mux.HandleFunc("GET /api/v1/profile", h.profile)
+	mux.HandleFunc("GET /api/v1/catalog", h.catalog)
 	return mux
+}
+
+type handler struct {
+	src Source
+	now func() time.Time
+}
+
+func (h handler) profile(w http.ResponseWriter, r *http.Request) {
+	v, err := parameters(r, "page", "feature", "label", "since", "until", "grouped", "format")
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	sel, err := parseSelection(v, h.now())
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	name := v.Get("format")
+	if name == "" {
+		name = "pprof"
+	}
+	format, err := encode.Writer(name)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, fmt.Errorf("parameter format: %w", err))
+		return
+	}
+	result, err := h.src.Profile(r.Context(), sel, nil)
+	if err != nil {
+		writeError(w, http.StatusInternalServerError, err)
+		return
+	}
+	var body bytes.Buffer
+	if err := format.Encode(&body, result.Profile, encode.Output{Since: sel.Since, Until: sel.Until}); err != nil {
+		writeError(w, http.StatusInternalServerError, err)
+		return
+	}
+	stats, err := json.Marshal(result.Stats)
+	if err != nil {
+		writeError(w, http.StatusInternalServerError, err)
+		return
+	}
+	w.Header().Set(statsHeader, string(stats))
+	w.Header().Set("Content-Type", contentType(format))
+	_, _ = w.Write(body.Bytes()) // the client may have gone
+}
+
+func (h handler) catalog(w http.ResponseWriter, r *http.Request) {
+	v, err := parameters(r, "since", "until")
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	since, until, err := parseTimes(v, h.now())
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	catalog, err := h.src.Catalog(r.Context(), since, until)
+	if err != nil {
+		writeError(w, http.StatusInternalServerError, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, catalog)
+}
+
+// parameters returns the query parameters of r. A mistyped one must not widen what is
+// asked for, so those that are not known are errors.
+func parameters(r *http.Request, known ...string) (url.Values, error) {
+	v, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("query string: %w", err)
+	}
+	for k, values := range v {
+		if !slices.Contains(known, k) {
+			return nil, fmt.Errorf("unknown parameter %q; known are %s", k, strings.Join(known, ", "))
+		}
+		if k != "label" && len(values) > 1 {
+			return nil, fmt.Errorf("parameter %s stands %d times", k, len(values))
+		}
+	}
+	return v, nil
 }
 
 func contentType(f encode.Format) string {
@@ -99,5 +140,5 @@ func readError(status string, body []byte) error {
 	if json.Unmarshal(body, &e) == nil && e.Error != "" {
 		return errors.New(e.Error)
 	}
-	return errors.New(strings.TrimSpace("unexpected answer: " + status))
+	return fmt.Errorf("unexpected answer: %s", status)
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -20,19 +21,25 @@ type Remote struct {
 	base   string
 }
 
+// SocketName is the name of the Unix socket in its data directory on which a daemon
+// serves [Handler].
+const SocketName = "query.sock"
+
 // maxAnswer bounds what is read of one answer.
 const maxAnswer = 1 << 30
 
 // NewRemote returns a source that asks the daemon at addr, "host:port" or a URL.
 func NewRemote(addr string) (*Remote, error) {
-	u, err := url.Parse(addr)
-	if err != nil || u.Host == "" {
-		u, err = url.Parse("http://" + addr)
+	text := addr
+	if !strings.Contains(addr, "://") {
+		text = "http://" + addr
 	}
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("%q is not an address such as 127.0.0.1:8419 or http://host:8419", addr)
 	}
-	return &Remote{http.DefaultClient, u.Scheme + "://" + u.Host}, nil
+	u.RawQuery, u.Fragment = "", ""
+	return &Remote{http.DefaultClient, strings.TrimSuffix(u.String(), "/")}, nil
 }
 
 // NewSocketRemote returns a source that asks the daemon that listens on a Unix socket.
@@ -43,6 +50,22 @@ func NewSocketRemote(path string) *Remote {
 	return &Remote{&http.Client{Transport: &http.Transport{DialContext: dial}}, "http://ingest"}
 }
 
+// Alive reports whether a daemon accepts connections.
+func (r *Remote) Alive() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
 func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+path+"?"+v.Encode(), nil)
 	if err != nil {
@@ -50,12 +73,18 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	}
 	res, err := r.client.Do(req)
 	if err != nil {
+		if x, ok := errors.AsType[*url.Error](err); ok {
+			err = x.Err // without the whole query
+		}
 		return nil, nil, fmt.Errorf("ask the daemon: %w", err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the daemon's answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, nil, fmt.Errorf("daemon's answer: over %d bytes; ask for less", maxAnswer)
 	}
 	if res.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("daemon: %w", readError(res.Status, body))
@@ -98,18 +127,4 @@ func (r *Remote) Catalog(ctx context.Context, since, until time.Time) (Catalog, 
 		return Catalog{}, fmt.Errorf("daemon's answer: %w", err)
 	}
 	return c, nil
-}
-
-// SocketName is the name of the Unix socket in its data directory on which a daemon
-// serves [Handler].
-const SocketName = "query.sock"
-
-// Alive reports whether a daemon accepts connections.
-func (r *Remote) Alive() bool {
-	res, err := r.client.Get(r.base + "/healthz")
-	if err != nil {
-		return false
-	}
-	_ = res.Body.Close()
-	return res.StatusCode == http.StatusOK
 }

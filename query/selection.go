@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,12 +15,13 @@ import (
 type Selection struct {
 	Page    string      // "" for all pages
 	Feature string      // "" for all of the page
-	Labels  trie.Labels // all must hold; keys release and environment are those of the context
+	Labels  trie.Labels // all must hold; "" is a label that is missing; keys release and environment are those of the context
 	// Since and Until bound the time at which the traces were received, half-open. A
 	// zero time is an open end.
 	Since, Until time.Time
-	// Grouped keeps the weights apart by page, feature and release; else all are one
-	// group, in which each page view counts once.
+	// Grouped keeps the weights apart by page, features and release; else all are one
+	// group, in which each page view counts once, if its traces are of one page and were
+	// received in one partition of the store: no more is remembered of a view.
 	Grouped bool
 }
 
@@ -113,24 +115,22 @@ func setTimes(v url.Values, since, until time.Time) {
 	}
 }
 
-// parseSelection reads the query parameters of a request. Unknown ones are errors.
-func parseSelection(v url.Values, now time.Time) (Selection, error) {
-	known := []string{"page", "feature", "label", "since", "until", "grouped", "format"}
-	for k := range v {
-		if !slices.Contains(known, k) {
-			return Selection{}, fmt.Errorf("unknown parameter %q; known are %s", k, strings.Join(known, ", "))
+// parseSelection reads the query parameters of a request.
+func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
+	s.Page, s.Feature = v.Get("page"), v.Get("feature")
+	if text := v.Get("grouped"); text != "" {
+		if s.Grouped, err = strconv.ParseBool(text); err != nil {
+			return s, fmt.Errorf("parameter grouped: %q is neither true nor false", text)
 		}
 	}
-	s := Selection{Page: v.Get("page"), Feature: v.Get("feature"), Grouped: v.Get("grouped") == "true"}
 	for _, text := range v["label"] {
 		l, err := ParseLabel(text)
 		if err != nil {
-			return Selection{}, err
+			return s, fmt.Errorf("parameter label: %w", err)
 		}
 		s.Labels = append(s.Labels, l)
 	}
 	s.Labels = s.Labels.Sort()
-	var err error
 	s.Since, s.Until, err = parseTimes(v, now)
 	return s, err
 }
@@ -142,13 +142,18 @@ func parseTimes(v url.Values, now time.Time) (since, until time.Time, err error)
 	if until, err = ParseTime(v.Get("until"), now); err != nil {
 		return since, until, fmt.Errorf("parameter until: %w", err)
 	}
-	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return since, until, fmt.Errorf("since (%s) must be before until (%s)", since.Format(time.RFC3339), until.Format(time.RFC3339))
-	}
-	return since, until, nil
+	return since, until, checkTimes(since, until)
 }
 
-// ParseLabel reads KEY=VALUE.
+// checkTimes refuses a time that is over before it begins.
+func checkTimes(since, until time.Time) error {
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return fmt.Errorf("since (%s) must be before until (%s)", since.Format(time.RFC3339), until.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// ParseLabel reads KEY=VALUE. An empty value asks for traces without the label.
 func ParseLabel(s string) (trie.Label, error) {
 	k, v, ok := strings.Cut(s, "=")
 	if !ok || k == "" {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ type Source interface {
 	// Profile merges what sel asks for. progress may be nil; it is called now and
 	// then with the number of traces read so far.
 	Profile(ctx context.Context, sel Selection, progress func(traces uint64)) (Result, error)
-	// Catalog says what is stored, sorted by page, kind and name.
+	// Catalog says what is stored, sorted by page; for each page the entry for all of
+	// it comes first, then the others by kind and name.
 	Catalog(ctx context.Context, since, until time.Time) (Catalog, error)
 }
 
@@ -61,15 +63,7 @@ func (c Catalog) Pages() []Entry {
 			pages = append(pages, e)
 		}
 	}
-	slices.SortStableFunc(pages, func(a, b Entry) int {
-		switch {
-		case a.Traces > b.Traces:
-			return -1
-		case a.Traces < b.Traces:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(pages, func(a, b Entry) int { return cmp.Compare(b.Traces, a.Traces) })
 	return pages
 }
 
@@ -81,6 +75,9 @@ const progressEvery = 256
 
 // Profile implements [Source].
 func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
+	if err := checkTimes(sel.Since, sel.Until); err != nil {
+		return Result{}, err
+	}
 	var decoder encode.BinaryDecoder
 	m := trie.NewMerger()
 	read, bad := uint64(0), 0
@@ -98,27 +95,22 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 			badErr = fmt.Errorf("trace %s: %w", rec.ID, err)
 			return nil
 		}
-		t := doc.Trace
-		if !sel.matches(&t.Context) {
-			return nil
-		}
-		m.AddTrace(t, func(s trie.Slice) int {
-			if !sel.takes(s) {
-				return -1
-			}
-			return m.Group(sel.labels(s, &t.Context))
-		})
+		sel.add(m, doc.Trace)
 		return nil
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("scan: %w", err)
 	}
-	out := Result{m.Profile(), Stats{Partitions: stats.Partitions, Traces: read, Bytes: stats.Bytes, Warnings: warnings(stats)}}
+	w := warnings(stats)
 	if bad > 0 {
-		out.Stats.Warnings = append(out.Stats.Warnings, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", bad, badErr))
+		w = append(w, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", bad, badErr))
 	}
-	return out, nil
+	return Result{m.Profile(), Stats{Partitions: stats.Partitions, Traces: read, Bytes: stats.Bytes, Warnings: w}}, nil
 }
+
+// maxWarnings is how many things that are missing are named one by one. They travel in
+// a header.
+const maxWarnings = 50
 
 // warnings puts what a scan could not read into words.
 func warnings(s store.ScanStats) []string {
@@ -126,20 +118,30 @@ func warnings(s store.ScanStats) []string {
 	if s.Damaged > 0 {
 		w = append(w, fmt.Sprintf("%d stored traces are damaged and left out", s.Damaged))
 	}
-	for _, g := range s.Gaps {
-		w = append(w, fmt.Sprintf("partition %s: %d traces of %q are missing", g.Partition, g.Expected-g.Found, g.Page))
+	if s.Lost > 0 {
+		w = append(w, fmt.Sprintf("%d acknowledged traces were lost in a crash", s.Lost))
 	}
 	for _, u := range s.Unreadable {
 		w = append(w, fmt.Sprintf("partition %s can not be read: %v", u.Partition, u.Err))
 	}
-	if s.Lost > 0 {
-		w = append(w, fmt.Sprintf("%d acknowledged traces were lost in a crash", s.Lost))
+	for _, g := range s.Gaps {
+		of := ""
+		if g.Page != "" {
+			of = fmt.Sprintf(" of page %q", g.Page)
+		}
+		w = append(w, fmt.Sprintf("partition %s: %d traces%s are missing", g.Partition, g.Expected-g.Found, of))
+	}
+	if more := len(w) - maxWarnings; more > 0 {
+		w = append(w[:maxWarnings], fmt.Sprintf("and %d more partitions that are not complete", more))
 	}
 	return w
 }
 
 // Catalog implements [Source].
 func (l Local) Catalog(ctx context.Context, since, until time.Time) (Catalog, error) {
+	if err := checkTimes(since, until); err != nil {
+		return Catalog{}, err
+	}
 	entries, stats, err := l.Reader.Catalog(ctx, since, until)
 	if err != nil {
 		return Catalog{}, fmt.Errorf("read catalogue: %w", err)

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -28,12 +29,19 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 
 // ParseAge reads a Go duration, or whole days or weeks: "7d", "2w".
 func ParseAge(s string) (time.Duration, error) {
-	day := 24 * time.Hour
-	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
-		if n, ok := strings.CutSuffix(s, suffix); ok {
-			days, err := strconv.ParseUint(n, 10, 16) // 65,535 weeks do not overflow
-			return time.Duration(days) * unit, err
-		}
+	const day = 24 * time.Hour
+	unit := 7 * day
+	n, ok := strings.CutSuffix(s, "w")
+	if !ok {
+		unit = day
+		n, ok = strings.CutSuffix(s, "d")
 	}
-	return time.ParseDuration(s)
+	if !ok {
+		return time.ParseDuration(s)
+	}
+	count, err := strconv.ParseUint(n, 10, 63)
+	if err != nil || count > uint64(math.MaxInt64/unit) {
+		return 0, fmt.Errorf("%q is not a duration such as 24h or 7d", s)
+	}
+	return time.Duration(count) * unit, nil
 }

@@ -1,0 +1,68 @@
+package collect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+)
+
+// answer is the body of every answer.
+type answer struct {
+	Accepted   int         `json:"accepted"`           // durable, with those that were there already
+	Duplicates int         `json:"duplicates"`         // there already
+	IDs        []string    `json:"ids"`                // of the accepted traces
+	Rejected   []rejection `json:"rejected,omitempty"` // in a batch
+	Error      string      `json:"error,omitempty"`    // if nothing was accepted
+}
+
+// rejection says why a trace of a batch was refused.
+type rejection struct {
+	Index  int    `json:"index"` // in the batch, from 0
+	Status int    `json:"status"`
+	Error  string `json:"error"`
+}
+
+// refusal is an answer other than 202.
+type refusal struct {
+	status int
+	reason string // for the metrics: one word
+	err    error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
+
+func refuse(status int, reason, format string, args ...any) error {
+	return &refusal{status, reason, fmt.Errorf(format, args...)}
+}
+
+// writeError answers with a refusal and returns its status. Clients are asked to come
+// back after a time that differs from one to the next, or they would all come back at
+// once.
+func (c *Collector) writeError(w http.ResponseWriter, err error, reply *answer) int {
+	x, ok := errors.AsType[*refusal](err)
+	if !ok {
+		x = &refusal{http.StatusInternalServerError, "internal", err}
+	}
+	if x.status == http.StatusTooManyRequests || x.status == http.StatusServiceUnavailable {
+		wait := 1 + rand.IntN(5)
+		if x.reason == "no_space" {
+			wait *= 20
+		}
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
+	}
+	c.metrics.refused.WithLabelValues(x.reason).Inc()
+	reply.Error = err.Error()
+	writeJSON(w, x.status, reply)
+	return x.status
+}
+
+func writeJSON(w http.ResponseWriter, status int, a *answer) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(a) // the client may have gone; what it sent is durable all the same
+}

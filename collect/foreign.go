@@ -1,0 +1,63 @@
+package collect
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// hideFrames takes personal data out of the frames of t, and makes one frame of each
+// run of code that is not the site's own.
+func (c *Collector) hideFrames(t *trie.Trace) {
+	foreign := map[string]trie.Frame{} // by resource; the zero Frame if it is the site's own
+	rename := func(f trie.Frame) trie.Frame {
+		g, known := foreign[f.Resource]
+		if !known {
+			g = c.foreign(f.Resource)
+			foreign[f.Resource] = g
+		}
+		if g != (trie.Frame{}) {
+			return g
+		}
+		f.Name, f.Resource = redact(f.Name), redact(f.Resource)
+		if f.Resource == "" {
+			f.Line, f.Column = 0, 0
+		}
+		return f
+	}
+	for i := range t.Frames {
+		f := t.FrameOf(trie.FrameID(i))
+		if f.Foreign() || rename(f) != f {
+			*t = *t.Coalesce(rename)
+			return
+		}
+	}
+}
+
+// foreign returns the frame for the code of a resource if that is of another host, else
+// the zero Frame. Code without a host, such as the browser's own functions, is the
+// site's.
+func (c *Collector) foreign(resource string) trie.Frame {
+	if len(c.opts.FirstParty) == 0 || !strings.Contains(resource, "://") {
+		return trie.Frame{}
+	}
+	u, err := url.Parse(strings.TrimPrefix(resource, "blob:"))
+	if err != nil {
+		return trie.Frame{Name: trie.FrameUnknown} // whose it is can not be said
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "" { // file:///app.js
+		return trie.Frame{}
+	}
+	for _, own := range c.opts.FirstParty {
+		own = strings.ToLower(own)
+		if suffix, ok := strings.CutPrefix(own, "*."); ok && strings.HasSuffix(host, "."+suffix) {
+			return trie.Frame{}
+		}
+		if own == host || own == strings.ToLower(u.Host) {
+			return trie.Frame{}
+		}
+	}
+	return trie.ThirdParty(redact(host))
+}

@@ -1,0 +1,103 @@
+package collect
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// FuzzPost sends any body with any headers to a collector with a healthy store: it never
+// panics, never answers 5xx, and answers 202 only for what the store got.
+func FuzzPost(f *testing.F) {
+	binary := traceBinary(f, "f", `"page":"/user/1?x","viewId":"1","spans":[{"feature":"s","start":1,"end":2},{"page":"/b","start":3,"end":9}],"labels":{"a":"b"},`)
+	text := traceJSON("f", `"page":"/feed","ua":"Mozilla/5.0 Chrome/156.0.0.0","release":"r",`)
+	for _, c := range [][3]string{
+		{text, "application/json", ""},
+		{text + "\n" + text, "text/plain;charset=UTF-8", ""},
+		{"[" + text + ",{}]", "", ""},
+		{binary, "application/x-protobuf", ""},
+		{delimited(binary, binary, "x"), "application/octet-stream", ""},
+		{delimited(binary), "", ""},
+		{compress(f, "gzip", text), "application/x-ndjson", "gzip"},
+		{compress(f, "deflate", text), "application/json", "deflate"},
+		{compress(f, "raw", binary), "application/x-protobuf", "deflate"},
+		{compress(f, "zstd", binary), "application/x-protobuf", "zstd"},
+		{`{"version":1,"profile":{"strings":["a @ b:1:2","unknown"],"stackFrames":{"1":{"name":1},"2":{"name":0,"parent":1}},"main-thread":[{"type":"stack","timestamp":1,"stack":2}]}}`, "", ""},
+		{withStacks(`{"frameId":0,"parentId":0}`), "application/json", ""},
+		{"", "image/png", "br"},
+	} {
+		f.Add([]byte(c[0]), c[1], c[2])
+	}
+	for _, bomb := range bombs(f) {
+		if len(bomb[1]) < 64<<10 {
+			f.Add([]byte(bomb[1]), "", bomb[0])
+		}
+	}
+	for _, text := range realTraces(f) {
+		if len(text) < 10<<10 {
+			f.Add([]byte(text), "application/json", "")
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte, media, encoding string) {
+		col, s := newCollector(Options{
+			FirstParty: []string{"www.example.com"},
+			Limits:     Limits{Body: 64 << 10, Inflated: 256 << 10, Batch: 20, Pages: 3},
+		})
+		r := httptest.NewRequest(http.MethodPost, "/v1/traces", strings.NewReader(string(body)))
+		r.Header["Content-Type"] = []string{media}
+		r.Header["Content-Encoding"] = []string{encoding}
+		got := send(t, col, r)
+		if got.status >= 500 || got.status != 202 && got.Error == "" {
+			t.Fatalf("got %d %+v", got.status, got.answer)
+		}
+		if (got.status == 202) != (got.Accepted > 0) || got.Accepted != len(got.IDs) || got.Accepted-got.Duplicates != len(s.records) {
+			t.Fatalf("got %d %+v, %d stored", got.status, got.answer, len(s.records))
+		}
+		ids := map[string]bool{}
+		for _, id := range got.IDs {
+			ids[id] = true
+		}
+		for _, r := range s.records {
+			checkRecord(t, r)
+			if !ids[r.ID.String()] {
+				t.Fatalf("%s is stored and not in the answer %+v", r.ID, got.answer)
+			}
+		}
+		if n := col.inFlight.Load(); n != 0 {
+			t.Fatalf("%d bytes are still in flight", n)
+		}
+	})
+}
+
+// checkRecord checks what the store and those who read it rely on.
+func checkRecord(t *testing.T, r store.Record) {
+	t.Helper()
+	tr := traceOf(t, r)
+	if len(r.Pages) == 0 || len(r.Pages) > store.MaxPages || len(r.Tags) > store.MaxTags {
+		t.Fatalf("%d pages, %d tags", len(r.Pages), len(r.Tags))
+	}
+	pages := tr.Pages()
+	for i, p := range r.Pages {
+		checkPage(t, PageRules{}, p)
+		if len(p) > store.MaxPage || pages[i] != p {
+			t.Fatalf("pages %q, of the trace %q", r.Pages, pages)
+		}
+	}
+	for _, tag := range r.Tags {
+		if tag.Value == "" || len(tag.Value) > store.MaxTagValue || strings.Contains(tag.Value, "\x00") {
+			t.Fatalf("tag %q", tag)
+		}
+	}
+	before := len(tr.Strings)
+	encode.Repair(tr)
+	if again, err := encode.EncodeTrace(tr); err != nil || string(again) != string(r.Payload) {
+		t.Fatalf("repairing what is stored changes it: %d strings, then %d, %v", before, len(tr.Strings), err)
+	}
+	if c := tr.Coalesce(nil); len(c.Nodes) > len(tr.Nodes) {
+		t.Fatal("coalescing makes more nodes")
+	}
+}

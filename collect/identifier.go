@@ -1,0 +1,74 @@
+package collect
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+
+// identifier reports whether a path segment looks like the name of one thing among very
+// many. A page that is called so by mistake shares its numbers with others; one that is
+// overlooked fills the list of pages, and may name a person.
+func identifier(s string) bool {
+	if strings.Contains(s, "@") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
+		return true // an e-mail address or a name on a network, a JSON web token
+	}
+	if i := strings.LastIndexByte(s, '.'); i > 0 && i+1 < len(s) && !digit(rune(s[i+1])) {
+		s = s[:i] // a file name
+	}
+	if strings.Trim(s, "0123456789") == "" {
+		return s != ""
+	}
+	// Words are joined by dashes and the like, and so are identifiers to words.
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if unlikelyWord(word) {
+			return true
+		}
+	}
+	return false
+}
+
+func digit(r rune) bool { return r >= '0' && r <= '9' }
+
+// unlikelyWord reports whether letters and digits are mixed as they are in no word: all
+// digits, hexadecimal digits, or the random letters of base64.
+func unlikelyWord(s string) bool {
+	letters, digits, hex, turns := 0, 0, 0, 0
+	last := 0
+	for _, r := range s {
+		kind := 1
+		switch {
+		case digit(r):
+			digits++
+			kind = 2
+		case r > unicode.MaxASCII:
+			return false // nobody encodes identifiers so
+		default:
+			letters++
+			if r|0x20 <= 'f' {
+				hex++
+			}
+			if unicode.IsUpper(r) {
+				kind = 3
+			}
+		}
+		if last != 0 && kind != last {
+			turns++
+		}
+		last = kind
+	}
+	n := letters + digits
+	switch {
+	case letters == 0:
+		return n >= 5 // less may be a year
+	case letters == hex && digits >= 2 && n >= 8,
+		digits >= 4 && n >= 16,
+		digits >= 1 && n >= 24,
+		digits >= 1 && n >= 10 && 2*turns > n,
+		n >= 40:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package collect
+
+import "testing"
+
+func TestRedact(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"render", "render"},
+		{"#private", "#private"},
+		{"a?b:c", "a?b:c"},
+		{"r-2026.11.21+4be0643f1d98573b97cdca98a65347dd4be0643f", "r-2026.11.21+4be0643f1d98573b97cdca98a65347dd4be0643f"},
+		{"https://cdn.example.com/assets/index-DiwrgTda.js", "https://cdn.example.com/assets/index-DiwrgTda.js"},
+		{"https://cdn.example.com/npm/react@18.2.0/umd/react.js", "https://cdn.example.com/npm/react@18.2.0/umd/react.js"},
+		{"https://cdn.example.com/npm/@scope/pkg@1.2.3-beta.rc/x.js", "https://cdn.example.com/npm/@scope/pkg@1.2.3-beta.rc/x.js"},
+		{"https://cdn.example.com/img/logo@2x.js", "https://cdn.example.com/img/logo@2x.js"},
+		{"https://cdn.example.com/u/bob@example.com/app.js", "https://cdn.example.com/u/(email)/app.js"},
+		{"https://cdn.example.com/u/bob%40example.com/app.js", "https://cdn.example.com/u/(email)/app.js"},
+		{"https://cdn.example.com/u/bob%2540mail.example.com/app.js", "https://cdn.example.com/u/(email)/app.js"},
+		{"bob@163.com and zoë@пример.рф", "(email) and (email)"},
+		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln-X_", "(token)"},
+		{"Authorization: Bearer abc.def", "Authorization: (token)"},
+		{"forbearer x", "forbearer x"},
+		{"on Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36", "on (user agent)"},
+		{"GET https://api.example.com/x?token=1#y done", "GET https://api.example.com/x done"},
+		{"https://example.com/#access_token=1", "https://example.com/"},
+		{"/search?q=1", "/search"},
+		{"?q=secret", ""},
+		{"#access_token=secret", ""},
+		{"https://www.example.com/app.js;jsessionid=1A2B", "https://www.example.com/app.js"},
+		{"https://www.example.com/a;SID=1/app.js", "https://www.example.com/a/app.js"},
+		{"https://www.example.com/app.js;v=2", "https://www.example.com/app.js;v=2"},
+	} {
+		got := redact(c.text)
+		if got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
+		}
+		if again := redact(got); again != got {
+			t.Errorf("%q: redacted twice: %q, once: %q", c.text, again, got)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package query
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// noon is when the first traces are received; the others come an hour later.
+var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
+
+const later = time.Hour
+
+// fixture is a store and what is in it.
+type fixture struct {
+	store         *store.Store
+	first, second []*trie.Trace // by the hour of receipt, in the order of their ids
+}
+
+// newFixture returns a store with all real traces in its first hour, and traces with
+// spans, labels and chunks in both.
+func newFixture(t testing.TB) *fixture {
+	t.Helper()
+	now := noon
+	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	f := &fixture{store: s}
+	f.first = append(realTraces(t), spanTraces(0)...)
+	f.append(t, 0, f.first)
+	now = noon.Add(later)
+	f.second = spanTraces(1)
+	f.append(t, 1000, f.second)
+	return f
+}
+
+func (f *fixture) append(t testing.TB, number int, traces []*trie.Trace) {
+	t.Helper()
+	var recs []store.Record
+	for i, tr := range traces {
+		payload, err := encode.EncodeTrace(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := store.Record{Pages: tr.Pages(), Payload: payload}
+		copy(r.ID.View[:], tr.Context.ViewID)
+		if tr.Context.ViewID == "" {
+			copy(r.ID.View[:], fmt.Sprintf("trace%08d", number+i))
+		}
+		r.ID.Chunk = tr.Context.Chunk
+		if tr.Context.Release != "" {
+			r.Tags = append(r.Tags, store.Tag{Key: "release", Value: tr.Context.Release})
+		}
+		for _, p := range r.Pages {
+			for _, name := range tr.Features(p) {
+				r.Tags = append(r.Tags, store.Tag{Key: "feature", Value: name})
+			}
+		}
+		recs = append(recs, r)
+	}
+	res, err := f.store.Append(t.Context(), recs)
+	if err != nil || res.Stored != len(recs) {
+		t.Fatalf("stored %d of %d: %v", res.Stored, len(recs), err)
+	}
+}
+
+func (f *fixture) local() Local { return Local{Reader: f.store.Reader} }
+
+// spanTraces returns traces of pages /a and /b with features, releases and labels. Two
+// traces after the other are of one page view.
+func spanTraces(hour int) []*trie.Trace {
+	var out []*trie.Trace
+	for i := range 24 {
+		tr := &trie.Trace{Trie: *trie.New()}
+		tr.Context = trie.Context{
+			Page: "/a", ViewID: fmt.Sprintf("view %d %d", hour, i/2), Chunk: uint32(i % 2), Interval: 10_000,
+			Release: fmt.Sprintf("r%d", i/4%3), Environment: []string{"", "production"}[i/8%2],
+		}
+		if i/2%3 != 0 {
+			tr.Context.Labels = trie.MakeLabels("team", fmt.Sprintf("t%d", i/2%3))
+		}
+		at := func(ms int) int64 { return int64(1000 * ms) }
+		feature := func(name string, from, to int) {
+			tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: name, Start: at(from), Length: at(to - from)})
+		}
+		if i%3 > 0 {
+			tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanPage, Name: "/b", Start: at(33), Length: at(40)})
+			feature("edit", 5, 50)
+		}
+		if i%4 > 0 {
+			feature("search", 27, 48)
+			feature("search", 90, 95)
+		}
+		trie.SortSpans(tr.Context.Spans)
+		var nodes []trie.NodeID
+		for _, stack := range []string{"main", "main render", "main render row", "main fetch", "idle"} {
+			var frames []trie.Frame
+			for name := range strings.FieldsSeq(stack) {
+				frames = append(frames, trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: uint32(len(name)), Column: 1})
+			}
+			nodes = append(nodes, tr.Insert(frames...))
+		}
+		nodes = append(nodes, trie.Root)
+		for k := range 12 {
+			// Bursts, gaps, and times that no span begins at.
+			tr.Samples = append(tr.Samples, trie.Sample{Time: at(10*k+i%7) + int64(k*k*(i%5)*100), Node: nodes[(i*5+k*k)%len(nodes)]})
+		}
+		trie.SortSamples(tr.Samples)
+		out = append(out, tr)
+	}
+	return out
+}
+
+// realTraces returns the traces of real browsers.
+func realTraces(t testing.TB) []*trie.Trace {
+	t.Helper()
+	names, err := filepath.Glob(filepath.FromSlash("../testdata/traces/*.json.gz"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no real traces: %v", err)
+	}
+	var out []*trie.Trace
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(z)
+		_ = file.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := encode.DecodeTraceJSON(data, encode.Limits{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out = append(out, tr)
+	}
+	return out
+}
+
+// sums are self times in µs by stack, and the stackless and the unsampled time.
+type sums map[string]int64
+
+// naive sums the time of traces that sel asks for, sample by sample.
+func naive(traces []*trie.Trace, sel Selection) sums {
+	out := sums{}
+	for _, tr := range traces {
+		wanted := true
+		for _, l := range sel.Labels {
+			switch l.Key {
+			case "release":
+				wanted = wanted && tr.Context.Release == l.Value
+			case "environment":
+				wanted = wanted && tr.Context.Environment == l.Value
+			default:
+				wanted = wanted && tr.Context.Labels.Value(l.Key) == l.Value
+			}
+		}
+		if !wanted {
+			continue
+		}
+		interval := int64(tr.Context.Interval)
+		names := make([]string, len(tr.Nodes))
+		names[trie.Root] = "stackless"
+		for i, s := range tr.Samples {
+			end := s.Time + interval
+			if i+1 < len(tr.Samples) {
+				end = tr.Samples[i+1].Time
+			}
+			clip := min(end, s.Time+3*interval)
+			if names[s.Node] == "" {
+				names[s.Node] = stackOf(&tr.Trie, s.Node)
+			}
+			stack := names[s.Node]
+			for time := s.Time; time < end; { // up to the next bound of a span
+				next := end
+				page, inFeature := tr.Context.Page, sel.Feature == ""
+				for _, x := range tr.Context.Spans {
+					for _, bound := range [...]int64{x.Start, x.End()} {
+						if bound > time {
+							next = min(next, bound)
+						}
+					}
+					if x.Start <= time && time < x.End() {
+						if x.Kind == trie.SpanPage {
+							page = x.Name
+						} else if x.Name == sel.Feature {
+							inFeature = true
+						}
+					}
+				}
+				if (sel.Page == "" || sel.Page == page) && inFeature {
+					out[stack] += max(0, min(next, clip)-time)
+					out["unsampled"] += max(0, next-max(time, clip))
+				}
+				time = next
+			}
+		}
+	}
+	for k, v := range out {
+		if v == 0 {
+			delete(out, k)
+		}
+	}
+	return out
+}
+
+func stackOf(t *trie.Trie, n trie.NodeID) string {
+	var b strings.Builder
+	for a := range t.Stack(n) {
+		f := t.Frame(a)
+		b.WriteString(f.Name + " " + f.Resource + " " + strconv.Itoa(int(f.Line)) + " " + strconv.Itoa(int(f.Column)) + "\n")
+	}
+	return b.String()
+}
+
+// sumsOf returns what naive returns, from a profile.
+func sumsOf(p *trie.Profile) sums {
+	out := sums{}
+	flat, c := p.Flat()
+	for n, w := range flat {
+		if w.Self != 0 {
+			out[stackOf(&p.Trie, trie.NodeID(n))] += w.Self
+		}
+	}
+	if c.Stackless != 0 {
+		out["stackless"] = c.Stackless
+	}
+	if c.Unsampled != 0 {
+		out["unsampled"] = c.Unsampled
+	}
+	return out
+}

@@ -1,0 +1,346 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+func fixedNow() time.Time { return noon.Add(2 * later) }
+
+// serve returns sources that ask a daemon with h, over TCP, behind a prefix, and through
+// a socket.
+func serve(t *testing.T, h http.Handler) map[string]*Remote {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/api/", h)
+	mux.Handle("/prefix/", http.StripPrefix("/prefix", h))
+	mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	path := filepath.Join(t.TempDir(), SocketName)
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onSocket := &http.Server{Handler: mux}
+	go func() { _ = onSocket.Serve(ln) }()
+	t.Cleanup(func() { _ = onSocket.Close() })
+	out := map[string]*Remote{"socket": NewSocketRemote(path)}
+	for name, addr := range map[string]string{"address": srv.Listener.Addr().String(), "URL": srv.URL + "/", "prefix": srv.URL + "/prefix/"} {
+		if out[name], err = NewRemote(addr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestRemote checks that a daemon gives the answers that its data directory gives.
+func TestRemote(t *testing.T) {
+	f := newFixture(t)
+	if _, err := f.store.Append(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	remotes := serve(t, Handler(f.local(), fixedNow))
+	for i, sel := range selections() {
+		want, err := f.local().Profile(t.Context(), sel, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, r := range remotes {
+			if name != "address" && i%7 != 0 {
+				continue // the way does not depend on the question
+			}
+			got, err := r.Profile(t.Context(), sel, nil)
+			if err != nil {
+				t.Errorf("%s: %+v: %v", name, sel, err)
+				continue
+			}
+			if !got.Profile.Equal(want.Profile) {
+				t.Errorf("%s: %+v: another profile", name, sel)
+			}
+			if !reflect.DeepEqual(got.Stats, want.Stats) {
+				t.Errorf("%s: %+v: got %+v, want %+v", name, sel, got.Stats, want.Stats)
+			}
+		}
+	}
+	for _, since := range []time.Time{{}, noon.Add(later / 2), noon.Add(3 * later)} {
+		want, err := f.local().Catalog(t.Context(), since, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, r := range remotes {
+			if got, err := r.Catalog(t.Context(), since, time.Time{}); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %+v and %v, want %+v", name, got, err, want)
+			}
+		}
+	}
+}
+
+// source gives fixed answers.
+type source struct {
+	result  Result
+	catalog Catalog
+	err     error
+}
+
+func (s source) Profile(context.Context, Selection, func(uint64)) (Result, error) {
+	return s.result, s.err
+}
+func (s source) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
+	return s.catalog, s.err
+}
+
+// TestRemoteWarnings checks that bad news arrives, whatever it is made of.
+func TestRemoteWarnings(t *testing.T) {
+	w := []string{"two\nlines\r\n", "Ünïcödé <&>", strings.Repeat("long ", 100)}
+	for range maxWarnings {
+		w = append(w, "partition 20261121T12 can not be read: "+strings.Repeat("x", 500))
+	}
+	src := source{result: Result{trie.NewProfile(), Stats{Warnings: w}}, catalog: Catalog{Entries: []Entry{}, Warnings: w}}
+	for name, r := range serve(t, Handler(src, fixedNow)) {
+		if got, err := r.Profile(t.Context(), Selection{}, nil); err != nil || !reflect.DeepEqual(got.Stats.Warnings, w) {
+			t.Errorf("%s: got %q and %v", name, got.Stats.Warnings, err)
+		}
+		if got, err := r.Catalog(t.Context(), time.Time{}, time.Time{}); err != nil || !reflect.DeepEqual(got, src.catalog) {
+			t.Errorf("%s: got %+v and %v", name, got, err)
+		}
+	}
+}
+
+func TestRemoteErrors(t *testing.T) {
+	trace, err := encode.EncodeTrace(spanTraces(0)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(status int, body, stats string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(statsHeader, stats)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		})
+	}
+	profile, err := encode.EncodeProfile(trie.NewProfile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name             string
+		handler          http.Handler
+		profile, catalog string // the errors
+	}{
+		{"error of the source", Handler(source{err: errors.New("disk on fire")}, fixedNow), "daemon: disk on fire", "daemon: disk on fire"},
+		{"another program", http.NotFoundHandler(), "daemon: unexpected answer: 404 Not Found", "daemon: unexpected answer: 404 Not Found"},
+		{"nonsense", answer(200, "hello", "{}"), "daemon's answer: malformed", "daemon's answer: invalid character"},
+		{"a trace", answer(200, string(trace), "{}"), "a trace where a profile was asked for", "daemon's answer: "},
+		{"no stats", answer(200, string(profile), ""), "daemon's answer: stats: ", "daemon's answer: "},
+		{"other JSON", answer(500, `{"message":"x"}`, ""), "unexpected answer: 500 Internal Server Error", "unexpected answer: 500"},
+	} {
+		r := serve(t, c.handler)["address"]
+		if _, err := r.Profile(t.Context(), Selection{}, nil); err == nil || !strings.Contains(err.Error(), c.profile) {
+			t.Errorf("%s: profile: %v, want %q", c.name, err, c.profile)
+		}
+		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}); err == nil || !strings.Contains(err.Error(), c.catalog) {
+			t.Errorf("%s: catalogue: %v, want %q", c.name, err, c.catalog)
+		}
+	}
+	// What the daemon does not understand, it says.
+	r := serve(t, Handler(source{}, fixedNow))["address"]
+	if _, err := r.Profile(t.Context(), Selection{Since: noon, Until: noon.Add(-1)}, nil); err == nil || !strings.Contains(err.Error(), "daemon: since (") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	_ = ln.Close()
+	byAddr, err := NewRemote(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), SocketName)
+	for at, r := range map[string]*Remote{addr: byAddr, path: NewSocketRemote(path)} {
+		_, err := r.Profile(t.Context(), Selection{Page: "/secret"}, nil)
+		if err == nil || !strings.HasPrefix(err.Error(), "ask the daemon: dial ") || !strings.Contains(err.Error(), at) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("profile: %v", err)
+		}
+		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}); err == nil || !strings.Contains(err.Error(), at) {
+			t.Errorf("catalogue: %v", err)
+		}
+		if r.Alive() {
+			t.Errorf("%s is alive", at)
+		}
+	}
+	for name, r := range serve(t, http.NotFoundHandler()) {
+		if alive := name != "prefix"; r.Alive() != alive {
+			t.Errorf("%s: alive is %v, want %v", name, !alive, alive)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := byAddr.Profile(ctx, Selection{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+func TestNewRemote(t *testing.T) {
+	for addr, want := range map[string]string{
+		"127.0.0.1:8419":               "http://127.0.0.1:8419",
+		"localhost:8419":               "http://localhost:8419",
+		"[::1]:8419":                   "http://[::1]:8419",
+		"ingest":                       "http://ingest",
+		"http://ingest:8419":           "http://ingest:8419",
+		"https://ingest.example/":      "https://ingest.example",
+		"https://u:p@ingest/some/path": "https://u:p@ingest/some/path",
+		"http://ingest/?a=b#c":         "http://ingest",
+		"":                             "", ":::": "", "ftp://ingest": "", "unix:///x": "", "http://": "", "a b": "",
+	} {
+		r, err := NewRemote(addr)
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "is not an address such as 127.0.0.1:8419") {
+				t.Errorf("%q: %v", addr, err)
+			}
+			continue
+		}
+		if err != nil || r.base != want {
+			t.Errorf("%q: got %+v and %v, want %s", addr, r, err, want)
+		}
+	}
+}
+
+func TestHandlerErrors(t *testing.T) {
+	h := Handler(source{result: Result{Profile: trie.NewProfile()}}, fixedNow)
+	for _, c := range []struct {
+		query string
+		want  string
+	}{
+		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, label, since, until, grouped, format`},
+		{"profile?page=/a&page=/b", "parameter page stands 2 times"},
+		{"profile?page=%zz", "query string: invalid URL escape"},
+		{"profile?a;b", "query string: invalid semicolon separator"},
+		{"profile?label=x", `parameter label: label "x" is not KEY=VALUE`},
+		{"profile?label==x", `label "=x" is not KEY=VALUE`},
+		{"profile?grouped=maybe", `parameter grouped: "maybe" is neither true nor false`},
+		{"profile?since=yesterday", `parameter since: "yesterday" is neither a duration such as 24h or 7d nor a time such as 2026-11-21T10:00:00Z`},
+		{"profile?until=1", "parameter until: "},
+		{"profile?since=1h&until=2h", "since (2026-11-21T13:30:00Z) must be before until (2026-11-21T12:30:00Z)"},
+		{"profile?since=1h&until=1h", "must be before"},
+		{"profile?format=svg", `parameter format: unknown format "svg"; known are trie, pprof, folded, top, json`},
+		{"catalog?page=/a", `unknown parameter "page"; known are since, until`},
+		{"catalog?since=x", "parameter since: "},
+		{"catalog?since=1h&until=2h", "must be before"},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/"+c.query, nil))
+		var e map[string]string
+		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || len(e) != 1 {
+			t.Errorf("%s: %q: %v", c.query, w.Body, err)
+		}
+		if w.Code != http.StatusBadRequest || !strings.Contains(e["error"], c.want) || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%s: got %d %q, want 400 %q", c.query, w.Code, e["error"], c.want)
+		}
+	}
+	for target, want := range map[string]int{"POST /api/v1/profile": 405, "GET /api/v1/": 404} {
+		method, path, _ := strings.Cut(target, " ")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: got %d, want %d", target, w.Code, want)
+		}
+	}
+}
+
+// asked remembers what was asked for.
+type asked struct {
+	source
+	sel *Selection
+}
+
+func (a asked) Profile(_ context.Context, sel Selection, _ func(uint64)) (Result, error) {
+	*a.sel = sel
+	return a.result, nil
+}
+
+func TestHandlerSelection(t *testing.T) {
+	for query, want := range map[string]Selection{
+		"":                           {},
+		"page=/a%26b&feature=x y":    {},
+		"page=%2Fa%26b&feature=x+y":  {Page: "/a&b", Feature: "x y"},
+		"label=b=2&label=a=1=x":      {Labels: trie.MakeLabels("a", "1=x", "b", "2")},
+		"label=a=":                   {Labels: trie.MakeLabels("a", "")},
+		"grouped=true":               {Grouped: true},
+		"grouped=1":                  {Grouped: true},
+		"grouped=false":              {},
+		"since=2h&until=2026-11-22":  {Since: noon, Until: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)},
+		"since=&until=&page=&label=": {},
+	} {
+		var got Selection
+		h := Handler(asked{source{result: Result{Profile: trie.NewProfile()}}, &got}, fixedNow)
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/profile", nil)
+		r.URL.RawQuery = query
+		h.ServeHTTP(w, r)
+		if strings.HasSuffix(query, "label=") { // a label without a key
+			if w.Code != http.StatusBadRequest {
+				t.Errorf("%s: got %d", query, w.Code)
+			}
+			continue
+		}
+		if query == "page=/a%26b&feature=x y" {
+			want = Selection{Page: "/a&b", Feature: "x y"}
+		}
+		if w.Code != http.StatusOK || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %d and %+v, want %+v", query, w.Code, got, want)
+		}
+		// And back again.
+		if v, err := url.ParseQuery(want.values().Encode()); err != nil {
+			t.Error(err)
+		} else if again, err := parseSelection(v, fixedNow()); err != nil || !reflect.DeepEqual(again, want) {
+			t.Errorf("%s: as parameters %v: got %+v and %v", query, v, again, err)
+		}
+	}
+}
+
+func TestHandlerFormats(t *testing.T) {
+	f := newFixture(t)
+	h := Handler(f.local(), fixedNow)
+	for query, media := range map[string]string{
+		"": "application/octet-stream", "&format=pprof": "application/octet-stream", "&format=trie": "application/octet-stream",
+		"&format=json": "application/json", "&format=folded": "text/plain; charset=utf-8", "&format=top": "text/plain; charset=utf-8",
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&since=7d"+query, nil))
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != media {
+			t.Errorf("%s: got %d, %s", query, w.Code, w.Header().Get("Content-Type"))
+		}
+		var stats Stats
+		if err := json.Unmarshal([]byte(w.Header().Get(statsHeader)), &stats); err != nil || stats.Traces != 48 {
+			t.Errorf("%s: stats %+v, %v", query, stats, err)
+		}
+		if media == "application/octet-stream" {
+			doc, err := encode.Decode(w.Body.Bytes(), encode.FileLimits())
+			if err != nil || doc.Profile == nil || len(sumsOf(doc.Profile)) == 0 {
+				t.Errorf("%s: %v", query, err)
+			}
+		} else if !strings.Contains(w.Body.String(), "render") {
+			t.Errorf("%s: got %q", query, w.Body)
+		}
+	}
+}

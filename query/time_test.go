@@ -1,0 +1,88 @@
+package query
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+func TestParseTime(t *testing.T) {
+	now := noon
+	for _, c := range []struct {
+		text string
+		want time.Time // zero for an error
+	}{
+		{"2026-11-21T10:00:00Z", time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)},
+		{"2026-11-21T10:00:00.123456789+02:00", time.Date(2026, 11, 21, 8, 0, 0, 123456789, time.UTC)},
+		{"2026-11-21", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)},
+		{"0s", now},
+		{"90m", now.Add(-90 * time.Minute)},
+		{"1h30m", now.Add(-90 * time.Minute)},
+		{"1.5h", now.Add(-90 * time.Minute)},
+		{"24h", now.Add(-24 * time.Hour)},
+		{"1d", now.Add(-24 * time.Hour)},
+		{"7d", now.AddDate(0, 0, -7)},
+		{"2w", now.AddDate(0, 0, -14)},
+		{"0d", now},
+		{"15000w", now.AddDate(0, 0, -7*15000)},
+		{"106751d", now.AddDate(0, 0, -106751)}, // the most that a duration holds
+
+		{"yesterday", time.Time{}}, {"1", time.Time{}}, {"-1h", time.Time{}}, {"-1d", time.Time{}}, {"+1d", time.Time{}}, {"d", time.Time{}},
+		{"w", time.Time{}}, {"1.5d", time.Time{}}, {"7d12h", time.Time{}}, {"1y", time.Time{}}, {" 1h", time.Time{}}, {"2026-13-01", time.Time{}},
+		{"2026-11-21T10:00:00", time.Time{}}, {"106752d", time.Time{}}, {"15251w", time.Time{}}, {"65535w", time.Time{}},
+		{"99999999999999999999d", time.Time{}}, {"9999999h", time.Time{}},
+	} {
+		got, err := ParseTime(c.text, now)
+		if c.want.IsZero() {
+			if err == nil || !strings.Contains(err.Error(), "neither a duration such as 24h or 7d nor a time such as") {
+				t.Errorf("%q: got %v and %v, want an error", c.text, got, err)
+			}
+			continue
+		}
+		if err != nil || !got.Equal(c.want) {
+			t.Errorf("%q: got %v and %v, want %v", c.text, got, err, c.want)
+		}
+	}
+	if got, err := ParseTime("", now); err != nil || !got.IsZero() {
+		t.Errorf("nothing: got %v and %v", got, err)
+	}
+}
+
+func FuzzParseTime(f *testing.F) {
+	for _, s := range []string{"", "7d", "15251w", "2026-11-21", "1h30m", "-5m", "9999-12-31T23:59:59Z"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if d, err := ParseAge(s); err == nil && strings.ContainsAny(s, "dw") && (d < 0 || d%(24*time.Hour) != 0 || d > math.MaxInt64) {
+			t.Errorf("%q: got %v", s, d)
+		}
+		got, err := ParseTime(s, noon)
+		if _, dated := time.Parse(time.RFC3339Nano, s); err == nil && got.After(noon) && dated != nil && len(s) != len(time.DateOnly) {
+			t.Errorf("%q: got %v, which is to come", s, got)
+		}
+	})
+}
+
+func TestParseLabel(t *testing.T) {
+	for text, want := range map[string]trie.Label{
+		"a=b": {Key: "a", Value: "b"}, "a=b=c": {Key: "a", Value: "b=c"}, "a=": {Key: "a"}, "": {}, "a": {}, "=b": {},
+	} {
+		got, err := ParseLabel(text)
+		if (err == nil) != (want.Key != "") || got != want {
+			t.Errorf("%q: got %+v and %v, want %+v", text, got, err, want)
+		}
+	}
+}
+
+func TestSelectionString(t *testing.T) {
+	s := Selection{Page: "/a", Feature: "x", Labels: trie.MakeLabels("release", "r1", "team", "t")}
+	if got, want := s.String(), " for /a with feature x with release=r1 with team=t"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := (Selection{Grouped: true}).String(); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
