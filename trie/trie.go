@@ -108,29 +108,51 @@ func (t *Trie) appendDepths(depths []uint32) []uint32 {
 	return depths
 }
 
-// compareFrames orders frames by resource, line, column and name.
-func compareFrames(a, b Frame) int {
-	return cmp.Or(
-		strings.Compare(a.Resource, b.Resource),
-		cmp.Compare(a.Line, b.Line),
-		cmp.Compare(a.Column, b.Column),
-		strings.Compare(a.Name, b.Name),
-	)
+// rankStrings returns for each string of t that use marks its place in the order of the
+// texts. Equal texts have equal ranks.
+func (t *Trie) rankStrings(use func(FrameRow) StringID) []uint32 {
+	rank := make([]uint32, len(t.Strings))
+	used := make([]StringID, 0, 16)
+	for _, f := range t.Frames {
+		if s := use(f); rank[s] == 0 {
+			rank[s] = 1
+			used = append(used, s)
+		}
+	}
+	slices.SortFunc(used, func(a, b StringID) int { return strings.Compare(t.Strings[a], t.Strings[b]) })
+	place := uint32(0)
+	for i, s := range used {
+		if i > 0 && t.Strings[s] != t.Strings[used[i-1]] {
+			place++
+		}
+		rank[s] = place
+	}
+	return rank
 }
 
-// rankFrames returns the frames in the order of compareFrames and each frame's place in
-// it. Equal frames have equal ranks.
+// rankFrames returns the frames ordered by resource, line, column and name, and each
+// frame's place in that order. Equal frames have equal ranks. A trace has few resources,
+// so they are compared once and not with each pair of frames.
 func (t *Trie) rankFrames() (order []FrameID, rank []uint32) {
+	resource := t.rankStrings(func(f FrameRow) StringID { return f.Resource })
+	compare := func(a, b FrameID) int {
+		x, y := &t.Frames[a], &t.Frames[b]
+		if c := cmp.Compare(resource[x.Resource], resource[y.Resource]); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(uint64(x.Line)<<32|uint64(x.Column), uint64(y.Line)<<32|uint64(y.Column)); c != 0 {
+			return c
+		}
+		return strings.Compare(t.Strings[x.Name], t.Strings[y.Name])
+	}
 	order = make([]FrameID, len(t.Frames))
 	for i := range order {
 		order[i] = FrameID(i)
 	}
-	slices.SortFunc(order, func(a, b FrameID) int {
-		return cmp.Or(compareFrames(t.FrameOf(a), t.FrameOf(b)), cmp.Compare(a, b))
-	})
+	slices.SortStableFunc(order, compare)
 	rank = make([]uint32, len(order))
 	for i, f := range order {
-		if i > 0 && t.FrameOf(f) == t.FrameOf(order[i-1]) {
+		if i > 0 && compare(f, order[i-1]) == 0 {
 			rank[f] = rank[order[i-1]]
 		} else {
 			rank[f] = uint32(i)
