@@ -60,15 +60,12 @@ func readBody(w http.ResponseWriter, r *http.Request, lim Limits, mem *memory) (
 	if r.ContentLength > lim.Body {
 		return nil, tooLarge(lim)
 	}
-	conn := http.NewResponseController(w)
-	_ = conn.SetReadDeadline(time.Now().Add(lim.Read)) // not every server can, such as that of a test
+	// Not every server can do that, such as the recorder of a test.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lim.Read))
 	sent, err := mem.readAll(http.MaxBytesReader(w, r.Body, lim.Body), lim.Body)
 	if err != nil {
 		return nil, bodyError(err, lim)
 	}
-	// The server goes on reading to see whether the client hangs up. It must not take
-	// the deadline for that.
-	_ = conn.SetReadDeadline(time.Time{})
 	if len(sent) == 0 {
 		return nil, refuse(http.StatusBadRequest, "empty", "body: it is empty")
 	}

@@ -3,7 +3,6 @@ package collect
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -318,8 +317,13 @@ func TestInFlight(t *testing.T) {
 	if n := col.inFlight.Load(); n != 0 {
 		t.Errorf("%d bytes are still in flight", n)
 	}
+}
 
-	// Many at once never hold more than they may, and those that fit are served.
+// TestInFlightMany sends many at once: they never hold more than they may, and those
+// that fit are served.
+func TestInFlightMany(t *testing.T) {
+	const limit = 40 << 10
+	col, _ := newCollector(Options{Limits: Limits{InFlight: limit}})
 	var most, served int64
 	var mu sync.Mutex
 	stop := make(chan struct{})
@@ -337,14 +341,11 @@ func TestInFlight(t *testing.T) {
 			}
 		}
 	})
-	var z bytes.Buffer
-	w := gzip.NewWriter(&z)
-	_, _ = io.WriteString(w, strings.Repeat(" ", 12<<10)+traceJSON("f", ""))
-	_ = w.Close()
+	body := compress(t, "gzip", strings.Repeat(" ", 12<<10)+traceJSON("f", ""))
 	for range 8 {
 		clients.Go(func() {
 			for range 25 {
-				switch got := post(t, col, z.String(), "Content-Encoding", "gzip"); got.status {
+				switch got := post(t, col, body, "Content-Encoding", "gzip"); got.status {
 				case 202:
 					mu.Lock()
 					served++

@@ -83,6 +83,20 @@ func TestMergeFilesCounts(t *testing.T) {
 			}
 		}
 	}
+	// Of a part of a profile nobody knows which page views its groups share.
+	for _, grouped := range []bool{false, true} {
+		got, err := MergeFiles(t.Context(), []File{merged}, Selection{Feature: "edit", Grouped: grouped}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c trie.Coverage
+		for _, g := range got.Profile.Groups {
+			c.Add(g.Coverage)
+		}
+		if p := got.Profile; p.Traces != c.Traces || p.Views != c.Views || p.Traces <= 16 {
+			t.Errorf("grouped %v: %d traces, %d views, the groups have %+v", grouped, p.Traces, p.Views, c)
+		}
+	}
 	got, err := MergeFiles(t.Context(), append(each, merged), Selection{}, nil)
 	if err != nil || got.Profile.Traces != 48 || got.Profile.Views != 24 {
 		t.Errorf("both: %d traces, %d views, %v", got.Profile.Traces, got.Profile.Views, err)

@@ -1,0 +1,196 @@
+package collect
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+func TestPageBudget(t *testing.T) {
+	var now atomic.Int64
+	now.Store(noon.UnixMicro())
+	var log bytes.Buffer
+	col, s := newCollector(Options{
+		Limits: Limits{Pages: 5}, KnownPages: []string{"/known", PageUnknown},
+		Now:    func() time.Time { return time.UnixMicro(now.Load()).UTC() },
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	// Many at once: exactly three new pages find room, each for all of its traces.
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			for n := range 40 {
+				page := fmt.Sprintf("/page-%c%c", 'a'+n/8, 'a'+n%8)
+				if got := post(t, col, traceJSON("f", fmt.Sprintf(`"page":"%s","viewId":"%d-%d",`, page, i, n))); got.status != 202 {
+					t.Errorf("got %d %q", got.status, got.Error)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	count := func() map[string]int {
+		pages := map[string]int{}
+		for _, r := range s.records {
+			if len(r.Pages) != 1 || traceOf(t, r).Context.Page != r.Pages[0] {
+				t.Errorf("record of %q, trace of %q", r.Pages, traceOf(t, r).Context.Page)
+			}
+			pages[r.Pages[0]]++
+		}
+		return pages
+	}
+	pages := count()
+	if len(pages) != 4 || pages[PageOther] != 8*37 {
+		t.Errorf("pages: %v", pages)
+	}
+	if n := s.metric(t, "folded_pages_total"); n != 8*37 {
+		t.Errorf("%v are counted as folded, want %d", n, 8*37)
+	}
+	if n := strings.Count(log.String(), "too many distinct pages this hour"); n != 1 {
+		t.Errorf("the log says so %d times:\n%s", n, log.String())
+	}
+	// What is known, and what is no page, still has a place.
+	clear(s.records)
+	post(t, col, traceJSON("f", `"page":"/known?x",`))
+	post(t, col, traceJSON("f", ""))
+	post(t, col, traceJSON("f", `"page":"/new",`))
+	if pages := count(); pages["/known"] != 1 || pages[PageUnknown] != 1 || pages[PageOther] != 1 {
+		t.Errorf("pages: %v", pages)
+	}
+	// The next hour begins anew, also for clocks that go back afterwards.
+	clear(s.records)
+	now.Add(time.Hour.Microseconds())
+	post(t, col, traceJSON("f", `"page":"/new",`))
+	now.Add(-time.Hour.Microseconds())
+	for i := range 6 {
+		post(t, col, traceJSON("f", fmt.Sprintf(`"page":"/other-%c",`, 'a'+i)))
+	}
+	if pages := count(); pages["/new"] != 1 || pages[PageOther] != 2 {
+		t.Errorf("pages in the next hour: %v", pages)
+	}
+}
+
+// TestSpans checks the pages and features of a trace that has several.
+func TestSpans(t *testing.T) {
+	col, s := newCollector(Options{Limits: Limits{Pages: 3}})
+	got := post(t, col, traceJSON("f", `"page":"/start/1?x","release":"r1","environment":"production","spans":[`+
+		`{"page":"/user/8123?tab=1","start":5,"end":10},{"page":"https://www.example.com/user/9","start":10,"end":12},`+
+		`{"page":"/third","start":12,"end":13},{"page":"/fourth","start":13,"end":14},{"page":"/later","start":20,"end":30},`+
+		`{"feature":"before","start":-20,"end":-10},{"feature":"search","start":0,"end":6},{"feature":"search","start":3,"end":7},{"feature":"edit","start":7,"end":8},`+
+		`{"feature":"before","start":-20,"end":-10},{"feature":"nothing","start":8,"end":8},{"feature":"later","start":20,"end":30}],`))
+	if got.status != 202 {
+		t.Fatalf("got %d %q", got.status, got.Error)
+	}
+	r := s.only(t)
+	tr := traceOf(t, r)
+	// The first three in the order of their names have room.
+	if want := []string{PageOther, "/fourth", "/start/:id", "/third"}; !slices.Equal(r.Pages, want) || !slices.Equal(tr.Pages(), want) {
+		t.Errorf("pages %q, of the trace %q, want %q", r.Pages, tr.Pages(), want)
+	}
+	if want := []store.Tag{{Key: "release", Value: "r1"}, {Key: "environment", Value: "production"}, {Key: "feature", Value: "search"}, {Key: "feature", Value: "edit"}}; !slices.Equal(r.Tags, want) {
+		t.Errorf("tags %v, want %v", r.Tags, want)
+	}
+	features := map[string]bool{}
+	for _, p := range tr.Pages() {
+		for _, f := range tr.Features(p) {
+			features[f] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(features)); !slices.Equal(got, []string{"edit", "search"}) {
+		t.Errorf("the trace has features %q", got)
+	}
+	if n := s.metric(t, "folded_pages_total"); n != 1 {
+		t.Errorf("%v traces are counted as folded", n)
+	}
+}
+
+// TestManyPages sends a trace of more pages than one record may have.
+func TestManyPages(t *testing.T) {
+	var spans []string
+	for i := range 300 {
+		spans = append(spans, fmt.Sprintf(`{"page":"/page-%c%c","start":%d,"end":%d}`, 'a'+i/20, 'a'+i%20, i*10, i*10+10))
+	}
+	body := strings.Replace(traceJSON("f", `"spans":[`+strings.Join(spans, ",")+`],`), `"timestamp":10`, `"timestamp":3000`, 1)
+	col, s := newCollector(Options{})
+	if got := post(t, col, body); got.status != 202 {
+		t.Fatalf("got %d %q", got.status, got.Error)
+	}
+	r := s.only(t)
+	if len(r.Pages) != store.MaxPages || !slices.Contains(r.Pages, PageOther) || !slices.Contains(r.Pages, PageUnknown) {
+		t.Errorf("%d pages: %q", len(r.Pages), r.Pages)
+	}
+	if pages := traceOf(t, r).Pages(); !slices.Equal(pages, r.Pages) {
+		t.Errorf("the trace has pages %q, the record %q", pages, r.Pages)
+	}
+}
+
+// TestTagLimits checks that what the catalogue can not count is stored all the same.
+func TestTagLimits(t *testing.T) {
+	var spans []string
+	for i := range 40 {
+		spans = append(spans, fmt.Sprintf(`{"feature":"f%d","start":%d,"end":%d}`, i, i/4, i/4+1))
+	}
+	col, s := newCollector(Options{Limits: Limits{Tags: 35}})
+	send := func(more string) (tags []store.Tag, tr *trie.Trace) {
+		clear(s.records)
+		if got := post(t, col, traceJSON("f", more)); got.status != 202 {
+			t.Fatalf("%.80s: got %d %q", more, got.status, got.Error)
+		}
+		return s.only(t).Tags, traceOf(t, s.only(t))
+	}
+	tags, tr := send(`"spans":[` + strings.Join(spans, ",") + `],`)
+	if len(tags) != store.MaxTags || len(tr.Features(PageUnknown)) != 40 {
+		t.Errorf("%d tags, %d features", len(tags), len(tr.Features(PageUnknown)))
+	}
+	if n := s.metric(t, "uncounted_tags_total"); n != 8 {
+		t.Errorf("%v tags are not counted, want 8", n)
+	}
+	long := strings.Repeat("r", store.MaxTagValue+1)
+	if tags, tr := send(`"release":"` + long + `",`); len(tags) != 0 || tr.Context.Release != long {
+		t.Errorf("long: %d tags, release %q", len(tags), tr.Context.Release)
+	}
+	if tags, tr := send(`"release":"a\u0000b",`); len(tags) != 0 || tr.Context.Release != "a\x00b" {
+		t.Errorf("NUL: %d tags, release %q", len(tags), tr.Context.Release)
+	}
+	for i := range 6 {
+		tags, tr := send(fmt.Sprintf(`"release":"r%d",`, i))
+		if want := i < 35-store.MaxTags; (len(tags) == 1) != want || tr.Context.Release == "" {
+			t.Errorf("release %d: tags %v, release %q", i, tags, tr.Context.Release)
+		}
+	}
+	if tags, _ := send(`"release":"r0",`); len(tags) != 1 {
+		t.Error("a release that is known is not counted")
+	}
+}
+
+func TestAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		spans [][2]int64 // start and length
+		want  int
+	}{
+		{nil, 0},
+		{[][2]int64{{0, 10}}, 1},
+		{[][2]int64{{0, 10}, {10, 10}, {20, 0}}, 1},
+		{[][2]int64{{0, 10}, {9, 10}, {18, 10}}, 2},
+		{[][2]int64{{0, 100}, {1, 1}, {2, 1}, {3, 1}}, 2},
+		{[][2]int64{{0, 100}, {0, 100}, {0, 100}, {50, 1}}, 4},
+		{[][2]int64{{0, 0}, {0, 0}, {0, 0}}, 1},
+	} {
+		var spans []trie.Span
+		for _, s := range c.spans {
+			spans = append(spans, trie.Span{Kind: trie.SpanFeature, Name: "f", Start: s[0], Length: s[1]})
+		}
+		if got := atOnce(spans); got != c.want {
+			t.Errorf("%v: got %d, want %d", c.spans, got, c.want)
+		}
+	}
+}

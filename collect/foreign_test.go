@@ -1,0 +1,61 @@
+package collect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestForeign(t *testing.T) {
+	const own = "https://www.example.com/app.js"
+	frames := func(resources ...string) string {
+		var names, frames, stacks []string
+		for i, r := range resources {
+			names = append(names, `"`+r+`"`)
+			frames = append(frames, fmt.Sprintf(`{"name":"f%d","resourceId":%d,"line":1,"column":%d}`, i, i, i+1))
+			parent := ""
+			if i > 0 {
+				parent = fmt.Sprintf(`,"parentId":%d`, i-1)
+			}
+			stacks = append(stacks, fmt.Sprintf(`{"frameId":%d%s}`, i, parent))
+		}
+		return fmt.Sprintf(`{"interval":10,"trace":{"resources":[%s],"frames":[%s],"stacks":[%s],"samples":[{"timestamp":0,"stackId":%d}]}}`,
+			strings.Join(names, ","), strings.Join(frames, ","), strings.Join(stacks, ","), len(resources)-1)
+	}
+	first := []string{"www.example.com", "*.cdn.Example.net", "localhost:3000"}
+	for _, c := range []struct {
+		name      string
+		first     []string
+		resources []string
+		want      string // names, root first
+	}{
+		{"all are shown", nil, []string{own, "https://ads.example/x.js", "https://ads.example/y.js"}, "f0 f1 f2"},
+		{"run of another host", first, []string{own, "https://ads.example/x.js", "https://ads.example/y.js", own}, "f0 (third-party ads.example) f3"},
+		{"two hosts", first, []string{"https://ads.example/x.js", "https://Ads2.example:8443/y.js"}, "(third-party ads.example) (third-party ads2.example)"},
+		{"below a wildcard", first, []string{"https://a.b.cdn.example.net/x.js", "https://cdn.example.net/y.js"}, "f0 (third-party cdn.example.net)"},
+		{"no wildcard", first, []string{"https://evilwww.example.com/x.js", "https://example.com/y.js"}, "(third-party evilwww.example.com) (third-party example.com)"},
+		{"ports", first, []string{"http://localhost:3000/x.js", "http://localhost:3001/x.js", "https://www.example.com:8443/y.js"}, "f0 (third-party localhost) f2"},
+		{"other spellings", first, []string{"HTTPS://WWW.Example.COM/x.js", "https://www.example.com./y.js"}, "f0 f1"},
+		{"user in front", first, []string{"https://www.example.com@ads.example/x.js"}, "(third-party ads.example)"},
+		{"blobs", first, []string{"blob:https://ads.example/1-2-3", "blob:https://www.example.com/1-2-3"}, "(third-party ads.example) f1"},
+		{"no host", first, []string{"data:text/javascript,1", "about:blank", "file:///app.js"}, "f0 f1 f2"},
+		{"not a URL", first, []string{"https://ads.example/%zz", "https://a b/"}, "(unknown)"},
+		{"extensions", nil, []string{own, "chrome-extension://abc/x.js", "moz-extension://def/y.js", own}, "f0 (unknown) f3"},
+	} {
+		col, s := newCollector(Options{FirstParty: c.first})
+		if got := post(t, col, frames(c.resources...)); got.status != 202 {
+			t.Errorf("%s: got %d %q", c.name, got.status, got.Error)
+			continue
+		}
+		tr := traceOf(t, s.only(t))
+		var names []string
+		for n := range tr.Stack(tr.Samples[0].Node) {
+			names = append(names, tr.Frame(n).Name)
+		}
+		slices.Reverse(names)
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
