@@ -2,7 +2,6 @@ package encode
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -76,7 +75,7 @@ func (r *documentReader) samples(out []trie.Sample, nodes int) ([]trie.Sample, e
 	if len(out) != count || len(lengths) > 0 {
 		return nil, refuse(Invalid, "sample_run", "%d samples, sample_time has %d", len(out), count)
 	}
-	return out, errors.Join(r.sampleTimes(out), r.markers(out))
+	return out, first(r.sampleTimes(out), r.markers(out))
 }
 
 func (r *documentReader) sampleTimes(samples []trie.Sample) error {
@@ -135,7 +134,7 @@ func (r *documentReader) readContext() (trie.Context, error) {
 	if !r.hasContext {
 		return trie.Context{}, nil
 	}
-	if err := errors.Join(
+	if err := first(
 		check("context.label_key", len(p.LabelKey), r.lim.Labels),
 		check("context.span_kind", len(p.SpanKind), r.lim.Spans),
 	); err != nil {
@@ -175,12 +174,12 @@ func (r *documentReader) checkTexts(c *trie.Context) error {
 		}
 		return nil
 	}
-	err := errors.Join(check("page", c.Page), check("release", c.Release), check("environment", c.Environment))
+	err := first(check("page", c.Page), check("release", c.Release), check("environment", c.Environment))
 	for _, l := range c.Labels {
-		err = errors.Join(err, check("label_key", l.Key), check("label_value", l.Value))
+		err = first(err, check("label_key", l.Key), check("label_value", l.Value))
 	}
 	for _, s := range c.Spans {
-		err = errors.Join(err, check("span_name", s.Name))
+		err = first(err, check("span_name", s.Name))
 	}
 	return err
 }

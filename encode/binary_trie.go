@@ -1,7 +1,6 @@
 package encode
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -22,7 +21,7 @@ func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 // readTrie fills the tables of t from the columns, in the memory that they have.
 func (r *documentReader) readTrie(t *trie.Trie) error {
 	names, urls := len(r.col(colNameLength)), len(r.col(colResourceLength))
-	if err := errors.Join(
+	if err := first(
 		check("resource_length", urls, r.lim.Resources),
 		check("frame_name", len(r.col(colFrameName)), r.lim.Frames),
 		check("name_length", names, r.lim.Frames),

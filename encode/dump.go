@@ -2,7 +2,6 @@ package encode
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,7 +26,7 @@ import (
 func Dump(w io.Writer, data []byte) error {
 	d := dumper{w: bufio.NewWriter(w), data: data}
 	err := d.message((&fieldtriev1.Document{}).ProtoReflect().Descriptor(), 0, len(data), 0)
-	return errors.Join(err, d.w.Flush())
+	return first(err, d.w.Flush())
 }
 
 // dumper writes ranges of a document, which are given by their offsets.

@@ -87,3 +87,13 @@ func check(field string, n, most int) error {
 	}
 	return nil
 }
+
+// first returns the first error that is not nil.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -48,15 +48,7 @@ func NewMerger() *Merger { return &Merger{profile: NewProfile()} }
 func (m *Merger) Profile() *Profile { return m.profile }
 
 // Group returns the number of the group with these labels, which must be sorted.
-func (m *Merger) Group(l Labels) int {
-	for i := range m.profile.Groups {
-		if slices.Equal(m.profile.Groups[i].Labels, l) {
-			return i
-		}
-	}
-	m.profile.Groups = append(m.profile.Groups, Group{Labels: l})
-	return len(m.profile.Groups) - 1
-}
+func (m *Merger) Group(l Labels) int { return m.profile.group(l) }
 
 // begin forgets the numbering of the last input.
 func (m *Merger) begin(t *Trie) {

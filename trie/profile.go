@@ -2,8 +2,7 @@ package trie
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"strconv"
 )
 
 // Coverage is what a group of weights knows beside its stacks. All values add up.
@@ -32,6 +31,8 @@ type Profile struct {
 	// Unknown holds fields of the binary format that this version does not know, as
 	// they were read. Merging drops them.
 	Unknown []byte
+
+	byLabels map[string]int // places in Groups, once somebody has asked for a group
 }
 
 // NewProfile returns the empty profile.
@@ -70,24 +71,38 @@ func (g *Group) Sum() (self, samples int64) {
 
 // key is a text that is equal for equal labels only.
 func (l Labels) key() string {
-	var b strings.Builder
+	var b []byte
 	for _, x := range l {
-		fmt.Fprintf(&b, "%d:%s%d:%s", len(x.Key), x.Key, len(x.Value), x.Value)
+		for _, text := range [...]string{x.Key, x.Value} {
+			b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
+			b = append(b, text...)
+		}
 	}
-	return b.String()
+	return string(b)
+}
+
+// group returns the place of the group with these labels, which it adds if p does not
+// have it. There may be as many groups as there are sets of features on all pages.
+func (p *Profile) group(l Labels) int {
+	if p.byLabels == nil || len(p.byLabels) != len(p.Groups) { // somebody has changed p.Groups
+		p.byLabels = make(map[string]int, len(p.Groups)+1)
+		for i := range p.Groups {
+			p.byLabels[p.Groups[i].Labels.key()] = i
+		}
+	}
+	key := l.key()
+	i, ok := p.byLabels[key]
+	if !ok {
+		i = len(p.Groups)
+		p.Groups = append(p.Groups, Group{Labels: l})
+		p.byLabels[key] = i
+	}
+	return i
 }
 
 // Group returns the group with these labels, which must be sorted. It adds the group if
 // p does not have it; the pointer is good until the next group is added.
-func (p *Profile) Group(l Labels) *Group {
-	for i := range p.Groups {
-		if slices.Equal(p.Groups[i].Labels, l) {
-			return &p.Groups[i]
-		}
-	}
-	p.Groups = append(p.Groups, Group{Labels: l})
-	return &p.Groups[len(p.Groups)-1]
-}
+func (p *Profile) Group(l Labels) *Group { return &p.Groups[p.group(l)] }
 
 // Add adds w to node n, of the trie of p, in the group with labels l.
 func (p *Profile) Add(l Labels, n NodeID, w Weight) { p.Group(l).Weights.Add(n, w) }

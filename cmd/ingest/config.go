@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -30,7 +32,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data; made if it is not there")
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
-	fs.StringArrayVar(&c.origins, "allow-origin", nil, "`ORIGIN` that may send traces, such as https://www.example.com or https://*.example.com; repeatable (default all)")
+	fs.Var((*originsValue)(&c.origins), "allow-origin", "`ORIGIN` that may send traces, such as https://www.example.com or https://*.example.com; repeatable (default all)")
 	fs.StringArrayVar(&c.firstParty, "first-party", nil, "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
 	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
 	c.retention = 7 * 24 * time.Hour
@@ -96,5 +98,21 @@ func (v *ageValue) Set(s string) error {
 		return fmt.Errorf("%q is not a duration such as 24h or 7d", s)
 	}
 	*v = ageValue(d)
+	return nil
+}
+
+// originsValue is a flag for origins that may send traces. A value that no browser can
+// send would keep everybody out without a word.
+type originsValue []string
+
+func (v *originsValue) String() string { return strings.Join(*v, " ") }
+func (v *originsValue) Type() string   { return "origin" }
+func (v *originsValue) Set(s string) error {
+	u, err := url.Parse(strings.Replace(s, "://*.", "://", 1))
+	if s != "*" && (err != nil || u.Host == "" || strings.Contains(u.Host, "*") ||
+		(u.Scheme != "https" && u.Scheme != "http") || s != strings.TrimRight(s, "/") || u.Path+u.RawQuery+u.Fragment != "") {
+		return fmt.Errorf("%q is not an origin such as https://www.example.com or https://*.example.com", s)
+	}
+	*v = append(*v, s)
 	return nil
 }
