@@ -90,11 +90,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := printTable(stdout, all); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // "<=" is for people too
+	e.SetIndent("", "  ")
+	if err := e.Encode(all); err != nil {
 		return err
 	}
-	return os.WriteFile(*out, append(text, '\n'), 0o644)
+	return os.WriteFile(*out, text.Bytes(), 0o644)
 }
 
 func printTable(w io.Writer, figures []figure) error {
