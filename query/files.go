@@ -20,8 +20,8 @@ type File struct {
 const maxFile = 1 << 30
 
 // MergeFiles merges files. Of traces it takes what sel asks for; times are not looked
-// at, since files do not say when they were received. Profiles have no traces left to
-// select from and are merged whole, their labels kept if sel is grouped. The result has
+// at, since files do not say when they were received. Of profiles, which have no traces
+// left to select from, it takes the groups whose labels fit. The result has
 // no stats but the number of traces and the bytes.
 func MergeFiles(ctx context.Context, files []File, sel Selection, progress func(uint64)) (Result, error) {
 	m := trie.NewMerger()

@@ -9,8 +9,8 @@ import (
 )
 
 // index finds the rows of a trie's tables. The tables themselves hold the keys: merging
-// is mostly looking up frames and nodes, and this takes a third of the time that maps
-// take (docs/benchmarks.md, merge/cpu_vs_pprof).
+// is mostly looking up frames and nodes, and maps would take more than twice the time
+// (docs/design.md).
 type index struct {
 	strings hashTable // without the empty string
 	frames  hashTable

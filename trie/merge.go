@@ -3,7 +3,8 @@ package trie
 import "slices"
 
 // Merger merges traces and profiles into one profile. It keeps scratch space between
-// calls, so use one for many. The inputs are never changed and not kept.
+// calls, so use one for many. The inputs are never changed, and no memory of theirs is kept
+// but the labels of groups.
 type Merger struct {
 	profile *Profile
 
@@ -185,14 +186,15 @@ func (m *Merger) weigh(t *Trace, g int) {
 	c := &m.profile.Groups[g].Coverage
 	var stackless, unsampled int64
 	for i, s := range t.stretches() {
-		self, gap, counts := s.clip-s.start, s.end-s.clip, s.counts
+		self, gap, here := s.clip-s.start, s.end-s.clip, true
 		if len(m.slices) > 1 {
-			self, gap, counts = m.share(s, g)
-			if self|gap == 0 && !counts {
-				continue
-			}
+			self, gap, here = m.share(s, g)
 		}
+		counts := s.counts && here
 		unsampled += gap
+		if self == 0 && !here {
+			continue // a gap says nothing of what ran in it
+		}
 		sample := &t.Samples[i]
 		if sample.Marker != MarkerNone {
 			if frame, onTop := sample.Marker.synthetic(sample.Node != Root); onTop {
@@ -216,18 +218,17 @@ func (m *Merger) weigh(t *Trace, g int) {
 	c.Unsampled = add(c.Unsampled, unsampled)
 }
 
-// share returns what of s lies in the slices that go to group g, and whether the
-// sample itself does.
-func (m *Merger) share(s stretch, g int) (self, gap int64, counts bool) {
+// share returns what of s lies in the slices that go to group g, and whether the moment
+// of the sample itself does.
+func (m *Merger) share(s stretch, g int) (self, gap int64, here bool) {
 	at := sliceAt(m.slices, s.start)
 	for k := at; k < len(m.slices) && m.slices[k].Start < max(s.end, s.start+1); k++ {
 		if m.to[k] == g {
 			self += m.slices[k].overlap(s.start, s.clip)
 			gap += m.slices[k].overlap(s.clip, s.end)
-			counts = counts || s.counts && k == at
 		}
 	}
-	return self, gap, counts
+	return self, gap, m.to[at] == g
 }
 
 func (m *Merger) countTruncated(c *Coverage, n NodeID) {

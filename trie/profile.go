@@ -2,6 +2,7 @@ package trie
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -82,21 +83,23 @@ func (l Labels) key() string {
 }
 
 // group returns the place of the group with these labels, which it adds if p does not
-// have it. There may be as many groups as there are sets of features on all pages.
+// have it. There may be as many groups as there are sets of features on all pages, so
+// the places are remembered; Groups is open to all, so what is remembered is checked.
 func (p *Profile) group(l Labels) int {
-	if p.byLabels == nil || len(p.byLabels) != len(p.Groups) { // somebody has changed p.Groups
-		p.byLabels = make(map[string]int, len(p.Groups)+1)
-		for i := range p.Groups {
-			p.byLabels[p.Groups[i].Labels.key()] = i
-		}
-	}
 	key := l.key()
 	i, ok := p.byLabels[key]
-	if !ok {
+	if ok && i < len(p.Groups) && slices.Equal(p.Groups[i].Labels, l) {
+		return i
+	}
+	if p.byLabels == nil {
+		p.byLabels = map[string]int{}
+	}
+	i = slices.IndexFunc(p.Groups, func(g Group) bool { return slices.Equal(g.Labels, l) })
+	if i < 0 {
 		i = len(p.Groups)
 		p.Groups = append(p.Groups, Group{Labels: l})
-		p.byLabels[key] = i
 	}
+	p.byLabels[key] = i
 	return i
 }
 

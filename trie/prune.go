@@ -34,10 +34,16 @@ func (p *Profile) Prune(maxNodes int) *Profile {
 		from, to := &p.Groups[i], &out.Groups[i]
 		to.Labels, to.Coverage = from.Labels, from.Coverage
 		for n, w := range from.Weights.All() {
-			if folded[n] {
-				w.Reach = max(0, w.Reach-to.Weights.Of(nodeOf[n]).Reach)
+			id := nodeOf[n]
+			if out.Nodes[id].Frame == other {
+				// The larger of the two, whichever sign a difference has.
+				if have := to.Weights.Of(id).Reach; compareSize(w.Reach, have) > 0 {
+					w.Reach -= have
+				} else {
+					w.Reach = 0
+				}
 			}
-			to.Weights.Add(nodeOf[n], w)
+			to.Weights.Add(id, w)
 		}
 	}
 	return out

@@ -42,7 +42,8 @@ type Node struct {
 
 // Trie is a set of stacks in which stacks with the same callers share nodes. The tables
 // are exported for encoders; change them through [Trie.Child] and [Trie.Intern] only,
-// which keep each entry unique.
+// which keep each entry unique. A copy of the struct shares its tables: read it, but do
+// not add to both.
 type Trie struct {
 	Strings []string   // [0] is ""
 	Frames  []FrameRow // in no particular order

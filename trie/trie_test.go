@@ -288,3 +288,55 @@ func TestEqualByValue(t *testing.T) {
 		t.Error("profiles that differ are Equal")
 	}
 }
+
+// A gap says nothing of what ran in it, and a sample without time was seen all the same,
+// whether or not the trace has spans.
+func TestReachInSlices(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10_000}}
+	boot, burst := trace.Insert(named("boot")...), trace.Insert(named("burst")...)
+	trace.Samples = []Sample{{0, boot, 0}, {10_000, burst, 0}, {10_000, boot, 0}, {1_000_000, boot, 0}}
+	for _, spans := range [][]Span{nil, {{SpanFeature, "search", 500_000, 100_000}}} {
+		trace.Context.Spans = spans
+		m := NewMerger()
+		m.AddTrace(trace, func(s Slice) int { return m.Group(MakeLabels("feature", strings.Join(s.Features, "+"))) })
+		for _, g := range m.Profile().Groups {
+			want := map[NodeID]int64{boot: 1, burst: 1}
+			if g.Labels.Value("feature") == "search" {
+				want = map[NodeID]int64{}
+				if g.Coverage.Unsampled != 100_000 {
+					t.Errorf("%v: %+v", g.Labels, g.Coverage)
+				}
+			}
+			for _, n := range []NodeID{boot, burst} {
+				if got := g.Weights.Of(n).Reach; got != want[n] {
+					t.Errorf("spans %v, group %v: reach of node %d is %d, want %d", spans, g.Labels, n, got, want[n])
+				}
+			}
+		}
+	}
+}
+
+func TestPruneReach(t *testing.T) {
+	p := NewProfile()
+	p.Add(nil, p.Insert(named("x", "y")...), Weight{5, 5, 3})
+	p.Add(nil, p.Insert(named("x", "z")...), Weight{1, 1, 2})
+	if w := stacks(p.Prune(0))["(other)"]; w != (Weight{6, 6, 3}) {
+		t.Errorf("got %+v", w)
+	}
+	if w := stacks(Subtract(NewProfile(), p).Prune(0))["(other)"]; w != (Weight{-6, -6, -3}) {
+		t.Errorf("of the negative: got %+v", w)
+	}
+}
+
+// Groups is open to all, so somebody may put other groups there.
+func TestGroupsReplaced(t *testing.T) {
+	p := NewProfile()
+	n := p.Insert(named("f")...)
+	p.Add(MakeLabels("page", "/a"), n, Weight{Self: 1})
+	p.Groups = []Group{{Labels: MakeLabels("page", "/b")}}
+	p.Add(MakeLabels("page", "/b"), n, Weight{Self: 2})
+	p.Add(MakeLabels("page", "/a"), n, Weight{Self: 4})
+	if err := p.Validate(); err != nil || len(p.Groups) != 2 {
+		t.Errorf("%d groups, %v", len(p.Groups), err)
+	}
+}
