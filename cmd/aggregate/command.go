@@ -58,13 +58,30 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	if c.list != "" && !slices.Contains(lists[:], c.list) {
 		return fmt.Errorf("--list %s: known are %s", c.list, strings.Join(lists[:], ", "))
 	}
-	if len(c.files) > 0 {
-		for _, flag := range []string{"since", "until", "data", "addr", "list"} {
+	not := func(with string, flags ...string) error {
+		for _, flag := range flags {
 			if fs.Changed(flag) {
-				return fmt.Errorf("--%s does not go with files", flag)
+				return fmt.Errorf("--%s does not go with %s", flag, with)
 			}
 		}
+		return nil
+	}
+	if len(c.files) > 0 {
+		if err := not("files", "since", "until", "data", "addr", "list"); err != nil {
+			return err
+		}
 		c.since = ""
+	}
+	if c.list != "" {
+		if err := not("--list", "feature", "release", "label", "rows"); err != nil {
+			return err
+		}
+	}
+	if c.rows < 1 && c.rows != -1 {
+		return fmt.Errorf("--rows %d: a number from 1, or -1 for all", c.rows)
+	}
+	if c.data == "" && c.addr == "" {
+		return errors.New("--data: the name of the directory is empty")
 	}
 	if fs.Changed("data") && fs.Changed("addr") {
 		return errors.New("--data and --addr: use one of them")

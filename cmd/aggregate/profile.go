@@ -118,24 +118,51 @@ func (c *command) write(r query.Result) error {
 }
 
 // writeFile makes the file name with what write writes. It appears whole or not at all.
-func writeFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+// What is there and is no regular file, such as a pipe, is written to.
+func writeFile(name string, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target // and not the link to it
+	}
+	var err error
+	if st, e := os.Stat(name); e == nil && !st.Mode().IsRegular() {
+		err = writeInto(name, write)
+	} else {
+		err = replaceFile(name, write)
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+func writeInto(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+// replaceFile writes a file beside name and gives it that name once it is whole.
+func replaceFile(name string, write func(io.Writer) error) (err error) {
+	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // less the umask
+	if err != nil {
+		return err
 	}
 	defer func() {
 		if err != nil {
 			_ = f.Close()
-			_ = os.Remove(f.Name())
+			_ = os.Remove(temporary)
 		}
 	}()
 	if err := write(f); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return err
 	}
-	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
 	}
-	return os.Rename(f.Name(), name)
+	return os.Rename(temporary, name)
 }
 
 // isTerminal reports whether w is a terminal.

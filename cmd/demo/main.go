@@ -137,11 +137,8 @@ func startDaemon(ctx context.Context, bin, data string) (*daemon, error) {
 		return nil, err
 	}
 	for range 400 {
-		if res, err := http.Get("http://" + d.private + "/readyz"); err == nil {
-			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return d, nil
-			}
+		if d.ready(ctx) {
+			return d, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -149,7 +146,24 @@ func startDaemon(ctx context.Context, bin, data string) (*daemon, error) {
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
-	return nil, errors.Join(fmt.Errorf("ingest does not get ready:\n%s", d.log.String()), d.stop())
+	err = d.stop() // before the log is read, to which the daemon writes
+	return nil, errors.Join(fmt.Errorf("ingest does not get ready:\n%s", d.log.String()), err)
+}
+
+// ready reports whether the daemon takes traces.
+func (d *daemon) ready(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.private+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
 }
 
 // stop ends the daemon as a service manager would.

@@ -33,7 +33,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
 	fs.Var((*originsValue)(&c.origins), "allow-origin", "`ORIGIN` that may send traces, such as https://www.example.com or https://*.example.com; repeatable (default all)")
-	fs.StringArrayVar(&c.firstParty, "first-party", nil, "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
+	fs.Var((*hostsValue)(&c.firstParty), "first-party", "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
 	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
 	c.retention = 7 * 24 * time.Hour
 	fs.Var((*ageValue)(&c.retention), "retention", "delete traces after this `DURATION`; 0 keeps them for ever")
@@ -50,6 +50,30 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&l.Pages, "max-pages", 2000, "most distinct pages an hour; further ones are counted as (other)")
 	fs.DurationVar(&l.Skew, "max-skew", 24*time.Hour, "client clocks further off are not believed")
 	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy all have one address")
+}
+
+// check refuses values with which the daemon would start and not work.
+func (c *config) check() error {
+	l := &c.limits
+	for flag, n := range map[string]int64{
+		"max-samples": int64(l.Trace.Samples), "max-stacks": int64(l.Trace.Nodes), "max-frames": int64(l.Trace.Frames),
+		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-skew": int64(l.Skew),
+	} {
+		if n <= 0 {
+			return fmt.Errorf("--%s must be above 0", flag)
+		}
+	}
+	if l.Rate < 0 {
+		return fmt.Errorf("--rate must not be negative")
+	}
+	const day = 24 * time.Hour
+	if p := c.partition; p < time.Minute || p%time.Minute != 0 || day%p != 0 {
+		return fmt.Errorf("--partition %v: it must be whole minutes and divide a day", p)
+	}
+	if c.data == "" {
+		return fmt.Errorf("--data: the name of the directory is empty")
+	}
+	return nil
 }
 
 // rules reads the file with page rules, if there is one.
@@ -89,12 +113,8 @@ type ageValue time.Duration
 func (v *ageValue) String() string { return time.Duration(*v).String() }
 func (v *ageValue) Type() string   { return "duration" }
 func (v *ageValue) Set(s string) error {
-	if s == "0" {
-		*v = 0
-		return nil
-	}
 	d, err := query.ParseAge(s)
-	if err != nil || d <= 0 {
+	if err != nil || d < 0 {
 		return fmt.Errorf("%q is not a duration such as 24h or 7d", s)
 	}
 	*v = ageValue(d)
@@ -112,6 +132,20 @@ func (v *originsValue) Set(s string) error {
 	if s != "*" && (err != nil || u.Host == "" || strings.Contains(u.Host, "*") ||
 		(u.Scheme != "https" && u.Scheme != "http") || s != strings.TrimRight(s, "/") || u.Path+u.RawQuery+u.Fragment != "") {
 		return fmt.Errorf("%q is not an origin such as https://www.example.com or https://*.example.com", s)
+	}
+	*v = append(*v, s)
+	return nil
+}
+
+// hostsValue is a flag for hosts. A URL would match no host, and hide all code.
+type hostsValue []string
+
+func (v *hostsValue) String() string { return strings.Join(*v, " ") }
+func (v *hostsValue) Type() string   { return "host" }
+func (v *hostsValue) Set(s string) error {
+	host := strings.TrimPrefix(s, "*.")
+	if u, err := url.Parse("https://" + host); err != nil || host == "" || u.Host != host || strings.ContainsAny(host, "*@") {
+		return fmt.Errorf("%q is not a host such as example.com or *.example.com", s)
 	}
 	*v = append(*v, s)
 	return nil

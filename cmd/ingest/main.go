@@ -76,6 +76,9 @@ func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 	if fs.NArg() > 0 {
 		return usageError{fmt.Errorf("unexpected argument %q; see ingest --help", fs.Arg(0))}
 	}
+	if err := c.check(); err != nil {
+		return usageError{err}
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}

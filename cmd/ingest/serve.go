@@ -21,8 +21,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// grace is how long requests in flight may take once the daemon is told to stop.
-const grace = 10 * time.Second
+// grace is how long requests in flight may take once the daemon is told to stop: longer
+// than a client has to send its body.
+const grace = 12 * time.Second
 
 // serve runs the daemon until ctx is done.
 func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
@@ -182,12 +183,27 @@ func (d *daemon) wait(ctx context.Context) error {
 		}
 	}
 	d.draining.Store(true)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	return errors.Join(cause, d.drain(context.WithoutCancel(ctx)))
+}
+
+// drain finishes what is in flight, for at most grace, and then cuts off the rest: the
+// store is closed next.
+func (d *daemon) drain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
+	ended := make(chan error, len(d.servers))
 	for _, srv := range d.servers {
-		if err := srv.Shutdown(ctx); err != nil {
-			cause = errors.Join(cause, fmt.Errorf("finish requests: %w", err))
-		}
+		go func() {
+			err := srv.Shutdown(ctx)
+			if err != nil {
+				err = errors.Join(fmt.Errorf("finish requests: %w", err), srv.Close())
+			}
+			ended <- err
+		}()
 	}
-	return cause
+	var err error
+	for range d.servers {
+		err = errors.Join(err, <-ended)
+	}
+	return err
 }
