@@ -67,7 +67,7 @@ func New(o Options) *Collector {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Collector{opts: o, limits: o.Limits.withDefaults(), mux: http.NewServeMux()}
+	c := &Collector{opts: o, limits: o.Limits.WithDefaults(), mux: http.NewServeMux()}
 	c.metrics = newMetrics(o.Metrics, c.inFlight.Load)
 	for _, s := range o.Origins {
 		c.origins = append(c.origins, parseOrigin(s))

@@ -22,7 +22,9 @@ type Limits struct {
 	Rate     float64       // requests a second from one address; 0: no limit
 }
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns l with every zero replaced by its default.
+func (l Limits) WithDefaults() Limits {
+	l.Trace = l.Trace.WithDefaults()
 	setDefault(&l.Body, 256<<10)
 	setDefault(&l.Inflated, 4<<20)
 	setDefault(&l.Ratio, 100)

@@ -65,7 +65,7 @@ func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
 	if m := d.columns.col(colMagic); len(m) != 1 {
 		return Document{}, refuse(Malformed, "magic", "stands %d times", len(m))
 	}
-	r := documentReader{BinaryDecoder: d, columns: &d.columns, lim: lim.withDefaults()}
+	r := documentReader{BinaryDecoder: d, columns: &d.columns, lim: lim.WithDefaults()}
 	if d.columns.single(colSampleUnit) == 0 {
 		p, err := r.profile()
 		return Document{Profile: p}, err

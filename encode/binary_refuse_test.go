@@ -242,7 +242,7 @@ func TestRefuseProfile(t *testing.T) {
 // bound is far off, so the groups before it are only said to be there.
 func TestRefuseCells(t *testing.T) {
 	p := groupedProfile()
-	r := documentReader{BinaryDecoder: new(BinaryDecoder), columns: new(columns), lim: Limits{}.withDefaults()}
+	r := documentReader{BinaryDecoder: new(BinaryDecoder), columns: new(columns), lim: Limits{}.WithDefaults()}
 	if err := r.columns.parse(encodeProfile(t, p)); err != nil {
 		t.Fatal(err)
 	}

@@ -57,15 +57,14 @@ type Limits struct {
 	Labels      int // 64
 }
 
-// Unlimited is what a command line tool may use for files that its user names.
-var unlimited = Limits{1 << 28, 1 << 26, 1 << 26, 1 << 24, 1 << 20, 1 << 20, 1 << 10}
-
 // FileLimits returns limits for files that the user of a program names: large enough
 // for any real recording, small enough that a broken file can not take all memory.
-func FileLimits() Limits { return unlimited }
+func FileLimits() Limits {
+	return Limits{1 << 28, 1 << 26, 1 << 26, 1 << 24, 1 << 20, 1 << 20, 1 << 10}
+}
 
-// withDefaults returns l with every zero replaced.
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns l with every zero replaced by its default.
+func (l Limits) WithDefaults() Limits {
 	for _, f := range []struct {
 		field *int
 		value int

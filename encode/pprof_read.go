@@ -40,7 +40,7 @@ func isPprof(data []byte) bool {
 // samples/count and pageviews/count are read if they are there, and the labels of the
 // samples become groups. Numeric labels, mappings and addresses are left out.
 func DecodePprof(data []byte, lim Limits) (*trie.Profile, error) {
-	lim = lim.withDefaults()
+	lim = lim.WithDefaults()
 	in, err := parsePprof(data)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ import (
 // trace is repaired, see [Repair].
 func DecodeProfilerTrace(data []byte, lim Limits) (*trie.Trace, error) {
 	d := profilerTraces.Get().(*profilerTrace)
-	d.begin(data, lim.withDefaults())
+	d.begin(data, lim.WithDefaults())
 	t, err := d.decode()
 	d.begin(nil, Limits{}) // lets go of data and of what is in t
 	if len(data) < 4<<20 { // one giant must not hold its memory for ever

@@ -23,7 +23,7 @@ import (
 //
 // For keys, nulls and text the rules are those of [DecodeProfilerTrace].
 func DecodeProposal(data []byte, lim Limits) (*trie.Trace, error) {
-	d := proposal{lim: lim.withDefaults(), ids: map[string]int{}}
+	d := proposal{lim: lim.WithDefaults(), ids: map[string]int{}}
 	d.reset(data)
 	d.document()
 	if d.err != nil {

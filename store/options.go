@@ -62,6 +62,12 @@ const (
 
 const minMemTable = 8 << 20 // below this Badger does not take values of 1 MiB
 
+// Validate reports the first option that can not be, as Open would.
+func (o Options) Validate() error {
+	_, err := o.withDefaults()
+	return err
+}
+
 // withDefaults fills in the zero fields and checks the rest.
 func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Program, filepath.Base(os.Args[0]))

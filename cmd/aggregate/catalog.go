@@ -26,9 +26,7 @@ func (c *command) printCatalog(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, w := range catalog.Warnings {
-		fmt.Fprintln(c.stderr, "aggregate: warning:", w)
-	}
+	c.warn(catalog.Warnings)
 	kind := strings.TrimSuffix(c.list, "s")
 	entries := catalog.Pages()
 	if kind != "page" {
@@ -47,10 +45,7 @@ func (c *command) printCatalog(ctx context.Context) (err error) {
 			return json.NewEncoder(w).Encode(entries)
 		}
 	}
-	if c.output == "" || c.output == "-" {
-		return print(c.stdout)
-	}
-	return writeFile(c.output, print)
+	return c.emit(print)
 }
 
 func (c *command) writeTable(w io.Writer, entries []query.Entry) error {

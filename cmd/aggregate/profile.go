@@ -72,9 +72,7 @@ func (c *command) printProfile(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, w := range result.Stats.Warnings {
-		fmt.Fprintln(c.stderr, "aggregate: warning:", w)
-	}
+	c.warn(result.Stats.Warnings)
 	if c.empty(result) {
 		return c.nothingFound(ctx, src)
 	}
@@ -106,15 +104,31 @@ func (c *command) write(r query.Result) error {
 	if o.Until.IsZero() && !o.Since.IsZero() {
 		o.Until = c.now
 	}
-	if c.output == "" || c.output == "-" {
-		return c.format.Encode(c.stdout, r.Profile, o)
-	}
-	if err := writeFile(c.output, func(w io.Writer) error { return c.format.Encode(w, r.Profile, o) }); err != nil {
+	err := c.emit(func(w io.Writer) error { return c.format.Encode(w, r.Profile, o) })
+	if err != nil || c.toStdout() {
 		return err
 	}
 	_, coverage := r.Profile.Flat()
 	fmt.Fprintf(c.stderr, "aggregate: wrote %s: %d traces of %d page views\n", c.output, coverage.Traces, coverage.Views)
 	return nil
+}
+
+// toStdout reports whether the output goes to standard output.
+func (c *command) toStdout() bool { return c.output == "" || c.output == "-" }
+
+// emit lets write write to where the command line says.
+func (c *command) emit(write func(io.Writer) error) error {
+	if c.toStdout() {
+		return write(c.stdout)
+	}
+	return writeFile(c.output, write)
+}
+
+// warn says what an answer lacks.
+func (c *command) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(c.stderr, "aggregate: warning:", w)
+	}
 }
 
 // writeFile makes the file name with what write writes. It appears whole or not at all.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // config is what the command line says.
@@ -40,15 +41,15 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory; 24h suits a few thousand traces a day")
 
 	l := &c.limits
-	*l = collect.Limits{Body: 256 << 10, Inflated: 4 << 20, Pages: 2000, Skew: 24 * time.Hour}
+	*l = collect.Limits{}.WithDefaults()
 	fs.Var((*sizeValue)(&l.Body), "max-body", "largest request, as sent: `SIZE`")
 	fs.Var((*sizeValue)(&l.Inflated), "max-inflated", "largest request, decompressed: `SIZE`")
-	fs.IntVar(&l.Trace.Samples, "max-samples", 60_000, "most samples of a trace")
-	fs.IntVar(&l.Trace.Nodes, "max-stacks", 20_000, "most stacks of a trace")
-	fs.IntVar(&l.Trace.Frames, "max-frames", 20_000, "most frames of a trace")
-	fs.IntVar(&l.Trace.StringBytes, "max-string", 8<<10, "longest name or URL in bytes")
-	fs.IntVar(&l.Pages, "max-pages", 2000, "most distinct pages an hour; further ones are counted as (other)")
-	fs.DurationVar(&l.Skew, "max-skew", 24*time.Hour, "client clocks further off are not believed")
+	fs.IntVar(&l.Trace.Samples, "max-samples", l.Trace.Samples, "most samples of a trace")
+	fs.IntVar(&l.Trace.Nodes, "max-stacks", l.Trace.Nodes, "most stacks of a trace")
+	fs.IntVar(&l.Trace.Frames, "max-frames", l.Trace.Frames, "most frames of a trace")
+	fs.IntVar(&l.Trace.StringBytes, "max-string", l.Trace.StringBytes, "longest name or URL in bytes")
+	fs.IntVar(&l.Pages, "max-pages", l.Pages, "most distinct pages an hour; further ones are counted as (other)")
+	fs.DurationVar(&l.Skew, "max-skew", l.Skew, "client clocks further off are not believed")
 	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy all have one address")
 }
 
@@ -57,7 +58,7 @@ func (c *config) check() error {
 	l := &c.limits
 	for flag, n := range map[string]int64{
 		"max-samples": int64(l.Trace.Samples), "max-stacks": int64(l.Trace.Nodes), "max-frames": int64(l.Trace.Frames),
-		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-skew": int64(l.Skew),
+		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-skew": int64(l.Skew), "partition": int64(c.partition),
 	} {
 		if n <= 0 {
 			return fmt.Errorf("--%s must be above 0", flag)
@@ -66,14 +67,14 @@ func (c *config) check() error {
 	if l.Rate < 0 {
 		return fmt.Errorf("--rate must not be negative")
 	}
-	const day = 24 * time.Hour
-	if p := c.partition; p < time.Minute || p%time.Minute != 0 || day%p != 0 {
-		return fmt.Errorf("--partition %v: it must be whole minutes and divide a day", p)
-	}
 	if c.data == "" {
 		return fmt.Errorf("--data: the name of the directory is empty")
 	}
-	return nil
+	return c.storeOptions().Validate()
+}
+
+func (c *config) storeOptions() store.Options {
+	return store.Options{Program: "ingest", Partition: c.partition, Retention: c.retention}
 }
 
 // rules reads the file with page rules, if there is one.

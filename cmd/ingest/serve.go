@@ -43,9 +43,9 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { _ = private.Close() }()
-	s, err := store.Open(c.data, store.Options{
-		Program: "ingest", Partition: c.partition, Retention: c.retention, Logger: log,
-	})
+	options := c.storeOptions()
+	options.Logger = log
+	s, err := store.Open(c.data, options)
 	if err != nil {
 		return hinted(err)
 	}
