@@ -47,7 +47,19 @@ const (
 	colWeightReach     = 33
 	colViews           = 34
 	colTraces          = 35
-	colEnd             = 36
+	colGroupIdle       = 36
+	colCost            = 37
+	colEnd             = 38
+)
+
+// Field numbers of the Cost message.
+const (
+	costStart   = 1
+	costStop    = 2
+	costEncode  = 3
+	costBytes   = 4
+	costDropped = 5
+	costEnd     = 6
 )
 
 // columns is a Document as it stands on the wire, its numbers undecoded. It is what the
@@ -62,6 +74,8 @@ type columns struct {
 	unknown                []byte // fields with other numbers
 	context                fieldtriev1.Context
 	hasContext             bool
+	cost                   [costEnd]uint64 // by field number
+	hasCost                bool
 }
 
 // col returns a column; see the constants.
@@ -83,6 +97,7 @@ func (c *columns) reset() {
 	c.labelKeys, c.labelValues = c.labelKeys[:0], c.labelValues[:0]
 	c.hasContext = false
 	proto.Reset(&c.context)
+	c.cost, c.hasCost = [costEnd]uint64{}, false
 }
 
 // parse splits a document into columns, which last until data changes or parse is
@@ -118,6 +133,11 @@ func fieldName(n protowire.Number) string {
 	return ""
 }
 
+// costName names a field of Cost.
+func costName(n protowire.Number) string {
+	return "cost." + string((&fieldtriev1.Cost{}).ProtoReflect().Descriptor().Fields().ByNumber(n).Name())
+}
+
 // field takes one field: whole is the tag and the value, value the value alone.
 func (c *columns) field(number protowire.Number, typ protowire.Type, whole, value []byte) error {
 	if number >= colEnd {
@@ -131,7 +151,7 @@ func (c *columns) field(number protowire.Number, typ protowire.Type, whole, valu
 			c.numbers[colMagic] = append(c.numbers[colMagic], uint64(v))
 			return nil
 		}
-	case colContext, colResourceText, colNameText, colGroupLabelKey, colGroupLabelValue:
+	case colContext, colResourceText, colNameText, colGroupLabelKey, colGroupLabelValue, colCost:
 		if typ == protowire.BytesType {
 			v, _ := protowire.ConsumeBytes(value)
 			return c.text(number, v)
@@ -165,6 +185,35 @@ func (c *columns) text(number protowire.Number, v []byte) error {
 		c.labelKeys = append(c.labelKeys, v)
 	case colGroupLabelValue:
 		c.labelValues = append(c.labelValues, v)
+	case colCost:
+		return c.parseCost(v)
+	}
+	return nil
+}
+
+// parseCost takes the fields of a Cost message. The generated code would do, but it drops
+// what a number has over 32 bits.
+func (c *columns) parseCost(v []byte) error {
+	c.hasCost = true
+	for len(v) > 0 {
+		number, typ, n := protowire.ConsumeTag(v)
+		if n >= 0 && number > protowire.MaxValidNumber {
+			return refuse(Malformed, "cost", "field number %d is out of range", number)
+		}
+		if n < 0 {
+			return refuse(Malformed, "cost", "%w", protowire.ParseError(n))
+		}
+		size := protowire.ConsumeFieldValue(number, typ, v[n:])
+		if size < 0 {
+			return refuse(Malformed, "cost", "%w", protowire.ParseError(size))
+		}
+		if number < costEnd {
+			if typ != protowire.VarintType {
+				return refuse(Malformed, costName(number), "wire type %d does not fit", typ)
+			}
+			c.cost[number], _ = protowire.ConsumeVarint(v[n:])
+		}
+		v = v[n+size:]
 	}
 	return nil
 }

@@ -15,6 +15,9 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 	if r.hasContext {
 		return nil, refuse(Invalid, "context", "a profile has none, and a trace needs sample_unit")
 	}
+	if r.hasCost {
+		return nil, refuse(Invalid, "cost", "a profile has none, and a trace needs sample_unit")
+	}
 	for f := colSampleStart; f <= colMarkerRunLength; f++ {
 		if f != colSampleUnit && len(r.col(f)) > 0 {
 			return nil, refuse(Invalid, fieldNameOf(f), "a profile has none, and a trace needs sample_unit")
@@ -23,6 +26,11 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 	if err := r.sameRows(colGroupRows, colGroupLabelCount, colGroupViews, colGroupTraces,
 		colGroupStackless, colGroupUnsampled, colGroupTruncated); err != nil {
 		return nil, err
+	}
+	if len(r.col(colGroupIdle)) > 0 { // else it is 0 for all groups
+		if err := r.sameRows(colGroupRows, colGroupIdle); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.sameRows(colWeightNode, colWeightSelf, colWeightSamples, colWeightReach); err != nil {
 		return nil, err
@@ -62,6 +70,9 @@ func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, e
 		Views: at(colGroupViews), Traces: at(colGroupTraces), Stackless: at(colGroupStackless),
 		Unsampled: at(colGroupUnsampled), Truncated: at(colGroupTruncated),
 	}}
+	if len(r.col(colGroupIdle)) > 0 {
+		group.Coverage.Idle = at(colGroupIdle)
+	}
 	labels, rows := r.col(colGroupLabelCount)[g], r.col(colGroupRows)[g]
 	if labels > uint64(len(r.labelKeys)-*label) || rows > uint64(len(r.col(colWeightNode))-*row) {
 		return group, refuse(Invalid, "group_rows", "group %d has more labels or weights than there are", g)

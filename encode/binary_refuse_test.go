@@ -128,6 +128,7 @@ func TestRefuseTrace(t *testing.T) {
 		{func(d *doc) { d.GroupRows = []uint32{0} }, Invalid, "group_rows", "a trace has none"},
 		{func(d *doc) { d.WeightReach = []int64{0} }, Invalid, "weight_reach", "a trace has none"},
 		{func(d *doc) { d.Views = 1 }, Invalid, "views", "a trace has none"},
+		{func(d *doc) { d.GroupIdle = []int64{0} }, Invalid, "group_idle", "a trace has none"},
 		{func(d *doc) { d.GroupLabelValue = []string{"x"} }, Invalid, "group_label_key", "a trace has none"},
 		{func(d *doc) { d.SampleUnit = 0 }, Invalid, "context", "a profile has none, and a trace needs sample_unit"},
 		{func(d *doc) { d.SampleTime = tooMany[int64](60000) }, TooLarge, "sample_time", "60002, the most is 60000"},
@@ -155,6 +156,11 @@ func TestRefuseTrace(t *testing.T) {
 	})
 	unit := protowire.AppendVarint(protowire.AppendTag(encodeTrace(t, minimalTrace()), colSampleUnit, protowire.VarintType), 1<<50+1)
 	checkRefused(t, unit, Limits{}, Invalid, "sample_unit", "1125899906842625 µs is out of range")
+	for field := protowire.Number(1); field < costEnd; field++ {
+		cost := protowire.AppendVarint(protowire.AppendTag(nil, field, protowire.VarintType), 1<<32)
+		long := protowire.AppendBytes(protowire.AppendTag(encodeTrace(t, minimalTrace()), colCost, protowire.BytesType), cost)
+		checkRefused(t, long, Limits{}, Invalid, costName(field), "4294967296 is over 32 bits")
+	}
 }
 
 func TestRefuseContext(t *testing.T) {
@@ -170,7 +176,7 @@ func TestRefuseContext(t *testing.T) {
 		{func(d *doc) { d.Context.SpanStart[1] = 1<<52 + 1 }, Invalid, "context.span_start", "span 1 is out of range"},
 		{func(d *doc) { d.Context.SpanStart[1] = -1<<52 - 1 }, Invalid, "context.span_start", "span 1 is out of range"},
 		{func(d *doc) { d.Context.SpanLength[0] = 1 << 63 }, Invalid, "context.span_start", "span 0 is out of range"},
-		{func(d *doc) { d.Context.SpanKind[0] = 2 }, Invalid, "context.span_start", "span 0 is out of range"},
+		{func(d *doc) { d.Context.SpanKind[0] = 3 }, Invalid, "context.span_start", "span 0 is out of range"},
 		{func(d *doc) { d.Context.Page = long }, TooLarge, "context.page", "8193 bytes, the most is 8192"},
 		{func(d *doc) { d.Context.Release = long }, TooLarge, "context.release", "8193 bytes, the most is 8192"},
 		{func(d *doc) { d.Context.Environment = long }, TooLarge, "context.environment", "8193 bytes, the most is 8192"},
@@ -187,6 +193,7 @@ func TestRefuseContext(t *testing.T) {
 		{func(d *doc) { d.Context.SpanStart[2] = -1 }, Invalid, "", "span 2 (\"typing\"): out of order"},
 		{func(d *doc) { d.Context.SpanName[0] = "" }, Invalid, "", "span 0: no name"},
 		{func(d *doc) { d.Context.SpanKind[1] = 0 }, Invalid, "", "span 1: page \"search\" overlaps the page before it"},
+		{func(d *doc) { d.Context.SpanKind[1] = 2 }, Invalid, "", "span 1 (\"search\"): a label is KEY=VALUE"},
 	})
 }
 
@@ -198,6 +205,7 @@ func TestRefuseProfile(t *testing.T) {
 		{func(d *doc) { d.SampleTime = []int64{0} }, Invalid, "sample_time", "a profile has none"},
 		{func(d *doc) { d.SampleStart = 1 }, Invalid, "sample_start", "a profile has none"},
 		{func(d *doc) { d.MarkerRunLength = []uint32{1} }, Invalid, "marker_run_length", "a profile has none"},
+		{func(d *doc) { d.Cost = &fieldtriev1.Cost{} }, Invalid, "cost", "a profile has none, and a trace needs sample_unit"},
 		{func(d *doc) { d.SampleUnit = 1 }, Invalid, "group_rows", "a trace has none"},
 		{func(d *doc) { d.GroupLabelCount = nil }, Invalid, "group_label_count", "0 rows, group_rows has 3"},
 		{func(d *doc) { d.GroupViews = nil }, Invalid, "group_views", "0 rows, group_rows has 3"},
@@ -205,6 +213,7 @@ func TestRefuseProfile(t *testing.T) {
 		{func(d *doc) { d.GroupStackless = nil }, Invalid, "group_stackless", "0 rows, group_rows has 3"},
 		{func(d *doc) { d.GroupUnsampled = nil }, Invalid, "group_unsampled", "0 rows, group_rows has 3"},
 		{func(d *doc) { d.GroupTruncated = nil }, Invalid, "group_truncated", "0 rows, group_rows has 3"},
+		{func(d *doc) { d.GroupIdle = []int64{1} }, Invalid, "group_idle", "1 rows, group_rows has 3"},
 		{func(d *doc) { d.WeightSelf = nil }, Invalid, "weight_self", "0 rows, weight_node has 4"},
 		{func(d *doc) { d.WeightSamples = nil }, Invalid, "weight_samples", "0 rows, weight_node has 4"},
 		{func(d *doc) { d.WeightReach = nil }, Invalid, "weight_reach", "0 rows, weight_node has 4"},
@@ -231,6 +240,7 @@ func TestRefuseProfile(t *testing.T) {
 		}, Invalid, "", "group 1: another group has the same labels"},
 		{func(d *doc) { d.WeightSelf[0] = 1<<56 + 1 }, Invalid, "", "group 0: node 1: weight out of range"},
 		{func(d *doc) { d.GroupStackless[0] = -1<<56 - 1 }, Invalid, "", "group 0: coverage out of range"},
+		{func(d *doc) { d.GroupIdle = []int64{0, 1<<56 + 1, 0} }, Invalid, "", "group 1: coverage out of range"},
 		{func(d *doc) { d.Views = 1<<56 + 1 }, Invalid, "", "views or traces out of range"},
 		{func(d *doc) {
 			d.ChainParent, d.ChainLength, d.NodeFrame = []uint32{1, 2}, []uint32{0, 1}, []int32{1, 1, 1}
@@ -290,6 +300,11 @@ func TestRefuseWire(t *testing.T) {
 		{"number of 11 bytes", join(tag(colFrameName, protowire.BytesType), []byte{11}, bytes.Repeat([]byte{0xff}, 11)), "frame_name", "variable length integer overflow"},
 		{"context that is none", join(tag(colContext, protowire.BytesType), []byte{1, 0xff}), "context", "cannot parse invalid wire-format data"},
 		{"page not UTF-8", join(tag(colContext, protowire.BytesType), []byte{3, 0x0a, 1, 0xff}), "context", "invalid UTF-8"},
+		{"cost as a number", join(tag(colCost, protowire.VarintType), []byte{9}), "cost", "wire type 0 does not fit"},
+		{"cost cut off", join(tag(colCost, protowire.BytesType), []byte{1, 0x08}), "cost", "unexpected EOF"},
+		{"cost with half a tag", join(tag(colCost, protowire.BytesType), []byte{1, 0x80}), "cost", "unexpected EOF"},
+		{"cost with field 2^29", join(tag(colCost, protowire.BytesType), []byte{6}, protowire.AppendVarint(nil, 1<<32), []byte{0}), "cost", "field number 536870912 is out of range"},
+		{"cost of texts", join(tag(colCost, protowire.BytesType), []byte{3, 0x12, 1, 'x'}), "cost.stop", "wire type 2 does not fit"},
 		{"names not UTF-8", join(tag(colNameText, protowire.BytesType), []byte{1, 0xff}), "name_text", "not UTF-8"},
 		{"resources not UTF-8", join(tag(colResourceText, protowire.BytesType), []byte{1, 0xff}), "resource_text", "not UTF-8"},
 	} {

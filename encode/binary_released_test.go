@@ -39,6 +39,9 @@ func releasedFiles(t *testing.T) map[string][]byte {
 		"real":       trace(repositoryTrace(t, "preact-complex.json")),
 		"profile":    profile(groupedProfile()),
 		"difference": profile(difference()),
+		"phases":     trace(phasesTrace()),
+		"cost":       trace(costTrace()),
+		"idle":       profile(idleProfile()),
 	}
 }
 
@@ -52,8 +55,8 @@ func TestReleased(t *testing.T) {
 		}
 	}
 	files := released(t)
-	if len(files) < 7 {
-		t.Fatalf("got %d documents, want 7 or more: they are never removed", len(files))
+	if len(files) < 10 {
+		t.Fatalf("got %d documents, want 10 or more: they are never removed", len(files))
 	}
 	for name, data := range files {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -122,10 +123,49 @@ func TestBinaryIsCanonical(t *testing.T) {
 	if got, want := encodeTrace(t, b), encodeTrace(t, a); !bytes.Equal(got, want) {
 		t.Error(firstDifference(dump(t, got), dump(t, want)))
 	}
+	b.Frames = append(b.Frames, b.Frames[b.Nodes[y].Frame])
+	b.Nodes[y].Frame = trie.FrameID(len(b.Frames) - 1)
+	if got, want := encodeTrace(t, b), encodeTrace(t, a); !bytes.Equal(got, want) {
+		t.Errorf("a frame stands twice: %s", firstDifference(dump(t, got), dump(t, want)))
+	}
 	p, q := difference(), groupedProfile()
 	if got, want := encodeProfile(t, trie.Merge(q, p)), encodeProfile(t, trie.Merge(p, q)); !bytes.Equal(got, want) {
 		t.Error(firstDifference(dump(t, got), dump(t, want)))
 	}
+}
+
+// TestBinaryEqualFrames: a profile that has a frame twice is read, and written with the
+// frame once and its nodes as one.
+func TestBinaryEqualFrames(t *testing.T) {
+	got, err := reencode(equalFrames(t), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := trie.NewProfile()
+	p.Add(nil, p.Insert(frameDOM), trie.Weight{Self: 8})
+	p.Add(nil, p.Insert(frameMain), trie.Weight{Self: 2})
+	if want := encodeProfile(t, p); !bytes.Equal(got, want) {
+		t.Error(firstDifference(dump(t, got), dump(t, want)))
+	}
+}
+
+// equalFrames returns a profile in which querySelector stands twice, with 3 and 5 µs, and
+// main with 2.
+func equalFrames(t testing.TB) []byte {
+	t.Helper()
+	p := trie.NewProfile()
+	p.Add(nil, p.Insert(frameDOM), trie.Weight{Self: 1})
+	p.Add(nil, p.Insert(frameMain), trie.Weight{Self: 1})
+	d := document(t, encodeProfile(t, p))
+	d.FrameCount, d.FrameName, d.FramePosition = []uint32{2, 1}, []uint32{1, 2, 1}, []uint64{0, 0, 3, 1}
+	d.ChainParent, d.ChainLength, d.NodeFrame = []uint32{1, 2, 3}, []uint32{0, 0, 0}, []int32{0, 2, 1}
+	d.GroupRows, d.WeightNode, d.WeightSelf = []uint32{3}, []uint32{1, 1, 1}, []int64{3, 2, 5}
+	d.WeightSamples, d.WeightReach = make([]int64, 3), make([]int64, 3)
+	data, err := proto.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // TestBinaryIsSmall pins what the format is for.
@@ -169,15 +209,82 @@ func TestBinaryUnknown(t *testing.T) {
 	}
 }
 
+// TestBinaryCost: the cost is the last field, so that it can be appended to what is
+// encoded already. It may come in parts, and none is the same as one of zeros.
+func TestBinaryCost(t *testing.T) {
+	without, with := encodeTrace(t, minimalTrace()), encodeTrace(t, costTrace())
+	message, found := bytes.CutPrefix(with, without)
+	tag := protowire.AppendTag(nil, colCost, protowire.BytesType)
+	if !found || !bytes.HasPrefix(message, tag) {
+		t.Fatalf("got %x, want the cost after %x", with, without)
+	}
+	appended := func(parts ...[]byte) []byte {
+		data := bytes.Clone(without)
+		for _, p := range parts {
+			data = protowire.AppendBytes(append(data, tag...), p)
+		}
+		return data
+	}
+	field := func(number protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), v)
+	}
+	const most = 1<<32 - 1
+	for _, c := range []struct {
+		data []byte
+		want trie.Cost
+	}{
+		{without, trie.Cost{}},
+		{with, costTrace().Cost},
+		{append(bytes.Clone(with[:5]), append(bytes.Clone(message), without[5:]...)...), costTrace().Cost},
+		{appended(nil), trie.Cost{}},
+		{appended(field(costStart, most), nil, field(costDropped, 2)), trie.Cost{Start: most, Dropped: 2}},
+		{appended(append(field(costStop, 7), field(costStop, 8)...), field(costBytes, most)), trie.Cost{Stop: 8, Bytes: most}},
+		{appended(append(field(costEncode, most), field(costEnd, 1<<40)...)), trie.Cost{Encode: most}}, // of a later version
+	} {
+		d, err := DecodeBinary(c.data, Limits{})
+		if err != nil || d.Trace.Cost != c.want {
+			t.Errorf("%x: got %+v, %v, want %+v", c.data[len(without):], d.Trace, err, c.want)
+			continue
+		}
+		want := costTrace()
+		want.Cost = c.want
+		if got, want := encodeTrace(t, d.Trace), encodeTrace(t, want); !bytes.Equal(got, want) {
+			t.Error(firstDifference(dump(t, got), dump(t, want)))
+		}
+	}
+}
+
+// TestBinaryIdle: the column of idle time is there if a group has some.
+func TestBinaryIdle(t *testing.T) {
+	without, with := document(t, encodeProfile(t, groupedProfile())), document(t, encodeProfile(t, idleProfile()))
+	if without.GroupIdle != nil || !slices.Equal(with.GroupIdle, []int64{0, 20_000, 0}) {
+		t.Errorf("got columns %v and %v", without.GroupIdle, with.GroupIdle)
+	}
+	without.GroupIdle = make([]int64, 3)
+	data, err := proto.Marshal(without)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := reencode(data, Limits{}); err != nil || !bytes.Equal(again, encodeProfile(t, groupedProfile())) {
+		t.Errorf("a column of zeros: got %x, %v", again, err)
+	}
+	less := trie.Subtract(idleProfile(), trie.Merge(idleProfile(), idleProfile()))
+	checkProfileRoundTrip(t, "negative", less)
+	if _, c := less.Flat(); c.Idle != -20_000 {
+		t.Errorf("got %+v", c)
+	}
+}
+
 // TestBinaryDecoderReuse: nothing of a document is left in the next.
 func TestBinaryDecoderReuse(t *testing.T) {
 	var documents [][]byte
 	for _, tr := range []*trie.Trace{
-		fullTrace(), minimalTrace(), unknownTrace(), {Trie: *trie.New()}, markedTrace(), oddTrace(), minimalTrace(),
+		fullTrace(), costTrace(), minimalTrace(), unknownTrace(), {Trie: *trie.New()}, markedTrace(), oddTrace(), minimalTrace(),
 	} {
 		documents = append(documents, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
 	}
-	documents = append(documents, encodeProfile(t, groupedProfile()), encodeTrace(t, fullTrace()), encodeProfile(t, trie.NewProfile()))
+	documents = append(documents, encodeProfile(t, idleProfile()), encodeProfile(t, groupedProfile()),
+		encodeTrace(t, phasesTrace()), encodeTrace(t, fullTrace()), encodeProfile(t, trie.NewProfile()))
 	var d BinaryDecoder
 	for round := range 2 {
 		for i, data := range documents {
@@ -278,9 +385,12 @@ func TestColumnNumbers(t *testing.T) {
 	if len(numbers) != 1 || numbers["End"] != end || colEnd != end {
 		t.Errorf("got %v besides the fields, want End = %d alone", numbers, end)
 	}
-	context := (&fieldtriev1.Context{}).ProtoReflect().Descriptor()
+	context, cost := (&fieldtriev1.Context{}).ProtoReflect().Descriptor(), (&fieldtriev1.Cost{}).ProtoReflect().Descriptor()
 	if n, size := context.Fields().Len(), 14; n != size {
 		t.Errorf("Context has %d fields; the code knows %d", n, size)
+	}
+	if n := cost.Fields().Len(); n != costEnd-1 {
+		t.Errorf("Cost has %d fields; the code knows %d", n, costEnd-1)
 	}
 }
 

@@ -2,7 +2,10 @@ package encode
 
 import (
 	"bytes"
+	"math"
 	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -24,6 +27,9 @@ func (r *documentReader) readTrace(t *trie.Trace) error {
 		return err
 	}
 	if t.Samples, err = r.samples(t.Samples[:0], len(t.Nodes)); err != nil {
+		return err
+	}
+	if t.Cost, err = r.readCost(); err != nil {
 		return err
 	}
 	t.Unknown = bytes.Clone(r.unknown)
@@ -129,6 +135,19 @@ func (r *documentReader) markers(samples []trie.Sample) error {
 	return nil
 }
 
+func (r *documentReader) readCost() (trie.Cost, error) {
+	for i, v := range r.cost {
+		if v > math.MaxUint32 {
+			return trie.Cost{}, refuse(Invalid, costName(protowire.Number(i)), "%d is over 32 bits", v)
+		}
+	}
+	number := func(field int) uint32 { return uint32(r.cost[field]) }
+	return trie.Cost{
+		Start: number(costStart), Stop: number(costStop), Encode: number(costEncode),
+		Bytes: number(costBytes), Dropped: number(costDropped),
+	}, nil
+}
+
 func (r *documentReader) readContext() (trie.Context, error) {
 	p := &r.context
 	if !r.hasContext {
@@ -157,7 +176,7 @@ func (r *documentReader) readContext() (trie.Context, error) {
 	start := int64(0)
 	for i, kind := range p.SpanKind {
 		step, length := p.SpanStart[i], p.SpanLength[i]
-		if step < -4*trie.MaxTime || step > 4*trie.MaxTime || length > 2*trie.MaxTime || kind > uint32(trie.SpanFeature) {
+		if step < -4*trie.MaxTime || step > 4*trie.MaxTime || length > 2*trie.MaxTime || kind > uint32(trie.SpanLabel) {
 			return trie.Context{}, refuse(Invalid, "context.span_start", "span %d is out of range", i)
 		}
 		start += step

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
@@ -14,7 +15,7 @@ import (
 // bytes.
 func EncodeTrace(t *trie.Trace) ([]byte, error) {
 	t = t.Canonical()
-	d := &fieldtriev1.Document{Magic: magicNumber, Context: contextColumns(&t.Context)}
+	d := &fieldtriev1.Document{Magic: magicNumber, Context: contextColumns(&t.Context), Cost: costMessage(t.Cost)}
 	trieColumns(d, &t.Trie)
 	sampleColumns(d, t.Samples, int64(t.Context.Interval))
 	d.ProtoReflect().SetUnknown(t.Unknown)
@@ -29,6 +30,9 @@ func EncodeProfile(p *trie.Profile) ([]byte, error) {
 	trieColumns(d, &p.Trie)
 	for i := range p.Groups {
 		groupColumns(d, &p.Groups[i])
+	}
+	if !slices.ContainsFunc(d.GroupIdle, func(v int64) bool { return v != 0 }) {
+		d.GroupIdle = nil
 	}
 	d.ProtoReflect().SetUnknown(p.Unknown)
 	return marshal(d)
@@ -201,6 +205,14 @@ func contextColumns(c *trie.Context) *fieldtriev1.Context {
 	return p
 }
 
+// costMessage returns nil if nothing was measured.
+func costMessage(c trie.Cost) *fieldtriev1.Cost {
+	if c == (trie.Cost{}) {
+		return nil
+	}
+	return &fieldtriev1.Cost{Start: c.Start, Stop: c.Stop, Encode: c.Encode, Bytes: c.Bytes, Dropped: c.Dropped}
+}
+
 func groupColumns(d *fieldtriev1.Document, g *trie.Group) {
 	rows, last := uint32(0), trie.Root
 	for n, w := range g.Weights.All() {
@@ -223,4 +235,5 @@ func groupColumns(d *fieldtriev1.Document, g *trie.Group) {
 	d.GroupStackless = append(d.GroupStackless, c.Stackless)
 	d.GroupUnsampled = append(d.GroupUnsampled, c.Unsampled)
 	d.GroupTruncated = append(d.GroupTruncated, c.Truncated)
+	d.GroupIdle = append(d.GroupIdle, c.Idle)
 }

@@ -22,7 +22,7 @@ func TestFormatDocument(t *testing.T) {
 	if example := string(dump(t, encodeTrace(t, minimalTrace()))); !strings.Contains(text, example) {
 		t.Errorf("the worked example is not\n%s", example)
 	}
-	for _, m := range []protoreflect.ProtoMessage{&fieldtriev1.Document{}, &fieldtriev1.Context{}} {
+	for _, m := range []protoreflect.ProtoMessage{&fieldtriev1.Document{}, &fieldtriev1.Context{}, &fieldtriev1.Cost{}} {
 		fields := m.ProtoReflect().Descriptor().Fields()
 		for i := range fields.Len() {
 			f := fields.Get(i)

@@ -25,7 +25,7 @@ func minimalTrace() *trie.Trace {
 	return t
 }
 
-// fullTrace has a value in every field that a trace can have.
+// fullTrace has a value in every field that a trace can have, but for the cost.
 func fullTrace() *trie.Trace {
 	t := markedTrace()
 	t.Context = trie.Context{
@@ -38,6 +38,26 @@ func fullTrace() *trie.Trace {
 			{Kind: trie.SpanFeature, Name: "typing", Start: 105_500, Length: 100_000},
 		},
 	}
+	return t
+}
+
+// phasesTrace has labels that hold for a time only, two of one key at once among them.
+func phasesTrace() *trie.Trace {
+	t := minimalTrace()
+	t.Context.Labels = trie.MakeLabels("phase", "boot")
+	t.Context.Spans = []trie.Span{
+		{Kind: trie.SpanLabel, Name: "phase=load", Start: 0, Length: 120_000},
+		{Kind: trie.SpanFeature, Name: "phase=none", Start: 105_000, Length: 10_000},
+		{Kind: trie.SpanLabel, Name: "phase=a=b", Start: 105_000, Length: 10_000},
+		{Kind: trie.SpanLabel, Name: "устройство=low", Start: 105_000, Length: 10_000},
+	}
+	return t
+}
+
+// costTrace is the minimal trace with a cost.
+func costTrace() *trie.Trace {
+	t := minimalTrace()
+	t.Cost = trie.Cost{Start: 1_900, Stop: 2_400, Encode: 1_100, Bytes: 5_120, Dropped: 1}
 	return t
 }
 
@@ -117,6 +137,13 @@ func groupedProfile() *trie.Profile {
 	return p
 }
 
+// idleProfile has idle time in one of its groups.
+func idleProfile() *trie.Profile {
+	p := groupedProfile()
+	p.Groups[0].Coverage.Idle = 20_000
+	return p
+}
+
 // difference has negative weights, and a stack whose weights cancel out.
 func difference() *trie.Profile {
 	a, b := trie.NewProfile(), trie.NewProfile()
@@ -134,6 +161,8 @@ func handmadeTraces() map[string]*trie.Trace {
 	return map[string]*trie.Trace{
 		"minimal": minimalTrace(),
 		"full":    fullTrace(),
+		"phases":  phasesTrace(),
+		"cost":    costTrace(),
 		"unknown": unknownTrace(),
 		"markers": markedTrace(),
 		"odd":     oddTrace(),
@@ -144,6 +173,7 @@ func handmadeTraces() map[string]*trie.Trace {
 func handmadeProfiles() map[string]*trie.Profile {
 	return map[string]*trie.Profile{
 		"groups":     groupedProfile(),
+		"idle":       idleProfile(),
 		"difference": difference(),
 		"nothing":    trie.NewProfile(),
 	}

@@ -24,6 +24,7 @@ type jsonCoverage struct {
 	Traces    int64 `json:"traces"`
 	Self      int64 `json:"self"`
 	Stackless int64 `json:"stackless"`
+	Idle      int64 `json:"idle"`
 	Unsampled int64 `json:"unsampled"`
 	Truncated int64 `json:"truncated"`
 }
@@ -110,5 +111,5 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o Output) error {
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 func jsonCoverageOf(c trie.Coverage, self int64) jsonCoverage {
-	return jsonCoverage{c.Views, c.Traces, self, c.Stackless, c.Unsampled, c.Truncated}
+	return jsonCoverage{c.Views, c.Traces, self, c.Stackless, c.Idle, c.Unsampled, c.Truncated}
 }

@@ -139,6 +139,22 @@ func TestMillis(t *testing.T) {
 	}
 }
 
+// TestTopIdle: nothing is said of idle time where none is known.
+func TestTopIdle(t *testing.T) {
+	for p, want := range map[*trie.Profile]string{
+		groupedProfile(): " 30.0 ms without a stack, ",
+		idleProfile():    " 30.0 ms without a stack (20.0 ms of that idle), ",
+	} {
+		var b strings.Builder
+		if err := EncodeTop(&b, p, Output{}); err != nil {
+			t.Fatal(err)
+		}
+		if head, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(head, want) {
+			t.Errorf("got %q, want it to have %q", head, want)
+		}
+	}
+}
+
 // TestTopWithoutTime: nothing is divided by zero.
 func TestTopWithoutTime(t *testing.T) {
 	p := trie.NewProfile()
@@ -220,7 +236,7 @@ func checkJSON(t *testing.T, name string, p *trie.Profile, got *jsonProfile) {
 		t.Errorf("%s: got %d by nodes, %d by roots, %d by functions, %d by groups, %d in all, want %d",
 			name, nodes, roots, functions, groups, c.Self, all)
 	}
-	if _, want := p.Flat(); (trie.Coverage{Views: c.Views, Traces: c.Traces, Stackless: c.Stackless, Unsampled: c.Unsampled, Truncated: c.Truncated}) != want {
+	if _, want := p.Flat(); (trie.Coverage{Views: c.Views, Traces: c.Traces, Stackless: c.Stackless, Idle: c.Idle, Unsampled: c.Unsampled, Truncated: c.Truncated}) != want {
 		t.Errorf("%s: got coverage %+v, want %+v", name, c, want)
 	}
 }

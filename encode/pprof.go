@@ -151,7 +151,7 @@ func coverageComments(p *trie.Profile) []string {
 		fmt.Sprintf("%d page views, %d traces", c.Views, c.Traces),
 		fmt.Sprintf("%.2f%% of the time was not sampled", 100*c.UnsampledShare(self)),
 		fmt.Sprintf("%d samples with a stack cut off at %d frames", c.Truncated, trie.MaxStackDepth),
-		fmt.Sprintf("%sviews=%d traces=%d stackless_us=%d unsampled_us=%d truncated=%d",
-			coverageComment, c.Views, c.Traces, c.Stackless, c.Unsampled, c.Truncated),
+		fmt.Sprintf("%sviews=%d traces=%d stackless_us=%d idle_us=%d unsampled_us=%d truncated=%d",
+			coverageComment, c.Views, c.Traces, c.Stackless, c.Idle, c.Unsampled, c.Truncated),
 	}
 }

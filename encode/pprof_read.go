@@ -260,6 +260,8 @@ func readCoverage(comment string, p *trie.Profile) {
 			p.Traces += n
 		case "stackless_us":
 			c.Stackless += n
+		case "idle_us":
+			c.Idle += n
 		case "unsampled_us":
 			c.Unsampled += n
 		case "truncated":

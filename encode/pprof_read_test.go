@@ -238,7 +238,7 @@ func TestDecodePprofRefuse(t *testing.T) {
 func TestDecodePprofCoverage(t *testing.T) {
 	p := foreign("nanoseconds", 1000)
 	p.Comments = []string{
-		"views=100", coverageComment + "views=2 traces=3 stackless_us=-4 later=9", "fieldtrie coverage",
+		"views=100", coverageComment + "views=2 traces=3 stackless_us=-4 idle_us=-2 later=9", "fieldtrie coverage",
 		coverageComment + "views=1 traces=x unsampled_us=99999999999999999999 truncated=6 stackless_us=",
 		fmt.Sprintf("%sunsampled_us=%d", coverageComment, int64(trie.MaxWeight)+1),
 	}
@@ -246,7 +246,7 @@ func TestDecodePprofCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, c := got.Flat(); c != (trie.Coverage{Views: 3, Traces: 3, Stackless: -4, Truncated: 6}) {
+	if _, c := got.Flat(); c != (trie.Coverage{Views: 3, Traces: 3, Stackless: -4, Idle: -2, Truncated: 6}) {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -64,7 +64,7 @@ func sampleSums(p *profile.Profile) [3]int64 {
 }
 
 func TestPprof(t *testing.T) {
-	p := pprofOf(t, groupedProfile())
+	p := pprofOf(t, idleProfile())
 	var types []string
 	for _, v := range p.SampleType {
 		types = append(types, v.Type+"/"+v.Unit)
@@ -98,7 +98,7 @@ func TestPprof(t *testing.T) {
 	if labelled != 2 {
 		t.Errorf("%d samples have the labels %v, want 2", labelled, want)
 	}
-	if got, want := p.Comments[len(p.Comments)-1], "fieldtrie coverage: views=2 traces=3 stackless_us=30000 unsampled_us=1000 truncated=1"; got != want {
+	if got, want := p.Comments[len(p.Comments)-1], "fieldtrie coverage: views=2 traces=3 stackless_us=30000 idle_us=20000 unsampled_us=1000 truncated=1"; got != want {
 		t.Errorf("got comment %q, want %q", got, want)
 	}
 	if m := p.Mapping; len(m) != 1 || !m[0].HasFunctions || !m[0].HasFilenames || !m[0].HasLineNumbers {
@@ -168,7 +168,7 @@ func stackWeights(p *trie.Profile) map[string]trie.Weight {
 	}
 	out := weightsByStack(q)
 	out["coverage"] = trie.Weight{Self: all.Stackless, Samples: all.Unsampled, Reach: all.Truncated}
-	out["views"] = trie.Weight{Samples: all.Traces, Reach: all.Views}
+	out["views"] = trie.Weight{Self: all.Idle, Samples: all.Traces, Reach: all.Views}
 	return out
 }
 

@@ -20,8 +20,10 @@ import (
 //
 // All times are in milliseconds. Further keys of the envelope, all optional: viewId (up
 // to 16 bytes, or 32 hexadecimal digits), chunk, release, environment, labels (an object
-// of strings), samplingShare, spans ([{"page" or "feature": name, "start", "end"}]) and
-// ua, of which only the browser's name and major version are kept, as the label browser.
+// of strings), samplingShare, spans ([{"page" or "feature": name, "start", "end"}], or
+// "label": "key=value"), cost ({"start", "stop", "encode", "bytes", "dropped"}, see
+// [trie.Cost]) and ua, of which only the browser's name and major version are kept, as
+// the label browser.
 //
 // Keys may stand in any order, unknown keys are skipped, and of a key that stands twice
 // the last is taken. A null counts as an absent value where a value may be absent.
@@ -59,6 +61,7 @@ type profilerTrace struct {
 	folded    bool    // two resources became one, so frames may have too
 
 	context trie.Context
+	cost    trie.Cost
 	browser string
 }
 
@@ -71,7 +74,7 @@ func (d *profilerTrace) begin(data []byte, lim Limits) {
 	d.resources, d.frames, d.samples = d.resources[:0], d.frames[:0], d.samples[:0]
 	d.nodes = append(d.nodes[:0], trie.Node{})
 	d.read, d.folded = [4]bool{}, false
-	d.context, d.browser = trie.Context{}, ""
+	d.context, d.cost, d.browser = trie.Context{}, trie.Cost{}, ""
 }
 
 func (d *profilerTrace) decode() (*trie.Trace, error) {
@@ -85,7 +88,7 @@ func (d *profilerTrace) decode() (*trie.Trace, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	t := &trie.Trace{Context: d.context, Samples: append([]trie.Sample(nil), d.samples...)}
+	t := &trie.Trace{Context: d.context, Cost: d.cost, Samples: append([]trie.Sample(nil), d.samples...)}
 	t.Strings = d.strings.texts()
 	t.Frames = append([]trie.FrameRow(nil), d.frames...)
 	t.Nodes = append([]trie.Node(nil), d.nodes...)

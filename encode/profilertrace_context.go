@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -24,7 +23,7 @@ func (d *profilerTrace) readContext() {
 			d.invalid("interval", "not over 0 to 60000 ms")
 		}
 	case "ua":
-		d.browser = browserOf(string(d.str()))
+		d.browser = BrowserOf(string(d.str()))
 	case "viewId":
 		c.ViewID = d.viewID()
 	case "chunk":
@@ -41,6 +40,8 @@ func (d *profilerTrace) readContext() {
 		d.readLabels()
 	case "spans":
 		d.readSpans()
+	case "cost":
+		d.readCost()
 	default:
 		d.skip()
 	}
@@ -111,18 +112,12 @@ func (d *profilerTrace) span() trie.Span {
 	var until int64
 	for d.object(); d.key(); {
 		switch key := string(d.name); key {
-		case "page", "feature":
+		case "page", "feature", "label":
 			if named {
 				d.invalid(key, "a span has one name")
 			}
 			named = true
-			s.Name = d.text(key)
-			if s.Kind = trie.SpanFeature; key == "page" {
-				s.Kind, s.Name = trie.SpanPage, pagePath(s.Name)
-			}
-			if s.Name == "" {
-				d.invalid(key, "empty")
-			}
+			d.spanName(&s, key)
 		case "start":
 			s.Start, start = d.time("start", trie.MaxTime), true
 		case "end":
@@ -140,26 +135,55 @@ func (d *profilerTrace) span() trie.Span {
 	return s
 }
 
-// browserOf returns the family and the major version of the browser that sends ua,
-// such as "Chrome 156"; "" if it is not a known one.
-func browserOf(ua string) string {
-	for _, b := range []struct{ token, family string }{
-		// In the order in which they claim to be each other.
-		{"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"Edg/", "Edge"}, {"OPR/", "Opera"},
-		{"SamsungBrowser/", "SamsungBrowser"}, {"FxiOS/", "Firefox"}, {"Firefox/", "Firefox"},
-		{"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Version/", "Safari"},
-	} {
-		_, version, ok := strings.Cut(ua, b.token)
-		if !ok || b.family == "Safari" && !strings.Contains(version, "Safari/") {
-			continue
+// spanName reads the name of s under the key that says its kind.
+func (d *profilerTrace) spanName(s *trie.Span, key string) {
+	s.Name = d.text(key)
+	switch key {
+	case "page":
+		s.Kind, s.Name = trie.SpanPage, pagePath(s.Name)
+	case "feature":
+		s.Kind = trie.SpanFeature
+	case "label":
+		s.Kind = trie.SpanLabel
+		if l := s.Label(); l.Key == "" || l.Value == "" {
+			d.invalid(key, "%q is not KEY=VALUE", s.Name)
 		}
-		digits := len(version) - len(strings.TrimLeft(version, "0123456789"))
-		if digits == 0 || digits > 4 { // more is not a version, and might name a person
-			return ""
-		}
-		return b.family + " " + version[:digits]
 	}
-	return ""
+	if s.Name == "" {
+		d.invalid(key, "empty")
+	}
+}
+
+func (d *profilerTrace) readCost() {
+	d.cost = trie.Cost{}
+	for d.object(); d.key(); {
+		switch string(d.name) {
+		case "start":
+			d.cost.Start = d.spent("cost.start")
+		case "stop":
+			d.cost.Stop = d.spent("cost.stop")
+		case "encode":
+			d.cost.Encode = d.spent("cost.encode")
+		case "bytes":
+			d.cost.Bytes = d.position("cost.bytes")
+		case "dropped":
+			d.cost.Dropped = d.position("cost.dropped")
+		default:
+			d.skip()
+		}
+	}
+}
+
+// spent reads milliseconds of work and returns microseconds.
+func (d *profilerTrace) spent(key string) uint32 {
+	if d.null() {
+		return 0
+	}
+	us := d.time(key, math.MaxUint32)
+	if us < 0 {
+		d.invalid(key, "out of range")
+	}
+	return uint32(us)
 }
 
 // microseconds returns a time in milliseconds as whole microseconds, and whether it is

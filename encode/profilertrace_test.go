@@ -145,11 +145,36 @@ func TestProfilerTraceContext(t *testing.T) {
 		`"spans":[{"page":"/b","start":5,"end":9},{"page":"?x","start":1,"end":5}]`: func(c *trie.Context) bool {
 			return slices.Equal(c.Spans, []trie.Span{{Name: "/", Start: 1000, Length: 4000}, {Name: "/b", Start: 5000, Length: 4000}})
 		},
+		`"spans":[{"label":"phase=x=y","start":1,"end":2},{"start":1,"feature":"phase=x","end":2},{"label":"a=\u00e9","start":0.5,"end":0.5}]`: func(c *trie.Context) bool {
+			return slices.Equal(c.Spans, []trie.Span{{Kind: trie.SpanLabel, Name: "a=é", Start: 500},
+				{Kind: trie.SpanFeature, Name: "phase=x", Start: 1000, Length: 1000}, {Kind: trie.SpanLabel, Name: "phase=x=y", Start: 1000, Length: 1000}})
+		},
 		`"spans":[]`: func(c *trie.Context) bool { return len(c.Spans) == 0 },
 	} {
 		if c := mustDecode(t, envelope(keys)).Context; !ok(&c) {
 			t.Errorf("%s: got %+v", keys, c)
 		}
+	}
+}
+
+func TestProfilerTraceCost(t *testing.T) {
+	const most = math.MaxUint32
+	for keys, want := range map[string]trie.Cost{
+		``:            {},
+		`"cost":null`: {},
+		`"cost":{}`:   {},
+		`"cost":{"start":1.9,"stop":2.4,"encode":1.1,"bytes":5120,"dropped":1}`:            costTrace().Cost,
+		`"cost":{"stop":4294967.295,"bytes":4294967295,"start":0.0004,"later":[1]}`:        {Stop: most, Bytes: most},
+		`"cost":{"start":null,"stop":null,"encode":null,"bytes":null,"dropped":null}`:      {},
+		`"cost":{"start":5,"bytes":9},"cost":{"encode":2,"encode":0.0005,"dropped":3.0e0}`: {Encode: 1, Dropped: 3},
+	} {
+		if got := mustDecode(t, envelope(keys)).Cost; got != want {
+			t.Errorf("%s: got %+v, want %+v", keys, got, want)
+		}
+	}
+	mustDecode(t, envelope(`"cost":{"dropped":1}`))
+	if got := mustDecode(t, oneTrace).Cost; got != (trie.Cost{}) {
+		t.Errorf("got %+v of the trace before", got)
 	}
 }
 
@@ -170,7 +195,7 @@ func TestBrowserOf(t *testing.T) {
 		"Opera/9.80 (Windows NT 6.1) Presto/2.12.388 Version/12.18":               "",
 		"Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko 1": "",
 	} {
-		if got := browserOf(ua); got != want {
+		if got := BrowserOf(ua); got != want {
 			t.Errorf("%s: got %q, want %q", ua, got, want)
 		}
 	}
@@ -323,11 +348,22 @@ var badTraces = []struct{ doc, want string }{
 	{envelope(`"chunk":-1`), `invalid: chunk: not a whole number from 0 to 4294967295`},
 	{envelope(`"labels":{"":"x"}`), `invalid: labels: a label has no name`},
 	{envelope(`"labels":{"a":1}`), `malformed: byte 15: '1' where a string should be`},
+	{envelope(`"cost":7`), `malformed: byte 8: '7' where an object should be`},
+	{envelope(`"cost":{"start":-0.001}`), `invalid: cost.start: out of range`},
+	{envelope(`"cost":{"stop":4294967.296}`), `invalid: cost.stop: out of range`},
+	{envelope(`"cost":{"encode":"1"}`), `malformed: byte 18: '"' where a number should be`},
+	{envelope(`"cost":{"bytes":1.5}`), `invalid: cost.bytes: not a whole number from 0 to 4294967295`},
+	{envelope(`"cost":{"dropped":4294967296}`), `invalid: cost.dropped: not a whole number from 0 to 4294967295`},
 	{envelope(`"spans":[{"start":1,"end":2}]`), `malformed: spans[0].feature: missing`},
 	{envelope(`"spans":[{"page":"/","start":1}]`), `malformed: spans[0].end: missing`},
 	{envelope(`"spans":[{"page":"/","end":1}]`), `malformed: spans[0].start: missing`},
 	{envelope(`"spans":[{"page":"/","feature":"f","start":1,"end":2}]`), `invalid: spans[0].feature: a span has one name`},
 	{envelope(`"spans":[{"feature":"","start":1,"end":2}]`), `invalid: spans[0].feature: empty`},
+	{envelope(`"spans":[{"label":"","start":1,"end":2}]`), `invalid: spans[0].label: "" is not KEY=VALUE`},
+	{envelope(`"spans":[{"label":"a","start":1,"end":2}]`), `invalid: spans[0].label: "a" is not KEY=VALUE`},
+	{envelope(`"spans":[{"label":"=a","start":1,"end":2}]`), `invalid: spans[0].label: "=a" is not KEY=VALUE`},
+	{envelope(`"spans":[{"label":"a=","start":1,"end":2}]`), `invalid: spans[0].label: "a=" is not KEY=VALUE`},
+	{envelope(`"spans":[{"label":"a=b","feature":"f","start":1,"end":2}]`), `invalid: spans[0].feature: a span has one name`},
 	{envelope(`"spans":[{"feature":"f","start":2,"end":1}]`), `invalid: spans[0].end: before start`},
 	{envelope(`"spans":[{"feature":"f","start":1,"end":1e99}]`), `invalid: spans[0].end: out of range`},
 	{`{"x":` + strings.Repeat("[", 20_000), `malformed: byte 10005: nested deeper than 10000`},
@@ -370,6 +406,7 @@ func TestProfilerTraceLimits(t *testing.T) {
 		`{"labels":{"a":"abcde"?`:                                                   `too large: labels: 5 bytes, the most is 4`,
 		`{"labels":{"a":"","b":"","b":"","c":""?`:                                   `too large: labels: more than 2`,
 		`{"spans":[{"page":"a","start":1,"end":1},{"page":"a","start":1,"end":1},?`: `too large: spans: more than 2`,
+		`{"spans":[{"label":"a=bcd"?`:                                               `too large: spans[0].label: 5 bytes, the most is 4`,
 		`{"spans":[{"feature":"abcde"?`:                                             `too large: spans[0].feature: 5 bytes, the most is 4`,
 	} {
 		_, err := DecodeProfilerTrace([]byte(doc), lim)
@@ -416,8 +453,8 @@ func TestIsProfilerTrace(t *testing.T) {
 // that nothing decodes which encoding/json does not take for JSON.
 func FuzzProfilerTrace(f *testing.F) {
 	f.Add([]byte(oneTrace))
-	f.Add([]byte(envelope(`"labels":{"a":"b"},"spans":[{"page":"/a","start":1,"end":3},{"feature":"f","start":1,"end":3}],"viewId":"x"`)))
-	f.Add([]byte(`{"trace":` + oneTrace + `,"interval":5,"page":"https://h/x?y","ua":"Edg/1 Chrome/2","samplingShare":0.5}`))
+	f.Add([]byte(envelope(`"labels":{"a":"b"},"spans":[{"page":"/a","start":1,"end":3},{"feature":"f","start":1,"end":3},{"label":"k=v","start":1,"end":2}],"viewId":"x"`)))
+	f.Add([]byte(`{"trace":` + oneTrace + `,"interval":5,"page":"https://h/x?y","ua":"Edg/1 Chrome/2","samplingShare":0.5,"cost":{"start":1.5,"stop":2,"encode":0,"bytes":7,"dropped":1}}`))
 	f.Add([]byte(`{"resources":["chrome-extension://a","blob:https://h/1","/a?b","/a"],"frames":[{"name":"Ã©","resourceId":2},{"name":"","resourceId":3},{"name":"x","resourceId":0},{"name":"","resourceId":1}],"stacks":[{"frameId":3},{"frameId":2,"parentId":0}],"samples":[{"timestamp":5,"stackId":1,"marker":"x"},{"timestamp":-1e2}]}`))
 	for _, c := range badTraces {
 		if len(c.doc) < 1000 {

@@ -19,8 +19,12 @@ func EncodeTop(w io.Writer, p *trie.Profile, o Output) error {
 	for _, f := range all {
 		self += f.Self
 	}
-	fmt.Fprintf(b, "%d page views, %d traces: %s ms of JavaScript, %s ms without a stack, %.1f %% not sampled\n",
-		c.Views, c.Traces, millis(self), millis(c.Stackless), 100*c.UnsampledShare(self))
+	idle := ""
+	if c.Idle != 0 { // 0 may also mean that nobody knows
+		idle = fmt.Sprintf(" (%s ms of that idle)", millis(c.Idle))
+	}
+	fmt.Fprintf(b, "%d page views, %d traces: %s ms of JavaScript, %s ms without a stack%s, %.1f %% not sampled\n",
+		c.Views, c.Traces, millis(self), millis(c.Stackless), idle, 100*c.UnsampledShare(self))
 	if c.Views > 0 {
 		fmt.Fprintf(b, "%s ms of JavaScript per page view\n", millis(self/c.Views))
 	}

@@ -74,7 +74,7 @@ func (s Selection) add(m *trie.Merger, t *trie.Trace) {
 		return
 	}
 	m.AddTrace(t, func(slice trie.Slice) int {
-		if !s.takes(slice) {
+		if !s.takes(slice, &t.Context) {
 			return -1
 		}
 		return m.Group(s.labels(slice, &t.Context))

@@ -78,8 +78,8 @@ func (f *fixture) append(t testing.TB, number int, traces []*trie.Trace) {
 
 func (f *fixture) local() Local { return Local{Reader: f.store.Reader} }
 
-// spanTraces returns traces of pages /a and /b with features, releases and labels. Two
-// traces after the other are of one page view.
+// spanTraces returns traces of pages /a and /b with features, releases and labels, some
+// of which hold for a time only. Two traces after the other are of one page view.
 func spanTraces(hour int) []*trie.Trace {
 	var out []*trie.Trace
 	for i := range 24 {
@@ -102,6 +102,18 @@ func spanTraces(hour int) []*trie.Trace {
 		if i%4 > 0 {
 			feature("search", 27, 48)
 			feature("search", 90, 95)
+		}
+		label := func(name string, from, to int) {
+			tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanLabel, Name: name, Start: at(from), Length: at(to - from)})
+		}
+		if i%5 > 0 {
+			label("phase=load", 0, 42)
+			label("team=t1", 37, 61) // in place of that of the context, if it has one
+			label("release=r1", 0, 500)
+		}
+		if i%5 > 2 {
+			label("phase=typing", 25, 31)
+			label("phase=typing", 70, 90)
 		}
 		trie.SortSpans(tr.Context.Spans)
 		var nodes []trie.NodeID
@@ -161,20 +173,6 @@ type sums map[string]int64
 func naive(traces []*trie.Trace, sel Selection) sums {
 	out := sums{}
 	for _, tr := range traces {
-		wanted := true
-		for _, l := range sel.Labels {
-			switch l.Key {
-			case "release":
-				wanted = wanted && tr.Context.Release == l.Value
-			case "environment":
-				wanted = wanted && tr.Context.Environment == l.Value
-			default:
-				wanted = wanted && tr.Context.Labels.Value(l.Key) == l.Value
-			}
-		}
-		if !wanted {
-			continue
-		}
 		interval := int64(tr.Context.Interval)
 		names := make([]string, len(tr.Nodes))
 		names[trie.Root] = "stackless"
@@ -191,6 +189,10 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 			for time := s.Time; time < end; { // up to the next bound of a span
 				next := end
 				page, inFeature := tr.Context.Page, sel.Feature == ""
+				labels := map[string]string{}
+				for _, l := range tr.Context.Labels {
+					labels[l.Key] = l.Value
+				}
 				for _, x := range tr.Context.Spans {
 					for _, bound := range [...]int64{x.Start, x.End()} {
 						if bound > time {
@@ -198,14 +200,22 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 						}
 					}
 					if x.Start <= time && time < x.End() {
-						if x.Kind == trie.SpanPage {
+						switch key, value, _ := strings.Cut(x.Name, "="); x.Kind {
+						case trie.SpanPage:
 							page = x.Name
-						} else if x.Name == sel.Feature {
-							inFeature = true
+						case trie.SpanFeature:
+							inFeature = inFeature || x.Name == sel.Feature
+						case trie.SpanLabel:
+							labels[key] = value
 						}
 					}
 				}
-				if (sel.Page == "" || sel.Page == page) && inFeature {
+				labels["release"], labels["environment"] = tr.Context.Release, tr.Context.Environment
+				labelled := true
+				for _, l := range sel.Labels {
+					labelled = labelled && labels[l.Key] == l.Value
+				}
+				if (sel.Page == "" || sel.Page == page) && inFeature && labelled {
 					out[stack] += max(0, min(next, clip)-time)
 					out["unsampled"] += max(0, next-max(time, clip))
 				}

@@ -27,6 +27,9 @@ func selections() []Selection {
 		trie.MakeLabels("release", "r1"), trie.MakeLabels("environment", "production"), trie.MakeLabels("team", "t1"),
 		trie.MakeLabels("team", ""), trie.MakeLabels("release", "r0", "team", "t2"), trie.MakeLabels("release", "r9"),
 		trie.MakeLabels("release", "r0", "release", "r1"), trie.MakeLabels("release", ""),
+		trie.MakeLabels("phase", "load"), trie.MakeLabels("phase", "typing"), trie.MakeLabels("phase", ""), trie.MakeLabels("phase", "nothing"),
+		trie.MakeLabels("phase", "load", "team", "t1"), trie.MakeLabels("phase", "load", "phase", "typing"),
+		trie.MakeLabels("phase", "typing", "release", "r0", "team", ""), trie.MakeLabels("team", "t2"),
 	} {
 		out = append(out, Selection{Page: "/a", Labels: l}, Selection{Feature: "edit", Labels: l})
 	}
@@ -106,6 +109,8 @@ func TestCounts(t *testing.T) {
 		{Selection{Page: "/b"}, 32, 24, 32, 2},
 		{Selection{Page: "/a", Labels: trie.MakeLabels("release", "r2")}, 16, 8, 48, 2},
 		{Selection{Page: "/a", Labels: trie.MakeLabels("team", "")}, 16, 8, 48, 2},
+		{Selection{Page: "/a", Labels: trie.MakeLabels("phase", "typing")}, 18, 14, 48, 2},
+		{Selection{Page: "/a", Labels: trie.MakeLabels("phase", "nothing")}, 0, 0, 48, 2},
 	} {
 		for _, c.sel.Grouped = range []bool{false, true} {
 			got, err := f.local().Profile(t.Context(), c.sel, nil)

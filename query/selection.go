@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -13,9 +14,12 @@ import (
 
 // Selection says which part of which traces is merged.
 type Selection struct {
-	Page    string      // "" for all pages
-	Feature string      // "" for all of the page
-	Labels  trie.Labels // all must hold; "" is a label that is missing; keys release and environment are those of the context
+	Page    string // "" for all pages
+	Feature string // "" for all of the page
+	// Labels must all hold, for the time in which they do; "" is a label that is missing.
+	// The keys release and environment are those of the context, others of a label span
+	// or, where there is none with the key, of the context.
+	Labels trie.Labels
 	// Since and Until bound the time at which the traces were received, half-open. A
 	// zero time is an open end.
 	Since, Until time.Time
@@ -40,29 +44,35 @@ func (s Selection) String() string {
 	return b.String()
 }
 
-// matches reports whether the labels of c are those that s asks for.
+// matches reports whether s can ask for some time of a trace with the context c.
 func (s Selection) matches(c *trie.Context) bool {
 	for _, l := range s.Labels {
-		if labelOf(c, l.Key) != l.Value {
+		names := func(x trie.Span) bool { return x.Kind == trie.SpanLabel && x.Label() == l }
+		if labelOf(trie.Slice{}, c, l.Key) != l.Value && !slices.ContainsFunc(c.Spans, names) {
 			return false
 		}
 	}
 	return true
 }
 
-// labelOf returns the value of a label of c, or "".
-func labelOf(c *trie.Context, key string) string {
+// labelOf returns the value of a label in a slice of a trace with the context c, or "".
+func labelOf(slice trie.Slice, c *trie.Context, key string) string {
 	switch key {
 	case "release":
 		return c.Release
 	case "environment":
 		return c.Environment
 	}
-	return c.Labels.Value(key)
+	return cmp.Or(slice.Labels.Value(key), c.Labels.Value(key))
 }
 
-// takes reports whether s asks for the slice.
-func (s Selection) takes(slice trie.Slice) bool {
+// takes reports whether s asks for the slice, of a trace with the context c.
+func (s Selection) takes(slice trie.Slice, c *trie.Context) bool {
+	for _, l := range s.Labels {
+		if labelOf(slice, c, l.Key) != l.Value {
+			return false
+		}
+	}
 	return (s.Page == "" || slice.Page == s.Page) &&
 		(s.Feature == "" || slices.Contains(slice.Features, s.Feature))
 }
@@ -153,7 +163,7 @@ func checkTimes(since, until time.Time) error {
 	return nil
 }
 
-// ParseLabel reads KEY=VALUE. An empty value asks for traces without the label.
+// ParseLabel reads KEY=VALUE. An empty value asks for the time without the label.
 func ParseLabel(s string) (trie.Label, error) {
 	k, v, ok := strings.Cut(s, "=")
 	if !ok || k == "" {

@@ -6,16 +6,17 @@ import (
 )
 
 // renumber copies the given nodes of t, parents before children, into a new trie whose
-// frames are sorted by resource, line, column and name and whose strings are numbered
-// by first use. It returns the new number of each node, for those not copied 0. Frames
-// and strings that no node needs are left out.
-func (t *Trie) renumber(nodes []NodeID) (*Trie, []NodeID) {
+// frames are sorted by resource, line, column and name, each once, and whose strings are
+// numbered by first use. It returns the new number of each node, for those not copied 0.
+// Frames and strings that no node needs are left out. folded reports whether frames were
+// equal, so that nodes may have become so too.
+func (t *Trie) renumber(nodes []NodeID) (out *Trie, nodeOf []NodeID, folded bool) {
 	used := make([]bool, len(t.Frames))
 	for _, n := range nodes {
 		used[t.Nodes[n].Frame] = true
 	}
-	order, _ := t.rankFrames()
-	out := New()
+	order, rank := t.rankFrames()
+	out = New()
 	stringOf := make([]StringID, len(t.Strings))
 	keep := func(s StringID) StringID {
 		if stringOf[s] == 0 && t.Strings[s] != "" {
@@ -25,27 +26,32 @@ func (t *Trie) renumber(nodes []NodeID) (*Trie, []NodeID) {
 		return stringOf[s]
 	}
 	frameOf := make([]FrameID, len(t.Frames))
+	last := FrameID(0) // of t, that was copied last
 	for _, f := range order {
 		if !used[f] {
 			continue
 		}
+		if n := len(out.Frames); n > 0 && rank[f] == rank[last] {
+			frameOf[f], folded = FrameID(n-1), true
+			continue
+		}
 		r := t.Frames[f]
 		r.Name, r.Resource = keep(r.Name), keep(r.Resource)
-		frameOf[f] = FrameID(len(out.Frames))
+		frameOf[f], last = FrameID(len(out.Frames)), f
 		out.Frames = append(out.Frames, r)
 	}
-	nodeOf := make([]NodeID, len(t.Nodes))
+	nodeOf = make([]NodeID, len(t.Nodes))
 	out.Nodes = slices.Grow(out.Nodes, len(nodes))
 	for _, n := range nodes {
 		nodeOf[n] = NodeID(len(out.Nodes))
 		out.Nodes = append(out.Nodes, Node{nodeOf[t.Nodes[n].Parent], frameOf[t.Nodes[n].Frame]})
 	}
-	return out, nodeOf
+	return out, nodeOf, folded
 }
 
 // Canonical returns t with its tables numbered in one defined way: nodes by their first
-// sample, parents first, then the nodes that no sample has, in the order of t. Traces
-// that differ in numbering alone have the same canonical form.
+// sample, parents first, then the nodes that no sample has, in the order of t; frames
+// sorted, each once. Traces that differ in numbering alone have the same canonical form.
 func (t *Trace) Canonical() *Trace {
 	order := make([]NodeID, 0, len(t.Nodes))
 	seen := make([]bool, len(t.Nodes))
@@ -64,8 +70,8 @@ func (t *Trace) Canonical() *Trace {
 	for n := range t.Nodes {
 		visit(NodeID(n))
 	}
-	trie, nodeOf := t.renumber(order)
-	out := &Trace{Trie: *trie, Context: t.Context, Unknown: t.Unknown}
+	trie, nodeOf, _ := t.renumber(order)
+	out := &Trace{Trie: *trie, Context: t.Context, Cost: t.Cost, Unknown: t.Unknown}
 	out.Samples = slices.Clone(t.Samples)
 	for i := range out.Samples {
 		out.Samples[i].Node = nodeOf[out.Samples[i].Node]
@@ -74,8 +80,8 @@ func (t *Trace) Canonical() *Trace {
 }
 
 // Canonical returns p with its tables numbered in one defined way: nodes in preorder,
-// without those that have no weight in themselves or below; groups sorted by their
-// labels, without those that are empty.
+// without those that have no weight in themselves or below; frames sorted, each once;
+// groups sorted by their labels, without those that are empty.
 func (p *Profile) Canonical() *Profile {
 	needed := make([]bool, len(p.Nodes))
 	for i := range p.Groups {
@@ -94,7 +100,7 @@ func (p *Profile) Canonical() *Profile {
 			order = append(order, n)
 		}
 	}
-	trie, nodeOf := p.renumber(order)
+	trie, nodeOf, folded := p.renumber(order)
 	out := &Profile{Trie: *trie, Views: p.Views, Traces: p.Traces, Unknown: p.Unknown}
 	for i := range p.Groups {
 		from := &p.Groups[i]
@@ -105,6 +111,11 @@ func (p *Profile) Canonical() *Profile {
 		if len(to.Weights.blocks) > 0 || to.Coverage != (Coverage{}) {
 			out.Groups = append(out.Groups, to)
 		}
+	}
+	if folded { // then nodes may be equal too, which merging folds
+		out = Merge(out).Canonical()
+		out.Unknown = p.Unknown
+		return out
 	}
 	slices.SortFunc(out.Groups, func(a, b Group) int { return slices.CompareFunc(a.Labels, b.Labels, compareLabels) })
 	return out
@@ -134,7 +145,7 @@ func (p *Profile) Equal(o *Profile) bool {
 }
 
 // Equal reports whether t and o are the same recording: the same stacks at the same
-// times in the same context.
+// times in the same context, at the same cost.
 func (t *Trace) Equal(o *Trace) bool {
 	a, b := t.Canonical(), o.Canonical()
 	x, y := a.Context, b.Context
@@ -144,5 +155,5 @@ func (t *Trace) Equal(o *Trace) bool {
 		x.Page == y.Page && x.ViewID == y.ViewID && x.Chunk == y.Chunk &&
 		x.TimeOrigin == y.TimeOrigin && x.Interval == y.Interval &&
 		cmp.Compare(x.SamplingShare, y.SamplingShare) == 0 &&
-		x.Release == y.Release && x.Environment == y.Environment
+		x.Release == y.Release && x.Environment == y.Environment && a.Cost == b.Cost
 }

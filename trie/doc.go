@@ -18,6 +18,8 @@
 //   - String 0 is the empty string.
 //   - In a profile no two nodes have the same parent and frame. A trace may hold such
 //     pairs, as it came from outside; merging folds them.
+//   - A frame may stand twice in what came from outside. Merging folds such frames, and
+//     so does the canonical form.
 //
 // # Laws
 //
@@ -30,7 +32,7 @@
 //   - Coalescing is idempotent and commutes with Merge.
 //   - Prune keeps the sum of all self weights.
 //   - The slices of a trace, merged, give the whole trace: self time, unsampled time,
-//     stackless time to the microsecond, and every counted sample once.
+//     stackless and idle time to the microsecond, and every counted sample once.
 //
 // The package is pure: it imports the standard library alone, and has no I/O, clock or
 // log.

@@ -2,7 +2,10 @@ package trie
 
 import (
 	"cmp"
+	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -58,10 +61,11 @@ func FuzzSlices(f *testing.F) {
 		if err := trace.Validate(); err != nil {
 			t.Fatal(err)
 		}
+		checkSlices(t, trace)
 		whole := trace.Profile()
 		cut := NewMerger()
 		cut.AddTrace(trace, func(s Slice) int {
-			labels := Labels{{"page", s.Page}}
+			labels := append(Labels{{"page", s.Page}}, s.Labels...)
 			for _, f := range s.Features {
 				labels = append(labels, Label{"feature", f})
 			}
@@ -82,8 +86,11 @@ func FuzzSlices(f *testing.F) {
 				t.Errorf("node %d: the view reached it in no slice", n)
 			}
 		}
-		if ca.Views != cb.Views || ca.Traces != cb.Traces || ca.Stackless != cb.Stackless || ca.Unsampled != cb.Unsampled || ca.Truncated != cb.Truncated {
+		if ca != cb {
 			t.Errorf("whole %+v, slices %+v", ca, cb)
+		}
+		if ca.Idle > ca.Stackless {
+			t.Errorf("more idle than stackless: %+v", ca)
 		}
 		if n := len(trace.Samples); n > 0 {
 			span := trace.Samples[n-1].Time - trace.Samples[0].Time + int64(trace.Context.Interval)
@@ -92,6 +99,54 @@ func FuzzSlices(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkSlices checks that the slices of a trace cover all time, that each differs from
+// the one before it, and what holds in them, moment by moment.
+func checkSlices(t *testing.T, trace *Trace) {
+	t.Helper()
+	end := int64(math.MinInt64)
+	for i, s := range trace.Slices() {
+		if s.Start != end || s.End <= s.Start {
+			t.Errorf("slice %d: from %d to %d after %d", i, s.Start, s.End, end)
+		}
+		end = s.End
+		if i > 0 {
+			last := trace.Slices()[i-1]
+			if last.Start, last.End = s.Start, s.End; reflect.DeepEqual(last, s) {
+				t.Errorf("slice %d is as the one before it", i)
+			}
+		}
+		for _, moment := range []int64{s.Start, s.End - 1} {
+			page, features, labels := trace.Context.Page, map[string]bool{}, map[string]string{}
+			for _, x := range trace.Context.Spans {
+				if moment < x.Start || moment >= x.End() {
+					continue
+				}
+				switch key, value, _ := strings.Cut(x.Name, "="); x.Kind {
+				case SpanPage:
+					page = x.Name
+				case SpanFeature:
+					features[x.Name] = true
+				case SpanLabel:
+					labels[key] = value
+				}
+			}
+			same := s.Page == page && len(s.Features) == len(features) && len(s.Labels) == len(labels)
+			for _, l := range s.Labels {
+				same = same && labels[l.Key] == l.Value
+			}
+			for _, f := range s.Features {
+				same = same && features[f]
+			}
+			if !same || s.Labels.validate() != nil || !slices.IsSorted(s.Features) {
+				t.Errorf("slice %d: got %+v, want %s, %v, %v", i, s, page, features, labels)
+			}
+		}
+	}
+	if end != math.MaxInt64 {
+		t.Errorf("the slices end at %d", end)
+	}
 }
 
 // withoutLabels folds all groups into one.
@@ -136,6 +191,17 @@ func FuzzCanonical(f *testing.F) {
 		}
 		if !c.equalTables(&c.Canonical().Trie) {
 			t.Error("the canonical form of a trace is not its own canonical form")
+		}
+		frames := map[Frame]bool{}
+		for i := range c.Frames {
+			f := c.FrameOf(FrameID(i))
+			if frames[f] {
+				t.Errorf("frame %d, %v, stands twice", i, f)
+			}
+			frames[f] = true
+		}
+		if !c.Equal(trace) {
+			t.Error("the canonical trace is another")
 		}
 		if !c.Profile().Equal(trace.Profile()) {
 			t.Error("the canonical trace has other weights")

@@ -184,7 +184,7 @@ func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 func (m *Merger) weigh(t *Trace, g int) {
 	m.weights = zeroed(m.weights, len(t.Nodes))
 	c := &m.profile.Groups[g].Coverage
-	var stackless, unsampled int64
+	var stackless, idle, unsampled int64
 	for i, s := range t.stretches() {
 		self, gap, here := s.clip-s.start, s.end-s.clip, true
 		if len(m.slices) > 1 {
@@ -204,6 +204,9 @@ func (m *Merger) weigh(t *Trace, g int) {
 		}
 		if sample.Node == Root {
 			stackless += self
+			if sample.Marker == MarkerIdle {
+				idle += self
+			}
 			continue
 		}
 		w := &m.weights[sample.Node]
@@ -215,6 +218,7 @@ func (m *Merger) weigh(t *Trace, g int) {
 		}
 	}
 	c.Stackless = add(c.Stackless, stackless)
+	c.Idle = add(c.Idle, idle)
 	c.Unsampled = add(c.Unsampled, unsampled)
 }
 

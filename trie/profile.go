@@ -11,6 +11,7 @@ type Coverage struct {
 	Views     int64 // page views with a trace in the group
 	Traces    int64 // traces with time in the group
 	Stackless int64 // µs without a stack: idle, or work that the profiler may not show
+	Idle      int64 // µs of Stackless in which the main thread had nothing to do, as far as is known
 	Unsampled int64 // µs in which the browser took no samples
 	Truncated int64 // counted samples whose stack the browser cut off, see MaxStackDepth
 }
@@ -44,12 +45,13 @@ func (c *Coverage) Add(o Coverage) {
 	c.Views = add(c.Views, o.Views)
 	c.Traces = add(c.Traces, o.Traces)
 	c.Stackless = add(c.Stackless, o.Stackless)
+	c.Idle = add(c.Idle, o.Idle)
 	c.Unsampled = add(c.Unsampled, o.Unsampled)
 	c.Truncated = add(c.Truncated, o.Truncated)
 }
 
 func (c Coverage) negate() Coverage {
-	return Coverage{-c.Views, -c.Traces, -c.Stackless, -c.Unsampled, -c.Truncated}
+	return Coverage{-c.Views, -c.Traces, -c.Stackless, -c.Idle, -c.Unsampled, -c.Truncated}
 }
 
 // UnsampledShare returns how much of the time that the group's traces speak for was
@@ -177,7 +179,7 @@ func (p *Profile) Validate() error {
 			}
 		}
 		c := g.Coverage
-		if !inRange(c.Views, c.Traces, c.Stackless, c.Unsampled, c.Truncated) {
+		if !inRange(c.Views, c.Traces, c.Stackless, c.Idle, c.Unsampled, c.Truncated) {
 			return fmt.Errorf("group %d: coverage out of range", i)
 		}
 	}

@@ -22,14 +22,19 @@ func randomFrame(r *rand.Rand) Frame {
 }
 
 // randomNodes gives t n nodes. Nothing keeps two of them from having the same parent
-// and frame.
+// and frame, and some frames stand twice.
 func randomNodes(r *rand.Rand, t *Trie, n int) {
 	for range n {
 		parent := NodeID(r.IntN(len(t.Nodes)))
 		if r.IntN(3) > 0 {
 			parent = NodeID(len(t.Nodes) - 1) // deep stacks are the rule
 		}
-		t.Nodes = append(t.Nodes, Node{parent, t.Intern(randomFrame(r))})
+		frame := t.Intern(randomFrame(r))
+		if r.IntN(6) == 0 {
+			t.Frames = append(t.Frames, t.Frames[frame])
+			frame = FrameID(len(t.Frames) - 1)
+		}
+		t.Nodes = append(t.Nodes, Node{parent, frame})
 		t.index = nil
 	}
 }
@@ -40,6 +45,9 @@ func randomTrace(seed uint64) *Trace {
 	t := &Trace{Trie: *New(), Context: Context{
 		Page: fmt.Sprintf("/page%d", r.IntN(2)), Interval: 10_000, Release: fmt.Sprint(r.IntN(2)),
 	}}
+	if r.IntN(2) > 0 {
+		t.Cost = Cost{Start: uint32(r.IntN(3000)), Dropped: uint32(r.IntN(2))}
+	}
 	if r.IntN(3) > 0 {
 		t.Context.ViewID = fmt.Sprintf("view-%d", r.IntN(4))
 	}
@@ -50,11 +58,14 @@ func randomTrace(seed uint64) *Trace {
 		t.Samples = append(t.Samples, Sample{now, NodeID(r.IntN(len(t.Nodes))), Marker(r.IntN(int(markerEnd)))})
 	}
 	end := int64(0) // of the last page
-	for range r.IntN(5) {
-		s := Span{SpanKind(r.IntN(2)), fmt.Sprintf("span%d", r.IntN(3)), int64(r.IntN(200_000)), int64(r.IntN(300_000))}
-		if s.Kind == SpanPage {
+	for range r.IntN(7) {
+		s := Span{SpanKind(r.IntN(int(spanEnd))), fmt.Sprintf("span%d", r.IntN(3)), int64(r.IntN(200_000)), int64(r.IntN(300_000))}
+		switch s.Kind {
+		case SpanPage:
 			s.Start += end
 			end = s.End()
+		case SpanLabel:
+			s.Name = fmt.Sprintf("key%d=%d", r.IntN(2), r.IntN(3))
 		}
 		t.Context.Spans = append(t.Context.Spans, s)
 	}

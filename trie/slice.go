@@ -5,24 +5,30 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 )
 
-// Slice is a stretch of a trace's time on one page with one set of features at work.
+// Slice is a stretch of a trace's time on one page with one set of features at work and
+// one set of labels.
 type Slice struct {
 	Start, End int64    // [Start, End) in µs since the page's time origin
 	Page       string   // page that was shown
 	Features   []string // sorted, each once; nil if none was at work
+	// Labels are those of the label spans, sorted by key, a key once; nil if there was
+	// none. They hold instead of labels of the context that have the same key.
+	Labels Labels
 }
 
 // Slices cuts the time of t at the bounds of its spans. The slices are in time order,
 // do not overlap and cover all time, so a trace without spans is one slice. A feature
-// that overlaps itself is at work once.
+// that overlaps itself is at work once. Where labels with the same key overlap, the one
+// that began last holds; of those that began together, the last in the order of spans.
 func (t *Trace) Slices() []Slice { return t.appendSlices(nil) }
 
 func (t *Trace) appendSlices(out []Slice) []Slice {
 	c := &t.Context
 	if len(c.Spans) == 0 {
-		return append(out, Slice{math.MinInt64, math.MaxInt64, c.Page, nil})
+		return append(out, Slice{Start: math.MinInt64, End: math.MaxInt64, Page: c.Page})
 	}
 	bounds := make([]int64, 0, 2*len(c.Spans)+2)
 	bounds = append(bounds, math.MinInt64, math.MaxInt64)
@@ -46,18 +52,23 @@ func (t *Trace) appendSlices(out []Slice) []Slice {
 	return joinSlices(out)
 }
 
-// sliceOf describes [start, end), in which the spans open are at work.
+// sliceOf describes [start, end), in which the spans open are at work, in their order.
 func sliceOf(start, end int64, page string, open []Span) Slice {
 	s := Slice{Start: start, End: end, Page: page}
-	for _, o := range open {
-		if o.Kind == SpanPage {
+	for _, o := range slices.Backward(open) { // the label that holds comes first
+		switch o.Kind {
+		case SpanPage:
 			s.Page = o.Name
-		} else {
+		case SpanFeature:
 			s.Features = append(s.Features, o.Name)
+		case SpanLabel:
+			s.Labels = append(s.Labels, o.Label())
 		}
 	}
 	slices.Sort(s.Features)
 	s.Features = slices.Compact(s.Features)
+	slices.SortStableFunc(s.Labels, func(a, b Label) int { return strings.Compare(a.Key, b.Key) })
+	s.Labels = slices.CompactFunc(s.Labels, func(a, b Label) bool { return a.Key == b.Key })
 	return s
 }
 
@@ -66,7 +77,7 @@ func joinSlices(s []Slice) []Slice {
 	out := s[:1]
 	for _, x := range s[1:] {
 		last := &out[len(out)-1]
-		if last.Page == x.Page && slices.Equal(last.Features, x.Features) {
+		if last.Page == x.Page && slices.Equal(last.Features, x.Features) && slices.Equal(last.Labels, x.Labels) {
 			last.End = x.End
 		} else {
 			out = append(out, x)

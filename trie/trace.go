@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // MaxStackDepth is where Chromium stops to record a stack: the frames on the root side
@@ -62,9 +63,20 @@ type Trace struct {
 	Trie
 	Samples []Sample // sorted by time; equal times keep the browser's order
 	Context Context
+	Cost    Cost
 	// Unknown holds fields of the binary format that this version does not know, as
 	// they were read.
 	Unknown []byte
+}
+
+// Cost is what profiling cost a page view since its trace before this one, as the SDK
+// measured it. The zero value means that it did not.
+type Cost struct {
+	Start   uint32 // µs of main-thread time to start the profiler
+	Stop    uint32 // µs to stop it and to get the trace
+	Encode  uint32 // µs to encode: this trace, and what else was encoded since the one before
+	Bytes   uint32 // bytes sent, this trace not included
+	Dropped uint32 // traces that could not be sent and were given up
 }
 
 // Context says where a trace comes from.
@@ -77,7 +89,7 @@ type Context struct {
 	SamplingShare float64 // probability with which the page view was chosen, in (0, 1]; 0 means not known
 	Release       string
 	Environment   string
-	Labels        Labels // further labels, sorted by key, a key once
+	Labels        Labels // further labels, sorted by key, a key once; label spans override them
 	Spans         []Span // sorted by start, length, kind and name
 	Unknown       []byte // see Trace.Unknown
 }
@@ -89,6 +101,7 @@ type SpanKind uint8
 const (
 	SpanPage    SpanKind = iota // a route of an application of one page; these do not overlap
 	SpanFeature                 // a feature at work; these may overlap
+	SpanLabel                   // a label that holds, named KEY=VALUE; these may overlap
 	spanEnd
 )
 
@@ -102,6 +115,12 @@ type Span struct {
 
 // End returns the time at which s is over: it covers [Start, End).
 func (s Span) End() int64 { return s.Start + s.Length }
+
+// Label returns the label that a span of the kind [SpanLabel] names.
+func (s Span) Label() Label {
+	key, value, _ := strings.Cut(s.Name, "=")
+	return Label{key, value}
+}
 
 func compareSpans(a, b Span) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Length, b.Length),
@@ -167,6 +186,8 @@ func (c *Context) Validate() error {
 			return fmt.Errorf("span %d: unknown kind %d", i, s.Kind)
 		case s.Name == "":
 			return fmt.Errorf("span %d: no name", i)
+		case s.Kind == SpanLabel && (s.Label().Key == "" || s.Label().Value == ""):
+			return fmt.Errorf("span %d (%q): a label is KEY=VALUE", i, s.Name)
 		case s.Start < -MaxTime || s.Start > MaxTime || s.Length < 0 || s.Length > 2*MaxTime:
 			return fmt.Errorf("span %d (%q): %d µs for %d µs is out of range", i, s.Name, s.Start, s.Length)
 		case i > 0 && compareSpans(s, c.Spans[i-1]) < 0:

@@ -1,7 +1,9 @@
 package trie
 
 import (
+	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +47,10 @@ func TestWeights(t *testing.T) {
 		{20_000, Root, MarkerNone},   // stackless, 10 ms
 		{30_000, b, MarkerGC},        // 10 ms in (gc)
 		{40_000, Root, MarkerScript}, // 30 ms in (unknown), then 60 ms unsampled
-		{130_000, b, MarkerNone},     // the last: one interval
+		{130_000, b, MarkerIdle},     // 10 ms: it has a stack
+		{140_000, Root, MarkerIdle},  // idle, 10 ms
+		{150_000, Root, MarkerOther}, // stackless, 10 ms
+		{160_000, Root, MarkerIdle},  // the last: one interval, idle
 	}
 	if err := trace.Validate(); err != nil {
 		t.Fatal(err)
@@ -66,7 +71,7 @@ func TestWeights(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("got %d stacks, want %d: %v", len(got), len(want), got)
 	}
-	if c, want := p.Groups[0].Coverage, (Coverage{Views: 1, Traces: 1, Stackless: 10_000, Unsampled: 60_000}); c != want {
+	if c, want := p.Groups[0].Coverage, (Coverage{Views: 1, Traces: 1, Stackless: 40_000, Idle: 20_000, Unsampled: 60_000}); c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
 }
@@ -120,6 +125,51 @@ func TestSlices(t *testing.T) {
 		t.Errorf("pages %q", got)
 	}
 	if got := trace.Features("/feed"); !slices.Equal(got, []string{"ads", "search"}) {
+		t.Errorf("features %q", got)
+	}
+}
+
+// The label that began last holds, and none of them touches page or features.
+func TestSliceLabels(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10, Labels: MakeLabels("phase", "boot"), Spans: []Span{
+		{SpanLabel, "phase=load", 0, 100},
+		{SpanLabel, "device=low", 10, 20},
+		{SpanLabel, "device=low", 30, 10}, // goes on
+		{SpanLabel, "phase=b=", 50, 20},   // the value is "b="
+		{SpanLabel, "phase=idle", 50, 20}, // began together, and is the last in order
+		{SpanFeature, "phase=x", 60, 20},
+		{SpanLabel, "phase=typing", 60, 60},
+		{SpanLabel, "phase=never", 90, 0},
+	}}}
+	SortSpans(trace.Context.Spans)
+	if err := trace.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	slice := func(from, to int64, feature string, labels ...string) Slice {
+		s := Slice{Start: from, End: to, Page: "/", Labels: MakeLabels(labels...)}
+		if feature != "" {
+			s.Features = []string{feature}
+		}
+		return s
+	}
+	want := []Slice{
+		slice(math.MinInt64, 0, ""),
+		slice(0, 10, "", "phase", "load"),
+		slice(10, 40, "", "device", "low", "phase", "load"),
+		slice(40, 50, "", "phase", "load"),
+		slice(50, 60, "", "phase", "idle"),
+		slice(60, 80, "phase=x", "phase", "typing"),
+		slice(80, 120, "", "phase", "typing"),
+		slice(120, math.MaxInt64, ""),
+	}
+	if got := trace.Slices(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+	checkSlices(t, trace)
+	if got := trace.Pages(); !slices.Equal(got, []string{"/"}) {
+		t.Errorf("pages %q", got)
+	}
+	if got := trace.Features("/"); got != nil {
 		t.Errorf("features %q", got)
 	}
 }
@@ -234,6 +284,11 @@ func TestValidateTrace(t *testing.T) {
 		{"overlaps", func(t *Trace) { t.Context.Spans = []Span{{SpanPage, "/a", 0, 10}, {SpanPage, "/b", 9, 10}} }},
 		{"out of order", func(t *Trace) { t.Context.Spans = []Span{{SpanPage, "/a", 5, 1}, {SpanPage, "/b", 1, 1}} }},
 		{"out of range", func(t *Trace) { t.Context.Spans = []Span{{SpanFeature, "f", 5, -1}} }},
+		{"", func(t *Trace) { t.Context.Spans = []Span{{SpanLabel, "a=b=", 5, 1}, {SpanLabel, "a=c", 5, 1}} }},
+		{`span 0 ("a"): a label is KEY=VALUE`, func(t *Trace) { t.Context.Spans = []Span{{SpanLabel, "a", 5, 1}} }},
+		{`span 0 ("a="): a label is KEY=VALUE`, func(t *Trace) { t.Context.Spans = []Span{{SpanLabel, "a=", 5, 1}} }},
+		{`span 0 ("=b"): a label is KEY=VALUE`, func(t *Trace) { t.Context.Spans = []Span{{SpanLabel, "=b", 5, 1}} }},
+		{"unknown kind 3", func(t *Trace) { t.Context.Spans = []Span{{spanEnd, "a", 5, 1}} }},
 	} {
 		trace := ok()
 		test.breakIt(trace)
@@ -261,6 +316,7 @@ func TestValidateProfile(t *testing.T) {
 		{"weight of node 3 of 3", func(p *Profile) { p.Add(nil, 3, Weight{Self: 1}) }},
 		{"weight out of range", func(p *Profile) { p.Add(nil, 1, Weight{Self: MaxWeight + 1}) }},
 		{"coverage out of range", func(p *Profile) { p.Groups[0].Coverage.Views = -MaxWeight - 1 }},
+		{"coverage out of range", func(p *Profile) { p.Groups[0].Coverage.Idle = MaxWeight + 1 }},
 		{"no key", func(p *Profile) { p.Groups[0].Labels = Labels{{"", "x"}} }},
 	} {
 		p := ok()
@@ -286,6 +342,19 @@ func TestEqualByValue(t *testing.T) {
 	twice.Frames[0].Line = 1
 	if once.Equal(twice) {
 		t.Error("profiles that differ are Equal")
+	}
+}
+
+func TestCostIsKept(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}, Cost: Cost{Start: 1, Stop: 2, Encode: 3, Bytes: 4, Dropped: 5}}
+	trace.Samples = []Sample{{0, trace.Insert(named("f")...), 0}}
+	for name, got := range map[string]*Trace{"canonical": trace.Canonical(), "coalesced": trace.Coalesce(nil)} {
+		if got.Cost != trace.Cost || !got.Equal(trace) {
+			t.Errorf("%s: got %+v", name, got.Cost)
+		}
+		if got.Cost.Dropped++; got.Equal(trace) {
+			t.Errorf("%s: traces of different cost are Equal", name)
+		}
 	}
 }
 
@@ -325,6 +394,59 @@ func TestPruneReach(t *testing.T) {
 	}
 	if w := stacks(Subtract(NewProfile(), p).Prune(0))["(other)"]; w != (Weight{-6, -6, -3}) {
 		t.Errorf("of the negative: got %+v", w)
+	}
+}
+
+// twoFrames has the frame f twice, and x under each of them: once by another number of
+// the same text.
+func twoFrames() Trie {
+	return Trie{
+		Strings: []string{"", "f", "x", "f"},
+		Frames:  []FrameRow{{Name: 1}, {Name: 2}, {Name: 3}, {Name: 2, Line: 9}},
+		Nodes:   []Node{{}, {0, 0}, {1, 1}, {0, 2}, {3, 1}},
+	}
+}
+
+// Equal frames of a trace become one; its nodes stay apart until it is merged.
+func TestCanonicalFramesOfTrace(t *testing.T) {
+	trace := &Trace{Trie: twoFrames(), Context: Context{Interval: 10}, Samples: []Sample{{0, 4, 0}, {10, 2, 0}}}
+	c := trace.Canonical()
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	want := &Trace{Trie: Trie{
+		Strings: []string{"", "f", "x"},
+		Frames:  []FrameRow{{Name: 1}, {Name: 2}},
+		Nodes:   []Node{{}, {0, 0}, {1, 1}, {0, 0}, {3, 1}},
+	}, Context: trace.Context, Samples: []Sample{{0, 2, 0}, {10, 4, 0}}}
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("got %+v\nwant %+v", c, want)
+	}
+	if !c.Equal(trace) || !c.Profile().Equal(trace.Profile()) {
+		t.Error("the canonical trace is another")
+	}
+}
+
+// In a profile the nodes become one too.
+func TestCanonicalFramesOfProfile(t *testing.T) {
+	p := &Profile{Trie: twoFrames(), Views: 1, Traces: 1, Unknown: []byte{1}}
+	for n := NodeID(1); n <= 4; n++ {
+		p.Add(nil, n, Weight{Self: int64(n), Samples: 1, Reach: 1})
+	}
+	p.Group(MakeLabels("page", "/")).Coverage.Views = 1
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	c := p.Canonical()
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	got := stacks(c)
+	if want := map[string]Weight{"f": {4, 2, 2}, "f;x": {6, 2, 2}}; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if len(c.Frames) != 2 || len(c.Groups) != 2 || len(c.Unknown) != 1 || c.Views != 1 || !c.Equal(p) || !p.Equal(Merge(p)) {
+		t.Errorf("got %+v", c)
 	}
 }
 

@@ -42,7 +42,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.page, "page", "p", "", "`PAGE` such as /feed (default all)")
 	fs.StringVar(&c.feature, "feature", "", "only the time of this `FEATURE`")
 	fs.StringVar(&c.release, "release", "", "only this `RELEASE`")
-	fs.StringArrayVar(&c.labels, "label", nil, "only traces with `KEY=VALUE`, such as environment=production; repeatable")
+	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load or environment=production; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only what was received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only what was received before `TIME` (default now)")
 	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list a table)")

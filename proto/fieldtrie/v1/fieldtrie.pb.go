@@ -17,8 +17,9 @@
 //      protobuf's sint types do: 0, -1, 1, -2 … become 0, 1, 2, 3 …
 //   6. A document with sample_unit is a trace, one recording. Any other is a profile,
 //      any number of recordings merged. It has the columns of one of them only.
-//   7. A reader keeps fields that it does not know and writes them back. New meanings
-//      get new fields; one that old readers must not ignore gets a new version.
+//   7. A reader keeps fields that it does not know and writes them back, but for those
+//      in a Cost. New meanings get new fields; one that old readers must not ignore gets
+//      a new version.
 //
 // The format is small without a general compressor, because a page that is being
 // closed has no time to run one: the tables are sorted so that differences are small,
@@ -197,8 +198,15 @@ type Document struct {
 	WeightReach []int64 `protobuf:"zigzag64,33,rep,packed,name=weight_reach,json=weightReach,proto3" json:"weight_reach,omitempty"`
 	// Page views and traces of the whole profile. They are no sums over the groups, since
 	// a trace can have time in several.
-	Views         int64 `protobuf:"zigzag64,34,opt,name=views,proto3" json:"views,omitempty"`
-	Traces        int64 `protobuf:"zigzag64,35,opt,name=traces,proto3" json:"traces,omitempty"`
+	Views  int64 `protobuf:"zigzag64,34,opt,name=views,proto3" json:"views,omitempty"`
+	Traces int64 `protobuf:"zigzag64,35,opt,name=traces,proto3" json:"traces,omitempty"`
+	// The part of group_stackless in which the main thread had nothing to do, as far as
+	// is known. Written only where a group has some: absent, it is 0 for all groups.
+	GroupIdle []int64 `protobuf:"zigzag64,36,rep,packed,name=group_idle,json=groupIdle,proto3" json:"group_idle,omitempty"`
+	// What profiling cost the page view. Absent: not measured. It is the last field on
+	// purpose: an encoder writes all others, looks at the clock, and appends it. A reader
+	// takes it at any place.
+	Cost          *Cost `protobuf:"bytes,37,opt,name=cost,proto3" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,6 +486,103 @@ func (x *Document) GetTraces() int64 {
 	return 0
 }
 
+func (x *Document) GetGroupIdle() []int64 {
+	if x != nil {
+		return x.GroupIdle
+	}
+	return nil
+}
+
+func (x *Document) GetCost() *Cost {
+	if x != nil {
+		return x.Cost
+	}
+	return nil
+}
+
+// Cost is what profiling cost a page view since its trace before this one. Numbers have
+// up to 32 bits. A reader drops fields of it that it does not know.
+type Cost struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Microseconds of main-thread time to start the profiler.
+	Start uint32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	// Microseconds to stop it and to get the trace.
+	Stop uint32 `protobuf:"varint,2,opt,name=stop,proto3" json:"stop,omitempty"`
+	// Microseconds to encode: this trace, and what else was encoded since the one before.
+	Encode uint32 `protobuf:"varint,3,opt,name=encode,proto3" json:"encode,omitempty"`
+	// Bytes sent, this trace not included.
+	Bytes uint32 `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// Traces that could not be sent and were given up.
+	Dropped       uint32 `protobuf:"varint,5,opt,name=dropped,proto3" json:"dropped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cost) Reset() {
+	*x = Cost{}
+	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cost) ProtoMessage() {}
+
+func (x *Cost) ProtoReflect() protoreflect.Message {
+	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cost.ProtoReflect.Descriptor instead.
+func (*Cost) Descriptor() ([]byte, []int) {
+	return file_fieldtrie_v1_fieldtrie_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Cost) GetStart() uint32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Cost) GetStop() uint32 {
+	if x != nil {
+		return x.Stop
+	}
+	return 0
+}
+
+func (x *Cost) GetEncode() uint32 {
+	if x != nil {
+		return x.Encode
+	}
+	return 0
+}
+
+func (x *Cost) GetBytes() uint32 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Cost) GetDropped() uint32 {
+	if x != nil {
+		return x.Dropped
+	}
+	return 0
+}
+
 // Context says where a trace comes from. Every field is optional.
 type Context struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -502,7 +607,10 @@ type Context struct {
 	LabelKey   []string `protobuf:"bytes,9,rep,name=label_key,json=labelKey,proto3" json:"label_key,omitempty"`
 	LabelValue []string `protobuf:"bytes,10,rep,name=label_value,json=labelValue,proto3" json:"label_value,omitempty"`
 	// 0: time spent on the page that is named, which is a route of an application of one
-	// page; these do not overlap. 1: time of a feature.
+	// page; these do not overlap. 1: time of a feature. 2: time in which a label holds;
+	// the name is KEY=VALUE, cut at the first "=", neither side empty. Where two labels
+	// with the same key overlap, the later row holds, and either holds instead of a label
+	// of label_key with that key.
 	SpanKind []uint32 `protobuf:"varint,11,rep,packed,name=span_kind,json=spanKind,proto3" json:"span_kind,omitempty"`
 	SpanName []string `protobuf:"bytes,12,rep,name=span_name,json=spanName,proto3" json:"span_name,omitempty"`
 	// Start of each span less the start of the span before it (of the first: less 0).
@@ -515,7 +623,7 @@ type Context struct {
 
 func (x *Context) Reset() {
 	*x = Context{}
-	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[1]
+	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -527,7 +635,7 @@ func (x *Context) String() string {
 func (*Context) ProtoMessage() {}
 
 func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[1]
+	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -540,7 +648,7 @@ func (x *Context) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Context.ProtoReflect.Descriptor instead.
 func (*Context) Descriptor() ([]byte, []int) {
-	return file_fieldtrie_v1_fieldtrie_proto_rawDescGZIP(), []int{1}
+	return file_fieldtrie_v1_fieldtrie_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Context) GetPage() string {
@@ -645,7 +753,8 @@ var File_fieldtrie_v1_fieldtrie_proto protoreflect.FileDescriptor
 
 const file_fieldtrie_v1_fieldtrie_proto_rawDesc = "" +
 	"\n" +
-	"\x1cfieldtrie/v1/fieldtrie.proto\x12\ffieldtrie.v1\"\xf4\t\n" +
+	"\x1cfieldtrie/v1/fieldtrie.proto\x12\ffieldtrie.v1\"\xbb\n" +
+	"\n" +
 	"\bDocument\x12\x14\n" +
 	"\x05magic\x18\x01 \x01(\aR\x05magic\x12/\n" +
 	"\acontext\x18\x02 \x01(\v2\x15.fieldtrie.v1.ContextR\acontext\x12#\n" +
@@ -693,7 +802,16 @@ const file_fieldtrie_v1_fieldtrie_proto_rawDesc = "" +
 	"\x0eweight_samples\x18  \x03(\x12R\rweightSamples\x12!\n" +
 	"\fweight_reach\x18! \x03(\x12R\vweightReach\x12\x14\n" +
 	"\x05views\x18\" \x01(\x12R\x05views\x12\x16\n" +
-	"\x06traces\x18# \x01(\x12R\x06traces\"\xa4\x03\n" +
+	"\x06traces\x18# \x01(\x12R\x06traces\x12\x1d\n" +
+	"\n" +
+	"group_idle\x18$ \x03(\x12R\tgroupIdle\x12&\n" +
+	"\x04cost\x18% \x01(\v2\x12.fieldtrie.v1.CostR\x04cost\"x\n" +
+	"\x04Cost\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\rR\x05start\x12\x12\n" +
+	"\x04stop\x18\x02 \x01(\rR\x04stop\x12\x16\n" +
+	"\x06encode\x18\x03 \x01(\rR\x06encode\x12\x14\n" +
+	"\x05bytes\x18\x04 \x01(\rR\x05bytes\x12\x18\n" +
+	"\adropped\x18\x05 \x01(\rR\adropped\"\xa4\x03\n" +
 	"\aContext\x12\x12\n" +
 	"\x04page\x18\x01 \x01(\tR\x04page\x12\x17\n" +
 	"\aview_id\x18\x02 \x01(\fR\x06viewId\x12\x14\n" +
@@ -737,20 +855,22 @@ func file_fieldtrie_v1_fieldtrie_proto_rawDescGZIP() []byte {
 }
 
 var file_fieldtrie_v1_fieldtrie_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_fieldtrie_v1_fieldtrie_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_fieldtrie_v1_fieldtrie_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_fieldtrie_v1_fieldtrie_proto_goTypes = []any{
 	(Marker)(0),      // 0: fieldtrie.v1.Marker
 	(*Document)(nil), // 1: fieldtrie.v1.Document
-	(*Context)(nil),  // 2: fieldtrie.v1.Context
+	(*Cost)(nil),     // 2: fieldtrie.v1.Cost
+	(*Context)(nil),  // 3: fieldtrie.v1.Context
 }
 var file_fieldtrie_v1_fieldtrie_proto_depIdxs = []int32{
-	2, // 0: fieldtrie.v1.Document.context:type_name -> fieldtrie.v1.Context
+	3, // 0: fieldtrie.v1.Document.context:type_name -> fieldtrie.v1.Context
 	0, // 1: fieldtrie.v1.Document.marker:type_name -> fieldtrie.v1.Marker
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	2, // 2: fieldtrie.v1.Document.cost:type_name -> fieldtrie.v1.Cost
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_fieldtrie_v1_fieldtrie_proto_init() }
@@ -764,7 +884,7 @@ func file_fieldtrie_v1_fieldtrie_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fieldtrie_v1_fieldtrie_proto_rawDesc), len(file_fieldtrie_v1_fieldtrie_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
