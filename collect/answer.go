@@ -9,12 +9,13 @@ import (
 	"strconv"
 )
 
-// answer is the body of every answer.
+// answer is the body of every answer that has one.
 type answer struct {
 	Accepted   int         `json:"accepted"`           // durable, with those that were there already
 	Duplicates int         `json:"duplicates"`         // there already
 	IDs        []string    `json:"ids"`                // of the accepted traces
 	Rejected   []rejection `json:"rejected,omitempty"` // in a batch
+	Rate       *float64    `json:"rate,omitempty"`     // share of the views of the page that should be profiled; 0: stop
 	Error      string      `json:"error,omitempty"`    // if nothing was accepted
 }
 
@@ -25,7 +26,7 @@ type rejection struct {
 	Error  string `json:"error"`
 }
 
-// refusal is an answer other than 202.
+// refusal is an answer other than 2xx.
 type refusal struct {
 	status int
 	reason string // for the metrics: one word

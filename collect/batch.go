@@ -13,7 +13,7 @@ import (
 type batch struct {
 	size     int            // traces
 	records  []store.Record // those that may be stored
-	index    []int          // where in the batch each record stands
+	tallies  []tally        // of each record
 	rejected []rejection
 	first    *refusal // of the rejected
 }
@@ -40,9 +40,9 @@ func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
 		done, err := c.opts.Store.Append(ctx, b.records)
 		if x, ok := errors.AsType[*store.RecordError](err); ok && x.Index >= 0 && x.Index < len(b.records) {
 			// Nothing was stored because of this one. The others are good.
-			c.reject(b, b.index[x.Index], refuse(http.StatusRequestEntityTooLarge, "trace_size", "trace: %s", x.Reason))
+			c.reject(b, b.tallies[x.Index].index, refuse(http.StatusRequestEntityTooLarge, "trace_size", "trace: %s", x.Reason))
 			b.records = slices.Delete(b.records, x.Index, x.Index+1)
-			b.index = slices.Delete(b.index, x.Index, x.Index+1)
+			b.tallies = slices.Delete(b.tallies, x.Index, x.Index+1)
 			continue
 		}
 		if err != nil {
@@ -50,11 +50,15 @@ func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
 		}
 		c.metrics.traces.WithLabelValues("accepted").Add(float64(done.Stored))
 		c.metrics.traces.WithLabelValues("duplicate").Add(float64(done.Duplicates))
+		c.count(b, done.Duplicates)
 		reply.Accepted, reply.Duplicates = len(b.records), done.Duplicates
 		for i := range b.records {
 			reply.IDs = append(reply.IDs, b.records[i].ID.String())
 		}
 		reply.Rejected = b.sortedRejected()
+		if rate, ok := c.sampling.Load().Rate(b.tallies[len(b.tallies)-1].page); ok {
+			reply.Rate = &rate
+		}
 		return nil
 	}
 	if b.size == 1 {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/fieldtrie/fieldtrie/encode"
 )
 
 // form is what the headers of a request say about its body.
@@ -22,6 +24,7 @@ type form struct {
 	binary   bool   // it is in the binary format; else that or JSON
 	json     bool   // it is JSON
 	encoding string // "" for none
+	browser  string // that sent it; "" if it is not a known one
 }
 
 // formOf reads the headers of a request.
@@ -41,6 +44,7 @@ func formOf(h http.Header) (f form, err error) {
 		return f, refuse(http.StatusUnsupportedMediaType, "content_type",
 			"header Content-Type: %q; use application/x-protobuf, application/json, application/x-ndjson or text/plain", media)
 	}
+	f.browser = encode.BrowserOf(h.Get("User-Agent"))
 	f.encoding = strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
 	switch f.encoding {
 	case "identity":
@@ -73,7 +77,7 @@ func readBody(w http.ResponseWriter, r *http.Request, lim Limits, mem *memory) (
 }
 
 func tooLarge(lim Limits) error {
-	return refuse(http.StatusRequestEntityTooLarge, "body_size", "body: over %d bytes; send fewer or shorter traces", lim.Body)
+	return refuse(http.StatusRequestEntityTooLarge, "body_size", "body: over %d bytes; send less at a time", lim.Body)
 }
 
 // bodyError says what kept a body from being read.

@@ -113,6 +113,30 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// TestLabelSpans checks that labels for a time stay labels, whatever is taken out of them.
+func TestLabelSpans(t *testing.T) {
+	for name, want := range map[string]string{
+		"phase=load":                     "phase=load",
+		"phase=a=b":                      "phase=a=b",
+		"ref=https://www.example.com/?q": "ref=https://www.example.com/",
+		"q=?secret":                      "q=(unknown)",
+		"#a=b":                           "#a=b",
+		"?a=b":                           "(unknown)=b",
+		"Bearer x=y":                     "(token)=y",
+		"bob@example.com=eyJhbGciOiJI":   "(email)=(token)",
+	} {
+		col, s := newCollector(Options{})
+		if got := post(t, col, traceJSON("f", `"spans":[{"label":"`+name+`","start":0,"end":5}],`)); got.status != 202 {
+			t.Errorf("%s: got %d %q", name, got.status, got.Error)
+			continue
+		}
+		r := s.only(t)
+		if got := traceOf(t, r).Context.Spans[0]; got.Name != want || got.Kind != trie.SpanLabel || len(r.Tags) > 0 {
+			t.Errorf("%s: stored as %+v with tags %v, want %s", name, got, r.Tags, want)
+		}
+	}
+}
+
 // TestManyPages sends a trace of more pages than one record may have.
 func TestManyPages(t *testing.T) {
 	var spans []string

@@ -35,24 +35,32 @@ type Options struct {
 	// "*.example.com"; code of other hosts becomes (third-party HOST). None: all are
 	// shown.
 	FirstParty []string
-	Limits     Limits
-	Now        func() time.Time      // time.Now
-	Metrics    prometheus.Registerer // none
-	Logger     *slog.Logger          // none
+	// Keys let requests in that carry one as the parameter key. None: all come in.
+	Keys []string
+	// Sampling tells clients in the answer which share of the views of their page should
+	// be profiled; see also [Collector.SetSampling].
+	Sampling SamplingRules
+	Limits   Limits
+	Now      func() time.Time      // time.Now
+	Metrics  prometheus.Registerer // none
+	Logger   *slog.Logger          // none
 }
 
-// Collector receives traces. It is an [http.Handler] for POST /v1/traces.
+// Collector receives traces. It is an [http.Handler] for POST /v1/traces and POST
+// /v1/views.
 type Collector struct {
-	opts     Options
-	limits   Limits
-	mux      *http.ServeMux
-	metrics  *metrics
-	origins  []originRule
-	pages    budget
-	tags     budget
-	clients  clientLimiter
-	inFlight atomic.Int64 // bytes that bodies take
-	decoders sync.Pool
+	opts      Options
+	limits    Limits
+	mux       *http.ServeMux
+	metrics   *metrics
+	origins   []originRule
+	sampling  atomic.Pointer[SamplingRules]
+	pages     budget
+	tags      budget
+	viewPages budget // since the start
+	clients   clientLimiter
+	inFlight  atomic.Int64 // bytes that bodies take
+	decoders  sync.Pool
 	// decoding has a place for each body that may be decoded at once. A decoded trace
 	// takes several times the memory of its bytes, and more of them than processors
 	// would not be done any sooner.
@@ -73,14 +81,18 @@ func New(o Options) *Collector {
 		c.origins = append(c.origins, parseOrigin(s))
 	}
 	now := o.Now()
-	c.pages.most, c.tags.most = c.limits.Pages, c.limits.Tags
+	c.pages.most, c.tags.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Pages
 	c.pages.start(now, o.KnownPages)
 	c.tags.start(now, nil)
+	c.viewPages.start(time.Time{}, nil)
+	c.SetSampling(o.Sampling)
 	c.clients.rate = c.limits.Rate
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	c.mux.HandleFunc("POST /v1/traces", c.post)
 	c.mux.HandleFunc("OPTIONS /v1/traces", c.preflight)
+	c.mux.HandleFunc("POST /v1/views", c.postView)
+	c.mux.HandleFunc("OPTIONS /v1/views", c.preflight)
 	return c
 }
 
@@ -96,18 +108,15 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Ingest-Durability", "local")
 		writeJSON(w, status, reply)
 	}
-	c.metrics.requests.WithLabelValues(strconv.Itoa(status)).Inc()
+	c.metrics.requests.WithLabelValues(strconv.Itoa(status), r.URL.Path).Inc()
 	c.metrics.seconds.Observe(time.Since(started).Seconds())
 }
 
 // receive does what the request asks for. If it returns nil, the traces that the reply
 // calls accepted are durable.
 func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answer) error {
-	if err := c.cors(w, r); err != nil {
+	if err := c.admit(w, r); err != nil {
 		return err
-	}
-	if !c.clients.allow(r.RemoteAddr, c.opts.Now()) {
-		return refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
 	}
 	f, err := formOf(r.Header)
 	if err != nil {
@@ -128,6 +137,21 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	return c.store(context.WithoutCancel(r.Context()), b, reply)
 }
 
+// admit refuses requests for what they are, whatever they bring. A page may read why, so
+// the origin comes first.
+func (c *Collector) admit(w http.ResponseWriter, r *http.Request) error {
+	if err := c.cors(w, r); err != nil {
+		return err
+	}
+	if err := c.checkKey(w, r); err != nil {
+		return err
+	}
+	if !c.clients.allow(r.RemoteAddr, c.opts.Now()) {
+		return refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
+	}
+	return nil
+}
+
 // decode returns the records that a body holds.
 func (c *Collector) decode(sent []byte, f form, mem *memory) (*batch, error) {
 	c.decoding <- struct{}{}
@@ -143,12 +167,13 @@ func (c *Collector) decode(sent []byte, f form, mem *memory) (*batch, error) {
 	}
 	b := &batch{size: len(parts)}
 	for i, part := range parts {
-		rec, err := c.record(part, binary)
+		rec, t, err := c.record(part, binary, f.browser)
 		if err != nil {
 			c.reject(b, i, err)
 			continue
 		}
-		b.records, b.index = append(b.records, rec), append(b.index, i)
+		t.index = i
+		b.records, b.tallies = append(b.records, rec), append(b.tallies, t)
 	}
 	return b, nil
 }

@@ -13,7 +13,7 @@ import (
 // FuzzPost sends any body with any headers to a collector with a healthy store: it never
 // panics, never answers 5xx, and answers 202 only for what the store got.
 func FuzzPost(f *testing.F) {
-	binary := traceBinary(f, "f", `"page":"/user/1?x","viewId":"1","spans":[{"feature":"s","start":1,"end":2},{"page":"/b","start":3,"end":9}],"labels":{"a":"b"},`)
+	binary := traceBinary(f, "f", `"page":"/user/1?x","viewId":"1","spans":[{"feature":"s","start":1,"end":2},{"page":"/b","start":3,"end":9},{"label":"phase=load","start":1,"end":2}],"labels":{"a":"b"},`)
 	text := traceJSON("f", `"page":"/feed","ua":"Mozilla/5.0 Chrome/156.0.0.0","release":"r",`)
 	for _, c := range [][3]string{
 		{text, "application/json", ""},

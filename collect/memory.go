@@ -19,7 +19,7 @@ type memory struct {
 func (m *memory) take(n int64) error {
 	if m.of.Add(n) > m.most {
 		m.of.Add(-n)
-		return refuse(http.StatusServiceUnavailable, "busy", "too many requests at work; send the traces again later")
+		return refuse(http.StatusServiceUnavailable, "busy", "too many requests at work; send this again later")
 	}
 	m.held += n
 	return nil

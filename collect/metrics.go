@@ -4,7 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // metrics are what a daemon shows of its receiving side.
 type metrics struct {
-	requests *prometheus.CounterVec // by status
+	requests *prometheus.CounterVec // by status and path
 	refused  *prometheus.CounterVec // requests, by reason
 	traces   *prometheus.CounterVec // by result
 	rejected *prometheus.CounterVec // traces, by reason
@@ -14,6 +14,13 @@ type metrics struct {
 	folded   prometheus.Counter
 	untagged prometheus.Counter
 	skewed   prometheus.Counter
+	views    *prometheus.CounterVec // page views, by page and outcome
+
+	// What the SDK says that it costs, and the time for which it does.
+	work     [3]prometheus.Counter // seconds to start, stop, encode
+	sent     prometheus.Counter
+	dropped  prometheus.Counter
+	profiled prometheus.Counter
 }
 
 // newMetrics makes the metrics and registers them, unless r is nil.
@@ -21,17 +28,18 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
-	vec := func(name, help, label string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	vec := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
+	work := vec("fieldtrie_sdk_seconds_total", "Main-thread time that the SDK spent in browsers, by work: start, stop, encode.", "work")
 	m := &metrics{
-		requests: vec("fieldtrie_ingest_requests_total", "Requests to POST /v1/traces, by HTTP status.", "code"),
-		refused:  vec("fieldtrie_ingest_refused_total", "Requests of which no trace was accepted, by reason.", "reason"),
+		requests: vec("fieldtrie_ingest_requests_total", "Requests to POST /v1/traces and /v1/views, by HTTP status and path.", "code", "path"),
+		refused:  vec("fieldtrie_ingest_refused_total", "Requests of which nothing was accepted, by reason.", "reason"),
 		traces:   vec("fieldtrie_ingest_traces_total", "Traces, by what became of them: accepted, duplicate, rejected.", "result"),
 		rejected: vec("fieldtrie_ingest_rejected_total", "Traces that were refused for what they hold, by reason.", "reason"),
 		bytes:    counter("fieldtrie_ingest_bytes_total", "Bytes of request bodies after decompression."),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "fieldtrie_ingest_request_seconds", Help: "Time to answer a request, commit included.",
+			Name: "fieldtrie_ingest_request_seconds", Help: "Time to answer a request with traces, commit included.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
 		}),
 		inFlight: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -40,9 +48,17 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		folded:   counter("fieldtrie_ingest_folded_pages_total", "Traces with a page that is counted as (other), since there were too many pages."),
 		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since they are too many or too long."),
 		skewed:   counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
+		views:    vec("fieldtrie_ingest_page_views_total", "Page views, by page and by what became of their profile. Reports count as many as they stand for.", "page", "outcome"),
+		sent:     counter("fieldtrie_sdk_sent_bytes_total", "Bytes that the SDK sent from browsers, as far as a later trace says so."),
+		dropped:  counter("fieldtrie_sdk_dropped_traces_total", "Traces that the SDK could not send and gave up, as far as a later trace says so."),
+		profiled: counter("fieldtrie_sdk_profiled_seconds_total", "Time in browsers for which the samples of the traces speak."),
+	}
+	for i, label := range []string{"start", "stop", "encode"} {
+		m.work[i] = work.WithLabelValues(label)
 	}
 	if r != nil {
 		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.skewed)
+		r.MustRegister(m.views, work, m.sent, m.dropped, m.profiled)
 	}
 	return m
 }

@@ -36,6 +36,19 @@ const (
 // built-in one.
 func ParsePageRules(r io.Reader) (PageRules, error) {
 	var rules PageRules
+	err := readRules(r, func(line string) error {
+		segments, err := parsePageRule(line)
+		rules.patterns = append(rules.patterns, segments)
+		return err
+	})
+	if err != nil {
+		return PageRules{}, err
+	}
+	return rules, nil
+}
+
+// readRules calls rule with each line of r that has one.
+func readRules(r io.Reader, rule func(line string) error) error {
 	lines := bufio.NewScanner(r)
 	n := 1
 	for ; lines.Scan(); n++ {
@@ -43,16 +56,14 @@ func ParsePageRules(r io.Reader) (PageRules, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		segments, err := parsePageRule(line)
-		if err != nil {
-			return PageRules{}, fmt.Errorf("line %d: %q %w", n, line, err)
+		if err := rule(line); err != nil {
+			return fmt.Errorf("line %d: %q %w", n, line, err)
 		}
-		rules.patterns = append(rules.patterns, segments)
 	}
 	if err := lines.Err(); err != nil {
-		return PageRules{}, fmt.Errorf("line %d: %w", n, err)
+		return fmt.Errorf("line %d: %w", n, err)
 	}
-	return rules, nil
+	return nil
 }
 
 func parsePageRule(line string) ([]string, error) {

@@ -123,6 +123,8 @@ func (s *secrets) trace() map[string]any {
 			{"page": s.page(), "start": 1, "end": 2}, {"page": s.page(), "start": 100, "end": 200},
 			{"feature": text(), "start": 1, "end": 3}, {"feature": "/search?q=" + s.word(), "start": 1, "end": 3},
 			{"feature": "?q=" + s.word(), "start": 100, "end": 200},
+			{"label": "phase=" + text(), "start": 1, "end": 3}, {"label": "a=?q=" + s.word(), "start": 1, "end": 3},
+			{"label": "#" + s.word() + "@example.com=x", "start": 1, "end": 3}, {"label": "Bearer " + s.word() + "=x", "start": 1, "end": 3},
 		},
 		"unknown": s.word(), "interval": 1,
 		"trace": map[string]any{"resources": append(resources, s.url()), "frames": frames, "stacks": stacks, "samples": samples, "more": s.word()},
@@ -180,8 +182,8 @@ func asBinary(t *testing.T, text []byte, s *secrets) string {
 		Page, Release, Environment string
 		Labels                     map[string]string
 		Spans                      []struct {
-			Page, Feature string
-			Start, End    int64
+			Page, Feature, Label string
+			Start, End           int64
 		}
 		Trace struct {
 			Resources []string
@@ -202,6 +204,9 @@ func asBinary(t *testing.T, text []byte, s *secrets) string {
 		span := trie.Span{Kind: trie.SpanPage, Name: x.Page, Start: 1000 * x.Start, Length: 1000 * (x.End - x.Start)}
 		if x.Feature != "" {
 			span.Kind, span.Name = trie.SpanFeature, x.Feature
+		}
+		if x.Label != "" {
+			span.Kind, span.Name = trie.SpanLabel, x.Label
 		}
 		tr.Context.Spans = append(tr.Context.Spans, span)
 	}

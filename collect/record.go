@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"net/http"
 	"slices"
@@ -13,38 +12,40 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// record reads one trace as it was sent and returns it as it is stored.
-func (c *Collector) record(data []byte, binary bool) (store.Record, error) {
+// record reads one trace as it was sent by a browser and returns it as it is stored.
+func (c *Collector) record(data []byte, binary bool, browser string) (rec store.Record, sum tally, err error) {
 	d := c.decoders.Get().(*encode.BinaryDecoder)
 	defer c.decoders.Put(d) // the trace is part of it, so not before the end
 	doc, err := c.decodeTrace(d, data, binary)
 	switch encode.KindOf(err) {
 	case encode.Malformed:
-		return store.Record{}, refuse(http.StatusBadRequest, "malformed", "%w", err)
+		return rec, sum, refuse(http.StatusBadRequest, "malformed", "%w", err)
 	case encode.Invalid:
-		return store.Record{}, refuse(http.StatusUnprocessableEntity, "invalid", "%w", err)
+		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "%w", err)
 	case encode.TooLarge:
-		return store.Record{}, refuse(http.StatusRequestEntityTooLarge, "trace_size", "%w", err)
+		return rec, sum, refuse(http.StatusRequestEntityTooLarge, "trace_size", "%w", err)
 	}
 	if err != nil {
-		return store.Record{}, err
+		return rec, sum, err
 	}
 	t := doc.Trace
 	if t == nil {
-		return store.Record{}, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
+		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
 	}
 	if n := atOnce(t.Context.Spans); n > maxAtOnce {
-		return store.Record{}, refuse(http.StatusRequestEntityTooLarge, "trace_size", "too large: spans: %d at the same time, the most is %d", n, maxAtOnce)
+		return rec, sum, refuse(http.StatusRequestEntityTooLarge, "trace_size", "too large: spans: %d at the same time, the most is %d", n, maxAtOnce)
 	}
 	now := c.opts.Now()
 	id := traceID(&t.Context, data)
 	c.normalize(t, id, now)
+	addBrowser(&t.Context, browser, c.limits.Trace.Labels)
+	sum = tally{page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
 	pages := c.nameFolded(t, now)
 	payload, err := encode.EncodeTrace(t)
 	if err != nil {
-		return store.Record{}, refuse(http.StatusUnprocessableEntity, "invalid", "trace: %w", err)
+		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "trace: %w", err)
 	}
-	return store.Record{ID: id, Pages: pages, Tags: c.tagsOf(t, now), Payload: payload}, nil
+	return store.Record{ID: id, Pages: pages, Tags: c.tagsOf(t, now), Payload: payload}, sum, nil
 }
 
 // maxAtOnce bounds how many spans of a trace may overlap. Every query cuts a trace at
@@ -109,10 +110,14 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) {
 	}
 	x.Page = c.opts.Pages.Page(x.Page)
 	for i, s := range x.Spans {
-		if s.Kind == trie.SpanPage {
+		switch s.Kind {
+		case trie.SpanPage:
 			x.Spans[i].Name = c.opts.Pages.Page(s.Name)
-		} else {
-			x.Spans[i].Name = cmp.Or(redact(s.Name), trie.FrameUnknown) // a span has a name
+		case trie.SpanLabel: // by its parts, or the = between them could go too
+			l := s.Label()
+			x.Spans[i].Name = redactName(l.Key) + "=" + redactName(l.Value)
+		default:
+			x.Spans[i].Name = redactName(s.Name)
 		}
 	}
 	trie.SortSpans(x.Spans)

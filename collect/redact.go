@@ -1,8 +1,11 @@
 package collect
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // What names a person or opens a door, wherever it stands in a text. Identifiers of
@@ -45,6 +48,9 @@ func redact(s string) string {
 	}
 	return s
 }
+
+// redactName returns redact(s), or what stands for a name of which nothing is left.
+func redactName(s string) string { return cmp.Or(redact(s), trie.FrameUnknown) }
 
 // replace replaces each match of x by what with returns, given s and where in it the
 // groups of the match are.

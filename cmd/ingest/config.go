@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"log/slog"
 	"math"
 	"net/url"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/collect"
@@ -24,8 +27,11 @@ type config struct {
 	partition   time.Duration
 	retention   time.Duration
 	origins     []string
+	keys        []string
 	firstParty  []string
 	pageRules   string
+	sampling    string
+	demo        bool
 	limits      collect.Limits
 }
 
@@ -34,11 +40,15 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
 	fs.Var((*originsValue)(&c.origins), "allow-origin", "`ORIGIN` that may send traces, such as https://www.example.com or https://*.example.com; repeatable (default all)")
+	fs.Var((*keysValue)(&c.keys), "key", "`KEY` that may send, as in POST /v1/traces?key=KEY; repeatable (default all may). It stands in pages and is no secret: it keeps out noise, and lets you cut off an old embed")
 	fs.Var((*hostsValue)(&c.firstParty), "first-party", "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
 	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
+	fs.StringVar(&c.sampling, "sampling", "", "`FILE` with a pattern and a rate a line, such as /shop/:item 0.05: the share of the views of a page that browsers are told to profile, 0 to stop. SIGHUP reads it again")
 	c.retention = 7 * 24 * time.Hour
 	fs.Var((*ageValue)(&c.retention), "retention", "delete traces after this `DURATION`; 0 keeps them for ever")
 	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory; 24h suits a few thousand traces a day")
+
+	fs.BoolVar(&c.demo, "demo", false, "serve a page at /demo/ on the private address, to try things out")
 
 	l := &c.limits
 	*l = collect.Limits{}.WithDefaults()
@@ -67,6 +77,9 @@ func (c *config) check() error {
 	if l.Rate < 0 {
 		return fmt.Errorf("--rate must not be negative")
 	}
+	if c.demo && len(c.keys) > 0 {
+		return fmt.Errorf("--demo does not go with --key: the page of the demo has none")
+	}
 	if c.data == "" {
 		return fmt.Errorf("--data: the name of the directory is empty")
 	}
@@ -77,21 +90,59 @@ func (c *config) storeOptions() store.Options {
 	return store.Options{Program: "ingest", Partition: c.partition, Retention: c.retention}
 }
 
-// rules reads the file with page rules, if there is one.
-func (c *config) rules() (collect.PageRules, error) {
-	if c.pageRules == "" {
-		return collect.PageRules{}, nil
-	}
-	f, err := os.Open(c.pageRules)
+// collectOptions returns what the command line and its files say about the receiving
+// side.
+func (c *config) collectOptions() (collect.Options, error) {
+	pages, err := readRules(c.pageRules, collect.ParsePageRules)
 	if err != nil {
-		return collect.PageRules{}, err
+		return collect.Options{}, fmt.Errorf("page rules: %w", err)
+	}
+	sampling, err := c.readSampling()
+	if err != nil {
+		return collect.Options{}, err
+	}
+	return collect.Options{
+		Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: c.keys, Limits: c.limits,
+	}, nil
+}
+
+// readRules reads a file with rules. No name means no rules.
+func readRules[T any](name string, parse func(io.Reader) (T, error)) (rules T, err error) {
+	if name == "" {
+		return rules, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return rules, err
 	}
 	defer func() { _ = f.Close() }()
-	rules, err := collect.ParsePageRules(f)
+	rules, err = parse(f)
 	if err != nil {
-		return rules, fmt.Errorf("%s: %w", c.pageRules, err)
+		return rules, fmt.Errorf("%s: %w", name, err)
 	}
 	return rules, nil
+}
+
+func (c *config) readSampling() (collect.SamplingRules, error) {
+	rules, err := readRules(c.sampling, collect.ParseSamplingRules)
+	if err != nil {
+		return rules, fmt.Errorf("sampling rules: %w", err)
+	}
+	return rules, nil
+}
+
+// rereadSampling reads the sampling rules again. If that can not be done the old ones
+// hold.
+func (c *config) rereadSampling(collector *collect.Collector, reads *prometheus.CounterVec, log *slog.Logger) {
+	rules, err := c.readSampling()
+	if err != nil {
+		reads.WithLabelValues("error").Inc()
+		log.Error("the sampling rules stay as they were", "err", err)
+		return
+	}
+	collector.SetSampling(rules)
+	reads.WithLabelValues("ok").Inc()
+	log.Info("sampling rules read", "file", c.sampling)
 }
 
 // sizeValue is a flag for a number of bytes.
@@ -151,3 +202,22 @@ func (v *hostsValue) Set(s string) error {
 	*v = append(*v, s)
 	return nil
 }
+
+// keysValue is a flag for keys. They stand in URLs, where other characters would have to
+// be written in another way.
+type keysValue []string
+
+func (v *keysValue) String() string { return strings.Join(*v, " ") }
+func (v *keysValue) Type() string   { return "key" }
+func (v *keysValue) Set(s string) error {
+	if s == "" || len(s) > maxKey || strings.Trim(s, keyChars) != "" {
+		return fmt.Errorf("%q is not a key: use up to %d letters, digits, - and _", s, maxKey)
+	}
+	*v = append(*v, s)
+	return nil
+}
+
+const (
+	maxKey   = 64
+	keyChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+)

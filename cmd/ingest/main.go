@@ -18,9 +18,11 @@ import (
 const usage = `Usage: ingest [--data DIR] [--listen ADDR] [--query-listen ADDR] [flags]
 
 Receives traces at POST /v1/traces on the public address and stores them in DIR. An
-answer of 202 means that the traces survive kill -9 and power loss. The private address
+answer of 202 means that the traces survive kill -9 and power loss. POST /v1/views counts
+page views without a trace; /sdk.js is the script for browsers. The private address
 serves queries, /healthz, /readyz and /metrics; do not open it to the internet.
-SIGTERM and SIGINT finish what is in flight and close the store.
+SIGTERM and SIGINT finish what is in flight and close the store. SIGHUP reads the file of
+--sampling again.
 
 Example:
 

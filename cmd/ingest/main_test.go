@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"waitfor": waitFor,
 			"get":     get,
 			"post":    post,
+			"hup":     hup,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TRACES", traces)
@@ -68,21 +70,33 @@ func freeAddr(t testing.TB) string {
 	return ln.Addr().String()
 }
 
-// waitFor waits until a URL answers 200: waitfor URL.
+// waitFor waits until a URL answers 200, with a text in the answer: waitfor URL [TEXT].
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: waitfor URL")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: waitfor URL [TEXT]")
 	}
+	text := strings.Join(args[1:], "")
 	for range 200 {
 		if res, err := http.Get(args[0]); err == nil {
+			body, err := io.ReadAll(res.Body)
 			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
+			if err == nil && res.StatusCode == http.StatusOK && strings.Contains(string(body), text) {
 				return
 			}
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	ts.Fatalf("%s does not answer", args[0])
+	ts.Fatalf("%s does not answer %q", args[0], text)
+}
+
+// hup sends SIGHUP to the daemons that run: hup.
+func hup(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: hup")
+	}
+	for _, cmd := range ts.BackgroundCmds() {
+		ts.Check(cmd.Process.Signal(syscall.SIGHUP))
+	}
 }
 
 // get prints status and body of an answer: get URL.
@@ -115,7 +129,7 @@ func request(ts *testscript.TestScript, method, url string, body []byte, headers
 	text, err := io.ReadAll(res.Body)
 	ts.Check(err)
 	fmt.Fprintf(ts.Stdout(), "%d\n", res.StatusCode)
-	for _, h := range []string{"Retry-After", "Ingest-Durability", "Access-Control-Allow-Origin"} {
+	for _, h := range []string{"Retry-After", "Ingest-Durability", "Access-Control-Allow-Origin", "Cache-Control", "Document-Policy", "Server-Timing", "Content-Security-Policy"} {
 		if v := res.Header.Get(h); v != "" {
 			fmt.Fprintf(ts.Stdout(), "%s: %s\n", h, v)
 		}

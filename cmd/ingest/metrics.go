@@ -6,6 +6,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
+// newReads returns what counts how often a file with rules was read again.
+func newReads() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "fieldtrie_ingest_sampling_reads_total", Help: "Times that SIGHUP had the sampling rules read again, by result: ok, error.",
+	}, []string{"result"})
+}
+
 // storeMetrics shows the state of a store at the time it is asked.
 type storeMetrics struct{ store *store.Store }
 

@@ -8,13 +8,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
@@ -27,10 +28,12 @@ const grace = 12 * time.Second
 
 // serve runs the daemon until ctx is done.
 func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
-	rules, err := c.rules()
+	options, err := c.collectOptions()
 	if err != nil {
-		return fmt.Errorf("page rules: %w", err)
+		return err
 	}
+	hangUp := c.hangUps()
+	defer signal.Stop(hangUp)
 	// Listening comes first: a port that is taken ends the program before it touches
 	// anything.
 	public, err := net.Listen("tcp", c.listen)
@@ -43,9 +46,9 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { _ = private.Close() }()
-	options := c.storeOptions()
-	options.Logger = log
-	s, err := store.Open(c.data, options)
+	storeOptions := c.storeOptions()
+	storeOptions.Logger = log
+	s, err := store.Open(c.data, storeOptions)
 	if err != nil {
 		return hinted(err)
 	}
@@ -60,22 +63,36 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s})
-	handler := collect.New(collect.Options{
-		Store: s, Pages: rules, KnownPages: knownPages(ctx, s), Origins: c.origins, FirstParty: c.firstParty,
-		Limits: c.limits, Metrics: registry, Logger: log,
-	})
-	var draining atomic.Bool
-	inner := privateHandler(s, registry, &draining)
-
-	d := daemon{log: log, store: s, draining: &draining, failed: make(chan error, 3)}
-	d.start(public, handler)
+	reads := newReads()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads)
+	options.Store, options.KnownPages, options.Metrics, options.Logger = s, knownPages(ctx, s), registry, log
+	if c.demo && len(options.Origins) > 0 { // else all may send
+		options.Origins = append(options.Origins, urlOf(private.Addr()))
+	}
+	collector := collect.New(options)
+	d := daemon{log: log, store: s, failed: make(chan error, 3), hangUp: hangUp, reread: func() { c.rereadSampling(collector, reads, log) }}
+	outer := publicHandler(collector)
+	inner := privateHandler(s, registry, &d.draining)
+	if c.demo {
+		addDemo(outer, inner, urlOf(public.Addr()))
+		log.Info("demo", "url", urlOf(private.Addr())+"/demo/")
+	}
+	d.start(public, outer)
 	d.start(private, inner)
 	if socket != nil {
 		d.start(socket, inner)
 	}
 	log.Info("listening", "public", public.Addr().String(), "private", private.Addr().String(), "data", c.data)
 	return d.wait(ctx)
+}
+
+// hangUps returns a channel of the signals on which to read rules again.
+func (c *config) hangUps() chan os.Signal {
+	signals := make(chan os.Signal, 1)
+	if c.sampling != "" { // else there is nothing to read again, and SIGHUP ends the daemon
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // hinted adds what to do to errors of opening the store.
@@ -103,47 +120,15 @@ func listenSocket(dir string) (net.Listener, error) {
 	return ln, nil
 }
 
-// knownPages returns the pages of this hour, so that a restart does not begin the count
-// of distinct pages anew.
-func knownPages(ctx context.Context, s *store.Store) []string {
-	now := time.Now()
-	catalog, err := query.Local{Reader: s.Reader}.Catalog(ctx, now.Truncate(time.Hour), now)
-	if err != nil {
-		return nil // the count only bounds growth
-	}
-	var pages []string
-	for _, e := range catalog.Pages() {
-		pages = append(pages, e.Page)
-	}
-	return pages
-}
-
-// privateHandler serves what is not for the internet.
-func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/api/v1/", query.Handler(query.Local{Reader: s.Reader}, time.Now))
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		switch err := s.Err(); {
-		case draining.Load():
-			http.Error(w, "shutting down", http.StatusServiceUnavailable)
-		case err != nil:
-			http.Error(w, "the store takes no traces: "+err.Error(), http.StatusServiceUnavailable)
-		default:
-			fmt.Fprintln(w, "ready")
-		}
-	})
-	return mux
-}
-
 // daemon is the running servers.
 type daemon struct {
 	log      *slog.Logger
 	store    *store.Store
-	draining *atomic.Bool
+	draining atomic.Bool
 	servers  []*http.Server
 	failed   chan error
+	hangUp   chan os.Signal // for reread
+	reread   func()
 }
 
 // start answers requests on ln.
@@ -173,6 +158,8 @@ func (d *daemon) wait(ctx context.Context) error {
 		case <-ctx.Done():
 			d.log.Info("shutting down", "cause", context.Cause(ctx))
 			running = false
+		case <-d.hangUp:
+			d.reread()
 		case <-tick.C:
 			if err := d.store.Maintain(ctx); err != nil {
 				d.log.Error("maintain store", "err", err)

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/sdk"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// publicHandler serves what is for browsers.
+func publicHandler(collector http.Handler) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", collector)
+	mux.Handle("/", sdk.Scripts())
+	return mux
+}
+
+// addDemo adds the demo. Its page is on the private address, as it shows things, and loads
+// code of another party from the public one, which has the given URL.
+func addDemo(public, private *http.ServeMux, collector string) {
+	public.Handle("GET /demo/third-party.js", sdk.DemoThirdParty())
+	private.Handle("/demo/", sdk.Demo(collector))
+}
+
+// privateHandler serves what is not for the internet.
+func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("/api/v1/", query.Handler(query.Local{Reader: s.Reader}, time.Now))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		switch err := s.Err(); {
+		case draining.Load():
+			http.Error(w, "shutting down", http.StatusServiceUnavailable)
+		case err != nil:
+			http.Error(w, "the store takes no traces: "+err.Error(), http.StatusServiceUnavailable)
+		default:
+			fmt.Fprintln(w, "ready")
+		}
+	})
+	return mux
+}
+
+// knownPages returns the pages of this hour, so that a restart does not begin the count
+// of distinct pages anew.
+func knownPages(ctx context.Context, s *store.Store) []string {
+	now := time.Now()
+	catalog, err := query.Local{Reader: s.Reader}.Catalog(ctx, now.Truncate(time.Hour), now)
+	if err != nil {
+		return nil // the count only bounds growth
+	}
+	var pages []string
+	for _, e := range catalog.Pages() {
+		pages = append(pages, e.Page)
+	}
+	return pages
+}
+
+// urlOf returns the URL at which a browser on this machine finds a server.
+func urlOf(addr net.Addr) string {
+	a, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return "http://" + addr.String()
+	}
+	if a.Addr().IsUnspecified() { // all addresses
+		a = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port())
+	}
+	return "http://" + a.String()
+}

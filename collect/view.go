@@ -1,0 +1,123 @@
+package collect
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// view is what the SDK says about a page view of which there is no profile. A report may
+// have more fields, such as the release; they are not counted.
+type view struct {
+	Page    string `json:"page"`
+	Outcome string `json:"outcome"`
+	Weight  int    `json:"weight"` // page views that it stands for
+}
+
+// outcomes are the reasons for which a page view has no profile.
+var outcomes = []string{
+	"unsupported", // the browser has no such API
+	"header",      // the page came without the header Document-Policy
+	"unsampled",   // it was not chosen
+	"quota",       // the browser runs too many profilers
+	"refused",     // the visitor's Global Privacy Control says no
+	"stopped",     // the server said so, see SamplingRules
+	"cost",        // profiling cost more than it may
+	"error",
+}
+
+// outcomeProfiled is the outcome of page views that have a profile. Their traces say so,
+// and reports may not.
+const outcomeProfiled = "profiled"
+
+// Limits of a report.
+const (
+	maxView   = 4 << 10 // bytes
+	maxWeight = 10_000  // page views
+)
+
+func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
+	status := http.StatusNoContent
+	if v, err := c.receiveView(w, r); err != nil {
+		status = c.writeError(w, err, &answer{IDs: []string{}})
+	} else {
+		c.countView(c.opts.Pages.Page(v.Page), v.Outcome, v.Weight)
+		w.WriteHeader(status)
+	}
+	c.metrics.requests.WithLabelValues(strconv.Itoa(status), r.URL.Path).Inc()
+}
+
+// receiveView reads the report that a request brings.
+func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view, err error) {
+	if err := c.admit(w, r); err != nil {
+		return v, err
+	}
+	if err := checkViewHeaders(r.Header); err != nil {
+		return v, err
+	}
+	mem := memory{of: &c.inFlight, most: c.limits.InFlight}
+	defer mem.release()
+	lim := c.limits
+	lim.Body = min(lim.Body, maxView)
+	body, err := readBody(w, r, lim, &mem)
+	if err != nil {
+		return v, err
+	}
+	c.metrics.bytes.Add(float64(len(body)))
+	return parseView(body)
+}
+
+func checkViewHeaders(h http.Header) error {
+	f, err := formOf(h)
+	switch {
+	case err != nil:
+		return err
+	case f.binary:
+		return refuse(http.StatusUnsupportedMediaType, "content_type", "header Content-Type: a report is JSON; use application/json or text/plain")
+	case f.encoding != "":
+		return refuse(http.StatusUnsupportedMediaType, "encoding", "header Content-Encoding: %q; send a report as it is", f.encoding)
+	}
+	return nil
+}
+
+// parseView reads a report and checks it.
+func parseView(body []byte) (view, error) {
+	v := view{Weight: 1}
+	err := json.Unmarshal(body, &v)
+	if x, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if x.Field == "" {
+			return v, refuse(http.StatusBadRequest, "malformed", "body: it can not be %s; send an object", x.Value)
+		}
+		return v, refuse(http.StatusBadRequest, "malformed", "body: %s: it can not be %s", x.Field, x.Value)
+	}
+	switch {
+	case err != nil:
+		return v, refuse(http.StatusBadRequest, "malformed", "body: %w", err)
+	case !slices.Contains(outcomes, v.Outcome):
+		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: outcome: %.40q is not one of %s", v.Outcome, strings.Join(outcomes, ", "))
+	case v.Weight < 1 || v.Weight > maxWeight:
+		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: weight: %d is not from 1 to %d", v.Weight, maxWeight)
+	}
+	return v, nil
+}
+
+// countView counts page views of a page. They are a hundred times as many as the traces,
+// on more pages, and what each page takes is time series that stay for the life of the
+// process. So the counter has a budget of its own, whose hour never ends, and takes no
+// page away from the traces.
+func (c *Collector) countView(page, outcome string, weight int) {
+	if page != PageOther && page != PageUnknown {
+		ok, news := c.viewPages.take(page, time.Time{})
+		if news {
+			c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page)
+		}
+		if !ok {
+			page = PageOther
+		}
+	}
+	c.metrics.views.WithLabelValues(page, outcome).Add(float64(weight))
+}

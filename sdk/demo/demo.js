@@ -1,0 +1,1 @@
+// Placeholder: the script of the demo goes here.

@@ -1,0 +1,1 @@
+// Placeholder: the code of another party goes here.

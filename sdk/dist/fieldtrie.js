@@ -1,0 +1,1 @@
+// Placeholder: the built script goes here.
