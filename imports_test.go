@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"collect":            {"trie", "encode", "store"},
 	"query":              {"trie", "encode", "store"},
 	"sdk":                {},
+	"sdk/build":          {},
 	"cmd/ingest":         {"trie", "encode", "store", "collect", "query", "sdk"},
 	"cmd/aggregate":      {"trie", "encode", "store", "query"},
 	"cmd/demo":           {},
@@ -39,6 +40,7 @@ var onlyIn = map[string]struct {
 	"github.com/prometheus":           {[]string{"collect", "cmd/ingest"}, "queries are not instrumented yet"},
 	"github.com/klauspost/compress":   {[]string{"store", "collect", "bench"}, "formats do not compress"},
 	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
+	"github.com/evanw/esbuild":        {[]string{"sdk/build"}, "the daemon serves scripts that are built"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -1,0 +1,171 @@
+import { utf8, zigzag } from './wire.js';
+
+/** @import { ProfilerTrace } from './encodeTrace.js' */
+/** @import { Field } from './wire.js' */
+
+/**
+ * A call: the number of the node that made it, 0 for the root, and a frame of the trace.
+ * @typedef {[parent: number, frame: number]} Node
+ */
+
+const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', 'idle'];
+
+/** @type {(a: number, b: number) => number} */
+const gcd = (a, b) => (b ? gcd(b, a % b) : a);
+
+/** @type {(ms: number) => number} whole µs */
+export const micros = (ms) => Math.round(ms * 1000);
+
+/** @type {(text: string) => number} bytes of a text in UTF-8 */
+const size = (text) => (/[^\0-\x7f]/.test(text) ? utf8(text).length : text.length);
+
+/**
+ * Takes from a URL what differs from one visitor to the next: query and fragment, what is in data:
+ * and the random end of blob:.
+ * @param {string} url
+ */
+const clean = (url) => url.replace(/^(data:[^,;]*|blob:(?:\w+:\/\/)?[^/?#]*|[^?#]*).*/s, '$1');
+
+/**
+ * Orders rows by their first column, then the second, and so on. They have no more than four.
+ * @param {readonly any[]} a
+ * @param {readonly any[]} b
+ */
+export function compareRows(a, b) {
+  for (let i = 0; i < 4; i++) if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+  return 0;
+}
+
+/**
+ * Joins equal neighbours. Returns one value and the length of each run.
+ * @param {number[]} values
+ */
+function runsOf(values) {
+  /** @type {number[]} */
+  const firsts = [];
+  /** @type {number[]} */
+  const lengths = [];
+  values.forEach((value, i) => {
+    if (i && value == values[i - 1]) lengths[lengths.length - 1]++;
+    else lengths[firsts.push(value) - 1] = 1;
+  });
+  return [firsts, lengths];
+}
+
+/**
+ * Returns the nodes that the samples of a trace have, in the order of their first sample and each
+ * stack from the root up, and the fields of the samples, 14 to 20. The first node is node 1.
+ * @param {ProfilerTrace} trace
+ * @param {number} interval in µs
+ * @returns {[Node[], Field[]]}
+ */
+export function sampleColumns({ samples, stacks }, interval) {
+  /** @type {Node[]} */
+  const nodes = [];
+  /** @type {number[]} */
+  const nodeOf = []; // by stack
+  /** @type {(stack?: number) => number} */
+  const nodeAt = (stack) =>
+    stack == null ? 0 : (nodeOf[stack] ??= nodes.push([nodeAt(stacks[stack].parentId), stacks[stack].frameId]));
+
+  // Browsers do not sort them, and the order of equal times means something.
+  const sorted = samples.slice().sort((a, b) => micros(a.timestamp) - micros(b.timestamp));
+  const times = sorted.map(({ timestamp }) => micros(timestamp));
+  const gaps = times.slice(1).map((time, i) => time - times[i]);
+  const unit = gaps.reduce(gcd, 0) || 1;
+  const usual = Math.floor(interval / unit);
+
+  const [run, lengths] = runsOf(sorted.map(({ stackId }) => nodeAt(stackId)));
+  let named = 0; // the node that a run named last
+  const runs = run.map((node, i) => {
+    const step = node && 2 * zigzag(node - named) + 2;
+    named = node || named;
+    return step + +(lengths[i] > 1);
+  });
+  const [marks, markLengths] = runsOf(sorted.map(({ marker = '' }) => marker ? markers.indexOf(marker) + 1 || 6 : 0));
+  return [
+    nodes,
+    [
+      zigzag(times[0] ?? 0),
+      unit,
+      gaps.map((gap) => zigzag(gap / unit - usual)),
+      runs,
+      lengths.filter((length) => length > 1).map((length) => length - 2),
+      ...(marks.some(Boolean) ? [marks, markLengths.map((length) => length - 1)] : []),
+    ],
+  ];
+}
+
+/**
+ * Returns the row of each frame that nodes have, and the fields of resources, names and frames, 3 to
+ * 10.
+ * @param {ProfilerTrace} trace
+ * @param {Node[]} nodes
+ * @returns {[number[], Field[]]}
+ */
+export function frameColumns({ resources, frames }, nodes) {
+  const urls = resources.map(clean);
+  const order = ['', ...urls].sort();
+  const rows = [...new Set(nodes.map(([, frame]) => frame))]
+    .map((id) => {
+      const { name, resourceId, line = 0, column = 0 } = frames[id];
+      const rank = order.indexOf(urls[/** @type {number} */ (resourceId)] ?? '');
+      return /** @type {const} */ ([rank, line, column, name, id]);
+    })
+    .sort(compareRows);
+
+  /** @type {number[]} */
+  const rowOf = [];
+  /** @type {Map<string, number>} */
+  const names = new Map();
+  let text = '';
+  /** @type {number[][]} */
+  const [shared, lengths, frameNames, positions] = [[], [], [], []];
+  const counts = rows.length ? [0] : []; // at first of the frames without a resource
+  /** @type {readonly any[]} */
+  let last = [0, 0, 0];
+  for (const row of rows) {
+    const [rank, line, column, name, id] = row;
+    if (rank != last[0]) {
+      const url = order[rank];
+      let n = 0;
+      while (url[n] && url[n] == order[last[0]][n]) n++;
+      shared.push(size(url.slice(0, n)));
+      lengths.push(size(url.slice(n)));
+      text += url.slice(n);
+      counts.push(0);
+      last = [rank, 0, 0];
+    }
+    if (compareRows(row, last)) { // else the trace has the frame twice
+      counts[counts.length - 1]++;
+      frameNames.push(name ? (names.get(name) ?? 1) : 0);
+      if (name && !names.has(name)) names.set(name, names.size + 2);
+      if (line == last[1]) positions.push(2 * (column - last[2]));
+      else positions.push(2 * (line - last[1]) + 1, column);
+    }
+    rowOf[id] = frameNames.length - 1;
+    last = row;
+  }
+  const texts = [...names.keys()];
+  return [
+    rowOf,
+    [utf8(text), shared, lengths, utf8(texts.join('')), texts.map(size), frameNames, counts, positions],
+  ];
+}
+
+/**
+ * Returns the fields of nodes, 11 to 13.
+ * @param {Node[]} nodes
+ * @param {number[]} rowOf each frame
+ * @returns {Field[]}
+ */
+export function nodeColumns(nodes, rowOf) {
+  /** @type {number[][]} */
+  const [parents, lengths] = [[], []];
+  const steps = nodes.map(([parent, frame], i) => {
+    if (i && parent == i) lengths[lengths.length - 1]++; // the child of the node before it
+    else lengths[parents.push(i + 1 - parent) - 1] = 0;
+    return zigzag(rowOf[frame] - (parent && rowOf[nodes[parent - 1][1]]));
+  });
+  return [parents, lengths, steps];
+}

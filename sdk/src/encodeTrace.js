@@ -1,0 +1,81 @@
+import { compareRows, frameColumns, micros, nodeColumns, sampleColumns } from './columns.js';
+import { message, utf8, zigzag } from './wire.js';
+
+/**
+ * What the JS Self-Profiling API gives: https://wicg.github.io/js-self-profiling/
+ * @typedef {object} ProfilerTrace
+ * @property {string[]} resources URLs of scripts
+ * @property {{name: string, resourceId?: number, line?: number, column?: number}[]} frames
+ * @property {{frameId: number, parentId?: number}[]} stacks
+ * @property {{timestamp: number, stackId?: number, marker?: string}[]} samples times in ms
+ */
+
+/**
+ * A stretch of time of a page (kind 0), of a feature (1) or of a label (2; the name is `key=value`).
+ * Times are those of performance.now().
+ * @typedef {[start: number, end: number, kind: 0 | 1 | 2, name: string]} Span
+ */
+
+/**
+ * Where a trace comes from. Times are in ms.
+ * @typedef {object} Context
+ * @property {string} page path
+ * @property {Uint8Array} viewId up to 16 random bytes
+ * @property {number} chunk number of this trace among those of its page view, from 0
+ * @property {number} timeOrigin performance.timeOrigin
+ * @property {number} interval profiler.sampleInterval
+ * @property {number} share probability with which any moment of the page view is profiled; 0 is not known
+ * @property {string} [release]
+ * @property {string} [environment]
+ * @property {Record<string, unknown>} labels those that are missing or '' are left out
+ * @property {Span[]} spans
+ */
+
+/**
+ * Writes a trace as a document of the binary trie format, version 1: see docs/format.md. The Go
+ * package encode gives the same bytes for the same trace, except that it keeps stacks that no
+ * sample has.
+ * @param {ProfilerTrace} trace
+ * @param {Context} context
+ * @param {() => number[]} [cost] called when all else is encoded: µs to start, stop and encode,
+ *   bytes sent, traces given up
+ */
+export function encodeTrace(trace, context, cost = () => []) {
+  // The samples give the nodes their order, and the nodes say which frames there are.
+  const [nodes, samples] = sampleColumns(trace, micros(context.interval));
+  const [rowOf, frames] = frameColumns(trace, nodes);
+  /** @type {Parameters<typeof message>[0]} */
+  const fields = [0, magic, contextMessage(context), ...frames, ...nodeColumns(nodes, rowOf), ...samples];
+  fields[37] = () => message([0, ...cost().map(Math.round)]);
+  return message(fields);
+}
+
+const magic = new Uint32Array([0x01525446]); // "FTR", version 1
+
+/** @param {Context} context */
+function contextMessage(context) {
+  const { labels } = context;
+  const keys = Object.keys(labels)
+    .filter((key) => labels[key] != null && labels[key] !== '')
+    .sort();
+  const spans = context.spans
+    .map(([start, end, kind, name]) => /** @type {const} */ ([micros(start), micros(end) - micros(start), kind, name]))
+    .sort(compareRows);
+  return message([
+    0,
+    utf8(context.page),
+    context.viewId,
+    context.chunk,
+    micros(context.timeOrigin),
+    micros(context.interval),
+    context.share && new Float64Array([context.share]),
+    utf8(context.release),
+    utf8(context.environment),
+    keys.map(utf8),
+    keys.map((key) => utf8(labels[key])),
+    spans.map(([, , kind]) => kind),
+    spans.map(([, , , name]) => utf8(name)),
+    spans.map(([start], i) => zigzag(start - (i && spans[i - 1][0]))),
+    spans.map(([, length]) => length),
+  ]);
+}

@@ -1,0 +1,39 @@
+import { observe } from './context.js';
+
+/** @import { ProfilerTrace } from './encodeTrace.js' */
+
+/**
+ * Returns a function that says what it knows of the samples without a stack, by the long animation
+ * frames of the page: https://w3c.github.io/long-animation-frames/
+ *
+ * Samples in a script of another host get the frame `(third-party HOST)`, samples after the begin of
+ * style and layout the marker layout, and samples in no long frame the marker idle: then the main
+ * thread had no task over 50 ms. Markers of the browser itself stay.
+ */
+export function stackless() {
+  /** @type {PerformanceEntry[]} */
+  let frames = [];
+  const flush = observe({ type: 'long-animation-frame' }, (frame) => {
+    frames = [...frames.slice(-200), frame];
+  });
+  const within = (/** @type {number} */ time) => (/** @type {PerformanceEntry} */ entry) =>
+    time >= entry.startTime && time < entry.startTime + entry.duration;
+  return (/** @type {ProfilerTrace} */ trace) => {
+    if (!PerformanceObserver.supportedEntryTypes.includes('long-animation-frame')) return;
+    flush();
+    /** @type {Record<string, number>} */
+    const stackOf = {};
+    for (const sample of trace.samples) {
+      if (sample.stackId != null || sample.marker) continue;
+      const time = sample.timestamp;
+      const frame = frames.find(within(time));
+      const script = frame?.scripts?.find(within(time));
+      const host = script?.sourceURL && new URL(script.sourceURL).host;
+      if (!frame) sample.marker = 'idle';
+      else if (host && host != location.host)
+        sample.stackId = stackOf[host] ??=
+          trace.stacks.push({ frameId: trace.frames.push({ name: `(third-party ${host})` }) - 1 }) - 1;
+      else if (!script && frame.styleAndLayoutStart && time >= frame.styleAndLayoutStart) sample.marker = 'layout';
+    }
+  };
+}

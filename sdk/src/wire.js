@@ -1,0 +1,56 @@
+/**
+ * Protocol Buffers on the wire, as far as the trie format takes it: see docs/format.md, "Layout".
+ */
+
+/**
+ * A field of a message: a number, a column of numbers, bytes, a list of bytes, or one fixed number of
+ * 32 or 64 bits.
+ * @typedef {number | number[] | Uint8Array | Uint8Array[] | Uint32Array | Float64Array} Field
+ */
+
+const encoder = new TextEncoder();
+
+/** @type {(text: unknown) => Uint8Array} a text as UTF-8; of undefined nothing */
+export const utf8 = (text) => encoder.encode(/** @type {string} */ (text));
+
+/** @type {(n: number) => number} small numbers of either sign as small numbers */
+export const zigzag = (n) => (n < 0 ? -2 * n - 1 : 2 * n);
+
+/**
+ * Appends numbers from 0 to 2^53 as varints.
+ * @param {Iterable<number>} numbers
+ * @param {number[]} [out]
+ */
+function varints(numbers, out = []) {
+  for (let n of numbers) {
+    for (; n > 127; n = Math.floor(n / 128)) out.push((n % 128) + 128);
+    out.push(n);
+  }
+  return out;
+}
+
+/**
+ * Writes a message of fields by their number. Those that are 0 or empty are left out. A function is
+ * called when the fields before it are written.
+ * @param {(Field | (() => Field))[]} fields
+ */
+export function message(fields) {
+  /** @type {number[]} */
+  const out = [];
+  fields.forEach((field, number) => {
+    /** @type {any} */
+    const value = typeof field == 'function' ? field() : field;
+    const size = value.BYTES_PER_ELEMENT;
+    if (size > 1) {
+      varints([number * 8 + 9 - size], out); // wire type 1 has 8 bytes, 5 has 4
+      out.push(...new Uint8Array(value.buffer)); // little-endian, as machines with a browser are
+    } else if (value.length) {
+      for (const row of value[0].length ? value : [value]) {
+        const bytes = row.buffer ? row : varints(row);
+        varints([number * 8 + 2, bytes.length], out);
+        for (let i = 0; i < bytes.length; i++) out.push(bytes[i]);
+      }
+    } else if (value > 0) varints([number * 8, value], out);
+  });
+  return new Uint8Array(out);
+}
