@@ -17,17 +17,30 @@ run: ## start the daemon, feed it the sample traces, show the result
 build: ## build ingest and aggregate into bin/
 	$(GO) build -o bin/ ./cmd/ingest ./cmd/aggregate
 
-# The race detector needs a C compiler.
+# The race detector needs a C compiler, and the tests of the browser script need node.
 .PHONY: setup
 setup:
-	@command -v gcc >/dev/null || { \
-	  echo "installing gcc, which the race detector needs"; \
+	@missing=; \
+	command -v gcc >/dev/null || missing="gcc libc6-dev"; \
+	command -v npm >/dev/null || missing="$$missing nodejs npm"; \
+	[ -z "$$missing" ] || { \
+	  echo "installing $$missing"; \
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
-	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy gcc libc6-dev; }
+	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy $$missing; }
+
+sdk/node_modules: sdk/package.json sdk/package-lock.json
+	cd sdk && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
 
 .PHONY: test
-test: setup ## run all tests, with the race detector
+test: setup sdk/node_modules ## run all tests, with the race detector
 	TRACES=$(abspath $(TRACES)) $(GO) test -race ./...
+	cd sdk && npm test
+
+.PHONY: sdk
+sdk: sdk/node_modules ## build the browser script into sdk/dist
+	$(GO) run ./sdk/build
+	cd sdk && npx tsc
 
 .PHONY: lint
 lint: ## check formatting, vet, staticcheck, known vulnerabilities, the schema
@@ -43,12 +56,12 @@ vuln: ## look for known vulnerabilities (needs the vulnerability database)
 	$(TOOL) govulncheck ./...
 
 .PHONY: generate
-generate: ## generate the code of the schema
+generate: sdk ## generate the code of the schema, and the browser script
 	$(TOOL) buf generate
 
 .PHONY: check-generate
-check-generate: generate ## check that the generated code is that of the schema
-	git diff --exit-code -- proto
+check-generate: generate ## check that what is generated is that of the sources
+	git diff --exit-code -- proto sdk/dist
 
 # A number of inputs, and not a time: when the time is over while an input runs, go test
 # fails with "context deadline exceeded" although nothing is wrong.

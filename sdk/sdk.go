@@ -53,7 +53,7 @@ package sdk
 
 import "embed"
 
-//go:embed dist
+//go:embed dist/*.js dist/*.mjs
 var dist embed.FS
 
 //go:embed demo

@@ -24,17 +24,15 @@ const size = (text) => (/[^\0-\x7f]/.test(text) ? utf8(text).length : text.lengt
  * and the random end of blob:.
  * @param {string} url
  */
-const clean = (url) => url.replace(/^(data:[^,;]*|blob:(?:\w+:\/\/)?[^/?#]*|[^?#]*).*/s, '$1');
+const clean = (url) => url.replace(/^(data:[^,;]*|blob:.*(?=\/)|[^?#]*).*/s, '$1');
 
 /**
- * Orders rows by their first column, then the second, and so on. They have no more than four.
+ * Orders rows of three numbers and a text.
  * @param {readonly any[]} a
  * @param {readonly any[]} b
  */
-export function compareRows(a, b) {
-  for (let i = 0; i < 4; i++) if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-  return 0;
-}
+export const compareRows = (a, b) =>
+  a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || (a[3] < b[3] ? -1 : +(a[3] > b[3]));
 
 /**
  * Joins equal neighbours. Returns one value and the length of each run.
@@ -136,7 +134,7 @@ export function frameColumns({ resources, frames }, nodes) {
       counts.push(0);
       last = [rank, 0, 0];
     }
-    if (compareRows(row, last)) { // else the trace has the frame twice
+    if (!frameNames.length || compareRows(row, last)) { // else the trace has the frame twice
       counts[counts.length - 1]++;
       frameNames.push(name ? (names.get(name) ?? 1) : 0);
       if (name && !names.has(name)) names.set(name, names.size + 2);

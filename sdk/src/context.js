@@ -21,21 +21,22 @@ export function labels(restored) {
 /**
  * Notes as spans of the label `phase` what the page view is at: load until 2 s after the load event,
  * interaction from an input to the next paint, background while the page is hidden. Where several
- * overlap, the one that began last holds.
+ * overlap, the one that began last holds. Returns a function that notes what is not noted yet.
  */
 export function phases() {
   const load = span(2, 'phase=load', 0);
-  const loaded = () => setTimeout(() => (load[1] = loading.loadEventEnd + 2000));
-  if (document.readyState == 'complete') loaded();
-  else addEventListener('load', loaded);
   let background = load;
   addEventListener('visibilitychange', () => {
     if (document.hidden) background = span(2, 'phase=background');
     else background[1] = now();
   });
-  return observe({ type: 'event', durationThreshold: 16 }, ({ startTime, duration, interactionId }) => {
+  const flush = observe({ type: 'event', durationThreshold: 16 }, ({ startTime, duration, interactionId }) => {
     if (interactionId) span(2, 'phase=interaction', startTime, startTime + duration);
   });
+  return () => {
+    flush();
+    load[1] = (loading.loadEventEnd || Infinity) + 2000;
+  };
 }
 
 /**

@@ -14,6 +14,8 @@ import { now, page, shown, spans } from './spans.js';
  *   path; the path itself otherwise
  * @property {number} [sampleRate] share of the page views that are profiled, 0 to 1; not asked where
  *   the server has decided, see docs/sdk.md
+ * @property {number} [decided] the share with which the server has chosen this page view, 0 if it has
+ *   not, where Server-Timing can not say so
  * @property {number} [sampleInterval] ms between samples; 10
  * @property {Record<string, unknown>} [labels] further labels, with few values each; empty ones are
  *   left out
@@ -60,6 +62,8 @@ let begun = 0;
 /** @type {Record<string, unknown>} */
 let known; // labels
 
+/** @type {() => void} notes the phases up to now */
+let settle;
 let sent = 0; // time of the last sample that was sent
 let spent = 0; // ms that profiling took
 let cost = [0, 0, 0, 0, 0]; // since the last trace: µs to start, stop and encode, bytes, traces given up
@@ -87,7 +91,12 @@ const waiting = new Set();
  */
 function soon(work, when) {
   const once = () => {
-    if (waiting.delete(once)) work();
+    if (waiting.delete(once))
+      try {
+        work();
+      } catch {
+        cost[4]++; // the page must not suffer
+      }
   };
   waiting.add(once);
   if (urgent()) once();
@@ -152,6 +161,7 @@ function steer(told = NaN) {
 
 /**
  * Starts a profiler, if it can.
+ * @internal
  * @param {() => void} onFull
  */
 export function open(onFull) {
@@ -169,6 +179,7 @@ export function open(onFull) {
 
 /**
  * Stops a profiler and sends what it has after `since`.
+ * @internal
  * @param {Profiler} profiler
  * @param {number} [since]
  * @param {Record<string, string>} [more] labels
@@ -181,12 +192,11 @@ export async function close(profiler, since = 0, more) {
     () => {
       const from = now();
       annotate?.(trace);
-      trace.samples = trace.samples
-        .filter(({ timestamp }) => timestamp > since && timestamp > sent)
-        .sort((a, b) => a.timestamp - b.timestamp);
+      settle();
+      trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
       spend(2, from);
       write(trace, profiler.sampleInterval, more);
-      if (spent > (options.maxCost ?? 0.005) * Math.max(now() - begun, 1e4)) end('cost');
+      if (spent > (options.maxCost ?? 0.005) * Math.max(now() - begun, 1e4)) stop();
     },
     (write) => requestIdleCallback(write, { timeout: 5000 }),
   );
@@ -261,15 +271,11 @@ function rotate(on, first) {
   if (old) close(old);
 }
 
-/** @param {string} outcome */
-function end(outcome) {
-  mode(false);
-  clearTimeout(timer);
-  report(outcome);
-}
-
 /** Ends profiling for this page view and sends what there is. */
-export const stop = () => end('stopped');
+export function stop() {
+  mode?.(false);
+  clearTimeout(timer);
+}
 
 /**
  * Begins a page view, and profiles it if it is chosen.
@@ -282,15 +288,15 @@ function begin(restored) {
   known = labels(restored);
   const [a, b] = new Uint32Array(view.buffer);
   const decided =
-    loading.serverTiming?.find(({ name }) => name == 'fieldtrie')?.duration ??
-    document.querySelector('meta[name=fieldtrie]')?.getAttribute('content');
-  const top = +(decided ?? 1);
-  rate = Math.min(top, memory()[slot()] ?? (decided == null ? options.sampleRate : 1));
+    options.decided ?? loading.serverTiming?.find(({ name }) => name == 'fieldtrie')?.duration;
+  const top = decided ?? 1;
+  const told = memory()[slot()];
+  rate = Math.min(top, told ?? (decided == null ? options.sampleRate : 1));
   draw = (a / 2 ** 32) * top;
   const { reportRate = 0.01 } = options;
   if (options.honourGPC && navigator.globalPrivacyControl) report('refused');
   else if (draw < rate) mode(Math.random() < duty(), true);
-  else if (b / 2 ** 32 < reportRate) report('unsampled', 1 / reportRate);
+  else if (b / 2 ** 32 < reportRate) report(told == 0 ? 'stopped' : 'unsampled', 1 / reportRate);
 }
 
 /**
@@ -300,6 +306,7 @@ function begin(restored) {
  * @param {Mode} [theMode] throughout or in windows, if none is given
  */
 export function start(theOptions, theAnnotate, theMode = rotate) {
+  if (options) return; // it has begun
   options = theOptions;
   annotate = theAnnotate;
   mode = theMode;
@@ -309,14 +316,13 @@ export function start(theOptions, theAnnotate, theMode = rotate) {
   };
   show();
   self.navigation?.addEventListener('currententrychange', show);
-  phases();
+  settle = phases();
   addEventListener('visibilitychange', () => {
     if (document.hidden && current) rotate(true);
   });
   addEventListener('pagehide', () => {
     leaving = true;
-    mode(false);
-    clearTimeout(timer);
+    stop();
     waiting.forEach((once) => once());
   });
   addEventListener('pageshow', ({ persisted }) => {

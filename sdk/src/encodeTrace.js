@@ -61,6 +61,8 @@ function contextMessage(context) {
   const spans = context.spans
     .map(([start, end, kind, name]) => /** @type {const} */ ([micros(start), micros(end) - micros(start), kind, name]))
     .sort(compareRows);
+  /** @type {(i: number) => any[]} */
+  const column = (i) => spans.map((span) => span[/** @type {0} */ (i)]);
   return message([
     0,
     utf8(context.page),
@@ -73,9 +75,9 @@ function contextMessage(context) {
     utf8(context.environment),
     keys.map(utf8),
     keys.map((key) => utf8(labels[key])),
-    spans.map(([, , kind]) => kind),
-    spans.map(([, , , name]) => utf8(name)),
-    spans.map(([start], i) => zigzag(start - (i && spans[i - 1][0]))),
-    spans.map(([, length]) => length),
+    column(2),
+    column(3).map(utf8),
+    column(0).map((start, i, all) => zigzag(start - (i && all[i - 1]))),
+    column(1),
   ]);
 }

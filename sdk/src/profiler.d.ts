@@ -30,10 +30,11 @@ declare global {
     readonly activationStart?: number;
   }
 
-  /** Entries of the types event and long-animation-frame. */
+  /** Entries of the types event and long-animation-frame, and the scripts of the latter. */
   interface PerformanceEntry {
     readonly interactionId?: number;
     readonly styleAndLayoutStart?: number;
-    readonly scripts?: readonly (PerformanceEntry & { readonly sourceURL: string })[];
+    readonly scripts?: readonly PerformanceEntry[];
+    readonly sourceURL?: string;
   }
 }

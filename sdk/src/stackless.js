@@ -13,22 +13,23 @@ import { observe } from './context.js';
 export function stackless() {
   /** @type {PerformanceEntry[]} */
   let frames = [];
-  const flush = observe({ type: 'long-animation-frame' }, (frame) => {
+  const type = 'long-animation-frame';
+  const flush = observe({ type }, (frame) => {
     frames = [...frames.slice(-200), frame];
   });
-  const within = (/** @type {number} */ time) => (/** @type {PerformanceEntry} */ entry) =>
-    time >= entry.startTime && time < entry.startTime + entry.duration;
   return (/** @type {ProfilerTrace} */ trace) => {
-    if (!PerformanceObserver.supportedEntryTypes.includes('long-animation-frame')) return;
+    if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;
     flush();
     /** @type {Record<string, number>} */
     const stackOf = {};
     for (const sample of trace.samples) {
       if (sample.stackId != null || sample.marker) continue;
       const time = sample.timestamp;
-      const frame = frames.find(within(time));
-      const script = frame?.scripts?.find(within(time));
-      const host = script?.sourceURL && new URL(script.sourceURL).host;
+      const at = (/** @type {readonly PerformanceEntry[]} */ entries = []) =>
+        entries.find(({ startTime, duration }) => time >= startTime && time < startTime + duration);
+      const frame = at(frames);
+      const script = at(frame?.scripts);
+      const host = /^https?:..([^/]+)/.exec(script?.sourceURL ?? '')?.[1];
       if (!frame) sample.marker = 'idle';
       else if (host && host != location.host)
         sample.stackId = stackOf[host] ??=

@@ -17,11 +17,12 @@ export const utf8 = (text) => encoder.encode(/** @type {string} */ (text));
 export const zigzag = (n) => (n < 0 ? -2 * n - 1 : 2 * n);
 
 /**
- * Appends numbers from 0 to 2^53 as varints.
- * @param {Iterable<number>} numbers
- * @param {number[]} [out]
+ * Writes numbers from 0 to 2^53 as varints.
+ * @param {number[]} numbers
  */
-function varints(numbers, out = []) {
+function varints(numbers) {
+  /** @type {number[]} */
+  const out = [];
   for (let n of numbers) {
     for (; n > 127; n = Math.floor(n / 128)) out.push((n % 128) + 128);
     out.push(n);
@@ -35,22 +36,33 @@ function varints(numbers, out = []) {
  * @param {(Field | (() => Field))[]} fields
  */
 export function message(fields) {
-  /** @type {number[]} */
-  const out = [];
+  /** @type {ArrayLike<number>[]} */
+  const parts = [];
+  let length = 0;
+  /** @type {(bytes: ArrayLike<number>) => void} */
+  const put = (bytes) => {
+    length += parts[parts.push(bytes) - 1].length;
+  };
   fields.forEach((field, number) => {
     /** @type {any} */
     const value = typeof field == 'function' ? field() : field;
     const size = value.BYTES_PER_ELEMENT;
     if (size > 1) {
-      varints([number * 8 + 9 - size], out); // wire type 1 has 8 bytes, 5 has 4
-      out.push(...new Uint8Array(value.buffer)); // little-endian, as machines with a browser are
+      put([number * 8 + 9 - size]); // wire type 1 has 8 bytes, 5 has 4
+      put(new Uint8Array(value.buffer)); // little-endian, as machines with a browser are
     } else if (value.length) {
       for (const row of value[0].length ? value : [value]) {
         const bytes = row.buffer ? row : varints(row);
-        varints([number * 8 + 2, bytes.length], out);
-        for (let i = 0; i < bytes.length; i++) out.push(bytes[i]);
+        put(varints([number * 8 + 2, bytes.length]));
+        put(bytes);
       }
-    } else if (value > 0) varints([number * 8, value], out);
+    } else if (value > 0) put(varints([number * 8, value]));
   });
-  return new Uint8Array(out);
+  const out = new Uint8Array(length);
+  length = 0;
+  for (const bytes of parts) {
+    out.set(bytes, length);
+    length += bytes.length;
+  }
+  return out;
 }

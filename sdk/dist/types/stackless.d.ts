@@ -1,0 +1,11 @@
+import type { ProfilerTrace } from './encodeTrace.js';
+/** @import { ProfilerTrace } from './encodeTrace.js' */
+/**
+ * Returns a function that says what it knows of the samples without a stack, by the long animation
+ * frames of the page: https://w3c.github.io/long-animation-frames/
+ *
+ * Samples in a script of another host get the frame `(third-party HOST)`, samples after the begin of
+ * style and layout the marker layout, and samples in no long frame the marker idle: then the main
+ * thread had no task over 50 ms. Markers of the browser itself stay.
+ */
+export declare function stackless(): (/** @type {ProfilerTrace} */ trace: ProfilerTrace) => void;
