@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -196,25 +197,51 @@ func TestTagLimits(t *testing.T) {
 	}
 }
 
-func TestAtOnce(t *testing.T) {
+func TestThin(t *testing.T) {
+	feature := func(start, length int64) trie.Span {
+		return trie.Span{Kind: trie.SpanFeature, Name: "f", Start: start, Length: length}
+	}
+	var long []trie.Span // 40 features that last, and one that begins when they are over
+	for i := range int64(40) {
+		long = append(long, feature(i, 100))
+	}
+	long = append(long, trie.Span{Kind: trie.SpanPage, Name: "/a", Start: 50, Length: 10}, feature(200, 1))
+	var short []trie.Span
+	for i := range int64(1000) {
+		short = append(short, feature(10*i, 10))
+	}
 	for _, c := range []struct {
-		spans [][2]int64 // start and length
+		name  string
+		spans []trie.Span
 		want  int
 	}{
-		{nil, 0},
-		{[][2]int64{{0, 10}}, 1},
-		{[][2]int64{{0, 10}, {10, 10}, {20, 0}}, 1},
-		{[][2]int64{{0, 10}, {9, 10}, {18, 10}}, 2},
-		{[][2]int64{{0, 100}, {1, 1}, {2, 1}, {3, 1}}, 2},
-		{[][2]int64{{0, 100}, {0, 100}, {0, 100}, {50, 1}}, 4},
-		{[][2]int64{{0, 0}, {0, 0}, {0, 0}}, 1},
+		{"none", nil, 0},
+		{"one after the other", short, 1000},
+		{"at the same time", long, 31 + 2},
 	} {
-		var spans []trie.Span
-		for _, s := range c.spans {
-			spans = append(spans, trie.Span{Kind: trie.SpanFeature, Name: "f", Start: s[0], Length: s[1]})
+		got := thin(slices.Clone(c.spans))
+		if len(got) != c.want {
+			t.Errorf("%s: got %d of %d spans, want %d", c.name, len(got), len(c.spans), c.want)
 		}
-		if got := atOnce(spans); got != c.want {
-			t.Errorf("%v: got %d, want %d", c.spans, got, c.want)
-		}
+	}
+	kept := thin(slices.Clone(long))
+	if last := kept[len(kept)-2:]; last[0].Kind != trie.SpanPage || last[1].Start != 200 {
+		t.Errorf("the page or the span after the others is missing: %v", last)
+	}
+}
+
+// TestManySpans sends a trace with more spans at the same time than are kept.
+func TestManySpans(t *testing.T) {
+	col, s := newCollector(Options{})
+	one := `{"feature":"f","start":0,"end":20},`
+	body := traceJSON("f", `"spans":[`+strings.TrimSuffix(strings.Repeat(one, maxAtOnce+5), ",")+`],`)
+	if r := post(t, col, body); r.status != http.StatusAccepted {
+		t.Fatalf("got %d %s", r.status, r.Error)
+	}
+	if got := len(traceOf(t, s.only(t)).Context.Spans); got != maxAtOnce-1 {
+		t.Errorf("%d spans stored, want %d", got, maxAtOnce-1)
+	}
+	if got := s.metric(t, "dropped_spans_total"); got != 6 {
+		t.Errorf("%v spans counted as dropped, want 6", got)
 	}
 }

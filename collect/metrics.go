@@ -14,6 +14,7 @@ type metrics struct {
 	folded   prometheus.Counter
 	untagged prometheus.Counter
 	skewed   prometheus.Counter
+	thinned  prometheus.Counter
 	views    *prometheus.CounterVec // page views, by page and outcome
 
 	// What the SDK says that it costs, and the time for which it does.
@@ -48,6 +49,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		folded:   counter("fieldtrie_ingest_folded_pages_total", "Traces with a page that is counted as (other), since there were too many pages."),
 		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since they are too many or too long."),
 		skewed:   counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
+		thinned:  counter("fieldtrie_ingest_dropped_spans_total", "Features and labels of traces that began while too many others lasted."),
 		views:    vec("fieldtrie_ingest_page_views_total", "Page views, by page and by what became of their profile. Reports count as many as they stand for.", "page", "outcome"),
 		sent:     counter("fieldtrie_sdk_sent_bytes_total", "Bytes that the SDK sent from browsers, as far as a later trace says so."),
 		dropped:  counter("fieldtrie_sdk_dropped_traces_total", "Traces that the SDK could not send and gave up, as far as a later trace says so."),
@@ -57,7 +59,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		m.work[i] = work.WithLabelValues(label)
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.skewed)
+		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.skewed, m.thinned)
 		r.MustRegister(m.views, work, m.sent, m.dropped, m.profiled)
 	}
 	return m

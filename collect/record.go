@@ -32,11 +32,12 @@ func (c *Collector) record(data []byte, binary bool, browser string) (rec store.
 	if t == nil {
 		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
 	}
-	if n := atOnce(t.Context.Spans); n > maxAtOnce {
-		return rec, sum, refuse(http.StatusRequestEntityTooLarge, "trace_size", "too large: spans: %d at the same time, the most is %d", n, maxAtOnce)
-	}
 	now := c.opts.Now()
 	id := traceID(&t.Context, data)
+	if n := len(t.Context.Spans); n > maxAtOnce {
+		t.Context.Spans = thin(t.Context.Spans)
+		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
+	}
 	c.normalize(t, id, now)
 	addBrowser(&t.Context, browser, c.limits.Trace.Labels)
 	sum = tally{page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
@@ -52,21 +53,18 @@ func (c *Collector) record(data []byte, binary bool, browser string) (rec store.
 // the bounds of its spans and notes for each piece which of them cover it.
 const maxAtOnce = 32
 
-// atOnce returns how many of the spans, which are sorted, overlap at most.
-func atOnce(spans []trie.Span) (most int) {
-	ends := make([]int64, len(spans))
-	for i, s := range spans {
-		ends[i] = s.End()
-	}
-	slices.Sort(ends)
-	over := 0 // spans that end before the one at i begins
-	for i, s := range spans {
-		for over < i && ends[over] <= s.Start {
-			over++
+// thin drops those of the spans, which are sorted, that begin while maxAtOnce others last.
+// A page lasts until the next one, so pages are kept.
+func thin(spans []trie.Span) []trie.Span {
+	var ends []int64 // of the spans that last
+	return slices.DeleteFunc(spans, func(s trie.Span) bool {
+		ends = slices.DeleteFunc(ends, func(end int64) bool { return end <= s.Start })
+		if len(ends) >= maxAtOnce-1 && s.Kind != trie.SpanPage {
+			return true
 		}
-		most = max(most, i+1-over)
-	}
-	return most
+		ends = append(ends, s.End())
+		return false
+	})
 }
 
 // traceID names a trace. The SDK sends a random view id and numbers its chunks; the

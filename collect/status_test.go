@@ -30,10 +30,6 @@ func TestRefusals(t *testing.T) {
 		}
 		return string(b)
 	}()
-	spans := func(n int) string {
-		one := `{"feature":"f","start":0,"end":9}`
-		return `"spans":[` + strings.Repeat(one+",", n-1) + one + `],`
-	}
 	for _, c := range []struct {
 		name, body string
 		media      string // Content-Type
@@ -72,7 +68,6 @@ func TestRefusals(t *testing.T) {
 		{name: "samples", body: traceJSON("f", ""), media: jsonType, limits: Limits{Trace: encode.Limits{Samples: 1}}, status: 413, reason: "trace_size", want: "too large: trace.samples: more than 1"},
 		{name: "binary samples", body: good, media: protobuf, limits: Limits{Trace: encode.Limits{Samples: 1}}, status: 413, reason: "trace_size", want: "too large: sample_time: 2, the most is 1"},
 		{name: "string", body: traceJSON(strings.Repeat("f", 8<<10+1), ""), media: jsonType, status: 413, reason: "trace_size", want: "too large: trace.frames[0].name: 8193 bytes"},
-		{name: "spans at once", body: traceJSON("f", spans(maxAtOnce+1)), media: jsonType, status: 413, reason: "trace_size", want: "too large: spans: 33 at the same time, the most is 32"},
 
 		{name: "type", body: "{}", media: "image/png", status: 415, reason: "content_type", want: `header Content-Type: "image/png"; use`},
 		{name: "form", body: "{}", media: "application/x-www-form-urlencoded", status: 415, reason: "content_type", want: "use application/x-protobuf"},
