@@ -32,7 +32,7 @@ const clean = (url) => url.replace(/^(data:[^,;]*|blob:.*(?=\/)|[^?#]*).*/s, '$1
  * @param {readonly any[]} b
  */
 export const compareRows = (a, b) =>
-  a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || (a[3] < b[3] ? -1 : +(a[3] > b[3]));
+  a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || +(a[3] > b[3]) - +(a[3] < b[3]);
 
 /**
  * Joins equal neighbours. Returns one value and the length of each run.
@@ -89,7 +89,7 @@ export function sampleColumns({ samples, stacks }, interval) {
       gaps.map((gap) => zigzag(gap / unit - usual)),
       runs,
       lengths.filter((length) => length > 1).map((length) => length - 2),
-      ...(marks.some(Boolean) ? [marks, markLengths.map((length) => length - 1)] : []),
+      ...(marks[0] || marks[1] ? [marks, markLengths.map((length) => length - 1)] : []),
     ],
   ];
 }

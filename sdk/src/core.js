@@ -51,6 +51,9 @@ let options;
 let mode;
 /** @type {Annotate | undefined} */
 let annotate;
+let length = 6e4; // ms of a chunk or window
+let gap = 0; // ms between windows, on average
+let duty = 1; // share of the time that is profiled
 
 // Of this page view:
 /** @type {Uint8Array<ArrayBuffer>} */
@@ -227,7 +230,7 @@ function write(trace, interval, more) {
       chunk,
       timeOrigin: performance.timeOrigin,
       interval,
-      share: rate * duty(),
+      share: rate * duty,
       labels: { ...known, ...options.labels, ...more },
       spans: near.filter((span) => span != at).map((span) => [span[0], Math.min(span[1], until), span[2], span[3]]),
     },
@@ -252,23 +255,28 @@ let current;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 
-/** Share of the time that is profiled. */
-const duty = () => (options.windows ? options.windows.length / (options.windows.length + options.windows.gap) : 1);
-
 /**
  * The mode that profiles throughout, in chunks of a minute, or in windows.
  * @type {Mode}
  */
 function rotate(on, first) {
   const old = current;
-  const { length, gap } = options.windows ?? { length: 6e4, gap: 0 };
   clearTimeout(timer);
-  current = on && open(() => rotate(true)); // before the old one stops, so that no time is lost
+  current = on && open(turn); // before the old one stops, so that no time is lost
   // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
-  // a page view has the same chance.
+  // a page view has the same chance to be profiled.
   if (current || gap)
-    timer = setTimeout(rotate, on ? length * (first && gap ? Math.random() : 1) : -gap * Math.log(Math.random()), !on || !gap);
+    timer = setTimeout(rotate, on ? length * (first ? Math.random() : 1) : -gap * Math.log(Math.random()), !on || !gap);
   if (old) close(old);
+  // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
+  // pagehide there is none for a reload, for example. So what is there is taken before. The listener is
+  // added here because in some browsers, without a profiler, it would keep the page out of their cache.
+  if (current) addEventListener('beforeunload', turn);
+}
+
+/** Begins a new chunk. */
+function turn() {
+  if (current) rotate(true);
 }
 
 /** Ends profiling for this page view and sends what there is. */
@@ -295,7 +303,7 @@ function begin(restored) {
   draw = (a / 2 ** 32) * top;
   const { reportRate = 0.01 } = options;
   if (options.honourGPC && navigator.globalPrivacyControl) report('refused');
-  else if (draw < rate) mode(Math.random() < duty(), true);
+  else if (draw < rate) mode(Math.random() < duty, true);
   else if (b / 2 ** 32 < reportRate) report(told == 0 ? 'stopped' : 'unsampled', 1 / reportRate);
 }
 
@@ -308,6 +316,8 @@ function begin(restored) {
 export function start(theOptions, theAnnotate, theMode = rotate) {
   if (options) return; // it has begun
   options = theOptions;
+  if (options.windows) ({ length, gap } = options.windows);
+  duty = length / (length + gap);
   annotate = theAnnotate;
   mode = theMode;
   const show = () => {
@@ -318,7 +328,7 @@ export function start(theOptions, theAnnotate, theMode = rotate) {
   self.navigation?.addEventListener('currententrychange', show);
   settle = phases();
   addEventListener('visibilitychange', () => {
-    if (document.hidden && current) rotate(true);
+    if (document.hidden) turn();
   });
   addEventListener('pagehide', () => {
     leaving = true;

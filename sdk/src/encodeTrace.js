@@ -37,10 +37,10 @@ import { message, utf8, zigzag } from './wire.js';
  * sample has.
  * @param {ProfilerTrace} trace
  * @param {Context} context
- * @param {() => number[]} [cost] called when all else is encoded: µs to start, stop and encode,
+ * @param {() => number[]} cost called when all else is encoded: µs to start, stop and encode,
  *   bytes sent, traces given up
  */
-export function encodeTrace(trace, context, cost = () => []) {
+export function encodeTrace(trace, context, cost) {
   // The samples give the nodes their order, and the nodes say which frames there are.
   const [nodes, samples] = sampleColumns(trace, micros(context.interval));
   const [rowOf, frames] = frameColumns(trace, nodes);
@@ -56,7 +56,7 @@ const magic = new Uint32Array([0x01525446]); // "FTR", version 1
 function contextMessage(context) {
   const { labels } = context;
   const keys = Object.keys(labels)
-    .filter((key) => labels[key] != null && labels[key] !== '')
+    .filter((key) => (labels[key] ?? '') !== '')
     .sort();
   const spans = context.spans
     .map(([start, end, kind, name]) => /** @type {const} */ ([micros(start), micros(end) - micros(start), kind, name]))

@@ -12,14 +12,12 @@ import { now } from './spans.js';
  * @property {number} [frame] ms of a long animation frame that are too many; 200
  */
 
-/** @type {(reason: string) => void} */
-let kept = () => {};
-
 /**
- * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second.
- * @param {string} reason one of few
+ * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,
+ * and nothing where no flight recorder runs.
+ * @type {(reason: string) => void} one of few
  */
-export const keep = (reason) => kept(reason);
+export let keep = () => {};
 
 /**
  * Returns a mode that keeps the last seconds, and sends them when something bad happens: an
@@ -44,25 +42,29 @@ export function recorder({ seconds = 10, interaction = 200, frame = 200 }) {
     older = younger;
     younger = open(() => turn());
   };
-  kept = (reason) => {
+  keep = (reason) => {
     if (!younger || now() < last + 1000) return;
     last = now();
     if (!older) turn();
     turn(reason);
   };
   const flushes = [
-    observe({ type: 'event', durationThreshold: interaction }, ({ interactionId }) => interactionId && kept('interaction')),
-    observe({ type: 'long-animation-frame' }, ({ duration }) => duration > frame && kept('frame')),
+    observe({ type: 'event', durationThreshold: interaction }, ({ interactionId }) => interactionId && keep('interaction')),
+    observe({ type: 'long-animation-frame' }, ({ duration }) => duration > frame && keep('frame')),
   ];
-  for (const type of ['error', 'unhandledrejection']) addEventListener(type, () => kept('error'));
+  for (const type of ['error', 'unhandledrejection']) addEventListener(type, () => keep('error'));
 
+  const flush = () => {
+    for (const flush of flushes) flush();
+  };
   return (on) => {
     clearInterval(timer);
     if (on) {
       turn();
+      addEventListener('beforeunload', flush); // what is sent from pagehide may not arrive
       if (younger) timer = setInterval(() => turn(), seconds * 1000);
     } else {
-      for (const flush of flushes) flush();
+      flush();
       for (const profiler of [older, younger]) if (profiler) close(profiler, Infinity);
       older = younger = undefined;
     }

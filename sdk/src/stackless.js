@@ -12,10 +12,10 @@ import { observe } from './context.js';
  */
 export function stackless() {
   /** @type {PerformanceEntry[]} */
-  let frames = [];
+  const frames = [];
   const type = 'long-animation-frame';
   const flush = observe({ type }, (frame) => {
-    frames = [...frames.slice(-200), frame];
+    if (frames.push(frame) > 200) frames.shift();
   });
   return (/** @type {ProfilerTrace} */ trace) => {
     if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;
@@ -34,7 +34,7 @@ export function stackless() {
       else if (host && host != location.host)
         sample.stackId = stackOf[host] ??=
           trace.stacks.push({ frameId: trace.frames.push({ name: `(third-party ${host})` }) - 1 }) - 1;
-      else if (!script && frame.styleAndLayoutStart && time >= frame.styleAndLayoutStart) sample.marker = 'layout';
+      else if (!script && time >= (frame.styleAndLayoutStart || Infinity)) sample.marker = 'layout';
     }
   };
 }

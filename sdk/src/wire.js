@@ -45,7 +45,7 @@ export function message(fields) {
   };
   fields.forEach((field, number) => {
     /** @type {any} */
-    const value = typeof field == 'function' ? field() : field;
+    const value = /** @type {any} */ (field).call ? /** @type {any} */ (field)() : field;
     const size = value.BYTES_PER_ELEMENT;
     if (size > 1) {
       put([number * 8 + 9 - size]); // wire type 1 has 8 bytes, 5 has 4

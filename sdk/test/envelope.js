@@ -16,6 +16,6 @@ export function argumentsOf({ trace, cost, ...envelope }) {
       page ? [start, end, 0, page] : feature ? [start, end, 1, feature] : [start, end, 2, label],
     ),
   };
-  const spent = cost && [cost.start * 1000, cost.stop * 1000, cost.encode * 1000, cost.bytes, cost.dropped];
-  return [trace, context, spent && (() => spent)];
+  const spent = !cost ? [] : [cost.start * 1000, cost.stop * 1000, cost.encode * 1000, cost.bytes, cost.dropped];
+  return [trace, context, () => spent];
 }

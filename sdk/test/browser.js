@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { Daemon } from './daemon.js';
+import { Site } from './site.js';
+
+/** @import { Browser, BrowserContext, Page } from 'playwright-core' */
+
+const places = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
+
+const missing =
+  !executablePath &&
+  !process.env.CI && // there it fails
+  `NOT TESTED: there is no Chromium. Install it, or say where it is: CHROMIUM=/path/to/chromium`;
+
+/** Starts Chromium as visitors have it, but for its windows. */
+export const launch = () => {
+  assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox'], // it does not run as root otherwise
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });
+};
+
+/** @type {Promise<Browser> | undefined} */
+let browser;
+after(async () => (await browser)?.close());
+
+/** A daemon, a site, another company's site, and a browser without a history. */
+export class Setup {
+  /** @type {string[]} what went wrong in pages */
+  problems = [];
+  /** @type {RegExp[]} */
+  #expected = [];
+  /** @type {(() => Promise<void>)[]} */
+  #closers = [];
+
+  /** @param {string[]} [flags] of the daemon */
+  static async start(flags) {
+    const setup = new Setup();
+    try {
+      setup.daemon = await Daemon.start(flags);
+      setup.#closers.push(() => setup.daemon.close());
+      setup.site = await Site.start(setup.daemon.collector);
+      setup.#closers.push(() => setup.site.close());
+      setup.third = await Site.start();
+      setup.#closers.push(() => setup.third.close());
+      await setup.restart();
+    } catch (error) {
+      await setup.close();
+      throw error;
+    }
+    return setup;
+  }
+
+  /** Goes on with the browser of a new visitor. */
+  async restart() {
+    browser ??= launch();
+    /** @type {BrowserContext} */
+    this.context = await (await browser).newContext();
+    const context = this.context;
+    this.#closers.push(() => context.close());
+    // A violation is seen here even if it is not in the console.
+    await context.addInitScript(() => {
+      addEventListener('securitypolicyviolation', (event) => {
+        console.error(`violation of ${event.violatedDirective}: ${event.blockedURI}`);
+      });
+    });
+    context.on('page', (page) => {
+      page.on('pageerror', (error) => this.#note(`error: ${error.stack ?? error}`));
+      page.on('crash', () => this.#note('crash'));
+      page.on('console', (message) => {
+        if (message.type() == 'error') this.#note(`console: ${message.text()}`);
+      });
+    });
+  }
+
+  /** @param {string} problem */
+  #note(problem) {
+    if (!this.#expected.some((expected) => expected.test(problem))) this.problems.push(problem);
+  }
+
+  /** @param {RegExp} problem that is no mistake in this test */
+  expect(problem) {
+    this.#expected.push(problem);
+  }
+
+  /**
+   * Opens a page in a new tab.
+   * @param {string} url
+   * @param {() => void} [init] runs in it before all else
+   */
+  async open(url, init) {
+    const page = await this.context.newPage();
+    if (init) await page.addInitScript(init);
+    await page.goto(url);
+    return page;
+  }
+
+  async close() {
+    for (const close of this.#closers.reverse()) await close();
+  }
+}
+
+/**
+ * Closes a tab as a visitor does. The page gets beforeunload, and pagehide in its last moment;
+ * page.close() alone leaves the first out.
+ * @param {Page} page
+ */
+export async function closeTab(page) {
+  const closed = page.waitForEvent('close');
+  await page.close({ runBeforeUnload: true });
+  await closed;
+}
+
+/**
+ * Ends profiling, so that all there is gets sent while the page lives.
+ * @param {Page} page
+ */
+export const stop = (page) => page.evaluate(() => globalThis.fieldtrie.stop());
+
+/**
+ * A test with everything set up. It fails on any error in a page that it does not expect.
+ * @param {string} name
+ * @param {(setup: Setup) => Promise<void>} body
+ * @param {string[]} [flags] of the daemon
+ */
+export function check(name, body, flags) {
+  test(name, { skip: missing, timeout: 60000 }, async () => {
+    const setup = await Setup.start(flags);
+    try {
+      await body(setup);
+    } catch (error) {
+      if (setup.problems.length) console.error(setup.problems.join('\n'));
+      throw error;
+    } finally {
+      await setup.close();
+    }
+    assert.deepEqual(setup.problems, []);
+  });
+}
+
+/**
+ * Asserts that a time is as expected.
+ * @param {number} got in ms
+ * @param {number} want
+ * @param {number} share that it may be off
+ * @param {string} what
+ */
+export function near(got, want, share, what) {
+  const off = Math.abs(got - want) / want;
+  assert.ok(off <= share, `${what}: got ${got.toFixed(1)} ms, want ${want.toFixed(1)} ms, ${(off * 100).toFixed(1)} % off`);
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The root of the repository. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** @type {Promise<string> | undefined} */
+let built;
+
+/** Builds both programs and returns their folder. It stays, so the next build finds most of it done. */
+const build = () =>
+  (built ??= (async () => {
+    const dir = join(root, 'sdk/node_modules/.cache/fieldtrie');
+    await run('go', ['build', '-o', dir + '/', './cmd/ingest', './cmd/aggregate'], { cwd: root });
+    return dir;
+  })());
+
+/**
+ * Waits until `get` returns something that is true, and returns it.
+ * @template T
+ * @param {string} what for the message if it never does
+ * @param {() => T | Promise<T>} get
+ * @param {number} [ms] until it is given up
+ */
+export async function until(what, get, ms = 10000) {
+  const end = performance.now() + ms;
+  for (;;) {
+    const value = await get();
+    if (value) return value;
+    if (performance.now() > end) assert.fail(`${what}: not within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** A real daemon with a data directory of its own. */
+export class Daemon {
+  /** Of the first start ports are free ones; a restart keeps them. */
+  #addresses = ['127.0.0.1:0', '127.0.0.1:0'];
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  #process;
+  #dir = '';
+  #log = '';
+
+  /** @param {string[]} flags further flags of ingest; FILE:text in one becomes a file with that text */
+  static async start(flags = []) {
+    const daemon = new Daemon();
+    daemon.#dir = await mkdtemp(join(tmpdir(), 'fieldtrie-test-'));
+    daemon.flags = await Promise.all(
+      flags.map(async (flag, i) => {
+        if (!flag.startsWith('FILE:')) return flag;
+        const file = join(daemon.#dir, `file${i}`);
+        await writeFile(file, flag.slice(5));
+        return file;
+      }),
+    );
+    await daemon.start();
+    return daemon;
+  }
+
+  /** Where browsers send. */
+  get collector() {
+    return 'http://' + this.#addresses[0];
+  }
+
+  /** Where aggregate asks. */
+  get address() {
+    return this.#addresses[1];
+  }
+
+  async start() {
+    const bin = await build();
+    const [listen, query] = this.#addresses;
+    const flags = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query, ...this.flags];
+    const child = spawn(join(bin, 'ingest'), flags, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#process = child;
+    await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`ingest ended with status ${code}:\n${this.#log}`)));
+      createInterface(child.stderr).on('line', (line) => {
+        this.#log += line + '\n';
+        const at = / public=(\S+) private=(\S+)/.exec(line);
+        if (!at) return;
+        this.#addresses = [at[1], at[2]];
+        resolve(undefined);
+      });
+    });
+  }
+
+  /** Ends the process, but keeps data and addresses for another start. */
+  async stop() {
+    const child = this.#process;
+    if (!child) return;
+    this.#process = undefined;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    assert.equal(await ended, 0, this.#log);
+  }
+
+  async close() {
+    await this.stop();
+    await rm(this.#dir, { recursive: true });
+    assert.doesNotMatch(this.#log, /level=ERROR/);
+  }
+
+  /**
+   * Runs aggregate and returns what it prints, or '' if there is no data.
+   * @param {string[]} args
+   */
+  async aggregate(...args) {
+    const bin = await build();
+    try {
+      return (await run(join(bin, 'aggregate'), ['--addr', this.address, ...args], { maxBuffer: 2 ** 28 })).stdout;
+    } catch (error) {
+      if (error.code == 1 && /no (traces|pages|features)/.test(error.stderr)) return '';
+      throw error;
+    }
+  }
+
+  /**
+   * Returns a profile, or undefined if there is no data.
+   * @param {string[]} args such as '--page', '/feed'
+   */
+  async profile(...args) {
+    const text = await this.aggregate('--format', 'json', ...args);
+    return text ? new Profile(JSON.parse(text)) : undefined;
+  }
+
+  /** Returns how many traces there are of each page. */
+  async pages() {
+    const text = await this.aggregate('--list', 'pages', '--format', 'json');
+    /** @type {{page: string, traces: number}[]} */
+    const rows = text ? JSON.parse(text) : [];
+    return Object.fromEntries(rows.map(({ page, traces }) => [page, traces]));
+  }
+
+  /** @param {string} path */
+  get(path) {
+    return fetch(`http://${this.address}${path}`).then((answer) => answer.text());
+  }
+
+  /**
+   * Returns the value of a metric, or 0 if it is not there.
+   * @param {string} series its name, with all labels in alphabetical order
+   */
+  async metric(series) {
+    const line = (await this.get('/metrics')).split('\n').find((line) => line.startsWith(series + ' '));
+    return line ? +line.slice(series.length) : 0;
+  }
+
+  /**
+   * How many page views of a page had an outcome.
+   * @param {string} outcome
+   * @param {string} page
+   */
+  views(outcome, page) {
+    return this.metric(`fieldtrie_ingest_page_views_total{outcome="${outcome}",page="${page}"}`);
+  }
+
+  /** How many traces have arrived, each counted once. */
+  traces() {
+    return this.metric('fieldtrie_ingest_traces_total{result="accepted"}');
+  }
+}
+
+/** A profile as aggregate --format json prints it, with times in ms. */
+export class Profile {
+  /** @param {any} json */
+  constructor(json) {
+    this.functions = json.functions;
+    this.coverage = json.coverage;
+  }
+
+  /** @param {string} name of functions; all that have it count */
+  named(name) {
+    return this.functions.filter((f) => f.name == name);
+  }
+
+  /**
+   * Time of a function and of what it calls.
+   * @param {string} name
+   */
+  total(name) {
+    return this.named(name).reduce((sum, { total }) => sum + total / 1000, 0);
+  }
+
+  get idle() {
+    return (this.coverage.idle ?? 0) / 1000;
+  }
+
+  get unsampled() {
+    return this.coverage.unsampled / 1000;
+  }
+
+  /** All time that the samples speak for. */
+  get profiled() {
+    return (this.coverage.self + this.coverage.stackless) / 1000;
+  }
+}
