@@ -75,7 +75,7 @@ fuzz: ## run each fuzz target on FUZZTIME inputs
 	done
 
 .PHONY: bench
-bench: ## measure beside the peers: make bench TRACES=DIR
+bench: setup sdk/node_modules ## measure beside the peers: make bench TRACES=DIR
 	$(GO) run ./bench $(TRACES)
 
 .PHONY: clean

@@ -55,6 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	out := fs.String("json", "bench.json", "`FILE` for the figures")
 	rounds := fs.Int("rounds", 7, "rounds of each timed figure")
+	closes := fs.Int("closes", 200, "tabs that are closed to count the traces that arrive")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
@@ -79,6 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"merge", func() ([]figure, error) { return merges(ctx, traces, *rounds) }},
 		{"json", func() ([]figure, error) { return decodes(ctx, traces, *rounds) }},
 		{"ingest", func() ([]figure, error) { return ingest(ctx, traces, *ingestFor) }},
+		{"sdk", func() ([]figure, error) { return browserScript(ctx, dir, *closes, stderr) }},
 	} {
 		fmt.Fprintf(stderr, "bench: %s …\n", part.name)
 		figures, err := part.run()

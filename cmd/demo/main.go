@@ -83,6 +83,8 @@ func run(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	if !interactive {
 		return nil
 	}
+	fmt.Fprintf(stdout, "   open http://%s/demo/ in Chrome or Edge, click about, close the tab, and see your own functions:\n", d.private)
+	fmt.Fprintf(stdout, "   %s --data %s --page /demo/feed --format top\n", aggregate, data)
 	fmt.Fprintf(stdout, "   %s --data %s --list pages\n", aggregate, data)
 	fmt.Fprintf(stdout, "   %s --data %s --page /suites/editors/dist/tiptap.html --format top\n", aggregate, data)
 	fmt.Fprintf(stdout, "   curl -s http://%s/metrics | grep ^fieldtrie\n", d.private)
@@ -129,7 +131,7 @@ func startDaemon(ctx context.Context, bin, data string) (*daemon, error) {
 	if d.public, d.private, err = addrs(); err != nil {
 		return nil, err
 	}
-	d.cmd = exec.Command(bin, "--data", data, "--listen", d.public, "--query-listen", d.private)
+	d.cmd = exec.Command(bin, "--data", data, "--listen", d.public, "--query-listen", d.private, "--demo")
 	d.cmd.Stderr = &d.log
 	// A process group of its own: Ctrl-C is for the demo, which then stops the daemon.
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+// browserScript measures the SDK in Chromium: its size, how long it takes to encode, and
+// how many of the traces that it sends while a page closes arrive. Programs in sdk/ do
+// that and print a figure a line.
+func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer) ([]figure, error) {
+	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
+		fmt.Fprintln(stderr, "bench: NOT MEASURED: the SDK, as node is missing")
+		return nil, nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []figure
+	for _, args := range [][]string{
+		{"bench/figures.js", dir},
+		{"bench/closes.js", strconv.Itoa(closes)},
+	} {
+		cmd := exec.CommandContext(ctx, "node", args...)
+		cmd.Dir = "sdk"
+		cmd.Stderr = stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("node %s: %w", args[0], err)
+		}
+		figures, err := readFigures(out)
+		if err != nil {
+			return nil, fmt.Errorf("node %s: %w", args[0], err)
+		}
+		all = append(all, figures...)
+	}
+	return all, nil
+}
+
+// readFigures reads figures as JSON, one a line.
+func readFigures(out []byte) (all []figure, err error) {
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		var f figure
+		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
+			return nil, fmt.Errorf("%q: %w", lines.Text(), err)
+		}
+		all = append(all, f)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no figures")
+	}
+	return all, nil
+}
