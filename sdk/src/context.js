@@ -26,10 +26,12 @@ export function labels(restored) {
 export function phases() {
   const load = span(2, 'phase=load', 0);
   let background = load;
-  addEventListener('visibilitychange', () => {
+  const look = () => {
     if (document.hidden) background = span(2, 'phase=background');
     else background[1] = now();
-  });
+  };
+  look();
+  addEventListener('visibilitychange', look);
   const flush = observe({ type: 'event', durationThreshold: 16 }, ({ startTime, duration, interactionId }) => {
     if (interactionId) span(2, 'phase=interaction', startTime, startTime + duration);
   });

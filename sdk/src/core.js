@@ -47,10 +47,14 @@ const outcomes = { ReferenceError: 'unsupported', NotAllowedError: 'header', Typ
 
 /** @type {Options} */
 let options;
-/** @type {Mode} */
+/** @type {Mode | undefined} none until a page view is chosen */
 let mode;
 /** @type {Annotate | undefined} */
 let annotate;
+/** @type {() => void} notes the phases up to now */
+let settle;
+/** @type {() => void} makes the three above */
+let prepare;
 let length = 6e4; // ms of a chunk or window
 let gap = 0; // ms between windows, on average
 let duty = 1; // share of the time that is profiled
@@ -65,9 +69,8 @@ let begun = 0;
 /** @type {Record<string, unknown>} */
 let known; // labels
 
-/** @type {() => void} notes the phases up to now */
-let settle;
 let sent = 0; // time of the last sample that was sent
+let size = 18e4; // bytes of the last document; before the first a chunk of 10 s seems right
 let spent = 0; // ms that profiling took
 let cost = [0, 0, 0, 0, 0]; // since the last trace: µs to start, stop and encode, bytes, traces given up
 
@@ -122,15 +125,15 @@ function report(outcome, weight) {
  * @param {Uint8Array<ArrayBuffer>} body
  */
 async function send(body, tries = 0) {
+  const url = address('traces');
+  if (urgent() && navigator.sendBeacon(url, body)) return;
   let status = 500;
-  if (urgent()) status = navigator.sendBeacon(address('traces'), body) ? 200 : 400;
-  else
-    try {
-      // Without a content type and cookies it takes no preflight.
-      const answer = await fetch(address('traces'), { method: 'POST', body, keepalive: true, credentials: 'omit' });
-      status = answer.status;
-      steer((await answer.json()).rate);
-    } catch {} // the network is down, or somebody else has answered
+  try {
+    // Without a content type and cookies it takes no preflight.
+    const answer = await fetch(url, { method: 'POST', body, keepalive: true, credentials: 'omit' });
+    status = answer.status;
+    steer((await answer.json()).rate);
+  } catch {} // the network is down, or somebody else has answered
   if (status < 300) return;
   if (tries < 5 && (status > 499 || status == 429))
     soon(
@@ -245,7 +248,7 @@ function write(trace, interval, more) {
   } else {
     chunk++;
     sent = last;
-    cost = [0, 0, 0, body.length, 0];
+    cost = [0, 0, 0, (size = body.length), 0];
     send(body);
   }
 }
@@ -265,8 +268,8 @@ function rotate(on, first) {
   current = on && open(turn); // before the old one stops, so that no time is lost
   // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
   // a page view has the same chance to be profiled.
-  if (current || gap)
-    timer = setTimeout(rotate, on ? length * (first ? Math.random() : 1) : -gap * Math.log(Math.random()), !on || !gap);
+  const part = gap ? (first ? Math.random() : 1) : Math.min(1, 3e4 / size);
+  if (current || gap) timer = setTimeout(rotate, on ? length * part : -gap * Math.log(Math.random()), !on || !gap);
   if (old) close(old);
   // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
   // pagehide there is none for a reload, for example. So what is there is taken before. The listener is
@@ -303,30 +306,34 @@ function begin(restored) {
   draw = (a / 2 ** 32) * top;
   const { reportRate = 0.01 } = options;
   if (options.honourGPC && navigator.globalPrivacyControl) report('refused');
-  else if (draw < rate) mode(Math.random() < duty, true);
-  else if (b / 2 ** 32 < reportRate) report(told == 0 ? 'stopped' : 'unsampled', 1 / reportRate);
+  else if (draw < rate) {
+    if (!mode) prepare();
+    mode?.(Math.random() < duty, true);
+  } else if (b / 2 ** 32 < reportRate) report(told == 0 ? 'stopped' : 'unsampled', 1 / reportRate);
 }
 
 /**
  * Begins to profile this page view, if it is chosen.
  * @param {Options} theOptions
- * @param {Annotate} [theAnnotate]
- * @param {Mode} [theMode] throughout or in windows, if none is given
+ * @param {() => Annotate} [makeAnnotate]
+ * @param {() => Mode} [makeMode] if none is given, throughout or in windows
  */
-export function start(theOptions, theAnnotate, theMode = rotate) {
+export function start(theOptions, makeAnnotate, makeMode = () => rotate) {
   if (options) return; // it has begun
   options = theOptions;
   if (options.windows) ({ length, gap } = options.windows);
   duty = length / (length + gap);
-  annotate = theAnnotate;
-  mode = theMode;
+  prepare = () => {
+    settle = phases();
+    annotate = makeAnnotate?.();
+    mode = makeMode();
+  };
   const show = () => {
     const { page: name = location.pathname } = options;
     page(typeof name == 'function' ? name(location.pathname) : name);
   };
   show();
   self.navigation?.addEventListener('currententrychange', show);
-  settle = phases();
   addEventListener('visibilitychange', () => {
     if (document.hidden) turn();
   });

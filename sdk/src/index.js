@@ -14,4 +14,5 @@ export { feature, page } from './spans.js';
  * sends them when something bad happens.
  * @param {Options & {recorder?: Recorder}} options
  */
-export const start = (options) => startCore(options, stackless(), options.recorder && recorder(options.recorder));
+export const start = ({ recorder: options, ...rest }) =>
+  startCore(rest, stackless, options && (() => recorder(options)));

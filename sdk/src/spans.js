@@ -60,6 +60,7 @@ export function feature(name, work) {
  * @type {Span}
  */
 export let shown;
+let changed = 0; // time of the last change of it
 
 /**
  * Says which page is shown, as a route of an application of one page is: its path, or better its
@@ -68,10 +69,11 @@ export let shown;
  * @param {string} name
  */
 export function page(name) {
-  if (shown && now() - shown[0] < 50) shown[3] = name;
+  if (shown && now() - changed < 50) shown[3] = name;
   else if (shown?.[3] != name) {
+    changed = now();
     const before = shown;
-    shown = span(0, name, before ? now() : 0);
-    if (before) before[1] = shown[0];
+    shown = span(0, name, before ? changed : 0);
+    if (before) before[1] = changed;
   }
 }
