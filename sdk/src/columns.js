@@ -126,8 +126,8 @@ export function frameColumns({ resources, frames }, nodes) {
     const [rank, line, column, name, id] = row;
     if (rank != last[0]) {
       const url = order[rank];
-      let n = 0;
-      while (url[n] && url[n] == order[last[0]][n]) n++;
+      let n = 0; // code points, so that none is cut
+      while (url.codePointAt(n) == order[last[0]].codePointAt(n)) n++;
       shared.push(size(url.slice(0, n)));
       lengths.push(size(url.slice(n)));
       text += url.slice(n);
