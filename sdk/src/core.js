@@ -309,7 +309,7 @@ function begin(restored) {
   else if (draw < rate) {
     if (!mode) prepare();
     mode?.(Math.random() < duty, true);
-  } else if (b / 2 ** 32 < reportRate) report(told == 0 ? 'stopped' : 'unsampled', 1 / reportRate);
+  } else if (b / 2 ** 32 < reportRate) report(told == 0 ? 'stopped' : 'unsampled', Math.round(1 / reportRate));
 }
 
 /**

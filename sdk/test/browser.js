@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { Daemon } from './daemon.js';
 import { Site } from './site.js';
@@ -16,7 +15,8 @@ const places = [
 ];
 const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
 
-const missing =
+/** Why tests can not run, if they can not. */
+export const missing =
   !executablePath &&
   !process.env.CI && // there it fails
   `NOT TESTED: there is no Chromium. Install it, or say where it is: CHROMIUM=/path/to/chromium`;
@@ -33,7 +33,7 @@ export const launch = () => {
 
 /** @type {Promise<Browser> | undefined} */
 let browser;
-after(async () => (await browser)?.close());
+export const closeBrowser = async () => (await browser)?.close();
 
 /** A daemon, a site, another company's site, and a browser without a history. */
 export class Setup {
@@ -97,14 +97,15 @@ export class Setup {
   /**
    * Opens a page in a new tab.
    * @param {string} url
-   * @param {() => void} [init] runs in it before all else
+   * @param {(argument: any) => void} [init] runs in it before all else
+   * @param {any} [argument] of that
    */
-  async open(url, init) {
+  open = async (url, init, argument) => {
     const page = await this.context.newPage();
-    if (init) await page.addInitScript(init);
+    if (init) await page.addInitScript(init, argument);
     await page.goto(url);
     return page;
-  }
+  };
 
   async close() {
     for (const close of this.#closers.reverse()) await close();
@@ -112,51 +113,26 @@ export class Setup {
 }
 
 /**
- * Closes a tab as a visitor does. The page gets beforeunload, and pagehide in its last moment;
- * page.close() alone leaves the first out.
- * @param {Page} page
- */
-export async function closeTab(page) {
-  const closed = page.waitForEvent('close');
-  await page.close({ runBeforeUnload: true });
-  await closed;
-}
-
-/**
  * Ends profiling, so that all there is gets sent while the page lives.
  * @param {Page} page
  */
-export const stop = (page) => page.evaluate(() => globalThis.fieldtrie.stop());
-
-/**
- * A test with everything set up. It fails on any error in a page that it does not expect.
- * @param {string} name
- * @param {(setup: Setup) => Promise<void>} body
- * @param {string[]} [flags] of the daemon
- */
-export function check(name, body, flags) {
-  test(name, { skip: missing, timeout: 60000 }, async () => {
-    const setup = await Setup.start(flags);
-    try {
-      await body(setup);
-    } catch (error) {
-      if (setup.problems.length) console.error(setup.problems.join('\n'));
-      throw error;
-    } finally {
-      await setup.close();
-    }
-    assert.deepEqual(setup.problems, []);
+export const stop = (page) =>
+  page.evaluate(() => {
+    globalThis.fieldtrie.stop();
+    // After a click Chromium calls no page idle until it has painted again, and the SDK waits 5 s then.
+    requestAnimationFrame(() => requestAnimationFrame(() => {}));
   });
-}
 
 /**
- * Asserts that a time is as expected.
- * @param {number} got in ms
- * @param {number} want
- * @param {number} share that it may be off
- * @param {string} what
+ * For open(): the first profilers of a page have small buffers. At 10 ms one of 100 is full after about
+ * a second.
+ * @param {{count: number, size: number}} which
  */
-export function near(got, want, share, what) {
-  const off = Math.abs(got - want) / want;
-  assert.ok(off <= share, `${what}: got ${got.toFixed(1)} ms, want ${want.toFixed(1)} ms, ${(off * 100).toFixed(1)} % off`);
-}
+export const smallBuffers = ({ count, size }) => {
+  const Real = globalThis.Profiler;
+  globalThis.Profiler = class extends Real {
+    constructor(options) {
+      super({ ...options, maxBufferSize: count-- > 0 ? size : options.maxBufferSize });
+    }
+  };
+};

@@ -3,6 +3,13 @@ import { createServer } from 'node:http';
 /** What lets a document be profiled. */
 export const header = { 'Document-Policy': 'js-profiling, js-profiling-mode=lazy' };
 
+/** Busy for a time that it measures itself, and returns. Hot functions of tests call it. */
+const spin = `globalThis.spin = function spin(ms) {
+  const from = performance.now();
+  while (performance.now() - from < ms);
+  return performance.now() - from;
+};`;
+
 /**
  * @typedef {object} Document
  * @property {string} [sdk] URL of the script
@@ -10,7 +17,7 @@ export const header = { 'Document-Policy': 'js-profiling, js-profiling-mode=lazy
  * @property {Record<string, unknown> | false} [start] options of start(), beside those that all tests have
  * @property {string} [head]
  * @property {string} [body]
- * @property {string[]} [scripts] URLs
+ * @property {string[]} [scripts] URLs; all may call spin(ms)
  * @property {Record<string, string>} [headers] in place of those that let it be profiled
  */
 
@@ -28,6 +35,7 @@ export class Site {
   static async start(collector = '') {
     const site = new Site();
     site.collector = collector;
+    site.script('/spin.js', spin);
     await new Promise((resolve) => site.#server.listen(0, '127.0.0.1', () => resolve(undefined)));
     return site;
   }
@@ -69,7 +77,7 @@ ${tag ?? `<script src="${sdk}" crossorigin="anonymous"></script>`}
 ${start ? `<script>fieldtrie.start(${options})</script>` : ''}
 <body>
 ${body}
-${scripts.map((src) => `<script src="${src}"></script>`).join('\n')}
+${['/spin.js', ...scripts].map((src) => `<script src="${src}"></script>`).join('\n')}
 </body>
 </html>`;
     this.#files.set(path, { text, headers: { 'Content-Type': 'text/html; charset=utf-8', ...headers } });

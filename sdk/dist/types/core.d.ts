@@ -69,7 +69,7 @@ export declare function stop(): void;
 /**
  * Begins to profile this page view, if it is chosen.
  * @param {Options} theOptions
- * @param {Annotate} [theAnnotate]
- * @param {Mode} [theMode] throughout or in windows, if none is given
+ * @param {() => Annotate} [makeAnnotate]
+ * @param {() => Mode} [makeMode] if none is given, throughout or in windows
  */
-export declare function start(theOptions: Options, theAnnotate?: Annotate, theMode?: Mode): void;
+export declare function start(theOptions: Options, makeAnnotate?: () => Annotate, makeMode?: () => Mode): void;

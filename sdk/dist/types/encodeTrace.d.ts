@@ -89,7 +89,7 @@ export type Context = {
  * sample has.
  * @param {ProfilerTrace} trace
  * @param {Context} context
- * @param {() => number[]} [cost] called when all else is encoded: µs to start, stop and encode,
+ * @param {() => number[]} cost called when all else is encoded: µs to start, stop and encode,
  *   bytes sent, traces given up
  */
-export declare function encodeTrace(trace: ProfilerTrace, context: Context, cost?: () => number[]): Uint8Array<ArrayBuffer>;
+export declare function encodeTrace(trace: ProfilerTrace, context: Context, cost: () => number[]): Uint8Array<ArrayBuffer>;

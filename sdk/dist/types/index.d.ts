@@ -10,6 +10,6 @@ export { feature, page } from './spans.js';
  * sends them when something bad happens.
  * @param {Options & {recorder?: Recorder}} options
  */
-export declare const start: (options: Options & {
+export declare const start: ({ recorder: options, ...rest }: Options & {
     recorder?: Recorder;
 }) => void;

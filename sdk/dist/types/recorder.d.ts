@@ -13,11 +13,20 @@ export type Recorder = {
      */
     frame?: number;
 };
+/** @import { Mode } from './core.js' */
 /**
- * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second.
- * @param {string} reason one of few
+ * When the flight recorder sends what it has.
+ * @typedef {object} Recorder
+ * @property {number} [seconds] that are kept; 10
+ * @property {number} [interaction] ms from an input to the next paint that are too many; 200
+ * @property {number} [frame] ms of a long animation frame that are too many; 200
  */
-export declare const keep: (reason: string) => void;
+/**
+ * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,
+ * and nothing where no flight recorder runs.
+ * @type {(reason: string) => void} one of few
+ */
+export declare let keep: (reason: string) => void;
 /**
  * Returns a mode that keeps the last seconds, and sends them when something bad happens: an
  * interaction or a long animation frame over a threshold, an error that nobody has caught, or keep().

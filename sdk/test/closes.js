@@ -1,0 +1,60 @@
+// Measures which share of the traces that are sent while a page is left arrive:
+//
+//   node sdk/test/closes.js [N]
+//
+// It prints one line of JSON. N, by default 200, is how many page views are ended: a quarter each by
+// closing the tab, by window.close(), by going to another page and by loading the page again.
+import { Setup, closeBrowser } from './browser.js';
+import { closeTab, follow, openAndClose } from './leave.js';
+
+const work = () => {
+  globalThis.spin(50 + Math.random() * 100);
+  globalThis.timer = setInterval(() => globalThis.spin(10), 50);
+};
+
+/** @type {Record<string, (setup: Setup, url: string, opener: import('playwright-core').Page) => Promise<unknown>>} */
+const ways = {
+  tab: async ({ open }, url) => closeTab(await open(url)),
+  window: async (_, url, opener) => openAndClose(opener, url),
+  navigation: async ({ open, site }, url) => {
+    const page = await open(url);
+    await follow(page, site.url('/end'));
+    await page.close();
+  },
+  reload: async ({ open, site }, url) => {
+    const page = await open(url);
+    // Only the first of the two views is counted.
+    site.page(new URL(url).pathname, { start: false });
+    await page.reload();
+    site.page(new URL(url).pathname, { scripts: ['/work.js'] });
+    await page.close();
+  },
+};
+
+const names = Object.keys(ways);
+const count = Math.ceil((+process.argv[2] || 200) / names.length);
+const setup = await Setup.start();
+const { site, daemon, open } = setup;
+site.script('/work.js', work);
+site.page('/end', { start: false });
+const opener = await open(site.page('/opener', { start: false }));
+/** @type {Record<string, number>} */
+const views = {};
+for (let i = 0; i < count; i++)
+  for (const name of names) await ways[name](setup, site.page('/' + name, { scripts: ['/work.js'] }), opener);
+
+// What is on its way arrives within moments or never.
+for (let before = -1, tries = 0; tries < 10; tries++) {
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const now = await daemon.traces();
+  if (now != before) tries = 0;
+  before = now;
+}
+for (const name of names) views[name] = (await daemon.views('profiled', '/' + name)) / count;
+const value = names.reduce((sum, name) => sum + views[name], 0) / names.length;
+console.log(
+  JSON.stringify({ name: 'sdk/close_chunks_arrived', value, unit: 'share', reach: '>= 1', closes: count * names.length, ...views }),
+);
+if (setup.problems.length) console.error(setup.problems.join('\n'));
+await setup.close();
+await closeBrowser();

@@ -1,0 +1,55 @@
+/** @import { Page } from 'playwright-core' */
+
+/**
+ * Closes a tab as a visitor does. The page gets beforeunload, and pagehide in its last moment;
+ * page.close() alone leaves the first out.
+ * @param {Page} page
+ */
+export async function closeTab(page) {
+  const closed = page.waitForEvent('close');
+  await page.close({ runBeforeUnload: true });
+  await closed;
+}
+
+/**
+ * Opens a page from another one, which closes it when it is loaded.
+ * @param {Page} opener
+ * @param {string} url
+ */
+export async function openAndClose(opener, url) {
+  const opening = opener.waitForEvent('popup');
+  await opener.evaluate((url) => {
+    globalThis.opened = open(url);
+  }, url);
+  const page = await opening;
+  await page.waitForLoadState();
+  const closed = page.waitForEvent('close');
+  await opener.evaluate(() => globalThis.opened.close());
+  await closed;
+}
+
+/**
+ * Follows a link.
+ * @param {Page} page
+ * @param {string} url
+ */
+export async function follow(page, url) {
+  const loaded = page.waitForEvent('load');
+  await page.evaluate((url) => {
+    location.href = url;
+  }, url);
+  await loaded;
+}
+
+/**
+ * Goes back to a page that the browser has kept, and waits until it is shown.
+ * @param {Page} page
+ * @param {string} url
+ */
+export async function goBack(page, url) {
+  await page.evaluate(() => {
+    setTimeout(() => history.back()); // or the answer would get lost
+  });
+  await page.waitForURL(url, { waitUntil: 'commit' });
+  await page.waitForFunction(() => document.visibilityState == 'visible');
+}
