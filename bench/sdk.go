@@ -29,7 +29,7 @@ func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer
 	var all []figure
 	for _, args := range [][]string{
 		{"bench/figures.js", dir},
-		{"bench/closes.js", strconv.Itoa(closes)},
+		{"test/closes.js", strconv.Itoa(closes)},
 	} {
 		cmd := exec.CommandContext(ctx, "node", args...)
 		cmd.Dir = "sdk"

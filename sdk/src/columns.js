@@ -120,30 +120,32 @@ export function frameColumns({ resources, frames }, nodes) {
   /** @type {number[][]} */
   const [shared, lengths, frameNames, positions] = [[], [], [], []];
   const counts = rows.length ? [0] : []; // at first of the frames without a resource
-  /** @type {readonly any[]} */
-  let last = [0, 0, 0];
-  for (const row of rows) {
-    const [rank, line, column, name, id] = row;
-    if (rank != last[0]) {
-      const url = order[rank];
+  let line = 0;
+  let column = 0;
+  rows.forEach((row, i) => {
+    const before = i ? rows[i - 1][0] : 0;
+    if (row[0] != before) {
+      const url = order[row[0]];
       let n = 0; // code points, so that none is cut
-      while (url.codePointAt(n) == order[last[0]].codePointAt(n)) n++;
+      while (url.codePointAt(n) == order[before].codePointAt(n)) n++;
       shared.push(size(url.slice(0, n)));
       lengths.push(size(url.slice(n)));
       text += url.slice(n);
       counts.push(0);
-      last = [rank, 0, 0];
+      line = column = 0;
     }
-    if (!frameNames.length || compareRows(row, last)) { // else the trace has the frame twice
+    if (!i || compareRows(row, rows[i - 1])) { // else the trace has the frame twice
+      const name = row[3];
       counts[counts.length - 1]++;
       frameNames.push(name ? (names.get(name) ?? 1) : 0);
       if (name && !names.has(name)) names.set(name, names.size + 2);
-      if (line == last[1]) positions.push(2 * (column - last[2]));
-      else positions.push(2 * (line - last[1]) + 1, column);
+      if (row[1] == line) positions.push(2 * (row[2] - column));
+      else positions.push(2 * (row[1] - line) + 1, row[2]);
+      line = row[1];
+      column = row[2];
     }
-    rowOf[id] = frameNames.length - 1;
-    last = row;
-  }
+    rowOf[row[4]] = frameNames.length - 1;
+  });
   const texts = [...names.keys()];
   return [
     rowOf,
