@@ -4,8 +4,10 @@ const $ = (id) => document.getElementById(id);
 // ---- Routes ----
 
 function show() {
-  for (const section of document.querySelectorAll('section')) section.hidden = section.dataset.route != location.pathname;
-  for (const link of document.querySelectorAll('nav a')) link.toggleAttribute('aria-current', link.pathname == location.pathname);
+  for (const section of document.querySelectorAll('section'))
+    section.hidden = section.dataset.route != location.pathname;
+  for (const link of document.querySelectorAll('nav a'))
+    link.toggleAttribute('aria-current', link.pathname == location.pathname);
   $('command').textContent =
     `aggregate --addr ${location.host} --page ${location.pathname} --format top` +
     (location.search == '?recorder=on' ? ' --label reason=error' : '');
@@ -19,13 +21,19 @@ document.querySelector('nav').addEventListener('click', (event) => {
   show();
 });
 addEventListener('popstate', show);
-if (!document.querySelector(`[data-route="${location.pathname}"]`)) history.replaceState(null, '', '/demo/feed' + location.search);
+if (!document.querySelector(`[data-route="${location.pathname}"]`))
+  history.replaceState(null, '', '/demo/feed' + location.search);
 show();
 
 // ---- Feed ----
 
 function formatDate(day) {
-  return new Date(2026, 0, day).toLocaleDateString('en', { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' });
+  return new Date(2026, 0, day).toLocaleDateString('en', {
+    weekday: 'long',
+    year: 'numeric',
+    month: 'long',
+    day: 'numeric',
+  });
 }
 
 function renderItem(day) {
@@ -52,19 +60,28 @@ $('more').addEventListener('click', () =>
 const titles = Array.from({ length: 60000 }, (_, i) => `title ${((i * 2654435761) % 4294967296).toString(36)} of ${i}`);
 
 function tokenize(text) {
-  return text.toLowerCase().split(/[^a-z0-9]+/).filter(Boolean);
+  return text
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
 }
 
 function rankMatches(query) {
   const wanted = tokenize(query);
-  const score = (title) => tokenize(title).reduce((sum, word) => sum + wanted.filter((want) => word.includes(want)).length, 0);
-  return titles.map((title) => [score(title), title]).filter(([points]) => points).sort((a, b) => b[0] - a[0]);
+  const score = (title) =>
+    tokenize(title).reduce((sum, word) => sum + wanted.filter((want) => word.includes(want)).length, 0);
+  return titles
+    .map((title) => [score(title), title])
+    .filter(([points]) => points)
+    .sort((a, b) => b[0] - a[0]);
 }
 
 $('query').addEventListener('input', () =>
   fieldtrie.feature('typeahead', () => {
     const matches = rankMatches($('query').value).slice(0, 10);
-    $('matches').replaceChildren(...matches.map(([, title]) => Object.assign(document.createElement('li'), { textContent: title })));
+    $('matches').replaceChildren(
+      ...matches.map(([, title]) => Object.assign(document.createElement('li'), { textContent: title })),
+    );
   }),
 );
 
@@ -72,11 +89,13 @@ $('query').addEventListener('input', () =>
 
 function fillBoxes() {
   if ($('boxes').childElementCount) return;
-  $('boxes').append(...Array.from({ length: 6000 }, (_, i) => {
-    const box = document.createElement('span');
-    box.textContent = i % 10;
-    return box;
-  }));
+  $('boxes').append(
+    ...Array.from({ length: 12000 }, (_, i) => {
+      const box = document.createElement('span');
+      box.textContent = i % 10;
+      return box;
+    }),
+  );
 }
 
 function moveBoxes() {
@@ -86,9 +105,9 @@ function moveBoxes() {
 
 function measureBoxes() {
   fillBoxes();
-  for (const box of [...$('boxes').children].slice(0, 60)) {
-    box.classList.toggle('wide');
-    box.title = box.offsetLeft; // lays the page out at once
+  for (let i = 0; i < 4; i++) {
+    $('boxes').classList.toggle('moved');
+    $('boxes').title = $('boxes').offsetHeight; // lays the page out at once
   }
 }
 
@@ -113,3 +132,4 @@ function stateOf() {
   return 'This page view is being profiled.';
 }
 $('state').textContent = stateOf();
+$('stop').disabled = !globalThis.Profiler || location.search != ''; // there would be nothing to send

@@ -3,5 +3,7 @@ fieldtrie.start({
   url: document.querySelector('meta[name=collector]').content,
   release: 'demo',
   environment: 'demo',
+  labels: { theme: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light' },
+  sampleRate: 1, // the server decides, but for ?header=off
   recorder: location.search == '?recorder=on' ? { seconds: 10 } : undefined,
 });

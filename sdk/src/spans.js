@@ -10,14 +10,15 @@ export const now = () => performance.now();
 export const spans = [];
 
 /**
- * Begins a span. Of more than 800 the oldest is forgotten: the server takes 1,000 for a trace.
+ * Begins a span. Of more than 800 the oldest that is no page is forgotten: the server takes 1,000 for a
+ * trace.
  * @param {Span[2]} kind
  * @param {string} name
  */
 export function span(kind, name, start = now(), end = Infinity) {
   /** @type {Span} */
   const added = [start, end, kind, name];
-  if (spans.push(added) > 800) spans.shift();
+  if (spans.push(added) > 800) spans.splice(spans.findIndex((span) => span[2]), 1);
   return added;
 }
 

@@ -33,6 +33,8 @@ export const launch = () => {
 
 /** @type {Promise<Browser> | undefined} */
 let browser;
+
+/** Ends the browser that all tests of a process share. */
 export const closeBrowser = async () => (await browser)?.close();
 
 /** A daemon, a site, another company's site, and a browser without a history. */
@@ -54,7 +56,7 @@ export class Setup {
       setup.#closers.push(() => setup.site.close());
       setup.third = await Site.start();
       setup.#closers.push(() => setup.third.close());
-      await setup.restart();
+      await setup.#visit();
     } catch (error) {
       await setup.close();
       throw error;
@@ -62,8 +64,8 @@ export class Setup {
     return setup;
   }
 
-  /** Goes on with the browser of a new visitor. */
-  async restart() {
+  /** Begins with the browser of a new visitor. */
+  async #visit() {
     browser ??= launch();
     /** @type {BrowserContext} */
     this.context = await (await browser).newContext();
@@ -90,9 +92,9 @@ export class Setup {
   }
 
   /** @param {RegExp} problem that is no mistake in this test */
-  expect(problem) {
+  expect = (problem) => {
     this.#expected.push(problem);
-  }
+  };
 
   /**
    * Opens a page in a new tab.
@@ -113,26 +115,38 @@ export class Setup {
 }
 
 /**
- * Ends profiling, so that all there is gets sent while the page lives.
+ * Has a page paint. After a click Chromium calls no page idle before that, and the SDK waits 5 s then.
  * @param {Page} page
  */
-export const stop = (page) =>
+export const paint = (page) =>
   page.evaluate(() => {
-    globalThis.fieldtrie.stop();
-    // After a click Chromium calls no page idle until it has painted again, and the SDK waits 5 s then.
     requestAnimationFrame(() => requestAnimationFrame(() => {}));
   });
 
 /**
+ * Ends profiling, so that all there is gets sent while the page lives.
+ * @param {Page} page
+ */
+export async function stop(page) {
+  await page.evaluate(() => globalThis.fieldtrie.stop());
+  await paint(page);
+}
+
+/**
  * For open(): the first profilers of a page have small buffers. At 10 ms one of 100 is full after about
- * a second.
+ * a second. `stopped` says how many were stopped.
  * @param {{count: number, size: number}} which
  */
 export const smallBuffers = ({ count, size }) => {
   const Real = globalThis.Profiler;
+  globalThis.stopped = 0;
   globalThis.Profiler = class extends Real {
     constructor(options) {
       super({ ...options, maxBufferSize: count-- > 0 ? size : options.maxBufferSize });
+    }
+    stop() {
+      globalThis.stopped++;
+      return super.stop();
     }
   };
 };

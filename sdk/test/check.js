@@ -8,10 +8,12 @@ after(closeBrowser);
  * A test with everything set up. It fails on any error in a page that it does not expect.
  * @param {string} name
  * @param {(setup: Setup) => Promise<void>} body
- * @param {string[]} [flags] of the daemon
+ * @param {object} [options]
+ * @param {string[]} [options.flags] of the daemon
+ * @param {string} [options.todo] why it fails as yet
  */
-export function check(name, body, flags) {
-  test(name, { skip: missing, timeout: 60000 }, async () => {
+export function check(name, body, { flags, todo } = {}) {
+  test(name, { skip: missing, todo, timeout: 60000 }, async () => {
     const setup = await Setup.start(flags);
     try {
       await body(setup);
@@ -34,5 +36,8 @@ export function check(name, body, flags) {
  */
 export function near(got, want, share, what) {
   const off = Math.abs(got - want) / want;
-  assert.ok(off <= share, `${what}: got ${got.toFixed(1)} ms, want ${want.toFixed(1)} ms, ${(off * 100).toFixed(1)} % off`);
+  assert.ok(
+    off <= share,
+    `${what}: got ${got.toFixed(1)} ms, want ${want.toFixed(1)} ms, ${(off * 100).toFixed(1)} % off`,
+  );
 }

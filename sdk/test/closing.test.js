@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { check } from './check.js';
+import { stop } from './browser.js';
+import { check, near } from './check.js';
 import { until } from './daemon.js';
 import { closeTab, follow, goBack, openAndClose } from './leave.js';
 
 // Whatever ends a page view, its trace arrives.
+
+// The profiler gives its trace some ms after beforeunload, and the page is gone when the server has
+// answered. No server that visitors reach takes less than this.
+const delay = 20;
 
 /** The work of each page view. */
 const load = () => {
@@ -20,17 +25,18 @@ const load = () => {
  * @param {number} count
  */
 async function allArrive(daemon, page, count) {
-  let got = 0;
-  await until(`the traces of ${count} page views`, async () => {
-    got = (await daemon.profile('--page', page))?.named('hotLoad')[0]?.views ?? 0;
-    return got >= count;
-  }, 3000).catch(() => {});
-  assert.equal(got, count, `page views of ${page} with their work`);
+  await soon(async () => (await daemon.views('profiled', page)) >= count);
+  assert.equal(await daemon.views('profiled', page), count, `page views of ${page}`);
   const profile = await daemon.profile('--page', page);
   assert.equal(profile?.coverage.views, count);
-  assert.equal(await daemon.views('profiled', page), count);
-  assert.ok(profile.total('hotLoad') > 60 * count * 0.7, `time: ${profile.total('hotLoad')} ms of ${60 * count}`);
+  near(profile.total('hotLoad'), 60 * count, 0.3, `work in ${count} page views`);
 }
+
+/**
+ * Waits until something holds, or a while in vain: what comes after that is an assertion which says more.
+ * @param {() => Promise<boolean>} holds
+ */
+const soon = (holds) => until('', holds, 3000).catch(() => {});
 
 check('a tab is closed', async ({ daemon, site, open }) => {
   site.script('/load.js', load);
@@ -48,6 +54,7 @@ check('a window is closed by its opener', async ({ daemon, site, open }) => {
 });
 
 check('a visitor goes to another page of the site', async ({ daemon, site, open }) => {
+  site.delay = delay;
   site.script('/load.js', load);
   const page = await open(site.page('/leave', { scripts: ['/load.js'] }));
   for (let i = 1; i < 20; i++) await follow(page, site.url('/leave'));
@@ -56,9 +63,10 @@ check('a visitor goes to another page of the site', async ({ daemon, site, open 
 });
 
 check('a visitor goes to another site', async ({ daemon, site, third, open }) => {
+  site.delay = third.delay = delay;
   site.script('/load.js', load);
   const url = site.page('/leave', { scripts: ['/load.js'] });
-  const other = third.page('/other', { start: false }).replace('127.0.0.1', 'localhost');
+  const other = third.page('/other', { tag: '', start: false }).replace('127.0.0.1', 'localhost');
   const page = await open(other);
   for (let i = 0; i < 20; i++) {
     await follow(page, url);
@@ -68,6 +76,7 @@ check('a visitor goes to another site', async ({ daemon, site, third, open }) =>
 });
 
 check('a page is loaded again', async ({ daemon, site, open }) => {
+  site.delay = delay;
   site.script('/load.js', load);
   const page = await open(site.page('/again', { scripts: ['/load.js'] }));
   for (let i = 1; i < 20; i++) await page.reload();
@@ -75,7 +84,28 @@ check('a page is loaded again', async ({ daemon, site, open }) => {
   await allArrive(daemon, '/again', 20);
 });
 
+check(
+  'work while the next page is on its way arrives',
+  async ({ daemon, site, open }) => {
+    site.script('/app.js', () => {
+      addEventListener('beforeunload', () => {
+        setInterval(function onItsWay() {
+          sessionStorage.ms = +(sessionStorage.ms ?? 0) + globalThis.spin(20);
+        }, 30);
+      });
+    });
+    const page = await open(site.page('/slow', { scripts: ['/app.js'] }));
+    site.delay = 1000;
+    await page.reload(); // which leaves nothing of the page behind
+    const ms = await page.evaluate(() => +sessionStorage.ms);
+    await until('a trace', () => daemon.views('profiled', '/slow'));
+    near((await daemon.profile('--page', '/slow'))?.total('onItsWay') ?? 0, ms, 0.5, 'after beforeunload');
+  },
+  { todo: 'beforeunload takes what is there, and what the profiler after it has is lost' },
+);
+
 check('a page comes back from the back/forward cache as a new page view', async ({ daemon, site, open }) => {
+  site.delay = delay;
   site.script('/load.js', load);
   site.script('/app.js', () => {
     addEventListener('pageshow', function onShow({ persisted }) {
@@ -94,13 +124,40 @@ check('a page comes back from the back/forward cache as a new page view', async 
     }
     await closeTab(page);
   }
-  await until('20 page views', async () => (await daemon.views('profiled', '/first')) >= 20, 3000).catch(() => {});
+  await soon(async () => (await daemon.views('profiled', '/first')) >= 20);
   assert.equal(await daemon.views('profiled', '/first'), 20);
   const restored = await daemon.profile('--page', '/first', '--label', 'navigation=bfcache');
   assert.equal(restored?.coverage.views, 16);
-  assert.equal(restored.named('onShow')[0].views, 16);
-  assert.equal(restored.named('hotLoad').length, 0);
+  near(restored.total('onShow'), 16 * 100, 0.3, 'work in 16 page views');
+  assert.equal(restored.total('hotLoad'), 0);
   const loaded = await daemon.profile('--page', '/first', '--label', 'navigation=navigate');
   assert.equal(loaded?.coverage.views, 4);
-  assert.equal(loaded.named('hotLoad')[0].views, 4);
+  near(loaded.total('hotLoad'), 4 * 60, 0.5, 'work in 4 page views');
+  assert.equal(loaded.total('onShow'), 0);
 });
+
+check(
+  'what a page did before the back/forward cache is not of the page view after it',
+  async ({ daemon, site, third, open }) => {
+    site.script('/app.js', () => {
+      let timer = 0;
+      addEventListener('beforeunload', () => {
+        timer = setInterval(function onItsWay() {
+          globalThis.spin(20);
+        }, 30);
+      });
+      addEventListener('pageshow', () => clearInterval(timer));
+    });
+    const first = site.page('/kept', { scripts: ['/app.js'] });
+    const page = await open(first);
+    third.delay = 500;
+    await follow(page, third.page('/other', { tag: '', start: false }).replace('127.0.0.1', 'localhost'));
+    await goBack(page, first);
+    await page.evaluate(() => globalThis.spin(100));
+    await stop(page);
+    await until('both page views', async () => (await daemon.views('profiled', '/kept')) == 2);
+    const restored = await until('the page view after it', () => daemon.profile('--label', 'navigation=bfcache'));
+    assert.equal(restored.total('onItsWay'), 0);
+  },
+  { todo: 'a trace that the browser gives after the return is sent as one of the new page view' },
+);

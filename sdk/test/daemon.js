@@ -48,12 +48,14 @@ export class Daemon {
   #process;
   #dir = '';
   #log = '';
+  /** @type {string[]} */
+  #flags = [];
 
   /** @param {string[]} flags further flags of ingest; FILE:text in one becomes a file with that text */
   static async start(flags = []) {
     const daemon = new Daemon();
     daemon.#dir = await mkdtemp(join(tmpdir(), 'fieldtrie-test-'));
-    daemon.flags = await Promise.all(
+    daemon.#flags = await Promise.all(
       flags.map(async (flag, i) => {
         if (!flag.startsWith('FILE:')) return flag;
         const file = join(daemon.#dir, `file${i}`);
@@ -61,7 +63,12 @@ export class Daemon {
         return file;
       }),
     );
-    await daemon.start();
+    try {
+      await daemon.start();
+    } catch (error) {
+      await rm(daemon.#dir, { recursive: true });
+      throw error;
+    }
     return daemon;
   }
 
@@ -78,7 +85,7 @@ export class Daemon {
   async start() {
     const bin = await build();
     const [listen, query] = this.#addresses;
-    const flags = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query, ...this.flags];
+    const flags = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query, ...this.#flags];
     const child = spawn(join(bin, 'ingest'), flags, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#process = child;
     await new Promise((resolve, reject) => {

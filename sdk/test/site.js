@@ -25,10 +25,12 @@ const spin = `globalThis.spin = function spin(ms) {
 export class Site {
   /** @type {Map<string, {text: string, headers: Record<string, string>}>} */
   #files = new Map([['/favicon.ico', { text: '', headers: {} }]]);
+  /** ms that the server takes to answer. */
+  delay = 0;
   #server = createServer((request, response) => {
     const file = this.#files.get(new URL(request.url ?? '', 'http://site').pathname);
     response.writeHead(file ? 200 : 404, file?.headers);
-    response.end(file?.text);
+    setTimeout(() => response.end(file?.text), this.delay);
   });
 
   /** @param {string} [collector] where its pages send */
@@ -65,7 +67,10 @@ export class Site {
    * @param {string} path
    * @param {Document} [document]
    */
-  page(path, { sdk = this.collector + '/sdk.js', tag, start = {}, head = '', body = '', scripts = [], headers = header } = {}) {
+  page(
+    path,
+    { sdk = this.collector + '/sdk.js', tag, start = {}, head = '', body = '', scripts = [], headers = header } = {},
+  ) {
     // Tests run on slow machines, and are not about what profiling may cost.
     const options = JSON.stringify({ url: this.collector, sampleRate: 1, maxCost: 1, ...start });
     const text = `<!doctype html>

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { smallBuffers, stop } from './browser.js';
+import { check } from './check.js';
+import { until } from './daemon.js';
+import { header } from './site.js';
+
+// Which page views are profiled, and what is said of those that are not.
+
+const timing = (/** @type {string} */ share) => ({ ...header, 'Server-Timing': `db;dur=12, fieldtrie;dur=${share}` });
+
+const gpc = () => {
+  Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });
+};
+
+/** @type {[name: string, outcome: string, document: import('./site.js').Document, init?: () => void][]} */
+const refusals = [
+  ['a document without the header', 'header', { headers: {} }],
+  ['a page view that is not drawn', 'unsampled', { start: { sampleRate: 0, reportRate: 1 } }],
+  [
+    'a browser without a profiler',
+    'unsupported',
+    {},
+    () => {
+      delete globalThis.Profiler;
+    },
+  ],
+  ['a visitor with Global Privacy Control', 'refused', { start: { honourGPC: true } }, gpc],
+  ['a page view that the server has not chosen', 'unsampled', { headers: timing('0'), start: { reportRate: 1 } }],
+  ['a page view that the site has not chosen by itself', 'unsampled', { start: { decided: 0, reportRate: 1 } }],
+  [
+    'a browser with too many profilers',
+    'quota',
+    {},
+    () => {
+      globalThis.Profiler = class {
+        constructor() {
+          throw new TypeError('too many profilers');
+        }
+      };
+    },
+  ],
+];
+for (const [name, outcome, document, init] of refusals)
+  check(`not profiled: ${name}`, async ({ daemon, site, open, expect }) => {
+    if (outcome == 'header') expect(/Document policy violation/); // the browser always says it
+    const page = await open(site.page('/none', document), init);
+    await page.evaluate(async () => {
+      globalThis.fieldtrie.feature('still works', () => globalThis.spin(50));
+      globalThis.fieldtrie.page('/other');
+      globalThis.fieldtrie.keep?.('nothing');
+      globalThis.fieldtrie.stop();
+    });
+    await until(outcome, () => daemon.views(outcome, '/none'));
+    await page.goto(site.page('/end', { start: false }));
+    assert.equal(await daemon.views(outcome, '/none'), 1);
+    assert.deepEqual(await daemon.pages(), {});
+  });
+
+check('profiled: what the server has chosen, whatever the page would draw', async ({ daemon, site, open }) => {
+  const page = await open(site.page('/chosen', { headers: timing('0.25'), start: { sampleRate: 0 } }));
+  await page.evaluate(() => globalThis.spin(100));
+  const sent = page.waitForRequest(/v1\/traces/);
+  await stop(page);
+  await until('a trace', () => daemon.traces());
+  // The share stands in the trace, as field 6 of the context, a double.
+  const share = Buffer.from([0x31, 0, 0, 0, 0, 0, 0, 0xd0, 0x3f]);
+  assert.ok((await sent).postDataBuffer()?.includes(share), 'the trace has no share of 0.25');
+});
+
+check('profiled: a visitor with Global Privacy Control, if the site does not ask', async ({ daemon, site, open }) => {
+  const page = await open(site.page('/gpc'), gpc);
+  await stop(page);
+  await until('a trace', () => daemon.views('profiled', '/gpc'));
+});
+
+check(
+  'the server stops a page view, and the next ones in the tab',
+  async ({ daemon, site, open }) => {
+    const url = site.page('/steered', { start: { reportRate: 1 } });
+    const page = await open(url, smallBuffers, { count: 1, size: 100 });
+    // The first profiler stops when its buffer is full, the second when the daemon has answered.
+    await page.evaluate(async () => {
+      while (globalThis.stopped < 2) {
+        globalThis.spin(20);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    });
+    await until('a trace', () => daemon.views('profiled', '/steered'));
+    await page.goto(url);
+    await until('a report', () => daemon.views('stopped', '/steered'));
+    assert.equal(await daemon.views('stopped', '/steered'), 1);
+    assert.equal(await daemon.views('profiled', '/steered'), 1);
+    // Other pages draw for themselves.
+    await page.goto(site.page('/free'));
+    await stop(page);
+    await until('a trace of another page', () => daemon.views('profiled', '/free'));
+  },
+  { flags: ['--sampling', 'FILE:/steered 0\n'] },
+);
+
+check('a visitor who forbids storage is profiled', async ({ daemon, site, open }) => {
+  const page = await open(site.page('/forbidden'), () => {
+    for (const name of ['sessionStorage', 'localStorage'])
+      Object.defineProperty(globalThis, name, {
+        get() {
+          throw new DOMException('it is forbidden', 'SecurityError');
+        },
+      });
+  });
+  await page.evaluate(() => globalThis.spin(100));
+  await stop(page);
+  await until('a trace', () => daemon.views('profiled', '/forbidden'));
+});
