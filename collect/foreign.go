@@ -8,8 +8,10 @@ import (
 )
 
 // hideFrames takes personal data out of the frames of t, and makes one frame of each
-// run of code that is not the site's own.
-func (c *Collector) hideFrames(t *trie.Trace) {
+// run of code that is not the site's own. inline has the pages of the paths that are in
+// t: a script in a document has the URL of that, and what a page may not say its scripts
+// may not either.
+func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string) {
 	foreign := map[string]trie.Frame{} // by resource; the zero Frame if it is the site's own
 	rename := func(f trie.Frame) trie.Frame {
 		g, known := foreign[f.Resource]
@@ -20,7 +22,7 @@ func (c *Collector) hideFrames(t *trie.Trace) {
 		if g != (trie.Frame{}) {
 			return g
 		}
-		f.Name, f.Resource = redact(f.Name), redact(f.Resource)
+		f.Name, f.Resource = redact(f.Name), redact(pageScript(f.Resource, inline))
 		if f.Resource == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -33,6 +35,21 @@ func (c *Collector) hideFrames(t *trie.Trace) {
 			return
 		}
 	}
+}
+
+// pageScript returns the URL of a script with its path replaced by the page of that path,
+// if there is one.
+func pageScript(resource string, inline map[string]string) string {
+	scheme, rest, ok := strings.Cut(resource, "://")
+	i := strings.IndexByte(rest, '/')
+	if !ok || i < 0 {
+		return resource
+	}
+	page, ok := inline[rest[i:]]
+	if !ok || !strings.HasPrefix(page, "/") {
+		return resource
+	}
+	return scheme + "://" + rest[:i] + page
 }
 
 // foreign returns the frame for the code of a resource if that is of another host, else

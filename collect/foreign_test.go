@@ -2,9 +2,12 @@ package collect
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 func TestForeign(t *testing.T) {
@@ -57,5 +60,27 @@ func TestForeign(t *testing.T) {
 		if got := strings.Join(names, " "); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestInlineScripts sends a trace of a script that stands in its document.
+func TestInlineScripts(t *testing.T) {
+	col, s := newCollector(Options{})
+	body := `{"page":"/reset/6f1e2d3c4b5a69788796/user/8123","interval":10,"spans":[{"page":"/order/77001","start":5,"end":20}],"trace":{
+		"resources":["https://x.example/reset/6f1e2d3c4b5a69788796/user/8123","https://x.example/order/77001?a=1","https://x.example/app.js"],
+		"frames":[{"name":"a","resourceId":0,"line":1,"column":1},{"name":"b","resourceId":1,"line":1,"column":1},{"name":"c","resourceId":2,"line":1,"column":1}],
+		"stacks":[{"frameId":0},{"frameId":1,"parentId":0},{"frameId":2,"parentId":1}],
+		"samples":[{"timestamp":0,"stackId":2},{"timestamp":10,"stackId":2}]}}`
+	if r := post(t, col, body); r.status != http.StatusAccepted {
+		t.Fatalf("got %d %s", r.status, r.Error)
+	}
+	trace := traceOf(t, s.only(t))
+	var got []string
+	for i := range trace.Frames {
+		got = append(got, trace.FrameOf(trie.FrameID(i)).Resource)
+	}
+	slices.Sort(got)
+	if want := []string{"https://x.example/app.js", "https://x.example/order/:id", "https://x.example/reset/:id/user/:id"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -106,11 +106,19 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) {
 	for i := range x.Labels {
 		x.Labels[i].Value = redact(x.Labels[i].Value)
 	}
-	x.Page = c.opts.Pages.Page(x.Page)
+	inline := map[string]string{} // pages by the paths that were sent, which say more than they do
+	pageOfPath := func(path string) string {
+		page := c.opts.Pages.Page(path)
+		if pageOf(segmentsOf(pathOf(path))) != page {
+			inline[path] = page
+		}
+		return page
+	}
+	x.Page = pageOfPath(x.Page)
 	for i, s := range x.Spans {
 		switch s.Kind {
 		case trie.SpanPage:
-			x.Spans[i].Name = c.opts.Pages.Page(s.Name)
+			x.Spans[i].Name = pageOfPath(s.Name)
 		case trie.SpanLabel: // by its parts, or the = between them could go too
 			l := s.Label()
 			x.Spans[i].Name = redactName(l.Key) + "=" + redactName(l.Value)
@@ -119,7 +127,7 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) {
 		}
 	}
 	trie.SortSpans(x.Spans)
-	c.hideFrames(t)
+	c.hideFrames(t, inline)
 }
 
 // nameFolded returns the pages that t has time on. Those for which there is no room

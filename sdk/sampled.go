@@ -11,6 +11,7 @@ import (
 const (
 	policyHeader = "Document-Policy"
 	policy       = "js-profiling, js-profiling-mode=lazy"
+	noPolicy     = "js-profiling=?0"
 	timingHeader = "Server-Timing"
 )
 
@@ -27,7 +28,8 @@ func serverTiming(share float64) string {
 //	Document-Policy: js-profiling, js-profiling-mode=lazy
 //	Server-Timing: fieldtrie;dur=SHARE
 //
-// and the others Server-Timing: fieldtrie;dur=0. Both are added to headers of that name
+// and the others Document-Policy: js-profiling=?0, or a document that is not modified would
+// keep the policy of the last time, and Server-Timing: fieldtrie;dur=0. Both are added to headers of that name
 // that are set already; next must add to them too, and not replace them.
 //
 // A request loads a document if Sec-Fetch-Dest says so, or, where it is missing, as it is
@@ -60,6 +62,7 @@ func (s *sampler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s.draw() < share {
 			w.Header().Add(policyHeader, policy)
 		} else {
+			w.Header().Add(policyHeader, noPolicy)
 			share = 0
 		}
 		w.Header().Add(timingHeader, serverTiming(share))

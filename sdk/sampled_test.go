@@ -35,7 +35,7 @@ func TestSampled(t *testing.T) {
 		if got := w.Header().Values("Server-Timing"); !slices.Equal(got, []string{c.timing}) {
 			t.Errorf("%v, %v: Server-Timing is %q, want %q", c.share, c.draw, got, c.timing)
 		}
-		want := []string(nil)
+		want := []string{"js-profiling=?0"}
 		if c.chosen {
 			want = []string{"js-profiling, js-profiling-mode=lazy"}
 		}
@@ -122,7 +122,7 @@ func TestSampledShare(t *testing.T) {
 			r.Header.Set("Sec-Fetch-Dest", "document")
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
-			if w.Header().Get("Document-Policy") != "" {
+			if w.Header().Get("Document-Policy") == policy {
 				chosen++
 			}
 		}

@@ -46,7 +46,7 @@ var outputs = []output{
 
 // internal are properties that neither browsers nor users of the SDK know, so they may
 // have shorter names.
-const internal = "^(viewId|interval|share|spans|chunk)$"
+const internal = "^(viewId|interval|share|spans|chunk|known|draw)$"
 
 func run(args []string, stdout io.Writer) error {
 	fs := flag.NewFlagSet("build", flag.ContinueOnError)

@@ -1,3 +1,6 @@
+// The first route, before profiling begins: else the page has time under two names.
+if (location.pathname == '/demo/') history.replaceState(null, '', '/demo/feed' + location.search);
+
 // Begins to profile, before all other scripts of the page.
 fieldtrie.start({
   url: document.querySelector('meta[name=collector]').content,

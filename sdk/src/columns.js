@@ -35,7 +35,7 @@ export const compareRows = (a, b) =>
   a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || +(a[3] > b[3]) - +(a[3] < b[3]);
 
 /**
- * Joins equal neighbours. Returns one value and the length of each run.
+ * Joins equal neighbours. Returns one value and the length of each run, less one.
  * @param {number[]} values
  */
 function runsOf(values) {
@@ -45,7 +45,7 @@ function runsOf(values) {
   const lengths = [];
   values.forEach((value, i) => {
     if (i && value == values[i - 1]) lengths[lengths.length - 1]++;
-    else lengths[firsts.push(value) - 1] = 1;
+    else lengths[firsts.push(value) - 1] = 0;
   });
   return [firsts, lengths];
 }
@@ -78,7 +78,7 @@ export function sampleColumns({ samples, stacks }, interval) {
   const runs = run.map((node, i) => {
     const step = node && 2 * zigzag(node - named) + 2;
     named = node || named;
-    return step + +(lengths[i] > 1);
+    return step + +!!lengths[i];
   });
   const [marks, markLengths] = runsOf(sorted.map(({ marker = '' }) => marker ? markers.indexOf(marker) + 1 || 6 : 0));
   return [
@@ -88,8 +88,8 @@ export function sampleColumns({ samples, stacks }, interval) {
       unit,
       gaps.map((gap) => zigzag(gap / unit - usual)),
       runs,
-      lengths.filter((length) => length > 1).map((length) => length - 2),
-      ...(marks[0] || marks[1] ? [marks, markLengths.map((length) => length - 1)] : []),
+      lengths.filter((length) => length).map((length) => length - 1),
+      ...(marks[0] || marks[1] ? [marks, markLengths] : []),
     ],
   ];
 }
@@ -137,8 +137,7 @@ export function frameColumns({ resources, frames }, nodes) {
     if (!i || compareRows(row, rows[i - 1])) { // else the trace has the frame twice
       const name = row[3];
       counts[counts.length - 1]++;
-      frameNames.push(name ? (names.get(name) ?? 1) : 0);
-      if (name && !names.has(name)) names.set(name, names.size + 2);
+      frameNames.push(name ? (names.get(name) ?? (names.set(name, names.size + 2), 1)) : 0);
       if (row[1] == line) positions.push(2 * (row[2] - column));
       else positions.push(2 * (row[1] - line) + 1, row[2]);
       line = row[1];

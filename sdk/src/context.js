@@ -1,7 +1,7 @@
 import { now, span } from './spans.js';
 
 /** How the document was loaded. */
-export const loading = /** @type {PerformanceNavigationTiming} */ (performance.getEntriesByType('navigation')[0]);
+export const loading = /** @type {PerformanceNavigationTiming} */ (performance.getEntriesByType('navigation')[0] ?? {});
 
 /**
  * Labels for the device and for how the visitor came here, coarse enough for very many to share them.
@@ -32,8 +32,12 @@ export function phases() {
   };
   look();
   addEventListener('visibilitychange', look);
+  let last = load;
   const flush = observe({ type: 'event', durationThreshold: 16 }, ({ startTime, duration, interactionId }) => {
-    if (interactionId) span(2, 'phase=interaction', startTime, startTime + duration);
+    // Each key or click has several entries, which overlap.
+    if (!interactionId) return;
+    if (last == load || startTime > last[1]) last = span(2, 'phase=interaction', startTime, 0);
+    last[1] = Math.max(last[1], startTime + duration);
   });
   return () => {
     flush();

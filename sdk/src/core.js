@@ -1,6 +1,6 @@
 import { labels, loading, phases } from './context.js';
 import { encodeTrace } from './encodeTrace.js';
-import { now, page, shown, spans } from './spans.js';
+import { now, page, pages, shown, spans } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 
@@ -42,9 +42,6 @@ import { now, page, shown, spans } from './spans.js';
  * @returns {void}
  */
 
-/** @type {Record<string, string>} why there is no profile, by the name of the error */
-const outcomes = { ReferenceError: 'unsupported', NotAllowedError: 'header', TypeError: 'quota' };
-
 /** @type {Options} */
 let options;
 /** @type {Mode | undefined} none until a page view is chosen */
@@ -59,18 +56,17 @@ let length = 6e4; // ms of a chunk or window
 let gap = 0; // ms between windows, on average
 let duty = 1; // share of the time that is profiled
 
-// Of this page view:
-/** @type {Uint8Array<ArrayBuffer>} */
+/**
+ * This page view: its id, how many traces it has, its labels, and what it drew: it is chosen if that is
+ * under the rate. A trace may come when the next one has begun, after a return from the back/forward cache.
+ * @type {{viewId: Uint8Array<ArrayBuffer>, chunk: number, known: Record<string, unknown>, draw: number}}
+ */
 let view;
-let chunk = 0;
-let draw = 0; // it is chosen if this is under rate
 let rate = 0;
 let begun = 0;
-/** @type {Record<string, unknown>} */
-let known; // labels
 
 let sent = 0; // time of the last sample that was sent
-let size = 18e4; // bytes of the last document; before the first a chunk of 10 s seems right
+let pace = 3; // bytes of the last document for each ms; before the first a chunk of 10 s seems right
 let spent = 0; // ms that profiling took
 let cost = [0, 0, 0, 0, 0]; // since the last trace: µs to start, stop and encode, bytes, traces given up
 
@@ -89,6 +85,7 @@ const urgent = () => leaving || document.hidden;
 
 /** @type {Set<() => void>} what waits, and is done at once when the page goes away */
 const waiting = new Set();
+const flush = () => waiting.forEach((once) => once());
 
 /**
  * Works when `when` calls back, or when the page goes away.
@@ -105,11 +102,17 @@ function soon(work, when) {
       }
   };
   waiting.add(once);
-  if (urgent()) once();
+  if (urgent()) flush();
   else when(once);
 }
 
-const address = (/** @type {string} */ path) => `${options.url}/v1/${path}?key=${options.key ?? ''}`;
+/**
+ * Without a content type and cookies, which a beacon would have, it takes no preflight.
+ * @param {string} path
+ * @param {BodyInit} body
+ */
+const post = async (path, body, keepalive = true) =>
+  fetch(`${options.url}/v1/${path}?key=${options.key ?? ''}`, { method: 'POST', body, keepalive, credentials: 'omit' });
 
 /**
  * Says why there is no profile, if there is none. It takes the number of a trace, so it is said once.
@@ -117,51 +120,47 @@ const address = (/** @type {string} */ path) => `${options.url}/v1/${path}?key=$
  * @param {number} [weight] page views that this one stands for
  */
 function report(outcome, weight) {
-  if (!chunk++) navigator.sendBeacon(address('views'), JSON.stringify({ page: shown[3], outcome, weight }));
+  if (!view.chunk++) post('views', JSON.stringify({ page: shown[3], outcome, weight })).catch(() => {});
 }
 
 /**
  * Sends a document. While the page lives it is sent again if that fails, up to five times.
  * @param {Uint8Array<ArrayBuffer>} body
+ * @param {string} page that it began on
  */
-async function send(body, tries = 0) {
-  const url = address('traces');
-  if (urgent() && navigator.sendBeacon(url, body)) return;
+async function send(body, page, tries = 0) {
   let status = 500;
   try {
-    // Without a content type and cookies it takes no preflight.
-    const answer = await fetch(url, { method: 'POST', body, keepalive: true, credentials: 'omit' });
+    // What else is on its way may leave no room for keepalive, so it is not asked for again.
+    const answer = await post('traces', body, !tries);
     status = answer.status;
-    steer((await answer.json()).rate);
+    steer(page, (await answer.json()).rate);
   } catch {} // the network is down, or somebody else has answered
   if (status < 300) return;
   if (tries < 5 && (status > 499 || status == 429))
     soon(
-      () => send(body, tries + 1),
+      () => send(body, page, tries + 1),
       (again) => setTimeout(again, (1 + Math.random()) * 1000 * 2 ** tries),
     );
   else cost[4]++;
 }
 
-const slot = () => 'fieldtrie ' + shown[3];
-/** @type {() => Record<string, any>} */
-const memory = () => {
-  try {
-    return sessionStorage;
-  } catch {
-    return {}; // the visitor has forbidden it
-  }
-};
+/** @type {Record<string, any>} rates of pages that the server has asked for */
+let memory = {};
+try {
+  memory = sessionStorage ?? memory;
+} catch {} // the visitor has forbidden it
 
 /**
  * Follows the server, which may ask for fewer page views of a page, and in the next ones for more.
+ * @param {string} page
  * @param {number} [told] rate; 0 is none at all
  */
-function steer(told = NaN) {
+function steer(page, told = NaN) {
   if (told >= 0) {
-    memory()[slot()] = told;
     rate = Math.min(rate, told);
-    if (draw >= rate) stop();
+    if (view.draw >= rate) stop();
+    memory['fieldtrie ' + page] = told;
   }
 }
 
@@ -179,7 +178,8 @@ export function open(onFull) {
     spend(0, from);
     return profiler;
   } catch (error) {
-    report(outcomes[/** @type {Error} */ (error).name] ?? 'error');
+    const { name } = /** @type {Error} */ (error);
+    report(name == 'NotAllowedError' ? 'header' : name == 'TypeError' ? 'quota' : 'error');
   }
 }
 
@@ -192,16 +192,18 @@ export function open(onFull) {
  */
 export async function close(profiler, since = 0, more) {
   const from = now();
-  const trace = await profiler.stop();
-  spend(1, from);
+  const of = view;
+  const stopped = profiler.stop();
+  spend(1, from); // but not what runs before the browser has the trace
+  const trace = await stopped;
   soon(
     () => {
       const from = now();
+      trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
       annotate?.(trace);
       settle();
-      trace.samples = trace.samples.filter(({ timestamp }) => timestamp > since && timestamp > sent);
       spend(2, from);
-      write(trace, profiler.sampleInterval, more);
+      write(trace, profiler.sampleInterval, of, more);
       if (spent > (options.maxCost ?? 0.005) * Math.max(now() - begun, 1e4)) stop();
     },
     (write) => requestIdleCallback(write, { timeout: 5000 }),
@@ -209,33 +211,33 @@ export async function close(profiler, since = 0, more) {
 }
 
 /**
- * Encodes and sends a trace whose samples are sorted, in halves if it is too large for a beacon.
+ * Encodes and sends a trace, in halves if it is too large to be sent by a page that is gone.
  * @param {ProfilerTrace} trace
  * @param {number} interval
+ * @param {typeof view} of page view
  * @param {Record<string, string>} [more] labels
  */
-function write(trace, interval, more) {
+function write(trace, interval, of, more) {
   const from = now();
   const { samples } = trace;
   const half = samples.length / 2;
-  if (!half) return;
+  if (!half || of.draw >= rate) return; // what the server does not want would have a wrong share
   const first = samples[0].timestamp;
   const last = samples[samples.length - 1].timestamp;
   const until = last + interval;
-  const near = spans.filter((span) => span[0] < until && span[1] > first);
-  const at = near.find(([, , kind]) => !kind); // the page at the beginning
+  const near = [...pages, ...spans].filter((span) => span[0] < until && span[1] > first);
+  const page = near[0][3]; // at the beginning
   const body = encodeTrace(
     trace,
     {
       ...options,
-      page: (at ?? shown)[3],
-      viewId: view,
-      chunk,
+      page,
+      ...of,
       timeOrigin: performance.timeOrigin,
       interval,
       share: rate * duty,
-      labels: { ...known, ...options.labels, ...more },
-      spans: near.filter((span) => span != at).map((span) => [span[0], Math.min(span[1], until), span[2], span[3]]),
+      labels: { ...of.known, ...options.labels, ...more },
+      spans: near.slice(1).map(([start, end, kind, name]) => [start, Math.min(end, until), kind, name || '(unknown)']),
     },
     () => {
       spend(2, from);
@@ -243,13 +245,14 @@ function write(trace, interval, more) {
     },
   );
   if (body.length > 6e4 && half > 1) {
-    write({ ...trace, samples: samples.slice(0, half) }, interval, more);
-    write({ ...trace, samples: samples.slice(half) }, interval, more);
+    write({ ...trace, samples: samples.slice(0, half) }, interval, of, more);
+    write({ ...trace, samples: samples.slice(half) }, interval, of, more);
   } else {
-    chunk++;
+    of.chunk++;
     sent = last;
-    cost = [0, 0, 0, (size = body.length), 0];
-    send(body);
+    cost = [0, 0, 0, body.length, 0];
+    pace = body.length / (until - first);
+    send(body, page);
   }
 }
 
@@ -259,17 +262,12 @@ let current;
 let timer;
 
 /**
- * The mode that profiles throughout, in chunks of a minute, or in windows.
- * @type {Mode}
+ * Ends a chunk, and begins one if `on`.
+ * @param {boolean} on
  */
-function rotate(on, first) {
+function swap(on) {
   const old = current;
-  clearTimeout(timer);
   current = on && open(turn); // before the old one stops, so that no time is lost
-  // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
-  // a page view has the same chance to be profiled.
-  const part = gap ? (first ? Math.random() : 1) : Math.min(1, 3e4 / size);
-  if (current || gap) timer = setTimeout(rotate, on ? length * part : -gap * Math.log(Math.random()), !on || !gap);
   if (old) close(old);
   // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
   // pagehide there is none for a reload, for example. So what is there is taken before. The listener is
@@ -277,9 +275,22 @@ function rotate(on, first) {
   if (current) addEventListener('beforeunload', turn);
 }
 
-/** Begins a new chunk. */
+/** Begins a new chunk. A window ends when it would. */
 function turn() {
-  if (current) rotate(true);
+  if (current) swap(true);
+}
+
+/**
+ * The mode that profiles throughout, in chunks of a minute or 30 KB, or in windows.
+ * @type {Mode}
+ */
+function rotate(on, first) {
+  clearTimeout(timer);
+  swap(on);
+  // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
+  // a page view has the same chance to be profiled.
+  const part = gap ? (first ? Math.random() : 1) : Math.min(1, 0.5 / pace);
+  if (current || gap) timer = setTimeout(rotate, on ? length * part : -gap * Math.log(Math.random()), !on || !gap);
 }
 
 /** Ends profiling for this page view and sends what there is. */
@@ -293,20 +304,21 @@ export function stop() {
  * @param {boolean} [restored] from the back/forward cache
  */
 function begin(restored) {
-  view = crypto.getRandomValues(new Uint8Array(16));
-  chunk = 0;
+  const viewId = crypto.getRandomValues(new Uint8Array(16));
   begun = now();
-  known = labels(restored);
-  const [a, b] = new Uint32Array(view.buffer);
+  spent = 0;
+  const [a, b] = new Uint32Array(viewId.buffer);
   const decided =
     options.decided ?? loading.serverTiming?.find(({ name }) => name == 'fieldtrie')?.duration;
   const top = decided ?? 1;
-  const told = memory()[slot()];
+  const told = memory['fieldtrie ' + shown[3]];
   rate = Math.min(top, told ?? (decided == null ? options.sampleRate : 1));
-  draw = (a / 2 ** 32) * top;
+  const draw = (a / 2 ** 32) * top;
+  view = { viewId, chunk: 0, known: labels(restored), draw };
   const { reportRate = 0.01 } = options;
-  if (options.honourGPC && navigator.globalPrivacyControl) report('refused');
-  else if (draw < rate) {
+  if (draw < rate) {
+    if (options.honourGPC && navigator.globalPrivacyControl) return report('refused');
+    if (!self.Profiler) return report('unsupported');
     if (!mode) prepare();
     mode?.(Math.random() < duty, true);
   } else if (b / 2 ** 32 < reportRate) report(told == 0 ? 'stopped' : 'unsampled', Math.round(1 / reportRate));
@@ -327,25 +339,35 @@ export function start(theOptions, makeAnnotate, makeMode = () => rotate) {
     settle = phases();
     annotate = makeAnnotate?.();
     mode = makeMode();
+    self.navigation?.addEventListener('currententrychange', show);
+    addEventListener('visibilitychange', () => {
+      if (document.hidden) turn();
+    });
+    addEventListener('pagehide', () => {
+      leaving = true;
+      stop();
+      flush();
+    });
   };
+  /** @type {string | undefined} */
+  let path;
   const show = () => {
-    const { page: name = location.pathname } = options;
-    page(typeof name == 'function' ? name(location.pathname) : name);
+    const { page: name } = options;
+    if (path == location.pathname) return; // only the state, the query or the fragment is another
+    path = location.pathname;
+    page(typeof name == 'function' ? name(path) : (name ?? path));
   };
-  show();
-  self.navigation?.addEventListener('currententrychange', show);
-  addEventListener('visibilitychange', () => {
-    if (document.hidden) turn();
-  });
-  addEventListener('pagehide', () => {
-    leaving = true;
-    stop();
-    waiting.forEach((once) => once());
-  });
+  /** @param {boolean} [restored] */
+  const enter = (restored) => {
+    try {
+      leaving = false;
+      show();
+      begin(restored);
+    } catch {} // the page must not suffer from what this browser lacks
+  };
   addEventListener('pageshow', ({ persisted }) => {
-    leaving = false;
-    if (persisted) begin(true);
+    if (persisted) enter(true);
   });
-  if (document.prerendering) document.addEventListener('prerenderingchange', () => begin());
-  else begin();
+  if (document.prerendering) document.addEventListener('prerenderingchange', () => enter());
+  else enter();
 }

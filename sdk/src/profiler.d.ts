@@ -11,6 +11,10 @@ declare global {
     stop(): Promise<ProfilerTrace>;
   }
 
+  interface Window {
+    Profiler?: typeof Profiler;
+  }
+
   interface Document {
     readonly prerendering?: boolean;
   }

@@ -4,21 +4,27 @@
 export const now = () => performance.now();
 
 /**
- * The spans that a trace may still need, oldest first. Those that are not over end at Infinity.
+ * The spans of features and labels that a trace may still need, oldest first. Those that are not over
+ * end at Infinity.
  * @type {Span[]}
  */
 export const spans = [];
 
 /**
- * Begins a span. Of more than 800 the oldest that is no page is forgotten: the server takes 1,000 for a
- * trace.
+ * Those of pages, which cover all time.
+ * @type {Span[]}
+ */
+export const pages = [];
+
+/**
+ * Begins a span. Of more than 800 the oldest is forgotten: the server takes 1,000 for a trace.
  * @param {Span[2]} kind
  * @param {string} name
  */
 export function span(kind, name, start = now(), end = Infinity) {
   /** @type {Span} */
   const added = [start, end, kind, name];
-  if (spans.push(added) > 800) spans.splice(spans.findIndex((span) => span[2]), 1);
+  if (spans.push(added) > 800) spans.shift();
   return added;
 }
 
@@ -74,7 +80,7 @@ export function page(name) {
   else if (shown?.[3] != name) {
     changed = now();
     const before = shown;
-    shown = span(0, name, before ? changed : 0);
+    pages.push((shown = [before ? changed : 0, Infinity, 0, name]));
     if (before) before[1] = changed;
   }
 }

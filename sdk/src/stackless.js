@@ -15,7 +15,7 @@ export function stackless() {
   const frames = [];
   const type = 'long-animation-frame';
   const flush = observe({ type }, (frame) => {
-    if (frames.push(frame) > 200) frames.shift();
+    if (frames.push(frame) > 1200) frames.shift(); // of a minute
   });
   return (/** @type {ProfilerTrace} */ trace) => {
     if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;
@@ -25,12 +25,12 @@ export function stackless() {
     for (const sample of trace.samples) {
       if (sample.stackId != null || sample.marker) continue;
       const time = sample.timestamp;
-      const at = (/** @type {readonly PerformanceEntry[]} */ entries = []) =>
-        entries.find(({ startTime, duration }) => time >= startTime && time < startTime + duration);
-      const frame = at(frames);
-      const script = at(frame?.scripts);
+      const over = (/** @type {PerformanceEntry} */ { startTime, duration }) => startTime + duration <= time;
+      while (frames[0] && over(frames[0])) frames.shift(); // samples are in order, or nearly so
+      const frame = frames[0];
+      const script = frame?.scripts?.find((script) => script.startTime <= time && !over(script));
       const host = /^https?:..([^/]+)/.exec(script?.sourceURL ?? '')?.[1];
-      if (!frame) sample.marker = 'idle';
+      if (!(frame?.startTime <= time)) sample.marker = 'idle';
       else if (host && host != location.host)
         sample.stackId = stackOf[host] ??=
           trace.stacks.push({ frameId: trace.frames.push({ name: `(third-party ${host})` }) - 1 }) - 1;

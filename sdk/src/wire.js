@@ -17,14 +17,14 @@ export const utf8 = (text) => encoder.encode(/** @type {string} */ (text));
 export const zigzag = (n) => (n < 0 ? -2 * n - 1 : 2 * n);
 
 /**
- * Writes numbers from 0 to 2^53 as varints.
+ * Writes numbers from 0 to 2^53 as varints. Of each number that it returns the last eight bits count.
  * @param {number[]} numbers
  */
 function varints(numbers) {
   /** @type {number[]} */
   const out = [];
   for (let n of numbers) {
-    for (; n > 127; n = Math.floor(n / 128)) out.push((n % 128) + 128);
+    for (; n > 127; n = Math.floor(n / 128)) out.push(n | 128);
     out.push(n);
   }
   return out;
@@ -38,31 +38,21 @@ function varints(numbers) {
 export function message(fields) {
   /** @type {ArrayLike<number>[]} */
   const parts = [];
-  let length = 0;
-  /** @type {(bytes: ArrayLike<number>) => void} */
-  const put = (bytes) => {
-    length += parts[parts.push(bytes) - 1].length;
-  };
   fields.forEach((field, number) => {
-    /** @type {any} */
     const value = /** @type {any} */ (field).call ? /** @type {any} */ (field)() : field;
     const size = value.BYTES_PER_ELEMENT;
-    if (size > 1) {
-      put([number * 8 + 9 - size]); // wire type 1 has 8 bytes, 5 has 4
-      put(new Uint8Array(value.buffer)); // little-endian, as machines with a browser are
-    } else if (value.length) {
-      for (const row of value[0].length ? value : [value]) {
+    // Wire type 1 has 8 bytes, 5 has 4; little-endian, as machines with a browser are.
+    if (size > 1) parts.push([number * 8 + 9 - size], new Uint8Array(value.buffer));
+    else if (value.length)
+      for (const row of value[0].buffer ? value : [value]) {
         const bytes = row.buffer ? row : varints(row);
-        put(varints([number * 8 + 2, bytes.length]));
-        put(bytes);
+        parts.push(varints([number * 8 + 2, bytes.length]), bytes);
       }
-    } else if (value > 0) put(varints([number * 8, value]));
+    else if (value > 0) parts.push(varints([number * 8, value]));
   });
+  let length = 0;
+  for (const part of parts) length += part.length;
   const out = new Uint8Array(length);
-  length = 0;
-  for (const bytes of parts) {
-    out.set(bytes, length);
-    length += bytes.length;
-  }
+  for (const part of parts.reverse()) out.set(part, (length -= part.length));
   return out;
 }

@@ -5,25 +5,42 @@ import { Setup, closeBrowser, missing } from './browser.js';
 after(closeBrowser);
 
 /**
+ * Runs the body of a test with everything set up.
+ * @param {(setup: Setup) => Promise<void>} body
+ * @param {string[]} [flags] of the daemon
+ */
+async function run(body, flags) {
+  const setup = await Setup.start(flags);
+  try {
+    await body(setup);
+  } catch (error) {
+    if (setup.problems.length) console.error(setup.problems.join('\n'));
+    throw error;
+  } finally {
+    await setup.close();
+  }
+  assert.deepEqual(setup.problems, []);
+}
+
+/**
  * A test with everything set up. It fails on any error in a page that it does not expect.
  * @param {string} name
  * @param {(setup: Setup) => Promise<void>} body
  * @param {object} [options]
  * @param {string[]} [options.flags] of the daemon
  * @param {string} [options.todo] why it fails as yet
+ * @param {number} [options.tries] how often it may be tried: a busy machine makes a measurement wrong
+ *   by chance, a mistake makes all of them wrong
  */
-export function check(name, body, { flags, todo } = {}) {
+export function check(name, body, { flags, todo, tries = 1 } = {}) {
   test(name, { skip: missing, todo, timeout: 60000 }, async () => {
-    const setup = await Setup.start(flags);
-    try {
-      await body(setup);
-    } catch (error) {
-      if (setup.problems.length) console.error(setup.problems.join('\n'));
-      throw error;
-    } finally {
-      await setup.close();
-    }
-    assert.deepEqual(setup.problems, []);
+    for (;;)
+      try {
+        return await run(body, flags);
+      } catch (error) {
+        if (!--tries) throw error;
+        console.error(`tries again: ${name}: ${error.message}`);
+      }
   });
 }
 
@@ -33,11 +50,10 @@ export function check(name, body, { flags, todo } = {}) {
  * @param {number} want
  * @param {number} share that it may be off
  * @param {string} what
+ * @param {number} [unsampled] ms that may be missing: on a busy machine nobody knows what they were
  */
-export function near(got, want, share, what) {
-  const off = Math.abs(got - want) / want;
-  assert.ok(
-    off <= share,
-    `${what}: got ${got.toFixed(1)} ms, want ${want.toFixed(1)} ms, ${(off * 100).toFixed(1)} % off`,
-  );
+export function near(got, want, share, what, unsampled = 0) {
+  const fits = got >= want * (1 - share) - unsampled && got <= want * (1 + share);
+  const note = `${what}: got ${got.toFixed(1)} ms, want ${want.toFixed(1)} ms within ${share * 100} %`;
+  assert.ok(fits, `${note}; ${unsampled.toFixed(1)} ms are not sampled`);
 }

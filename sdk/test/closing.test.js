@@ -36,7 +36,7 @@ async function allArrive(daemon, page, count) {
  * Waits until something holds, or a while in vain: what comes after that is an assertion which says more.
  * @param {() => Promise<boolean>} holds
  */
-const soon = (holds) => until('', holds, 3000).catch(() => {});
+const soon = (holds) => until('', holds).catch(() => {});
 
 check('a tab is closed', async ({ daemon, site, open }) => {
   site.script('/load.js', load);

@@ -96,43 +96,39 @@ check('routes and features each have their own time', async ({ daemon, site, ope
 });
 
 // The SDK forgets the oldest of very many spans, and it could be the one of the page.
-check(
-  'many features do not move time to another page',
-  async ({ daemon, site, open }) => {
-    site.script('/app.js', () => {
-      const { feature } = globalThis.fieldtrie;
-      function onFirst() {
-        globalThis.spin(200);
-      }
-      function onSecond() {
-        globalThis.spin(200);
-      }
-      globalThis.run = async () => {
-        for (let i = 0; i < 900; i++) feature('tick').end();
-        onFirst();
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        history.pushState(null, '', '/second');
-        onSecond();
-      };
-    });
-    const page = await open(site.page('/first', { scripts: ['/app.js'] }));
-    await page.evaluate(() => globalThis.run());
-    await stop(page);
-    await until('a trace', () => daemon.traces());
-    const first = await daemon.profile('--page', '/first');
-    const second = await daemon.profile('--page', '/second');
-    assert.deepEqual(
-      [
-        first?.total('onFirst') > 150,
-        first?.total('onSecond'),
-        second?.total('onFirst'),
-        second?.total('onSecond') > 150,
-      ],
-      [true, 0, 0, true],
-    );
-  },
-  { todo: 'the span of the page is forgotten too, and the trace goes to the page after it' },
-);
+check('many features do not move time to another page', async ({ daemon, site, open }) => {
+  site.script('/app.js', () => {
+    const { feature } = globalThis.fieldtrie;
+    function onFirst() {
+      globalThis.spin(400);
+    }
+    function onSecond() {
+      globalThis.spin(400);
+    }
+    globalThis.run = async () => {
+      for (let i = 0; i < 900; i++) feature('tick').end();
+      onFirst();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      history.pushState(null, '', '/second');
+      onSecond();
+    };
+  });
+  const page = await open(site.page('/first', { scripts: ['/app.js'] }));
+  await page.evaluate(() => globalThis.run());
+  await stop(page);
+  await until('a trace', () => daemon.traces());
+  const first = await daemon.profile('--page', '/first');
+  const second = await daemon.profile('--page', '/second');
+  assert.deepEqual(
+    [
+      first?.total('onFirst') > 100,
+      first?.total('onSecond'),
+      second?.total('onFirst'),
+      second?.total('onSecond') > 100,
+    ],
+    [true, 0, 0, true],
+  );
+});
 
 check('labels say in which phase, browser and device the time was spent', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
@@ -162,7 +158,7 @@ check('labels say in which phase, browser and device the time was spent', async 
   ]) {
     const profile = await daemon.profile('--page', '/labels', '--label', label);
     assert.ok(profile, `no profile with ${label}`);
-    assert.deepEqual([profile.total('whileLoading') > 150, profile.total('later') > 150], [whileLoading, later], label);
+    assert.deepEqual([profile.total('whileLoading') > 100, profile.total('later') > 100], [whileLoading, later], label);
   }
   assert.ok(await daemon.profile('--release', '1.2.3'), 'no profile of the release');
   const devices = ['low', 'mid', 'high'].map((size) => daemon.profile('--label', `device=desktop-${size}`));

@@ -3,10 +3,16 @@ import type { Span } from './encodeTrace.js';
 /** Time of the page in ms, as all times of the browser. */
 export declare const now: () => number;
 /**
- * The spans that a trace may still need, oldest first. Those that are not over end at Infinity.
+ * The spans of features and labels that a trace may still need, oldest first. Those that are not over
+ * end at Infinity.
  * @type {Span[]}
  */
 export declare const spans: Span[];
+/**
+ * Those of pages, which cover all time.
+ * @type {Span[]}
+ */
+export declare const pages: Span[];
 /**
  * Begins a span. Of more than 800 the oldest is forgotten: the server takes 1,000 for a trace.
  * @param {Span[2]} kind
