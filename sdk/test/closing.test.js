@@ -159,5 +159,4 @@ check(
     const restored = await until('the page view after it', () => daemon.profile('--label', 'navigation=bfcache'));
     assert.equal(restored.total('onItsWay'), 0);
   },
-  { todo: 'a trace that the browser gives after the return is sent as one of the new page view' },
 );
