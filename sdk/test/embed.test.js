@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { stop } from './browser.js';
-import { check, near } from './check.js';
+import { check, seen } from './check.js';
 import { until } from './daemon.js';
 import { header } from './site.js';
 
@@ -34,7 +34,7 @@ check('with integrity and a strict policy', async ({ daemon, site, open }) => {
   const ms = await page.evaluate(() => globalThis.hot());
   await stop(page);
   const profile = await until('a profile', () => daemon.profile('--page', '/strict'));
-  near(profile.total('hot'), ms, 0.5, 'hot');
+  seen(profile.total('hot'), ms, 'hot');
 });
 
 check('another script than that of the integrity does not run', async ({ daemon, site, open, expect }) => {
@@ -59,7 +59,7 @@ for (const name of ['sdk.mjs', 'sdk-core.mjs'])
     const ms = await page.evaluate(() => globalThis.fieldtrie.feature('work', globalThis.hot));
     await stop(page);
     const profile = await until('a profile', () => daemon.profile('--page', '/module', '--feature', 'work'));
-    near(profile.total('hot'), ms, 0.5, 'hot');
+    seen(profile.total('hot'), ms, 'hot');
   });
 
 check('the core alone', async ({ daemon, site, open }) => {
@@ -69,7 +69,7 @@ check('the core alone', async ({ daemon, site, open }) => {
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
   await stop(page);
   const profile = await until('a profile', () => daemon.profile('--page', '/core'));
-  near(profile.total('hot'), ms, 0.5, 'hot');
+  seen(profile.total('hot'), ms, 'hot');
   assert.equal(profile.idle, 0, 'the core splits no time');
   assert.ok(await daemon.profile('--feature', 'work'));
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { paint } from './browser.js';
-import { check, near } from './check.js';
+import { check, seen } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
@@ -38,7 +38,7 @@ function record({ site, open }, recorder) {
 async function arrives({ daemon }, reason) {
   await until('a trace', () => daemon.traces());
   const profile = await daemon.profile('--page', '/recorded', '--label', `reason=${reason}`);
-  near(profile?.total('hot') ?? 0, 400, 0.5, 'hot');
+  seen(profile?.total('hot'), 400, 'hot');
   assert.equal(profile.coverage.traces, 1);
   assert.equal(await daemon.traces(), 1);
   return profile;
@@ -85,8 +85,8 @@ check('what was sent is not sent again', async (setup) => {
   await until('two traces', async () => (await setup.daemon.traces()) == 2);
   const first = await setup.daemon.profile('--label', 'reason=first');
   const second = await setup.daemon.profile('--label', 'reason=second');
-  near(first?.total('hot') ?? 0, 400, 0.5, 'first');
-  near(second?.total('early') ?? 0, 200, 0.5, 'second');
+  seen(first?.total('hot'), 400, 'first');
+  seen(second?.total('early'), 200, 'second');
   assert.deepEqual([first.total('early'), second.total('hot')], [0, 0]);
   assert.equal(await setup.daemon.profile('--label', 'reason='), undefined, 'all have a reason');
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { smallBuffers, stop } from './browser.js';
-import { check, near } from './check.js';
+import { check, near, seen } from './check.js';
 import { root, until } from './daemon.js';
 
 // The times that aggregate prints are those that the pages measure themselves.
@@ -140,7 +140,7 @@ measure('a function is found by its place where its name is short', async ({ dae
     const at = profile.named(name).find(({ resource }) => resource == site.url('/app.min.js'));
     const lines = head.split('\n');
     assert.deepEqual([at?.line, at?.column], [lines.length, lines[lines.length - 1].length + 1]);
-    near(at.total / 1000, ms, 0.5, name);
+    seen(at.total / 1000, ms, name);
   } finally {
     await rm(dir, { recursive: true });
   }
