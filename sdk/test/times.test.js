@@ -114,8 +114,8 @@ measure('a full buffer loses no time', async ({ daemon, site, open }) => {
     },
     5000,
   );
+  // Within a chunk the browser may have taken no samples for a while; that says nothing of buffers.
   near(profile.profiled + profile.unsampled, ms, 0.03, 'all time');
-  assert.ok(profile.unsampled < ms * 0.1, `not sampled: ${profile.unsampled} ms`);
   assert.ok((await daemon.traces()) > 1, 'the buffer was never full');
 });
 
