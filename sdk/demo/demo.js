@@ -122,7 +122,7 @@ $('error').addEventListener('click', function failOnPurpose() {
 });
 $('stop').addEventListener('click', () => {
   fieldtrie.stop();
-  $('state').textContent = 'Sent. Load the page again to begin anew.';
+  $('state').textContent = 'Sent when the browser is idle, within 5 s. Load the page again to begin anew.';
 });
 
 function stateOf() {
