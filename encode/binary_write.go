@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -12,8 +13,12 @@ import (
 )
 
 // EncodeTrace returns t as a document in the binary format. Equal traces give equal
-// bytes.
+// bytes. The format is for traces from browsers in the field: it has no room for one
+// without gaps, see [trie.Trace].
 func EncodeTrace(t *trie.Trace) ([]byte, error) {
+	if t.Gapless {
+		return nil, errors.New("a trace without gaps can not be written as binary")
+	}
 	t = t.Canonical()
 	d := &fieldtriev1.Document{Magic: magicNumber, Context: contextColumns(&t.Context), Cost: costMessage(t.Cost)}
 	trieColumns(d, &t.Trie)

@@ -21,8 +21,12 @@ type Format struct {
 	Detect func(data []byte) bool
 	// Decode reads one document. Exactly one field of it is set. nil: not read.
 	Decode func(data []byte, lim Limits) (Document, error)
-	// Encode writes a profile. nil: not written.
+	// Encode writes a profile. nil: not written, or in time order only.
 	Encode func(w io.Writer, p *trie.Profile, o Output) error
+	// EncodeTimed writes threads in time order, as --timed asks for. nil: it can not.
+	EncodeTimed func(w io.Writer, lines []*trie.Timeline, o Output) error
+	// Compares reports that Encode shows what p has more and less than o.Base.
+	Compares bool
 }
 
 // Formats returns all formats in the order of detection: those with a magic number

@@ -13,6 +13,10 @@ import (
 type Output struct {
 	Since, Until time.Time // the time that was asked for; zero if there was no such
 	Rows         int       // how many functions a table shows; 0 means 40, less than 0 all
+	Title        string    // what the profile is of, such as "/feed"; "" if nobody said
+	// Base is the profile that the one to be written is compared with; nil if it stands
+	// alone. Only formats with Compares set look at it.
+	Base *trie.Profile
 }
 
 // function is a frame with the weights of all nodes that call it.
@@ -23,19 +27,31 @@ type function struct {
 	Reach       int64 // at least this many page views touched it: the largest reach of its nodes
 }
 
+// weightless reports that nothing is known of f but its name.
+func (f function) weightless() bool { return f.Self == 0 && f.Total == 0 && f.Samples == 0 }
+
 // functions returns what each frame of p weighs, heaviest self time first.
 func functions(p *trie.Profile) []function {
 	flat, _ := p.Flat()
-	total := p.Totals(flat)
-	out := make([]function, len(p.Frames))
-	open := make([]int, len(p.Frames)) // how often a frame is on the stack that is walked
+	out := slices.DeleteFunc(weighFrames(&p.Trie, flat, p.Totals(flat)), function.weightless)
+	slices.SortFunc(out, func(a, b function) int {
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), compareFrame(a.Frame, b.Frame))
+	})
+	return out
+}
+
+// weighFrames returns what each frame of t weighs, by its number, where flat and total
+// are the weights of the nodes.
+func weighFrames(t *trie.Trie, flat, total []trie.Weight) []function {
+	out := make([]function, len(t.Frames))
+	open := make([]int, len(t.Frames)) // how often a frame is on the stack that is walked
 	var stack []trie.NodeID
-	for n, depth := range p.Preorder() {
+	for n, depth := range t.Preorder() {
 		for len(stack) >= depth {
-			open[p.Nodes[stack[len(stack)-1]].Frame]--
+			open[t.Nodes[stack[len(stack)-1]].Frame]--
 			stack = stack[:len(stack)-1]
 		}
-		frame := p.Nodes[n].Frame
+		frame := t.Nodes[n].Frame
 		f := &out[frame]
 		f.Self += flat[n].Self
 		f.Samples += flat[n].Samples
@@ -47,12 +63,8 @@ func functions(p *trie.Profile) []function {
 		stack = append(stack, n)
 	}
 	for i := range out {
-		out[i].Frame = p.FrameOf(trie.FrameID(i))
+		out[i].Frame = t.FrameOf(trie.FrameID(i))
 	}
-	out = slices.DeleteFunc(out, func(f function) bool { return f.Self == 0 && f.Total == 0 && f.Samples == 0 })
-	slices.SortFunc(out, func(a, b function) int {
-		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), compareFrame(a.Frame, b.Frame))
-	})
 	return out
 }
 

@@ -71,8 +71,9 @@ func (t *Trace) Canonical() *Trace {
 		visit(NodeID(n))
 	}
 	trie, nodeOf, _ := t.renumber(order)
-	out := &Trace{Trie: *trie, Context: t.Context, Cost: t.Cost, Unknown: t.Unknown}
-	out.Samples = slices.Clone(t.Samples)
+	out := new(Trace)
+	*out = *t // all but the tables
+	out.Trie, out.Samples = *trie, slices.Clone(t.Samples)
 	for i := range out.Samples {
 		out.Samples[i].Node = nodeOf[out.Samples[i].Node]
 	}
@@ -155,5 +156,6 @@ func (t *Trace) Equal(o *Trace) bool {
 		x.Page == y.Page && x.ViewID == y.ViewID && x.Chunk == y.Chunk &&
 		x.TimeOrigin == y.TimeOrigin && x.Interval == y.Interval &&
 		cmp.Compare(x.SamplingShare, y.SamplingShare) == 0 &&
-		x.Release == y.Release && x.Environment == y.Environment && a.Cost == b.Cost
+		x.Release == y.Release && x.Environment == y.Environment && a.Cost == b.Cost &&
+		a.Gapless == b.Gapless && (a.End == b.End || !a.Gapless)
 }

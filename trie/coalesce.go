@@ -52,7 +52,9 @@ func (t *Trie) rewrite(rename func(Frame) Frame) (*Trie, []NodeID) {
 // frames. Coalescing twice is coalescing once if rename(rename(f)) = rename(f).
 func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
 	trie, nodeOf := t.rewrite(orSame(rename))
-	out := &Trace{Trie: *trie, Context: t.Context, Cost: t.Cost, Unknown: t.Unknown, Samples: make([]Sample, len(t.Samples))}
+	out := new(Trace)
+	*out = *t // all but the tables
+	out.Trie, out.Samples = *trie, make([]Sample, len(t.Samples))
 	for i, s := range t.Samples {
 		s.Node = nodeOf[s.Node]
 		out.Samples[i] = s

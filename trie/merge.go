@@ -175,7 +175,7 @@ func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 		if g >= 0 && !slices.Contains(m.to[:i], g) {
 			m.countInGroup(g)
 			m.weigh(t, g)
-			m.addWeights(t, g)
+			m.addWeights(&t.Trie, g)
 		}
 	}
 }
@@ -261,9 +261,33 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 	m.addNode(g, to, self, samples)
 }
 
-// addWeights adds the sums of [Merger.weigh] to group g. It is the inner loop of every
+// AddTimeline merges the calls of t into a group, see [Merger.Group], as one page view:
+// the self time of a node is the time in which nothing that it called was running. There
+// are no samples to count.
+func (m *Merger) AddTimeline(t *Timeline, group int) {
+	m.viewID, m.counted = "", false
+	for i := range m.touched {
+		m.touched[i].clear()
+	}
+	m.to = append(m.to[:0], group)
+	m.begin(&t.Trie)
+	m.countTrace()
+	m.countInGroup(group)
+	m.weights = zeroed(m.weights, len(t.Nodes))
+	for s := range t.Segments() {
+		if s.Node != Root {
+			m.weights[s.Node].Self += s.End - s.Start
+		}
+	}
+	for _, c := range t.Calls {
+		m.weights[c.Node].Reach = 1
+	}
+	m.addWeights(&t.Trie, group)
+}
+
+// addWeights adds m.weights, of the nodes of t, to group g. It is the inner loop of every
 // query, so it grows the tables once and not with each node.
-func (m *Merger) addWeights(t *Trace, g int) {
+func (m *Merger) addWeights(t *Trie, g int) {
 	for n := len(t.Nodes) - 1; n > 0; n-- {
 		if m.weights[n].Reach != 0 {
 			m.weights[t.Nodes[n].Parent].Reach = 1
@@ -271,7 +295,7 @@ func (m *Merger) addWeights(t *Trace, g int) {
 	}
 	for n := 1; n < len(t.Nodes); n++ {
 		if from := &m.weights[n]; from.Reach != 0 {
-			m.addNode(g, m.mapNode(&t.Trie, NodeID(n)), from.Self, from.Samples)
+			m.addNode(g, m.mapNode(t, NodeID(n)), from.Self, from.Samples)
 		}
 	}
 }

@@ -119,8 +119,11 @@ func (t *Trace) covered() (from, to int64) {
 	if len(t.Samples) == 0 {
 		return 0, 1
 	}
-	from = t.Samples[0].Time
-	return from, t.Samples[len(t.Samples)-1].Time + max(int64(t.Context.Interval), 1)
+	from, last := t.Samples[0].Time, t.Samples[len(t.Samples)-1].Time
+	if t.Gapless {
+		return from, max(t.End, last+1)
+	}
+	return from, last + max(int64(t.Context.Interval), 1)
 }
 
 // maxGap is how many intervals a sample may speak for. A longer gap means that the
@@ -137,7 +140,8 @@ type stretch struct {
 // stretches yields the stretch of every sample of t. The time of a sample is that to
 // the next sample, that of the last is one interval; beyond maxGap intervals it is
 // unsampled. A sample counts if it stands half an interval or more after the last that
-// counted: browsers add samples in bursts, thousands within one interval.
+// counted: browsers add samples in bursts, thousands within one interval. For a trace
+// without gaps see [Trace].
 func (t *Trace) stretches() iter.Seq2[int, stretch] {
 	return func(yield func(int, stretch) bool) {
 		interval := int64(t.Context.Interval)
@@ -145,11 +149,17 @@ func (t *Trace) stretches() iter.Seq2[int, stretch] {
 		for i := range t.Samples {
 			start := t.Samples[i].Time
 			s := stretch{start: start, end: start + interval}
-			if i+1 < len(t.Samples) {
+			switch {
+			case i+1 < len(t.Samples):
 				s.end = t.Samples[i+1].Time
+			case t.Gapless:
+				s.end = t.End
 			}
 			s.clip = min(s.end, start+maxGap*interval)
-			if i == 0 || start-counted >= (interval+1)/2 {
+			if t.Gapless {
+				s.clip = s.end
+			}
+			if t.Gapless || i == 0 || start-counted >= (interval+1)/2 {
 				s.counts, counted = true, start
 			}
 			if !yield(i, s) {

@@ -64,6 +64,12 @@ type Trace struct {
 	Samples []Sample // sorted by time; equal times keep the browser's order
 	Context Context
 	Cost    Cost
+	// Gapless says that the sampler took its samples whatever the thread did, and never
+	// paused, as those of developer tools do: a sample speaks for all the time to the next
+	// one, the last one for that to End, and each sample counts. The interval is not
+	// needed then.
+	Gapless bool
+	End     int64 // µs on the clock of the samples; not before the last one
 	// Unknown holds fields of the binary format that this version does not know, as
 	// they were read.
 	Unknown []byte
@@ -155,7 +161,10 @@ func (t *Trace) Validate() error {
 			return fmt.Errorf("sample %d: unknown marker %d", i, s.Marker)
 		}
 	}
-	if t.Context.Interval == 0 && len(t.Samples) > 0 {
+	if n := len(t.Samples); t.Gapless && n > 0 && (t.End < t.Samples[n-1].Time || t.End > MaxTime) {
+		return fmt.Errorf("end: %d µs is before the last sample, or out of range", t.End)
+	}
+	if t.Context.Interval == 0 && len(t.Samples) > 0 && !t.Gapless {
 		return fmt.Errorf("context: interval is missing")
 	}
 	return t.Context.Validate()

@@ -1,0 +1,303 @@
+package trie
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Calls estimates when the functions that s sampled were called and when they returned,
+// and puts them together with the events of their thread: a function lies in the event
+// that called it, and an event in the function that caused it. s may be nil, events nil.
+//
+// Samples alone say what Chrome DevTools makes of them ("the life of a ProfileCall" in
+// its models/trace/helpers/SamplesIntegrator.ts): a call begins with the first sample
+// that has it and ends with the first that has not. Events say more:
+//
+//   - A function that was called by an event is over when the event is, and no call
+//     outlives its task.
+//   - It began with the event, if no sample of the event came before it, and after the
+//     script was compiled; DevTools waits for the sample. This is how Lighthouse bounds
+//     calls (core/lib/tracehouse/cpu-profile-model.js).
+//   - While the browser lays out, paints or collects garbage the stack stands still. A
+//     sample in there tells who caused it, so that call began before the event did.
+//   - The stack at an anchor is exact.
+//
+// A sample of (program) between two of the same outermost call is taken for a repeat of
+// the one before it, as DevTools does. The self times of the result sum to the time that
+// it covers, to the microsecond.
+func Calls(s *Stream, events []Event) *Timeline {
+	c := calling{events: events, now: math.MinInt64, out: &Timeline{Trie: *New()}, stacks: &stackReader{program: noFrame}}
+	if s != nil {
+		c.stacks = newStackReader(s.Trace, &c.out.Trie)
+		c.readSamples(s)
+	}
+	c.placeMoments()
+	c.run()
+	c.out.Calls = slices.DeleteFunc(c.out.Calls, func(c Call) bool { return c.Start == c.End })
+	return c.out
+}
+
+// moment is a look at the stack.
+type moment struct {
+	Sample
+	event  int // the event that it is bound to, or -1
+	place  place
+	isTime bool // a sample, whose time may be moved forward to the start of an event
+}
+
+// place says when a moment is, relative to its event.
+type place uint8
+
+const (
+	anchored   place = iota // at the start of the event, which lies in the stack
+	beforeOpen              // likewise, but known from a sample
+	afterOpen               // the stack lies in the event
+	afterClose
+	places
+)
+
+// calling is the state of [Calls].
+type calling struct {
+	events  []Event
+	parent  []int // of each event, -1 for none
+	kinds   []eventKind
+	moments []moment
+	bound   [places]map[int]Sample // by place: the moment of an event
+
+	out    *Timeline
+	stacks *stackReader
+	stack  []openCall
+	opened []int // places of events in the stack
+	now    int64 // where run is
+}
+
+// openCall is a call that has not ended.
+type openCall struct {
+	node  NodeID
+	frame FrameID
+	call  int // place in the calls of the timeline
+	below int // for an event: how many functions lie below it
+	event int // -1 for a function
+}
+
+// readSamples makes moments of what s holds, in time order.
+func (c *calling) readSamples(s *Stream) {
+	t := s.Trace
+	samples := t.Samples
+	end := int64(0)
+	for i, x := range t.stretches() {
+		sample := samples[i]
+		if c.stacks.isProgram(sample) && i > 0 && i+1 < len(samples) && c.stacks.sameCall(samples[i-1], samples[i+1]) {
+			sample.Node = samples[i-1].Node
+		}
+		c.moments = append(c.moments, moment{Sample: sample, event: -1, isTime: true})
+		if end = x.clip; x.clip < x.end {
+			c.moments = append(c.moments, moment{Sample: Sample{Time: x.clip}, event: -1})
+		}
+	}
+	if len(samples) > 0 {
+		c.moments = append(c.moments, moment{Sample: Sample{Time: end}, event: -1})
+	}
+	for i, e := range c.events {
+		if n, ok := s.Anchors[e.Anchor]; ok && e.Anchor != 0 {
+			c.moments = append(c.moments, moment{Sample: Sample{Time: e.Start, Node: n}, event: i, place: anchored})
+		}
+	}
+	slices.SortStableFunc(c.moments, func(a, b moment) int { return cmp.Compare(a.Time, b.Time) })
+}
+
+// placeMoments moves the samples to the earliest time at which their stack may have
+// stood, given the events, and binds them to the event that says so.
+func (c *calling) placeMoments() {
+	c.kinds, c.parent = make([]eventKind, len(c.events)), make([]int, len(c.events))
+	for i := range c.bound {
+		c.bound[i] = map[int]Sample{}
+	}
+	var open []int // the events around the present time
+	next := 0
+	compiled := make([]int, len(c.events)) // by event: the last compilation in it so far, or -1
+	enter := func(until int64) {
+		for ; next < len(c.events) && c.events[next].Start < until; next++ {
+			e := c.events[next]
+			c.kinds[next], c.parent[next], compiled[next] = kindOf(e.Name), -1, -1
+			for len(open) > 0 && c.events[open[len(open)-1]].End <= e.Start {
+				open = open[:len(open)-1]
+			}
+			if len(open) > 0 {
+				c.parent[next] = open[len(open)-1]
+				if c.kinds[next] == compiling {
+					compiled[open[len(open)-1]] = next
+				}
+			}
+			open = append(open, next)
+		}
+		for len(open) > 0 && c.events[open[len(open)-1]].End <= until {
+			open = open[:len(open)-1]
+		}
+	}
+	last := int64(0)
+	for i := range c.moments {
+		m := &c.moments[i]
+		enter(m.Time)
+		if m.isTime && i > 0 && len(open) > 0 {
+			c.bind(m, open[len(open)-1], last, compiled)
+		}
+		last = m.Time
+		if m.event >= 0 {
+			c.bound[m.place][m.event] = m.Sample
+		}
+	}
+	enter(math.MaxInt64)
+}
+
+// bind moves m, a sample in event inner, to an event that began after the moment before
+// it, at last.
+func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
+	standing := -1 // the outermost event in which no function runs
+	for inner >= 0 && c.kinds[inner] >= native {
+		standing, inner = inner, c.parent[inner]
+	}
+	switch {
+	case inner >= 0 && c.kinds[inner] == invocation && c.events[inner].Start >= last:
+		m.event, m.place = inner, afterOpen
+		if k := compiled[inner]; k >= 0 && k != standing && c.events[k].Start >= last {
+			m.event, m.place = k, afterClose
+		}
+	case standing >= 0 && c.events[standing].Start > last:
+		m.event, m.place = standing, beforeOpen
+	}
+}
+
+// run goes through events and moments in time order.
+func (c *calling) run() {
+	next := 0
+	for i := range c.moments {
+		m := &c.moments[i]
+		if m.event >= 0 {
+			continue // its event shows it
+		}
+		for ; next < len(c.events) && c.events[next].Start < m.Time; next++ {
+			c.open(next)
+		}
+		c.closeEvents(m.Time)
+		c.show(m.Sample, m.Time)
+	}
+	for ; next < len(c.events); next++ {
+		c.open(next)
+	}
+	c.closeEvents(math.MaxInt64)
+	c.truncate(0, c.now) // the last moment has closed the functions, but for those of anchors
+}
+
+// closeEvents closes the events that are over at time.
+func (c *calling) closeEvents(time int64) {
+	for len(c.opened) > 0 {
+		at := c.opened[len(c.opened)-1]
+		event := c.stack[at].event
+		end := c.events[event].End
+		if end > time {
+			return
+		}
+		c.truncate(at, end)
+		c.opened = c.opened[:len(c.opened)-1]
+		if m, ok := c.bound[afterClose][event]; ok {
+			c.show(m, end)
+		}
+	}
+}
+
+// open begins an event.
+func (c *calling) open(event int) {
+	e := &c.events[event]
+	c.closeEvents(e.Start)
+	base, below := c.base()
+	if m, ok := c.bound[anchored][event]; ok {
+		c.show(m, e.Start)
+	} else if m, ok := c.bound[beforeOpen][event]; ok {
+		c.show(m, e.Start)
+	} else if e.Start < e.End && c.ends(event) {
+		c.truncate(base, e.Start)
+	}
+	if e.Start == e.End {
+		return
+	}
+	if n := len(c.stack); n == base+1 && c.isProgram(c.stack[base].frame) {
+		c.truncate(base, e.Start)
+	}
+	below += len(c.stack) - base
+	c.opened = append(c.opened, len(c.stack))
+	c.push(c.out.Intern(Frame{Name: e.Name}), e.Start, openCall{below: below, event: event})
+	if m, ok := c.bound[afterOpen][event]; ok {
+		c.show(m, e.Start)
+	}
+}
+
+// ends reports whether the functions that run when an event begins are over with that.
+// They go on if an invocation called them, or if the event is no such that calls
+// functions: then they may have caused it.
+func (c *calling) ends(event int) bool {
+	if len(c.opened) == 0 || c.kinds[event] == task {
+		return true
+	}
+	around := c.stack[c.opened[len(c.opened)-1]].event
+	return c.kinds[event] < native && c.kinds[around] != invocation
+}
+
+// base returns where the functions of the innermost event begin in the stack, and how
+// many functions lie below it.
+func (c *calling) base() (at, below int) {
+	if len(c.opened) == 0 {
+		return 0, 0
+	}
+	at = c.opened[len(c.opened)-1]
+	return at + 1, c.stack[at].below
+}
+
+// show makes the functions of m, root first, those that are open at time.
+func (c *calling) show(m Sample, time int64) {
+	base, below := c.base()
+	if base > 0 && c.kinds[c.stack[base-1].event] >= native {
+		return
+	}
+	stack := c.stacks.of(m)
+	if base > 0 && len(stack) == 1 && c.isProgram(stack[0]) {
+		stack = nil // the event says more
+	}
+	stack = stack[min(below, len(stack)):]
+	same := 0
+	for same < len(stack) && base+same < len(c.stack) && c.stack[base+same].frame == stack[same] {
+		same++
+	}
+	c.truncate(base+same, time)
+	for _, f := range stack[same:] {
+		c.push(f, time, openCall{event: -1})
+	}
+}
+
+// truncate ends all calls from a place in the stack on.
+func (c *calling) truncate(at int, time int64) {
+	c.now = max(c.now, time)
+	for _, o := range c.stack[at:] {
+		call := &c.out.Calls[o.call]
+		call.End = max(time, call.Start)
+	}
+	c.stack = c.stack[:at]
+}
+
+// push begins a call of f on top of the stack.
+func (c *calling) push(f FrameID, time int64, o openCall) {
+	parent := Root
+	if len(c.stack) > 0 {
+		parent = c.stack[len(c.stack)-1].node
+	}
+	o.node, o.frame, o.call = c.out.Child(parent, f), f, len(c.out.Calls)
+	c.stack = append(c.stack, o)
+	c.out.Calls = append(c.out.Calls, Call{Node: o.node, Start: time, End: time, Event: o.event >= 0})
+}
+
+// isProgram reports whether f, of the timeline, stands for whatever ran while no function
+// did.
+func (c *calling) isProgram(f FrameID) bool {
+	return c.stacks.program != noFrame && c.stacks.frames[c.stacks.program] == f
+}

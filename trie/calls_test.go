@@ -1,0 +1,285 @@
+package trie
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sampled returns a stream without gaps of samples 100 µs apart, the first at 100: each
+// is a stack such as "a;b", "" for none, "gc:a" for a collection while a ran.
+func sampled(stacks ...string) *Stream {
+	t := &Trace{Trie: *New(), Gapless: true}
+	for i, text := range stacks {
+		s := Sample{Time: int64(i+1) * 100}
+		text, gc := strings.CutPrefix(text, "gc:")
+		if gc {
+			s.Marker = MarkerGC
+		}
+		if text != "" {
+			s.Node = t.Insert(named(strings.Split(text, ";")...)...)
+		}
+		t.Samples = append(t.Samples, s)
+	}
+	t.End = int64(len(stacks)+1) * 100
+	return &Stream{Trace: t}
+}
+
+// described returns the calls of t as text, a line each: depth, name, start, end.
+func described(t *Timeline) string {
+	depths := t.Depths()
+	var b strings.Builder
+	for _, c := range t.Calls {
+		fmt.Fprintf(&b, "%s%s %d-%d\n", strings.Repeat("  ", int(depths[c.Node])-1), t.Frame(c.Node).Name, c.Start, c.End)
+	}
+	return b.String()
+}
+
+func TestCalls(t *testing.T) {
+	task := func(events ...Event) []Event {
+		return append([]Event{{Name: "RunTask", Start: 50, End: 900}}, events...)
+	}
+	for _, tt := range []struct {
+		name   string
+		stream *Stream
+		events []Event
+		want   string
+	}{
+		{"nothing", nil, nil, ""},
+		{
+			"samples alone", sampled("a", "a;b", "a;c", "", "a"), nil,
+			"a 100-400\n  b 200-300\n  c 300-400\na 500-600\n",
+		},
+		{
+			"recursion", sampled("a", "a;a", "a;a;a", "a"), nil,
+			"a 100-500\n  a 200-400\n    a 300-400\n",
+		},
+		{
+			"one (program) within a call is a repeat", sampled("a;b", "(program)", "a;c", "(program)", "(program)", "a"), nil,
+			"a 100-400\n  b 100-300\n  c 300-400\n(program) 400-600\na 600-700\n",
+		},
+		{
+			"(program) between two calls stays", sampled("a", "(program)", "b"), nil,
+			"a 100-200\n(program) 200-300\nb 300-400\n",
+		},
+		{
+			"garbage collection lies on what it interrupted", sampled("a;b", "gc:a;b", "a"), nil,
+			"a 100-400\n  b 100-300\n    (gc) 200-300\n",
+		},
+		{
+			"a call begins and ends with the event that made it", sampled("", "a", "a", ""),
+			task(Event{Name: "FunctionCall", Start: 120, End: 350}),
+			"RunTask 50-900\n  FunctionCall 120-350\n    a 120-350\n",
+		},
+		{
+			"nothing runs before it is compiled", sampled("", "a", ""),
+			task(Event{Name: "EvaluateScript", Start: 110, End: 290}, Event{Name: "v8.compile", Start: 120, End: 150}),
+			"RunTask 50-900\n  EvaluateScript 110-290\n    v8.compile 120-150\n    a 150-290\n",
+		},
+		{
+			"the time before the first sample is not that of functions", sampled("a", ""),
+			task(Event{Name: "FunctionCall", Start: 60, End: 190}),
+			"RunTask 50-900\n  FunctionCall 60-190\n    a 100-190\n",
+		},
+		{
+			"a sample within a layout tells who forced it", sampled("a", "a;b", "a"),
+			task(Event{Name: "FunctionCall", Start: 90, End: 390}, Event{Name: "Layout", Start: 150, End: 220}),
+			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      b 150-300\n        Layout 150-220\n",
+		},
+		{
+			"a layout between samples belongs to who ran before", sampled("a", "a;b", "a"),
+			task(Event{Name: "FunctionCall", Start: 90, End: 390}, Event{Name: "Layout", Start: 110, End: 120}),
+			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      Layout 110-120\n      b 200-300\n",
+		},
+		{
+			"the stack stands still while the browser works", sampled("a", "b", "b"),
+			task(Event{Name: "FunctionCall", Start: 90, End: 390}, Event{Name: "Paint", Start: 95, End: 250}),
+			"RunTask 50-900\n  FunctionCall 90-390\n    Paint 95-250\n    b 300-390\n",
+		},
+		{
+			"a call within a call: what is below stays", sampled("a", "a;b;c", "a;d;c", "a"),
+			task(Event{Name: "FunctionCall", Start: 90, End: 490}, Event{Name: "EventDispatch", Start: 150, End: 350}),
+			"RunTask 50-900\n  FunctionCall 90-490\n    a 100-490\n      EventDispatch 150-350\n" +
+				"        b 150-300\n          c 150-300\n        d 300-350\n          c 300-350\n",
+		},
+		{
+			"no call outlives its task", sampled("a", "a", "a"),
+			[]Event{{Name: "RunTask", Start: 90, End: 150}, {Name: "RunTask", Start: 160, End: 250}},
+			"RunTask 90-150\n  a 100-150\nRunTask 160-250\n  a 200-250\na 300-400\n",
+		},
+		{
+			"microtasks run after the function", sampled("a", "b"),
+			task(Event{Name: "FunctionCall", Start: 90, End: 290}, Event{Name: "RunMicrotasks", Start: 180, End: 280}),
+			"RunTask 50-900\n  FunctionCall 90-290\n    a 100-180\n    RunMicrotasks 180-280\n      b 200-280\n",
+		},
+		{
+			"(program) is what is not in an event", sampled("(program)", "(program)", ""),
+			[]Event{{Name: "RunTask", Start: 150, End: 190}},
+			"(program) 100-150\nRunTask 150-190\n(program) 200-300\n",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events, _, _ := Nest(tt.events)
+			got := Calls(tt.stream, events)
+			checkTimeline(t, got)
+			if described(got) != tt.want {
+				t.Errorf("got:\n%swant:\n%s", described(got), tt.want)
+			}
+		})
+	}
+}
+
+// An anchor is an exact stack: the layout lies in b although no sample ever saw b.
+func TestCallsAnchor(t *testing.T) {
+	s := sampled("a", "a")
+	s.Anchors = map[int64]NodeID{7: s.Trace.Insert(named("a", "b")...)}
+	got := Calls(s, []Event{
+		{Name: "RunTask", Start: 50, End: 400}, {Name: "FunctionCall", Start: 90, End: 290},
+		{Name: "Layout", Start: 150, End: 160, Anchor: 7},
+	})
+	want := "RunTask 50-400\n  FunctionCall 90-290\n    a 100-290\n      b 150-200\n        Layout 150-160\n"
+	if described(got) != want {
+		t.Errorf("got:\n%swant:\n%s", described(got), want)
+	}
+}
+
+// A field trace has gaps in which nobody looked: no call is guessed there.
+func TestCallsUnsampled(t *testing.T) {
+	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}}
+	a := trace.Insert(named("a")...)
+	trace.Samples = []Sample{{Time: 0, Node: a}, {Time: 100, Node: a}, {Time: 110, Marker: MarkerGC}}
+	got := Calls(&Stream{Trace: trace}, nil)
+	if want := "a 0-30\na 100-110\n(gc) 110-120\n"; described(got) != want {
+		t.Errorf("got:\n%swant:\n%s", described(got), want)
+	}
+}
+
+func TestNest(t *testing.T) {
+	events, clipped, dropped := Nest([]Event{
+		{Name: "late", Start: 90, End: 110},
+		{Name: "outer", Start: 0, End: 100},
+		{Name: "crossing measure", Start: 50, End: 120, Measure: true},
+		{Name: "measure", Start: 10, End: 60, Measure: true},
+		{Name: "in measure", Start: 20, End: 30},
+		{Name: "crossed measure", Start: 85, End: 95, Measure: true},
+	})
+	var got []string
+	for _, e := range events {
+		got = append(got, fmt.Sprint(e.Name, " ", e.Start, "-", e.End))
+	}
+	want := []string{"outer 0-100", "measure 10-60", "in measure 20-30", "late 90-100"}
+	if !slices.Equal(got, want) || clipped != 1 || dropped != 2 {
+		t.Errorf("got %q, %d clipped, %d dropped", got, clipped, dropped)
+	}
+}
+
+// checkTimeline checks what the type promises: calls nest, and their self times sum to
+// the time that they cover.
+func checkTimeline(t *testing.T, l *Timeline) {
+	t.Helper()
+	if err := l.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var open []Call
+	var covered int64
+	for i, c := range l.Calls {
+		if c.Start >= c.End {
+			t.Fatalf("call %d: %+v has no length", i, c)
+		}
+		if i > 0 && c.Start < l.Calls[i-1].Start {
+			t.Fatalf("call %d: %+v begins before the one before it", i, c)
+		}
+		for len(open) > 0 && open[len(open)-1].End <= c.Start {
+			open = open[:len(open)-1]
+		}
+		parent := Root
+		if len(open) > 0 {
+			parent = open[len(open)-1].Node
+			if c.End > open[len(open)-1].End {
+				t.Fatalf("call %d: %+v outlives %+v", i, c, open[len(open)-1])
+			}
+		} else {
+			covered += c.End - c.Start
+		}
+		if l.Nodes[c.Node].Parent != parent {
+			t.Fatalf("call %d: %+v is not called by node %d", i, c, parent)
+		}
+		open = append(open, c)
+	}
+	m := NewMerger()
+	m.AddTimeline(l, m.Group(nil))
+	p := m.Profile()
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var self int64
+	if len(p.Groups) > 0 {
+		self, _ = p.Groups[0].Sum()
+	}
+	if self != covered || l.Self() != covered {
+		t.Fatalf("self times sum to %d and %d, covered are %d", self, l.Self(), covered)
+	}
+}
+
+// Whatever the events and samples are, the calls nest and no time is lost or made: all of
+// the events is covered, and without events all of the stacks is.
+func TestCallsConserve(t *testing.T) {
+	names := []string{"RunTask", "FunctionCall", "Layout", "V8.GCScavenger", "v8.compile", "EvaluateScript", "TimerFire", "RunMicrotasks", "mine"}
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		trace := &Trace{Trie: *New(), Gapless: true}
+		var nodes []NodeID
+		nodes = append(nodes, Root, trace.Insert(named(FrameProgram)...))
+		for range r.IntN(12) {
+			parent := nodes[r.IntN(len(nodes))]
+			nodes = append(nodes, trace.Child(parent, trace.Intern(Frame{Name: string(rune('a' + r.IntN(4)))})))
+		}
+		time := int64(r.IntN(10))
+		var sampledTime int64
+		for range r.IntN(20) {
+			trace.Samples = append(trace.Samples, Sample{Time: time, Node: nodes[r.IntN(len(nodes))]})
+			time += int64(r.IntN(20))
+		}
+		trace.End = time
+		for i, s := range trace.Samples {
+			end := trace.End
+			if i+1 < len(trace.Samples) {
+				end = trace.Samples[i+1].Time
+			}
+			if s.Node != Root {
+				sampledTime += end - s.Time
+			}
+		}
+		stream := &Stream{Trace: trace, Anchors: map[int64]NodeID{1: nodes[r.IntN(len(nodes))], 2: nodes[r.IntN(len(nodes))]}}
+		plain := Calls(stream, nil)
+		checkTimeline(t, plain)
+		if plain.Self() != sampledTime {
+			t.Fatalf("seed %d: %d µs, sampled were %d", seed, plain.Self(), sampledTime)
+		}
+		var events []Event
+		for range r.IntN(12) {
+			start := int64(r.IntN(150))
+			events = append(events, Event{
+				Name: names[r.IntN(len(names))], Start: start, End: start + int64(r.IntN(80)), Anchor: int64(r.IntN(4)),
+				Measure: r.IntN(5) == 0,
+			})
+		}
+		events, _, _ = Nest(events)
+		both := Calls(stream, events)
+		checkTimeline(t, both)
+		// Each event is there whole.
+		for _, e := range events {
+			if e.Start == e.End {
+				continue
+			}
+			found := slices.ContainsFunc(both.Calls, func(c Call) bool {
+				return c.Event && c.Start == e.Start && c.End == e.End && both.Frame(c.Node).Name == e.Name
+			})
+			if !found {
+				t.Fatalf("seed %d: event %+v is missing in\n%s", seed, e, described(both))
+			}
+		}
+	}
+}
