@@ -27,7 +27,7 @@ import (
 // the one before it, as DevTools does. The self times of the result sum to the time that
 // it covers, to the microsecond.
 func Calls(s *Stream, events []Event) *Timeline {
-	c := calling{events: events, now: math.MinInt64, out: &Timeline{Trie: *New()}, stacks: &stackReader{program: noFrame}}
+	c := calling{events: events, now: math.MinInt64, out: &Timeline{Trie: *New()}, stacks: &stackReader{program: noFrame, idle: noFrame}}
 	if s != nil {
 		c.stacks = newStackReader(s.Trace, &c.out.Trie)
 		c.readSamples(s)
@@ -69,7 +69,8 @@ type calling struct {
 	stacks *stackReader
 	stack  []openCall
 	opened []int // places of events in the stack
-	now    int64 // where run is
+	next   int   // the first moment that run has not come to
+	now    int64 // the time that it has come to
 }
 
 // openCall is a call that has not ended.
@@ -159,13 +160,14 @@ func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 		standing, inner = inner, c.parent[inner]
 	}
 	switch {
-	case inner >= 0 && c.kinds[inner] == invocation && c.events[inner].Start >= last:
+	case inner >= 0 && c.kinds[inner].calls() && c.events[inner].Start >= last:
 		m.event, m.place = inner, afterOpen
 		if k := compiled[inner]; k >= 0 && k != standing && c.events[k].Start >= last {
 			m.event, m.place = k, afterClose
 		}
 	case standing >= 0 && c.events[standing].Start > last:
 		m.event, m.place = standing, beforeOpen
+		m.Marker = MarkerNone // the event says what the browser did
 	}
 }
 
@@ -174,6 +176,7 @@ func (c *calling) run() {
 	next := 0
 	for i := range c.moments {
 		m := &c.moments[i]
+		c.next = i
 		if m.event >= 0 {
 			continue // its event shows it
 		}
@@ -183,6 +186,7 @@ func (c *calling) run() {
 		c.closeEvents(m.Time)
 		c.show(m.Sample, m.Time)
 	}
+	c.next = len(c.moments)
 	for ; next < len(c.events); next++ {
 		c.open(next)
 	}
@@ -222,12 +226,23 @@ func (c *calling) open(event int) {
 	if e.Start == e.End {
 		return
 	}
-	if n := len(c.stack); n == base+1 && c.isProgram(c.stack[base].frame) {
+	if n := len(c.stack); n == base+1 && c.stacks.background(c.stack[base].frame) {
 		c.truncate(base, e.Start)
+	}
+	var goOn []FrameID // what runs on within the measure, and perhaps not until its end
+	if e.Measure {
+		last := base + max(c.lasting(e.End)-below, 0)
+		for _, o := range c.stack[last:] {
+			goOn = append(goOn, o.frame)
+		}
+		c.truncate(last, e.Start)
 	}
 	below += len(c.stack) - base
 	c.opened = append(c.opened, len(c.stack))
-	c.push(c.out.Intern(Frame{Name: e.Name}), e.Start, openCall{below: below, event: event})
+	c.push(c.out.Intern(e.Frame), e.Start, openCall{below: below, event: event})
+	for _, f := range goOn {
+		c.push(f, e.Start, openCall{event: -1})
+	}
 	if m, ok := c.bound[afterOpen][event]; ok {
 		c.show(m, e.Start)
 	}
@@ -237,11 +252,38 @@ func (c *calling) open(event int) {
 // They go on if an invocation called them, or if the event is no such that calls
 // functions: then they may have caused it.
 func (c *calling) ends(event int) bool {
-	if len(c.opened) == 0 || c.kinds[event] == task {
+	if c.events[event].Measure {
+		return false
+	}
+	if len(c.opened) == 0 || c.kinds[event].fresh() {
 		return true
 	}
 	around := c.stack[c.opened[len(c.opened)-1]].event
-	return c.kinds[event] < native && c.kinds[around] != invocation
+	return c.kinds[event] < native && !c.kinds[around].calls()
+}
+
+// lasting returns how many of the functions that are open, from the root, are in all
+// samples until a time. A measure lies in these alone: it need not begin and end in the
+// same call, as what the browser records does.
+func (c *calling) lasting(until int64) int {
+	var open []FrameID
+	for _, o := range c.stack {
+		if o.event < 0 {
+			open = append(open, o.frame)
+		}
+	}
+	for _, m := range c.moments[c.next:] {
+		if m.Time >= until || len(open) == 0 {
+			break
+		}
+		stack := c.stacks.of(m.Sample)
+		same := 0
+		for same < len(open) && same < len(stack) && open[same] == stack[same] {
+			same++
+		}
+		open = open[:same]
+	}
+	return len(open)
 }
 
 // base returns where the functions of the innermost event begin in the stack, and how
@@ -261,7 +303,7 @@ func (c *calling) show(m Sample, time int64) {
 		return
 	}
 	stack := c.stacks.of(m)
-	if base > 0 && len(stack) == 1 && c.isProgram(stack[0]) {
+	if base > 0 && len(stack) == 1 && c.stacks.background(stack[0]) {
 		stack = nil // the event says more
 	}
 	stack = stack[min(below, len(stack)):]
@@ -294,10 +336,4 @@ func (c *calling) push(f FrameID, time int64, o openCall) {
 	o.node, o.frame, o.call = c.out.Child(parent, f), f, len(c.out.Calls)
 	c.stack = append(c.stack, o)
 	c.out.Calls = append(c.out.Calls, Call{Node: o.node, Start: time, End: time, Event: o.event >= 0})
-}
-
-// isProgram reports whether f, of the timeline, stands for whatever ran while no function
-// did.
-func (c *calling) isProgram(f FrameID) bool {
-	return c.stacks.program != noFrame && c.stacks.frames[c.stacks.program] == f
 }

@@ -39,7 +39,7 @@ func described(t *Timeline) string {
 
 func TestCalls(t *testing.T) {
 	task := func(events ...Event) []Event {
-		return append([]Event{{Name: "RunTask", Start: 50, End: 900}}, events...)
+		return append([]Event{{Frame: Frame{Name: "RunTask"}, Start: 50, End: 900}}, events...)
 	}
 	for _, tt := range []struct {
 		name   string
@@ -70,53 +70,66 @@ func TestCalls(t *testing.T) {
 		},
 		{
 			"a call begins and ends with the event that made it", sampled("", "a", "a", ""),
-			task(Event{Name: "FunctionCall", Start: 120, End: 350}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 120, End: 350}),
 			"RunTask 50-900\n  FunctionCall 120-350\n    a 120-350\n",
 		},
 		{
 			"nothing runs before it is compiled", sampled("", "a", ""),
-			task(Event{Name: "EvaluateScript", Start: 110, End: 290}, Event{Name: "v8.compile", Start: 120, End: 150}),
+			task(Event{Frame: Frame{Name: "EvaluateScript"}, Start: 110, End: 290}, Event{Frame: Frame{Name: "v8.compile"}, Start: 120, End: 150}),
 			"RunTask 50-900\n  EvaluateScript 110-290\n    v8.compile 120-150\n    a 150-290\n",
 		},
 		{
 			"the time before the first sample is not that of functions", sampled("a", ""),
-			task(Event{Name: "FunctionCall", Start: 60, End: 190}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 60, End: 190}),
 			"RunTask 50-900\n  FunctionCall 60-190\n    a 100-190\n",
 		},
 		{
 			"a sample within a layout tells who forced it", sampled("a", "a;b", "a"),
-			task(Event{Name: "FunctionCall", Start: 90, End: 390}, Event{Name: "Layout", Start: 150, End: 220}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"}, Start: 150, End: 220}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      b 150-300\n        Layout 150-220\n",
 		},
 		{
+			"what an event says, no marker says again", sampled("a", "gc:a", "a"),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "MinorGC"}, Start: 150, End: 220}),
+			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      MinorGC 150-220\n",
+		},
+		{
 			"a layout between samples belongs to who ran before", sampled("a", "a;b", "a"),
-			task(Event{Name: "FunctionCall", Start: 90, End: 390}, Event{Name: "Layout", Start: 110, End: 120}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"}, Start: 110, End: 120}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      Layout 110-120\n      b 200-300\n",
 		},
 		{
 			"the stack stands still while the browser works", sampled("a", "b", "b"),
-			task(Event{Name: "FunctionCall", Start: 90, End: 390}, Event{Name: "Paint", Start: 95, End: 250}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Paint"}, Start: 95, End: 250}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    Paint 95-250\n    b 300-390\n",
 		},
 		{
 			"a call within a call: what is below stays", sampled("a", "a;b;c", "a;d;c", "a"),
-			task(Event{Name: "FunctionCall", Start: 90, End: 490}, Event{Name: "EventDispatch", Start: 150, End: 350}),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490}, Event{Frame: Frame{Name: "EventDispatch"}, Start: 150, End: 350}),
 			"RunTask 50-900\n  FunctionCall 90-490\n    a 100-490\n      EventDispatch 150-350\n" +
 				"        b 150-300\n          c 150-300\n        d 300-350\n          c 300-350\n",
 		},
 		{
 			"no call outlives its task", sampled("a", "a", "a"),
-			[]Event{{Name: "RunTask", Start: 90, End: 150}, {Name: "RunTask", Start: 160, End: 250}},
+			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160, End: 250}},
 			"RunTask 90-150\n  a 100-150\nRunTask 160-250\n  a 200-250\na 300-400\n",
 		},
 		{
 			"microtasks run after the function", sampled("a", "b"),
-			task(Event{Name: "FunctionCall", Start: 90, End: 290}, Event{Name: "RunMicrotasks", Start: 180, End: 280}),
-			"RunTask 50-900\n  FunctionCall 90-290\n    a 100-180\n    RunMicrotasks 180-280\n      b 200-280\n",
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 290}, Event{Frame: Frame{Name: "RunMicrotasks"}, Start: 180, End: 280}),
+			"RunTask 50-900\n  FunctionCall 90-290\n    a 100-180\n    RunMicrotasks 180-280\n      b 180-280\n",
+		},
+		{
+			"a measure need not begin and end in the same call", sampled("a;f", "a;f", "a;g", "a;g"),
+			[]Event{
+				{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490},
+				{Frame: Frame{Name: "mine"}, Start: 150, End: 350, Measure: true},
+			},
+			"FunctionCall 90-490\n  a 100-490\n    f 100-150\n    mine 150-350\n      f 150-300\n      g 300-350\n    g 400-490\n",
 		},
 		{
 			"(program) is what is not in an event", sampled("(program)", "(program)", ""),
-			[]Event{{Name: "RunTask", Start: 150, End: 190}},
+			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 150, End: 190}},
 			"(program) 100-150\nRunTask 150-190\n(program) 200-300\n",
 		},
 	} {
@@ -136,8 +149,8 @@ func TestCallsAnchor(t *testing.T) {
 	s := sampled("a", "a")
 	s.Anchors = map[int64]NodeID{7: s.Trace.Insert(named("a", "b")...)}
 	got := Calls(s, []Event{
-		{Name: "RunTask", Start: 50, End: 400}, {Name: "FunctionCall", Start: 90, End: 290},
-		{Name: "Layout", Start: 150, End: 160, Anchor: 7},
+		{Frame: Frame{Name: "RunTask"}, Start: 50, End: 400}, {Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 290},
+		{Frame: Frame{Name: "Layout"}, Start: 150, End: 160, Anchor: 7},
 	})
 	want := "RunTask 50-400\n  FunctionCall 90-290\n    a 100-290\n      b 150-200\n        Layout 150-160\n"
 	if described(got) != want {
@@ -158,12 +171,12 @@ func TestCallsUnsampled(t *testing.T) {
 
 func TestNest(t *testing.T) {
 	events, clipped, dropped := Nest([]Event{
-		{Name: "late", Start: 90, End: 110},
-		{Name: "outer", Start: 0, End: 100},
-		{Name: "crossing measure", Start: 50, End: 120, Measure: true},
-		{Name: "measure", Start: 10, End: 60, Measure: true},
-		{Name: "in measure", Start: 20, End: 30},
-		{Name: "crossed measure", Start: 85, End: 95, Measure: true},
+		{Frame: Frame{Name: "late"}, Start: 90, End: 110},
+		{Frame: Frame{Name: "outer"}, Start: 0, End: 100},
+		{Frame: Frame{Name: "crossing measure"}, Start: 50, End: 120, Measure: true},
+		{Frame: Frame{Name: "measure"}, Start: 10, End: 60, Measure: true},
+		{Frame: Frame{Name: "in measure"}, Start: 20, End: 30},
+		{Frame: Frame{Name: "crossed measure"}, Start: 85, End: 95, Measure: true},
 	})
 	var got []string
 	for _, e := range events {
@@ -262,7 +275,7 @@ func TestCallsConserve(t *testing.T) {
 		for range r.IntN(12) {
 			start := int64(r.IntN(150))
 			events = append(events, Event{
-				Name: names[r.IntN(len(names))], Start: start, End: start + int64(r.IntN(80)), Anchor: int64(r.IntN(4)),
+				Frame: Frame{Name: names[r.IntN(len(names))]}, Start: start, End: start + int64(r.IntN(80)), Anchor: int64(r.IntN(4)),
 				Measure: r.IntN(5) == 0,
 			})
 		}

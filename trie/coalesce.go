@@ -24,21 +24,21 @@ func (f Frame) Foreign() bool {
 	return f.Resource == "" && (f.Name == FrameUnknown || strings.HasPrefix(f.Name, "(third-party "))
 }
 
-// rewrite builds the trie that has rename(f) for each frame f of t. A foreign frame
-// directly above itself is one node. It returns the new node of each old one.
-func (t *Trie) rewrite(rename func(Frame) Frame) (*Trie, []NodeID) {
+// rewrite builds the trie that has rename(f) for each frame f of t. A frame that joins,
+// directly above itself, is one node. It returns the new node of each old one.
+func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie, []NodeID) {
 	out := New()
 	frameOf := make([]FrameID, len(t.Frames))
-	foreign := make([]bool, len(t.Frames)) // by the id of the old frame
+	join := make([]bool, len(t.Frames)) // by the id of the old frame
 	for i := range t.Frames {
 		f := rename(t.FrameOf(FrameID(i)))
-		frameOf[i], foreign[i] = out.Intern(f), f.Foreign()
+		frameOf[i], join[i] = out.Intern(f), joins(f)
 	}
 	nodeOf := make([]NodeID, len(t.Nodes))
 	for i := 1; i < len(t.Nodes); i++ {
 		n := t.Nodes[i]
 		parent, frame := nodeOf[n.Parent], frameOf[n.Frame]
-		if parent != Root && foreign[n.Frame] && out.Nodes[parent].Frame == frame {
+		if parent != Root && join[n.Frame] && out.Nodes[parent].Frame == frame {
 			nodeOf[i] = parent
 		} else {
 			nodeOf[i] = out.Child(parent, frame)
@@ -51,7 +51,21 @@ func (t *Trie) rewrite(rename func(Frame) Frame) (*Trie, []NodeID) {
 // foreign frame, (unknown) or (third-party HOST), are one node. A nil rename keeps all
 // frames. Coalescing twice is coalescing once if rename(rename(f)) = rename(f).
 func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
-	trie, nodeOf := t.rewrite(orSame(rename))
+	out, _ := t.rewritten(orSame(rename), Frame.Foreign)
+	return out
+}
+
+// Fold returns t with each frame f replaced by rename(f), where runs of any frame are one
+// node: rename says what a function belongs to, such as its package, and calls within
+// that do not matter.
+func (t *Trace) Fold(rename func(Frame) Frame) *Trace {
+	out, _ := t.rewritten(rename, func(Frame) bool { return true })
+	return out
+}
+
+// rewritten also returns the new node of each old one.
+func (t *Trace) rewritten(rename func(Frame) Frame, joins func(Frame) bool) (*Trace, []NodeID) {
+	trie, nodeOf := t.rewrite(rename, joins)
 	out := new(Trace)
 	*out = *t // all but the tables
 	out.Trie, out.Samples = *trie, make([]Sample, len(t.Samples))
@@ -59,14 +73,24 @@ func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
 		s.Node = nodeOf[s.Node]
 		out.Samples[i] = s
 	}
-	return out
+	return out, nodeOf
 }
 
 // Coalesce does for a profile what [Trace.Coalesce] does for a trace, and commutes with
 // Merge. Where sibling nodes become one, its reach is the sum of theirs, which counts a
 // page view twice that touched both; coalesce the traces to have the exact number.
 func (p *Profile) Coalesce(rename func(Frame) Frame) *Profile {
-	trie, nodeOf := p.rewrite(orSame(rename))
+	return p.rewritten(orSame(rename), Frame.Foreign)
+}
+
+// Fold does for a profile what [Trace.Fold] does for a trace. For the reach see
+// [Profile.Coalesce].
+func (p *Profile) Fold(rename func(Frame) Frame) *Profile {
+	return p.rewritten(rename, func(Frame) bool { return true })
+}
+
+func (p *Profile) rewritten(rename func(Frame) Frame, joins func(Frame) bool) *Profile {
+	trie, nodeOf := p.rewrite(rename, joins)
 	out := &Profile{Trie: *trie, Groups: make([]Group, len(p.Groups)), Views: p.Views, Traces: p.Traces}
 	for i := range p.Groups {
 		from, to := &p.Groups[i], &out.Groups[i]

@@ -60,6 +60,8 @@ const (
 	task
 	// invocation: the browser calls a function, and the event ends when that returns.
 	invocation
+	// microtasks: both of these.
+	microtasks
 	// native: work of the browser in which no function runs, unless an invocation lies
 	// in it. What was called stands still.
 	native
@@ -71,7 +73,7 @@ const (
 // prefixes. Which are invocations is said in front_end/models/trace/types/TraceEvents.ts
 // of Chrome DevTools.
 var eventKinds = map[string]eventKind{
-	"RunTask": task, "RunMicrotasks": task,
+	"RunTask": task, "RunMicrotasks": microtasks,
 
 	"FunctionCall": invocation, "EvaluateScript": invocation, "EventDispatch": invocation,
 	"v8.evaluateModule": invocation, "v8.run": invocation, "v8.callFunction": invocation,
@@ -89,6 +91,12 @@ var eventKinds = map[string]eventKind{
 	"MinorGC": native, "MajorGC": native, "GCEvent": native, "ThreadState::performIdleLazySweep": native,
 	"Decode Image": native, "ImageDecodeTask": native, "Resize Image": native,
 }
+
+// calls reports whether the functions in an event were called by it.
+func (k eventKind) calls() bool { return k == invocation || k == microtasks }
+
+// fresh reports whether an event begins with no function running.
+func (k eventKind) fresh() bool { return k == task || k == microtasks }
 
 func kindOf(name string) eventKind {
 	if k, ok := eventKinds[name]; ok {

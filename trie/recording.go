@@ -1,5 +1,7 @@
 package trie
 
+import "slices"
+
 // Recording is what a file of a profiler holds: the threads of one or more processes.
 // All times of its threads are on one clock, in µs since the recording began.
 type Recording struct {
@@ -30,7 +32,7 @@ type Stream struct {
 // events of a thread are sorted by start; one that lies in another stands after it, and
 // no two cross, see [Nest]. One without length is there for its anchor only.
 type Event struct {
-	Name       string
+	Frame            // a name, and a place if the event is a call that was recorded
 	Start, End int64 // [Start, End) in µs
 	Anchor     int64 // the moment of its start among the anchors of a stream; 0 if there is none
 	Measure    bool  // the page made it, with performance.measure
@@ -61,4 +63,39 @@ func (t *Thread) Best() int {
 		}
 	}
 	return best
+}
+
+// Rewrite returns s with each frame f replaced by rename(f), see [Trace.Coalesce], or, if
+// fold is set, [Trace.Fold].
+func (s Stream) Rewrite(rename func(Frame) Frame, fold bool) Stream {
+	joins := Frame.Foreign
+	if fold {
+		joins = func(Frame) bool { return true }
+	}
+	var nodeOf []NodeID
+	s.Trace, nodeOf = s.Trace.rewritten(rename, joins)
+	anchors := make(map[int64]NodeID, len(s.Anchors))
+	for moment, n := range s.Anchors {
+		anchors[moment] = nodeOf[n]
+	}
+	s.Anchors = anchors
+	return s
+}
+
+// ShowIdle returns t with a frame for the time in which the thread had nothing to do, as
+// far as the markers say so. Without that it is no part of a profile.
+func (t *Trace) ShowIdle() *Trace {
+	out := new(Trace)
+	*out = *t // all but the tables
+	out.Trie, out.Samples = *New(), slices.Clone(t.Samples)
+	nodeOf := out.add(&t.Trie)
+	idle := out.Insert(Frame{Name: FrameIdle})
+	for i := range out.Samples {
+		s := &out.Samples[i]
+		s.Node = nodeOf[s.Node]
+		if s.Node == Root && s.Marker == MarkerIdle {
+			s.Node, s.Marker = idle, MarkerNone
+		}
+	}
+	return out
 }

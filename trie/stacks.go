@@ -8,18 +8,22 @@ type stackReader struct {
 	to      *Trie
 	frames  []FrameID // by the frames of the trace
 	program FrameID   // (program) in the trace; noFrame if it has no such frame
+	idle    FrameID   // likewise (idle)
 	stack   []FrameID // scratch space
 }
 
 const noFrame FrameID = 1<<32 - 1
 
 func newStackReader(from *Trace, to *Trie) *stackReader {
-	s := &stackReader{from: from, to: to, program: noFrame, frames: make([]FrameID, len(from.Frames))}
+	s := &stackReader{from: from, to: to, program: noFrame, idle: noFrame, frames: make([]FrameID, len(from.Frames))}
 	for i := range s.frames {
 		f := from.FrameOf(FrameID(i))
 		s.frames[i] = to.Intern(f)
-		if f == (Frame{Name: FrameProgram}) {
+		switch f {
+		case Frame{Name: FrameProgram}:
 			s.program = FrameID(i)
+		case Frame{Name: FrameIdle}:
+			s.idle = FrameID(i)
 		}
 	}
 	return s
@@ -42,6 +46,12 @@ func (s *stackReader) of(x Sample) []FrameID {
 	return s.stack
 }
 
+// background reports whether f, of the other trie, stands for what is when no function
+// runs: (program) or (idle).
+func (s *stackReader) background(f FrameID) bool {
+	return s.program != noFrame && s.frames[s.program] == f || s.idle != noFrame && s.frames[s.idle] == f
+}
+
 // isProgram reports whether x is of work that is no function of the page's.
 func (s *stackReader) isProgram(x Sample) bool {
 	n := s.from.Nodes[x.Node]
@@ -60,5 +70,5 @@ func (s *stackReader) sameCall(a, b Sample) bool {
 		return n
 	}
 	n := bottom(a.Node)
-	return n == bottom(b.Node) && s.from.Nodes[n].Frame != s.program
+	return n == bottom(b.Node) && s.from.Nodes[n].Frame != s.program && s.from.Nodes[n].Frame != s.idle
 }

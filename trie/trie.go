@@ -98,6 +98,19 @@ func (t *Trie) Stack(n NodeID) iter.Seq[NodeID] {
 	}
 }
 
+// add adds the nodes of o to t and returns the number of each in t.
+func (t *Trie) add(o *Trie) []NodeID {
+	frames := make([]FrameID, len(o.Frames))
+	for i := range frames {
+		frames[i] = t.Intern(o.FrameOf(FrameID(i)))
+	}
+	nodes := make([]NodeID, len(o.Nodes))
+	for i, n := range o.Nodes[1:] {
+		nodes[i+1] = t.Child(nodes[n.Parent], frames[n.Frame])
+	}
+	return nodes
+}
+
 // Depths returns how many frames the stack of each node has; 0 for the root.
 func (t *Trie) Depths() []uint32 { return t.appendDepths(nil) }
 
