@@ -1,8 +1,6 @@
 package encode
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"strings"
@@ -14,17 +12,21 @@ import (
 type Format struct {
 	Name  string // as in --format
 	About string // one line for --help
+	Loses string // what a file of this format can not hold, or what is not read of it
 	// Binary reports that what Encode writes is not for a terminal.
 	Binary bool
-	// Detect reports whether data looks like this format. It may be cheap and wrong if
-	// a format before it in [Formats] would have taken the data. nil: not read.
-	Detect func(data []byte) bool
+	// Detect reports whether a document looks like this format, given its beginning,
+	// which may be cut anywhere. It may be cheap and wrong if a format before it in
+	// [Formats] would have taken the document. nil: not read.
+	Detect func(head []byte) bool
 	// Decode reads one document. Exactly one field of it is set. nil: not read.
-	Decode func(data []byte, lim Limits) (Document, error)
+	Decode func(r io.Reader, lim Limits) (Document, error)
 	// Encode writes a profile. nil: not written, or in time order only.
 	Encode func(w io.Writer, p *trie.Profile, o Output) error
 	// EncodeTimed writes threads in time order, as --timed asks for. nil: it can not.
 	EncodeTimed func(w io.Writer, lines []*trie.Timeline, o Output) error
+	// Labels reports that Encode keeps the groups of a profile apart.
+	Labels bool
 	// Compares reports that Encode shows what p has more and less than o.Base.
 	Compares bool
 }
@@ -32,10 +34,16 @@ type Format struct {
 // Formats returns all formats in the order of detection: those with a magic number
 // first, then those that are told by their structure.
 func Formats() []Format {
+	return append(readFormats(), writtenFormats()...)
+}
+
+// readFormats are those that can be read, in the order of detection.
+func readFormats() []Format {
 	return []Format{
 		{
-			Name: "trie", About: "Fieldtrie's own binary format (docs/format.md)", Binary: true,
-			Detect: IsBinary, Decode: DecodeBinary,
+			Name: "trie", About: "Fieldtrie's own binary format (docs/format.md)", Binary: true, Labels: true,
+			Loses:  "written: samples and their times; of traces from the field all is read",
+			Detect: IsBinary, Decode: whole(DecodeBinary),
 			Encode: func(w io.Writer, p *trie.Profile, _ Output) error {
 				b, err := EncodeProfile(p)
 				if err == nil {
@@ -45,24 +53,96 @@ func Formats() []Format {
 			},
 		},
 		{
-			Name: "pprof", About: "gzipped pprof, for go tool pprof and every viewer of it", Binary: true,
-			Detect: isPprof, Encode: EncodePprof,
-			Decode: func(data []byte, lim Limits) (Document, error) {
-				p, err := DecodePprof(data, lim)
-				return Document{Profile: p}, err
-			},
+			Name: "pprof", About: "gzipped pprof, for go tool pprof and every viewer of it", Binary: true, Labels: true,
+			Loses:  "times, total reach; read: mappings, addresses, numeric labels",
+			Detect: isPprof, Encode: EncodePprof, Compares: true,
+			Decode: whole(profileDecoder(DecodePprof)),
 		},
 		{
 			Name: "profilertrace", About: "JSON of the JS Self-Profiling API, bare or with page, timeOrigin, interval around it",
-			Detect: isProfilerTrace, Decode: traceDecoder(DecodeProfilerTrace),
+			Loses:  "nothing",
+			Detect: isProfilerTrace, Decode: whole(traceDecoder(DecodeProfilerTrace)),
 		},
 		{
 			Name: "proposal", About: "JSON of the API's first proposal",
-			Detect: isProposal, Decode: traceDecoder(DecodeProposal),
+			Loses:  "entries of other types than stack",
+			Detect: isProposal, Decode: whole(traceDecoder(DecodeProposal)),
 		},
-		{Name: "folded", About: "folded stacks, root first, in microseconds, for flamegraph.pl and speedscope", Encode: EncodeFolded},
-		{Name: "top", About: "table of the heaviest functions, for people", Encode: EncodeTop},
-		{Name: "json", About: "coverage, functions and stacks as one JSON object, for programs", Encode: EncodeJSON},
+		{
+			Name: "speedscope", About: "JSON of speedscope, for speedscope.app; --timed: in time order",
+			Loses:  "reach, counts, coverage; read: the name of the exporter",
+			Detect: isSpeedscope, Decode: whole(recordingDecoder(DecodeSpeedscope)),
+			Encode: EncodeSpeedscope, EncodeTimed: EncodeSpeedscopeTimed, Labels: true,
+		},
+		{
+			Name: "firefox", About: "processed profile of the Firefox Profiler (profiler.firefox.com); always in time order. The Gecko profile is read, too",
+			Loses:  "reach, counts, coverage, labels; read: markers, counters, allocations",
+			Detect: isFirefox, Decode: whole(recordingDecoder(DecodeFirefox)),
+			EncodeTimed: EncodeFirefoxTimed,
+		},
+		{
+			Name: "cpuprofile", About: ".cpuprofile, for Chrome DevTools and VS Code: stacks laid end to end; --timed: in time order, one thread. The older tree with a head is read, too",
+			Loses:  "reach, counts, coverage, labels; read: hit counts, lines of samples, deoptimisations",
+			Detect: isCPUProfile, Decode: streamDecoder(DecodeCPUProfile),
+			Encode: EncodeCPUProfile, EncodeTimed: EncodeCPUProfileTimed,
+		},
+		{
+			Name: "chrometrace", About: "Chrome's Trace Event Format, for Perfetto, chrome://tracing and DevTools; always in time order. Traces of React Native (Hermes) are read, too",
+			Loses:  "reach, counts, coverage, labels; read: asynchronous and flow events, counters, arguments",
+			Detect: isChromeTrace, Decode: streamDecoder(DecodeChromeTrace),
+			EncodeTimed: EncodeChromeTraceTimed,
+		},
+		{
+			Name: "folded", About: "folded stacks, root first, in microseconds, for flamegraph.pl and inferno",
+			Loses:  "times, counts, reach, coverage, labels; read: the unit, which is taken for microseconds",
+			Detect: isFolded, Decode: whole(profileDecoder(DecodeFolded)),
+			Encode: EncodeFolded, Compares: true,
+		},
+	}
+}
+
+// writtenFormats are those that can only be written.
+func writtenFormats() []Format {
+	return []Format{
+		{
+			Name: "top", About: "table of the heaviest functions, for people", Encode: EncodeTop, Compares: true,
+			Loses: "stacks, times, labels",
+		},
+		{
+			Name: "tree", About: "call tree, for people", Encode: EncodeTree, Compares: true,
+			Loses: "times, labels; thin branches are folded",
+		},
+		{
+			Name: "svg", About: "flame graph that stands alone: search, zoom, nothing loaded from elsewhere", Encode: EncodeSVG, Compares: true,
+			Loses: "times, labels, reach; what is too narrow to see",
+		},
+		{
+			Name: "d3", About: "JSON for d3-flame-graph; --timed: the chronological chart", Encode: EncodeD3, EncodeTimed: EncodeD3Timed, Compares: true,
+			Loses: "times, counts, reach, coverage, labels",
+		},
+		{
+			Name: "json", About: "coverage, functions and stacks as one JSON object, for programs", Encode: EncodeJSON, Compares: true,
+			Loses: "times; labels are kept for groups, not for stacks",
+		},
+		{
+			Name: "csv", About: "functions as comma-separated values", Encode: EncodeCSV, Compares: true,
+			Loses: "stacks, times, labels, coverage",
+		},
+		{
+			Name: "otlp", About: "OpenTelemetry profiles, ProfilesData of v1development as protobuf; that proto is not stable yet", Binary: true, Labels: true, Encode: EncodeOTLP,
+			Loses: "times, reach, coverage",
+		},
+	}
+}
+
+// whole returns a decoder that holds all of a document in memory.
+func whole(f func([]byte, Limits) (Document, error)) func(io.Reader, Limits) (Document, error) {
+	return func(r io.Reader, lim Limits) (Document, error) {
+		data, err := readWhole(r)
+		if err != nil {
+			return Document{}, err
+		}
+		return f(data, lim)
 	}
 }
 
@@ -71,6 +151,42 @@ func traceDecoder(f func([]byte, Limits) (*trie.Trace, error)) func([]byte, Limi
 		t, err := f(data, lim)
 		return Document{Trace: t}, err
 	}
+}
+
+func profileDecoder(f func([]byte, Limits) (*trie.Profile, error)) func([]byte, Limits) (Document, error) {
+	return func(data []byte, lim Limits) (Document, error) {
+		p, err := f(data, lim)
+		return Document{Profile: p}, err
+	}
+}
+
+func recordingDecoder(f func([]byte, Limits) (*trie.Recording, error)) func([]byte, Limits) (Document, error) {
+	return func(data []byte, lim Limits) (Document, error) {
+		r, err := f(data, lim)
+		return Document{Recording: r}, err
+	}
+}
+
+func streamDecoder(f func(io.Reader, Limits) (*trie.Recording, error)) func(io.Reader, Limits) (Document, error) {
+	return func(r io.Reader, lim Limits) (Document, error) {
+		rec, err := f(r, lim)
+		return Document{Recording: rec}, err
+	}
+}
+
+// Writes reports whether f can be written, in either way.
+func (f Format) Writes() bool { return f.Encode != nil || f.EncodeTimed != nil }
+
+// Abilities returns four letters, or dashes, for what f can do: r for read, w for written,
+// t for written in time order, d for showing a difference.
+func (f Format) Abilities() string {
+	out := []byte("rwtd")
+	for i, can := range []bool{f.Decode != nil, f.Encode != nil, f.EncodeTimed != nil, f.Compares} {
+		if !can {
+			out[i] = '-'
+		}
+	}
+	return string(out)
 }
 
 // Names returns the names of the formats that keep selects, in order.
@@ -87,50 +203,9 @@ func Names(keep func(Format) bool) []string {
 // Writer returns the format with this name if it can be written.
 func Writer(name string) (Format, error) {
 	for _, f := range Formats() {
-		if f.Name == name && f.Encode != nil {
+		if f.Name == name && f.Writes() {
 			return f, nil
 		}
 	}
-	known := Names(func(f Format) bool { return f.Encode != nil })
-	return Format{}, fmt.Errorf("unknown format %q; known are %s", name, strings.Join(known, ", "))
-}
-
-// maxInflated is how many bytes a gzipped file may hold.
-const maxInflated = 1 << 30
-
-// gunzip returns what data holds if it is gzip, else data.
-func gunzip(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, &Error{Malformed, "gzip", err}
-	}
-	out, err := io.ReadAll(io.LimitReader(z, maxInflated+1))
-	if err != nil {
-		return nil, &Error{Malformed, "gzip", err}
-	}
-	return out, check("gzip", len(out), maxInflated)
-}
-
-// Decode reads a document of any format that can be read, gzipped or not. The format is
-// told by the content.
-func Decode(data []byte, lim Limits) (Document, error) {
-	data, err := gunzip(data)
-	if err != nil {
-		return Document{}, err
-	}
-	for _, f := range Formats() {
-		if f.Detect == nil || !f.Detect(data) {
-			continue
-		}
-		d, err := f.Decode(data, lim)
-		if err != nil {
-			return Document{}, fmt.Errorf("read as %s: %w", f.Name, err)
-		}
-		return d, nil
-	}
-	known := Names(func(f Format) bool { return f.Decode != nil })
-	return Document{}, refuse(Malformed, "", "not in a known format: neither of %s", strings.Join(known, ", "))
+	return Format{}, fmt.Errorf("unknown format %q; known are %s", name, strings.Join(Names(Format.Writes), ", "))
 }

@@ -17,6 +17,13 @@ type jsonProfile struct {
 	Groups    []jsonGroup    `json:"groups"`
 	Functions []jsonFunction `json:"functions"`
 	Nodes     jsonNodes      `json:"nodes"`
+	Base      *jsonBase      `json:"base,omitempty"`
+}
+
+// jsonBase is what is known of the profile that the written one is compared with.
+type jsonBase struct {
+	Coverage jsonCoverage `json:"coverage"`
+	Groups   []jsonGroup  `json:"groups"`
 }
 
 type jsonCoverage struct {
@@ -43,6 +50,17 @@ type jsonFunction struct {
 	Total    int64  `json:"total"`
 	Samples  int64  `json:"samples"`
 	Views    int64  `json:"views"`
+
+	Base  *jsonWeight `json:"base,omitempty"`
+	Delta *jsonWeight `json:"delta,omitempty"` // the function's own values less those of base
+}
+
+// jsonWeight is what a function weighs in the base, or how much more it weighs now.
+type jsonWeight struct {
+	Self    int64 `json:"self"`
+	Total   int64 `json:"total"`
+	Samples int64 `json:"samples"`
+	Views   int64 `json:"views"`
 }
 
 // jsonNodes has a row for each node, in preorder.
@@ -53,32 +71,89 @@ type jsonNodes struct {
 	Total    []int64 `json:"total"`
 	Samples  []int64 `json:"samples"`
 	Views    []int64 `json:"views"`
+
+	BaseSelf   []int64 `json:"baseSelf,omitempty"`
+	BaseTotal  []int64 `json:"baseTotal,omitempty"`
+	DeltaSelf  []int64 `json:"deltaSelf,omitempty"`
+	DeltaTotal []int64 `json:"deltaTotal,omitempty"`
 }
 
 // EncodeJSON writes p as one JSON object for programs: coverage, the functions, heaviest
 // self time first, and the nodes as columns in preorder. Groups are summed. Times are
 // microseconds.
+//
+// With o.Base it holds the functions and nodes of both profiles, functions with the
+// largest change of self time first. Functions then have the objects base and delta,
+// nodes the columns baseSelf, baseTotal, deltaSelf and deltaTotal, and base at the top
+// has the coverage and the groups of the base; delta is p less the base.
 func EncodeJSON(w io.Writer, p *trie.Profile, o Output) error {
 	p = p.Canonical()
-	flat, c := p.Flat()
-	total := p.Totals(flat)
-	out := jsonProfile{Version: 1, Unit: "microseconds", Groups: []jsonGroup{}, Functions: []jsonFunction{}}
+	t := weigh(p, o)
+	out := jsonProfile{Version: 1, Unit: "microseconds", Functions: []jsonFunction{}}
 	if !o.Since.IsZero() {
 		out.Since = o.Since.UTC().Format(timeFormat)
 	}
 	if !o.Until.IsZero() {
 		out.Until = o.Until.UTC().Format(timeFormat)
 	}
+	out.Coverage, out.Groups = jsonCoverageOfProfile(p, t.self), jsonGroups(p)
 	row := map[trie.Frame]int{}
-	var self int64
-	for i, f := range functions(p) {
-		row[f.Frame] = i
-		self += f.Self
-		out.Functions = append(out.Functions, jsonFunction{
-			shown(f.Frame), f.Resource, f.Line, f.Column, f.Self, f.Total, f.Samples, f.Reach,
-		})
+	if o.Base == nil {
+		for i, f := range functions(p) {
+			row[f.Frame] = i
+			out.Functions = append(out.Functions, jsonFunctionOf(f))
+		}
+	} else {
+		base := o.Base.Canonical()
+		out.Base = &jsonBase{jsonCoverageOfProfile(base, t.baseSelf), jsonGroups(base)}
+		for i, c := range changes(t) {
+			row[c.Frame] = i
+			f := jsonFunctionOf(c.function)
+			f.Base = &jsonWeight{c.Base.Self, c.Base.Total, c.Base.Samples, c.Base.Reach}
+			f.Delta = &jsonWeight{c.Self - c.Base.Self, c.Total - c.Base.Total, c.Samples - c.Base.Samples, c.Reach - c.Base.Reach}
+			out.Functions = append(out.Functions, f)
+		}
 	}
-	out.Coverage = jsonCoverageOf(c, self)
+	out.Nodes = jsonNodesOf(t, row)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(out)
+}
+
+// jsonNodesOf returns the nodes of t in preorder; row says where a frame stands among
+// the functions.
+func jsonNodesOf(t weighted, row map[trie.Frame]int) jsonNodes {
+	n := jsonNodes{Function: []int{}, Depth: []int{}, Self: []int64{}, Total: []int64{}, Samples: []int64{}, Views: []int64{}}
+	for id, depth := range t.Preorder() {
+		f, ok := row[t.Frame(id)]
+		if !ok {
+			f = -1 // a frame whose weights cancel out in a difference
+		}
+		n.Function = append(n.Function, f)
+		n.Depth = append(n.Depth, depth)
+		n.Self = append(n.Self, t.self[id].Self)
+		n.Total = append(n.Total, t.total[id].Self)
+		n.Samples = append(n.Samples, t.self[id].Samples)
+		n.Views = append(n.Views, t.self[id].Reach)
+		if t.baseSelf != nil {
+			n.BaseSelf = append(n.BaseSelf, t.baseSelf[id].Self)
+			n.BaseTotal = append(n.BaseTotal, t.baseTotal[id].Self)
+			n.DeltaSelf = append(n.DeltaSelf, t.delta(id))
+			n.DeltaTotal = append(n.DeltaTotal, t.total[id].Self-t.baseTotal[id].Self)
+		}
+	}
+	return n
+}
+
+func jsonFunctionOf(f function) jsonFunction {
+	return jsonFunction{
+		Name: shown(f.Frame), Resource: f.Resource, Line: f.Line, Column: f.Column,
+		Self: f.Self, Total: f.Total, Samples: f.Samples, Views: f.Reach,
+	}
+}
+
+func jsonGroups(p *trie.Profile) []jsonGroup {
+	out := []jsonGroup{}
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		labels := map[string][]string{}
@@ -86,25 +161,14 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o Output) error {
 			labels[l.Key] = append(labels[l.Key], l.Value)
 		}
 		self, _ := g.Sum()
-		out.Groups = append(out.Groups, jsonGroup{labels, jsonCoverageOf(g.Coverage, self)})
+		out = append(out, jsonGroup{labels, jsonCoverageOf(g.Coverage, self)})
 	}
-	n := &out.Nodes
-	*n = jsonNodes{[]int{}, []int{}, []int64{}, []int64{}, []int64{}, []int64{}}
-	for id, depth := range p.Preorder() {
-		f, ok := row[p.Frame(id)]
-		if !ok {
-			f = -1 // a frame whose weights cancel out in a difference
-		}
-		n.Function = append(n.Function, f)
-		n.Depth = append(n.Depth, depth)
-		n.Self = append(n.Self, flat[id].Self)
-		n.Total = append(n.Total, total[id].Self)
-		n.Samples = append(n.Samples, flat[id].Samples)
-		n.Views = append(n.Views, flat[id].Reach)
-	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(out)
+	return out
+}
+
+func jsonCoverageOfProfile(p *trie.Profile, self []trie.Weight) jsonCoverage {
+	_, c := p.Flat()
+	return jsonCoverageOf(c, sum(self))
 }
 
 // timeFormat is RFC 3339 with milliseconds.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"strconv"
 	"unicode/utf8"
 )
@@ -42,15 +44,22 @@ type jsonReader struct {
 	data  []byte // the document; nil after an error
 	pos   int    // offset of the next byte
 	err   error  // the first error, an *Error
+	ended bool   // the error is that the document ends where it must not
 	name  []byte // the key that was read last
 	first bool   // nothing of the innermost open object or array was read yet
 	open  []byte // scratch space of skip
+
+	// For a document that is read as it comes, see [jsonReader.stream].
+	streamed bool
+	src      io.Reader // where the rest is; nil if data holds all that is left
+	base     int64     // offset of data[0] in the document
+	kept     []byte    // a key that may be overwritten
 }
 
 // reset makes r read data from its beginning. It passes over a byte order mark, which
 // some tools write although JSON has none.
 func (r *jsonReader) reset(data []byte) {
-	*r = jsonReader{data: data, open: r.open}
+	*r = jsonReader{data: data, open: r.open, kept: r.kept}
 	if bytes.HasPrefix(data, []byte("\ufeff")) {
 		r.pos = len("\ufeff")
 	}
@@ -58,7 +67,7 @@ func (r *jsonReader) reset(data []byte) {
 
 // fail makes the document malformed at the given offset, unless an error came before.
 func (r *jsonReader) fail(offset int, format string, args ...any) {
-	r.stop(refuse(Malformed, "", "byte %d: %s", offset, fmt.Sprintf(format, args...)))
+	r.stop(refuse(Malformed, "", "byte %d: %s", r.base+int64(offset), fmt.Sprintf(format, args...)))
 }
 
 // stop makes err the error of r, unless an error came before.
@@ -66,12 +75,13 @@ func (r *jsonReader) stop(err error) {
 	if r.err == nil {
 		r.err = err
 	}
-	r.data, r.pos = nil, 0
+	r.data, r.pos, r.src = nil, 0, nil
 }
 
 // want fails because what comes next is not what is wanted.
 func (r *jsonReader) want(what string) {
 	if r.pos >= len(r.data) {
+		r.ended = r.ended || r.err == nil
 		r.fail(r.pos, "the document ends where %s should be", what)
 		return
 	}
@@ -100,6 +110,10 @@ func (r *jsonReader) peekSpace() byte {
 		switch c := r.at(); c {
 		case ' ', '\t', '\n', '\r':
 			r.pos++
+		case 0:
+			if r.pos < len(r.data) || !r.more(r.pos) {
+				return 0
+			}
 		default:
 			return c
 		}
@@ -156,6 +170,15 @@ func (r *jsonReader) key() bool {
 		return false
 	}
 	r.name = r.str()
+	if r.at() == ':' {
+		r.pos++
+		r.first = false
+		return true
+	}
+	if r.src != nil { // what is read next may overwrite it
+		r.kept = append(r.kept[:0], r.name...)
+		r.name = r.kept
+	}
 	r.expect(':', "a colon")
 	return r.err == nil
 }
@@ -178,6 +201,8 @@ func (r *jsonReader) null() bool {
 
 // literal reads the word s.
 func (r *jsonReader) literal(s string) {
+	for len(r.data)-r.pos < len(s) && r.more(r.pos) {
+	}
 	if !bytes.HasPrefix(r.data[r.pos:], []byte(s)) {
 		r.want(s)
 		return
@@ -193,44 +218,57 @@ var plainByte = func() (t [256]bool) {
 	return t
 }()
 
-// str reads a string. What it returns is a part of the document, where that is possible.
+// str reads a string. What it returns is a part of the document, where that is possible,
+// and of a streamed one good until more is read.
 func (r *jsonReader) str() []byte {
 	if r.peek() != '"' {
 		r.want("a string")
 		return nil
 	}
-	data, start := r.data, r.pos+1
-	for i := start; i < len(data); i++ {
-		if c := data[i]; !plainByte[c] {
-			if c != '"' {
-				return r.oddString(start, i)
+	start := r.pos + 1
+	i := start
+	for {
+		data := r.data
+		for ; i < len(data); i++ {
+			if c := data[i]; !plainByte[c] {
+				if c != '"' {
+					return r.oddString(i - start)
+				}
+				r.pos = i + 1
+				return data[start:i]
 			}
-			r.pos = i + 1
-			return data[start:i]
 		}
+		if !r.more(start - 1) {
+			return r.oddString(i - start)
+		}
+		i, start = i-start+1, 1
 	}
-	return r.oddString(start, len(data))
 }
 
-// oddString reads the rest of a string that begins at start and is plain up to i. What
+// oddString reads the string that comes next, of which the first bytes are plain. What
 // has to be decoded is left to encoding/json, as it is rare.
-func (r *jsonReader) oddString(start, i int) []byte {
+func (r *jsonReader) oddString(plain int) []byte {
 	escaped := false
-	for ; i < len(r.data) && r.data[i] != '"'; i++ {
-		if c := r.data[i]; c == '\\' {
-			escaped = true
-			i++
-		} else if c < ' ' {
+	n := 1 + plain // how much of the string was looked at, with its quotation mark
+	for {
+		for ; r.pos+n < len(r.data) && r.data[r.pos+n] != '"' && r.data[r.pos+n] >= ' '; n++ {
+			if r.data[r.pos+n] == '\\' {
+				escaped = true
+				n++
+			}
+		}
+		if r.pos+n < len(r.data) || !r.more(r.pos) {
 			break
 		}
 	}
-	r.pos = min(i, len(r.data))
+	start := r.pos + 1
+	r.pos = min(r.pos+n, len(r.data))
 	if r.at() != '"' {
 		r.want("the end of a string")
 		return nil
 	}
 	r.pos++
-	if text := r.data[start:i]; !escaped && utf8.Valid(text) {
+	if text := r.data[start : r.pos-1]; !escaped && utf8.Valid(text) {
 		return text
 	}
 	var s string
@@ -247,21 +285,35 @@ func (r *jsonReader) oddString(start, i int) []byte {
 // number reads a number and returns its text.
 func (r *jsonReader) number() []byte {
 	_, _, end := r.decimal()
-	start := r.pos
-	if end > 0 {
-		r.pos = end
-		return r.data[start:end]
+	if end == 0 {
+		end = r.pos
+		for {
+			for ; end < len(r.data) && numberByte(r.data[end]); end++ {
+			}
+			n := end - r.pos
+			if end < len(r.data) {
+				break
+			}
+			more := r.more(r.pos)
+			if end = r.pos + n; !more {
+				break
+			}
+		}
+		if text := r.data[r.pos:end]; len(text) == 0 {
+			r.want("a number")
+			return nil
+		} else if !json.Valid(text) {
+			r.fail(r.pos, "%.40q is not a number", text)
+			return nil
+		}
 	}
-	for c := r.at(); c-'0' <= 9 || c == '-' || c == '+' || c == '.' || c|0x20 == 'e'; c = r.at() {
-		r.pos++
-	}
-	text := r.data[start:r.pos]
-	if len(text) == 0 {
-		r.want("a number")
-	} else if !json.Valid(text) {
-		r.fail(start, "%.40q is not a number", text)
-	}
+	text := r.data[r.pos:end]
+	r.pos = end
 	return text
+}
+
+func numberByte(c byte) bool {
+	return c-'0' <= 9 || c == '-' || c == '+' || c == '.' || c|0x20 == 'e'
 }
 
 // decimal reads ahead over a number without sign, exponent and more than 19 digits:
@@ -270,14 +322,29 @@ func (r *jsonReader) decimal() (mantissa uint64, decimals, end int) {
 	c := r.peek()
 	data, start, point := r.data, r.pos, 0
 	i := start
-	for ; i < len(data); i++ {
-		if d := data[i] - '0'; d <= 9 {
-			mantissa = mantissa*10 + uint64(d)
-		} else if data[i] == '.' && point == 0 && i > start {
-			point = i
-		} else {
+	for {
+		for ; i < len(data); i++ {
+			if d := data[i] - '0'; d <= 9 {
+				mantissa = mantissa*10 + uint64(d)
+			} else if data[i] == '.' && point == 0 && i > start {
+				point = i
+			} else {
+				break
+			}
+		}
+		if i < len(data) || r.src == nil {
 			break
 		}
+		more := r.more(start)
+		if point > 0 {
+			point -= start
+		}
+		if data, i, start = r.data, i-start, 0; !more {
+			break
+		}
+	}
+	if r.err != nil {
+		return 0, 0, 0
 	}
 	digits := i - start
 	if point > 0 {
@@ -324,6 +391,10 @@ func (r *jsonReader) whole(most uint64) (uint64, bool) {
 
 // skip reads a value of any kind and drops it.
 func (r *jsonReader) skip() {
+	if r.streamed {
+		r.skipStreamed()
+		return
+	}
 	open := r.open[:0] // the objects and arrays that the value is in; no recursion
 	for {
 		switch r.peek() {
@@ -357,4 +428,42 @@ func (r *jsonReader) skip() {
 			return
 		}
 	}
+}
+
+// integer reads a whole number, of either sign, or a text of one. What is no such, or out
+// of range, is an error.
+func (r *jsonReader) integer() int64 {
+	if r.peek() == '"' {
+		text := r.str()
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		if err != nil && r.err == nil {
+			r.fail(r.pos, "%.40q is not a whole number", text)
+		}
+		return n
+	}
+	if mantissa, decimals, end := r.decimal(); end > 0 && decimals == 0 && mantissa <= 1<<53 {
+		r.pos = end
+		return int64(mantissa)
+	}
+	at := r.pos
+	f := r.float()
+	if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		r.fail(at, "%v is not a whole number within ±2^53", f)
+		return 0
+	}
+	return int64(f)
+}
+
+// looseFloat reads a number, or a text of one, since some programs write numbers so. What
+// is neither is passed over, and ok is false.
+func (r *jsonReader) looseFloat() (f float64, ok bool) {
+	switch c := r.peek(); {
+	case c == '"':
+		f, err := strconv.ParseFloat(string(r.str()), 64)
+		return f, err == nil && !math.IsNaN(f)
+	case c == '-' || c-'0' <= 9:
+		return r.float(), true
+	}
+	r.skip()
+	return 0, false
 }

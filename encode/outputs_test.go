@@ -285,7 +285,7 @@ func FuzzDecode(f *testing.F) {
 		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) && len(data) > 1<<12 {
 			return // may hold a thousand times as much
 		}
-		d, err := Decode(data, Limits{Samples: 2000, Nodes: 2000})
+		d, err := Decode(bytes.NewReader(data), Limits{Samples: 2000, Nodes: 2000})
 		if err != nil {
 			if KindOf(err) == 0 {
 				t.Errorf("%v is no *Error", err)

@@ -3,6 +3,7 @@ package encode
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"time"
 
@@ -33,8 +34,31 @@ const coverageComment = "fieldtrie coverage: "
 // of the group; a label key may have several values. pageviews is the reach of the
 // node; it does not add up over nodes, so only its flat value means something. Equal
 // profiles and times give equal bytes.
+//
+// With o.Base the samples of the base follow, negative and with the label
+// pprof::base=true, as go tool pprof -diff_base reads two files: that tool then shows
+// shares of the base, and sums are differences.
 func EncodePprof(w io.Writer, p *trie.Profile, o Output) error {
-	return pprofProfile(p, o).Write(w)
+	out := pprofProfile(p, o)
+	if o.Base == nil {
+		return out.Write(w)
+	}
+	base := pprofProfile(o.Base, Output{})
+	for _, s := range base.Sample {
+		s.Label = maps.Clone(s.Label) // the samples of a group share one
+		s.Label["pprof::base"] = []string{"true"}
+		for i := range s.Value {
+			s.Value[i] = -s.Value[i]
+		}
+	}
+	base.Comments = nil                   // the coverage that can be read again is that of p
+	out.PeriodType = &profile.ValueType{} // which the merge looks at
+	base.PeriodType, base.Mapping[0].File = out.PeriodType, out.Mapping[0].File
+	both, err := profile.Merge([]*profile.Profile{out, base})
+	if err != nil {
+		return fmt.Errorf("merge with the base: %w", err)
+	}
+	return both.Write(w)
 }
 
 // pprofProfile returns p in the form of the pprof library.

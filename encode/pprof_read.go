@@ -14,11 +14,15 @@ import (
 
 // isPprof reports whether data is a sequence of protobuf fields of which each could be
 // one of a pprof profile, with a sample type and a string table that begins with "".
-// The fields may stand in any order: Go's own profiles begin with the time.
+// The fields may stand in any order: Go's own profiles begin with the time, and the string
+// table comes last, so of a long one the beginning must do.
 func isPprof(data []byte) bool {
-	sampleType, firstString := false, -1
+	sampleType, firstString, long := false, -1, len(data) >= detectWindows[0]
 	for len(data) > 0 {
 		number, typ, n := protowire.ConsumeField(data)
+		if n < 0 && long {
+			return sampleType
+		}
 		if n < 0 || number > 15 || (typ != protowire.BytesType && typ != protowire.VarintType) {
 			return false
 		}

@@ -37,7 +37,7 @@ func TestDecodePprofOfGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Decode(data, FileLimits())
+	d, err := Decode(bytes.NewReader(data), FileLimits())
 	if err != nil || d.Profile == nil {
 		t.Fatalf("got %v, %v", d, err)
 	}

@@ -67,3 +67,11 @@ func (s *stringTable) texts() []string {
 	}
 	return texts
 }
+
+// text returns the text with a number. It is good until the next text is added.
+func (s *stringTable) text(id trie.StringID) []byte {
+	if id == 0 {
+		return nil
+	}
+	return s.at(uint32(id))
+}

@@ -1,0 +1,188 @@
+package encode
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// maxInflated is how many bytes a document may have that is held in memory as a whole,
+// and what a gzipped one may hold.
+const maxInflated = 1 << 30
+
+// detectWindows are how much of a document is looked at to tell its format: more, if less
+// does not tell.
+var detectWindows = [...]int{64 << 10, 4 << 20, maxInflated}
+
+// Decode reads a document of any format that can be read, gzipped or not, in UTF-8 or in
+// UTF-16 with a byte order mark. The format is told by the content.
+func Decode(r io.Reader, lim Limits) (Document, error) {
+	b, err := plain(bufio.NewReaderSize(r, detectWindows[0]))
+	if err != nil {
+		return Document{}, err
+	}
+	var head []byte
+	for _, window := range detectWindows {
+		more, err := io.ReadAll(io.LimitReader(b, int64(window-len(head))))
+		head = append(head, more...)
+		ended := len(head) < window
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return Document{}, readError(err)
+		}
+		if f, ok := detect(head); ok {
+			d, err := f.Decode(io.MultiReader(bytes.NewReader(head), &rest{b, err}), lim)
+			if err != nil {
+				return Document{}, fmt.Errorf("read as %s: %w", f.Name, err)
+			}
+			return d, nil
+		}
+		if err != nil {
+			return Document{}, readError(err)
+		}
+		if ended {
+			break
+		}
+	}
+	if err := neighbour(head); err != nil {
+		return Document{}, err
+	}
+	known := Names(func(f Format) bool { return f.Decode != nil })
+	return Document{}, refuse(Malformed, "", "not in a known format: neither of %s", strings.Join(known, ", "))
+}
+
+// rest is what comes after the beginning that was looked at.
+type rest struct {
+	r   io.Reader
+	err error // with which the beginning ended
+}
+
+func (r *rest) Read(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	return r.r.Read(p)
+}
+
+// readError says that a document could not be read to its end.
+func readError(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
+		return &Error{Malformed, "gzip", err}
+	}
+	return err
+}
+
+func detect(head []byte) (Format, bool) {
+	for _, f := range readFormats() {
+		if f.Detect(head) {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// plain returns what b holds without gzip and in UTF-8.
+func plain(b *bufio.Reader) (io.Reader, error) {
+	magic, _ := b.Peek(2) // an empty document is not in a known format
+	switch string(magic) {
+	case "\x1f\x8b":
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, &Error{Malformed, "gzip", err}
+		}
+		return plain(bufio.NewReaderSize(z, detectWindows[0]))
+	case "\xff\xfe", "\xfe\xff":
+		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()), nil
+	}
+	return b, nil
+}
+
+// readWhole reads all of a document.
+func readWhole(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxInflated+1))
+	if err != nil {
+		return nil, readError(err)
+	}
+	return data, check("document", len(data), maxInflated)
+}
+
+// gunzip returns what data holds if it is gzip, else data.
+func gunzip(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return data, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, &Error{Malformed, "gzip", err}
+	}
+	return readWhole(z)
+}
+
+// neighbour returns an error about a document that looks like a profile and is none that
+// can be merged here, and nil if it is not known at all.
+func neighbour(head []byte) error {
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return refuse(Invalid, "", "a zip archive; unpack it, or if it is a .devtools file of Edge, save the trace itself from its Performance panel")
+	}
+	if bytes.HasPrefix(head, []byte("v8-version,")) || bytes.HasPrefix(head, []byte("shared-library,")) {
+		return refuse(Invalid, "", "the log of node --prof; record with node --cpu-prof instead")
+	}
+	var r jsonReader
+	r.reset(bytes.TrimPrefix(head, []byte("\ufeff")))
+	seen := map[string]bool{}
+	if r.peek() != '{' {
+		return nil
+	}
+	for r.object(); r.key(); r.skip() {
+		key := string(r.name)
+		seen[key] = true
+		switch {
+		case key == "snapshot":
+			return refuse(Invalid, "", "a heap snapshot: it says what is in memory and not where time went; record a CPU profile")
+		case key == "head" && isSampledHeap(r):
+			return refuse(Invalid, "", "a heap profile: its sizes are bytes and not time; record a CPU profile, for example with node --cpu-prof")
+		case key == "samples" && isAllocations(r):
+			return refuse(Invalid, "", "an allocation profile: its samples are bytes and not time; record a CPU profile, for example with node --cpu-prof")
+		case seen["code"] && seen["functions"] && seen["ticks"]:
+			return refuse(Invalid, "", "the processed log of node --prof; record with node --cpu-prof instead")
+		case key == "log" && r.peek() == '{' && bytes.Contains(head, []byte(`"entries"`)):
+			return refuse(Invalid, "", "an HTTP archive (HAR): it has requests and no stacks; record a trace in the Performance panel")
+		}
+	}
+	return nil
+}
+
+// isSampledHeap reports whether the head of a tree, which comes next, weighs bytes.
+func isSampledHeap(r jsonReader) bool {
+	if r.peek() != '{' {
+		return false
+	}
+	for r.object(); r.key(); r.skip() {
+		if string(r.name) == "selfSize" {
+			return true
+		}
+	}
+	return false
+}
+
+// isAllocations reports whether the samples that come next are of allocations.
+func isAllocations(r jsonReader) bool {
+	if r.peek() != '[' {
+		return false
+	}
+	if r.array(); !r.element() || r.peek() != '{' {
+		return false
+	}
+	for r.object(); r.key(); r.skip() {
+		if string(r.name) == "size" {
+			return true
+		}
+	}
+	return false
+}

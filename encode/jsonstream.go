@@ -1,0 +1,149 @@
+package encode
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// jsonWindow is how much of a streamed document is held, unless a string is longer.
+const jsonWindow = 256 << 10
+
+// maxJSONString bounds a string of a streamed document that is wanted.
+const maxJSONString = 64 << 20
+
+// stream makes r read a document as it comes from src, so that a file of any size takes
+// little memory. What r returns is good until more is read. Values that are skipped are
+// not checked, but for their end.
+func (r *jsonReader) stream(src io.Reader) {
+	*r = jsonReader{open: r.open, kept: r.kept, streamed: true, src: src}
+	for len(r.data) < len("\ufeff") && r.more(0) {
+	}
+	if bytes.HasPrefix(r.data, []byte("\ufeff")) {
+		r.pos = len("\ufeff")
+	}
+}
+
+// more reads more of the document, and forgets what of it stands before the offset from,
+// so that offsets are less by that after it. It returns false at the end of the document.
+func (r *jsonReader) more(from int) bool {
+	if r.src == nil {
+		return false
+	}
+	rest := r.data[from:]
+	if len(rest) > maxJSONString {
+		r.stop(refuse(TooLarge, "", "byte %d: a string of over %d bytes", r.base+int64(from), maxJSONString))
+		return false
+	}
+	buffer := r.data[:0]
+	if cap(buffer) < 2*len(rest) || cap(buffer) < jsonWindow {
+		buffer = make([]byte, 0, max(jsonWindow, 4*len(rest)))
+	}
+	buffer = append(buffer, rest...) // moved to the front
+	r.base += int64(from)
+	r.pos -= from
+	for {
+		n, err := r.src.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		r.data = buffer
+		switch {
+		case errors.Is(err, io.EOF):
+			r.src = nil
+			return n > 0
+		case err != nil:
+			r.stop(err)
+			return false
+		case n > 0:
+			return true
+		}
+	}
+}
+
+// structural tells the bytes that skipStreamed has to look at.
+var structural = func() (t [256]bool) {
+	for _, c := range []byte(`{}[]"`) {
+		t[c] = true
+	}
+	return t
+}()
+
+// skipStreamed passes over a value. Most of a trace are arguments that nobody asked for,
+// so nothing is looked at but strings and brackets.
+func (r *jsonReader) skipStreamed() {
+	switch r.peek() {
+	case '{', '[':
+	case '"':
+		r.pos++
+		r.skipString()
+		return
+	case 't':
+		r.literal("true")
+		return
+	case 'f':
+		r.literal("false")
+		return
+	case 'n':
+		r.literal("null")
+		return
+	default:
+		r.number()
+		return
+	}
+	depth := 0
+	for {
+		data := r.data
+		i := r.pos
+		for i < len(data) && !structural[data[i]] {
+			i++
+		}
+		if r.pos = i; i == len(data) {
+			if !r.more(i) {
+				r.want("the end of a value")
+				return
+			}
+			continue
+		}
+		r.pos++
+		switch data[i] {
+		case '"':
+			if r.skipString(); r.err != nil {
+				return
+			}
+		case '{', '[':
+			depth++
+		default:
+			if depth--; depth == 0 {
+				r.first = false
+				return
+			}
+		}
+	}
+}
+
+// skipString passes over the rest of a string. It may be longer than memory has room for.
+func (r *jsonReader) skipString() {
+	for {
+		i := bytes.IndexByte(r.data[r.pos:], '"')
+		if i < 0 {
+			// A backslash at the end belongs to what comes.
+			odd := trailingBackslashes(r.data[r.pos:]) % 2
+			if r.pos = len(r.data) - odd; !r.more(r.pos) {
+				r.want("the end of a string")
+				return
+			}
+			continue
+		}
+		escaped := trailingBackslashes(r.data[r.pos:r.pos+i])%2 == 1
+		if r.pos += i + 1; !escaped {
+			return
+		}
+	}
+}
+
+func trailingBackslashes(s []byte) int {
+	n := 0
+	for n < len(s) && s[len(s)-1-n] == '\\' {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,394 @@
+package encode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// DecodeSpeedscope reads the file format of speedscope, specified in
+// https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts. Each of its
+// profiles becomes a thread with one stream. Time 0 is the earliest start of a profile.
+//
+// A sampled profile has a sample for each of its own, whose weight is its time. An
+// evented one has a sample wherever the stack changes. Absolute times are rounded to
+// microseconds and not durations, so that sums stay exact. Values without a unit are
+// taken as microseconds, with a warning. A profile of bytes is no profile of time and is
+// left out; if the file has no other, it is refused.
+//
+// Events that do not match are mended, and the warnings say how many: what is closed
+// below open frames closes those too, what closes nothing is skipped, what is open at
+// the end closes there, and a time that runs backwards is that of the event before it.
+func DecodeSpeedscope(data []byte, lim Limits) (*trie.Recording, error) {
+	d := scopeReader{lim: lim.WithDefaults()}
+	d.reset(data)
+	d.document()
+	if d.err != nil {
+		return nil, d.err
+	}
+	return d.recording()
+}
+
+// scopeReader decodes the format of speedscope.
+type scopeReader struct {
+	jsonReader
+	lim      Limits
+	frames   []scopeFrame
+	profiles []scopeProfile
+	nodes    int // of all profiles
+	samples  int // of all profiles
+	warnings []string
+}
+
+// scopeFrame is a frame, and the number that it has in the trie of a profile, if that
+// profile is the one with the number owner: they share their frames.
+type scopeFrame struct {
+	trie.Frame
+	id    trie.FrameID
+	owner int // from 1 up
+}
+
+// scopeProfile is a profile with times in its own unit.
+type scopeProfile struct {
+	field           string // where it stands in the document
+	kind, name      string
+	unit            string
+	start, end      float64
+	trie            *trie.Trie
+	leaves          []trie.NodeID // of the stacks of a sampled profile, or after each event
+	at              []float64     // time of each event
+	weights         []float64     // of the samples
+	late, unmatched int           // events that were mended
+	unclosed        int           // frames that were open at the end
+}
+
+// scopeUnit returns how many microseconds a unit of time is: factor/divisor, which are
+// both exact.
+func scopeUnit(unit string) (factor, divisor float64, ok bool) {
+	switch unit {
+	case "nanoseconds":
+		return 1, 1e3, true
+	case "microseconds", "none":
+		return 1, 1, true
+	case "milliseconds":
+		return 1e3, 1, true
+	case "seconds":
+		return 1e6, 1, true
+	}
+	return 0, 1, false
+}
+
+// document reads the document. The profiles refer to frames that may stand behind them,
+// so they are read last.
+func (d *scopeReader) document() {
+	profiles := -1 // where they begin
+	for d.object(); d.key(); {
+		switch string(d.name) {
+		case "shared":
+			for d.object(); d.key(); {
+				if string(d.name) == "frames" {
+					d.readFrames()
+				} else {
+					d.skip()
+				}
+			}
+		case "profiles":
+			d.peek()
+			profiles = d.pos
+			d.skip()
+		default:
+			d.skip()
+		}
+	}
+	d.end()
+	if d.err == nil && profiles < 0 {
+		d.stop(refuse(Malformed, "profiles", "missing"))
+	}
+	if d.err != nil {
+		return
+	}
+	d.pos = profiles
+	d.array()
+	for i := 0; d.element(); i++ {
+		d.readProfile(fmt.Sprintf("profiles[%d]", i))
+	}
+}
+
+func (d *scopeReader) readFrames() {
+	d.frames = nil
+	for d.array(); d.element(); {
+		field := fmt.Sprintf("shared.frames[%d]", len(d.frames))
+		if err := check("shared.frames", len(d.frames)+1, d.lim.Frames); err != nil {
+			d.stop(err)
+			return
+		}
+		var f trie.Frame
+		for d.object(); d.key(); {
+			switch string(d.name) {
+			case "name":
+				f.Name = functionOf(d.text(field+".name", d.lim.StringBytes))
+			case "file":
+				f.Resource = d.text(field+".file", d.lim.StringBytes)
+			case "line":
+				f.Line = d.position()
+			case "col":
+				f.Column = d.position()
+			default:
+				d.skip()
+			}
+		}
+		d.frames = append(d.frames, scopeFrame{Frame: f})
+	}
+}
+
+// text reads a string of up to most bytes, or null as "".
+func (r *jsonReader) text(field string, most int) string {
+	if r.null() {
+		return ""
+	}
+	s := r.str()
+	if err := check(field, len(s), most); err != nil {
+		r.stop(err)
+		return ""
+	}
+	return string(s)
+}
+
+// position reads a line or column from 1 up. Anything else, such as null, is 0: files
+// have -1 and the like for what is not known.
+func (r *jsonReader) position() uint32 {
+	if c := r.peek(); c != '-' && c-'0' > 9 {
+		r.skip()
+		return 0
+	}
+	n, ok := r.whole(math.MaxUint32)
+	if !ok {
+		return 0
+	}
+	return uint32(n)
+}
+
+func (d *scopeReader) readProfile(field string) {
+	p := scopeProfile{field: field, trie: trie.New()}
+	for d.object(); d.key(); {
+		switch string(d.name) {
+		case "type":
+			p.kind = d.text(field+".type", d.lim.StringBytes)
+		case "name":
+			p.name = d.text(field+".name", d.lim.StringBytes)
+		case "unit":
+			p.unit = d.text(field+".unit", d.lim.StringBytes)
+		case "startValue":
+			p.start = d.float()
+		case "endValue":
+			p.end = d.float()
+		case "events":
+			d.readEvents(&p)
+		case "samples":
+			d.readStacks(&p)
+		case "weights":
+			p.weights = nil
+			for d.array(); d.element(); {
+				p.weights = append(p.weights, d.float())
+				if len(p.weights) > d.lim.Samples {
+					d.stop(check(field+".weights", len(p.weights), d.lim.Samples))
+				}
+			}
+		default:
+			d.skip()
+		}
+	}
+	if err := check("profiles", len(d.profiles)+1, d.lim.Resources); err != nil {
+		d.stop(err)
+	}
+	d.profiles = append(d.profiles, p)
+}
+
+// frame reads the number of a frame, in an element of a list of p.
+func (d *scopeReader) frame(p *scopeProfile, list string, i int) uint64 {
+	n, ok := d.whole(math.MaxUint32)
+	if d.err == nil && (!ok || n >= uint64(len(d.frames))) {
+		d.stop(refuse(Invalid, p.element(list, i), "not the number of one of %d frames", len(d.frames)))
+	}
+	return n
+}
+
+// element names an element of a list of p.
+func (p *scopeProfile) element(list string, i int) string {
+	return fmt.Sprintf("%s.%s[%d]", p.field, list, i)
+}
+
+// call returns the node for a call of a frame by n.
+func (d *scopeReader) call(p *scopeProfile, n trie.NodeID, frame uint64) trie.NodeID {
+	if d.err != nil {
+		return n
+	}
+	f, owner := &d.frames[frame], len(d.profiles)+1
+	if f.owner != owner {
+		f.id, f.owner = p.trie.Intern(f.Frame), owner
+	}
+	before := len(p.trie.Nodes)
+	n = p.trie.Child(n, f.id)
+	d.nodes += len(p.trie.Nodes) - before
+	if err := check(p.field, d.nodes, d.lim.Nodes); err != nil {
+		d.stop(err)
+	}
+	return n
+}
+
+// sampled counts one more sample.
+func (d *scopeReader) sampled(p *scopeProfile, leaf trie.NodeID) {
+	p.leaves = append(p.leaves, leaf)
+	if d.samples++; d.samples > d.lim.Samples {
+		d.stop(refuse(TooLarge, p.field, "more than %d samples or events in all", d.lim.Samples))
+	}
+}
+
+func (d *scopeReader) readStacks(p *scopeProfile) {
+	p.leaves, p.at = nil, nil
+	d.array()
+	for i := 0; d.element(); i++ {
+		n := trie.Root
+		for d.array(); d.element(); {
+			n = d.call(p, n, d.frame(p, "samples", i))
+		}
+		d.sampled(p, n)
+	}
+}
+
+// openFrames are the calls of an evented profile that are not over, root first.
+type openFrames struct {
+	calls []openFrame
+	count map[uint64]int // how often each frame is open
+}
+
+type openFrame struct {
+	frame uint64
+	node  trie.NodeID
+}
+
+func (o *openFrames) leaf() trie.NodeID {
+	if len(o.calls) == 0 {
+		return trie.Root
+	}
+	return o.calls[len(o.calls)-1].node
+}
+
+func (o *openFrames) push(frame uint64, n trie.NodeID) {
+	o.calls = append(o.calls, openFrame{frame, n})
+	o.count[frame]++
+}
+
+// close closes the innermost call of frame and all calls in it. It reports whether that
+// was all in order.
+func (o *openFrames) close(frame uint64) bool {
+	if o.count[frame] == 0 {
+		return false
+	}
+	for i := 0; ; i++ {
+		c := o.calls[len(o.calls)-1]
+		o.calls = o.calls[:len(o.calls)-1]
+		o.count[c.frame]--
+		if c.frame == frame {
+			return i == 0
+		}
+	}
+}
+
+func (d *scopeReader) readEvents(p *scopeProfile) {
+	p.leaves, p.at = nil, nil
+	open := openFrames{count: map[uint64]int{}}
+	d.array()
+	for i := 0; d.element(); i++ {
+		kind, frame, at := "", uint64(math.MaxUint64), math.NaN()
+		for d.object(); d.key(); {
+			switch string(d.name) {
+			case "type":
+				kind = d.text(p.field, d.lim.StringBytes)
+			case "frame":
+				frame = d.frame(p, "events", i)
+			case "at":
+				at = d.float()
+			default:
+				d.skip()
+			}
+		}
+		switch {
+		case d.err != nil:
+			return
+		case frame == math.MaxUint64 || math.IsNaN(at):
+			d.stop(refuse(Malformed, p.element("events", i), "no frame or no time"))
+			return
+		case kind == "O":
+			open.push(frame, d.call(p, open.leaf(), frame))
+		case kind != "C":
+			d.stop(refuse(Malformed, p.element("events", i)+".type", "%.20q is neither O nor C", kind))
+			return
+		case !open.close(frame):
+			p.unmatched++
+		}
+		if n := len(p.at); n > 0 && at < p.at[n-1] {
+			at = p.at[n-1]
+			p.late++
+		}
+		p.at = append(p.at, at)
+		d.sampled(p, open.leaf())
+	}
+	p.unclosed = len(open.calls)
+}
+
+// isSpeedscope reports whether head, or the document that it is the beginning of, is in
+// the format of speedscope.
+func isSpeedscope(head []byte) bool {
+	var r jsonReader
+	r.reset(head)
+	for r.object(); r.key(); {
+		switch name := string(r.name); {
+		case name == "$schema" && r.peek() == '"':
+			if strings.Contains(string(r.str()), "speedscope") {
+				return true
+			}
+		case name == "shared" && r.hasMember("frames"), name == "profiles" && r.firstHasMember("startValue"):
+			return true
+		case name != "shared" && name != "profiles":
+			r.skip()
+		}
+	}
+	return false
+}
+
+// hasMember reads a value, and reports whether it is an object that has a member of one
+// of these names. If so, the rest of the object is not read.
+func (r *jsonReader) hasMember(names ...string) bool {
+	if r.peek() != '{' {
+		r.skip()
+		return false
+	}
+	for r.object(); r.key(); r.skip() {
+		if slices.Contains(names, string(r.name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstHasMember reads a value, and reports whether it is an array whose first element
+// is an object that has a member of one of these names. If so, the rest is not read.
+func (r *jsonReader) firstHasMember(names ...string) bool {
+	if r.peek() != '[' {
+		r.skip()
+		return false
+	}
+	r.array()
+	for first := true; r.element(); first = false {
+		if !first {
+			r.skip()
+		} else if r.hasMember(names...) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,219 @@
+package encode
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// writer is a format of the tests: merged, in time order, or both.
+type writer struct {
+	name  string
+	write func(w io.Writer, p *trie.Profile, o Output) error
+	timed func(w io.Writer, lines []*trie.Timeline, o Output) error
+}
+
+// writers are the formats of viewers. Binary ones have tests of their own.
+func writers() []writer {
+	return []writer{
+		{"d3", EncodeD3, EncodeD3Timed},
+		{"svg", EncodeSVG, nil},
+		{"cpuprofile", EncodeCPUProfile, EncodeCPUProfileTimed},
+		{"speedscope", EncodeSpeedscope, EncodeSpeedscopeTimed},
+		{"chrometrace", nil, EncodeChromeTraceTimed},
+		{"firefox", nil, EncodeFirefoxTimed},
+		{"otlp", EncodeOTLP, nil},
+		{"tree", EncodeTree, nil},
+		{"csv", EncodeCSV, nil},
+	}
+}
+
+// written returns what a format writes.
+func written(t testing.TB, write func(io.Writer, *trie.Profile, Output) error, p *trie.Profile, o Output) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b, p, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// writtenTimed returns what a format writes in time order.
+func writtenTimed(t testing.TB, write func(io.Writer, []*trie.Timeline, Output) error, o Output, lines ...*trie.Timeline) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b, lines, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// withoutPrograms leaves out of a chart what is the same in all of them.
+func withoutPrograms(s string) string {
+	s = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(s, "<style/>")
+	return regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(s, "<script/>")
+}
+
+// comparedPair returns two profiles that share some stacks: one has more of a function,
+// less of another, one that is new and one that is gone.
+func comparedPair() (now, base *trie.Profile) {
+	now, base = trie.NewProfile(), trie.NewProfile()
+	lodash := trie.Frame{Name: "map", Resource: "https://example.com/node_modules/lodash/map.js", Line: 3, Column: 1}
+	now.Add(nil, now.Insert(frameMain), trie.Weight{Self: 30_000, Samples: 3, Reach: 2})
+	now.Add(nil, now.Insert(frameMain, frameRender), trie.Weight{Self: 70_000, Samples: 7, Reach: 2})
+	now.Add(nil, now.Insert(frameMain, lodash), trie.Weight{Self: 10_001, Samples: 1, Reach: 1})
+	base.Add(nil, base.Insert(frameMain), trie.Weight{Self: 30_000, Samples: 3, Reach: 1})
+	base.Add(nil, base.Insert(frameMain, frameRender), trie.Weight{Self: 90_000, Samples: 9, Reach: 1})
+	base.Add(trie.MakeLabels("page", "/old"), base.Insert(frameDOM), trie.Weight{Self: 5_000, Samples: 1, Reach: 1})
+	now.Views, now.Traces, base.Views, base.Traces = 2, 2, 1, 1
+	return now, base
+}
+
+// someTimelines returns two threads: one with a gap, with a call that is repeated at
+// once, and with an event in it; and one that begins earlier.
+func someTimelines() []*trie.Timeline {
+	main := &trie.Timeline{Trie: *trie.New(), Process: 7, Thread: 8, Name: "CrRendererMain"}
+	outer, inner := main.Insert(frameMain), main.Insert(frameMain, frameRender)
+	layout := main.Insert(frameMain, frameRender, trie.Frame{Name: "Layout"})
+	main.Calls = []trie.Call{
+		{Node: outer, Start: 1_000, End: 6_000},
+		{Node: inner, Start: 2_000, End: 4_000},
+		{Node: layout, Start: 2_500, End: 3_000, Event: true},
+		{Node: inner, Start: 4_000, End: 6_000},
+		{Node: outer, Start: 9_000, End: 9_500},
+	}
+	worker := &trie.Timeline{Trie: *trie.New(), Process: 7, Thread: 9}
+	worker.Calls = []trie.Call{{Node: worker.Insert(trie.Frame{}), Start: 500, End: 800}}
+	return []*trie.Timeline{main, worker}
+}
+
+func TestWrittenGolden(t *testing.T) {
+	now, base := comparedPair()
+	for _, f := range writers() {
+		if f.name == "otlp" {
+			continue
+		}
+		check := func(name, got string) {
+			t.Run(name+"/"+f.name, func(t *testing.T) {
+				compareGolden(t, "formats/"+name+"."+f.name, []byte(withoutPrograms(got)))
+			})
+		}
+		if f.write != nil {
+			check("written-groups", written(t, f.write, groupedProfile(), Output{Title: "/feed"}))
+			check("written-odd", written(t, f.write, oddTrace().Profile(), Output{}))
+			check("written-difference", written(t, f.write, difference(), Output{}))
+			check("written-nothing", written(t, f.write, trie.NewProfile(), Output{}))
+			check("compared", written(t, f.write, now, Output{Base: base}))
+		}
+		if f.timed != nil {
+			lines := someTimelines()
+			if f.name == "cpuprofile" {
+				lines = lines[:1]
+			}
+			check("timed", writtenTimed(t, f.timed, Output{Title: "/feed"}, lines...))
+			check("timed-nothing", writtenTimed(t, f.timed, Output{}))
+		}
+	}
+}
+
+// TestWrittenTwice: equal input gives equal bytes, in whatever order it was put together,
+// and is not changed.
+func TestWrittenTwice(t *testing.T) {
+	now, base := comparedPair()
+	shuffled := trie.Merge(trie.NewProfile(), now)
+	shuffled.Intern(trie.Frame{Name: "never called"})
+	before, beforeBase := trie.Merge(now), trie.Merge(base)
+	for _, f := range writers() {
+		if f.write == nil {
+			continue
+		}
+		for _, o := range []Output{{}, {Base: base}} {
+			if written(t, f.write, now, o) != written(t, f.write, now.Canonical(), o) {
+				t.Errorf("%s: the order of nodes changes the output", f.name)
+			}
+			if written(t, f.write, now, o) != written(t, f.write, shuffled, o) {
+				t.Errorf("%s: a frame that nothing calls changes the output", f.name)
+			}
+		}
+	}
+	if !now.Equal(before) || !base.Equal(beforeBase) {
+		t.Error("a profile was changed")
+	}
+}
+
+// TestWrittenDeep: no format calls itself for each call on the stack.
+func TestWrittenDeep(t *testing.T) {
+	const depth = 20_000
+	p := trie.NewProfile()
+	line := &trie.Timeline{Trie: *trie.New()}
+	stack := make([]trie.Frame, depth)
+	for i := range stack {
+		stack[i] = trie.Frame{Name: "f", Line: uint32(i % 2)}
+	}
+	p.Add(nil, p.Insert(stack...), trie.Weight{Self: 1_000, Samples: 1, Reach: 1})
+	line.Insert(stack...)
+	for n := range depth {
+		line.Calls = append(line.Calls, trie.Call{Node: trie.NodeID(n + 1), Start: int64(n), End: int64(2*depth - n)})
+	}
+	for _, f := range writers() {
+		if f.write != nil {
+			for _, o := range []Output{{}, {Base: p}, {Rows: -1}} {
+				if got := written(t, f.write, p, o); len(got) > 8<<20 {
+					t.Errorf("%s: %d bytes", f.name, len(got))
+				}
+			}
+		}
+		if f.timed != nil {
+			writtenTimed(t, f.timed, Output{}, line)
+		}
+	}
+}
+
+// failAfter fails once it has taken n bytes.
+type failAfter struct{ n int }
+
+func (f *failAfter) Write(b []byte) (int, error) {
+	if f.n -= len(b); f.n < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+var errFull = errors.New("disk full")
+
+// TestWrittenErrors: what could not be written is an error.
+func TestWrittenErrors(t *testing.T) {
+	for _, f := range writers() {
+		if f.write != nil {
+			if err := f.write(&failAfter{10}, groupedProfile(), Output{}); !errors.Is(err, errFull) {
+				t.Errorf("%s: got %v", f.name, err)
+			}
+		}
+		if f.timed != nil {
+			if err := f.timed(&failAfter{10}, someTimelines()[:1], Output{}); !errors.Is(err, errFull) {
+				t.Errorf("%s in time order: got %v", f.name, err)
+			}
+		}
+	}
+}
+
+// hostileNames are names that a document could be broken with.
+func hostileNames() []string {
+	return []string{
+		"</script><script>x()</script>", "]]>", `"><img onerror=x() src=a>`, "\x00\x1b[2J\ufffe\r\n\t", "\xff\xfe", "&amp;", "=cmd()",
+		strings.Repeat("long", 2_500), "日本語", "a;b",
+	}
+}
+
+func hostileProfile() *trie.Profile {
+	p := trie.NewProfile()
+	for i, name := range hostileNames() {
+		p.Add(trie.MakeLabels("page", name), p.Insert(trie.Frame{Name: name, Resource: name}), trie.Weight{Self: int64(1_000 + i), Samples: 1, Reach: 1})
+	}
+	return p
+}
