@@ -14,6 +14,7 @@ const module = "github.com/fieldtrie/fieldtrie/"
 var mayImport = map[string][]string{
 	"proto/fieldtrie/v1": {},
 	"trie":               {},
+	"wasm":               {"trie"},
 	"encode":             {"trie", "proto/fieldtrie/v1"},
 	"store":              {},
 	"collect":            {"trie", "encode", "store"},
@@ -21,8 +22,9 @@ var mayImport = map[string][]string{
 	"sdk":                {},
 	"sdk/build":          {},
 	"cmd/ingest":         {"trie", "encode", "store", "collect", "query", "sdk"},
-	"cmd/aggregate":      {"trie", "encode", "store", "query"},
+	"cmd/aggregate":      {"trie", "encode", "store", "query", "wasm"},
 	"cmd/demo":           {},
+	"viewers":            {"trie", "encode"},
 	"bench":              {"trie", "encode", "store"},
 }
 
@@ -40,6 +42,9 @@ var onlyIn = map[string]struct {
 	"github.com/prometheus":           {[]string{"collect", "cmd/ingest"}, "queries are not instrumented yet"},
 	"github.com/klauspost/compress":   {[]string{"store", "collect", "bench"}, "formats do not compress"},
 	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
+	"github.com/ianlancetaylor":       {[]string{"wasm"}, "only compiled code has mangled names"},
+	"go.opentelemetry.io/proto":       {[]string{"encode"}, "OTLP is one format among several"},
+	"golang.org/x/text":               {[]string{"encode"}, "all but files is UTF-8"},
 	"github.com/evanw/esbuild":        {[]string{"sdk/build"}, "the daemon serves scripts that are built"},
 }
 

@@ -44,7 +44,7 @@ func TestMergeFiles(t *testing.T) {
 			continue
 		}
 		var calls uint64
-		got, err := MergeFiles(t.Context(), each, sel, func(n uint64) { calls = n })
+		got, err := MergeFiles(t.Context(), each, sel, Pick{}, func(p Progress) { calls = uint64(p.Files) })
 		if err != nil {
 			t.Errorf("%+v: %v", sel, err)
 			continue
@@ -59,7 +59,7 @@ func TestMergeFiles(t *testing.T) {
 		if len(sel.Labels) > 0 && sel.Labels[0].Key != "release" {
 			continue // a profile has the labels page, feature and release only
 		}
-		fromProfile, err := MergeFiles(t.Context(), []File{merged}, sel, nil)
+		fromProfile, err := MergeFiles(t.Context(), []File{merged}, sel, Pick{}, nil)
 		if err != nil {
 			t.Errorf("%+v: %v", sel, err)
 		} else if sums := sumsOf(fromProfile.Profile); !maps.Equal(sums, want) {
@@ -77,7 +77,7 @@ func TestMergeFilesCounts(t *testing.T) {
 	each, merged := traceFiles(t, spanTraces(0))
 	for _, grouped := range []bool{false, true} {
 		for name, files := range map[string][]File{"traces": each, "profile": {merged}} {
-			got, err := MergeFiles(t.Context(), files, Selection{Grouped: grouped}, nil)
+			got, err := MergeFiles(t.Context(), files, Selection{Grouped: grouped}, Pick{}, nil)
 			if err != nil || got.Profile.Traces != 24 || got.Profile.Views != 12 {
 				t.Errorf("%s, grouped %v: %d traces, %d views, %v", name, grouped, got.Profile.Traces, got.Profile.Views, err)
 			}
@@ -85,7 +85,7 @@ func TestMergeFilesCounts(t *testing.T) {
 	}
 	// Of a part of a profile nobody knows which page views its groups share.
 	for _, grouped := range []bool{false, true} {
-		got, err := MergeFiles(t.Context(), []File{merged}, Selection{Feature: "edit", Grouped: grouped}, nil)
+		got, err := MergeFiles(t.Context(), []File{merged}, Selection{Feature: "edit", Grouped: grouped}, Pick{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestMergeFilesCounts(t *testing.T) {
 			t.Errorf("grouped %v: %d traces, %d views, the groups have %+v", grouped, p.Traces, p.Views, c)
 		}
 	}
-	got, err := MergeFiles(t.Context(), append(each, merged), Selection{}, nil)
+	got, err := MergeFiles(t.Context(), append(each, merged), Selection{}, Pick{}, nil)
 	if err != nil || got.Profile.Traces != 48 || got.Profile.Views != 24 {
 		t.Errorf("both: %d traces, %d views, %v", got.Profile.Traces, got.Profile.Views, err)
 	}
@@ -116,13 +116,13 @@ func TestMergeFilesErrors(t *testing.T) {
 		"x: malformed: ":            fileOf("x", []byte("hello")),
 		"x: read as profilertrace:": fileOf("x", []byte(`{"frames":[{"name":"f"}],"stacks":[]}`)),
 	} {
-		if _, err := MergeFiles(t.Context(), []File{f}, Selection{}, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := MergeFiles(t.Context(), []File{f}, Selection{}, Pick{}, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := MergeFiles(ctx, []File{fileOf("x", nil)}, Selection{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := MergeFiles(ctx, []File{fileOf("x", nil)}, Selection{}, Pick{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

@@ -53,6 +53,9 @@ func (h handler) profile(w http.ResponseWriter, r *http.Request) {
 		name = "pprof"
 	}
 	format, err := encode.Writer(name)
+	if err == nil && format.Encode == nil {
+		err = fmt.Errorf("%s is written in time order, which a merge has not", name)
+	}
 	if err != nil {
 		writeError(w, http.StatusBadRequest, fmt.Errorf("parameter format: %w", err))
 		return
@@ -118,7 +121,11 @@ func contentType(f encode.Format) string {
 	switch {
 	case f.Binary:
 		return "application/octet-stream"
-	case f.Name == "json":
+	case f.Name == "svg":
+		return "image/svg+xml"
+	case f.Name == "csv":
+		return "text/csv; charset=utf-8"
+	case slices.Contains([]string{"json", "d3", "speedscope", "cpuprofile"}, f.Name):
 		return "application/json"
 	}
 	return "text/plain; charset=utf-8"

@@ -242,7 +242,8 @@ func TestHandlerErrors(t *testing.T) {
 		{"profile?until=1", "parameter until: "},
 		{"profile?since=1h&until=2h", "since (2026-11-21T13:30:00Z) must be before until (2026-11-21T12:30:00Z)"},
 		{"profile?since=1h&until=1h", "must be before"},
-		{"profile?format=svg", `parameter format: unknown format "svg"; known are trie, pprof, folded, top, json`},
+		{"profile?format=html", `parameter format: unknown format "html"; known are trie, pprof, `},
+		{"profile?format=firefox", "parameter format: firefox is written in time order, which a merge has not"},
 		{"catalog?page=/a", `unknown parameter "page"; known are since, until`},
 		{"catalog?since=x", "parameter since: "},
 		{"catalog?since=1h&until=2h", "must be before"},
@@ -335,7 +336,7 @@ func TestHandlerFormats(t *testing.T) {
 			t.Errorf("%s: stats %+v, %v", query, stats, err)
 		}
 		if media == "application/octet-stream" {
-			doc, err := encode.Decode(w.Body.Bytes(), encode.FileLimits())
+			doc, err := encode.Decode(w.Body, encode.FileLimits())
 			if err != nil || doc.Profile == nil || len(sumsOf(doc.Profile)) == 0 {
 				t.Errorf("%s: %v", query, err)
 			}

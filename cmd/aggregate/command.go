@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/wasm"
 )
 
 // command is what the command line asks for.
@@ -29,14 +33,21 @@ type command struct {
 	rows                   int
 	data, addr             string
 	list                   string
+	threads                []string
+	profile                string
+	events, idle, timed    bool
+	by                     string
+	wasm                   []string
+	diff                   string
 	files                  []string
 
 	selection query.Selection
+	pick      query.Pick
 	format    encode.Format
 }
 
-// lists are what --list can print.
-var lists = [...]string{"pages", "features", "releases"}
+// lists are what --list can print: of a store, and, the last, of files.
+var lists = [...]string{"pages", "features", "releases", "threads"}
 
 func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.page, "page", "p", "", "`PAGE` such as /feed (default all)")
@@ -50,7 +61,15 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top shows; -1 shows all")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest")
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419")
-	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases that there is data for")
+	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases that there is data for, or the threads of files")
+	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, resource or package (npm)")
+	fs.StringVar(&c.diff, "diff", "", "profile `FILE` to compare with: what is written is the difference")
+	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` whose names replace wasm-function[N]; repeatable")
+	fs.StringArrayVar(&c.threads, "thread", nil, "of files: only the thread with this `NAME`, number or PROCESS/NUMBER; repeatable (default all with samples)")
+	fs.StringVar(&c.profile, "profile", "", "of files: the `SOURCE` or id of the profile to take of a thread that has several")
+	fs.BoolVar(&c.events, "events", false, "of files: merge the events of the browser (tasks, layout, …) with the functions")
+	fs.BoolVar(&c.idle, "idle", false, "of files: show idle time, too")
+	fs.BoolVar(&c.timed, "timed", false, "of files: write calls in time order instead of merging them")
 }
 
 // check reads the flags that need reading and refuses those that contradict each other.
@@ -66,14 +85,28 @@ func (c *command) check(fs *pflag.FlagSet) error {
 		}
 		return nil
 	}
+	if c.list != "" && (c.list == "threads") != (len(c.files) > 0) {
+		return fmt.Errorf("--list %s: threads are those of files, pages, features and releases those of a store", c.list)
+	}
 	if len(c.files) > 0 {
-		if err := not("files", "since", "until", "data", "addr", "list"); err != nil {
+		if err := not("files", "since", "until", "data", "addr"); err != nil {
 			return err
 		}
 		c.since = ""
+	} else {
+		for _, flag := range []string{"thread", "profile", "events", "idle", "timed"} {
+			if fs.Changed(flag) {
+				return fmt.Errorf("--%s is for files, and there are none on the command line", flag)
+			}
+		}
 	}
 	if c.list != "" {
-		if err := not("--list", "feature", "release", "label", "rows"); err != nil {
+		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "wasm"); err != nil {
+			return err
+		}
+	}
+	if c.timed {
+		if err := not("--timed", "page", "feature", "release", "label", "diff", "rows"); err != nil {
 			return err
 		}
 	}
@@ -106,6 +139,18 @@ func (c *command) checkFormat() error {
 	if c.format, err = encode.Writer(c.formatName); err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
+	switch f := c.format; {
+	case f.Encode == nil && len(c.files) == 0:
+		return fmt.Errorf("--format %s is in time order, which merged traces of a store have not; name files", f.Name)
+	case f.Encode == nil && c.diff != "", c.diff != "" && !f.Compares:
+		return fmt.Errorf("--format %s can not show a difference; %s can", f.Name,
+			strings.Join(encode.Names(func(f encode.Format) bool { return f.Compares }), ", "))
+	case f.Encode == nil:
+		c.timed = true
+	case c.timed && f.EncodeTimed == nil:
+		return fmt.Errorf("--timed: %s has no time order; %s have", f.Name,
+			strings.Join(encode.Names(func(f encode.Format) bool { return f.EncodeTimed != nil }), ", "))
+	}
 	if c.format.Binary && c.output == "" && isTerminal(c.stdout) {
 		return fmt.Errorf("will not write %s to a terminal; use --output FILE, a pipe, or --format top", c.format.Name)
 	}
@@ -136,18 +181,78 @@ func (c *command) checkSelection() error {
 		return fmt.Errorf("--since %s is not before --until %s", c.since, c.until)
 	}
 	// Formats that keep labels get them; the others count each page view once.
-	s.Grouped = c.formatName == "pprof" || c.formatName == "trie"
+	s.Grouped = c.format.Labels
 	c.selection = s
+	return c.checkPick()
+}
+
+// checkPick reads what says how the functions of a profile are shown.
+func (c *command) checkPick() error {
+	c.pick = query.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle}
+	var modules wasm.Modules
+	for _, name := range c.wasm {
+		m, err := readModule(name)
+		if err != nil {
+			return fmt.Errorf("--wasm: %w", err)
+		}
+		modules = append(modules, m)
+	}
+	if len(modules) > 0 {
+		c.pick.Rename = modules.Rename
+	}
+	switch c.by {
+	case "function":
+	case "resource":
+		c.pick.Rename, c.pick.Fold = query.ByResource, true
+	case "package":
+		c.pick.Rename, c.pick.Fold = query.ByPackage, true
+	default:
+		return fmt.Errorf("--by %s: known are function, resource, package", c.by)
+	}
 	return nil
 }
 
-// formatTable lists the formats that can be written, for --help.
+func readModule(name string) (*wasm.Module, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	m, err := wasm.Read(f, filepath.Base(name))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return m, nil
+}
+
+// formatTable lists the formats and what they can do, for --help.
 func formatTable() string {
 	var b strings.Builder
 	for _, f := range encode.Formats() {
-		if f.Encode != nil {
-			fmt.Fprintf(&b, "  %-8s %s\n", f.Name, f.About)
+		column := fmt.Sprintf("  %-13s %s", f.Name, f.Abilities())
+		for _, text := range []string{f.About, "loses: " + f.Loses} {
+			for line := range wrapped(text, 70) {
+				fmt.Fprintf(&b, "%-20s %s\n", column, line)
+				column = ""
+			}
 		}
 	}
 	return b.String()
+}
+
+// wrapped yields text in lines of at most width bytes.
+func wrapped(text string, width int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		line := ""
+		for word := range strings.FieldsSeq(text) {
+			if line != "" && len(line)+1+len(word) > width {
+				if !yield(line) {
+					return
+				}
+				line = ""
+			}
+			line = strings.TrimPrefix(line+" "+word, " ")
+		}
+		yield(line)
+	}
 }

@@ -20,8 +20,8 @@ const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
 
 Merges the traces of a page into one profile and writes it as pprof. The traces come
 from the data directory of ingest, whether ingest is running or not, from a daemon
-elsewhere (--addr), or from files: any number of profiles and traces in any format that
-can be read, gzipped or not, told by their content; "-" is standard input.
+elsewhere (--addr), or from files: any number of profiles, traces and recordings in any
+format that can be read, gzipped or not, told by their content; "-" is standard input.
 
 Examples:
 
@@ -30,12 +30,19 @@ Examples:
 
   aggregate --page /feed --feature search --since 7d --format top
   aggregate --list pages
-  aggregate --format folded trace1.json trace2.json | flamegraph.pl > flame.svg
+
+  aggregate -f svg -o flame.svg CPU.*.cpuprofile          all threads of a node program
+  aggregate --list threads Trace.json.gz                  what a Chrome trace holds
+  aggregate -f tree --events --thread CrRendererMain Trace.json.gz
+  aggregate -f top --diff before.cpuprofile after.cpuprofile
+  aggregate -f speedscope --timed trace.json -o trace.speedscope.json
 
 Flags:
 %s
 TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339.
-Formats to write:
+
+Formats (r read, w written, t written in time order, d shows a difference; what each
+keeps and loses is in docs/formats.md):
 %s
 Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line.
 `
@@ -81,8 +88,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := c.check(fs); err != nil {
 		return usageError{err}
 	}
-	if c.list != "" {
+	switch {
+	case c.list == "threads":
+		return c.printThreads(ctx)
+	case c.list != "":
 		return c.printCatalog(ctx)
+	case c.timed:
+		return c.printTimed(ctx)
 	}
 	return c.printProfile(ctx)
 }

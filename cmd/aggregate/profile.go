@@ -48,26 +48,33 @@ func (c *command) source() (query.Source, func() error, error) {
 }
 
 // printProfile merges what is asked for and writes it.
-func (c *command) printProfile(ctx context.Context) (err error) {
-	var result query.Result
-	p := progress{w: c.stderr, on: isTerminal(c.stderr), started: time.Now()}
+func (c *command) printProfile(ctx context.Context) error {
+	base, err := c.base(ctx)
+	if err != nil {
+		return err
+	}
 	if len(c.files) > 0 {
-		result, err = query.MergeFiles(ctx, c.inputs(), c.selection, p.files(len(c.files)))
-		p.clear()
+		result, err := c.mergeFiles(ctx, c.inputs())
 		if err != nil {
 			return err
 		}
 		if c.empty(result) {
 			return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
 		}
-		return c.write(result)
+		return c.write(result, base)
 	}
+	return c.printStored(ctx, base)
+}
+
+// printStored merges what is asked for of a store and writes it.
+func (c *command) printStored(ctx context.Context, base *trie.Profile) (err error) {
 	src, done, err := c.source()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	result, err = src.Profile(ctx, c.selection, p.traces)
+	p := c.progress()
+	result, err := src.Profile(ctx, c.selection, p.traces)
 	p.clear()
 	if err != nil {
 		return err
@@ -76,7 +83,49 @@ func (c *command) printProfile(ctx context.Context) (err error) {
 	if c.empty(result) {
 		return c.nothingFound(ctx, src)
 	}
-	return c.write(result)
+	result.Profile = c.pick.Rewrite(result.Profile)
+	return c.write(result, base)
+}
+
+// mergeFiles merges files and says what they lack.
+func (c *command) mergeFiles(ctx context.Context, files []query.File) (query.Result, error) {
+	p := c.progress()
+	result, err := query.MergeFiles(ctx, files, c.selection, c.pick, p.files(len(files)))
+	p.clear()
+	c.warn(result.Stats.Warnings)
+	return result, err
+}
+
+// base returns the profile to compare with, nil if there is none.
+func (c *command) base(ctx context.Context) (*trie.Profile, error) {
+	if c.diff == "" {
+		return nil, nil
+	}
+	result, err := c.mergeFiles(ctx, []query.File{{Name: c.diff, Open: func() (io.ReadCloser, error) { return os.Open(c.diff) }}})
+	if err != nil {
+		return nil, fmt.Errorf("--diff: %w", err)
+	}
+	return result.Profile, nil
+}
+
+// printTimed writes the calls of files in time order.
+func (c *command) printTimed(ctx context.Context) error {
+	p := c.progress()
+	lines, stats, err := query.TimeFiles(ctx, c.inputs(), c.pick, p.files(len(c.files)))
+	p.clear()
+	c.warn(stats.Warnings)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(lines, func(l *trie.Timeline) bool { return len(l.Calls) > 0 }) {
+		return fmt.Errorf("no calls in %s", strings.Join(c.files, ", "))
+	}
+	err = c.emit(func(w io.Writer) error { return c.format.EncodeTimed(w, lines, encode.Output{Title: c.title()}) })
+	if err != nil || c.toStdout() {
+		return err
+	}
+	fmt.Fprintf(c.stderr, "aggregate: wrote %s: %d threads\n", c.output, len(lines))
+	return nil
 }
 
 // inputs returns the files of the command line.
@@ -98,9 +147,21 @@ func (c *command) empty(r query.Result) bool {
 	return coverage == (trie.Coverage{}) && !slices.ContainsFunc(flat, func(w trie.Weight) bool { return !w.IsZero() })
 }
 
+// title says what the output is of.
+func (c *command) title() string {
+	if len(c.files) == 0 {
+		return strings.TrimSpace(c.page + " " + c.feature)
+	}
+	title := filepath.Base(c.files[0])
+	if more := len(c.files) - 1; more > 0 {
+		title += fmt.Sprintf(" and %d more", more)
+	}
+	return title
+}
+
 // write writes the profile to where the command line says.
-func (c *command) write(r query.Result) error {
-	o := encode.Output{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows}
+func (c *command) write(r query.Result, base *trie.Profile) error {
+	o := encode.Output{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base}
 	if o.Until.IsZero() && !o.Since.IsZero() {
 		o.Until = c.now
 	}
@@ -185,6 +246,11 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// progress returns what shows how far the work is, if there is a terminal.
+func (c *command) progress() *progress {
+	return &progress{w: c.stderr, on: isTerminal(c.stderr), started: time.Now()}
+}
+
 // progress shows on a terminal how far a merge is.
 type progress struct {
 	w       io.Writer
@@ -198,8 +264,10 @@ type progress struct {
 func (p *progress) traces(n uint64) { p.show(fmt.Sprintf("%d traces read", n)) }
 
 // files returns what shows that some of all files were read.
-func (p *progress) files(all int) func(uint64) {
-	return func(n uint64) { p.show(fmt.Sprintf("%d of %d files read", n, all)) }
+func (p *progress) files(all int) func(query.Progress) {
+	return func(now query.Progress) {
+		p.show(fmt.Sprintf("%d of %d files read, %d MB", now.Files, all, now.Bytes/1e6))
+	}
 }
 
 // show replaces what is shown, ten times a second, once a second has passed.
