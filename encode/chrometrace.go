@@ -70,6 +70,7 @@ type traceReader struct {
 
 	threads  map[threadKey]*traceThread
 	order    []*traceThread
+	last     *traceThread // of the event before
 	names    map[int64]int64 // numbers of processes and threads that have none
 	profiles map[profileKey]*traceProfile
 	byOrder  []*traceProfile
@@ -247,12 +248,16 @@ func (d *traceReader) keep(e *traceEvent) {
 func (d *traceReader) thread(e *traceEvent) *traceThread { return d.threadOf(threadKey{e.pid, e.tid}) }
 
 func (d *traceReader) threadOf(k threadKey) *traceThread {
+	if d.last != nil && d.last.threadKey == k {
+		return d.last
+	}
 	t := d.threads[k]
 	if t == nil {
 		t = &traceThread{threadKey: k}
 		d.threads[k] = t
 		d.order = append(d.order, t)
 	}
+	d.last = t
 	return t
 }
 
@@ -275,6 +280,10 @@ func (d *traceReader) textOf() trie.StringID {
 // processNumber reads the number of a process or thread. One that is a name gets a
 // number of its own, below zero.
 func (d *traceReader) processNumber() int64 {
+	if n, decimals, end := d.decimal(); end > 0 && decimals == 0 && n < 1<<53 {
+		d.pos = end
+		return int64(n)
+	}
 	text := d.textOf()
 	n, err := strconv.ParseInt(string(d.strings.text(text)), 10, 64)
 	if err == nil {

@@ -131,7 +131,7 @@ func TestConformance(t *testing.T) {
 						t.Errorf("thread %d of %d: got name %q, want %q", s.Tid, s.Pid, thread.Name, s.Thread)
 					}
 					events := slices.DeleteFunc(slices.Clone(thread.Events), func(e trie.Event) bool { return e.Measure })
-					totals := totalsOf(trie.Calls(nil, events))
+					totals := totalsOf(nil, events)
 					compareTotals(t, fmt.Sprintf("events of %d/%d", s.Pid, s.Tid), totals, s.RootUs, s.TopSelf, s.TopTotal, func(s string) string { return s })
 				}
 			}
@@ -157,10 +157,10 @@ type totals struct {
 	all         int64
 }
 
-// totalsOf sums the calls of l.
-func totalsOf(l *trie.Timeline) totals {
+// totalsOf sums the calls of a stream and events.
+func totalsOf(s *trie.Stream, events []trie.Event) totals {
 	m := trie.NewMerger()
-	m.AddTimeline(l, m.Group(nil))
+	m.AddCalls(s, events, m.Group(nil))
 	return profileTotals(m.Profile(), func(f trie.Frame) string { return f.Name })
 }
 
@@ -326,12 +326,11 @@ func TestConformanceConserves(t *testing.T) {
 		}
 		for i := range doc.Recording.Threads {
 			thread := &doc.Recording.Threads[i]
-			checkConserved(t, name, trie.Calls(nil, thread.Events))
+			checkConserved(t, name, nil, thread.Events)
 			for _, s := range thread.Streams {
-				alone := trie.Calls(&s, nil)
-				checkConserved(t, name, alone)
+				alone := checkConserved(t, name, &s, nil)
 				checkSampled(t, name, s.Trace, alone)
-				checkConserved(t, name, trie.Calls(&s, thread.Events))
+				checkConserved(t, name, &s, thread.Events)
 				merged++
 			}
 		}
@@ -339,9 +338,10 @@ func TestConformanceConserves(t *testing.T) {
 	t.Logf("%d files, %d streams merged with events", len(files), merged)
 }
 
-// checkConserved checks that the self times of l sum to the time that it covers.
-func checkConserved(t *testing.T, name string, l *trie.Timeline) {
+// checkConserved checks that the self times of calls sum to the time that they cover.
+func checkConserved(t *testing.T, name string, s *trie.Stream, events []trie.Event) *trie.Timeline {
 	t.Helper()
+	l := trie.Calls(s, events)
 	var covered, end int64
 	end = math.MinInt64
 	for _, c := range l.Calls {
@@ -349,12 +349,13 @@ func checkConserved(t *testing.T, name string, l *trie.Timeline) {
 			covered, end = covered+c.End-c.Start, c.End
 		} else if l.Nodes[c.Node].Parent == trie.Root || c.End > end {
 			t.Errorf("%s: call %+v does not nest", name, c)
-			return
+			return l
 		}
 	}
-	if self := totalsOf(l).all; self != covered || l.Self() != covered {
+	if self := totalsOf(s, events).all; self != covered || l.Self() != covered {
 		t.Errorf("%s: self times sum to %d µs, covered are %d", name, self, covered)
 	}
+	return l
 }
 
 // checkSampled checks that the calls of a stream take the time of its samples, exactly.

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -44,11 +45,12 @@ type cpuProfileReader struct {
 	lim     Limits
 	profile *v8Profile
 
-	legacy             bool      // seconds instead of µs, and lines from 1
-	nodes              bool      // there were some, or at least a place for them
-	startTime, endTime float64   // µs, or s
-	deltas             []float64 // µs
-	stamps             []float64 // µs
+	legacy             bool                    // seconds instead of µs, and lines from 1
+	nodes              bool                    // there were some, or at least a place for them
+	startTime, endTime float64                 // µs, or s
+	callFrames         map[string]trie.FrameID // by their text; see callFrame
+	deltas             []float64               // µs
+	stamps             []float64               // µs
 }
 
 // maxTreeDepth is how deep the calls of the older form may be nested.
@@ -178,7 +180,38 @@ func (f *v8Place) member(d *cpuProfileReader) bool {
 }
 
 // callFrame reads the function of a node, whose line and column count from 0.
+//
+// A file has a hundred times as many nodes as functions, and reading their call frames is
+// most of the work. So the text of each is remembered, if it ends at its first brace.
 func (d *cpuProfileReader) callFrame() trie.FrameID {
+	d.peek()
+	text := d.data[d.pos:]
+	text = text[:bytes.IndexByte(text, '}')+1]
+	if id, ok := d.callFrames[string(text)]; ok && len(text) > 0 {
+		d.pos += len(text)
+		return id
+	}
+	key, end := "", d.base+int64(d.pos+len(text))
+	if len(text) > 0 && len(text) <= maxCallFrame && len(d.callFrames) < maxCallFrames {
+		key = string(text)
+	}
+	id := d.readCallFrame()
+	if key != "" && d.err == nil && d.base+int64(d.pos) == end {
+		if d.callFrames == nil {
+			d.callFrames = map[string]trie.FrameID{}
+		}
+		d.callFrames[key] = id
+	}
+	return id
+}
+
+// Call frames are remembered if they have at most so many bytes, and so many of them.
+const (
+	maxCallFrame  = 1 << 10
+	maxCallFrames = 1 << 16
+)
+
+func (d *cpuProfileReader) readCallFrame() trie.FrameID {
 	f := v8Place{line: -1, column: -1}
 	for d.object(); d.key(); {
 		if !f.member(d) {

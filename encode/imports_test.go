@@ -465,10 +465,8 @@ func TestRecordings(t *testing.T) {
 	}
 	for k := range main.Streams {
 		s := &main.Streams[k]
-		alone := trie.Calls(s, nil)
-		checkConserved(t, "alone", alone)
-		checkSampled(t, "alone", s.Trace, alone)
-		checkConserved(t, "merged", trie.Calls(s, main.Events))
+		checkSampled(t, "alone", s.Trace, checkConserved(t, "alone", s, nil))
+		checkConserved(t, "merged", s, main.Events)
 	}
 	// A layout that a function forced lies under that function.
 	merged := trie.Calls(&main.Streams[main.Best()], main.Events)
@@ -531,12 +529,12 @@ func checkRecording(t *testing.T, r *trie.Recording, err error) {
 	}
 	for i := range r.Threads {
 		thread := &r.Threads[i]
-		checkConserved(t, "events", trie.Calls(nil, thread.Events))
+		checkConserved(t, "events", nil, thread.Events)
 		for k := range thread.Streams {
 			if err := thread.Streams[k].Trace.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			checkConserved(t, "merged", trie.Calls(&thread.Streams[k], thread.Events))
+			checkConserved(t, "merged", &thread.Streams[k], thread.Events)
 		}
 	}
 }

@@ -236,6 +236,7 @@ const (
 // A node that is its own ancestor is cut off there.
 func (p *v8Profile) place(t *trie.Trace) ([]trie.NodeID, []v8Kind) {
 	out := &trie.Trie{Strings: p.strings.texts(), Frames: p.frames, Nodes: []trie.Node{{}}}
+	out.Grow(len(p.nodes))
 	parents := p.parents()
 	nodes := make([]trie.NodeID, len(p.nodes))
 	kinds := make([]v8Kind, len(p.nodes))

@@ -191,7 +191,7 @@ func (p Pick) add(m *trie.Merger, file string, r *trie.Recording, sel Selection)
 		if c.stream != nil && !p.Events {
 			m.AddTrace(c.stream.Trace, func(trie.Slice) int { return m.Group(labels) })
 		} else {
-			m.AddTimeline(p.timeline(c), m.Group(labels))
+			m.AddCalls(c.stream, p.eventsOf(c), m.Group(labels))
 		}
 	}
 	return warnings, nil
@@ -207,12 +207,16 @@ func (p Pick) timelines(file string, r *trie.Recording) ([]*trie.Timeline, []str
 	return lines, warnings, err
 }
 
-func (p Pick) timeline(c picked) *trie.Timeline {
-	var events []trie.Event
+// eventsOf returns the events that are merged with the functions of c.
+func (p Pick) eventsOf(c picked) []trie.Event {
 	if p.Events || c.stream == nil {
-		events = c.thread.Events
+		return c.thread.Events
 	}
-	line := trie.Calls(c.stream, events)
+	return nil
+}
+
+func (p Pick) timeline(c picked) *trie.Timeline {
+	line := trie.Calls(c.stream, p.eventsOf(c))
 	line.Process, line.Thread, line.Name = c.thread.Process, c.thread.ID, c.thread.Name
 	return line
 }

@@ -27,15 +27,22 @@ import (
 // the one before it, as DevTools does. The self times of the result sum to the time that
 // it covers, to the microsecond.
 func Calls(s *Stream, events []Event) *Timeline {
-	c := calling{events: events, now: math.MinInt64, out: &Timeline{Trie: *New()}, stacks: &stackReader{program: noFrame, idle: noFrame}}
+	c := newCalling(s, events)
+	c.keep = true
+	c.run()
+	c.out.Calls = slices.DeleteFunc(c.out.Calls, func(c Call) bool { return c.Start == c.End })
+	return c.out
+}
+
+// newCalling reads s and events.
+func newCalling(s *Stream, events []Event) *calling {
+	c := &calling{events: events, now: math.MinInt64, out: &Timeline{Trie: *New()}, stacks: &stackReader{program: noFrame, idle: noFrame}}
 	if s != nil {
 		c.stacks = newStackReader(s.Trace, &c.out.Trie)
 		c.readSamples(s)
 	}
 	c.placeMoments()
-	c.run()
-	c.out.Calls = slices.DeleteFunc(c.out.Calls, func(c Call) bool { return c.Start == c.End })
-	return c.out
+	return c
 }
 
 // moment is a look at the stack.
@@ -66,6 +73,8 @@ type calling struct {
 	bound   [places]map[int]Sample // by place: the moment of an event
 
 	out    *Timeline
+	keep   bool    // the calls of out
+	self   []int64 // by node of out, µs
 	stacks *stackReader
 	stack  []openCall
 	opened []int // places of events in the stack
@@ -77,9 +86,11 @@ type calling struct {
 type openCall struct {
 	node  NodeID
 	frame FrameID
-	call  int // place in the calls of the timeline
-	below int // for an event: how many functions lie below it
-	event int // -1 for a function
+	start int64
+	inner int64 // µs in which what it called ran
+	call  int   // place in the calls of the timeline
+	below int   // for an event: how many functions lie below it
+	event int   // -1 for a function
 }
 
 // readSamples makes moments of what s holds, in time order.
@@ -320,9 +331,16 @@ func (c *calling) show(m Sample, time int64) {
 // truncate ends all calls from a place in the stack on.
 func (c *calling) truncate(at int, time int64) {
 	c.now = max(c.now, time)
-	for _, o := range c.stack[at:] {
-		call := &c.out.Calls[o.call]
-		call.End = max(time, call.Start)
+	for i := len(c.stack) - 1; i >= at; i-- {
+		o := &c.stack[i]
+		length := max(time-o.start, 0)
+		c.self[o.node] += length - o.inner
+		if i > 0 {
+			c.stack[i-1].inner += length
+		}
+		if c.keep {
+			c.out.Calls[o.call].End = o.start + length
+		}
 	}
 	c.stack = c.stack[:at]
 }
@@ -333,7 +351,12 @@ func (c *calling) push(f FrameID, time int64, o openCall) {
 	if len(c.stack) > 0 {
 		parent = c.stack[len(c.stack)-1].node
 	}
-	o.node, o.frame, o.call = c.out.Child(parent, f), f, len(c.out.Calls)
+	o.node, o.frame, o.start, o.call = c.out.Child(parent, f), f, time, len(c.out.Calls)
 	c.stack = append(c.stack, o)
-	c.out.Calls = append(c.out.Calls, Call{Node: o.node, Start: time, End: time, Event: o.event >= 0})
+	for len(c.self) <= int(o.node) {
+		c.self = append(c.self, 0)
+	}
+	if c.keep {
+		c.out.Calls = append(c.out.Calls, Call{Node: o.node, Start: time, End: time, Event: o.event >= 0})
+	}
 }

@@ -135,8 +135,7 @@ func TestCalls(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events, _, _ := Nest(tt.events)
-			got := Calls(tt.stream, events)
-			checkTimeline(t, got)
+			got := checkTimeline(t, tt.stream, events)
 			if described(got) != tt.want {
 				t.Errorf("got:\n%swant:\n%s", described(got), tt.want)
 			}
@@ -190,8 +189,9 @@ func TestNest(t *testing.T) {
 
 // checkTimeline checks what the type promises: calls nest, and their self times sum to
 // the time that they cover.
-func checkTimeline(t *testing.T, l *Timeline) {
+func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 	t.Helper()
+	l := Calls(s, events)
 	if err := l.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func checkTimeline(t *testing.T, l *Timeline) {
 		open = append(open, c)
 	}
 	m := NewMerger()
-	m.AddTimeline(l, m.Group(nil))
+	m.AddCalls(s, events, m.Group(nil))
 	p := m.Profile()
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)
@@ -234,6 +234,7 @@ func checkTimeline(t *testing.T, l *Timeline) {
 	if self != covered || l.Self() != covered {
 		t.Fatalf("self times sum to %d and %d, covered are %d", self, l.Self(), covered)
 	}
+	return l
 }
 
 // Whatever the events and samples are, the calls nest and no time is lost or made: all of
@@ -266,8 +267,7 @@ func TestCallsConserve(t *testing.T) {
 			}
 		}
 		stream := &Stream{Trace: trace, Anchors: map[int64]NodeID{1: nodes[r.IntN(len(nodes))], 2: nodes[r.IntN(len(nodes))]}}
-		plain := Calls(stream, nil)
-		checkTimeline(t, plain)
+		plain := checkTimeline(t, stream, nil)
 		if plain.Self() != sampledTime {
 			t.Fatalf("seed %d: %d µs, sampled were %d", seed, plain.Self(), sampledTime)
 		}
@@ -280,8 +280,7 @@ func TestCallsConserve(t *testing.T) {
 			})
 		}
 		events, _, _ = Nest(events)
-		both := Calls(stream, events)
-		checkTimeline(t, both)
+		both := checkTimeline(t, stream, events)
 		// Each event is there whole.
 		for _, e := range events {
 			if e.Start == e.End {

@@ -53,6 +53,9 @@ func (m *Merger) Group(l Labels) int { return m.profile.group(l) }
 
 // begin forgets the numbering of the last input.
 func (m *Merger) begin(t *Trie) {
+	if len(m.profile.Nodes) < 2 {
+		m.profile.Grow(len(t.Nodes))
+	}
 	m.profile.lookup()
 	m.resources = zeroed(m.resources, len(t.Strings))
 	m.frames = zeroed(m.frames, len(t.Frames))
@@ -261,28 +264,27 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 	m.addNode(g, to, self, samples)
 }
 
-// AddTimeline merges the calls of t into a group, see [Merger.Group], as one page view:
-// the self time of a node is the time in which nothing that it called was running. There
-// are no samples to count.
-func (m *Merger) AddTimeline(t *Timeline, group int) {
+// AddCalls merges the calls of s and events, see [Calls], into a group, see
+// [Merger.Group], as one page view: the self time of a node is the time in which nothing
+// that it called was running. There are no samples to count.
+func (m *Merger) AddCalls(s *Stream, events []Event, group int) {
+	c := newCalling(s, events)
+	c.run()
 	m.viewID, m.counted = "", false
 	for i := range m.touched {
 		m.touched[i].clear()
 	}
 	m.to = append(m.to[:0], group)
-	m.begin(&t.Trie)
+	m.begin(&c.out.Trie)
 	m.countTrace()
 	m.countInGroup(group)
-	m.weights = zeroed(m.weights, len(t.Nodes))
-	for s := range t.Segments() {
-		if s.Node != Root {
-			m.weights[s.Node].Self += s.End - s.Start
+	m.weights = zeroed(m.weights, len(c.out.Nodes))
+	for n, self := range c.self {
+		if self != 0 {
+			m.weights[n] = Weight{Self: self, Reach: 1}
 		}
 	}
-	for _, c := range t.Calls {
-		m.weights[c.Node].Reach = 1
-	}
-	m.addWeights(&t.Trie, group)
+	m.addWeights(&c.out.Trie, group)
 }
 
 // addWeights adds m.weights, of the nodes of t, to group g. It is the inner loop of every

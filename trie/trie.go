@@ -57,6 +57,13 @@ func New() *Trie {
 	return &Trie{Strings: []string{""}, Nodes: []Node{{}}}
 }
 
+// Grow makes room for n more nodes.
+func (t *Trie) Grow(n int) {
+	x := t.lookup()
+	t.Nodes = slices.Grow(t.Nodes, n)
+	x.calls = slices.Grow(x.calls, n)
+}
+
 // Intern returns the number of f, which it adds if t does not have it yet.
 func (t *Trie) Intern(f Frame) FrameID {
 	t.lookup()
@@ -183,24 +190,7 @@ func (t *Trie) Preorder() iter.Seq2[NodeID, int] {
 		if len(t.Nodes) < 2 {
 			return
 		}
-		_, rank := t.rankFrames()
-		// The children of each node as one list, sorted backwards, so that a stack
-		// pops the first child first.
-		byParent := make([]NodeID, len(t.Nodes)-1)
-		for i := range byParent {
-			byParent[i] = NodeID(i + 1)
-		}
-		slices.SortFunc(byParent, func(a, b NodeID) int {
-			x, y := t.Nodes[a], t.Nodes[b]
-			return cmp.Or(cmp.Compare(x.Parent, y.Parent), cmp.Compare(rank[y.Frame], rank[x.Frame]), cmp.Compare(b, a))
-		})
-		first := make([]int, len(t.Nodes)+1) // the children of n: byParent[first[n]:first[n+1]]
-		for _, n := range byParent {
-			first[t.Nodes[n].Parent+1]++
-		}
-		for i := range t.Nodes {
-			first[i+1] += first[i]
-		}
+		byParent, first := t.children()
 		type call struct {
 			node  NodeID
 			depth int
@@ -221,6 +211,41 @@ func (t *Trie) Preorder() iter.Seq2[NodeID, int] {
 			push(c.node, c.depth+1)
 		}
 	}
+}
+
+// children returns the children of each node as one list, those of n being
+// list[first[n]:first[n+1]], in the reverse of the order of [Trie.Preorder], so that a
+// stack pops the first child first. It sorts by counting, as a profile of a program can
+// have a million nodes.
+func (t *Trie) children() (list []NodeID, first []uint32) {
+	_, rank := t.rankFrames()
+	at := make([]uint32, len(t.Frames)+1) // where the nodes of a rank begin, the highest rank first
+	for _, n := range t.Nodes[1:] {
+		at[len(t.Frames)-int(rank[n.Frame])]++
+	}
+	for i := 1; i < len(at); i++ {
+		at[i] += at[i-1]
+	}
+	byRank := make([]NodeID, len(t.Nodes)-1)
+	for n := len(t.Nodes) - 1; n > 0; n-- {
+		p := &at[len(t.Frames)-1-int(rank[t.Nodes[n].Frame])]
+		byRank[*p] = NodeID(n)
+		*p++
+	}
+	first = make([]uint32, len(t.Nodes)+2)
+	for _, n := range t.Nodes[1:] {
+		first[n.Parent+2]++
+	}
+	for i := 2; i < len(first); i++ {
+		first[i] += first[i-1]
+	}
+	list = make([]NodeID, len(byRank))
+	for _, n := range byRank {
+		p := &first[t.Nodes[n].Parent+1] // moves to where the next parent begins
+		list[*p] = n
+		*p++
+	}
+	return list, first
 }
 
 // Validate reports the first breach of the invariants in the package comment. It does
