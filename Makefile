@@ -3,6 +3,10 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 TRACES ?= testdata/traces
+# A folder of profiles and traces of other projects, with references; see docs/formats.md.
+# Without one they are not tested.
+FIXTURES ?=
+export FIXTURES
 
 .PHONY: help
 help: ## list the commands
@@ -28,14 +32,15 @@ setup:
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
 	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy $$missing; }
 
-sdk/node_modules: sdk/package.json sdk/package-lock.json
-	cd sdk && npm ci --no-audit --no-fund --loglevel=error
+sdk/node_modules viewers/node_modules: %/node_modules: %/package.json %/package-lock.json
+	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 .PHONY: test
-test: setup sdk/node_modules ## run all tests, with the race detector
+test: setup sdk/node_modules viewers/node_modules ## run all tests, with the race detector
 	TRACES=$(abspath $(TRACES)) $(GO) test -race ./...
 	cd sdk && npm test
+	cd viewers && npm test
 
 .PHONY: sdk
 sdk: sdk/node_modules ## build the browser script into sdk/dist

@@ -1,7 +1,6 @@
 package trie
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -45,25 +44,6 @@ func newCalling(s *Stream, events []Event) *calling {
 	return c
 }
 
-// moment is a look at the stack.
-type moment struct {
-	Sample
-	event  int // the event that it is bound to, or -1
-	place  place
-	isTime bool // a sample, whose time may be moved forward to the start of an event
-}
-
-// place says when a moment is, relative to its event.
-type place uint8
-
-const (
-	anchored   place = iota // at the start of the event, which lies in the stack
-	beforeOpen              // likewise, but known from a sample
-	afterOpen               // the stack lies in the event
-	afterClose
-	places
-)
-
 // calling is the state of [Calls].
 type calling struct {
 	events  []Event
@@ -91,95 +71,6 @@ type openCall struct {
 	call  int   // place in the calls of the timeline
 	below int   // for an event: how many functions lie below it
 	event int   // -1 for a function
-}
-
-// readSamples makes moments of what s holds, in time order.
-func (c *calling) readSamples(s *Stream) {
-	t := s.Trace
-	samples := t.Samples
-	end := int64(0)
-	for i, x := range t.stretches() {
-		sample := samples[i]
-		if c.stacks.isProgram(sample) && i > 0 && i+1 < len(samples) && c.stacks.sameCall(samples[i-1], samples[i+1]) {
-			sample.Node = samples[i-1].Node
-		}
-		c.moments = append(c.moments, moment{Sample: sample, event: -1, isTime: true})
-		if end = x.clip; x.clip < x.end {
-			c.moments = append(c.moments, moment{Sample: Sample{Time: x.clip}, event: -1})
-		}
-	}
-	if len(samples) > 0 {
-		c.moments = append(c.moments, moment{Sample: Sample{Time: end}, event: -1})
-	}
-	for i, e := range c.events {
-		if n, ok := s.Anchors[e.Anchor]; ok && e.Anchor != 0 {
-			c.moments = append(c.moments, moment{Sample: Sample{Time: e.Start, Node: n}, event: i, place: anchored})
-		}
-	}
-	slices.SortStableFunc(c.moments, func(a, b moment) int { return cmp.Compare(a.Time, b.Time) })
-}
-
-// placeMoments moves the samples to the earliest time at which their stack may have
-// stood, given the events, and binds them to the event that says so.
-func (c *calling) placeMoments() {
-	c.kinds, c.parent = make([]eventKind, len(c.events)), make([]int, len(c.events))
-	for i := range c.bound {
-		c.bound[i] = map[int]Sample{}
-	}
-	var open []int // the events around the present time
-	next := 0
-	compiled := make([]int, len(c.events)) // by event: the last compilation in it so far, or -1
-	enter := func(until int64) {
-		for ; next < len(c.events) && c.events[next].Start < until; next++ {
-			e := c.events[next]
-			c.kinds[next], c.parent[next], compiled[next] = kindOf(e.Name), -1, -1
-			for len(open) > 0 && c.events[open[len(open)-1]].End <= e.Start {
-				open = open[:len(open)-1]
-			}
-			if len(open) > 0 {
-				c.parent[next] = open[len(open)-1]
-				if c.kinds[next] == compiling {
-					compiled[open[len(open)-1]] = next
-				}
-			}
-			open = append(open, next)
-		}
-		for len(open) > 0 && c.events[open[len(open)-1]].End <= until {
-			open = open[:len(open)-1]
-		}
-	}
-	last := int64(0)
-	for i := range c.moments {
-		m := &c.moments[i]
-		enter(m.Time)
-		if m.isTime && i > 0 && len(open) > 0 {
-			c.bind(m, open[len(open)-1], last, compiled)
-		}
-		last = m.Time
-		if m.event >= 0 {
-			c.bound[m.place][m.event] = m.Sample
-		}
-	}
-	enter(math.MaxInt64)
-}
-
-// bind moves m, a sample in event inner, to an event that began after the moment before
-// it, at last.
-func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
-	standing := -1 // the outermost event in which no function runs
-	for inner >= 0 && c.kinds[inner] >= native {
-		standing, inner = inner, c.parent[inner]
-	}
-	switch {
-	case inner >= 0 && c.kinds[inner].calls() && c.events[inner].Start >= last:
-		m.event, m.place = inner, afterOpen
-		if k := compiled[inner]; k >= 0 && k != standing && c.events[k].Start >= last {
-			m.event, m.place = k, afterClose
-		}
-	case standing >= 0 && c.events[standing].Start > last:
-		m.event, m.place = standing, beforeOpen
-		m.Marker = MarkerNone // the event says what the browser did
-	}
 }
 
 // run goes through events and moments in time order.
@@ -240,13 +131,9 @@ func (c *calling) open(event int) {
 	if n := len(c.stack); n == base+1 && c.stacks.background(c.stack[base].frame) {
 		c.truncate(base, e.Start)
 	}
-	var goOn []FrameID // what runs on within the measure, and perhaps not until its end
+	var goOn []FrameID // what runs on within a measure, and perhaps not until its end
 	if e.Measure {
-		last := base + max(c.lasting(e.End)-below, 0)
-		for _, o := range c.stack[last:] {
-			goOn = append(goOn, o.frame)
-		}
-		c.truncate(last, e.Start)
+		goOn = c.interrupt(base+max(c.lasting(e.End)-below, 0), e.Start)
 	}
 	below += len(c.stack) - base
 	c.opened = append(c.opened, len(c.stack))
@@ -257,6 +144,16 @@ func (c *calling) open(event int) {
 	if m, ok := c.bound[afterOpen][event]; ok {
 		c.show(m, e.Start)
 	}
+}
+
+// interrupt ends the functions from a place in the stack on, and returns them.
+func (c *calling) interrupt(at int, time int64) []FrameID {
+	var frames []FrameID
+	for _, o := range c.stack[at:] {
+		frames = append(frames, o.frame)
+	}
+	c.truncate(at, time)
+	return frames
 }
 
 // ends reports whether the functions that run when an event begins are over with that.

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { add, differences, expected, json, path, sum } from './outputs.js';
+
+// The command line of the Firefox Profiler runs the profiler's own code: that which
+// upgrades a profile to its version, makes call trees and sums them.
+const program = createRequire(import.meta.url).resolve('@firefox-devtools/profiler-cli');
+const sessions = mkdtempSync(join(tmpdir(), 'fieldtrie-firefox-'));
+
+const run = (...args) =>
+  execFileSync(process.execPath, [program, ...args, '--session', 'test'], {
+    env: { ...process.env, PROFILER_CLI_SESSION_DIR: sessions },
+    encoding: 'utf8',
+  });
+const query = (...args) => JSON.parse(run(...args, '--json'));
+
+before(() => run('load', path('timed.firefox.json')));
+after(() => {
+  execFileSync(process.execPath, [program, 'stop', 'test'], { env: { ...process.env, PROFILER_CLI_SESSION_DIR: sessions } });
+  rmSync(sessions, { recursive: true, force: true });
+});
+
+test('both threads are there', () => {
+  const names = query('thread', 'list').threads.map((thread) => thread.name);
+  assert.deepEqual(names, ['CrRendererMain', 'DedicatedWorker thread']);
+});
+
+test('functions have the self times that we have', () => {
+  const { functions, weightType } = query('thread', 'functions', '--thread', 't-0');
+  assert.equal(weightType, 'tracing-ms');
+  const self = {};
+  for (const f of functions) add(self, f.name, f.selfSamples * 1000);
+  assert.deepEqual(differences(self, expected.timed.functions, 0.01), []);
+});
+
+test('the call tree has all of the time', () => {
+  const { regularCallTree: tree } = query('thread', 'samples-top-down', '--thread', 't-0');
+  assert.ok(Math.abs(tree.totalSamples * 1000 - expected.timed.self) < 0.01, `${tree.totalSamples}`);
+  assert.ok(Math.abs(sum(tree.children.map((child) => child.totalSamples)) - tree.totalSamples) < 0.01);
+});
+
+test('the range is that of the calls', () => {
+  const { samples } = json('timed.firefox.json').threads[0];
+  assert.equal(samples.time[0], 0);
+  assert.ok(Math.abs(samples.time.at(-1) * 1000 - expected.timed.span) < 0.01);
+});
