@@ -14,10 +14,14 @@ type Output struct {
 	Since, Until time.Time // the time that was asked for; zero if there was no such
 	Rows         int       // how many functions a table shows; 0 means 40, less than 0 all
 	Title        string    // what the profile is of, such as "/feed"; "" if nobody said
+	Of           string    // what the self times are of, "JavaScript" if empty: with events it is more
 	// Base is the profile that the one to be written is compared with; nil if it stands
 	// alone. Only formats with Compares set look at it.
 	Base *trie.Profile
 }
+
+// of says what self times are of.
+func (o Output) of() string { return cmp.Or(o.Of, "JavaScript") }
 
 // function is a frame with the weights of all nodes that call it.
 type function struct {

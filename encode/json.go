@@ -44,6 +44,7 @@ type jsonGroup struct {
 type jsonFunction struct {
 	Name     string `json:"name"`
 	Resource string `json:"resource,omitempty"`
+	Package  string `json:"package,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Column   uint32 `json:"column,omitempty"`
 	Self     int64  `json:"self"`
@@ -147,7 +148,7 @@ func jsonNodesOf(t weighted, row map[trie.Frame]int) jsonNodes {
 
 func jsonFunctionOf(f function) jsonFunction {
 	return jsonFunction{
-		Name: shown(f.Frame), Resource: f.Resource, Line: f.Line, Column: f.Column,
+		Name: shown(f.Frame), Resource: f.Resource, Package: trie.PackageOf(f.Resource), Line: f.Line, Column: f.Column,
 		Self: f.Self, Total: f.Total, Samples: f.Samples, Views: f.Reach,
 	}
 }

@@ -129,7 +129,7 @@ func (s *svgChart) head(p *trie.Profile, o Output) []svgLine {
 		title = "Flame graph"
 	}
 	_, c := p.Flat()
-	about := millis(s.total[trie.Root]) + " ms of JavaScript"
+	about := millis(s.total[trie.Root]) + " ms of " + o.of()
 	if c.Views != 0 || c.Traces != 0 {
 		about += fmt.Sprintf(" · %s · %s", counted(c.Views, "page view"), counted(c.Traces, "trace"))
 	}

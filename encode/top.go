@@ -10,7 +10,7 @@ import (
 )
 
 // EncodeTop writes the functions of p as a table for people, heaviest self time first.
-// Times are per table row, in milliseconds, and shares are of the JavaScript time of p.
+// Times are per table row, in milliseconds, and shares are of the self time of all of p.
 // With o.Base the functions that changed most come first, in self time, with what they
 // have more or less than in the base.
 func EncodeTop(w io.Writer, p *trie.Profile, o Output) error {
@@ -18,12 +18,12 @@ func EncodeTop(w io.Writer, p *trie.Profile, o Output) error {
 	t := weigh(p, o)
 	self := sum(t.self)
 	if o.Base != nil {
-		writeTopHead(b, "now:  ", p, self)
-		writeTopHead(b, "base: ", o.Base, sum(t.baseSelf))
+		writeTopHead(b, "now:  ", p, self, o.of())
+		writeTopHead(b, "base: ", o.Base, sum(t.baseSelf), o.of())
 		writeTopChanges(b, changes(t), o.Rows)
 		return b.Flush()
 	}
-	writeTopHead(b, "", p, self)
+	writeTopHead(b, "", p, self, o.of())
 	all := functions(p)
 	rows := tableRows(o.Rows, len(all))
 	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", "views", "function")
@@ -43,17 +43,17 @@ func EncodeTop(w io.Writer, p *trie.Profile, o Output) error {
 }
 
 // writeTopHead writes what the table can not say: the coverage of p, whose self time is
-// self µs.
-func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64) {
+// self µs of something, such as JavaScript.
+func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of string) {
 	_, c := p.Flat()
 	idle := ""
 	if c.Idle != 0 { // 0 may also mean that nobody knows
 		idle = fmt.Sprintf(" (%s ms of that idle)", millis(c.Idle))
 	}
-	fmt.Fprintf(b, "%s%d page views, %d traces: %s ms of JavaScript, %s ms without a stack%s, %.1f %% not sampled\n",
-		mark, c.Views, c.Traces, millis(self), millis(c.Stackless), idle, 100*c.UnsampledShare(self))
+	fmt.Fprintf(b, "%s%d page views, %d traces: %s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
+		mark, c.Views, c.Traces, millis(self), of, millis(c.Stackless), idle, 100*c.UnsampledShare(self))
 	if c.Views > 0 {
-		fmt.Fprintf(b, "%s%s ms of JavaScript per page view\n", mark, millis(self/c.Views))
+		fmt.Fprintf(b, "%s%s ms of %s per page view\n", mark, millis(self/c.Views), of)
 	}
 	if c.Truncated > 0 {
 		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)

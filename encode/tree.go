@@ -19,7 +19,7 @@ const (
 )
 
 // EncodeTree writes p as a call tree for people, children with the largest total first.
-// Times are milliseconds, shares are of the JavaScript time of p. Nodes with less than
+// Times are milliseconds, shares are of the self time of all of p. Nodes with less than
 // 0.5 % of it are folded into one line for each parent. o.Rows bounds the other lines,
 // 0 meaning 200: the heaviest nodes are shown, wherever they are; less than 0 shows all.
 //
@@ -94,12 +94,12 @@ func treeIndent(bars []string, level int, only bool) string {
 
 func writeTreeHead(b *bufio.Writer, p *trie.Profile, o Output, t *tree, all int64) {
 	if o.Base == nil {
-		writeTopHead(b, "", p, all)
+		writeTopHead(b, "", p, all, o.of())
 		fmt.Fprintf(b, "\n%12s %7s %12s  %s\n", "total ms", "total%", "self ms", "function")
 		return
 	}
-	writeTopHead(b, "now:  ", p, all)
-	writeTopHead(b, "base: ", o.Base, t.baseTotal[trie.Root].Self)
+	writeTopHead(b, "now:  ", p, all, o.of())
+	writeTopHead(b, "base: ", o.Base, t.baseTotal[trie.Root].Self, o.of())
 	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-", "function")
 }
 

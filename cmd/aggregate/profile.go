@@ -162,6 +162,9 @@ func (c *command) title() string {
 // write writes the profile to where the command line says.
 func (c *command) write(r query.Result, base *trie.Profile) error {
 	o := encode.Output{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base}
+	if c.events {
+		o.Of = "work"
+	}
 	if o.Until.IsZero() && !o.Since.IsZero() {
 		o.Until = c.now
 	}
