@@ -200,13 +200,11 @@ func (c *command) checkPick() error {
 	if len(modules) > 0 {
 		c.pick.Rename = modules.Rename
 	}
-	switch c.by {
-	case "function":
-	case "resource":
-		c.pick.Rename, c.pick.Fold = query.ByResource, true
-	case "package":
-		c.pick.Rename, c.pick.Fold = query.ByPackage, true
-	default:
+	by := map[string]func(trie.Frame) trie.Frame{"resource": query.ByResource, "package": query.ByPackage}
+	switch {
+	case by[c.by] != nil: // names within a part do not matter
+		c.pick.Rename, c.pick.Fold = by[c.by], true
+	case c.by != "function":
 		return fmt.Errorf("--by %s: known are function, resource, package", c.by)
 	}
 	return nil
