@@ -70,7 +70,7 @@ type traceReader struct {
 
 	threads  map[threadKey]*traceThread
 	order    []*traceThread
-	last     *traceThread // of the event before
+	last     *traceThread    // of the event before
 	names    map[int64]int64 // numbers of processes and threads that have none
 	profiles map[profileKey]*traceProfile
 	byOrder  []*traceProfile

@@ -42,6 +42,9 @@ func escapeFolded(s string) string {
 // difffolded.pl writes them and flamegraph.pl reads them; a line stands for each stack
 // with self time in either.
 func EncodeFolded(w io.Writer, p *trie.Profile, o Output) error {
+	if err := checkStacks(p); err != nil {
+		return err
+	}
 	b := bufio.NewWriter(w)
 	t := weigh(p, o)
 	names := make([]string, len(t.Frames))

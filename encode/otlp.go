@@ -25,6 +25,9 @@ import (
 // key with several values is an attribute with a list. The id of a profile is a hash of
 // its content. Equal profiles and times give equal bytes.
 func EncodeOTLP(w io.Writer, p *trie.Profile, o Output) error {
+	if err := checkStacks(p); err != nil {
+		return err
+	}
 	t := newOTLPTables(p.Canonical())
 	wall := t.profile("wall", "nanoseconds", func(w trie.Weight) int64 { return nanoseconds(w.Self) })
 	count := t.profile("samples", "count", func(w trie.Weight) int64 { return w.Samples })

@@ -39,6 +39,9 @@ const coverageComment = "fieldtrie coverage: "
 // pprof::base=true, as go tool pprof -diff_base reads two files: that tool then shows
 // shares of the base, and sums are differences.
 func EncodePprof(w io.Writer, p *trie.Profile, o Output) error {
+	if err := checkStacks(p); err != nil {
+		return err
+	}
 	out := pprofProfile(p, o)
 	if o.Base == nil {
 		return out.Write(w)

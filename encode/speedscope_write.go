@@ -60,6 +60,9 @@ type speedscopeEvent struct {
 // nothing and its widths are totals. Self times below zero are left out: speedscope
 // draws none.
 func EncodeSpeedscope(w io.Writer, p *trie.Profile, o Output) error {
+	if err := checkStacks(p); err != nil {
+		return err
+	}
 	p = p.Canonical()
 	s := newSpeedscope(o)
 	frames := s.frames(&p.Trie)

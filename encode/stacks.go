@@ -1,0 +1,28 @@
+package encode
+
+import (
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// maxStackFrames bounds the frames of all stacks in a format that writes each stack
+// whole: calls nested 20,000 deep have 200 million.
+const maxStackFrames = 1 << 26
+
+// checkStacks refuses a profile whose stacks are too deep to be written one by one.
+func checkStacks(p *trie.Profile) error {
+	flat, _ := p.Flat()
+	depths := p.Depths()
+	frames := 0
+	for n, w := range flat {
+		if onTop(w) {
+			frames += int(depths[n])
+		}
+	}
+	if frames > maxStackFrames {
+		return fmt.Errorf("the stacks have %d frames in all, and a format that writes each stack whole takes %d; "+
+			"tree, svg, d3, json and cpuprofile share what stacks have in common", frames, maxStackFrames)
+	}
+	return nil
+}
