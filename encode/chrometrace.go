@@ -173,6 +173,7 @@ func (d *traceReader) readEvents() {
 
 // readEvent reads an event and keeps what is wanted of it.
 func (d *traceReader) readEvent() {
+	d.checkCount("traceEvents", d.count, d.lim.Samples)
 	d.count++
 	d.event = traceEvent{}
 	e := &d.event
