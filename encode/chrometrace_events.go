@@ -172,25 +172,40 @@ func (t *traceThread) events(d *traceReader, origin float64, lost *lostEvents) [
 func pair(marks []traceMark, lost *lostEvents) []traceSpan {
 	slices.SortStableFunc(marks, func(a, b traceMark) int { return cmp.Compare(a.time, b.time) })
 	var spans []traceSpan
-	var open []traceMark
-	for _, m := range marks {
+	// Places in marks of what has begun, in order, and by name; and whether it has ended.
+	var open []int
+	byName := map[trie.StringID][]int{}
+	ended := make([]bool, len(marks))
+	last := func(list []int) []int { // without what has ended at its end
+		for len(list) > 0 && ended[list[len(list)-1]] {
+			list = list[:len(list)-1]
+		}
+		return list
+	}
+	begins := 0
+	for i, m := range marks {
 		if m.begin {
-			open = append(open, m)
+			open = append(open, i)
+			byName[m.name] = append(byName[m.name], i)
+			begins++
 			continue
 		}
-		i := len(open) - 1
-		for i >= 0 && m.name != 0 && open[i].name != m.name {
-			i--
+		open, byName[m.name] = last(open), last(byName[m.name])
+		candidates := byName[m.name]
+		if m.name == 0 {
+			candidates = open
 		}
-		if i < 0 {
+		if len(candidates) == 0 {
 			lost.ends++
 			continue
 		}
-		b := open[i]
-		open = slices.Delete(open, i, i+1)
+		k := candidates[len(candidates)-1]
+		ended[k] = true
+		begins--
+		b := marks[k]
 		spans = append(spans, traceSpan{b.name, b.time, m.time, max(b.anchor, m.anchor), b.place})
 	}
-	lost.begins += len(open)
+	lost.begins += begins
 	return spans
 }
 

@@ -3,6 +3,7 @@ package trie
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // Calls estimates when the functions that s sampled were called and when they returned,
@@ -52,14 +53,16 @@ type calling struct {
 	moments []moment
 	bound   [places]map[int]Sample // by place: the moment of an event
 
-	out    *Timeline
-	keep   bool    // the calls of out
-	self   []int64 // by node of out, µs
-	stacks *stackReader
-	stack  []openCall
-	opened []int // places of events in the stack
-	next   int   // the first moment that run has not come to
-	now    int64 // the time that it has come to
+	out       *Timeline
+	keep      bool    // the calls of out
+	self      []int64 // by node of out, µs
+	stacks    *stackReader
+	stack     []openCall
+	opened    []int         // places of events in the stack
+	functions []FrameID     // the functions in the stack
+	shared    *rangeMinimum // see lasting
+	next      int           // the first moment that run has not come to
+	now       int64         // the time that it has come to
 }
 
 // openCall is a call that has not ended.
@@ -174,24 +177,39 @@ func (c *calling) ends(event int) bool {
 // samples until a time. A measure lies in these alone: it need not begin and end in the
 // same call, as what the browser records does.
 func (c *calling) lasting(until int64) int {
-	var open []FrameID
-	for _, o := range c.stack {
-		if o.event < 0 {
-			open = append(open, o.frame)
-		}
+	rest := c.moments[c.next:]
+	n := sort.Search(len(rest), func(i int) bool { return rest[i].Time >= until })
+	if n == 0 {
+		return len(c.functions)
 	}
-	for _, m := range c.moments[c.next:] {
-		if m.Time >= until || len(open) == 0 {
-			break
-		}
+	if c.shared == nil {
+		c.shared = c.sharedFrames()
+	}
+	return min(commonFrames(c.functions, c.stacks.of(rest[0].Sample)), c.shared.least(c.next, c.next+n-1))
+}
+
+// sharedFrames returns how many frames, from the root, each moment has in common with the
+// one after it.
+func (c *calling) sharedFrames() *rangeMinimum {
+	values := make([]int32, max(len(c.moments)-1, 0))
+	var last []FrameID
+	for i, m := range c.moments {
 		stack := c.stacks.of(m.Sample)
-		same := 0
-		for same < len(open) && same < len(stack) && open[same] == stack[same] {
-			same++
+		if i > 0 {
+			values[i-1] = int32(commonFrames(last, stack))
 		}
-		open = open[:same]
+		last = append(last[:0], stack...)
 	}
-	return len(open)
+	return newRangeMinimum(values)
+}
+
+// commonFrames returns how many frames two stacks have in common, from the root.
+func commonFrames(a, b []FrameID) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // base returns where the functions of the innermost event begin in the stack, and how
@@ -238,6 +256,9 @@ func (c *calling) truncate(at int, time int64) {
 		if c.keep {
 			c.out.Calls[o.call].End = o.start + length
 		}
+		if o.event < 0 {
+			c.functions = c.functions[:len(c.functions)-1]
+		}
 	}
 	c.stack = c.stack[:at]
 }
@@ -250,6 +271,9 @@ func (c *calling) push(f FrameID, time int64, o openCall) {
 	}
 	o.node, o.frame, o.start, o.call = c.out.Child(parent, f), f, time, len(c.out.Calls)
 	c.stack = append(c.stack, o)
+	if o.event < 0 {
+		c.functions = append(c.functions, f)
+	}
 	for len(c.self) <= int(o.node) {
 		c.self = append(c.self, 0)
 	}
