@@ -120,6 +120,7 @@ type traceEvent struct {
 	threadName      string
 	profiled        bool // there is a piece of a profile in the arguments
 	source          string
+	started         float64         // µs, as the profile says
 	anchors         map[int64]int64 // nodes by the number of a moment
 }
 
@@ -128,7 +129,7 @@ func newTraceReader(lim Limits) *traceReader {
 		threads: map[threadKey]*traceThread{}, profiles: map[profileKey]*traceProfile{}, names: map[int64]int64{},
 	}
 	d.lim, d.v8Tables = lim, newV8Tables()
-	d.profile = &v8Profile{v8Tables: d.v8Tables}
+	d.profile = newV8Profile(d.v8Tables)
 	return d
 }
 
@@ -378,6 +379,8 @@ func (d *traceReader) data() {
 		case "timeDeltas":
 			d.beginProfile()
 			d.cpuProfileReader.member()
+		case "startTime":
+			e.started, _ = d.looseFloat()
 		case "source":
 			e.source = string(d.strings.text(d.textOf()))
 		default:
@@ -398,7 +401,7 @@ func isChromeTrace(head []byte) bool {
 	for r.object(); r.key(); {
 		switch string(r.name) {
 		case "traceEvents":
-			return r.peek() == '['
+			return r.peek() == '[' || r.peek() == 'n'
 		case "stackFrames":
 			frames = r.peek() == '{'
 			r.skip()
@@ -417,22 +420,22 @@ func isChromeTrace(head []byte) bool {
 	return frames && samples && r.err == nil
 }
 
+// isEventList looks for an event: some programs begin with what is none.
 func isEventList(r *jsonReader) bool {
 	r.array()
-	if !r.element() {
-		return r.err == nil // a trace of nothing
-	}
-	for n := 0; n < 100 && r.peek() == '{'; n++ {
+	empty := true
+	for ; r.element(); empty = false {
+		if r.peek() != '{' {
+			r.skip()
+			continue
+		}
 		for r.object(); r.key(); r.skip() {
 			if string(r.name) == "ph" {
 				return true
 			}
 		}
-		if !r.element() {
-			break
-		}
 	}
-	return false
+	return empty && r.err == nil // a trace of nothing
 }
 
 func isHermesSample(r *jsonReader) bool {

@@ -37,8 +37,12 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 			headless++
 		}
 		stream, err := d.streamOf(p, origin)
-		if err != nil {
-			return nil, err
+		if err != nil { // the others may be whole
+			if len(profiles) == 1 {
+				return nil, err
+			}
+			d.warn("%v; it was left out", err)
+			continue
 		}
 		t := thread(threadKey{p.pid, p.tid})
 		t.Streams = append(t.Streams, stream)
@@ -56,33 +60,60 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 	if len(out.Threads) == 0 && d.count == 0 {
 		return nil, refuse(Invalid, "traceEvents", "there are none")
 	}
+	if more := len(d.warnings) - maxWarnings; more > 0 {
+		d.warnings = d.warnings[:maxWarnings]
+		d.warn("and %d more like these", more)
+	}
 	out.Warnings = d.warnings
 	return out, nil
 }
 
-// origin returns the time of the first event or profile.
+// maxWarnings is how many things about a file are said one by one.
+const maxWarnings = 50
+
+// origin returns the time of the first event or profile. Where times are further apart than
+// a recording can last, those far from most of them do not count.
 func (d *traceReader) origin(profiles []*traceProfile) float64 {
-	origin := math.Inf(1)
+	var times []float64
 	for _, p := range profiles {
 		if len(p.times) == 0 {
 			p.setTimes()
 		}
 		if len(p.times) > 0 {
-			origin = min(origin, p.times[0])
+			times = append(times, p.times[0])
 		}
 	}
 	for _, t := range d.order {
 		for _, s := range t.complete {
-			origin = min(origin, s.start)
+			times = append(times, s.start)
 		}
 		for _, m := range t.begins {
-			origin = min(origin, m.time)
+			times = append(times, m.time)
 		}
 	}
-	if math.IsInf(origin, 1) {
+	if len(times) == 0 {
 		return 0
 	}
-	return math.Floor(origin)
+	least := slices.Min(times)
+	if slices.Max(times)-least > trie.MaxTime {
+		least = mostWithin(times, trie.MaxTime)
+	}
+	return math.Floor(least)
+}
+
+// mostWithin returns the least of those times that most lie near: within a span of one.
+func mostWithin(times []float64, span float64) float64 {
+	slices.Sort(times)
+	from, most, end := 0, 0, 0
+	for i, t := range times {
+		for end < len(times) && times[end] <= t+span {
+			end++
+		}
+		if end-i > most {
+			from, most = i, end-i
+		}
+	}
+	return times[from]
 }
 
 // streamOf returns p as a stream.
@@ -171,11 +202,12 @@ func (t *traceThread) events(d *traceReader, origin float64, lost *lostEvents) [
 // is that of the last begin with its name, or of the last at all if it has none.
 func pair(marks []traceMark, lost *lostEvents) []traceSpan {
 	slices.SortStableFunc(marks, func(a, b traceMark) int { return cmp.Compare(a.time, b.time) })
-	var spans []traceSpan
-	// Places in marks of what has begun, in order, and by name; and whether it has ended.
+	// Spans are in the order of their begins, so that of two of the same time the one that
+	// began first is the outer one.
+	spans, ended := make([]traceSpan, len(marks)), make([]bool, len(marks))
+	// Places in marks of what has begun, in order, and by name.
 	var open []int
 	byName := map[trie.StringID][]int{}
-	ended := make([]bool, len(marks))
 	last := func(list []int) []int { // without what has ended at its end
 		for len(list) > 0 && ended[list[len(list)-1]] {
 			list = list[:len(list)-1]
@@ -203,10 +235,17 @@ func pair(marks []traceMark, lost *lostEvents) []traceSpan {
 		ended[k] = true
 		begins--
 		b := marks[k]
-		spans = append(spans, traceSpan{b.name, b.time, m.time, max(b.anchor, m.anchor), b.place})
+		spans[k] = traceSpan{b.name, b.time, m.time, max(b.anchor, m.anchor), b.place}
 	}
 	lost.begins += begins
-	return spans
+	at := 0
+	for i, is := range ended {
+		if is {
+			spans[at] = spans[i]
+			at++
+		}
+	}
+	return spans[:at]
 }
 
 // pairMeasures makes spans of the begins and ends of measures, which belong together by

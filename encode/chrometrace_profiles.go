@@ -42,7 +42,7 @@ func (d *traceReader) beginProfile() {
 		return
 	}
 	d.event.profiled = true
-	p := d.profile
+	p := &d.profile
 	p.nodes, p.edges, p.samples = p.nodes[:0], p.edges[:0], p.samples[:0]
 	d.deltas, d.startTime = d.deltas[:0], 0
 }
@@ -83,14 +83,17 @@ func (d *traceReader) keepProfile(e *traceEvent, name string) {
 		key.id = d.strings.intern([]byte("CpuProfile " + strconv.Itoa(len(d.byOrder))))
 	}
 	p := d.profiles[key]
-	if p == nil {
-		p = &traceProfile{profileKey: key, tid: e.tid, v8Profile: v8Profile{v8Tables: d.v8Tables}, anchors: map[int64]int64{}}
+	if p == nil || name == "Profile" && p.headed { // an id that is used again
+		p = &traceProfile{profileKey: key, tid: e.tid, v8Profile: newV8Profile(d.v8Tables), anchors: map[int64]int64{}}
 		d.profiles[key] = p
 		d.byOrder = append(d.byOrder, p)
 	}
 	switch name {
 	case "Profile":
 		p.headed, p.tid, p.start, p.source = true, e.tid, e.ts, e.source
+		if !e.timed {
+			p.start = e.started
+		}
 	case "CpuProfile":
 		p.headed, p.start, p.source = true, d.startTime, e.source
 		if p.start == 0 {
@@ -98,7 +101,7 @@ func (d *traceReader) keepProfile(e *traceEvent, name string) {
 		}
 	}
 	if e.profiled {
-		p.add(d.profile, d.deltas, e)
+		p.add(&d.profile, d.deltas, e)
 	}
 }
 
@@ -153,7 +156,7 @@ func (p *traceProfile) anchored() map[int64]trie.NodeID {
 	out := make(map[int64]trie.NodeID, len(p.anchors))
 	for moment, id := range p.anchors {
 		if row, ok := p.row(id); ok {
-			out[moment] = p.placed[row]
+			out[moment] = p.placed.nodes[row]
 		}
 	}
 	return out
@@ -226,6 +229,7 @@ func (h *hermesSamples) readFrames(d *traceReader) {
 
 // profiles returns a profile for each thread that was sampled.
 func (h *hermesSamples) profiles(tables *v8Tables) []*traceProfile {
+	graph := &v8Graph{v8Tables: tables, nodes: h.nodes}
 	byThread := map[threadKey]*traceProfile{}
 	var out []*traceProfile
 	for _, s := range h.samples {
@@ -233,7 +237,7 @@ func (h *hermesSamples) profiles(tables *v8Tables) []*traceProfile {
 		if p == nil {
 			p = &traceProfile{
 				profileKey: profileKey{pid: s.key.pid}, tid: s.key.tid, headed: true,
-				v8Profile: v8Profile{v8Tables: tables, nodes: h.nodes},
+				v8Profile: v8Profile{v8Graph: graph},
 			}
 			byThread[s.key] = p
 			out = append(out, p)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -28,7 +29,7 @@ import (
 // What contradicts itself, such as nodes in a circle, is mended where the rest still
 // means something, and counted in the warnings.
 func DecodeCPUProfile(r io.Reader, lim Limits) (*trie.Recording, error) {
-	d := cpuProfileReader{lim: lim.WithDefaults(), profile: &v8Profile{v8Tables: newV8Tables()}}
+	d := cpuProfileReader{lim: lim.WithDefaults(), profile: newV8Profile(newV8Tables())}
 	d.stream(r)
 	for d.object(); d.key(); {
 		d.member()
@@ -43,8 +44,9 @@ func DecodeCPUProfile(r io.Reader, lim Limits) (*trie.Recording, error) {
 type cpuProfileReader struct {
 	jsonReader
 	lim     Limits
-	profile *v8Profile
+	profile v8Profile
 
+	wrapped            int                     // objects around the profile
 	legacy             bool                    // seconds instead of µs, and lines from 1
 	nodes              bool                    // there were some, or at least a place for them
 	startTime, endTime float64                 // µs, or s
@@ -83,7 +85,11 @@ func (d *cpuProfileReader) member() {
 		d.startTime, _ = d.looseFloat()
 	case "endTime":
 		d.endTime, _ = d.looseFloat()
-	case "profile", "result": // as the protocol returns it
+	case "profile", "result": // as the protocol returns it: one in the other at most
+		if d.wrapped++; d.wrapped > 2 {
+			d.skip()
+			return
+		}
 		for d.object(); d.key(); {
 			d.member()
 		}
@@ -112,11 +118,19 @@ func (d *cpuProfileReader) checkCount(what string, n, most int) {
 }
 
 // nodeID reads the id of a node, a number or a text of one.
-func (d *cpuProfileReader) nodeID() int64 { return d.integer() }
+func (d *cpuProfileReader) nodeID() int64 {
+	if d.null() {
+		return noNode
+	}
+	return d.integer()
+}
+
+// noNode is the id of no node.
+const noNode = math.MinInt64
 
 // node reads a node of the flat form.
 func (d *cpuProfileReader) node() {
-	p := d.profile
+	p := &d.profile
 	d.checkCount("nodes", len(p.nodes), d.lim.Nodes)
 	row := int32(len(p.nodes))
 	p.nodes = append(p.nodes, v8Node{})
@@ -126,7 +140,9 @@ func (d *cpuProfileReader) node() {
 		case "id":
 			n.id = d.nodeID()
 		case "callFrame":
-			n.frame = d.callFrame()
+			if !d.null() {
+				n.frame = d.callFrame()
+			}
 		case "parent":
 			if !d.null() {
 				n.link, n.parent = parentID, d.nodeID()
@@ -223,7 +239,7 @@ func (d *cpuProfileReader) readCallFrame() trie.FrameID {
 
 // tree reads a node of the older form with all below it. Lines count from 1 there.
 func (d *cpuProfileReader) tree(parent int32, depth int) {
-	p := d.profile
+	p := &d.profile
 	d.checkCount("nodes", len(p.nodes), d.lim.Nodes)
 	d.checkCount("depth of nodes", depth, maxTreeDepth)
 	row := int32(len(p.nodes))
@@ -298,7 +314,7 @@ func (d *cpuProfileReader) recording() (*trie.Recording, error) {
 
 // setTimes gives each sample its time, in µs since the start.
 func (d *cpuProfileReader) setTimes() (warnings []string, err error) {
-	p := d.profile
+	p := &d.profile
 	switch n := len(p.samples); {
 	case len(d.stamps) > 0:
 		for _, s := range d.stamps {

@@ -80,11 +80,7 @@ func EncodeCPUProfile(w io.Writer, p *trie.Profile, o Output) error {
 func EncodeCPUProfileTimed(w io.Writer, lines []*trie.Timeline, o Output) error {
 	lines = notEmpty(lines)
 	if len(lines) > 1 {
-		names := make([]string, len(lines))
-		for i, t := range lines {
-			names[i] = fmt.Sprintf("%d (%s)", t.Thread, threadName(t))
-		}
-		return fmt.Errorf("a .cpuprofile has one thread, and there are %s: choose one with --thread", strings.Join(names, ", "))
+		return fmt.Errorf("a .cpuprofile has one thread, and there are %s: choose one with --thread", chosenNames(lines))
 	}
 	t, start := &trie.Timeline{Trie: *trie.New()}, int64(cdpStart)
 	if len(lines) == 1 {
@@ -108,6 +104,21 @@ func EncodeCPUProfileTimed(w io.Writer, lines []*trie.Timeline, o Output) error 
 		c.out.Nodes[id-1].HitCount++
 	}
 	return c.write(w)
+}
+
+// shownThreads is how many threads an error names.
+const shownThreads = 10
+
+// chosenNames names threads as --thread takes them: NAME PROCESS/NUMBER.
+func chosenNames(lines []*trie.Timeline) string {
+	var names []string
+	for _, t := range lines[:min(shownThreads, len(lines))] {
+		names = append(names, strings.TrimSpace(fmt.Sprintf("%s %d/%d", t.Name, t.Process, t.Thread)))
+	}
+	if more := len(lines) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // alone returns o without a base, for formats that can not compare.

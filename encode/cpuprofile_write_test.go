@@ -82,7 +82,7 @@ func TestCPUProfileTimed(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	err := EncodeCPUProfileTimed(new(strings.Builder), lines, Output{})
-	if err == nil || !strings.Contains(err.Error(), "8 (CrRendererMain), 9 (thread 9): choose one with --thread") {
+	if err == nil || !strings.Contains(err.Error(), "there are CrRendererMain 7/8, 7/9: choose one with --thread") {
 		t.Errorf("two threads: got %v", err)
 	}
 	// A thread without calls is none to choose from.

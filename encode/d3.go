@@ -31,6 +31,9 @@ func EncodeD3(w io.Writer, p *trie.Profile, o Output) error {
 		d.number("delta", 0)
 	}
 	for n, depth := range t.Preorder() {
+		if total[n] == 0 && (t.baseSelf == nil || t.baseTotal[n].Self == 0) {
+			continue // as is all below it
+		}
 		d.closeTo(depth)
 		d.begin(d.frames[t.Nodes[n].Frame])
 		d.times(self[n], total[n])

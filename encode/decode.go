@@ -13,13 +13,12 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// maxInflated is how many bytes a document may have that is held in memory as a whole,
-// and what a gzipped one may hold.
+// maxInflated is how many bytes a document may have that is held in memory as a whole.
 const maxInflated = 1 << 30
 
 // detectWindows are how much of a document is looked at to tell its format: more, if less
 // does not tell.
-var detectWindows = [...]int{64 << 10, 4 << 20, maxInflated}
+var detectWindows = [...]int{64 << 10, 4 << 20, 64 << 20}
 
 // Decode reads a document of any format that can be read, gzipped or not, in UTF-8 or in
 // UTF-16 with a byte order mark. The format is told by the content.

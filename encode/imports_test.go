@@ -375,8 +375,45 @@ warning: 1 events outlive the event that they began in; they were clipped
 		{"measures", `[{"ph":"X","name":"task","ts":0,"dur":100,"pid":1,"tid":1},{"cat":"blink.user_timing","ph":"b","name":"m","id":"0x7","ts":10,"pid":1,"tid":1},{"cat":"blink.user_timing,rail","ph":"e","name":"m","id":"0x7","ts":20,"pid":1,"tid":1},
 			{"cat":"blink.user_timing","ph":"b","name":"wide","id2":{"local":"0x8"},"ts":50,"pid":1,"tid":1},{"cat":"blink.user_timing","ph":"e","name":"wide","id2":{"local":"0x8"},"ts":200,"pid":1,"tid":1}]`,
 			"\n1/1 \n event 0-100 task\n event 10-20 m\nwarning: 1 measures cross other events; they were left out\n"},
+		{"B and E of the same time", `[{"ph":"B","name":"outer","ts":1},{"ph":"B","name":"inner","ts":1},{"ph":"E","name":"inner","ts":5},{"ph":"E","name":"outer","ts":5}]`,
+			"\n0/0 \n event 0-4 outer\n event 0-4 inner\n"},
+		{"tasks that overlap by a microsecond", `[{"ph":"X","name":"RunTask","ts":1000,"dur":1001},{"ph":"X","name":"FunctionCall","ts":1500,"dur":501},{"ph":"X","name":"RunTask","ts":2000,"dur":1000}]`,
+			"\n0/0 \n event 0-1000 RunTask\n event 500-1000 FunctionCall\n event 1000-2000 RunTask\nwarning: 2 events outlive the event that they began in; they were clipped\n"},
+		{"a call that outlives its task by a microsecond", `[{"ph":"X","name":"FunctionCall","ts":1000,"dur":1001},{"ph":"X","name":"RunTask","ts":1000,"dur":1000}]`,
+			"\n0/0 \n event 0-1000 RunTask\n event 0-1000 FunctionCall\nwarning: 1 events outlive the event that they began in; they were clipped\n"},
+		{"an id that is used again", "[" + head(1, 5, "0x1", 1000, "") + "," + chunk(1, "0x1", 1100, one) + "," + head(1, 6, "0x1", 2000, "") + "," + chunk(1, "0x1", 2100, one) + "]", `
+1/5 
+ profile  0x1
+  0+20 a (a.js:3)
+  20+20 a (a.js:3)
+1/6 
+ profile  0x1
+  1000+20 a (a.js:3)
+  1020+20 a (a.js:3)
+`},
+		{"one profile is broken", "[" + head(1, 5, "0x1", 1000, "") + "," + chunk(1, "0x1", 1100, one) + "," + head(1, 6, "0x2", 1000, "") + "," + chunk(1, "0x2", 1100, strings.Replace(one, "[10,20]", "[1e18,1]", 1)) + "]", `
+1/5 
+ profile  0x1
+  0+20 a (a.js:3)
+  20+20 a (a.js:3)
+warning: profile 0x2 of process 1: invalid: samples[0]: its time 1.000000000000001e+18 µs is out of range; it was left out
+`},
+		{"a stray event long ago", `[{"ph":"X","name":"stray","ts":0,"dur":5},{"ph":"X","name":"a","ts":1795000000000000,"dur":5},{"ph":"X","name":"b","ts":1795000000000010,"dur":5}]`,
+			"\n0/0 \n event 0-5 a\n event 10-15 b\nwarning: 1 events have times out of range; they were dropped\n"},
+		{"what is no event comes first", `[null,1,[],{},{"ph":"X","name":"a","ts":7,"dur":5}]`, "\n0/0 \n event 0-5 a\n"},
 		{"nothing", `[]`, "error: read as chrometrace: invalid: traceEvents: there are none\n"},
 	})
+}
+
+// A line break in front of a long file is no field of a pprof.
+func TestDetectLeadingSpace(t *testing.T) {
+	long := `[{"ph":"X","name":"a","ts":0,"dur":5,"args":{"x":"` + strings.Repeat("y", 100<<10) + `"}}]`
+	for _, space := range []string{"\n", "\n\n", " ", "\r\n", "\t"} {
+		doc, err := Decode(strings.NewReader(space+long), FileLimits())
+		if err != nil || doc.Recording == nil {
+			t.Errorf("%q: %v", space, err)
+		}
+	}
 }
 
 // A file may be gzipped, once or twice, begin with a byte order mark, or be UTF-16; and a
@@ -421,6 +458,38 @@ func TestContainers(t *testing.T) {
 	}
 	if n := len(doc.Recording.Threads[0].Events); n < 10_000 || n >= 20_000 || len(doc.Recording.Warnings) != 1 {
 		t.Errorf("%d events, %q", n, doc.Recording.Warnings)
+	}
+}
+
+// However a file is cut into pieces, it is read as the same.
+func TestStreamedInPieces(t *testing.T) {
+	inputs := []string{
+		flatProfile("[2,3,2]", "[100,-40,90]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", `,"children":[3]`), flatNode(3, "b", "")),
+		`{"head":{"functionName":"(root)","id":1,"children":[{"functionName":"a","url":"x.js","lineNumber":4,"id":2,"children":[]}]},"startTime":1,"endTime":2,"samples":[1,2]}`,
+		`{"metadata":{"a":[1,"]"]},"traceEvents":[{"name":"Profile","ph":"P","pid":1,"tid":2,"id":"0x1","ts":5,"args":{"data":{"startTime":1,"source":"Internal"}}},
+{"name":"ProfileChunk","ph":"P","pid":1,"id":"0x1","ts":9,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"a\u00e9","url":"y.js"}}],"samples":[1,1],"trace_ids":{"7":1}},"timeDeltas":[1,2.5]}}},
+{"ph":"X","name":"Layout","pid":1,"tid":2,"ts":6,"dur":1,"args":{"beginData":{"sampleTraceId":7}}},{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Main"}}]}`,
+		`{"traceEvents":[],"samples":[{"ts":"100","pid":3,"tid":"4","sf":2}],"stackFrames":{"1":{"name":"[root]"},"2":{"line":"9","name":"f(http://l/i.js:9:2)","parent":1}}}`,
+	}
+	for _, in := range inputs {
+		doc, err := Decode(strings.NewReader(in), FileLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := described(doc.Recording)
+		decode := DecodeCPUProfile
+		if isChromeTrace([]byte(in)) {
+			decode = DecodeChromeTrace
+		}
+		for k := range in {
+			r, err := decode(io.MultiReader(strings.NewReader(in[:k]), strings.NewReader(in[k:])), FileLimits())
+			if err != nil {
+				t.Fatalf("cut at %d (%q): %v", k, in[max(k-10, 0):k], err)
+			}
+			if got := described(r); got != want {
+				t.Fatalf("cut at %d (%q): got\n%swant\n%s", k, in[max(k-10, 0):k], got, want)
+			}
+		}
 	}
 }
 

@@ -35,6 +35,10 @@ func (r *jsonReader) more(from int) bool {
 		r.stop(refuse(TooLarge, "", "byte %d: a string of over %d bytes", r.base+int64(from), maxJSONString))
 		return false
 	}
+	if len(r.name) > 0 { // it lies in what is overwritten
+		r.kept = append(r.kept[:0], r.name...)
+		r.name = r.kept
+	}
 	buffer := r.data[:0]
 	if cap(buffer) < 2*len(rest) || cap(buffer) < jsonWindow {
 		buffer = make([]byte, 0, max(jsonWindow, 4*len(rest)))

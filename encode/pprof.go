@@ -42,11 +42,10 @@ func EncodePprof(w io.Writer, p *trie.Profile, o Output) error {
 	if err := checkStacks(p); err != nil {
 		return err
 	}
-	out := pprofProfile(p, o)
 	if o.Base == nil {
-		return out.Write(w)
+		return writePprof(w, p, o)
 	}
-	base := pprofProfile(o.Base, Output{})
+	out, base := pprofProfile(p, o), pprofProfile(o.Base, Output{})
 	for _, s := range base.Sample {
 		s.Label = maps.Clone(s.Label) // the samples of a group share one
 		s.Label["pprof::base"] = []string{"true"}
@@ -64,19 +63,35 @@ func EncodePprof(w io.Writer, p *trie.Profile, o Output) error {
 	return both.Write(w)
 }
 
-// pprofProfile returns p in the form of the pprof library.
+// pprofTypes are the types of the values of a sample, which pprofValues returns.
+var pprofTypes = [...]profile.ValueType{
+	{Type: "samples", Unit: "count"}, {Type: "pageviews", Unit: "count"}, {Type: pprofDefault, Unit: "nanoseconds"},
+}
+
+// pprofDefault is the type that tools show if nobody asks for another.
+const pprofDefault = "wall"
+
+func pprofValues(w trie.Weight) [len(pprofTypes)]int64 {
+	return [...]int64{w.Samples, w.Reach, nanoseconds(w.Self)}
+}
+
+// pprofTimes returns when the time that was asked for began and how long it is, in
+// nanoseconds; 0 if there is no such time.
+func pprofTimes(o Output) (start, duration int64) {
+	if o.Since.IsZero() || o.Until.IsZero() {
+		return 0, 0
+	}
+	return o.Since.UnixNano(), int64(o.Until.Sub(o.Since))
+}
+
+// pprofProfile returns p in the form of the pprof library, which can be merged.
+// [writePprof] writes the same.
 func pprofProfile(p *trie.Profile, o Output) *profile.Profile {
 	p = p.Canonical()
-	out := &profile.Profile{
-		SampleType: []*profile.ValueType{
-			{Type: "samples", Unit: "count"}, {Type: "pageviews", Unit: "count"}, {Type: "wall", Unit: "nanoseconds"},
-		},
-		DefaultSampleType: "wall",
-		Comments:          coverageComments(p),
-	}
-	if !o.Since.IsZero() && !o.Until.IsZero() {
-		out.TimeNanos = o.Since.UnixNano()
-		out.DurationNanos = int64(o.Until.Sub(o.Since))
+	out := &profile.Profile{DefaultSampleType: pprofDefault, Comments: coverageComments(p)}
+	out.TimeNanos, out.DurationNanos = pprofTimes(o)
+	for _, t := range pprofTypes {
+		out.SampleType = append(out.SampleType, &t)
 	}
 	// A mapping that says that all is symbolized keeps pprof from trying to.
 	mapping := &profile.Mapping{ID: 1, File: mappingFile(p), HasFunctions: true, HasFilenames: true, HasLineNumbers: true}
@@ -113,10 +128,8 @@ func pprofProfile(p *trie.Profile, o Output) *profile.Profile {
 					stacks[n] = append(stacks[n], locations[p.Nodes[a].Frame])
 				}
 			}
-			out.Sample = append(out.Sample, &profile.Sample{
-				Location: stacks[n], Label: labels,
-				Value: []int64{w.Samples, w.Reach, nanoseconds(w.Self)},
-			})
+			values := pprofValues(w)
+			out.Sample = append(out.Sample, &profile.Sample{Location: stacks[n], Label: labels, Value: values[:]})
 		}
 	}
 	return out
@@ -169,11 +182,14 @@ func mappingFile(p *trie.Profile) string {
 // coverageComments says what the stacks can not, for people and, in the last line, for
 // [DecodePprof].
 func coverageComments(p *trie.Profile) []string {
-	flat, c := p.Flat()
 	var self int64
-	for _, w := range flat {
-		self += w.Self
+	var c trie.Coverage
+	for i := range p.Groups { // a sum for each node, as Flat makes them, is not needed
+		of, _ := p.Groups[i].Sum()
+		self += of
+		c.Add(p.Groups[i].Coverage)
 	}
+	c.Views, c.Traces = p.Views, p.Traces
 	return []string{
 		fmt.Sprintf("%d page views, %d traces", c.Views, c.Traces),
 		fmt.Sprintf("%.2f%% of the time was not sampled", 100*c.UnsampledShare(self)),

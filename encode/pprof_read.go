@@ -1,7 +1,10 @@
 package encode
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +21,12 @@ import (
 // table comes last, so of a long one the beginning must do.
 func isPprof(data []byte) bool {
 	sampleType, firstString, long := false, -1, len(data) >= detectWindows[0]
+	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] == '{' || text[0] == '[' {
+		return false // JSON, and a line break in front could be a field
+	}
 	for len(data) > 0 {
 		number, typ, n := protowire.ConsumeField(data)
-		if n < 0 && long {
+		if n < 0 && long && errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
 			return sampleType
 		}
 		if n < 0 || number > 15 || (typ != protowire.BytesType && typ != protowire.VarintType) {

@@ -12,12 +12,13 @@ const maxStackFrames = 1 << 26
 
 // checkStacks refuses a profile whose stacks are too deep to be written one by one.
 func checkStacks(p *trie.Profile) error {
-	flat, _ := p.Flat()
 	depths := p.Depths()
 	frames := 0
-	for n, w := range flat {
-		if onTop(w) {
-			frames += int(depths[n])
+	for i := range p.Groups {
+		for n, w := range p.Groups[i].Weights.All() {
+			if onTop(w) {
+				frames += int(depths[n])
+			}
 		}
 	}
 	if frames > maxStackFrames {

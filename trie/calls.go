@@ -61,8 +61,10 @@ type calling struct {
 	opened    []int         // places of events in the stack
 	functions []FrameID     // the functions in the stack
 	shared    *rangeMinimum // see lasting
-	next      int           // the first moment that run has not come to
-	now       int64         // the time that it has come to
+	covered   int64         // µs of [from, to), which was sampled, in which something ran
+	from, to  int64
+	idle      int64 // µs in which samples say that nothing ran
+	now       int64 // the time that it has come to
 }
 
 // openCall is a call that has not ended.
@@ -81,7 +83,6 @@ func (c *calling) run() {
 	next := 0
 	for i := range c.moments {
 		m := &c.moments[i]
-		c.next = i
 		if m.event >= 0 {
 			continue // its event shows it
 		}
@@ -91,7 +92,6 @@ func (c *calling) run() {
 		c.closeEvents(m.Time)
 		c.show(m.Sample, m.Time)
 	}
-	c.next = len(c.moments)
 	for ; next < len(c.events); next++ {
 		c.open(next)
 	}
@@ -135,8 +135,11 @@ func (c *calling) open(event int) {
 		c.truncate(base, e.Start)
 	}
 	var goOn []FrameID // what runs on within a measure, and perhaps not until its end
-	if e.Measure {
-		goOn = c.interrupt(base+max(c.lasting(e.End)-below, 0), e.Start)
+	if c.kinds[event] < native {
+		goOn = c.interrupt(base+max(c.lasting(e)-below, 0), e.Start)
+	}
+	if !e.Measure {
+		goOn = nil
 	}
 	below += len(c.stack) - base
 	c.opened = append(c.opened, len(c.stack))
@@ -159,33 +162,44 @@ func (c *calling) interrupt(at int, time int64) []FrameID {
 	return frames
 }
 
-// ends reports whether the functions that run when an event begins are over with that.
-// They go on if an invocation called them, or if the event is no such that calls
-// functions: then they may have caused it.
+// ends reports whether the functions that run when an event begins are over with that,
+// whatever samples say. They go on if an invocation called them, or if the event is no
+// such that calls functions: then they may have caused it. A task within a task, as when
+// a page shows an alert, lies in what samples say.
 func (c *calling) ends(event int) bool {
-	if c.events[event].Measure {
+	kind := c.kinds[event]
+	switch {
+	case c.events[event].Measure:
 		return false
-	}
-	if len(c.opened) == 0 || c.kinds[event].fresh() {
+	case len(c.opened) == 0 || kind == microtasks:
 		return true
+	case kind == task:
+		from, to := c.within(&c.events[event])
+		return from == to
 	}
 	around := c.stack[c.opened[len(c.opened)-1]].event
-	return c.kinds[event] < native && !c.kinds[around].calls()
+	return kind < native && !c.kinds[around].calls()
+}
+
+// within returns which moments lie in an event: those from one place up to another.
+func (c *calling) within(e *Event) (from, to int) {
+	from = sort.Search(len(c.moments), func(i int) bool { return c.moments[i].Time > e.Start })
+	return from, from + sort.Search(len(c.moments)-from, func(i int) bool { return c.moments[from+i].Time >= e.End })
 }
 
 // lasting returns how many of the functions that are open, from the root, are in all
-// samples until a time. A measure lies in these alone: it need not begin and end in the
-// same call, as what the browser records does.
-func (c *calling) lasting(until int64) int {
-	rest := c.moments[c.next:]
-	n := sort.Search(len(rest), func(i int) bool { return rest[i].Time >= until })
-	if n == 0 {
+// samples within an event. It lies in these alone: the others were over, or are those
+// of a sample that was taken a little early or late. A measure need not begin and end in
+// the same call at all.
+func (c *calling) lasting(e *Event) int {
+	from, to := c.within(e)
+	if from == to {
 		return len(c.functions)
 	}
 	if c.shared == nil {
 		c.shared = c.sharedFrames()
 	}
-	return min(commonFrames(c.functions, c.stacks.of(rest[0].Sample)), c.shared.least(c.next, c.next+n-1))
+	return min(commonFrames(c.functions, c.stacks.of(c.moments[from].Sample)), c.shared.least(from, to-1))
 }
 
 // sharedFrames returns how many frames, from the root, each moment has in common with the
@@ -232,7 +246,7 @@ func (c *calling) show(m Sample, time int64) {
 	if base > 0 && len(stack) == 1 && c.stacks.background(stack[0]) {
 		stack = nil // the event says more
 	}
-	stack = stack[min(below, len(stack)):]
+	stack = stack[commonFrames(c.functions[:below], stack):]
 	same := 0
 	for same < len(stack) && base+same < len(c.stack) && c.stack[base+same].frame == stack[same] {
 		same++
@@ -252,6 +266,8 @@ func (c *calling) truncate(at int, time int64) {
 		c.self[o.node] += length - o.inner
 		if i > 0 {
 			c.stack[i-1].inner += length
+		} else {
+			c.covered += max(min(o.start+length, c.to)-max(o.start, c.from), 0)
 		}
 		if c.keep {
 			c.out.Calls[o.call].End = o.start + length

@@ -128,6 +128,27 @@ func TestCalls(t *testing.T) {
 			"FunctionCall 90-490\n  a 100-490\n    f 100-150\n    mine 150-350\n      f 150-300\n      g 300-350\n    g 400-490\n",
 		},
 		{
+			"functions that no sample in an event has are no callers of it", sampled("x", "s;q", "t;u", "t;u"),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490}, Event{Frame: Frame{Name: "EvaluateScript"}, Start: 250, End: 480}),
+			"RunTask 50-900\n  FunctionCall 90-490\n    x 100-200\n    s 200-250\n      q 200-250\n    EvaluateScript 250-480\n      t 250-480\n        u 250-480\n",
+		},
+		{
+			"a task within a function: an alert", sampled("a", "a;t", "a"),
+			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390},
+				Event{Frame: Frame{Name: "RunTask"}, Start: 150, End: 250}, Event{Frame: Frame{Name: "FunctionCall"}, Start: 160, End: 240}),
+			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      RunTask 150-250\n        FunctionCall 160-240\n          t 160-240\n",
+		},
+		{
+			"a collection in a later task has interrupted nothing", sampled("a", "gc:a", ""),
+			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160, End: 290}, {Frame: Frame{Name: "MinorGC"}, Start: 170, End: 280}},
+			"RunTask 90-150\n  a 100-150\nRunTask 160-290\n  MinorGC 170-280\n",
+		},
+		{
+			"a measure in no task says what the page waited for", sampled("a", ""),
+			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "load"}, Start: 80, End: 1000, Measure: true}},
+			"RunTask 90-150\n  a 100-150\n",
+		},
+		{
 			"(program) is what is not in an event", sampled("(program)", "(program)", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 150, End: 190}},
 			"(program) 100-150\nRunTask 150-190\n(program) 200-300\n",
@@ -140,6 +161,70 @@ func TestCalls(t *testing.T) {
 				t.Errorf("got:\n%swant:\n%s", described(got), tt.want)
 			}
 		})
+	}
+}
+
+// What functions stand on each other was seen by a sample, whatever the events are.
+func TestCallsAreSampled(t *testing.T) {
+	names := []string{"RunTask", "FunctionCall", "EvaluateScript", "TimerFire", "RunMicrotasks", "EventDispatch"}
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		trace := &Trace{Trie: *New(), Gapless: true}
+		nodes := []NodeID{Root}
+		for range 1 + r.IntN(12) {
+			nodes = append(nodes, trace.Child(nodes[r.IntN(len(nodes))], trace.Intern(Frame{Name: string(rune('a' + r.IntN(5)))})))
+		}
+		prefixes := map[string]bool{"": true}
+		for i := range 1 + r.IntN(20) {
+			n := nodes[r.IntN(len(nodes))]
+			trace.Samples = append(trace.Samples, Sample{Time: int64(10 * i), Node: n})
+			for ; n != Root; n = trace.Nodes[n].Parent {
+				prefixes[stackText(&trace.Trie, n, nil)] = true
+			}
+			trace.End = int64(10*i + 10)
+		}
+		var events []Event
+		for range r.IntN(10) {
+			start := int64(r.IntN(200))
+			events = append(events, Event{Frame: Frame{Name: names[r.IntN(len(names))]}, Start: start, End: start + int64(1+r.IntN(90))})
+		}
+		events, _, _ = Nest(events)
+		l := Calls(&Stream{Trace: trace}, events)
+		isEvent := map[NodeID]bool{}
+		for _, c := range l.Calls {
+			if c.Event {
+				isEvent[c.Node] = true
+			}
+		}
+		for _, c := range l.Calls {
+			if text := stackText(&l.Trie, c.Node, isEvent); !prefixes[text] {
+				t.Fatalf("seed %d: nobody sampled %q:\n%s", seed, text, described(l))
+			}
+		}
+	}
+}
+
+// stackText returns the stack of n as text, root first, without the nodes to leave out.
+func stackText(t *Trie, n NodeID, without map[NodeID]bool) string {
+	var names []string
+	for a := range t.Stack(n) {
+		if !without[a] {
+			names = append(names, t.Frame(a).Name)
+		}
+	}
+	slices.Reverse(names)
+	return strings.Join(names, ";")
+}
+
+// Time that nobody used is kept beside the calls.
+func TestAddCallsIdle(t *testing.T) {
+	s := sampled("a", "", "", "a")
+	s.Trace.Samples[1].Marker = MarkerIdle
+	m := NewMerger()
+	m.AddCalls(s, []Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 350, End: 900}}, m.Group(nil))
+	g := m.Profile().Groups[0]
+	if self, _ := g.Sum(); self != 60+550 || g.Coverage.Stackless != 200 || g.Coverage.Idle != 100 {
+		t.Errorf("self %d, coverage %+v", self, g.Coverage)
 	}
 }
 

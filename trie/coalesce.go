@@ -51,21 +51,7 @@ func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie,
 // foreign frame, (unknown) or (third-party HOST), are one node. A nil rename keeps all
 // frames. Coalescing twice is coalescing once if rename(rename(f)) = rename(f).
 func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
-	out, _ := t.rewritten(orSame(rename), Frame.Foreign)
-	return out
-}
-
-// Fold returns t with each frame f replaced by rename(f), where runs of any frame are one
-// node: rename says what a function belongs to, such as its package, and calls within
-// that do not matter.
-func (t *Trace) Fold(rename func(Frame) Frame) *Trace {
-	out, _ := t.rewritten(rename, func(Frame) bool { return true })
-	return out
-}
-
-// rewritten also returns the new node of each old one.
-func (t *Trace) rewritten(rename func(Frame) Frame, joins func(Frame) bool) (*Trace, []NodeID) {
-	trie, nodeOf := t.rewrite(rename, joins)
+	trie, nodeOf := t.rewrite(orSame(rename), Frame.Foreign)
 	out := new(Trace)
 	*out = *t // all but the tables
 	out.Trie, out.Samples = *trie, make([]Sample, len(t.Samples))
@@ -73,7 +59,7 @@ func (t *Trace) rewritten(rename func(Frame) Frame, joins func(Frame) bool) (*Tr
 		s.Node = nodeOf[s.Node]
 		out.Samples[i] = s
 	}
-	return out, nodeOf
+	return out
 }
 
 // Coalesce does for a profile what [Trace.Coalesce] does for a trace, and commutes with
@@ -83,8 +69,9 @@ func (p *Profile) Coalesce(rename func(Frame) Frame) *Profile {
 	return p.rewritten(orSame(rename), Frame.Foreign)
 }
 
-// Fold does for a profile what [Trace.Fold] does for a trace. For the reach see
-// [Profile.Coalesce].
+// Fold returns p with each frame f replaced by rename(f), where runs of any frame are one
+// node: rename says what a function belongs to, such as its package, and calls within that
+// do not matter. For the reach see [Profile.Coalesce].
 func (p *Profile) Fold(rename func(Frame) Frame) *Profile {
 	return p.rewritten(rename, func(Frame) bool { return true })
 }

@@ -7,46 +7,87 @@ import (
 )
 
 // Nest brings events into the order that [Thread] asks for and sees to it that none
-// crosses another: one that ends after the one that it began in is clipped, since time
-// must not count twice, and a measure that crosses anything but a measure is dropped, as
-// pages measure across tasks. It works in place and returns what is left, and how many it
-// clipped and dropped.
+// crosses another, since time must not count twice. Of two that cross one is clipped, so
+// that the least is lost: the earlier one ends where the later begins, or the later one
+// where the earlier ends. A measure is dropped if it crosses anything, as pages measure
+// across tasks, or if it lies in nothing: then it says what the page waited for. It works
+// in place and returns what is left, and how many it clipped and dropped.
 func Nest(events []Event) (nested []Event, clipped, dropped int) {
 	slices.SortStableFunc(events, func(a, b Event) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(outermost(a), outermost(b)), cmp.Compare(b.End, a.End))
 	})
-	var open []int // places in events
-	drop := make([]bool, len(events))
+	n := nesting{events: events, drop: make([]bool, len(events))}
 	for i := range events {
-		e := &events[i]
-		for len(open) > 0 && events[open[len(open)-1]].End <= e.Start {
-			open = open[:len(open)-1]
-		}
-		for k := len(open) - 1; k >= 0 && !drop[i] && events[open[k]].End < e.End; k-- {
-			switch o := &events[open[k]]; {
-			case e.Measure:
-				drop[i] = true
-			case o.Measure:
-				drop[open[k]] = true
-				open = slices.Delete(open, k, k+1)
-			default:
-				e.End = o.End
-				clipped++
-			}
-		}
-		if !drop[i] {
-			open = append(open, i)
-		}
+		n.add(i)
 	}
 	nested = events[:0]
 	for i, e := range events {
-		if drop[i] {
+		if n.drop[i] {
 			dropped++
 			continue
 		}
 		nested = append(nested, e)
 	}
-	return nested, clipped, dropped
+	return nested, n.clipped, dropped
+}
+
+// outermost orders events that begin at the same time: a task lies in nothing else then.
+func outermost(e Event) int {
+	if kindOf(e.Name) == task {
+		return 0
+	}
+	return 1
+}
+
+// nesting is the state of [Nest].
+type nesting struct {
+	events  []Event
+	drop    []bool
+	open    []int // places in events; each lies in the one before
+	clipped int
+}
+
+// add opens event i, the next in order of start.
+func (n *nesting) add(i int) {
+	e := &n.events[i]
+	for len(n.open) > 0 && n.events[n.open[len(n.open)-1]].End <= e.Start {
+		n.open = n.open[:len(n.open)-1]
+	}
+	crossed := len(n.open) // from here on
+	for crossed > 0 && n.events[n.open[crossed-1]].End < e.End {
+		crossed--
+	}
+	if e.Measure {
+		inside := slices.ContainsFunc(n.open, func(k int) bool { return !n.events[k].Measure })
+		if n.drop[i] = crossed < len(n.open) || !inside; !n.drop[i] {
+			n.open = append(n.open, i)
+		}
+		return
+	}
+	last := crossed // what crosses and is no measure
+	for _, k := range n.open[crossed:] {
+		if n.events[k].Measure {
+			n.drop[k] = true
+			continue
+		}
+		n.open[last] = k
+		last++
+	}
+	n.open = n.open[:last]
+	if crossed < last {
+		outer, inner := &n.events[n.open[crossed]], &n.events[n.open[last-1]]
+		if outer.End-e.Start < e.End-inner.End && e.Start > outer.Start {
+			for _, k := range n.open[crossed:] {
+				n.events[k].End = min(n.events[k].End, e.Start)
+				n.clipped++
+			}
+			n.open = n.open[:crossed]
+		} else {
+			e.End = inner.End
+			n.clipped++
+		}
+	}
+	n.open = append(n.open, i)
 }
 
 // eventKind says what an event has to do with the functions that are called while it

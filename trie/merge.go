@@ -246,14 +246,19 @@ func (m *Merger) countTruncated(c *Coverage, n NodeID) {
 
 // addOnTop adds the time of a sample at node n of t to a synthetic frame on top of it.
 func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, counts bool) {
-	var path []NodeID
+	var path []NodeID // that the profile may not have
 	for a := range t.Stack(n) {
+		if m.nodes[a] != 0 {
+			break
+		}
 		path = append(path, a)
 	}
-	to := Root
 	for _, a := range slices.Backward(path) {
-		m.weights[a].Reach = 1
-		to = m.mapNode(&t.Trie, a)
+		m.mapNode(&t.Trie, a)
+	}
+	to := m.nodes[n] - 1
+	if n != Root {
+		m.weights[n].Reach = 1
 	}
 	to = m.profile.Child(to, m.profile.Intern(frame))
 	samples := int64(0)
@@ -266,7 +271,8 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 
 // AddCalls merges the calls of s and events, see [Calls], into a group, see
 // [Merger.Group], as one page view: the self time of a node is the time in which nothing
-// that it called was running. There are no samples to count.
+// that it called was running. There are no samples to count. Sampled time outside of all
+// events and calls is stackless.
 func (m *Merger) AddCalls(s *Stream, events []Event, group int) {
 	c := newCalling(s, events)
 	c.run()
@@ -285,6 +291,8 @@ func (m *Merger) AddCalls(s *Stream, events []Event, group int) {
 		}
 	}
 	m.addWeights(&c.out.Trie, group)
+	stackless := c.to - c.from - c.covered
+	m.profile.Groups[group].Coverage.Add(Coverage{Stackless: stackless, Idle: min(c.idle, stackless)})
 }
 
 // addWeights adds m.weights, of the nodes of t, to group g. It is the inner loop of every

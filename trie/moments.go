@@ -35,6 +35,9 @@ func (c *calling) readSamples(s *Stream) {
 		if c.stacks.isProgram(sample) && i > 0 && i+1 < len(samples) && c.stacks.sameCall(samples[i-1], samples[i+1]) {
 			sample.Node = samples[i-1].Node
 		}
+		if sample.Marker == MarkerIdle && sample.Node == Root {
+			c.idle += x.clip - x.start
+		}
 		c.moments = append(c.moments, moment{Sample: sample, event: -1, isTime: true})
 		if end = x.clip; x.clip < x.end {
 			c.moments = append(c.moments, moment{Sample: Sample{Time: x.clip}, event: -1})
@@ -42,6 +45,7 @@ func (c *calling) readSamples(s *Stream) {
 	}
 	if len(samples) > 0 {
 		c.moments = append(c.moments, moment{Sample: Sample{Time: end}, event: -1})
+		c.from, c.to = samples[0].Time, end
 	}
 	for i, e := range c.events {
 		if n, ok := s.Anchors[e.Anchor]; ok && e.Anchor != 0 {
@@ -98,6 +102,9 @@ func (c *calling) placeMoments() {
 // bind moves m, a sample in event inner, to an event that began after the moment before
 // it, at last.
 func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
+	if m.Marker == MarkerGC && c.begun(inner, last) {
+		m.Node = Root // what it is said to have interrupted was over
+	}
 	standing := -1 // the outermost event in which no function runs
 	for inner >= 0 && c.kinds[inner] >= native {
 		standing, inner = inner, c.parent[inner]
@@ -112,4 +119,15 @@ func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 		m.event, m.place = standing, beforeOpen
 		m.Marker = MarkerNone // the event says what the browser did
 	}
+}
+
+// begun reports whether a task or a call has begun since a time, given the innermost of
+// the events that are open.
+func (c *calling) begun(inner int, since int64) bool {
+	for ; inner >= 0 && c.events[inner].Start >= since; inner = c.parent[inner] {
+		if k := c.kinds[inner]; k.fresh() || k.calls() {
+			return true
+		}
+	}
+	return false
 }

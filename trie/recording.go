@@ -1,6 +1,10 @@
 package trie
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Recording is what a file of a profiler holds: the threads of one or more processes.
 // All times of its threads are on one clock, in µs since the recording began.
@@ -19,7 +23,7 @@ type Thread struct {
 }
 
 // Stream is what one sampler recorded of a thread. A thread can have several at the same
-// time, which saw the same work: they must not be added up.
+// time, which saw the same work: these must not be added up, see [Thread.Chosen].
 type Stream struct {
 	Source string // who started it, such as "Inspector"; "" if not known
 	ID     string // as the file names it, such as "0x2"; unique within the process
@@ -65,21 +69,104 @@ func (t *Thread) Best() int {
 	return best
 }
 
-// Rewrite returns s with each frame f replaced by rename(f), see [Trace.Coalesce], or, if
-// fold is set, [Trace.Fold].
-func (s Stream) Rewrite(rename func(Frame) Frame, fold bool) Stream {
-	joins := Frame.Foreign
-	if fold {
-		joins = func(Frame) bool { return true }
+// Chosen returns the places of the streams that speak for the thread, in time order: the
+// one that [Thread.Best] returns, and every other that overlaps none that is taken, those
+// that Best prefers first. So two profiles that were recorded one after the other are both
+// taken, and of two at the same time one. Streams that do not fit are not looked at; nil
+// fits all. A stream lasts from its first sample to its last one.
+func (t *Thread) Chosen(fits func(*Stream) bool) []int {
+	var order []int
+	for i := range t.Streams {
+		if s := &t.Streams[i]; len(s.Trace.Samples) > 0 && (fits == nil || fits(s)) {
+			order = append(order, i)
+		}
 	}
-	var nodeOf []NodeID
-	s.Trace, nodeOf = s.Trace.rewritten(rename, joins)
-	anchors := make(map[int64]NodeID, len(s.Anchors))
-	for moment, n := range s.Anchors {
-		anchors[moment] = nodeOf[n]
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(sourceRank(t.Streams[a].Source), sourceRank(t.Streams[b].Source))
+	})
+	var taken []int
+	for _, i := range order {
+		first, last := t.Streams[i].bounds()
+		at, found := slices.BinarySearchFunc(taken, first, func(k int, first int64) int {
+			start, _ := t.Streams[k].bounds()
+			return cmp.Compare(start, first)
+		})
+		free := !found
+		if at > 0 {
+			_, end := t.Streams[taken[at-1]].bounds()
+			free = free && end < first
+		}
+		if at < len(taken) {
+			start, _ := t.Streams[taken[at]].bounds()
+			free = free && last < start
+		}
+		if free {
+			taken = slices.Insert(taken, at, i)
+		}
 	}
-	s.Anchors = anchors
-	return s
+	return taken
+}
+
+// bounds returns the times of the first and the last sample of s, which has some.
+func (s *Stream) bounds() (first, last int64) {
+	samples := s.Trace.Samples
+	return samples[0].Time, samples[len(samples)-1].Time
+}
+
+// Part is a stretch of the time of a thread: what one sampler recorded of it, and what
+// the browser did.
+type Part struct {
+	Stream *Stream // nil if there are events only
+	Events []Event // see [Thread]
+}
+
+// Parts returns the streams with these places, which follow each other in time as those
+// of [Thread.Chosen] do, each with the events of its time. Events between two streams
+// belong to the nearer one: the time is cut in the middle of the gap. An event that lasts
+// beyond a cut is two, which touch there, so that it holds the functions of both streams
+// and no time counts twice. The last sample of a stream does not speak for time of the
+// next one. Without streams all events are one part.
+func (t *Thread) Parts(streams []int) []Part {
+	if len(streams) == 0 {
+		return []Part{{Events: t.Events}}
+	}
+	if len(streams) == 1 {
+		return []Part{{&t.Streams[streams[0]], t.Events}}
+	}
+	parts := make([]Part, len(streams))
+	rest := t.Events
+	var longer []Event // what is left of events beyond the last cut
+	for i, k := range streams {
+		s, cut := t.Streams[k], int64(math.MaxInt64)
+		if i+1 < len(streams) {
+			next, _ := t.Streams[streams[i+1]].bounds()
+			_, end := s.Trace.covered()
+			end = min(end, next)
+			cut = end + (next-end)/2
+			short := *s.Trace
+			short.End = min(short.End, next)
+			s.Trace = &short
+		}
+		n, _ := slices.BinarySearchFunc(rest, cut, func(e Event, cut int64) int { return cmp.Compare(e.Start, cut) })
+		parts[i] = Part{&s, slices.Concat(longer, rest[:n])}
+		rest, longer = rest[n:], cutEvents(parts[i].Events, cut)
+	}
+	return parts
+}
+
+// cutEvents ends events at a time and returns what is left of them after it. The anchor
+// of an event is that of its start.
+func cutEvents(events []Event, at int64) (after []Event) {
+	for i := range events {
+		e := &events[i]
+		if e.End > at {
+			tail := *e
+			tail.Start, tail.Anchor = at, 0
+			after = append(after, tail)
+			e.End = at
+		}
+	}
+	return after
 }
 
 // ShowIdle returns t with a frame for the time in which the thread had nothing to do, as

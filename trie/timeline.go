@@ -83,3 +83,86 @@ func (t *Timeline) Self() int64 {
 	}
 	return sum
 }
+
+// Rewrite returns t with each frame f replaced by rename(f). Runs of the same foreign
+// frame, see [Frame.Foreign], are one call, and if fold is set runs of any frame are:
+// rename says what a function belongs to, such as its package, and calls within that are
+// time of their caller. Calls of one node by one caller that touch are then one, too. The
+// time that is covered stays the same.
+func (t *Timeline) Rewrite(rename func(Frame) Frame, fold bool) *Timeline {
+	joins := Frame.Foreign
+	if fold {
+		joins = func(Frame) bool { return true }
+	}
+	to, nodeOf := t.rewrite(orSame(rename), joins)
+	var w callWriter
+	for _, c := range t.Calls {
+		node := nodeOf[c.Node]
+		if node == nodeOf[t.Nodes[c.Node].Parent] {
+			continue // it is time of its caller
+		}
+		c.Node = node
+		w.add(c, fold)
+	}
+	out := new(Timeline)
+	*out = *t // process, thread and name
+	out.Trie, out.Calls = *to, w.calls
+	return out
+}
+
+// Concat returns the calls of timelines that follow each other in time, as one. An event
+// that lasts from one to the next, see [Thread.Parts], is one. The process, thread and
+// name are those of the first.
+func Concat(lines ...*Timeline) *Timeline {
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	out := &Timeline{Trie: *New()}
+	var w callWriter
+	for i, t := range lines {
+		if i == 0 {
+			out.Process, out.Thread, out.Name = t.Process, t.Thread, t.Name
+		}
+		nodeOf := out.add(&t.Trie)
+		for _, c := range t.Calls {
+			atStart := c.Start == t.Calls[0].Start
+			c.Node = nodeOf[c.Node]
+			w.add(c, c.Event && atStart)
+		}
+	}
+	out.Calls = w.calls
+	return out
+}
+
+// callWriter puts together the calls of a timeline, which it is given in their order.
+type callWriter struct {
+	calls []Call
+	made  []int // by call: the last call that it made, -1 for none
+	open  []int // the calls around the present time, each by the one before
+	last  int   // 1 + the last call that nothing called
+}
+
+// add adds c, or, if joins is set, lengthens the call before it that c continues.
+func (w *callWriter) add(c Call, joins bool) {
+	for len(w.open) > 0 && w.calls[w.open[len(w.open)-1]].End <= c.Start {
+		w.open = w.open[:len(w.open)-1]
+	}
+	before := w.last - 1
+	if len(w.open) > 0 {
+		before = w.made[w.open[len(w.open)-1]]
+	}
+	if joins && before >= 0 {
+		if b := &w.calls[before]; b.End == c.Start && b.Node == c.Node && b.Event == c.Event {
+			b.End = c.End
+			w.open = append(w.open, before)
+			return
+		}
+	}
+	at := len(w.calls)
+	if len(w.open) > 0 {
+		w.made[w.open[len(w.open)-1]] = at
+	} else {
+		w.last = at + 1
+	}
+	w.calls, w.made, w.open = append(w.calls, c), append(w.made, -1), append(w.open, at)
+}

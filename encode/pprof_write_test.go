@@ -1,0 +1,167 @@
+package encode
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// manyStacks has more samples, and texts that compress less, than fit into the buffers of
+// a writer, and in groups whose labels are hard.
+func manyStacks() *trie.Profile {
+	p := trie.NewProfile()
+	random := rand.New(rand.NewPCG(1, 2))
+	labels := []trie.Labels{
+		nil,
+		trie.MakeLabels("page", ""),
+		trie.MakeLabels("page", "/feed", "feature", "b", "feature", "", "feature", "a", "page", "wall"),
+		trie.MakeLabels("a", "a", "samples", "count", "release", "\xff\x00"),
+	}
+	nodes := []trie.NodeID{trie.Root}
+	for range 6_000 {
+		f := trie.Frame{Name: "f", Resource: "r", Line: random.Uint32() >> random.IntN(32), Column: random.Uint32N(3)}
+		if random.IntN(4) == 0 {
+			f.Name = strings.Repeat("x", random.IntN(300))
+		}
+		n := p.Child(nodes[random.IntN(len(nodes))], p.Intern(f))
+		nodes = append(nodes, n)
+		w := trie.Weight{Self: random.Int64N(2001) - 1000, Samples: random.Int64N(3) - 1, Reach: random.Int64N(3) - 1}
+		p.Add(labels[random.IntN(len(labels))], n, w)
+	}
+	deep := nodes[1]
+	for i := range 300 { // more than one byte can count
+		deep = p.Child(deep, p.Intern(trie.Frame{Name: "deep", Line: uint32(i)}))
+	}
+	p.Add(nil, deep, trie.Weight{Self: trie.MaxWeight, Samples: trie.MaxWeight})
+	long := p.Insert(trie.Frame{Name: strings.Repeat("long", 50_000), Resource: "wall"})
+	p.Add(nil, long, trie.Weight{Self: -trie.MaxWeight, Samples: -trie.MaxWeight, Reach: -1})
+	p.Group(trie.MakeLabels("page", "/nothing")).Coverage = trie.Coverage{Views: 1, Unsampled: -5}
+	p.Views, p.Traces = 9, -9
+	return p
+}
+
+// checkPprofWrite: what is written reads as what the pprof library writes.
+func checkPprofWrite(t *testing.T, name string, p *trie.Profile, o Output) {
+	t.Helper()
+	var own, theirs bytes.Buffer
+	if err := EncodePprof(&own, p, o); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if err := pprofProfile(p, o).Write(&theirs); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	got, err := profile.ParseData(own.Bytes())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if err := got.CheckValid(); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	want, err := profile.ParseData(theirs.Bytes())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if g, w := got.String(), want.String(); g != w {
+		t.Errorf("%s: %s", name, firstDifference([]byte(g), []byte(w)))
+	}
+	if g, w := pprofFields(got), pprofFields(want); !reflect.DeepEqual(g, w) {
+		t.Errorf("%s: got %+v\nwant %+v", name, g, w)
+	}
+	if !slices.EqualFunc(got.Sample, want.Sample, equalSamples) {
+		t.Errorf("%s: the samples differ", name)
+	}
+}
+
+// pprofFields returns all of p but the samples.
+func pprofFields(p *profile.Profile) *profile.Profile {
+	return &profile.Profile{
+		SampleType: p.SampleType, DefaultSampleType: p.DefaultSampleType,
+		Mapping: p.Mapping, Location: p.Location, Function: p.Function,
+		Comments: p.Comments, DocURL: p.DocURL, DropFrames: p.DropFrames, KeepFrames: p.KeepFrames,
+		TimeNanos: p.TimeNanos, DurationNanos: p.DurationNanos, PeriodType: p.PeriodType, Period: p.Period,
+	}
+}
+
+// equalSamples compares locations by their ids: the tables that they are in are compared
+// elsewhere.
+func equalSamples(a, b *profile.Sample) bool {
+	return slices.EqualFunc(a.Location, b.Location, func(a, b *profile.Location) bool { return a.ID == b.ID }) &&
+		slices.Equal(a.Value, b.Value) && maps.EqualFunc(a.Label, b.Label, slices.Equal) &&
+		len(a.NumLabel) == 0 && len(b.NumLabel) == 0
+}
+
+func TestPprofWrite(t *testing.T) {
+	profiles := handmadeProfiles()
+	var real []*trie.Profile
+	for name, data := range realTraces(t) {
+		tr, err := DecodeProfilerTrace(data, FileLimits())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		profiles[name] = tr.Profile()
+		tr.Context.Page = "/" + name
+		real = append(real, tr.Profile())
+	}
+	for name, tr := range handmadeTraces() {
+		profiles[name+" trace"] = tr.Profile()
+	}
+	profiles["merged"] = trie.Merge(real...)
+	profiles["many stacks"] = manyStacks()
+	since := time.Date(2026, 11, 3, 10, 0, 0, 1, time.UTC)
+	for name, p := range profiles {
+		checkPprofWrite(t, name, p, Output{})
+		checkPprofWrite(t, name+" of an hour", p, Output{Since: since, Until: since.Add(time.Hour)})
+	}
+	p := groupedProfile()
+	checkPprofWrite(t, "before 1970", p, Output{Since: time.Unix(-5, 0), Until: time.Unix(-6, 0)})
+	checkPprofWrite(t, "without an end", p, Output{Since: since})
+}
+
+// fullWriter has room for some bytes.
+type fullWriter struct {
+	room int
+	err  error
+}
+
+func (w *fullWriter) Write(b []byte) (int, error) {
+	n := min(len(b), w.room)
+	w.room -= n
+	if n < len(b) {
+		return n, w.err
+	}
+	return n, nil
+}
+
+// TestPprofWriteErrors: wherever the output ends, it gives the error of its writer.
+func TestPprofWriteErrors(t *testing.T) {
+	full := errors.New("full")
+	for name, p := range map[string]*trie.Profile{"groups": groupedProfile(), "many stacks": manyStacks()} {
+		var b bytes.Buffer
+		if err := EncodePprof(&b, p, Output{}); err != nil {
+			t.Fatal(err)
+		}
+		for part := range 20 {
+			if err := EncodePprof(&fullWriter{b.Len() * part / 20, full}, p, Output{}); !errors.Is(err, full) {
+				t.Errorf("%s: after %d of 20 parts: got %v, want %v", name, part, err, full)
+			}
+		}
+		for _, room := range []int{0, 1, 9, 10, b.Len() - 9, b.Len() - 1} {
+			if err := EncodePprof(&fullWriter{room, full}, p, Output{}); !errors.Is(err, full) {
+				t.Errorf("%s: after %d bytes: got %v, want %v", name, room, err, full)
+			}
+		}
+		if err := EncodePprof(&fullWriter{b.Len(), full}, p, Output{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
