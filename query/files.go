@@ -2,8 +2,10 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -56,14 +58,21 @@ func readFile(ctx context.Context, f File, read func(int)) (encode.Document, err
 		return encode.Document{}, err // names the file and what was tried
 	}
 	defer func() { _ = r.Close() }()
-	doc, err := encode.Decode(&watched{ctx, r, read}, encode.FileLimits())
-	if err != nil && encode.KindOf(err) == 0 {
+	size := 0
+	doc, err := encode.Decode(&watched{ctx, r, func(n int) {
+		size += n
+		read(n)
+	}}, encode.FileLimits())
+	_, named := errors.AsType[*fs.PathError](err) // it says what was tried on which file
+	switch {
+	case err == nil, named:
+		return doc, err
+	case encode.KindOf(err) == 0:
 		return doc, fmt.Errorf("read %s: %w", f.Name, err)
+	case size == 0:
+		return doc, fmt.Errorf("%s: is empty", f.Name)
 	}
-	if err != nil {
-		return doc, fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return doc, nil
+	return doc, fmt.Errorf("%s: %w", f.Name, err)
 }
 
 // watched counts what is read, and stops when ctx is done.
@@ -85,51 +94,61 @@ func (w *watched) Read(p []byte) (int, error) {
 // MergeFiles merges files. Of traces it takes what sel asks for; times are not looked
 // at, since files do not say when they were received. Of profiles, which have no traces
 // left to select from, it takes the groups whose labels fit, and of recordings the threads
-// that pick chooses. The result has no stats but the number of files, the bytes and
-// warnings.
+// that pick chooses. A thread that is in no file is an error. The result has no stats but
+// the number of files and profiles, the bytes and warnings.
 func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, progress func(Progress)) (Result, error) {
 	m := trie.NewMerger()
-	var stats Stats
+	p := newPicking(pick)
 	bytes, err := readFiles(ctx, files, progress, func(f File, doc encode.Document) error {
 		switch {
 		case doc.Trace != nil:
-			sel.add(m, pick.trace(doc.Trace))
+			if p.takesTrace(f.Name) {
+				sel.add(m, p.show(doc.Trace))
+			}
 		case doc.Profile != nil:
-			m.AddProfile(pick.Rewrite(sel.regroup(doc.Profile)))
+			if p.Events {
+				p.warn(f.Name, "no events to merge")
+			}
+			m.AddProfile(sel.regroup(doc.Profile, p.takesLabels))
 		default:
-			warnings, err := pick.add(m, f.Name, doc.Recording, sel)
-			stats.Warnings = append(stats.Warnings, warnings...)
-			return err
+			p.add(m, f.Name, doc.Recording, sel)
 		}
 		return nil
 	})
-	stats.Traces, stats.Bytes = uint64(len(files)), uint64(bytes)
-	return Result{m.Profile(), stats}, err
+	if err == nil {
+		err = p.missing(files)
+	}
+	stats := Stats{Traces: uint64(len(files)), Profiles: p.merged, Bytes: uint64(bytes), Warnings: p.warnings}
+	return Result{p.Rewrite(m.Profile()), stats}, err // not before, as events lie between functions
 }
 
 // TimeFiles returns the calls of all threads in files that pick chooses, in time order. A
-// file that holds no times is an error.
+// file that holds no times is an error, and so is a thread that is in no file.
 func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progress)) ([]*trie.Timeline, Stats, error) {
 	var lines []*trie.Timeline
-	var stats Stats
+	p := newPicking(pick)
 	bytes, err := readFiles(ctx, files, progress, func(f File, doc encode.Document) error {
 		switch {
 		case doc.Profile != nil:
 			return fmt.Errorf("a profile has no times, so it can not be shown in time order")
-		case doc.Trace != nil:
-			line := trie.Calls(&trie.Stream{Trace: pick.trace(doc.Trace)}, nil)
+		case doc.Recording != nil:
+			lines = append(lines, p.timelines(f.Name, doc.Recording)...)
+		case p.takesTrace(f.Name):
+			line := trie.Calls(&trie.Stream{Trace: p.show(doc.Trace)}, nil)
 			line.Name = doc.Trace.Context.Page
 			lines = append(lines, line)
-		default:
-			more, warnings, err := pick.timelines(f.Name, doc.Recording)
-			lines = append(lines, more...)
-			stats.Warnings = append(stats.Warnings, warnings...)
-			return err
 		}
 		return nil
 	})
-	stats.Traces, stats.Bytes = uint64(len(files)), uint64(bytes)
-	return lines, stats, err
+	if err == nil {
+		err = p.missing(files)
+	}
+	if p.Rename != nil {
+		for i, line := range lines {
+			lines[i] = line.Rewrite(p.Rename, p.Fold)
+		}
+	}
+	return lines, Stats{Traces: uint64(len(files)), Bytes: uint64(bytes), Warnings: p.warnings}, err
 }
 
 // add merges the parts of t that s asks for.
@@ -145,12 +164,13 @@ func (s Selection) add(m *trie.Merger, t *trie.Trace) {
 	})
 }
 
-// regroup returns the groups of p that s asks for, as one group unless s is grouped.
-func (s Selection) regroup(p *trie.Profile) *trie.Profile {
+// regroup returns the groups of p that s asks for and that takes wants, as one group
+// unless s is grouped.
+func (s Selection) regroup(p *trie.Profile, takes func(trie.Labels) bool) *trie.Profile {
 	out := &trie.Profile{Trie: p.Trie}
 	all := true
 	for _, g := range p.Groups {
-		if !s.takesLabels(g.Labels) {
+		if !takes(g.Labels) || !s.takesLabels(g.Labels) {
 			all = false
 			continue
 		}
@@ -163,6 +183,9 @@ func (s Selection) regroup(p *trie.Profile) *trie.Profile {
 		for n, w := range g.Weights.All() {
 			out.Add(nil, n, w)
 		}
+	}
+	if len(out.Groups) == 0 {
+		out.Trie = *trie.New() // stacks without time say nothing
 	}
 	if all { // else the sum over groups is the best that is left
 		out.Views, out.Traces = p.Views, p.Traces

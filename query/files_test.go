@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -114,6 +115,8 @@ func TestMergeFilesErrors(t *testing.T) {
 		"open x: no such file":      {"x", func() (io.ReadCloser, error) { return nil, errors.New("open x: no such file") }},
 		"read x: input/output":      {"x", func() (io.ReadCloser, error) { return broken{errors.New("input/output")}, nil }},
 		"x: malformed: ":            fileOf("x", []byte("hello")),
+		"x: is empty":               fileOf("x", nil),
+		"read .: is a directory":    {".", func() (io.ReadCloser, error) { return os.Open(".") }},
 		"x: read as profilertrace:": fileOf("x", []byte(`{"frames":[{"name":"f"}],"stacks":[]}`)),
 	} {
 		if _, err := MergeFiles(t.Context(), []File{f}, Selection{}, Pick{}, nil); err == nil || !strings.HasPrefix(err.Error(), want) {

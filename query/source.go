@@ -33,7 +33,10 @@ type Result struct {
 type Stats struct {
 	Partitions int    `json:"partitions"`
 	Traces     uint64 `json:"traces"` // read; those merged are in the profile's coverage
-	Bytes      uint64 `json:"bytes"`  // stored size of what was read
+	// Profiles is how many profiles of recordings were merged. The profile's coverage
+	// counts each as a trace of a page view, which it is not.
+	Profiles uint64 `json:"profiles,omitempty"`
+	Bytes    uint64 `json:"bytes"` // stored size of what was read
 	// Warnings name what should have been read and could not be: damaged values,
 	// partitions that can not be opened, traces lost in a crash. None: all was read.
 	Warnings []string `json:"warnings,omitempty"`

@@ -14,7 +14,7 @@ import (
 // with events alone.
 const twoThreads = `[{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Main"}},
 {"ph":"P","name":"Profile","id":"0x2","pid":1,"tid":2,"ts":1000,"args":{"data":{"source":"SelfProfiling"}}},
-{"ph":"P","name":"ProfileChunk","id":"0x2","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"g","url":"a.js"}}],"samples":[1,1]},"timeDeltas":[10,10]}}},
+{"ph":"P","name":"ProfileChunk","id":"0x2","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"g","url":"a.js"}}],"samples":[1,1]},"timeDeltas":[110,10]}}},
 {"ph":"P","name":"Profile","id":"0x1","pid":1,"tid":2,"ts":1000,"args":{"data":{"source":"Internal"}}},
 {"ph":"P","name":"ProfileChunk","id":"0x1","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[
  {"id":1,"callFrame":{"functionName":"f","url":"a.js"}},{"id":2,"callFrame":{"functionName":"(idle)"}},{"id":3,"parent":1,"callFrame":{"functionName":"h","url":"a.js"}}],
@@ -78,8 +78,8 @@ func TestPick(t *testing.T) {
 		})
 	}
 	for want, pick := range map[string]Pick{
-		"trace.json: no thread Nobody; --list threads shows them":  {Threads: []string{"Nobody"}},
-		"trace.json: no profile Nobody; --list threads shows them": {Profile: "Nobody"},
+		"no thread Nobody in trace.json; --list threads shows them":  {Threads: []string{"Main", "Nobody"}},
+		"no profile Nobody in trace.json; --list threads shows them": {Profile: "Nobody"},
 	} {
 		if _, err := MergeFiles(t.Context(), []File{file}, Selection{}, pick, nil); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -131,5 +131,170 @@ func TestTimeFilesWithoutTimes(t *testing.T) {
 	_, _, err := TimeFiles(t.Context(), []File{fileOf("a.folded", []byte("a;b 5\n"))}, Pick{}, nil)
 	if want := "a.folded: a profile has no times, so it can not be shown in time order"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
+	}
+}
+
+// oneAfterTheOther is a trace of a thread that was profiled twice, within one task.
+const oneAfterTheOther = `[{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Main"}},
+{"ph":"P","name":"Profile","id":"0x2","pid":1,"tid":2,"ts":1000,"args":{"data":{}}},
+{"ph":"P","name":"ProfileChunk","id":"0x2","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"g","url":"b.js"}}],"samples":[1,1]},"timeDeltas":[500,100]}}},
+{"ph":"P","name":"Profile","id":"0x1","pid":1,"tid":2,"ts":1000,"args":{"data":{}}},
+{"ph":"P","name":"ProfileChunk","id":"0x1","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f","url":"a.js"}}],"samples":[1,1]},"timeDeltas":[100,100]}}},
+{"ph":"X","name":"RunTask","pid":1,"tid":2,"ts":1050,"dur":1000},
+{"ph":"X","name":"FunctionCall","pid":1,"tid":2,"ts":1060,"dur":940},
+{"ph":"X","name":"Layout","pid":1,"tid":2,"ts":1110,"dur":10},
+{"ph":"X","name":"Layout","pid":1,"tid":2,"ts":1610,"dur":10}]`
+
+func TestPickOneAfterTheOther(t *testing.T) {
+	file := fileOf("trace.json", []byte(oneAfterTheOther))
+	for _, tt := range []struct {
+		pick Pick
+		want string
+	}{
+		{Pick{}, "f (a.js) 200\ng (b.js) 200\n"},
+		{Pick{Profile: "0x2"}, "g (b.js) 200\n"},
+		{Pick{Events: true}, "RunTask 60\nRunTask;FunctionCall 540\nRunTask;FunctionCall;f (a.js) 190\nRunTask;FunctionCall;f (a.js);Layout 10\n" +
+			"RunTask;FunctionCall;g (b.js) 190\nRunTask;FunctionCall;g (b.js);Layout 10\n"},
+	} {
+		got, err := MergeFiles(t.Context(), []File{file}, Selection{}, tt.pick, nil)
+		if err != nil || len(got.Stats.Warnings) > 0 {
+			t.Fatal(err, got.Stats.Warnings)
+		}
+		if text := foldedOf(t, got.Profile); text != tt.want {
+			t.Errorf("%+v: got\n%swant\n%s", tt.pick, text, tt.want)
+		}
+		lines, _, err := TimeFiles(t.Context(), []File{file}, tt.pick, nil)
+		if err != nil || len(lines) != 1 || lines[0].Name != "Main" {
+			t.Fatalf("%+v: %v, %v", tt.pick, lines, err)
+		}
+		tasks := 0
+		for _, c := range lines[0].Calls {
+			if lines[0].Frame(c.Node).Name == "RunTask" {
+				tasks++
+			}
+		}
+		if tt.pick.Events && (tasks != 1 || lines[0].Self() != 1000) {
+			t.Errorf("%d tasks, %d µs", tasks, lines[0].Self())
+		}
+	}
+}
+
+// What was asked for is looked for in all files, and in the labels of profiles.
+func TestPickOverFiles(t *testing.T) {
+	trace := fileOf("trace.json", []byte(twoThreads))
+	grouped, err := MergeFiles(t.Context(), []File{trace}, Selection{Grouped: true}, Pick{Threads: []string{"2", "3"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := encode.EncodeProfile(grouped.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, folded := fileOf("merged.trie", data), fileOf("a.folded", []byte("a;b 5\n"))
+	field := fileOf("field.json", []byte(`{"resources":[],"frames":[{"name":"x"}],"stacks":[{"frameId":0}],"samples":[{"timestamp":0,"stackId":0}]}`))
+	for _, tt := range []struct {
+		files []File
+		pick  Pick
+		want  string
+	}{
+		{[]File{trace, folded, field}, Pick{Threads: []string{"Other", "3"}}, "error: no thread Other in trace.json, a.folded, field.json; --list threads shows them"},
+		{[]File{trace, folded, field}, Pick{Threads: []string{"3"}}, "sleep 40\n"},
+		{[]File{merged, folded}, Pick{Threads: []string{"Main"}}, "f (a.js) 100\nf (a.js);h (a.js) 50\n"},
+		{[]File{merged, folded}, Pick{Threads: []string{"Main 1/2"}}, "f (a.js) 100\nf (a.js);h (a.js) 50\n"},
+		{[]File{folded, merged}, Pick{Threads: []string{"1/3"}}, "sleep 40\n"},
+		{[]File{folded, merged}, Pick{Threads: []string{"3"}}, "sleep 40\n"},
+		{[]File{folded, merged, field}, Pick{Profile: "Internal"}, "error: no profile Internal in a.folded, merged.trie, field.json; --list threads shows them"},
+		{[]File{folded, trace, field}, Pick{Profile: "SelfProfiling"}, "g (a.js) 20\n"},
+		{[]File{field}, Pick{Threads: []string{"x"}}, "error: no thread x in field.json; --list threads shows them"},
+		{slices.Repeat([]File{field}, 9), Pick{Threads: []string{"x"}}, "error: no thread x in 9 files; --list threads shows them"},
+	} {
+		got, err := MergeFiles(t.Context(), tt.files, Selection{}, tt.pick, nil)
+		text := ""
+		if err != nil {
+			text = "error: " + err.Error()
+		} else {
+			text = foldedOf(t, got.Profile)
+		}
+		if text != tt.want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", tt.pick, text, tt.want)
+		}
+	}
+	if _, _, err := TimeFiles(t.Context(), []File{field}, Pick{Threads: []string{"x"}}, nil); err == nil {
+		t.Error("in time order: no error")
+	}
+	entries, _, err := Threads(t.Context(), []File{merged}, nil)
+	want := []ThreadEntry{
+		{File: "merged.trie", Process: 1, Thread: 2, Name: "Main", Samples: 2, Micros: 150, Chosen: true},
+		{File: "merged.trie", Process: 1, Thread: 3, Micros: 40, Chosen: true},
+	}
+	slices.SortFunc(entries, func(a, b ThreadEntry) int { return int(a.Thread - b.Thread) })
+	if err != nil || !slices.Equal(entries, want) {
+		t.Errorf("got %+v, %v", entries, err)
+	}
+}
+
+func TestPickWarnings(t *testing.T) {
+	const hits = `{"nodes":[{"id":1,"callFrame":{"functionName":"f","url":"a.js"},"hitCount":5}],"samples":[],"timeDeltas":[]}`
+	const two = `[{"ph":"P","name":"Profile","id":"0x1","pid":1,"tid":2,"ts":1000,"args":{"data":{"source":"Internal"}}},
+{"ph":"P","name":"ProfileChunk","id":"0x1","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f","url":"a.js"}}],"samples":[1,1]},"timeDeltas":[10,10]}}},
+{"ph":"P","name":"Profile","id":"0x2","pid":1,"tid":3,"ts":1000,"args":{"data":{"source":"Inspector"}}},
+{"ph":"P","name":"ProfileChunk","id":"0x2","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f","url":"a.js"}}],"samples":[1,1]},"timeDeltas":[10,10]}}}]`
+	for _, tt := range []struct {
+		in   string
+		pick Pick
+		want string
+	}{
+		{hits, Pick{}, "x: has no samples"},
+		{two, Pick{}, ""},
+		{two, Pick{Events: true}, "x: no events to merge"},
+		{twoThreads, Pick{Events: true, Threads: []string{"3"}}, ""},
+		{"a;b 5\n", Pick{Events: true}, "x: no events to merge"},
+		{two, Pick{Profile: "Internal"}, "x: thread 1/3 has no profile Internal; left out"},
+		{two, Pick{Profile: "Internal", Threads: []string{"3"}}, "x: thread 1/3 has no profile Internal; left out"},
+	} {
+		got, err := MergeFiles(t.Context(), []File{fileOf("x", []byte(tt.in))}, Selection{}, tt.pick, nil)
+		if text := strings.Join(got.Stats.Warnings, "\n"); err != nil || text != tt.want {
+			t.Errorf("%+v: got %q, %v, want %q", tt.pick, text, err, tt.want)
+		}
+	}
+}
+
+// Functions are given the names of their packages once they lie in events, which know no
+// package: a function that an event called is no part of the one around the event.
+func TestPickRewritesLast(t *testing.T) {
+	const in = `[{"ph":"P","name":"Profile","id":"0x1","pid":1,"tid":2,"ts":1000,"args":{"data":{}}},
+{"ph":"P","name":"ProfileChunk","id":"0x1","pid":1,"tid":9,"ts":1300,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f","url":"a.js"}},
+ {"id":2,"parent":1,"callFrame":{"functionName":"g","url":"a.js"}}],"samples":[1,2,1,1]},"timeDeltas":[100,100,100,100]}}},
+{"ph":"X","name":"RunTask","pid":1,"tid":2,"ts":1050,"dur":400},
+{"ph":"X","name":"FunctionCall","pid":1,"tid":2,"ts":1060,"dur":390},
+{"ph":"X","name":"EventDispatch","pid":1,"tid":2,"ts":1150,"dur":100}]`
+	pick := Pick{Events: true, Rename: ByResource, Fold: true}
+	const want = "RunTask 10\nRunTask;FunctionCall 40\nRunTask;FunctionCall;a.js 250\nRunTask;FunctionCall;a.js;EventDispatch;a.js 100\n"
+	got, err := MergeFiles(t.Context(), []File{fileOf("x", []byte(in))}, Selection{}, pick, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := foldedOf(t, got.Profile); text != want {
+		t.Errorf("got\n%swant\n%s", text, want)
+	}
+	lines, _, err := TimeFiles(t.Context(), []File{fileOf("x", []byte(in))}, pick, nil)
+	if err != nil || len(lines) != 1 || lines[0].Self() != 400 || len(lines[0].Calls) != 5 {
+		t.Errorf("in time order: %+v, %v", lines, err)
+	}
+}
+
+func TestNameThreads(t *testing.T) {
+	for file, want := range map[string]string{
+		"CPU.20261121.090000.7.3.001.cpuprofile":                              "7/3",
+		`C:\out\CPU.20261121.090000.7.3.001.cpuprofile`:                       "7/3",
+		"out/pb-ng-build-cpu-CPU.20250519.000215.90620.0.001.cpuprofile":      "90620/0",
+		"out/aCPU.20250519.000215.90620.0.001.cpuprofile":                     "0/0",
+		"out/CPU.20250519.000215.90620.0.001.cpuprofile.d/profile.cpuprofile": "0/0",
+	} {
+		r := &trie.Recording{Threads: make([]trie.Thread, 1)}
+		nameThreads(file, r)
+		if got := threadNumber(&r.Threads[0]); got != want {
+			t.Errorf("%s: got %s, want %s", file, got, want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -101,9 +102,12 @@ func (c *command) check(fs *pflag.FlagSet) error {
 		}
 	}
 	if c.list != "" {
-		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "wasm"); err != nil {
+		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "wasm", "thread", "profile", "events", "idle"); err != nil {
 			return err
 		}
+	}
+	if c.readsTwice() {
+		return errors.New("standard input is named twice")
 	}
 	if c.timed {
 		if err := not("--timed", "page", "feature", "release", "label", "diff", "rows"); err != nil {
@@ -122,7 +126,23 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	if err := c.checkFormat(); err != nil {
 		return err
 	}
+	if f := c.formatName; f != "top" && f != "tree" {
+		if err := not("--format "+f, "rows"); err != nil {
+			return err
+		}
+	}
 	return c.checkSelection()
+}
+
+// readsTwice reports whether the command line names standard input more than once.
+func (c *command) readsTwice() bool {
+	n := 0
+	for _, name := range append(slices.Clone(c.files), c.diff) {
+		if name == "-" {
+			n++
+		}
+	}
+	return n > 1
 }
 
 func (c *command) checkFormat() error {
@@ -186,9 +206,21 @@ func (c *command) checkSelection() error {
 	return c.checkPick()
 }
 
-// checkPick reads what says how the functions of a profile are shown.
+// checkPick reads what says how the functions of a profile are shown, but for modules.
 func (c *command) checkPick() error {
 	c.pick = query.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle}
+	by := map[string]func(trie.Frame) trie.Frame{"resource": query.ByResource, "package": query.ByPackage}
+	switch {
+	case by[c.by] != nil:
+		c.pick.Rename, c.pick.Fold = by[c.by], true
+	case c.by != "function":
+		return fmt.Errorf("--by %s: known are function, resource, package", c.by)
+	}
+	return nil
+}
+
+// readModules reads the modules whose names --wasm asks for.
+func (c *command) readModules() error {
 	var modules wasm.Modules
 	for _, name := range c.wasm {
 		m, err := readModule(name)
@@ -197,15 +229,8 @@ func (c *command) checkPick() error {
 		}
 		modules = append(modules, m)
 	}
-	if len(modules) > 0 {
+	if len(modules) > 0 && c.pick.Rename == nil { // names within a part do not matter
 		c.pick.Rename = modules.Rename
-	}
-	by := map[string]func(trie.Frame) trie.Frame{"resource": query.ByResource, "package": query.ByPackage}
-	switch {
-	case by[c.by] != nil: // names within a part do not matter
-		c.pick.Rename, c.pick.Fold = by[c.by], true
-	case c.by != "function":
-		return fmt.Errorf("--by %s: known are function, resource, package", c.by)
 	}
 	return nil
 }
@@ -217,10 +242,10 @@ func readModule(name string) (*wasm.Module, error) {
 	}
 	defer func() { _ = f.Close() }()
 	m, err := wasm.Read(f, filepath.Base(name))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if x, ok := errors.AsType[*fs.PathError](err); ok {
+		err = x // without the name before it
 	}
-	return m, nil
+	return m, err
 }
 
 // formatTable lists the formats and what they can do, for --help.

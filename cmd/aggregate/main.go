@@ -88,6 +88,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := c.check(fs); err != nil {
 		return usageError{err}
 	}
+	if err := c.readModules(); err != nil {
+		return err
+	}
 	switch {
 	case c.list == "threads":
 		return c.printThreads(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,7 +102,7 @@ func (c *command) base(ctx context.Context) (*trie.Profile, error) {
 	if c.diff == "" {
 		return nil, nil
 	}
-	result, err := c.mergeFiles(ctx, []query.File{{Name: c.diff, Open: func() (io.ReadCloser, error) { return os.Open(c.diff) }}})
+	result, err := c.mergeFiles(ctx, []query.File{c.input(c.diff)})
 	if err != nil {
 		return nil, fmt.Errorf("--diff: %w", err)
 	}
@@ -124,7 +125,7 @@ func (c *command) printTimed(ctx context.Context) error {
 	if err != nil || c.toStdout() {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "aggregate: wrote %s: %d threads\n", c.output, len(lines))
+	c.wrote(counted(uint64(len(lines)), "thread"))
 	return nil
 }
 
@@ -132,13 +133,17 @@ func (c *command) printTimed(ctx context.Context) error {
 func (c *command) inputs() []query.File {
 	var files []query.File
 	for _, name := range c.files {
-		open := func() (io.ReadCloser, error) { return os.Open(name) }
-		if name == "-" {
-			name, open = "standard input", func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil }
-		}
-		files = append(files, query.File{Name: name, Open: open})
+		files = append(files, c.input(name))
 	}
 	return files
+}
+
+// input returns the file with a name of the command line.
+func (c *command) input(name string) query.File {
+	if name == "-" {
+		return query.File{Name: "standard input", Open: func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil }}
+	}
+	return query.File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }}
 }
 
 // empty reports whether r was made of no trace and has no weight.
@@ -173,8 +178,29 @@ func (c *command) write(r query.Result, base *trie.Profile) error {
 		return err
 	}
 	_, coverage := r.Profile.Flat()
-	fmt.Fprintf(c.stderr, "aggregate: wrote %s: %d traces of %d page views\n", c.output, coverage.Traces, coverage.Views)
+	var parts []string
+	recorded := int64(r.Stats.Profiles)
+	if traces := coverage.Traces - recorded; traces > 0 || recorded == 0 {
+		parts = append(parts, fmt.Sprintf("%d traces of %d page views", traces, coverage.Views-recorded))
+	}
+	if recorded > 0 {
+		parts = append(parts, counted(r.Stats.Profiles, "profile"))
+	}
+	c.wrote(strings.Join(parts, ", "))
 	return nil
+}
+
+// wrote says what was written to a file.
+func (c *command) wrote(what string) {
+	fmt.Fprintf(c.stderr, "aggregate: wrote %s: %s\n", c.output, what)
+}
+
+// counted says how many of something there are.
+func counted(n uint64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // toStdout reports whether the output goes to standard output.
@@ -201,16 +227,30 @@ func writeFile(name string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target // and not the link to it
 	}
-	var err error
-	if st, e := os.Stat(name); e == nil && !st.Mode().IsRegular() {
+	st, err := os.Stat(name)
+	switch {
+	case err != nil:
+		err = replaceFile(name, nil, write)
+	case st.Mode().IsRegular():
+		err = replaceFile(name, st, write)
+	default:
 		err = writeInto(name, write)
-	} else {
-		err = replaceFile(name, write)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return fmt.Errorf("write %s: %w", name, cause(err))
 	}
 	return nil
+}
+
+// cause returns err without the name that it gives a file, which may be a temporary one.
+func cause(err error) error {
+	if x, ok := errors.AsType[*fs.PathError](err); ok {
+		return x.Err
+	}
+	if x, ok := errors.AsType[*os.LinkError](err); ok {
+		return x.Err
+	}
+	return err
 }
 
 func writeInto(name string, write func(io.Writer) error) error {
@@ -221,8 +261,9 @@ func writeInto(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// replaceFile writes a file beside name and gives it that name once it is whole.
-func replaceFile(name string, write func(io.Writer) error) (err error) {
+// replaceFile writes a file beside name and gives it that name once it is whole. It has
+// the permissions of the one that it replaces, old, from the start; nil if there is none.
+func replaceFile(name string, old fs.FileInfo, write func(io.Writer) error) (err error) {
 	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // less the umask
 	if err != nil {
@@ -234,6 +275,11 @@ func replaceFile(name string, write func(io.Writer) error) (err error) {
 			_ = os.Remove(temporary)
 		}
 	}()
+	if old != nil {
+		if err := f.Chmod(old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
 	if err := write(f); err != nil {
 		return err
 	}

@@ -1,0 +1,269 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Pick says what of a recording is taken, and how. The zero value takes what a sampler
+// saw on each thread, or the events of a recording without samples.
+type Pick struct {
+	// Threads are names, numbers, or process and number as "7792/775"; a thread is taken
+	// if one of them fits. None: all threads with samples; if a file has none, all of it.
+	Threads []string
+	// Profile is the source or the id of the profiles that are taken of a thread that has
+	// several at the same time; "" is the choice of Chrome DevTools.
+	Profile string
+	Events  bool // merge the events of a thread with the functions
+	Idle    bool // show the time in which a thread had nothing to do
+	// Rename replaces each function, unless it is nil.
+	Rename func(trie.Frame) trie.Frame
+	// Fold makes one of all calls that follow each other and that Rename gives one name.
+	Fold bool
+}
+
+// Rewrite returns a merged profile as p shows it. The reach of a node that several become
+// is a sum, see [trie.Profile.Coalesce].
+func (p Pick) Rewrite(in *trie.Profile) *trie.Profile {
+	switch {
+	case p.Rename == nil:
+		return in
+	case p.Fold:
+		return in.Fold(p.Rename)
+	}
+	return in.Coalesce(p.Rename)
+}
+
+// show returns t with the idle time, if that is asked for.
+func (p Pick) show(t *trie.Trace) *trie.Trace {
+	if p.Idle {
+		return t.ShowIdle()
+	}
+	return t
+}
+
+// picking takes what a Pick asks for from one file after the other.
+type picking struct {
+	Pick
+	threads  map[string]bool // the values of Threads that some thread fits
+	profile  bool            // some thread has Profile
+	merged   uint64          // profiles of recordings
+	warnings []string        // what was left out that the user may have wanted
+}
+
+func newPicking(p Pick) *picking { return &picking{Pick: p, threads: map[string]bool{}} }
+
+func (p *picking) warn(file, format string, args ...any) {
+	p.warnings = append(p.warnings, file+": "+fmt.Sprintf(format, args...))
+}
+
+// shownFiles is how many files an error names.
+const shownFiles = 5
+
+// missing returns an error about what was asked for and is in no file.
+func (p *picking) missing(files []File) error {
+	where := fmt.Sprintf("%d files", len(files))
+	if len(files) <= shownFiles {
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name)
+		}
+		where = strings.Join(names, ", ")
+	}
+	var lost []string
+	for _, want := range p.Threads {
+		if !p.threads[want] {
+			lost = append(lost, want)
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		return fmt.Errorf("no thread %s in %s; --list threads shows them", strings.Join(lost, ", "), where)
+	case p.Profile != "" && !p.profile:
+		return fmt.Errorf("no profile %s in %s; --list threads shows them", p.Profile, where)
+	}
+	return nil
+}
+
+// takes reports whether t is one of the threads that p names.
+func (p *picking) takes(t *trie.Thread) bool {
+	taken := len(p.Threads) == 0
+	for _, want := range p.Threads {
+		if want == t.Name || want == strconv.FormatInt(t.ID, 10) || want == threadNumber(t) || want == threadName(t) {
+			p.threads[want], taken = true, true
+		}
+	}
+	return taken
+}
+
+// takesTrace reports whether p wants a trace of the field, which does not know its thread.
+func (p *picking) takesTrace(file string) bool {
+	if len(p.Threads) > 0 || p.Profile != "" {
+		return false
+	}
+	if p.Events {
+		p.warn(file, "no events to merge")
+	}
+	return true
+}
+
+// takesLabels reports whether p wants a group of a merged profile. It may know its thread,
+// but not the sampler that saw it.
+func (p *picking) takesLabels(l trie.Labels) bool {
+	if len(p.Threads) > 0 {
+		name := l.Value(threadLabel)
+		if name == "" || !p.takes(parseThread(name)) {
+			return false
+		}
+	}
+	return p.Profile == ""
+}
+
+func (p *picking) fits(s *trie.Stream) bool {
+	return p.Profile == "" || s.Source == p.Profile || s.ID == p.Profile
+}
+
+// picked is a thread that was chosen, and the streams of it that speak for it, in time
+// order; none if only the events do.
+type picked struct {
+	thread  *trie.Thread
+	streams []int
+}
+
+// pick chooses the threads of r.
+func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
+	for _, w := range r.Warnings {
+		p.warn(file, "%s", w)
+	}
+	nameThreads(file, r)
+	sampled, empty := false, len(r.Threads) > 0
+	for i := range r.Threads {
+		t := &r.Threads[i]
+		sampled = sampled || t.Best() >= 0
+		empty = empty && t.Best() < 0 && len(t.Events) == 0
+		p.profile = p.profile || len(t.Chosen(p.fits)) > 0
+	}
+	if empty {
+		p.warn(file, "has no samples")
+	}
+	for i := range r.Threads {
+		t := &r.Threads[i]
+		if !p.takes(t) {
+			continue
+		}
+		if t.Best() >= 0 {
+			if streams := p.streams(file, t); len(streams) > 0 {
+				out = append(out, picked{t, streams})
+			}
+			continue
+		}
+		if named := len(p.Threads) > 0; len(t.Events) > 0 && (named || !sampled && p.Profile == "") {
+			out = append(out, picked{thread: t})
+		}
+	}
+	if p.Events && len(out) > 0 && !slices.ContainsFunc(out, func(c picked) bool { return len(c.thread.Events) > 0 }) {
+		p.warn(file, "no events to merge")
+	}
+	return out
+}
+
+// streams returns the places of the streams that are taken of t, and says which are not.
+func (p *picking) streams(file string, t *trie.Thread) []int {
+	name := strings.TrimSpace("thread " + threadName(t))
+	streams := t.Chosen(p.fits)
+	if len(streams) == 0 {
+		p.warn(file, "%s has no profile %s; left out", name, p.Profile)
+		return nil
+	}
+	var taken, others []string
+	for i := range t.Streams {
+		s := &t.Streams[i]
+		switch {
+		case slices.Contains(streams, i):
+			taken = append(taken, streamName(s))
+		case len(s.Trace.Samples) > 0 && p.fits(s):
+			others = append(others, streamName(s))
+		}
+	}
+	if len(others) > 0 {
+		some := ""
+		if len(taken) > 1 {
+			some = ", some"
+		}
+		p.warn(file, "%s has %d profiles%s of the same time; took %s, left out %s (--profile chooses)", name,
+			len(taken)+len(others), some, strings.Join(taken, ", "), strings.Join(others, ", "))
+	}
+	return streams
+}
+
+func streamName(s *trie.Stream) string {
+	name := cmp.Or(s.Source, s.ID, "the first")
+	if s.Source != "" && s.ID != "" {
+		name += " " + s.ID
+	}
+	return fmt.Sprintf("%s (%d samples)", name, len(s.Trace.Samples))
+}
+
+// add merges the threads of r that p chooses. A recording has no pages and no labels but
+// that of the thread.
+func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel Selection) {
+	for _, c := range p.pick(file, r) {
+		var labels trie.Labels
+		if name := threadName(c.thread); name != "" {
+			labels = trie.Labels{{Key: threadLabel, Value: name}}
+		}
+		if !sel.takesLabels(labels) {
+			continue
+		}
+		if !sel.Grouped {
+			labels = nil
+		}
+		for _, part := range p.parts(c) {
+			p.merged++
+			if part.Stream != nil && !p.Events {
+				m.AddTrace(part.Stream.Trace, func(trie.Slice) int { return m.Group(labels) })
+			} else {
+				m.AddCalls(part.Stream, part.Events, m.Group(labels))
+			}
+		}
+	}
+}
+
+// timelines returns the calls of the threads of r that p chooses.
+func (p *picking) timelines(file string, r *trie.Recording) (lines []*trie.Timeline) {
+	for _, c := range p.pick(file, r) {
+		var calls []*trie.Timeline
+		for _, part := range p.parts(c) {
+			calls = append(calls, trie.Calls(part.Stream, part.Events))
+		}
+		line := trie.Concat(calls...)
+		line.Process, line.Thread, line.Name = c.thread.Process, c.thread.ID, c.thread.Name
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// parts returns what is shown of c. Events are shown with functions if that is asked for.
+func (p *picking) parts(c picked) []trie.Part {
+	parts := c.thread.Parts(c.streams)
+	for i := range parts {
+		part := &parts[i]
+		if part.Stream == nil {
+			continue
+		}
+		if p.Idle {
+			s := *part.Stream
+			s.Trace = s.Trace.ShowIdle()
+			part.Stream = &s
+		}
+		if !p.Events {
+			part.Events = nil
+		}
+	}
+	return parts
+}
