@@ -32,7 +32,7 @@ setup:
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
 	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy $$missing; }
 
-sdk/node_modules viewers/node_modules: %/node_modules: %/package.json %/package-lock.json
+sdk/node_modules viewers/node_modules bench/peers/node_modules: %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -79,9 +79,12 @@ fuzz: ## run each fuzz target on FUZZTIME inputs
 	  done; \
 	done
 
+# Megabytes of the recordings that are made for it.
+IMPORT_MB ?= 120
+ONLY ?=
 .PHONY: bench
-bench: setup sdk/node_modules ## measure beside the peers: make bench TRACES=DIR
-	$(GO) run ./bench $(TRACES)
+bench: setup sdk/node_modules bench/peers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
+	$(GO) run ./bench --import-mb $(IMPORT_MB) --only "$(ONLY)" $(TRACES)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -1,6 +1,6 @@
 // Command bench measures Fieldtrie beside its peers, in one run, on real traces.
 //
-//	go run ./bench [--json FILE] [DIR]
+//	go run ./bench [--json FILE] [--only PART] [DIR]
 //
 // DIR holds traces as the browser API's JSON, one a file, gzipped or not; the default is
 // testdata/traces. It prints a table and writes the figures as JSON. Each figure is the
@@ -56,6 +56,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	out := fs.String("json", "bench.json", "`FILE` for the figures")
 	rounds := fs.Int("rounds", 7, "rounds of each timed figure")
 	closes := fs.Int("closes", 200, "tabs that are closed to count the traces that arrive")
+	importMB := fs.Int("import-mb", 120, "size of the recordings that are made to be imported, in MB")
+	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, ingest, sdk or imports")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
@@ -81,7 +83,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"json", func() ([]figure, error) { return decodes(ctx, traces, *rounds) }},
 		{"ingest", func() ([]figure, error) { return ingest(ctx, traces, *ingestFor) }},
 		{"sdk", func() ([]figure, error) { return browserScript(ctx, dir, *closes, stderr) }},
+		{"imports", func() ([]figure, error) { return imports(ctx, "testdata/recordings", *importMB, stderr) }},
 	} {
+		if *only != "" && *only != part.name {
+			continue
+		}
 		fmt.Fprintf(stderr, "bench: %s …\n", part.name)
 		figures, err := part.run()
 		if err != nil {

@@ -1,0 +1,5 @@
+// cpuprofile-to-flamegraph as its README has it used. Nothing is written.
+import { convertToMergedFlameGraph } from 'cpuprofile-to-flamegraph';
+import { measure } from './measure.js';
+
+await measure((data) => convertToMergedFlameGraph(JSON.parse(String(data))).children.length);

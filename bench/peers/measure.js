@@ -1,0 +1,25 @@
+// What the programs around a peer have in common:
+//
+//   node PEER.js FILE            converts once and prints what came out of it
+//   node PEER.js FILE SECONDS    converts again and again, and prints the least CPU time of one
+import { readFileSync } from 'node:fs';
+
+/**
+ * @param {(data: Buffer, file: string) => number | Promise<number>} convert returns how much came out
+ *   of it, of which there must be some
+ */
+export async function measure(convert) {
+  const [file, seconds = 0] = process.argv.slice(2);
+  const data = readFileSync(file);
+  let cpu = Infinity;
+  let found = 0;
+  const until = performance.now() + 1000 * Number(seconds);
+  do {
+    const before = process.cpuUsage();
+    found = await convert(data, file);
+    const { user, system } = process.cpuUsage(before);
+    cpu = Math.min(cpu, (user + system) / 1e6);
+  } while (performance.now() < until);
+  if (!(found > 0)) throw new Error(`nothing came out of ${file}`);
+  process.stdout.write(`${JSON.stringify({ cpu, found })}\n`);
+}
