@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -55,6 +56,15 @@ type cpuProfileReader struct {
 	stamps             []float64               // µs
 }
 
+// doubled returns s with room for one more. It grows by doubling, as append does not where
+// slices are long, and then copies a table of a million nodes twenty times.
+func doubled[E any](s []E) []E {
+	if len(s) == cap(s) {
+		s = slices.Grow(s, max(len(s), 256))
+	}
+	return s
+}
+
 // maxTreeDepth is how deep the calls of the older form may be nested.
 const maxTreeDepth = 100_000
 
@@ -75,7 +85,7 @@ func (d *cpuProfileReader) member() {
 	case "samples":
 		for d.array(); d.element(); {
 			d.checkCount("samples", len(d.profile.samples), d.lim.Samples)
-			d.profile.samples = append(d.profile.samples, d.nodeID())
+			d.profile.samples = append(doubled(d.profile.samples), d.nodeID())
 		}
 	case "timeDeltas":
 		d.deltas = d.times(d.deltas)
@@ -106,7 +116,7 @@ func (d *cpuProfileReader) times(list []float64) []float64 {
 		if !ok {
 			d.stop(refuse(Invalid, fmt.Sprintf("%s[%d]", what, len(list)), "not a number"))
 		}
-		list = append(list, f)
+		list = append(doubled(list), f)
 	}
 	return list
 }
@@ -133,7 +143,7 @@ func (d *cpuProfileReader) node() {
 	p := &d.profile
 	d.checkCount("nodes", len(p.nodes), d.lim.Nodes)
 	row := int32(len(p.nodes))
-	p.nodes = append(p.nodes, v8Node{})
+	p.nodes = append(doubled(p.nodes), v8Node{})
 	var n v8Node
 	for d.object(); d.key(); {
 		switch string(d.name) {
@@ -162,7 +172,7 @@ func (d *cpuProfileReader) node() {
 func (d *cpuProfileReader) children(row int32) {
 	for d.array(); d.element(); {
 		d.checkCount("children", len(d.profile.edges), d.lim.Nodes)
-		d.profile.edges = append(d.profile.edges, v8Edge{row, d.nodeID()})
+		d.profile.edges = append(doubled(d.profile.edges), v8Edge{row, d.nodeID()})
 	}
 }
 

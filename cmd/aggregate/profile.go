@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -208,10 +209,14 @@ func (c *command) toStdout() bool { return c.output == "" || c.output == "-" }
 
 // emit lets write write to where the command line says.
 func (c *command) emit(write func(io.Writer) error) error {
-	if c.toStdout() {
-		return write(c.stdout)
+	buffered := func(w io.Writer) error { // compressors write a few bytes at a time
+		b := bufio.NewWriterSize(w, 64<<10)
+		return errors.Join(write(b), b.Flush())
 	}
-	return writeFile(c.output, write)
+	if c.toStdout() {
+		return buffered(c.stdout)
+	}
+	return writeFile(c.output, buffered)
 }
 
 // warn says what an answer lacks.
