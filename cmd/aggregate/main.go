@@ -48,6 +48,9 @@ Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong co
 `
 
 func main() {
+	if os.Getenv("GOGC") == "" { // a merge is soon over; collecting its memory half as often saves a tenth of the time
+		debug.SetGCPercent(200)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal kills the process
 	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
