@@ -221,24 +221,17 @@ func (r *jsonReader) str() []byte {
 		r.want("a string")
 		return nil
 	}
-	start := r.pos + 1
-	i := start
-	for {
-		data := r.data
-		for ; i < len(data); i++ {
-			if c := data[i]; !plainByte[c] {
-				if c != '"' {
-					return r.oddString(i - start)
-				}
-				r.pos = i + 1
-				return data[start:i]
+	data, start := r.data, r.pos+1
+	for i := start; i < len(data); i++ {
+		if c := data[i]; !plainByte[c] {
+			if c != '"' {
+				return r.oddString(i - start)
 			}
+			r.pos = i + 1
+			return data[start:i]
 		}
-		if !r.more(start - 1) {
-			return r.oddString(i - start)
-		}
-		i, start = i-start+1, 1
 	}
+	return r.oddString(len(data) - start)
 }
 
 // oddString reads the string that comes next, of which the first bytes are plain. What
@@ -318,29 +311,17 @@ func (r *jsonReader) decimal() (mantissa uint64, decimals, end int) {
 	c := r.peek()
 	data, start, point := r.data, r.pos, 0
 	i := start
-	for {
-		for ; i < len(data); i++ {
-			if d := data[i] - '0'; d <= 9 {
-				mantissa = mantissa*10 + uint64(d)
-			} else if data[i] == '.' && point == 0 && i > start {
-				point = i
-			} else {
-				break
-			}
-		}
-		if i < len(data) || r.src == nil {
-			break
-		}
-		more := r.more(start)
-		if point > 0 {
-			point -= start
-		}
-		if data, i, start = r.data, i-start, 0; !more {
+	for ; i < len(data); i++ {
+		if d := data[i] - '0'; d <= 9 {
+			mantissa = mantissa*10 + uint64(d)
+		} else if data[i] == '.' && point == 0 && i > start {
+			point = i
+		} else {
 			break
 		}
 	}
-	if r.err != nil {
-		return 0, 0, 0
+	if i == len(data) && r.src != nil {
+		return r.cutDecimal(i - start)
 	}
 	digits := i - start
 	if point > 0 {
@@ -354,6 +335,19 @@ func (r *jsonReader) decimal() (mantissa uint64, decimals, end int) {
 		return 0, 0, 0
 	}
 	return mantissa, decimals, i
+}
+
+// cutDecimal does what decimal does for a number of which more may have to be read.
+func (r *jsonReader) cutDecimal(n int) (mantissa uint64, decimals, end int) {
+	for more := true; more; {
+		for more = r.more(r.pos); r.pos+n < len(r.data) && numberByte(r.data[r.pos+n]); n++ {
+		}
+		more = more && r.pos+n == len(r.data)
+	}
+	if r.err != nil {
+		return 0, 0, 0
+	}
+	return r.decimal()
 }
 
 // powersOfTen are those that a float64 holds exactly and decimal may ask for.
