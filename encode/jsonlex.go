@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"unicode/utf8"
 )
@@ -418,42 +417,4 @@ func (r *jsonReader) skip() {
 			return
 		}
 	}
-}
-
-// integer reads a whole number, of either sign, or a text of one. What is no such, or out
-// of range, is an error.
-func (r *jsonReader) integer() int64 {
-	if r.peek() == '"' {
-		text := r.str()
-		n, err := strconv.ParseInt(string(text), 10, 64)
-		if err != nil && r.err == nil {
-			r.fail(r.pos, "%.40q is not a whole number", text)
-		}
-		return n
-	}
-	if mantissa, decimals, end := r.decimal(); end > 0 && decimals == 0 && mantissa <= 1<<53 {
-		r.pos = end
-		return int64(mantissa)
-	}
-	at := r.pos
-	f := r.float()
-	if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		r.fail(at, "%v is not a whole number within ±2^53", f)
-		return 0
-	}
-	return int64(f)
-}
-
-// looseFloat reads a number, or a text of one, since some programs write numbers so. What
-// is neither is passed over, and ok is false.
-func (r *jsonReader) looseFloat() (f float64, ok bool) {
-	switch c := r.peek(); {
-	case c == '"':
-		f, err := strconv.ParseFloat(string(r.str()), 64)
-		return f, err == nil && !math.IsNaN(f)
-	case c == '-' || c-'0' <= 9:
-		return r.float(), true
-	}
-	r.skip()
-	return 0, false
 }

@@ -3,7 +3,6 @@ package encode
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -142,33 +141,6 @@ func (d *scopeReader) readFrames() {
 		}
 		d.frames = append(d.frames, scopeFrame{Frame: f})
 	}
-}
-
-// text reads a string of up to most bytes, or null as "".
-func (r *jsonReader) text(field string, most int) string {
-	if r.null() {
-		return ""
-	}
-	s := r.str()
-	if err := check(field, len(s), most); err != nil {
-		r.stop(err)
-		return ""
-	}
-	return string(s)
-}
-
-// position reads a line or column from 1 up. Anything else, such as null, is 0: files
-// have -1 and the like for what is not known.
-func (r *jsonReader) position() uint32 {
-	if c := r.peek(); c != '-' && c-'0' > 9 {
-		r.skip()
-		return 0
-	}
-	n, ok := r.whole(math.MaxUint32)
-	if !ok {
-		return 0
-	}
-	return uint32(n)
 }
 
 func (d *scopeReader) readProfile(field string) {
@@ -355,39 +327,6 @@ func isSpeedscope(head []byte) bool {
 			return true
 		case name != "shared" && name != "profiles":
 			r.skip()
-		}
-	}
-	return false
-}
-
-// hasMember reads a value, and reports whether it is an object that has a member of one
-// of these names. If so, the rest of the object is not read.
-func (r *jsonReader) hasMember(names ...string) bool {
-	if r.peek() != '{' {
-		r.skip()
-		return false
-	}
-	for r.object(); r.key(); r.skip() {
-		if slices.Contains(names, string(r.name)) {
-			return true
-		}
-	}
-	return false
-}
-
-// firstHasMember reads a value, and reports whether it is an array whose first element
-// is an object that has a member of one of these names. If so, the rest is not read.
-func (r *jsonReader) firstHasMember(names ...string) bool {
-	if r.peek() != '[' {
-		r.skip()
-		return false
-	}
-	r.array()
-	for first := true; r.element(); first = false {
-		if !first {
-			r.skip()
-		} else if r.hasMember(names...) {
-			return true
 		}
 	}
 	return false
