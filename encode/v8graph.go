@@ -26,7 +26,7 @@ type v8Graph struct {
 // v8Node is a node as it stands in the file.
 type v8Node struct {
 	id     int64
-	parent int64 // id of the parent, if hasParent is parentID; a row, if it is parentRow
+	parent int64 // id of the parent if link is parentID, its row if it is parentRow
 	link   v8Link
 	frame  trie.FrameID
 }
