@@ -410,7 +410,7 @@ func isChromeTrace(head []byte) bool {
 				return false
 			}
 			if r.array(); r.element() {
-				return isHermesSample(&r)
+				return r.hasMember("sf", "cpu", "ts")
 			}
 			samples = true
 		default:
@@ -436,13 +436,4 @@ func isEventList(r *jsonReader) bool {
 		}
 	}
 	return empty && r.err == nil // a trace of nothing
-}
-
-func isHermesSample(r *jsonReader) bool {
-	for r.object(); r.key(); r.skip() {
-		if name := string(r.name); name == "sf" || name == "cpu" || name == "ts" {
-			return true
-		}
-	}
-	return false
 }

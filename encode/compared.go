@@ -23,23 +23,10 @@ func weigh(p *trie.Profile, o Output) weighted {
 		return weighted{Trie: &p.Trie, self: self, total: p.Totals(self)}
 	}
 	t := trie.New()
-	a, b := addNodes(t, &p.Trie), addNodes(t, &o.Base.Trie)
+	a, b := t.AddAll(&p.Trie), t.AddAll(&o.Base.Trie)
 	w := weighted{Trie: t, self: moved(p, a, len(t.Nodes)), baseSelf: moved(o.Base, b, len(t.Nodes))}
 	w.total, w.baseTotal = t.Totals(w.self), t.Totals(w.baseSelf)
 	return w
-}
-
-// addNodes adds the nodes of from to t and returns the number of each in t.
-func addNodes(t, from *trie.Trie) []trie.NodeID {
-	frames := make([]trie.FrameID, len(from.Frames))
-	for i := range frames {
-		frames[i] = t.Intern(from.FrameOf(trie.FrameID(i)))
-	}
-	to := make([]trie.NodeID, len(from.Nodes))
-	for i, n := range from.Nodes[1:] {
-		to[i+1] = t.Child(to[n.Parent], frames[n.Frame])
-	}
-	return to
 }
 
 // moved returns the weights of p by the numbers that its nodes have in a trie of n nodes.

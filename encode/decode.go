@@ -133,7 +133,7 @@ func neighbour(head []byte) error {
 		return refuse(Invalid, "", "the log of node --prof; record with node --cpu-prof instead")
 	}
 	var r jsonReader
-	r.reset(bytes.TrimPrefix(head, []byte("\ufeff")))
+	r.reset(head)
 	seen := map[string]bool{}
 	if r.peek() != '{' {
 		return nil
@@ -141,12 +141,13 @@ func neighbour(head []byte) error {
 	for r.object(); r.key(); r.skip() {
 		key := string(r.name)
 		seen[key] = true
+		ahead := r // which looks at the value and does not read it
 		switch {
 		case key == "snapshot":
 			return refuse(Invalid, "", "a heap snapshot: it says what is in memory and not where time went; record a CPU profile")
-		case key == "head" && isSampledHeap(r):
+		case key == "head" && ahead.hasMember("selfSize"):
 			return refuse(Invalid, "", "a heap profile: its sizes are bytes and not time; record a CPU profile, for example with node --cpu-prof")
-		case key == "samples" && isAllocations(r):
+		case key == "samples" && ahead.firstHasMember("size"):
 			return refuse(Invalid, "", "an allocation profile: its samples are bytes and not time; record a CPU profile, for example with node --cpu-prof")
 		case seen["code"] && seen["functions"] && seen["ticks"]:
 			return refuse(Invalid, "", "the processed log of node --prof; record with node --cpu-prof instead")
@@ -155,33 +156,4 @@ func neighbour(head []byte) error {
 		}
 	}
 	return nil
-}
-
-// isSampledHeap reports whether the head of a tree, which comes next, weighs bytes.
-func isSampledHeap(r jsonReader) bool {
-	if r.peek() != '{' {
-		return false
-	}
-	for r.object(); r.key(); r.skip() {
-		if string(r.name) == "selfSize" {
-			return true
-		}
-	}
-	return false
-}
-
-// isAllocations reports whether the samples that come next are of allocations.
-func isAllocations(r jsonReader) bool {
-	if r.peek() != '[' {
-		return false
-	}
-	if r.array(); !r.element() || r.peek() != '{' {
-		return false
-	}
-	for r.object(); r.key(); r.skip() {
-		if string(r.name) == "size" {
-			return true
-		}
-	}
-	return false
 }

@@ -175,7 +175,7 @@ func (t *Trace) ShowIdle() *Trace {
 	out := new(Trace)
 	*out = *t // all but the tables
 	out.Trie, out.Samples = *New(), slices.Clone(t.Samples)
-	nodeOf := out.add(&t.Trie)
+	nodeOf := out.AddAll(&t.Trie)
 	idle := out.Insert(Frame{Name: FrameIdle})
 	for i := range out.Samples {
 		s := &out.Samples[i]

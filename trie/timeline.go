@@ -123,7 +123,7 @@ func Concat(lines ...*Timeline) *Timeline {
 		if i == 0 {
 			out.Process, out.Thread, out.Name = t.Process, t.Thread, t.Name
 		}
-		nodeOf := out.add(&t.Trie)
+		nodeOf := out.AddAll(&t.Trie)
 		for _, c := range t.Calls {
 			atStart := c.Start == t.Calls[0].Start
 			c.Node = nodeOf[c.Node]

@@ -105,8 +105,8 @@ func (t *Trie) Stack(n NodeID) iter.Seq[NodeID] {
 	}
 }
 
-// add adds the nodes of o to t and returns the number of each in t.
-func (t *Trie) add(o *Trie) []NodeID {
+// AddAll adds the nodes of o to t and returns the number of each in t. It does not change o.
+func (t *Trie) AddAll(o *Trie) []NodeID {
 	frames := make([]FrameID, len(o.Frames))
 	for i := range frames {
 		frames[i] = t.Intern(o.FrameOf(FrameID(i)))
