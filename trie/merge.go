@@ -7,13 +7,7 @@ import "slices"
 // but the labels of groups.
 type Merger struct {
 	profile *Profile
-
-	// From the tables of the input to those of the profile. Of resources and nodes each
-	// entry is one more, and 0 is not known yet.
-	resources []StringID
-	frames    []FrameID
-	nodes     []NodeID
-	last      NodeID // of the profile, found last
+	graft   Grafter // onto the trie of profile
 
 	weights []Weight // of the input's nodes; Reach is 1 where a sampled stack holds the node
 	depths  []uint32 // of the input's nodes; empty if none is deep enough to matter
@@ -42,7 +36,11 @@ func (t *touched) clear() {
 }
 
 // NewMerger returns a Merger that has merged nothing.
-func NewMerger() *Merger { return &Merger{profile: NewProfile()} }
+func NewMerger() *Merger {
+	m := &Merger{profile: NewProfile()}
+	m.graft.to = &m.profile.Trie
+	return m
+}
 
 // Profile returns the merge of all that was added. It belongs to the caller once no
 // more is added.
@@ -51,76 +49,13 @@ func (m *Merger) Profile() *Profile { return m.profile }
 // Group returns the number of the group with these labels, which must be sorted.
 func (m *Merger) Group(l Labels) int { return m.profile.group(l) }
 
-// begin forgets the numbering of the last input.
-func (m *Merger) begin(t *Trie) {
-	if len(m.profile.Nodes) < 2 {
-		m.profile.Grow(len(t.Nodes))
-	}
-	m.profile.lookup()
-	m.resources = zeroed(m.resources, len(t.Strings))
-	m.frames = zeroed(m.frames, len(t.Frames))
-	m.nodes = zeroed(m.nodes, max(len(t.Nodes), 1))
-	m.nodes[Root] = Root + 1
-	m.last = Root
-	m.mapFrames(t)
-}
-
-// zeroed returns n zeros, in s if they fit.
-func zeroed[E any](s []E, n int) []E { return extend(s[:0], n) }
-
-// mapFrames finds all frames of t in the profile and adds what is missing. Traces of one
-// page have much the same frames in the same order, so the first guess is the frame
-// after the one found last.
-func (m *Merger) mapFrames(t *Trie) {
-	p := &m.profile.Trie
-	guess := FrameID(0)
-	for i, r := range t.Frames {
-		if m.resources[r.Resource] == 0 {
-			m.resources[r.Resource] = p.internString(t.Strings[r.Resource]) + 1
-		}
-		resource, name := m.resources[r.Resource]-1, t.Strings[r.Name]
-		if int(guess) < len(p.Frames) {
-			g := p.Frames[guess]
-			if g.Line == r.Line && g.Column == r.Column && g.Resource == resource && p.Strings[g.Name] == name {
-				m.frames[i] = guess
-				guess++
-				continue
-			}
-		}
-		before := len(p.Frames)
-		m.frames[i] = p.internFrame(name, resource, r.Line, r.Column)
-		if len(p.Frames) == before { // not new, so go on after it
-			guess = m.frames[i] + 1
-		}
-	}
-}
-
-// mapNode returns the profile's node for node n of t, whose parent is mapped.
-func (m *Merger) mapNode(t *Trie, n NodeID) NodeID {
-	if m.nodes[n] == 0 {
-		node := t.Nodes[n]
-		node.Parent, node.Frame = m.nodes[node.Parent]-1, m.frames[node.Frame]
-		// Traces of one page visit much the same nodes in turn.
-		before := len(m.profile.Nodes)
-		id := m.last + 1
-		if int(id) >= before || m.profile.Nodes[id] != node {
-			id = m.profile.Child(node.Parent, node.Frame)
-		}
-		if len(m.profile.Nodes) == before { // not new, so go on after it
-			m.last = id
-		}
-		m.nodes[n] = id + 1
-	}
-	return m.nodes[n] - 1
-}
-
 // AddProfile merges p.
 func (m *Merger) AddProfile(p *Profile) { m.addProfile(p, false) }
 
 func (m *Merger) addProfile(p *Profile, negative bool) {
-	m.begin(&p.Trie)
+	m.graft.Begin(&p.Trie)
 	for n := range p.Nodes {
-		m.mapNode(&p.Trie, NodeID(n))
+		m.graft.Node(NodeID(n))
 	}
 	views, traces := p.Views, p.Traces
 	if negative {
@@ -134,13 +69,21 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 			if negative {
 				w = w.negate()
 			}
-			to.Weights.Add(m.nodes[n]-1, w)
+			to.Weights.Add(m.graft.nodes[n]-1, w)
 		}
 		if negative {
 			to.Coverage.Add(from.Coverage.negate())
 		} else {
 			to.Coverage.Add(from.Coverage)
 		}
+	}
+}
+
+// NextView ends a page view: the next trace counts as one of another, whatever its view id.
+func (m *Merger) NextView() {
+	m.viewID, m.counted = "", false
+	for i := range m.touched {
+		m.touched[i].clear()
 	}
 }
 
@@ -154,10 +97,8 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 // stack that they interrupted; a script without a stack is (unknown).
 func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 	if m.viewID != t.Context.ViewID || m.viewID == "" {
-		m.viewID, m.counted = t.Context.ViewID, false
-		for i := range m.touched {
-			m.touched[i].clear()
-		}
+		m.NextView()
+		m.viewID = t.Context.ViewID
 	}
 	m.slices, m.to = t.appendSlices(m.slices[:0]), m.to[:0]
 	from, end := t.covered()
@@ -168,7 +109,7 @@ func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 		}
 		m.to = append(m.to, g)
 	}
-	m.begin(&t.Trie)
+	m.graft.Begin(&t.Trie)
 	m.depths = m.depths[:0]
 	if len(t.Nodes) > MaxStackDepth {
 		m.depths = t.appendDepths(m.depths)
@@ -188,10 +129,12 @@ func (m *Merger) weigh(t *Trace, g int) {
 	m.weights = zeroed(m.weights, len(t.Nodes))
 	c := &m.profile.Groups[g].Coverage
 	var stackless, idle, unsampled int64
+	at := 0 // the slice of the sample
 	for i, s := range t.stretches() {
 		self, gap, here := s.clip-s.start, s.end-s.clip, true
 		if len(m.slices) > 1 {
-			self, gap, here = m.share(s, g)
+			at = sliceFrom(m.slices, at, s.start)
+			self, gap, here = m.share(s, at, g)
 		}
 		counts := s.counts && here
 		unsampled += gap
@@ -225,10 +168,9 @@ func (m *Merger) weigh(t *Trace, g int) {
 	c.Unsampled = add(c.Unsampled, unsampled)
 }
 
-// share returns what of s lies in the slices that go to group g, and whether the moment
-// of the sample itself does.
-func (m *Merger) share(s stretch, g int) (self, gap int64, here bool) {
-	at := sliceAt(m.slices, s.start)
+// share returns what of s, which begins in slice at, lies in the slices that go to group
+// g, and whether the moment of the sample itself does.
+func (m *Merger) share(s stretch, at, g int) (self, gap int64, here bool) {
 	for k := at; k < len(m.slices) && m.slices[k].Start < max(s.end, s.start+1); k++ {
 		if m.to[k] == g {
 			self += m.slices[k].overlap(s.start, s.clip)
@@ -248,15 +190,15 @@ func (m *Merger) countTruncated(c *Coverage, n NodeID) {
 func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, counts bool) {
 	var path []NodeID // that the profile may not have
 	for a := range t.Stack(n) {
-		if m.nodes[a] != 0 {
+		if m.graft.nodes[a] != 0 {
 			break
 		}
 		path = append(path, a)
 	}
 	for _, a := range slices.Backward(path) {
-		m.mapNode(&t.Trie, a)
+		m.graft.Node(a)
 	}
-	to := m.nodes[n] - 1
+	to := m.graft.nodes[n] - 1
 	if n != Root {
 		m.weights[n].Reach = 1
 	}
@@ -276,12 +218,9 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 func (m *Merger) AddCalls(s *Stream, events []Event, group int) {
 	c := newCalling(s, events)
 	c.run()
-	m.viewID, m.counted = "", false
-	for i := range m.touched {
-		m.touched[i].clear()
-	}
+	m.NextView()
 	m.to = append(m.to[:0], group)
-	m.begin(&c.out.Trie)
+	m.graft.Begin(&c.out.Trie)
 	m.countTrace()
 	m.countInGroup(group)
 	m.weights = zeroed(m.weights, len(c.out.Nodes))
@@ -305,7 +244,7 @@ func (m *Merger) addWeights(t *Trie, g int) {
 	}
 	for n := 1; n < len(t.Nodes); n++ {
 		if from := &m.weights[n]; from.Reach != 0 {
-			m.addNode(g, m.mapNode(t, NodeID(n)), from.Self, from.Samples)
+			m.addNode(g, m.graft.Node(NodeID(n)), from.Self, from.Samples)
 		}
 	}
 }

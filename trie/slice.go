@@ -1,7 +1,6 @@
 package trie
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -174,11 +173,10 @@ func (s *Slice) overlap(start, end int64) int64 {
 	return max(0, min(end, s.End)-max(start, s.Start))
 }
 
-// sliceAt returns the index of the slice that holds time.
-func sliceAt(s []Slice, time int64) int {
-	i, found := slices.BinarySearchFunc(s, time, func(s Slice, t int64) int { return cmp.Compare(s.Start, t) })
-	if !found {
-		i--
+// sliceFrom returns the index of the slice that holds time, which is not before slice i.
+func sliceFrom(s []Slice, i int, time int64) int {
+	for i+1 < len(s) && s[i+1].Start <= time {
+		i++
 	}
-	return max(i, 0)
+	return i
 }

@@ -1,0 +1,352 @@
+package rollup
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Limits bound what one record can grow to, whoever sends what. What is over them is
+// counted as (other), never left out.
+type Limits struct {
+	Nodes int // stacks of a page in one stack table: 1<<17
+	Cells int // sets of labels of a record: 4096
+	// Functions is how many are kept with their distribution in a record that is final:
+	// 500 for each release, the heaviest.
+	Functions int
+}
+
+// WithDefaults returns l with the default for each zero.
+func (l Limits) WithDefaults() Limits {
+	set := func(p *int, v int) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	set(&l.Nodes, 1<<17)
+	set(&l.Cells, 4096)
+	set(&l.Functions, 500)
+	return l
+}
+
+// Builder sums up page views and records of one page. It is not for concurrent use.
+type Builder struct {
+	page   string
+	stacks *trie.Trie
+	lim    Limits
+	graft  *trie.Grafter
+
+	cells     []cell
+	cellAt    map[string]int
+	touches   []touch
+	touchAt   map[string]int
+	weights   sparse // by cell and node: self µs, samples
+	reach     sparse // by touch and node: page views
+	dists     []Distribution
+	distAt    map[string]int
+	functions map[string]*functions // by release
+	outcomes  map[string]int64
+	key       []byte // scratch
+
+	chunk chunk
+	view  view
+}
+
+// touch is a set of cells, see the package comment.
+type touch struct {
+	cells         []int // sorted
+	views, traces int64
+}
+
+// NewBuilder returns an empty Builder for the traces of page. Their nodes are added to
+// stacks, the stack table.
+func NewBuilder(page string, stacks *trie.Trie, lim Limits) *Builder {
+	lim = lim.WithDefaults()
+	return &Builder{
+		page: page, stacks: stacks, lim: lim, graft: trie.NewGrafter(stacks, lim.Nodes),
+		cellAt: map[string]int{}, touchAt: map[string]int{}, distAt: map[string]int{},
+		functions: map[string]*functions{}, outcomes: map[string]int64{},
+	}
+}
+
+// Empty reports whether nothing was added.
+func (b *Builder) Empty() bool { return len(b.touches) == 0 && len(b.outcomes) == 0 }
+
+// AddOutcome counts page views of which there is no trace, by the reason.
+func (b *Builder) AddOutcome(outcome string, views int64) { b.outcomes[outcome] += views }
+
+// cellOf returns the number of the cell with these labels.
+func (b *Builder) cellOf(l trie.Labels) int {
+	b.key = appendLabelsKey(b.key[:0], l)
+	if i, ok := b.cellAt[string(b.key)]; ok {
+		return i
+	}
+	if len(b.cells) >= b.lim.Cells && l.Value(trie.FrameOther) == "" {
+		return b.cellOf(otherLabels())
+	}
+	i := len(b.cells)
+	b.cellAt[string(b.key)] = i
+	c := cell{labels: slices.Clone(l)}
+	base := baseOf(l)
+	c.dists = append(c.dists, b.distOf(base))
+	for _, x := range l {
+		if x.Key == KeyFeature || x.Key == KeyPhase {
+			c.dists = append(c.dists, b.distOf(append(slices.Clone(base), x).Sort()))
+		}
+	}
+	b.cells = append(b.cells, c)
+	return i
+}
+
+// distOf returns the number of the distribution with these labels.
+func (b *Builder) distOf(l trie.Labels) int {
+	b.key = appendLabelsKey(b.key[:0], l)
+	i, ok := b.distAt[string(b.key)]
+	if !ok {
+		i = len(b.dists)
+		b.distAt[string(b.key)] = i
+		b.dists = append(b.dists, Distribution{Labels: l})
+	}
+	return i
+}
+
+// touchOf returns the number of the touch with these cells, which are sorted.
+func (b *Builder) touchOf(cells []int) int {
+	b.key = b.key[:0]
+	for _, c := range cells {
+		b.key = binary.AppendUvarint(b.key, uint64(c))
+	}
+	i, ok := b.touchAt[string(b.key)]
+	if !ok {
+		if len(b.touches) >= 8*b.lim.Cells && len(cells) > 1 {
+			return b.touchOf(cells[:1]) // there are too many: the view counts in one cell alone
+		}
+		i = len(b.touches)
+		b.touchAt[string(b.key)] = i
+		b.touches = append(b.touches, touch{cells: slices.Clone(cells)})
+	}
+	return i
+}
+
+// chunk is the trace that is being added.
+type chunk struct {
+	slices []trie.Slice
+	used   []bool
+	cells  []int // by slice: the view's cell, -1 if the slice is of another page
+	parts  []part
+	nodes  []trie.NodeID // those of the stack table by those of the trace
+	mask   []uint64      // by node: the view's cells in which it was
+	self   []int64       // by node, µs
+	total  []int64       // by node, µs
+	depths []uint32
+}
+
+// part is a share of the trace.
+type part struct {
+	cell    int // the view's
+	node    trie.NodeID
+	top     trie.Frame
+	self    int64
+	samples int64
+	ends    bool // what follows does not belong to the same task
+	stack   bool
+}
+
+// longTask is how long the main thread is busy in a long task at least, as
+// https://w3c.github.io/longtasks/ has it, µs.
+const longTask = 50_000
+
+// Begin begins a page view. With sign 1 it is added, with -1 taken away.
+func (b *Builder) Begin(sign int64) {
+	b.view.reset()
+	b.view.sign = sign
+}
+
+// Add adds what a trace of the page view has on the page. All of one page view must be
+// added between Begin and End. The trace is not kept.
+func (b *Builder) Add(t *trie.Trace) {
+	c, v := &b.chunk, &b.view
+	c.slices, c.used = t.SlicesInUse(c.slices, c.used)
+	c.cells = c.cells[:0]
+	var here uint64
+	for i := range c.slices {
+		at := -1
+		if c.used[i] && c.slices[i].Page == b.page {
+			at = v.cellOf(b, CellLabels(c.slices[i], &t.Context))
+			here |= 1 << at
+		}
+		c.cells = append(c.cells, at)
+	}
+	if here == 0 {
+		return
+	}
+	if v.share == 0 {
+		v.share = t.Context.SamplingShare
+	}
+	if v.mask == 0 {
+		v.release = t.Context.Release
+	}
+	v.mask |= here
+	b.touches[v.touchOf(b, here)].traces += v.sign
+	b.collect(t)
+	b.spread(t)
+	b.settle(t)
+}
+
+// collect finds the parts of the trace, and what is known beside stacks.
+func (b *Builder) collect(t *trie.Trace) {
+	c, v := &b.chunk, &b.view
+	c.parts = c.parts[:0]
+	c.depths = c.depths[:0]
+	if len(t.Nodes) > trie.MaxStackDepth {
+		c.depths = t.Depths()
+	}
+	t.Shares(c.slices, func(s *trie.Share) {
+		at := c.cells[s.Slice]
+		if at < 0 {
+			if n := len(c.parts); n > 0 {
+				c.parts[n-1].ends = true
+			}
+			return
+		}
+		sum := Silence{Unsampled: s.Gap}
+		p := part{cell: at, node: s.Node, top: s.OnTop, self: s.Self, stack: s.HasStack()}
+		switch {
+		case s.Silent:
+		case !p.stack:
+			sum.Stackless = s.Self
+			if s.Idle {
+				sum.Idle = s.Self
+			}
+		case s.Counts:
+			p.samples = 1
+			if len(c.depths) > 0 && c.depths[s.Node] == trie.MaxStackDepth {
+				sum.Truncated = 1
+			}
+		}
+		b.cells[v.cells[at]].add(sum, v.sign)
+		p.ends = s.Gap > 0
+		if n := len(c.parts); s.Silent || n > 0 && c.parts[n-1].same(&p) {
+			if n > 0 {
+				c.parts[n-1].self += s.Self
+				c.parts[n-1].samples += p.samples
+				c.parts[n-1].ends = c.parts[n-1].ends || p.ends
+			}
+			return
+		}
+		c.parts = append(c.parts, p)
+	})
+}
+
+// same reports whether o goes on where p ended.
+func (p *part) same(o *part) bool {
+	return !p.ends && p.cell == o.cell && p.node == o.node && p.top == o.top
+}
+
+// spread notes for each node of the trace in which cells it was, and the time of the
+// view's cells.
+func (b *Builder) spread(t *trie.Trace) {
+	c, v := &b.chunk, &b.view
+	n := len(t.Nodes)
+	c.mask, c.self, c.total = zeroed(c.mask, n), zeroed(c.self, n), zeroed(c.total, n)
+	begin, busy := 0, int64(0)
+	flush := func(end int) {
+		if busy >= longTask {
+			for _, p := range c.parts[begin:end] {
+				v.sums[p.cell].long += p.self
+			}
+		}
+		begin, busy = end, 0
+	}
+	for i := range c.parts {
+		p := &c.parts[i]
+		if !p.stack {
+			flush(i)
+			begin = i + 1
+			continue
+		}
+		busy += p.self
+		if p.ends {
+			flush(i + 1)
+		}
+		v.sums[p.cell].time += p.self
+		if p.node != trie.Root {
+			c.mask[p.node] |= 1 << p.cell
+			c.total[p.node] += p.self
+			if p.top == (trie.Frame{}) {
+				c.self[p.node] += p.self
+			}
+		}
+	}
+	flush(len(c.parts))
+	for i := n - 1; i > 0; i-- {
+		up := t.Nodes[i].Parent
+		c.mask[up] |= c.mask[i]
+		c.total[up] += c.total[i]
+	}
+}
+
+// settle adds the nodes of the trace to the stack table, the view and the weights.
+func (b *Builder) settle(t *trie.Trace) {
+	c, v := &b.chunk, &b.view
+	b.graft.Begin(&t.Trie)
+	c.nodes = zeroed(c.nodes, len(t.Nodes))
+	for i := 1; i < len(t.Nodes); i++ {
+		if c.mask[i] != 0 {
+			n := b.graft.Node(trie.NodeID(i))
+			c.nodes[i] = n
+			v.touch(b, n, c.mask[i], c.self[i], c.total[i])
+		}
+	}
+	for i := range c.parts {
+		p := &c.parts[i]
+		if !p.stack {
+			continue
+		}
+		n := c.nodes[p.node]
+		if p.top != (trie.Frame{}) {
+			n = b.graft.OnTop(n, p.top)
+			v.touch(b, n, 1<<p.cell, p.self, p.self)
+		}
+		r := b.weights.at(keyOf(v.cells[p.cell], uint32(n)))
+		r.a += v.sign * p.self
+		r.b += v.sign * p.samples
+	}
+}
+
+// End ends the page view.
+func (b *Builder) End() {
+	v := &b.view
+	if v.mask == 0 {
+		return
+	}
+	b.touches[v.touchOf(b, v.mask)].views += v.sign
+	for _, n := range v.nodes {
+		b.reach.at(keyOf(v.touchOf(b, v.at[n]), uint32(n))).a += v.sign
+	}
+	v.distribute(b)
+	of := b.functions[v.release]
+	if of == nil {
+		of = &functions{}
+		b.functions[v.release] = of
+	}
+	for _, f := range v.frames {
+		of.at(f).add(v.self[f], v.total[f], v.sign)
+	}
+}
+
+// population returns how many page views one with this share stands for, in thousandths.
+func population(share float64) int64 {
+	if share <= 0 || share > 1 {
+		return 1000
+	}
+	return int64(math.Round(min(1000/share, 1e9)))
+}
+
+func zeroed[E any](s []E, n int) []E {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}

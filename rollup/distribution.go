@@ -1,0 +1,104 @@
+package rollup
+
+import (
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Spread is how a quantity, in µs, is spread over page views.
+type Spread struct {
+	Moments
+	Histogram Histogram
+}
+
+func (s *Spread) add(v, sign int64) {
+	s.Moments.Add(v, sign)
+	s.Histogram.Add(v, sign)
+}
+
+// AddAll adds what o has.
+func (s *Spread) AddAll(o *Spread) {
+	s.Moments.AddAll(o.Moments)
+	s.Histogram.AddAll(&o.Histogram)
+}
+
+func (s *Spread) isZero() bool {
+	return s.Moments == Moments{} && !slices.ContainsFunc(s.Histogram.counts, func(c int64) bool { return c != 0 })
+}
+
+// Distribution says how page views with the same labels differ. The labels are those that
+// do not change during a view, and may have one feature or one phase more, to which the
+// times are confined then.
+type Distribution struct {
+	Labels trie.Labels
+	Time   Spread // time with a stack
+	Long   Spread // of Time, that in long tasks: stretches of 50 ms and more without a pause
+	// Population is how many page views those that were sampled stand for: the sum of
+	// 1/share, in thousandths. PopulationSquares is the sum of its squares, in whole views.
+	Population, PopulationSquares int64
+}
+
+func (d *Distribution) add(time, long, weight, sign int64) {
+	d.Time.add(time, sign)
+	d.Long.add(long, sign)
+	d.Population += sign * weight
+	d.PopulationSquares += sign * (weight / 1000) * (weight / 1000)
+}
+
+// AddAll adds what o has, but for its labels.
+func (d *Distribution) AddAll(o *Distribution) {
+	d.Time.AddAll(&o.Time)
+	d.Long.AddAll(&o.Long)
+	d.Population += o.Population
+	d.PopulationSquares += o.PopulationSquares
+}
+
+func (d *Distribution) isZero() bool {
+	return d.Population == 0 && d.PopulationSquares == 0 && d.Time.isZero() && d.Long.isZero()
+}
+
+// Function says how much of page views a function took. Only views in which it was in a
+// sampled stack count.
+type Function struct {
+	Frame trie.FrameID // of the stack table
+	Self  Spread
+	Total Spread // with what it called; recursion counts once
+}
+
+func (f *Function) add(self, total, sign int64) {
+	f.Self.add(self, sign)
+	f.Total.add(total, sign)
+}
+
+func (f *Function) addAll(o *Function) {
+	f.Self.AddAll(&o.Self)
+	f.Total.AddAll(&o.Total)
+}
+
+// Rest is what functions have that are not kept on their own.
+type Rest struct {
+	Functions int64 // how many, added up over records: some may count more than once
+	Self      int64 // µs
+	Reach     int64 // added up over functions
+}
+
+func (r *Rest) add(o Rest) {
+	r.Functions += o.Functions
+	r.Self += o.Self
+	r.Reach += o.Reach
+}
+
+// functions are those of one release.
+type functions struct {
+	of   []*Function // by frame, nil where there is none
+	rest Rest
+}
+
+func (s *functions) at(f trie.FrameID) *Function {
+	s.of = extended(s.of, int(f)+1)
+	if s.of[f] == nil {
+		s.of[f] = &Function{Frame: f}
+	}
+	return s.of[f]
+}

@@ -1,0 +1,163 @@
+package rollup
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Histogram counts values in buckets whose width grows with the value: the middle of a
+// bucket is within 1.6 % of all values in it. It has no more error than that, however many
+// are added or taken away, in any order: it is a list of counts. Values are not negative.
+// The zero value is empty.
+type Histogram struct {
+	counts []int64 // by bucket
+}
+
+// subBits says how fine buckets are: 32 for each doubling. Smaller values have one each.
+const subBits = 5
+
+const maxBucket = (62-subBits+1)<<subBits | (1<<subBits - 1)
+
+// bucketOf returns the bucket of v.
+func bucketOf(v int64) int {
+	if v < 1<<subBits {
+		return int(max(v, 0))
+	}
+	shift := bits.Len64(uint64(v)) - subBits - 1
+	return (shift+1)<<subBits | int(v>>shift)&(1<<subBits-1)
+}
+
+// bucketRange returns the values [low, low+width) that bucket b counts.
+func bucketRange(b int) (low, width int64) {
+	if b < 1<<subBits {
+		return int64(b), 1
+	}
+	shift := b>>subBits - 1
+	return (int64(b&(1<<subBits-1)) | 1<<subBits) << shift, 1 << shift
+}
+
+// Add adds n times v; n may be negative.
+func (h *Histogram) Add(v, n int64) { h.addBucket(bucketOf(v), n) }
+
+func (h *Histogram) addBucket(b int, n int64) {
+	if b >= len(h.counts) {
+		h.counts = append(h.counts, make([]int64, b+1-len(h.counts))...)
+	}
+	h.counts[b] += n
+}
+
+// AddAll adds what o counts.
+func (h *Histogram) AddAll(o *Histogram) {
+	for b, n := range o.counts {
+		if n != 0 {
+			h.addBucket(b, n)
+		}
+	}
+}
+
+// Count returns how many values there are.
+func (h *Histogram) Count() (n int64) {
+	for _, c := range h.counts {
+		n += c
+	}
+	return n
+}
+
+// Quantile returns the value below which a share q, from 0 to 1, of the values lie; 0 if
+// there are none.
+func (h *Histogram) Quantile(q float64) float64 {
+	n := h.Count()
+	if n <= 0 {
+		return 0
+	}
+	return h.rank(q * float64(n-1))
+}
+
+// rank returns the value with that many values below it, taking values as spread evenly
+// in their bucket.
+func (h *Histogram) rank(rank float64) float64 {
+	before := 0.0
+	last := 0.0
+	for b, c := range h.counts {
+		if c <= 0 {
+			continue
+		}
+		low, width := bucketRange(b)
+		last = float64(low)
+		if width > 1 { // whole values, the first is low
+			last += (min(max(rank-before, 0), float64(c)) + 0.5) / (float64(c) + 0.5) * float64(width-1)
+			last = min(last, float64(low+width-1))
+		}
+		if rank < before+float64(c) {
+			return last
+		}
+		before += float64(c)
+	}
+	return last
+}
+
+// z95 is the number of standard deviations either side of a mean that hold 95 % of a
+// normal distribution.
+const z95 = 1.959963984540054
+
+// QuantileInterval returns bounds that hold the true quantile q in 95 % of cases, by the
+// ranks of order statistics (normal approximation of the binomial distribution).
+func (h *Histogram) QuantileInterval(q float64) (low, high float64) {
+	n := float64(h.Count())
+	if n <= 0 {
+		return 0, 0
+	}
+	d := z95 * math.Sqrt(n*q*(1-q))
+	return h.rank(max(n*q-d-0.5, 0)), h.rank(min(n*q+d+0.5, n-1))
+}
+
+// Moments are the count, sum and sum of squares of values, exactly.
+type Moments struct {
+	Count int64
+	Sum   int64
+	// The sum of squares is hi·2^64 + lo, as a number in two's complement.
+	hi, lo uint64
+}
+
+// Add adds v, or takes it away if sign is -1.
+func (m *Moments) Add(v, sign int64) {
+	m.Count += sign
+	m.Sum += sign * v
+	hi, lo := bits.Mul64(uint64(v), uint64(v))
+	m.square(hi, lo, sign)
+}
+
+func (m *Moments) square(hi, lo uint64, sign int64) {
+	var carry uint64
+	if sign >= 0 {
+		m.lo, carry = bits.Add64(m.lo, lo, 0)
+		m.hi, _ = bits.Add64(m.hi, hi, carry)
+		return
+	}
+	m.lo, carry = bits.Sub64(m.lo, lo, 0)
+	m.hi, _ = bits.Sub64(m.hi, hi, carry)
+}
+
+// AddAll adds what o has.
+func (m *Moments) AddAll(o Moments) {
+	m.Count += o.Count
+	m.Sum += o.Sum
+	m.square(o.hi, o.lo, 1)
+}
+
+// Squares returns the sum of squares.
+func (m *Moments) Squares() float64 { return float64(int64(m.hi))*0x1p64 + float64(m.lo) }
+
+// Mean returns the mean over n values, of which those that were not added are 0, and half
+// the width of its 95 % confidence interval.
+func (m *Moments) Mean(n int64) (mean, half float64) {
+	if n <= 0 {
+		return 0, 0
+	}
+	mean = float64(m.Sum) / float64(n)
+	if n < 2 {
+		return mean, math.Inf(1)
+	}
+	variance := max(m.Squares()-mean*float64(m.Sum), 0) / float64(n-1)
+	return mean, z95 * math.Sqrt(variance/float64(n))
+}

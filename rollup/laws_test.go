@@ -1,0 +1,275 @@
+package rollup
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// randomTrace returns a trace of a view with spans of pages, features and labels.
+func randomTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
+	t := &trie.Trace{Trie: *trie.New()}
+	names := []string{"a", "b", "c", "d", "e", ""}
+	var nodes []trie.NodeID
+	for range 1 + r.IntN(12) {
+		var stack []trie.Frame
+		for range 1 + r.IntN(5) {
+			stack = append(stack, trie.Frame{Name: names[r.IntN(len(names))], Resource: "https://x.example/app.js", Line: uint32(1 + r.IntN(3))})
+		}
+		nodes = append(nodes, t.Insert(stack...))
+	}
+	c := &t.Context
+	c.Page, c.ViewID, c.Chunk, c.Interval = "/a", view, chunk, 10_000
+	c.Release = []string{"", "r1", "r2"}[r.IntN(3)]
+	c.SamplingShare = []float64{0, 0.01, 0.5}[r.IntN(3)]
+	c.Labels = trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[r.IntN(2)], "phase", "idle", "other", "x")
+	time := int64(0)
+	for range r.IntN(40) {
+		time += int64(r.IntN(45_000))
+		s := trie.Sample{Time: time, Marker: trie.Marker(r.IntN(8))}
+		if r.IntN(3) > 0 {
+			s.Node = nodes[r.IntN(len(nodes))]
+		}
+		t.Samples = append(t.Samples, s)
+	}
+	span := func(kind trie.SpanKind, name string) {
+		c.Spans = append(c.Spans, trie.Span{Kind: kind, Name: name, Start: r.Int64N(time + 1), Length: r.Int64N(time + 1)})
+	}
+	for range r.IntN(4) {
+		span(trie.SpanFeature, []string{"f", "g", "h"}[r.IntN(3)])
+	}
+	for range r.IntN(4) {
+		span(trie.SpanLabel, []string{"phase=load", "phase=interaction", "connection=3g", "visibility=hidden", "other=y"}[r.IntN(5)])
+	}
+	if at := r.Int64N(time + 1); r.IntN(2) == 0 {
+		c.Spans = append(c.Spans, trie.Span{Kind: trie.SpanPage, Name: "/b", Start: at, Length: r.Int64N(time + 1)})
+	}
+	trie.SortSpans(c.Spans)
+	return t
+}
+
+// randomViews returns page views of one to three traces.
+func randomViews(r *rand.Rand, n int) (views [][]*trie.Trace) {
+	for i := range n {
+		var v []*trie.Trace
+		for chunk := range 1 + r.IntN(3) {
+			v = append(v, randomTrace(r, fmt.Sprintf("view%012d", i), uint32(chunk)))
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func addView(b *Builder, sign int64, chunks ...*trie.Trace) {
+	b.Begin(sign)
+	for _, t := range chunks {
+		b.Add(t)
+	}
+	b.End()
+}
+
+// question is what one may ask of a record.
+type question struct {
+	name  string
+	takes func(trie.Labels) bool
+	group func(trie.Labels) trie.Labels
+}
+
+func value(key, v string) func(trie.Labels) bool {
+	return func(l trie.Labels) bool {
+		for _, x := range l {
+			if x.Key == key && x.Value == v {
+				return true
+			}
+		}
+		return v == "" && l.Value(key) == ""
+	}
+}
+
+func only(keys ...string) func(trie.Labels) trie.Labels {
+	return func(l trie.Labels) (out trie.Labels) {
+		for _, x := range l {
+			if slices.Contains(keys, x.Key) {
+				out = append(out, x)
+			}
+		}
+		return out
+	}
+}
+
+func questions() []question {
+	all := func(trie.Labels) bool { return true }
+	return []question{
+		{"all", all, only()},
+		{"by release and features", all, only(KeyRelease, KeyFeature)},
+		{"by phase", all, only(KeyPhase)},
+		{"by everything", all, func(l trie.Labels) trie.Labels { return l }},
+		{"feature", value(KeyFeature, "f"), only()},
+		{"feature by release", value(KeyFeature, "g"), only(KeyRelease)},
+		{"device", value(KeyDevice, "mobile-low"), only()},
+		{"not on 3g", value(KeyConnection, ""), only(KeyPhase)},
+		{"load by connection", value(KeyPhase, "load"), only(KeyConnection)},
+	}
+}
+
+func (q question) ask(l trie.Labels) (trie.Labels, bool) { return q.group(l), q.takes(l) }
+
+// merged answers a question from the traces.
+func (q question) merged(views [][]*trie.Trace, page string) *trie.Profile {
+	m := trie.NewMerger()
+	for _, v := range views {
+		m.NextView()
+		for _, t := range v {
+			m.AddTrace(t, func(s trie.Slice) int {
+				l, ok := q.ask(CellLabels(s, &t.Context))
+				if s.Page != page || !ok {
+					return -1
+				}
+				return m.Group(l)
+			})
+		}
+	}
+	return m.Profile()
+}
+
+func sameProfile(t *testing.T, what string, got, want *trie.Profile) {
+	t.Helper()
+	if g, w := fmt.Sprint(describe(got)), fmt.Sprint(describe(want)); g != w {
+		t.Errorf("%s:\n got %s\nwant %s", what, g, w)
+	}
+}
+
+// describe lists all that a profile says, in an order of its own.
+func describe(p *trie.Profile) (out []string) {
+	out = append(out, fmt.Sprintf("views %d traces %d", p.Views, p.Traces))
+	for _, g := range p.Groups {
+		if g.Coverage == (trie.Coverage{}) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%v %+v", g.Labels, g.Coverage))
+		for n, w := range g.Weights.All() {
+			line := fmt.Sprintf("%v %+v", g.Labels, w)
+			for a := range p.Stack(n) {
+				line += fmt.Sprintf(" %v", p.Frame(a))
+			}
+			out = append(out, line)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func decoded(t *testing.T, b *Builder, level Level) *Record {
+	t.Helper()
+	rec, err := Decode(b.Encode(level, false), b.stacks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// A record answers as the traces do, however it came about.
+func TestRecordEqualsMerge(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		views := randomViews(r, 1+r.IntN(12))
+		whole := NewBuilder("/a", trie.New(), Limits{})
+		for _, v := range views {
+			addView(whole, 1, v...)
+		}
+		pieces := inPieces(t, r, views)
+		for _, q := range questions() {
+			want := q.merged(views, "/a")
+			for name, b := range map[string]*Builder{"whole": whole, "pieces": pieces} {
+				for _, level := range []Level{Narrow, Wide, Whole} {
+					if level == Narrow && !narrow(q) {
+						continue
+					}
+					s := NewSum(q.ask)
+					s.Add(decoded(t, b, level), b.stacks)
+					sameProfile(t, fmt.Sprintf("seed %d, %s, %s, level %d", seed, q.name, name, level), s.Profile(), want)
+				}
+			}
+		}
+		if !bytes.Equal(again(t, whole).Encode(Whole, false), again(t, pieces).Encode(Whole, false)) {
+			t.Errorf("seed %d: distributions differ", seed)
+		}
+	}
+}
+
+// narrow reports whether a question can be answered without the wide labels.
+func narrow(q question) bool {
+	return !slices.Contains([]string{"by everything", "device", "not on 3g", "load by connection"}, q.name)
+}
+
+// again adds b to an empty Builder with a stack table in canonical order, so that equal
+// sums have equal bytes.
+func again(t *testing.T, b *Builder) *Builder {
+	stacks := trie.New()
+	for n := range b.stacks.Preorder() {
+		var stack []trie.Frame
+		for a := range b.stacks.Stack(n) {
+			stack = append(stack, b.stacks.Frame(a))
+		}
+		slices.Reverse(stack)
+		stacks.Insert(stack...)
+	}
+	out := NewBuilder(b.page, stacks, Limits{})
+	out.AddRecord(decoded(t, b, Whole), b.stacks)
+	return out
+}
+
+// inPieces rolls chunks up one after the other in random order, into several records with
+// stack tables of their own, each time as what the view has more than it had.
+func inPieces(t *testing.T, r *rand.Rand, views [][]*trie.Trace) *Builder {
+	type piece struct{ view, chunk int }
+	var order []piece
+	for i, v := range views {
+		for c := range v {
+			order = append(order, piece{i, c})
+		}
+	}
+	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	had := make([][]*trie.Trace, len(views))
+	sum := NewBuilder("/a", trie.New(), Limits{})
+	for len(order) > 0 {
+		b := NewBuilder("/a", trie.New(), Limits{})
+		n := 1 + r.IntN(len(order))
+		for _, p := range order[:n] {
+			before := had[p.view]
+			now := append(slices.Clone(before), views[p.view][p.chunk])
+			slices.SortFunc(now, func(a, b *trie.Trace) int { return int(a.Context.Chunk) - int(b.Context.Chunk) })
+			if len(before) > 0 {
+				addView(b, -1, before...)
+			}
+			addView(b, 1, now...)
+			had[p.view] = now
+		}
+		order = order[n:]
+		sum.AddRecord(decoded(t, b, Whole), b.stacks)
+	}
+	return sum
+}
+
+func TestStacksGrow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	stacks, copied := trie.New(), trie.New()
+	b := NewBuilder("/a", stacks, Limits{})
+	for _, v := range randomViews(r, 20) {
+		from := SizeOf(stacks)
+		addView(b, 1, v...)
+		if err := DecodeStacks(copied, EncodeStacks(stacks, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(copied.Strings, stacks.Strings) || !slices.Equal(copied.Frames, stacks.Frames) || !slices.Equal(copied.Nodes, stacks.Nodes) {
+		t.Error("what was read differs from what was written")
+	}
+	if err := DecodeStacks(copied, EncodeStacks(stacks, Size{1, 0, 1})); err == nil {
+		t.Error("a piece that does not go on where the table ends was taken")
+	}
+}

@@ -1,0 +1,325 @@
+package rollup
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// ErrMalformed is wrapped by every error about bytes that are no record or stack table.
+var ErrMalformed = errors.New("malformed rollup")
+
+// Record is a decoded record. It shares memory with the bytes that it was read from.
+type Record struct {
+	Level         Level
+	Cells         []Cell
+	Touches       []Touch
+	Distributions []Distribution
+	Functions     []Functions // by release
+	Outcomes      []Outcome
+
+	weights, reach []byte
+	nodes, frames  uint64 // of the stack table that it was checked against
+}
+
+// Cell is a set of labels under which time was spent.
+type Cell struct {
+	Labels trie.Labels
+	Silence
+}
+
+// Touch is a set of cells, and how many page views, and how many traces, had time in just
+// these.
+type Touch struct {
+	Cells         []int
+	Views, Traces int64
+}
+
+// Functions are the functions of one release, sorted by frame.
+type Functions struct {
+	Release string
+	Rest    Rest
+	Of      []Function
+}
+
+// Outcome counts page views of which there is no trace, by the reason.
+type Outcome struct {
+	Reason string
+	Views  int64
+}
+
+// reader takes a record apart. After the first fault it returns zeros.
+type reader struct {
+	in    []byte
+	texts []string
+	err   error
+}
+
+func (r *reader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrMalformed, what)
+		r.in = nil
+	}
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.in)
+	if n <= 0 {
+		r.fail("cut off")
+		return 0
+	}
+	r.in = r.in[n:]
+	return v
+}
+
+func (r *reader) int() int64 {
+	v, n := binary.Varint(r.in)
+	if n <= 0 {
+		r.fail("cut off")
+		return 0
+	}
+	r.in = r.in[n:]
+	return v
+}
+
+// length returns a number of things that take at least size bytes each.
+func (r *reader) length(size int) int {
+	n := r.uint()
+	if n > uint64(len(r.in)/size) {
+		r.fail("a length is more than there is")
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) bytes(n int) []byte {
+	b := r.in[:n]
+	r.in = r.in[n:]
+	return b
+}
+
+func (r *reader) text() string {
+	n := r.uint()
+	if n >= uint64(len(r.texts)) {
+		r.fail("a text is not in the table")
+		return ""
+	}
+	return r.texts[n]
+}
+
+func (r *reader) labels() trie.Labels {
+	n := r.length(2)
+	if n == 0 {
+		return nil
+	}
+	l := make(trie.Labels, 0, n)
+	for range n {
+		l = append(l, trie.Label{Key: r.text(), Value: r.text()})
+	}
+	return l
+}
+
+func (r *reader) spread() (s Spread) {
+	s.Count, s.Sum = r.int(), r.int()
+	s.hi, s.lo = uint64(r.int()), r.uint()
+	b := uint64(0)
+	for range r.length(2) {
+		b += r.uint()
+		if b > maxBucket {
+			r.fail("a bucket is out of range")
+			return s
+		}
+		s.Histogram.addBucket(int(b), r.int())
+	}
+	return s
+}
+
+// Decode reads a record. Its nodes and frames must be in stacks. The errors wrap
+// [ErrMalformed].
+func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
+	if len(data) < 2 {
+		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
+	}
+	if data[0] != Version {
+		return nil, fmt.Errorf("%w: version %d, this program reads %d", ErrMalformed, data[0], Version)
+	}
+	rec := &Record{Level: Level(data[1]), nodes: uint64(len(stacks.Nodes)), frames: uint64(len(stacks.Frames))}
+	r := &reader{in: data[2:]}
+	for range r.length(1) {
+		r.texts = append(r.texts, string(r.bytes(r.length(1))))
+	}
+	for range r.length(5) {
+		rec.Cells = append(rec.Cells, Cell{r.labels(), Silence{r.int(), r.int(), r.int(), r.int()}})
+	}
+	for range r.length(3) {
+		rec.Touches = append(rec.Touches, r.touch(len(rec.Cells)))
+	}
+	rec.weights = r.rows(len(rec.Cells), 2, rec.nodes)
+	rec.reach = r.rows(len(rec.Touches), 1, rec.nodes)
+	for range r.length(11) {
+		rec.Distributions = append(rec.Distributions, Distribution{r.labels(), r.spread(), r.spread(), r.int(), r.int()})
+	}
+	for range r.length(5) {
+		rec.Functions = append(rec.Functions, r.functions(rec.frames))
+	}
+	for range r.length(2) {
+		rec.Outcomes = append(rec.Outcomes, Outcome{r.text(), r.int()})
+	}
+	if r.err == nil && len(r.in) > 0 {
+		r.fail(fmt.Sprintf("%d bytes too many", len(r.in)))
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return rec, nil
+}
+
+func (r *reader) touch(cells int) (t Touch) {
+	at := uint64(0)
+	for range r.length(1) {
+		if at += r.uint(); at >= uint64(cells) {
+			r.fail("a touch has a cell that is not there")
+			return t
+		}
+		t.Cells = append(t.Cells, int(at))
+	}
+	t.Views, t.Traces = r.int(), r.int()
+	return t
+}
+
+// rows checks the rows of n cells or touches, and returns them as they are.
+func (r *reader) rows(n, numbers int, nodes uint64) []byte {
+	begin := r.in
+	for range n {
+		at := uint64(0)
+		for range r.length(1 + numbers) {
+			if at += r.uint(); at >= nodes {
+				r.fail("a node is not in the stack table")
+				return nil
+			}
+			for range numbers {
+				r.int()
+			}
+		}
+	}
+	return begin[:len(begin)-len(r.in)]
+}
+
+func (r *reader) functions(frames uint64) (f Functions) {
+	f.Release = r.text()
+	f.Rest = Rest{r.int(), r.int(), r.int()}
+	at := uint64(0)
+	for range r.length(11) {
+		if at += r.uint(); at >= frames {
+			r.fail("a function is not in the stack table")
+			return f
+		}
+		f.Of = append(f.Of, Function{trie.FrameID(at), r.spread(), r.spread()})
+	}
+	return f
+}
+
+// eachRow calls f with each row of checked rows.
+func eachRow(rows []byte, n int, two bool, f func(of int, node trie.NodeID, a, b int64)) {
+	r := reader{in: rows}
+	for of := range n {
+		at := uint64(0)
+		for range r.uint() {
+			at += r.uint()
+			a, b := r.int(), int64(0)
+			if two {
+				b = r.int()
+			}
+			f(of, trie.NodeID(at), a, b)
+		}
+	}
+}
+
+// EachWeight calls f with the self time (µs) and samples of each node that has some, cell
+// by cell, by node.
+func (r *Record) EachWeight(f func(cell int, n trie.NodeID, self, samples int64)) {
+	eachRow(r.weights, len(r.Cells), true, f)
+}
+
+// EachReach calls f with the number of page views that were at a node in just the cells of
+// a touch, touch by touch, by node.
+func (r *Record) EachReach(f func(touch int, n trie.NodeID, views int64)) {
+	eachRow(r.reach, len(r.Touches), false, func(t int, n trie.NodeID, v, _ int64) { f(t, n, v) })
+}
+
+// Views returns how many page views and traces the record counts.
+func (r *Record) Views() (views, traces int64) {
+	for _, t := range r.Touches {
+		views, traces = views+t.Views, traces+t.Traces
+	}
+	return views, traces
+}
+
+// AddRecord adds a record whose nodes are those of stacks.
+func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
+	nodes, frames := b.translate(stacks)
+	cells := make([]int, len(rec.Cells))
+	for i, c := range rec.Cells {
+		cells[i] = b.cellOf(c.Labels)
+		b.cells[cells[i]].add(c.Silence, 1)
+	}
+	touches := make([]int, len(rec.Touches))
+	var set []int
+	for i, t := range rec.Touches {
+		set = set[:0]
+		for _, c := range t.Cells {
+			set = append(set, cells[c])
+		}
+		touches[i] = b.touchOf(sortedSet(set))
+		b.touches[touches[i]].views += t.Views
+		b.touches[touches[i]].traces += t.Traces
+	}
+	rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
+		w := b.weights.at(keyOf(cells[c], uint32(nodes(n))))
+		w.a += self
+		w.b += samples
+	})
+	rec.EachReach(func(t int, n trie.NodeID, views int64) {
+		b.reach.at(keyOf(touches[t], uint32(nodes(n)))).a += views
+	})
+	for i := range rec.Distributions {
+		d := &rec.Distributions[i]
+		b.dists[b.distOf(d.Labels)].AddAll(d)
+	}
+	for i := range rec.Functions {
+		from := &rec.Functions[i]
+		to := b.functions[from.Release]
+		if to == nil {
+			to = &functions{}
+			b.functions[from.Release] = to
+		}
+		to.rest.add(from.Rest)
+		for k := range from.Of {
+			to.at(frames(from.Of[k].Frame)).addAll(&from.Of[k])
+		}
+	}
+	for _, o := range rec.Outcomes {
+		b.outcomes[o.Reason] += o.Views
+	}
+}
+
+// translate returns the numbers in b's stack table of the nodes and frames of another.
+func (b *Builder) translate(stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
+	if stacks == b.stacks {
+		return func(n trie.NodeID) trie.NodeID { return n }, func(f trie.FrameID) trie.FrameID { return f }
+	}
+	to := make([]trie.NodeID, len(stacks.Nodes))
+	b.graft.Begin(stacks)
+	for i := range to {
+		to[i] = b.graft.Node(trie.NodeID(i))
+	}
+	return func(n trie.NodeID) trie.NodeID { return to[n] }, b.graft.Frame
+}
+
+func sortedSet(s []int) []int {
+	slices.Sort(s)
+	return slices.Compact(s)
+}

@@ -1,0 +1,158 @@
+package rollup
+
+import (
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Sum adds up what a question asks for of many records into a profile. It is equal to
+// what [trie.Merger] makes of the traces that the records were made of.
+type Sum struct {
+	group   func(trie.Labels) (trie.Labels, bool)
+	profile *trie.Profile
+	stacks  *trie.Trie // of the records since the last flush
+	groups  []*dense
+	byKey   map[string]int // places in groups
+	key     []byte
+}
+
+// dense is a group of the profile, by the nodes of stacks.
+type dense struct {
+	labels   trie.Labels
+	weights  []trie.Weight
+	coverage trie.Coverage
+}
+
+// NewSum returns an empty Sum. For the labels of a cell, group returns those of the group
+// of the profile that its time goes to, sorted, and false if it is left out.
+func NewSum(group func(cell trie.Labels) (trie.Labels, bool)) *Sum {
+	return &Sum{group: group, profile: trie.NewProfile(), byKey: map[string]int{}}
+}
+
+// Add adds a record whose nodes are those of stacks. It is fastest if records of one table
+// follow each other.
+func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
+	if s.stacks != stacks {
+		s.flush()
+		s.stacks = stacks
+	}
+	to := make([]int, len(rec.Cells)) // by cell
+	for i, c := range rec.Cells {
+		to[i] = -1
+		if l, ok := s.group(c.Labels); ok {
+			to[i] = s.groupOf(l)
+			g := &s.groups[to[i]].coverage
+			g.Stackless += c.Stackless
+			g.Idle += c.Idle
+			g.Unsampled += c.Unsampled
+			g.Truncated += c.Truncated
+		}
+	}
+	for _, g := range s.groups {
+		g.weights = extended(g.weights, len(stacks.Nodes))
+	}
+	rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
+		if g := to[c]; g >= 0 {
+			w := &s.groups[g].weights[n]
+			w.Self += self
+			w.Samples += samples
+		}
+	})
+	sets := make([][]int, len(rec.Touches)) // by touch: the groups
+	for i, t := range rec.Touches {
+		sets[i] = s.groupsOf(t, to)
+		for _, g := range sets[i] {
+			s.groups[g].coverage.Views += t.Views
+			s.groups[g].coverage.Traces += t.Traces
+		}
+		if len(sets[i]) > 0 {
+			s.profile.Views += t.Views
+			s.profile.Traces += t.Traces
+		}
+	}
+	rec.EachReach(func(t int, n trie.NodeID, views int64) {
+		for _, g := range sets[t] {
+			s.groups[g].weights[n].Reach += views
+		}
+	})
+}
+
+func (s *Sum) groupOf(l trie.Labels) int {
+	s.key = appendLabelsKey(s.key[:0], l)
+	i, ok := s.byKey[string(s.key)]
+	if !ok {
+		i = len(s.groups)
+		s.byKey[string(s.key)] = i
+		s.groups = append(s.groups, &dense{labels: l})
+	}
+	return i
+}
+
+// groupsOf returns the groups that a touch has part in, each once.
+func (s *Sum) groupsOf(t Touch, to []int) []int {
+	var set []int
+	for _, c := range t.Cells {
+		if g := to[c]; g >= 0 && !slices.Contains(set, g) {
+			set = append(set, g)
+		}
+	}
+	return set
+}
+
+// flush moves what was added to the profile.
+func (s *Sum) flush() {
+	if s.stacks == nil {
+		return
+	}
+	nodes := s.graft()
+	for _, g := range s.groups {
+		if g.coverage == (trie.Coverage{}) && !slices.ContainsFunc(g.weights, func(w trie.Weight) bool { return !w.IsZero() }) {
+			continue
+		}
+		to := s.profile.Group(g.labels)
+		to.Coverage.Add(g.coverage)
+		for n, w := range g.weights {
+			if !w.IsZero() {
+				to.Weights.Add(nodes[n], w)
+			}
+		}
+	}
+	s.groups, s.stacks = nil, nil
+	clear(s.byKey)
+}
+
+// graft adds the nodes that have weight to the profile, and returns the number of each.
+func (s *Sum) graft() []trie.NodeID {
+	used := make([]bool, len(s.stacks.Nodes))
+	for _, g := range s.groups {
+		for n, w := range g.weights {
+			if !w.IsZero() {
+				used[n] = true
+			}
+		}
+	}
+	for n := len(used) - 1; n > 0; n-- {
+		if used[n] {
+			used[s.stacks.Nodes[n].Parent] = true
+		}
+	}
+	frames := make([]trie.FrameID, len(s.stacks.Frames)) // one more, 0 is not known yet
+	nodes := make([]trie.NodeID, len(used))
+	for n, x := range s.stacks.Nodes {
+		if n == 0 || !used[n] {
+			continue
+		}
+		if frames[x.Frame] == 0 {
+			frames[x.Frame] = s.profile.Intern(s.stacks.FrameOf(x.Frame)) + 1
+		}
+		nodes[n] = s.profile.Child(nodes[x.Parent], frames[x.Frame]-1)
+	}
+	return nodes
+}
+
+// Profile returns what was added. Nothing may be added after that.
+func (s *Sum) Profile() *trie.Profile {
+	s.flush()
+	return s.profile
+}

@@ -1,0 +1,128 @@
+package trie
+
+// Grafter copies nodes of one trie after the other onto a trie that grows. Traces of one
+// page have much the same frames and nodes in the same order, and it looks there first.
+type Grafter struct {
+	to   *Trie
+	from *Trie
+	most int // nodes and frames of to; 0 is no limit
+
+	// From the tables of from to those of to. Of resources and nodes each entry is one
+	// more, and 0 is not known yet.
+	resources []StringID
+	frames    []FrameID
+	nodes     []NodeID
+	last      NodeID // of to, found last
+}
+
+// NewGrafter returns a Grafter onto to. Once to has most frames or nodes, what it lacks
+// becomes the frame (other), below the last caller that it has; to can then get at most
+// as many nodes again. 0 is no limit.
+func NewGrafter(to *Trie, most int) *Grafter { return &Grafter{to: to, most: most} }
+
+// Begin makes from the trie that nodes are copied of. It copies the frames of it.
+func (g *Grafter) Begin(from *Trie) {
+	if len(g.to.Nodes) < 2 && g.most == 0 {
+		g.to.Grow(len(from.Nodes))
+	}
+	g.to.lookup()
+	g.from = from
+	g.resources = zeroed(g.resources, len(from.Strings))
+	g.frames = zeroed(g.frames, len(from.Frames))
+	g.nodes = zeroed(g.nodes, max(len(from.Nodes), 1))
+	g.nodes[Root] = Root + 1
+	g.last = Root
+	g.mapFrames()
+}
+
+// zeroed returns n zeros, in s if they fit.
+func zeroed[E any](s []E, n int) []E { return extend(s[:0], n) }
+
+// mapFrames finds all frames of the input and adds what is missing. The first guess is the
+// frame after the one found last.
+func (g *Grafter) mapFrames() {
+	p, t := g.to, g.from
+	guess := FrameID(0)
+	for i, r := range t.Frames {
+		if g.most > 0 && len(p.Frames) >= g.most {
+			g.frames[i] = g.frameIfThere(t.FrameOf(FrameID(i)))
+			continue
+		}
+		if g.resources[r.Resource] == 0 {
+			g.resources[r.Resource] = p.internString(t.Strings[r.Resource]) + 1
+		}
+		resource, name := g.resources[r.Resource]-1, t.Strings[r.Name]
+		if int(guess) < len(p.Frames) {
+			x := p.Frames[guess]
+			if x.Line == r.Line && x.Column == r.Column && x.Resource == resource && p.Strings[x.Name] == name {
+				g.frames[i] = guess
+				guess++
+				continue
+			}
+		}
+		before := len(p.Frames)
+		g.frames[i] = p.internFrame(name, resource, r.Line, r.Column)
+		if len(p.Frames) == before { // not new, so go on after it
+			guess = g.frames[i] + 1
+		}
+	}
+}
+
+// frameIfThere returns the number of f, or that of (other).
+func (g *Grafter) frameIfThere(f Frame) FrameID {
+	x := g.to.lookup()
+	if resource, slot := g.to.findString(x.hashString(f.Resource), f.Resource); slot < 0 || f.Resource == "" {
+		if f.Resource == "" {
+			resource = 0
+		}
+		hash := x.hashFrame(x.hashString(f.Name), resource, f.Line, f.Column)
+		row := FrameRow{Resource: resource, Line: f.Line, Column: f.Column}
+		if id, slot := g.to.findFrame(hash, f.Name, row); slot < 0 {
+			return id
+		}
+	}
+	return g.to.Intern(Frame{Name: FrameOther})
+}
+
+// Node returns the node of the target for node n of the input, which it adds if it is not
+// there. The parent of n must have been asked for before.
+func (g *Grafter) Node(n NodeID) NodeID {
+	if g.nodes[n] == 0 {
+		node := g.from.Nodes[n]
+		node.Parent, node.Frame = g.nodes[node.Parent]-1, g.frames[node.Frame]
+		// Traces of one page visit much the same nodes in turn.
+		before := len(g.to.Nodes)
+		id := g.last + 1
+		if int(id) >= before || g.to.Nodes[id] != node {
+			id = g.child(node)
+		}
+		if len(g.to.Nodes) == before { // not new, so go on after it
+			g.last = id
+		}
+		g.nodes[n] = id + 1
+	}
+	return g.nodes[n] - 1
+}
+
+// Frame returns the number in the target of frame f of the input.
+func (g *Grafter) Frame(f FrameID) FrameID { return g.frames[f] }
+
+// OnTop returns the node for a synthetic frame on top of node n of the target.
+func (g *Grafter) OnTop(n NodeID, f Frame) NodeID {
+	return g.child(Node{n, g.to.Intern(f)})
+}
+
+// child returns the node of the target, or what stands for it once there are too many.
+func (g *Grafter) child(n Node) NodeID {
+	if g.most == 0 || len(g.to.Nodes) < g.most {
+		return g.to.Child(n.Parent, n.Frame)
+	}
+	g.to.lookup()
+	if id, spot := g.to.findChild(n); !spot.free() {
+		return id
+	}
+	if g.to.Frame(n.Parent) == (Frame{Name: FrameOther}) {
+		return n.Parent
+	}
+	return g.to.Child(n.Parent, g.to.Intern(Frame{Name: FrameOther}))
+}
