@@ -16,9 +16,10 @@ var mayImport = map[string][]string{
 	"trie":               {},
 	"wasm":               {"trie"},
 	"encode":             {"trie", "proto/fieldtrie/v1"},
-	"store":              {},
+	"rollup":             {"trie"},
+	"store":              {"trie", "encode", "rollup"},
 	"collect":            {"trie", "encode", "store"},
-	"query":              {"trie", "encode", "store"},
+	"query":              {"trie", "encode", "rollup", "store"},
 	"sdk":                {},
 	"sdk/build":          {},
 	"cmd/ingest":         {"trie", "encode", "store", "collect", "query", "sdk"},
@@ -26,6 +27,8 @@ var mayImport = map[string][]string{
 	"cmd/demo":           {},
 	"viewers":            {"trie", "encode"},
 	"bench":              {"trie", "encode", "store"},
+	"bench/load":         {"internal/loadgen"},
+	"internal/loadgen":   {"trie", "encode", "store", "collect"},
 }
 
 // onlyIn says which packages may import a module of others, and why.
@@ -35,9 +38,9 @@ var onlyIn = map[string]struct {
 }{
 	"github.com/dgraph-io/badger":     {[]string{"store"}, "the key layout is the store's secret"},
 	"github.com/google/pprof":         {[]string{"encode", "bench"}, "pprof is one format among several"},
-	"github.com/spf13/pflag":          {[]string{"cmd/ingest", "cmd/aggregate", "bench"}, "libraries have no command line"},
+	"github.com/spf13/pflag":          {[]string{"cmd/ingest", "cmd/aggregate", "bench", "bench/load"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"store", "collect", "cmd/ingest"}, "logging is for the edges"},
-	"net/http":                        {[]string{"collect", "query", "sdk", "cmd/ingest", "cmd/demo", "bench"}, "the core does no I/O"},
+	"net/http":                        {[]string{"collect", "query", "sdk", "cmd/ingest", "cmd/demo", "bench", "bench/load", "internal/loadgen"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "encode", "collect", "store"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"collect", "cmd/ingest"}, "queries are not instrumented yet"},
 	"github.com/klauspost/compress":   {[]string{"store", "collect", "bench"}, "formats do not compress"},

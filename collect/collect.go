@@ -19,6 +19,7 @@ import (
 // Store is what a [Collector] needs of a [store.Store].
 type Store interface {
 	Append(context.Context, []store.Record) (store.AppendResult, error)
+	CountViews(page, reason string, views int64)
 }
 
 // Options say how traces are received. Store is required; the zero value of the rest is

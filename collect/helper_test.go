@@ -36,7 +36,17 @@ type fakeStore struct {
 	records map[store.ID]store.Record
 	appends int
 	fail    func([]store.Record) error
+	counted map[string]int64     // page views by page and reason
 	metrics *prometheus.Registry // of the Collector
+}
+
+func (s *fakeStore) CountViews(page, reason string, views int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counted == nil {
+		s.counted = map[string]int64{}
+	}
+	s.counted[page+" "+reason] += views
 }
 
 func (s *fakeStore) Append(ctx context.Context, recs []store.Record) (res store.AppendResult, err error) {

@@ -120,4 +120,7 @@ func (c *Collector) countView(page, outcome string, weight int) {
 		}
 	}
 	c.metrics.views.WithLabelValues(page, outcome).Add(float64(weight))
+	if outcome != outcomeProfiled { // those are known by their traces
+		c.opts.Store.CountViews(page, outcome, int64(weight))
+	}
 }

@@ -103,7 +103,7 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 		switch {
 		case doc.Trace != nil:
 			if p.takesTrace(f.Name) {
-				sel.add(m, p.show(doc.Trace))
+				sel.add(m, p.show(doc.Trace), "")
 			}
 		case doc.Profile != nil:
 			if p.Events {
@@ -151,13 +151,13 @@ func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progr
 	return lines, Stats{Traces: uint64(len(files)), Bytes: uint64(bytes), Warnings: p.warnings}, err
 }
 
-// add merges the parts of t that s asks for.
-func (s Selection) add(m *trie.Merger, t *trie.Trace) {
+// add merges the parts of t that s asks for, on one page, or on all if page is "".
+func (s Selection) add(m *trie.Merger, t *trie.Trace, page string) {
 	if !s.matches(&t.Context) {
 		return
 	}
 	m.AddTrace(t, func(slice trie.Slice) int {
-		if !s.takes(slice, &t.Context) {
+		if page != "" && slice.Page != page || !s.takes(slice, &t.Context) {
 			return -1
 		}
 		return m.Group(s.labels(slice, &t.Context))

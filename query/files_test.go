@@ -28,7 +28,7 @@ func traceFiles(t *testing.T, traces []*trie.Trace) (each []File, merged File) {
 			t.Fatal(err)
 		}
 		each = append(each, fileOf("trace", b))
-		Selection{Grouped: true}.add(m, tr)
+		Selection{Grouped: true}.add(m, tr, "")
 	}
 	b, err := encode.EncodeProfile(m.Profile())
 	if err != nil {

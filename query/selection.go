@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -92,6 +94,56 @@ func (s Selection) labels(slice trie.Slice, c *trie.Context) trie.Labels {
 		for _, f := range slice.Features {
 			l = append(l, trie.Label{Key: "feature", Value: f})
 		}
+	}
+	return l.Sort()
+}
+
+// wanted says which rollups can answer s.
+func (s Selection) wanted() store.Wanted {
+	w := store.Wanted{Level: rollup.Narrow}
+	for _, l := range s.Labels {
+		switch {
+		case l.Key == rollup.KeyFeature: // a label of that name; features are asked for by Feature
+			w.None = true
+		case rollup.Narrow.Has(l.Key):
+		case rollup.Wide.Has(l.Key):
+			w.Level = rollup.Wide
+		default:
+			w.None = true
+		}
+	}
+	return w
+}
+
+func (s Selection) query() store.Query {
+	return store.Query{Page: s.Page, Since: s.Since, Until: s.Until}
+}
+
+// takesCell reports whether s asks for the time under the labels of a rollup's cell.
+func (s Selection) takesCell(cell trie.Labels) bool {
+	for _, l := range s.Labels {
+		if cell.Value(l.Key) != l.Value {
+			return false
+		}
+	}
+	return s.Feature == "" || slices.Contains(cell, trie.Label{Key: rollup.KeyFeature, Value: s.Feature})
+}
+
+// cellLabels returns the labels of the group that the time of a cell goes to, as labels
+// does for a slice of a trace.
+func (s Selection) cellLabels(page string, cell trie.Labels) trie.Labels {
+	if !s.Grouped {
+		return nil
+	}
+	l := trie.Labels{{Key: "page", Value: page}}
+	for _, x := range cell {
+		switch {
+		case x.Key == rollup.KeyRelease, x.Key == rollup.KeyFeature && s.Feature == "":
+			l = append(l, x)
+		}
+	}
+	if s.Feature != "" {
+		l = append(l, trie.Label{Key: rollup.KeyFeature, Value: s.Feature})
 	}
 	return l.Sort()
 }

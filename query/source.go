@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -31,8 +32,11 @@ type Result struct {
 
 // Stats say what an answer rests on.
 type Stats struct {
-	Partitions int    `json:"partitions"`
-	Traces     uint64 `json:"traces"` // read; those merged are in the profile's coverage
+	Days       int    `json:"days,omitempty"`      // read as rollups of days
+	Hours      int    `json:"hours,omitempty"`     // read as rollups of partitions
+	RolledUp   uint64 `json:"rolled_up,omitempty"` // traces that the rollups stand for
+	Partitions int    `json:"partitions"`          // of which traces were read, or looked for
+	Traces     uint64 `json:"traces"`              // read; those merged are in the profile's coverage
 	// Profiles is how many profiles of recordings were merged. The profile's coverage
 	// counts each as a trace of a page view, which it is not.
 	Profiles uint64 `json:"profiles,omitempty"`
@@ -81,34 +85,71 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 	if err := checkTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
 	}
-	var decoder encode.BinaryDecoder
-	m := trie.NewMerger()
-	read, bad := uint64(0), 0
-	var badErr error
-	stats, err := l.Reader.Scan(ctx, store.Query{Page: sel.Page, Since: sel.Since, Until: sel.Until}, func(rec store.Record) error {
-		if read++; progress != nil && read%progressEvery == 0 {
-			progress(read)
-		}
-		doc, err := decoder.Decode(rec.Payload, encode.FileLimits())
-		if err == nil && doc.Trace == nil {
-			err = errors.New("it is a profile")
-		}
-		if err != nil {
-			bad++
-			badErr = fmt.Errorf("trace %s: %w", rec.ID, err)
-			return nil
-		}
-		sel.add(m, doc.Trace)
-		return nil
-	})
+	m := merging{sel: sel, merger: trie.NewMerger(), progress: progress}
+	m.sum = rollup.NewSum(m.group)
+	stats, err := l.Reader.Select(ctx, sel.query(), sel.wanted(), m.trace, m.rolled)
 	if err != nil {
-		return Result{}, fmt.Errorf("scan: %w", err)
+		return Result{}, fmt.Errorf("select: %w", err)
 	}
-	w := warnings(stats)
-	if bad > 0 {
-		w = append(w, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", bad, badErr))
+	m.merger.AddProfile(m.sum.Profile())
+	return Result{m.merger.Profile(), m.stats(stats)}, nil
+}
+
+// merging answers a Selection.
+type merging struct {
+	sel      Selection
+	merger   *trie.Merger // of traces
+	sum      *rollup.Sum  // of rollups
+	progress func(uint64)
+
+	page    string // of the rollup that is being added
+	decoder encode.BinaryDecoder
+	last    string // partition and page of the trace before
+	read    uint64
+	bad     int
+	badErr  error
+}
+
+func (m *merging) group(cell trie.Labels) (trie.Labels, bool) {
+	return m.sel.cellLabels(m.page, cell), m.sel.takesCell(cell)
+}
+
+func (m *merging) rolled(r store.Rolled) error {
+	m.page = r.Page
+	m.sum.Add(r.Record, r.Stacks)
+	return nil
+}
+
+func (m *merging) trace(rec store.Record) error {
+	if m.read++; m.progress != nil && m.read%progressEvery == 0 {
+		m.progress(m.read)
 	}
-	return Result{m.Profile(), Stats{Partitions: stats.Partitions, Traces: read, Bytes: stats.Bytes, Warnings: w}}, nil
+	doc, err := m.decoder.Decode(rec.Payload, encode.FileLimits())
+	if err == nil && doc.Trace == nil {
+		err = errors.New("it is a profile")
+	}
+	if err != nil {
+		m.bad++
+		m.badErr = fmt.Errorf("trace %s: %w", rec.ID, err)
+		return nil
+	}
+	// A page view counts once for each page and partition, as in rollups.
+	if key := rec.Partition + "\x00" + rec.Page; key != m.last {
+		m.merger.NextView()
+		m.last = key
+	}
+	m.sel.add(m.merger, doc.Trace, rec.Page)
+	return nil
+}
+
+// stats says what the answer rests on.
+func (m *merging) stats(s store.ScanStats) Stats {
+	w := warnings(s)
+	if m.bad > 0 {
+		w = append(w, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", m.bad, m.badErr))
+	}
+	return Stats{Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
+		Traces: s.Traces, Bytes: s.Bytes, Warnings: w}
 }
 
 // maxWarnings is how many things that are missing are named one by one. They travel in
@@ -126,6 +167,10 @@ func warnings(s store.ScanStats) []string {
 	}
 	for _, u := range s.Unreadable {
 		w = append(w, fmt.Sprintf("partition %s can not be read: %v", u.Partition, u.Err))
+	}
+	for _, x := range s.Widened {
+		w = append(w, fmt.Sprintf("%s to %s is included as a whole: its traces are deleted, and rollups can not be cut",
+			x.First.Format(time.RFC3339), x.Last.Format(time.RFC3339)))
 	}
 	for _, g := range s.Gaps {
 		of := ""

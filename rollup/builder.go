@@ -350,3 +350,17 @@ func zeroed[E any](s []E, n int) []E {
 	clear(s)
 	return s
 }
+
+// Views returns how many page views and traces were added.
+func (b *Builder) Views() (views, traces int64) {
+	for _, t := range b.touches {
+		views, traces = views+t.views, traces+t.traces
+	}
+	return views, traces
+}
+
+// Record returns what was added as a record of its own stack table, see [Builder.Stacks].
+func (b *Builder) Record() (*Record, error) { return Decode(b.Encode(Whole, false), b.stacks) }
+
+// Stacks returns the stack table.
+func (b *Builder) Stacks() *trie.Trie { return b.stacks }

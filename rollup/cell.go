@@ -1,7 +1,6 @@
 package rollup
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -23,24 +22,16 @@ const (
 type Level uint8
 
 const (
-	// Narrow has release, environment, phase, visibility and features, and alone has the
-	// functions and outcomes: most questions are about these.
+	// Narrow has release, environment, phase, visibility and features: most questions are
+	// about these.
 	Narrow Level = iota
-	// Wide has all [Keys].
+	// Wide has all labels that records keep apart.
 	Wide
-	// Whole is Wide with the functions and outcomes: all that is known.
+	// Details has the functions and outcomes, which are not kept by labels.
+	Details
+	// Whole is Wide and Details: all that is known.
 	Whole
 )
-
-// Keys returns the labels that l keeps apart, sorted.
-func (l Level) Keys() []string {
-	keys := []string{KeyEnvironment, KeyFeature, KeyPhase, KeyRelease, KeyVisibility}
-	if l != Narrow {
-		keys = append(keys, KeyBrowser, KeyConnection, KeyDevice)
-	}
-	slices.Sort(keys)
-	return keys
-}
 
 // Has reports whether l keeps key apart.
 func (l Level) Has(key string) bool {

@@ -12,7 +12,7 @@
 // # Cells and touches
 //
 // The time of a record is kept by cells. A cell is the set of labels under which time was
-// spent: at most one value for each of [Keys], and any number of features. Sums of cells
+// spent: at most one value for each key, and any number of features. Sums of cells
 // are exact for whatever is asked of these labels.
 //
 // How many page views there were is no such sum, since most page views have time in

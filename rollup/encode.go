@@ -75,6 +75,31 @@ func (w *writer) spread(s *Spread) {
 // of adding would matter. Equal sums of the same stack table encode alike.
 func (b *Builder) Encode(level Level, final bool) []byte {
 	w := &writer{strings: map[string]uint64{}}
+	if level == Details {
+		for range 3 { // cells, touches, and distributions; the rows of no cells take nothing
+			w.length(0)
+		}
+	} else {
+		w.sums(b, level)
+	}
+	if level == Narrow || level == Wide {
+		w.length(0)
+		w.length(0)
+	} else {
+		w.functions(b.functions, b.lim.Functions, final)
+		w.outcomes(b.outcomes)
+	}
+	head := &writer{out: []byte{Version, byte(level)}}
+	head.length(len(w.texts))
+	for _, s := range w.texts {
+		head.length(len(s))
+		head.out = append(head.out, s...)
+	}
+	return append(head.out, w.out...)
+}
+
+// sums writes all that is kept by labels.
+func (w *writer) sums(b *Builder, level Level) {
 	liveCells, liveTouches := b.live()
 	cells, cellTo := b.projectCells(level, liveCells)
 	touches, touchTo := b.projectTouches(cellTo, liveTouches)
@@ -96,20 +121,6 @@ func (b *Builder) Encode(level Level, final bool) []byte {
 	w.rows(b.weights.mapped(cellTo), len(cells), true)
 	w.rows(b.reach.mapped(touchTo), len(touches), false)
 	w.distributions(b.dists, level)
-	if level == Wide {
-		w.length(0)
-		w.length(0)
-	} else {
-		w.functions(b.functions, b.lim.Functions, final)
-		w.outcomes(b.outcomes)
-	}
-	head := &writer{out: []byte{Version, byte(level)}}
-	head.length(len(w.texts))
-	for _, s := range w.texts {
-		head.length(len(s))
-		head.out = append(head.out, s...)
-	}
-	return append(head.out, w.out...)
 }
 
 // live reports which cells and touches have something to say: adding and taking away can

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -61,16 +62,45 @@ func (s *scan) sumUp(db *badger.DB, sums map[CatalogEntry]count) error {
 			if !in.overlaps(s.q.Since, s.q.Until) {
 				return
 			}
-			key := CatalogEntry{Page: page, Tag: t}
-			sum, ok := sums[key]
-			if !ok {
-				sum.first, sum.last = c.first, c.last
-			}
-			sum.traces += c.traces
-			sum.first, sum.last = min(sum.first, c.first), max(sum.last, c.last)
-			sums[key] = sum
+			addCount(sums, page, t, c)
 		})
 	})
+}
+
+func addCount(sums map[CatalogEntry]count, page string, t Tag, c count) {
+	key := CatalogEntry{Page: page, Tag: t}
+	sum, ok := sums[key]
+	if !ok {
+		sum.first, sum.last = c.first, c.last
+	}
+	sum.traces += c.traces
+	sum.first, sum.last = min(sum.first, c.first), max(sum.last, c.last)
+	sums[key] = sum
+}
+
+// eachCopiedCount is eachCount for the copy that a partition of rollups has of the
+// catalogue of what began at start.
+func eachCopiedCount(txn *badger.Txn, start uint32, f func(page string, t Tag, c count)) error {
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: binary.BigEndian.AppendUint32([]byte{kindCounts}, start)})
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		key := it.Item().Key()
+		page, t, err := parseCountsKey(key)
+		if err != nil {
+			return fmt.Errorf("%w catalogue: %w", ErrDamaged, err)
+		}
+		err = it.Item().Value(func(b []byte) error {
+			c, err := parseCount(key, b)
+			if err == nil {
+				f(page, t, c)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachCount calls f for each entry of a partition's catalogue. A damaged entry is an

@@ -77,6 +77,19 @@ func (s *Store) commit(group []*request) {
 
 func (s *Store) commitGroup(group []*request) error {
 	now := s.opts.Now()
+	if err := s.readyToWrite(now); err != nil {
+		return err
+	}
+	if err := s.writer.write(group, now); err != nil {
+		s.fail(err)
+		return s.Err()
+	}
+	s.commits.Add(1)
+	return nil
+}
+
+// readyToWrite makes the partition for now the one that is written to.
+func (s *Store) readyToWrite(now time.Time) error {
 	if err := s.checkSpace(); err != nil {
 		return err
 	}
@@ -90,11 +103,6 @@ func (s *Store) commitGroup(group []*request) error {
 	if rotated {
 		s.applyRetention(now)
 	}
-	if err := s.writer.write(group, now); err != nil {
-		s.fail(err)
-		return s.Err()
-	}
-	s.commits.Add(1)
 	return nil
 }
 
@@ -123,6 +131,7 @@ type writer struct {
 	next    uint64           // number of the next commit
 	catalog map[string]count // what p's catalogue holds, as far as it was used
 	buf     []byte           // keys and values of one transaction
+	fresh   *fresh           // what is to be rolled up
 
 	dictionaries map[uint32]bool // by id, that p has
 	large        uint64          // dictionaryAfter, but for tests
@@ -131,7 +140,9 @@ type writer struct {
 // maxCatalog bounds the memory of writer.catalog. Beyond it, entries are read again.
 const maxCatalog = 1 << 16
 
-func newWriter(r *Reader) *writer { return &writer{r: r, large: dictionaryAfter} }
+func newWriter(r *Reader, f *fresh) *writer {
+	return &writer{r: r, fresh: f, large: dictionaryAfter}
+}
 
 // errSeal is wrapped by an error that leaves open what a sealed partition holds.
 var errSeal = errors.New("seal partition")
@@ -191,6 +202,7 @@ func (w *writer) open(p *partition) error {
 	w.prev = sh.before(p)
 	w.catalog = make(map[string]count)
 	w.chooseDictionary()
+	w.fresh.everything(w.r.opts.Now())
 	w.r.opts.Logger.Info("partition open for writing", logPartition, p.name)
 	return nil
 }

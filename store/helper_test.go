@@ -41,7 +41,7 @@ func (c *clock) Add(d time.Duration) { c.Set(c.Now().Add(d)) }
 var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 
 func testOptions(t testing.TB, c *clock) Options {
-	o := Options{Program: "storetest", MemTableSize: smallMem}
+	o := Options{Program: "storetest", MemTableSize: smallMem, RollEvery: -1} // payloads of most tests are no traces
 	if c != nil {
 		o.Now = c.Now
 	}

@@ -14,8 +14,12 @@ const (
 	kindCatalog    = 'c'
 	kindCommit     = 'n'
 	kindDictionary = 'd'
-	kindRollup     = 'r' // reserved: hourly rollups, r │ hour u32 │ page │ 0x00 │ label set
-	kindSymbols    = 's' // reserved: symbol tables shared by rollups
+	kindRollup     = 'r' // r │ page │ 0x00 │ start u32 │ level │ part u16: what was received, summed up
+	kindStacks     = 's' // s │ page │ 0x00 │ piece u32 │ part u16: stacks that the rollups of a page share
+	kindMark       = 'w' // w │ page: how far the traces of a page are rolled up
+	kindOutcome    = 'o' // o │ page │ 0x00 │ outcome: page views without a trace
+	kindRolled     = 'h' // h │ start u32: what a rollup partition has of one stretch of time
+	kindCounts     = 'k' // k │ start u32 │ page │ 0x00 │ tag key │ 0x00 │ tag value: its catalogue
 )
 
 const idSize = 16 + 4 // view, chunk
@@ -100,4 +104,83 @@ func parseCommitKey(key []byte) (uint64, error) {
 		return 0, errKey
 	}
 	return binary.BigEndian.Uint64(key[1:]), nil
+}
+
+// appendPageKey appends what all keys of a kind and page start with.
+func appendPageKey(dst []byte, kind byte, page string) []byte {
+	dst = append(dst, kind)
+	dst = append(dst, page...)
+	return append(dst, 0)
+}
+
+// afterPage returns the least key behind all keys of a kind and page. No page has a NUL.
+func afterPage(kind byte, page string) []byte {
+	key := appendPageKey(nil, kind, page)
+	key[len(key)-1] = 1
+	return key
+}
+
+// pageOfKey returns the page of a key of appendPageKey, and what follows it.
+func pageOfKey(key []byte) (page string, rest []byte, err error) {
+	if len(key) == 0 {
+		return "", nil, errKey
+	}
+	p, rest, ok := bytes.Cut(key[1:], []byte{0})
+	if page = string(p); !ok || checkPage(page) != "" {
+		return "", nil, errKey
+	}
+	return page, rest, nil
+}
+
+// rollupKey is the key of a rollup, without its part. Within a partition of traces, start
+// numbers the rollups of a page; elsewhere it is when their time begins, in minutes since
+// the epoch.
+type rollupKey struct {
+	page  string
+	start uint32
+	level byte
+}
+
+const rollupRest = 4 + 1 + 2 // start, level, part
+
+func (k rollupKey) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(appendPageKey(dst, kindRollup, k.page), k.start)
+	return append(dst, k.level)
+}
+
+func parseRollupKey(key []byte) (k rollupKey, part uint16, err error) {
+	page, rest, err := pageOfKey(key)
+	if err != nil || key[0] != kindRollup || len(rest) != rollupRest {
+		return k, 0, errKey
+	}
+	return rollupKey{page, binary.BigEndian.Uint32(rest), rest[4]}, binary.BigEndian.Uint16(rest[5:]), nil
+}
+
+func appendStacksKey(dst []byte, page string, piece uint32) []byte {
+	return binary.BigEndian.AppendUint32(appendPageKey(dst, kindStacks, page), piece)
+}
+
+func appendMarkKey(dst []byte, page string) []byte {
+	return append(append(dst, kindMark), page...)
+}
+
+func appendOutcomeKey(dst []byte, page, outcome string) []byte {
+	return append(appendPageKey(dst, kindOutcome, page), outcome...)
+}
+
+func appendRolledKey(dst []byte, start uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(dst, kindRolled), start)
+}
+
+// appendCountsKey appends the key of a copy of the catalogue entry of page and tag.
+func appendCountsKey(dst []byte, start uint32, page string, t Tag) []byte {
+	dst = binary.BigEndian.AppendUint32(append(dst, kindCounts), start)
+	return append(dst, appendCatalogKey(nil, page, t)[1:]...)
+}
+
+func parseCountsKey(key []byte) (page string, t Tag, err error) {
+	if len(key) < 5 || key[0] != kindCounts {
+		return "", Tag{}, errKey
+	}
+	return parseCatalogKey(append([]byte{kindCatalog}, key[5:]...))
 }

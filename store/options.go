@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
 )
 
 // Options say how a data directory is opened. The zero value is the default given
@@ -16,12 +18,29 @@ type Options struct {
 	Program string
 
 	// Partition is the span of time that shares a directory: one hour. It must
-	// divide a day and be whole minutes. It may differ from that of an earlier run.
+	// divide an hour and be whole minutes. It may differ from that of an earlier run.
 	Partition time.Duration
 
 	// Retention is how long traces are kept; zero means for ever. Scans do not see
 	// older traces; their directories go away once all in them is older.
 	Retention time.Duration
+
+	// HourRetention and DayRetention are how long the rollups of partitions and of days
+	// are kept; zero means for ever.
+	HourRetention, DayRetention time.Duration
+
+	// MaxDisk bounds the size of the data directory in bytes, by deleting the oldest
+	// partitions, those of traces first; zero means no bound.
+	MaxDisk int64
+
+	// RollEvery and RollTraces say when [Store.Roll] has something to do: when a trace has
+	// waited for that long, 30 s, or that many wait, 16384. A negative RollEvery says that
+	// nobody calls Roll: retention does not wait for rollups.
+	RollEvery  time.Duration
+	RollTraces int
+
+	// Rollups bounds what rollups grow to.
+	Rollups rollup.Limits
 
 	// Now is the clock: time.Now.
 	Now func() time.Time
@@ -72,6 +91,8 @@ func (o Options) Validate() error {
 func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Program, filepath.Base(os.Args[0]))
 	setDefault(&o.Partition, time.Hour)
+	setDefault(&o.RollEvery, 30*time.Second)
+	setDefault(&o.RollTraces, 1<<14)
 	setDefault(&o.GroupTraces, 256)
 	setDefault(&o.QueueTraces, 8192)
 	setDefault(&o.QueueBytes, 64<<20)
@@ -83,12 +104,11 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	const day = 24 * time.Hour
 	switch {
-	case o.Partition < time.Minute || o.Partition%time.Minute != 0 || day%o.Partition != 0:
-		return o, fmt.Errorf("partition of %v: it must be whole minutes and divide a day", o.Partition)
-	case o.Retention < 0:
-		return o, fmt.Errorf("retention of %v: it must not be negative", o.Retention)
+	case o.Partition < time.Minute || o.Partition%time.Minute != 0 || time.Hour%o.Partition != 0:
+		return o, fmt.Errorf("partition of %v: it must be whole minutes and divide an hour", o.Partition)
+	case o.Retention < 0 || o.HourRetention < 0 || o.DayRetention < 0 || o.MaxDisk < 0:
+		return o, fmt.Errorf("a retention or the byte budget is negative")
 	case o.GroupTraces < 1 || o.GroupTraces > 256:
 		return o, fmt.Errorf("groups of %d traces: from 1 to 256 are possible", o.GroupTraces)
 	case o.QueueTraces < 1 || o.QueueBytes < 1 || o.OpenPartitions < 1 || o.MaxPayload < 1:

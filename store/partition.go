@@ -45,14 +45,15 @@ func parseName(name string) (time.Time, bool) {
 }
 
 // corruptName matches NAME.corrupt and NAME.corrupt.2.
-var corruptName = regexp.MustCompile(`^(\d{8}T\d{2}(?:\d{2})?)\.corrupt(?:\.\d+)?$`)
+var corruptName = regexp.MustCompile(`^(.*)\.corrupt(?:\.\d+)?$`)
 
-// parseCorruptName returns the start of the partition set aside as name.
-func parseCorruptName(name string) (time.Time, bool) {
+// parseCorruptName returns the name of the partition set aside as name, and what that says.
+func parseCorruptName(name string) (of string, sp span, start time.Time, ok bool) {
 	if m := corruptName.FindStringSubmatch(name); m != nil {
-		return parseName(m[1])
+		sp, start, ok = parseSpan(m[1])
+		return m[1], sp, start, ok
 	}
-	return time.Time{}, false
+	return "", traces, time.Time{}, false
 }
 
 // contents is what is known about a partition without opening it. It is the
@@ -68,6 +69,8 @@ type contents struct {
 	LostCommits uint64 `json:"lost_commits"`
 	Tables      int    `json:"tables"` // Badger tables when it was closed
 	Sealed      bool   `json:"sealed"` // never to be written to again
+
+	Rolled []rolled `json:"rolled,omitempty"` // by start; what a rollup partition holds
 }
 
 // add counts one commit in.
@@ -147,6 +150,7 @@ func removeClean(dir string) error {
 type partition struct {
 	name  string
 	start time.Time
+	span  span // of rollups; traces for a partition of traces
 	path  string
 
 	contents
@@ -164,7 +168,9 @@ type partition struct {
 // setAside is a partition that was renamed because it could not be opened.
 type setAside struct {
 	name  string
+	of    string // its name before
 	start time.Time
+	span  span
 	path  string
 	contents
 	reason string
@@ -192,8 +198,8 @@ func quarantine(dir, name string, reason error) (string, error) {
 }
 
 // readSetAside returns what is known about a partition that was set aside.
-func readSetAside(dir, name string, start time.Time) setAside {
-	s := setAside{name: name, start: start, path: filepath.Join(dir, name), reason: "set aside earlier"}
+func readSetAside(dir, name, of string, sp span, start time.Time) setAside {
+	s := setAside{name: name, of: of, span: sp, start: start, path: filepath.Join(dir, name), reason: "set aside earlier"}
 	if c, err := readClean(s.path); err == nil {
 		s.contents = c
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Badger has no durable writes and no read-only mode here, see docs/storage.md.
@@ -18,3 +19,5 @@ func unlock(*os.File) error { return errPlatform }
 func diskBytes(fi fs.FileInfo) int64 { return fi.Size() }
 
 func freeBytes(string) (int64, error) { return 0, errPlatform }
+
+func threadCPU() time.Duration { return 0 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,3 +48,15 @@ func freeBytes(dir string) (int64, error) {
 	}
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
+
+// threadCPU returns the processor time that this thread has taken, 0 if it is not known.
+func threadCPU() time.Duration {
+	var ru unix.Rusage
+	if unix.Getrusage(rusageThread, &ru) != nil {
+		return 0
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+}
+
+// rusageThread asks for this thread alone. Linux has it.
+const rusageThread = 1

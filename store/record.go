@@ -40,6 +40,9 @@ type Record struct {
 	Tags     []Tag     // counted in the catalogue and not stored with the trace
 	Received time.Time // set by the store, to the microsecond
 	Payload  []byte    // opaque
+
+	// Page and Partition are where it was found. They are not looked at when it is stored.
+	Page, Partition string
 }
 
 // RecordError says why a record cannot be stored. Trying again does not help.

@@ -153,16 +153,21 @@ func pageTotal(txn *badger.Txn, page string) (uint64, error) {
 
 // readCount returns the catalogue entry under key, zero if there is none.
 func readCount(txn *badger.Txn, key []byte) (c count, err error) {
-	item, err := txn.Get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return count{}, nil
-	}
-	if err != nil {
-		return count{}, err
-	}
-	err = item.Value(func(b []byte) error {
+	err = getValue(txn, key, func(b []byte) error {
 		c, err = parseCount(key, b)
 		return err
 	})
 	return c, err
+}
+
+// getValue calls f with the value under key, if there is one.
+func getValue(txn *badger.Txn, key []byte, f func([]byte) error) error {
+	item, err := txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return item.Value(f)
 }

@@ -86,7 +86,7 @@ func TestPartitionWidthChanges(t *testing.T) {
 	c := newClock(noon)
 	dir := t.TempDir()
 	n := 0
-	for _, width := range []time.Duration{30 * time.Minute, 24 * time.Hour, time.Hour} {
+	for _, width := range []time.Duration{30 * time.Minute, 15 * time.Minute, time.Hour} {
 		o := testOptions(t, c)
 		o.Partition = width
 		s := mustOpen(t, dir, o)
@@ -326,7 +326,7 @@ func TestExpired(t *testing.T) {
 		{at(-5), 2 * time.Hour, ""},
 		{at(100), time.Hour, "old|written with a clock that was ahead|unknown, over|unknown, not over"},
 	} {
-		got := strings.Join(expired(parts, tt.now, time.Hour, tt.retention), "|")
+		got := strings.Join(expired(parts, tt.now, time.Hour, keep{traces: tt.retention}), "|")
 		if got != tt.want {
 			t.Errorf("at %v with retention %v: got %q, want %q", tt.now, tt.retention, got, tt.want)
 		}
@@ -355,7 +355,7 @@ func TestPartitionNames(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"20261121T10.corrupt": true, "20261121T1030.corrupt.2": true,
 		"20261121T10": false, "x.corrupt": false, "20261121T10.corrupt.deleting": false} {
-		if _, ok := parseCorruptName(name); ok != want {
+		if _, _, _, ok := parseCorruptName(name); ok != want {
 			t.Errorf("%q taken for a corrupt partition: %v", name, ok)
 		}
 	}

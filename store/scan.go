@@ -16,11 +16,17 @@ import (
 type Query struct {
 	Page         string    // "" for all pages
 	Since, Until time.Time // half-open, by receive time; a zero time is an open end
+	// EachPage hands a trace of several pages over under each of them. Else, if all pages
+	// are asked for, it is handed over once.
+	EachPage bool
 }
 
 // ScanStats say what a scan has read, and what it should have read and could not.
 type ScanStats struct {
-	Partitions int    // read
+	Partitions int    // of traces, read
+	Days       int    // of which a rollup was read
+	Hours      int    // partitions of which a rollup was read
+	RolledUp   uint64 // traces that the rollups stand for; a trace of two pages counts twice
 	Traces     uint64 // handed to the callback
 	Skipped    uint64 // read, and received at another time than asked for
 	Bytes      uint64 // stored size of what was read
@@ -36,6 +42,10 @@ type ScanStats struct {
 	// Unreadable are the partitions that could not be read, or not to their end.
 	Unreadable []Unreadable
 
+	// Widened are times that were taken as a whole, since the traces that could tell
+	// what of it was asked for are deleted.
+	Widened []Widened
+
 	// Lost is how many acknowledged traces the partitions of the queried time are
 	// known to have lost in a crash, of any page.
 	Lost uint64
@@ -45,6 +55,9 @@ type ScanStats struct {
 func (s *ScanStats) Complete() bool {
 	return s.Damaged == 0 && len(s.Gaps) == 0 && len(s.Unreadable) == 0 && s.Lost == 0
 }
+
+// Widened is a time of which all was taken.
+type Widened struct{ First, Last time.Time }
 
 // BadValue names a stored value that is damaged.
 type BadValue struct {
@@ -148,6 +161,12 @@ func (s *scan) run(ctx context.Context) error {
 	})
 	defer sh.unpin(parts)
 	s.noteAside()
+	return s.readAll(ctx, parts)
+}
+
+// readAll reads partitions of traces.
+func (s *scan) readAll(ctx context.Context, parts []*partition) error {
+	sh := s.r.shelf
 	cursors := make([]*cursor, len(parts))
 	for i, p := range parts {
 		cursors[i] = s.cursor(p)
@@ -187,7 +206,10 @@ func (s *scan) noteAside() {
 	defer sh.mu.Unlock()
 	for i := range sh.aside {
 		a := &sh.aside[i]
-		if a.mayOverlap(s.q.Since, s.q.Until, s.r.opts.Partition) {
+		if a.span != traces && slices.ContainsFunc(sh.sums, func(p *partition) bool { return p.name == a.of }) {
+			continue // it was made anew
+		}
+		if a.mayOverlap(s.q.Since, s.q.Until, a.span.width(s.r.opts.Partition)) {
 			s.stats.Unreadable = append(s.stats.Unreadable, Unreadable{a.name, errors.New(a.reason)})
 		}
 	}
@@ -345,7 +367,7 @@ func (s *scan) decode(c *cursor, key, value []byte) (rec Record, wanted bool, er
 		s.stats.Skipped++
 		return Record{}, false, nil
 	}
-	if s.q.Page == "" && len(v.Others) > 0 && v.Others[0] < s.page {
+	if s.q.Page == "" && !s.q.EachPage && len(v.Others) > 0 && v.Others[0] < s.page {
 		return Record{}, false, nil // handed over under its first page
 	}
 	if err := s.decompress(c, v.Compressed); err != nil {
@@ -353,7 +375,7 @@ func (s *scan) decode(c *cursor, key, value []byte) (rec Record, wanted bool, er
 	}
 	s.pages = append(append(s.pages[:0], s.page), v.Others...)
 	slices.Sort(s.pages)
-	return Record{ID: id, Pages: s.pages, Received: v.Received, Payload: s.payload}, true, nil
+	return Record{ID: id, Page: s.page, Partition: c.p.name, Pages: s.pages, Received: v.Received, Payload: s.payload}, true, nil
 }
 
 // settle closes the account of a partition.

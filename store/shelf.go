@@ -27,7 +27,8 @@ type shelf struct {
 
 	mu    sync.Mutex
 	calm  *sync.Cond   // leases, busy or pins of some partition went down
-	parts []*partition // by name, which is by time
+	parts []*partition // of traces, by name, which is by time
+	sums  []*partition // of rollups, by name
 	aside []setAside
 	tick  uint64 // counts leases, as the clock of the handle cache
 }
@@ -53,19 +54,23 @@ func (s *shelf) load() (dirty []*partition, trash []string, err error) {
 			trash = append(trash, path)
 			continue
 		}
-		if start, ok := parseCorruptName(name); ok {
-			s.aside = append(s.aside, readSetAside(s.dir, name, start))
+		if of, span, start, ok := parseCorruptName(name); ok {
+			s.aside = append(s.aside, readSetAside(s.dir, name, of, span, start))
 			continue
 		}
-		start, ok := parseName(name)
+		span, start, ok := parseSpan(name)
 		if !ok || !e.IsDir() {
 			continue
 		}
-		p := &partition{name: name, start: start, path: path}
+		p := &partition{name: name, start: start, span: span, path: path}
 		if p.contents, err = readClean(path); err != nil {
 			dirty = append(dirty, p)
 		}
-		s.parts = append(s.parts, p) // ReadDir sorts by name
+		if span == traces {
+			s.parts = append(s.parts, p) // ReadDir sorts by name
+		} else {
+			s.sums = append(s.sums, p)
+		}
 	}
 	return dirty, trash, nil
 }
@@ -74,7 +79,11 @@ func (s *shelf) load() (dirty []*partition, trash []string, err error) {
 // left with a fault if the machine and not the data seems to be the reason.
 func (s *shelf) recover(dirty []*partition) {
 	for _, p := range dirty {
-		c, err := recoverPartition(p.path, s.memTable, s.log)
+		heal := recoverPartition
+		if p.span != traces {
+			heal = recoverRollups
+		}
+		c, err := heal(p.path, s.memTable, s.log)
 		switch {
 		case err != nil:
 			s.giveUp(p, fmt.Errorf("recover partition %s: %w", p.name, err))
@@ -105,7 +114,8 @@ func (s *shelf) giveUp(p *partition, reason error) {
 		return
 	}
 	s.parts = slices.DeleteFunc(s.parts, func(q *partition) bool { return q == p })
-	s.aside = append(s.aside, setAside{name: name, start: p.start, path: filepath.Join(s.dir, name),
+	s.sums = slices.DeleteFunc(s.sums, func(q *partition) bool { return q == p })
+	s.aside = append(s.aside, setAside{name: name, of: p.name, span: p.span, start: p.start, path: filepath.Join(s.dir, name),
 		contents: p.contents, reason: reason.Error()})
 	p.fault = reason // for scans that have it pinned
 }
@@ -196,7 +206,7 @@ func (s *shelf) openReadOnly(p *partition) (*badger.DB, error) {
 // it busy. It returns nil if there is room, or none can be closed now.
 func (s *shelf) evict() (victim *partition) {
 	open := 0
-	for _, p := range s.parts {
+	for _, p := range slices.Concat(s.parts, s.sums) {
 		if p.db == nil || p.writer {
 			continue
 		}
@@ -250,7 +260,7 @@ func (s *shelf) settle(p *partition, db *badger.DB, writer bool) {
 func (s *shelf) remove(names []string) {
 	var now []*partition
 	s.mu.Lock()
-	for _, p := range s.parts {
+	for _, p := range slices.Concat(s.parts, s.sums) {
 		if slices.Contains(names, p.name) {
 			p.doomed = true
 			if p.pins == 0 {
@@ -259,6 +269,7 @@ func (s *shelf) remove(names []string) {
 		}
 	}
 	s.parts = slices.DeleteFunc(s.parts, func(p *partition) bool { return p.doomed })
+	s.sums = slices.DeleteFunc(s.sums, func(p *partition) bool { return p.doomed })
 	var aside []setAside
 	s.aside = slices.DeleteFunc(s.aside, func(a setAside) bool {
 		gone := slices.Contains(names, a.name)
@@ -320,6 +331,19 @@ func (s *shelf) pin(want func(*partition) bool) (parts []*partition) {
 	return parts
 }
 
+// pinRollups pins the partition of rollups with this name. It returns nil if there is none.
+func (s *shelf) pinRollups(name string) *partition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.sums {
+		if p.name == name {
+			p.pins++
+			return p
+		}
+	}
+	return nil
+}
+
 func (s *shelf) unpin(parts []*partition) {
 	var gone []*partition
 	s.mu.Lock()
@@ -337,7 +361,7 @@ func (s *shelf) unpin(parts []*partition) {
 // closeAll closes all read-only handles. Nobody may use the shelf any more.
 func (s *shelf) closeAll() {
 	s.mu.Lock()
-	parts := slices.Clone(s.parts)
+	parts := slices.Concat(s.parts, s.sums)
 	s.mu.Unlock()
 	for _, p := range parts {
 		s.claim(p)

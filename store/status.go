@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,7 @@ const (
 // PartitionStatus describes one partition.
 type PartitionStatus struct {
 	Name        string
+	Holds       string    // "traces", or rollups of "hours" or "days"
 	Start       time.Time // of the time it was made for
 	State       PartitionState
 	Reason      string // why it is faulty or in quarantine
@@ -60,8 +62,9 @@ func (r *Reader) Status() (Status, error) {
 	var paths []string
 	sh := r.shelf
 	sh.mu.Lock()
-	for _, p := range sh.parts {
+	for _, p := range slices.Concat(sh.parts, sh.sums) {
 		ps := p.contents.status(p.name, p.start, Closed)
+		ps.Holds = p.span.String()
 		switch {
 		case p.fault != nil:
 			ps.State, ps.Reason = Faulty, p.fault.Error()
@@ -74,7 +77,7 @@ func (r *Reader) Status() (Status, error) {
 	for i := range sh.aside {
 		a := &sh.aside[i]
 		ps := a.contents.status(a.name, a.start, Quarantine)
-		ps.Reason = a.reason
+		ps.Reason, ps.Holds = a.reason, a.span.String()
 		st.Partitions = append(st.Partitions, ps)
 		paths = append(paths, a.path)
 	}
@@ -116,13 +119,20 @@ type Counters struct {
 	Stored, Duplicates, Refused, Commits uint64 // Refused is by ErrBusy; all but Commits in traces
 	QueuedTraces                         int
 	QueuedBytes                          int64
+	RolledUp                             uint64        // traces that went into rollups, each once for each of its pages
+	Unrolled                             int           // traces that wait for it
+	RollCPU                              time.Duration // processor time that rolling up took, where it is known
 }
 
 // Counters returns the store's counters. It is cheap.
 func (s *Store) Counters() Counters {
+	s.fresh.mu.Lock()
+	unrolled := s.fresh.traces
+	s.fresh.mu.Unlock()
 	s.qmu.Lock()
 	defer s.qmu.Unlock()
 	return Counters{
+		RolledUp: s.rolledUp.Load(), Unrolled: unrolled, RollCPU: time.Duration(s.rollCPU.Load()),
 		Stored: s.stored.Load(), Duplicates: s.duplicates.Load(), Refused: s.refused.Load(), Commits: s.commits.Load(),
 		QueuedTraces: s.queuedTraces, QueuedBytes: s.queuedBytes,
 	}

@@ -21,6 +21,7 @@ type Reader struct {
 	lock   *dirLock
 	shelf  *shelf
 	codec  *Codec
+	pack   *packer
 	writer *writer // nil unless it belongs to a Store
 
 	samples sampler // what a Store makes dictionaries of
@@ -47,11 +48,18 @@ type Store struct {
 
 	counters
 	failure atomic.Pointer[error]
+
+	fresh    fresh
+	roller   roller
+	outcomes outcomes
 }
 
 // counters are since Open.
 type counters struct {
 	stored, duplicates, refused, commits atomic.Uint64
+
+	rolledUp atomic.Uint64 // traces that went into rollups
+	rollCPU  atomic.Int64  // ns that rolling up took
 }
 
 // Open opens the data directory dir for writing, creating it if need be, and
@@ -78,7 +86,7 @@ func Open(dir string, o Options) (*Store, error) {
 		ctl:    make(chan func()),
 		done:   make(chan struct{}),
 	}
-	r.writer = newWriter(r)
+	r.writer = newWriter(r, &s.fresh)
 	go s.run()
 	return s, nil
 }
@@ -92,12 +100,18 @@ func newReader(dir string, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.release())
 	}
-	return &Reader{dir: dir, opts: o, lock: lock, codec: codec, shelf: newShelf(dir, o)}, nil
+	pack, err := newPacker()
+	if err != nil {
+		codec.Close()
+		return nil, errors.Join(err, lock.release())
+	}
+	return &Reader{dir: dir, opts: o, lock: lock, codec: codec, pack: pack, shelf: newShelf(dir, o)}, nil
 }
 
 // release undoes newReader.
 func (r *Reader) release() error {
 	r.codec.Close()
+	r.pack.close()
 	return r.lock.release()
 }
 
@@ -219,6 +233,9 @@ func (r *Reader) leave() { r.life.RUnlock() }
 // Close commits what is queued, waits for running scans, and closes the data
 // directory cleanly, so that it opens fast and without recovery next time.
 func (s *Store) Close() error {
+	if err := s.storeOutcomes(context.Background(), 0); err != nil && !errors.Is(err, ErrClosed) {
+		s.opts.Logger.Warn("page views without a trace are forgotten", logErr, err)
+	}
 	s.qmu.Lock()
 	if s.closing {
 		s.qmu.Unlock()
@@ -276,38 +293,29 @@ func (s *Store) maintain(now time.Time) error {
 			return err
 		}
 	}
+	if w.p == nil {
+		s.sealIdle(now)
+	}
 	s.applyRetention(now)
 	return nil
 }
 
-// applyRetention deletes what is expired at now.
-func (s *Store) applyRetention(now time.Time) {
-	names := expired(s.shelf.lifetimes(), now, s.opts.Partition, s.opts.Retention)
-	if len(names) > 0 {
-		s.shelf.remove(names)
+// sealIdle seals the newest partition if its time was over when the store was opened.
+func (s *Store) sealIdle(now time.Time) {
+	p := s.shelf.newest()
+	if p == nil || p.Sealed || p.fault != nil || writeTarget(now, p.start, false, s.opts.Partition).Equal(p.start) {
+		return
 	}
-}
-
-// lifetimes returns what retention needs to know.
-func (s *shelf) lifetimes() []lifetime {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]lifetime, 0, len(s.parts)+len(s.aside))
-	life := func(name string, start time.Time, c *contents, open bool) {
-		l := lifetime{name: name, start: start, open: open}
-		if !c.blank() {
-			l.last = time.UnixMicro(c.Last)
-		}
-		all = append(all, l)
+	c := p.contents
+	c.Sealed = true
+	c, err := writeClean(p.path, c)
+	if err != nil {
+		s.opts.Logger.Warn("seal partition", logPartition, p.name, logErr, err)
+		return
 	}
-	for _, p := range s.parts {
-		life(p.name, p.start, &p.contents, p.writer)
-	}
-	for i := range s.aside {
-		a := &s.aside[i]
-		life(a.name, a.start, &a.contents, false)
-	}
-	return all
+	s.shelf.mu.Lock()
+	p.contents = c
+	s.shelf.mu.Unlock()
 }
 
 // create adds a new, empty partition to the shelf. Its name must be greater than

@@ -19,14 +19,11 @@ func (w *writer) write(group []*request, now time.Time) (err error) {
 			err = fmt.Errorf("write to partition %s: badger panicked: %v", w.p.name, r)
 		}
 	}()
-	if err := w.recode(group); err != nil {
-		return fmt.Errorf("write to partition %s: %w", w.p.name, err)
-	}
 	known, done := w.knownBefore()
 	defer done()
 	txn := w.db.NewTransaction(true)
 	defer txn.Discard()
-	b := batch{txn: txn, known: known, catalog: w.catalog, buf: w.buf[:0], now: now, touched: make(map[string]bool)}
+	b := batch{txn: txn, known: known, catalog: w.catalog, buf: w.buf[:0], now: now, touched: make(map[string]bool), pages: make(map[string]bool)}
 	for _, q := range group {
 		for i := range q.recs {
 			stored, err := b.add(&q.recs[i])
@@ -43,7 +40,7 @@ func (w *writer) write(group []*request, now time.Time) (err error) {
 	if b.count.traces == 0 {
 		return nil // all there already, and durable
 	}
-	if err := w.putDictionary(txn, group[0].dictionary); err != nil {
+	if err := w.putDictionaries(group); err != nil {
 		return fmt.Errorf("write to partition %s: %w", w.p.name, err)
 	}
 	if err := w.finish(&b); err != nil {
@@ -74,7 +71,7 @@ func (w *writer) finish(b *batch) error {
 	w.r.shelf.mu.Lock()
 	w.p.add(number, b.count)
 	w.r.shelf.mu.Unlock()
-	w.growDictionary()
+	w.fresh.note(b.pages, int(b.count.traces), b.now)
 	return w.commits.append(number, key, b.count)
 }
 
@@ -117,6 +114,7 @@ type batch struct {
 	known   func(idKey []byte) (bool, error)
 	catalog map[string]count
 	touched map[string]bool // keys of catalog to be written
+	pages   map[string]bool // with new traces
 	count   commit
 	now     time.Time
 	buf     []byte
@@ -151,6 +149,7 @@ func (b *batch) add(r *prepared) (stored bool, err error) {
 		if err := b.txn.Set(key, value); err != nil {
 			return false, err
 		}
+		b.pages[page] = true
 		if err := b.countIn(page, r.tags); err != nil {
 			return false, err
 		}

@@ -25,7 +25,10 @@ type config struct {
 	listen      string
 	queryListen string
 	partition   time.Duration
-	retention   time.Duration
+	retention   time.Duration // of traces
+	hourly      time.Duration // of rollups of hours
+	daily       time.Duration // of rollups of days
+	maxDisk     int64
 	origins     []string
 	keys        []string
 	firstParty  []string
@@ -45,8 +48,12 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
 	fs.StringVar(&c.sampling, "sampling", "", "`FILE` with a pattern and a rate a line, such as /shop/:item 0.05: the share of the views of a page that browsers are told to profile, 0 to stop. SIGHUP reads it again")
 	c.retention = 7 * 24 * time.Hour
-	fs.Var((*ageValue)(&c.retention), "retention", "delete traces after this `DURATION`; 0 keeps them for ever")
-	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory; 24h suits a few thousand traces a day")
+	fs.Var((*ageValue)(&c.retention), "retention", "delete traces after this `DURATION`; 0 keeps them for ever. What they sum up to stays")
+	c.hourly, c.daily = 30*24*time.Hour, 400*24*time.Hour
+	fs.Var((*ageValue)(&c.hourly), "hourly-retention", "delete sums of hours after this `DURATION`; 0 keeps them for ever")
+	fs.Var((*ageValue)(&c.daily), "daily-retention", "delete sums of days after this `DURATION`; 0 keeps them for ever")
+	fs.Var((*sizeValue)(&c.maxDisk), "max-disk", "most that the data directory may take, as a `SIZE` such as 200GiB: over it the oldest traces go first (default no bound)")
+	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory, an hour at most")
 
 	fs.BoolVar(&c.demo, "demo", false, "serve a page at /demo/ on the private address, to try things out")
 
@@ -87,7 +94,8 @@ func (c *config) check() error {
 }
 
 func (c *config) storeOptions() store.Options {
-	return store.Options{Program: "ingest", Partition: c.partition, Retention: c.retention}
+	return store.Options{Program: "ingest", Partition: c.partition,
+		Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk}
 }
 
 // collectOptions returns what the command line and its files say about the receiving

@@ -31,17 +31,25 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_store_duplicates_total", "Traces that were there already.", prometheus.CounterValue, float64(c.Duplicates))
 	send("fieldtrie_store_queue_traces", "Traces that wait for a commit or are in one.", prometheus.GaugeValue, float64(c.QueuedTraces))
 	send("fieldtrie_store_queue_bytes", "Bytes of them.", prometheus.GaugeValue, float64(c.QueuedBytes))
+	send("fieldtrie_store_rolled_up_traces_total", "Traces that went into rollups, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
+	send("fieldtrie_store_roll_cpu_seconds_total", "Processor time that rolling up took.", prometheus.CounterValue, c.RollCPU.Seconds())
+	send("fieldtrie_store_unrolled_traces", "Traces that wait to be rolled up.", prometheus.GaugeValue, float64(c.Unrolled))
 	s, err := m.store.Status()
 	if err != nil {
 		return
 	}
-	states := map[store.PartitionState]float64{}
+	states, bytes := map[store.PartitionState]float64{}, map[string]float64{}
 	for _, p := range s.Partitions {
 		states[p.State]++
+		bytes[p.Holds] += float64(p.Bytes)
 	}
 	for state, n := range states {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_partitions", "Partitions, by state.", []string{"state"}, nil),
 			prometheus.GaugeValue, n, string(state))
+	}
+	for holds, n := range bytes {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_partition_bytes", "Bytes on disk, by what they hold.", []string{"holds"}, nil),
+			prometheus.GaugeValue, n, holds)
 	}
 	send("fieldtrie_store_disk_bytes", "Bytes of all partitions on disk.", prometheus.GaugeValue, float64(s.Bytes))
 	send("fieldtrie_store_lost_traces", "Acknowledged traces that are known to be lost.", prometheus.GaugeValue, float64(s.Lost))

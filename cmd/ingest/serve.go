@@ -77,6 +77,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", urlOf(private.Addr())+"/demo/")
 	}
+	rolling := make(chan struct{})
+	rollCtx, stopRolling := context.WithCancel(ctx)
+	go func() { defer close(rolling); d.roll(rollCtx) }()
+	defer func() { stopRolling(); <-rolling }()
 	d.start(public, outer)
 	d.start(private, inner)
 	if socket != nil {
@@ -171,6 +175,24 @@ func (d *daemon) wait(ctx context.Context) error {
 	}
 	d.draining.Store(true)
 	return errors.Join(cause, d.drain(context.WithoutCancel(ctx)))
+}
+
+// roll keeps the rollups up to date until ctx is done.
+func (d *daemon) roll(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var said time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := d.store.Roll(ctx); err != nil && ctx.Err() == nil && time.Since(said) > time.Minute {
+			d.log.Error("roll up traces; queries read the traces instead, and it is tried again", "err", err)
+			said = time.Now()
+		}
+	}
 }
 
 // drain finishes what is in flight, for at most grace, and then cuts off the rest: the

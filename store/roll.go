@@ -1,0 +1,312 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+)
+
+// fresh is what was committed and is not rolled up yet, as far as the committer knows.
+type fresh struct {
+	mu     sync.Mutex
+	pages  map[string]bool
+	traces int
+	since  time.Time // when the oldest of it came, zero if there is none
+	all    bool      // there may be more: look at all pages
+}
+
+func (f *fresh) note(pages map[string]bool, traces int, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pages == nil {
+		f.pages = make(map[string]bool)
+	}
+	for p := range pages {
+		f.pages[p] = true
+	}
+	f.traces += traces
+	if f.since.IsZero() {
+		f.since = now
+	}
+}
+
+// take empties f if it holds enough to be worth the while.
+func (f *fresh) take(now time.Time, most int, longest time.Duration) (pages []string, all, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.since.IsZero() || f.traces < most && now.Sub(f.since).Abs() < longest {
+		return nil, false, false
+	}
+	for p := range f.pages {
+		pages = append(pages, p)
+	}
+	slices.Sort(pages)
+	all = f.all
+	f.pages, f.traces, f.since, f.all = nil, 0, time.Time{}, false
+	return pages, all, true
+}
+
+// everything says that a partition that may have something is being written to from now on.
+func (f *fresh) everything(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pages, f.traces, f.since, f.all = nil, 0, now, true
+}
+
+// roller rolls up the partition that is written to. It belongs to [Store.Roll].
+type roller struct {
+	mu    sync.Mutex // held by Roll
+	p     *partition
+	pages map[string]*pageRoll
+	nodes int // of all pages
+}
+
+// pageRoll is what the rollups of a page refer to and go on from.
+type pageRoll struct {
+	stacks *stackTable
+	mark   mark
+	keys   []rollupKey
+	parts  []int // of the rollups under keys
+}
+
+// maxRollerNodes bounds the memory of a roller. Beyond it, stack tables are read again.
+const maxRollerNodes = 2 << 20
+
+// foldAfter is how many rollups of a page are added up to one.
+const foldAfter = 8
+
+var errMoved = errors.New("the partition is not written to any more")
+
+// Roll adds what was committed to the rollups, if there is enough of it or it has waited
+// for long enough, see [Options]; then it adds up partitions and days that are over. Call
+// it every second or so, beside everything else. It does nothing that a crash in the middle
+// could spoil, and what it did not come to it does the next time.
+func (s *Store) Roll(ctx context.Context) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	s.roller.mu.Lock()
+	defer s.roller.mu.Unlock()
+	runtime.LockOSThread() // to know the time it takes
+	defer runtime.UnlockOSThread()
+	begin := threadCPU()
+	defer func() { s.rollCPU.Add(int64(threadCPU() - begin)) }()
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return errors.Join(s.storeOutcomes(ctx, s.opts.RollEvery), s.rollFresh(ctx), s.rollClosed(ctx), s.rollDays(ctx))
+}
+
+// rollFresh rolls up what the partition that is written to has got.
+func (s *Store) rollFresh(ctx context.Context) error {
+	pages, all, ok := s.fresh.take(s.opts.Now(), s.opts.RollTraces, s.opts.RollEvery)
+	if !ok {
+		return nil
+	}
+	p := s.shelf.written()
+	if p == nil {
+		return nil // it was closed, and is rolled up with those
+	}
+	err := s.rollPages(ctx, p, pages, all)
+	if errors.Is(err, errMoved) {
+		return nil
+	}
+	if err != nil {
+		s.roller.pages = nil // it may be ahead of what is stored
+		s.fresh.everything(s.opts.Now())
+		return fmt.Errorf("roll up partition %s: %w", p.name, err)
+	}
+	return nil
+}
+
+func (s *Store) rollPages(ctx context.Context, p *partition, pages []string, all bool) error {
+	r := &s.roller
+	if r.p != p || r.pages == nil || r.nodes > maxRollerNodes {
+		r.p, r.pages, r.nodes = p, make(map[string]*pageRoll), 0
+	}
+	var snapshot uint64
+	err := s.look(p, func(txn *badger.Txn) error {
+		snapshot = txn.ReadTs()
+		if all {
+			pages = pagesOf(txn, kindTrace)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var pairs []pair
+	cost := 0
+	for _, page := range pages {
+		more, err := s.rollPage(ctx, p, page, snapshot)
+		if err != nil {
+			return err
+		}
+		for _, x := range more {
+			cost += x.cost()
+		}
+		pairs = append(pairs, more...)
+		if int64(cost) > s.opts.maxCost()/8 {
+			if err := s.putRolled(ctx, p, pairs); err != nil {
+				return err
+			}
+			pairs, cost = nil, 0
+		}
+	}
+	return s.putRolled(ctx, p, pairs)
+}
+
+// look runs f in a transaction on the partition p.
+func (r *Reader) look(p *partition, f func(*badger.Txn) error) error {
+	db, release, err := r.shelf.lease(p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return view(db, f)
+}
+
+// rollPage returns what is to be written for a page: its new rollup, which takes the place
+// of the others if there are many.
+func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapshot uint64) ([]pair, error) {
+	x, err := s.pageRoll(p, page)
+	if err != nil {
+		return nil, err
+	}
+	before := len(x.stacks.Nodes)
+	b := rollup.NewBuilder(page, x.stacks.Trie, s.opts.Rollups)
+	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version}
+	if err := t.addTo(ctx, b); err != nil {
+		return nil, err
+	}
+	if len(t.stats.Unreadable) > 0 {
+		return nil, t.stats.Unreadable[0].Err
+	}
+	s.damaged.Add(t.stats.Damaged)
+	s.rolledUp.Add(t.news)
+	s.roller.nodes += len(x.stacks.Nodes) - before
+	if t.news == 0 {
+		return nil, nil
+	}
+	var pairs []pair
+	if len(x.keys) >= foldAfter {
+		if pairs, err = s.fold(p, x, b); err != nil {
+			return nil, err
+		}
+	}
+	key := rollupKey{page, x.mark.next, byte(rollup.Whole)}
+	packed, err := s.pack.pack(key.append(nil), b.Encode(rollup.Whole, false))
+	if err != nil {
+		return nil, err
+	}
+	grown, err := x.stacks.grown(s.pack, page)
+	if err != nil {
+		return nil, err
+	}
+	x.keys, x.parts = append(x.keys, key), append(x.parts, len(packed))
+	x.mark = mark{snapshot, x.mark.next + 1}
+	pairs = append(append(pairs, grown...), packed...)
+	return append(pairs, x.mark.pair(page)), nil
+}
+
+func pageCursor(p *partition, page string, snapshot uint64) *cursor {
+	prefix := appendPagePrefix(nil, page)
+	return &cursor{p: p, prefix: prefix, next: prefix, snapshot: snapshot}
+}
+
+// fold adds the rollups that there are to b, and returns what deletes them.
+func (s *Store) fold(p *partition, x *pageRoll, b *rollup.Builder) (pairs []pair, err error) {
+	err = s.look(p, func(txn *badger.Txn) error {
+		for i, k := range x.keys {
+			rec, err := s.readRollup(txn, k, x.stacks.Trie)
+			if err == nil && rec == nil {
+				err = fmt.Errorf("%w: rollup %d of %q is missing", ErrDamaged, k.start, k.page)
+			}
+			if err != nil {
+				return err
+			}
+			b.AddRecord(rec, x.stacks.Trie)
+			pairs = append(pairs, removed(k.append(nil), x.parts[i])...)
+		}
+		return nil
+	})
+	x.keys, x.parts = nil, nil
+	return pairs, err
+}
+
+func (s *Store) pageRoll(p *partition, page string) (*pageRoll, error) {
+	r := &s.roller
+	if x := r.pages[page]; x != nil {
+		return x, nil
+	}
+	x := &pageRoll{}
+	err := s.look(p, func(txn *badger.Txn) (err error) {
+		if x.stacks, err = s.readStacks(txn, page); err != nil {
+			return err
+		}
+		x.keys, x.parts = rollupKeys(txn, page)
+		x.mark, err = readMark(txn, page)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.nodes += len(x.stacks.Nodes)
+	r.pages[page] = x
+	return x, nil
+}
+
+// putRolled has the committer write pairs to p, if p is still the partition that is
+// written to.
+func (s *Store) putRolled(ctx context.Context, p *partition, pairs []pair) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	result := make(chan error, 1)
+	write := func() { result <- s.writeRolled(p, pairs) }
+	select {
+	case s.ctl <- write:
+		return <-result
+	case <-s.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// writeRolled runs in the committer.
+func (s *Store) writeRolled(p *partition, pairs []pair) error {
+	if s.writer.p != p {
+		return errMoved
+	}
+	if err := s.checkSpace(); err != nil {
+		return err
+	}
+	if err := setAll(s.writer.db, pairs); err != nil {
+		err = fmt.Errorf("write rollups to partition %s: %w", p.name, err)
+		s.fail(err)
+		return err
+	}
+	return nil
+}
+
+// written returns the partition that is written to, nil if none is.
+func (s *shelf) written() *partition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.parts {
+		if p.writer {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Rolled is a rollup of a page, as a query reads it.
+type Rolled struct {
+	Page   string
+	Stacks *trie.Trie // rollups that follow each other share it, if they can
+	Record *rollup.Record
+}
+
+// Wanted says which rollups a query can use.
+type Wanted struct {
+	Level   rollup.Level // Narrow or Wide: which labels are kept apart
+	Details bool         // read the functions and outcomes, too
+	None    bool         // use traces alone
+}
+
+// Select reads what q asks for by the shortest way: rollups of days, rollups of partitions,
+// and the traces of those that are asked for in part. Rollups of pages and traces are
+// handed over as they come, traces as by [Reader.Scan] with EachPage; rolled or trace gets
+// each of them once. A page view in several partitions is in each of them by itself.
+func (r *Reader) Select(ctx context.Context, q Query, want Wanted, trace func(Record) error, rolled func(Rolled) error) (ScanStats, error) {
+	if q.Page != "" {
+		if why := checkPage(q.Page); why != "" {
+			return ScanStats{}, fmt.Errorf("select: %s", why)
+		}
+	}
+	if err := r.enter(); err != nil {
+		return ScanStats{}, err
+	}
+	defer r.leave()
+	q.EachPage = true
+	s := &selection{scan: &scan{r: r, q: q, f: trace, page: q.Page}, want: want, rolled: rolled}
+	err := s.run(ctx)
+	r.damaged.Add(s.stats.Damaged)
+	for _, g := range s.stats.Gaps {
+		r.missing.Add(g.Expected - g.Found)
+	}
+	return s.stats, err
+}
+
+// selection is a Select on its way.
+type selection struct {
+	*scan
+	want   Wanted
+	rolled func(Rolled) error
+}
+
+func (s *selection) run(ctx context.Context) error {
+	parts, unpin := s.r.shelf.plan(s.q.Since, s.q.Until, s.want.None)
+	defer unpin()
+	s.noteAside()
+	var ofTraces []*partition
+	for len(parts) > 0 {
+		n := 1
+		for n < len(parts) && parts[n].p == parts[0].p {
+			n++
+		}
+		if p := parts[0].p; p.span != traces {
+			if err := s.readRolled(ctx, p, parts[:n]); err != nil {
+				return err
+			}
+		} else if fresh, err := s.readFresh(ctx, p); err != nil {
+			return err
+		} else if !fresh {
+			ofTraces = append(ofTraces, p)
+		}
+		parts = parts[n:]
+	}
+	return s.readAll(ctx, ofTraces)
+}
+
+// plan pins what a query reads.
+func (s *shelf) plan(since, until time.Time, noRollups bool) (parts []part, unpin func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sums := s.sums
+	if noRollups {
+		sums = nil
+	}
+	parts = plan(s.parts, sums, since, until)
+	var pinned []*partition
+	for _, x := range parts {
+		if !slices.Contains(pinned, x.p) {
+			x.p.pins++
+			pinned = append(pinned, x.p)
+		}
+	}
+	return parts, func() { s.unpin(pinned) }
+}
+
+// levels returns which of the rollups of a time a query reads.
+func (s *selection) levels() []rollup.Level {
+	if s.want.Details {
+		return []rollup.Level{s.want.Level, rollup.Details}
+	}
+	return []rollup.Level{s.want.Level}
+}
+
+// readRolled reads rollups of one partition, page by page, since these share a table.
+func (s *selection) readRolled(ctx context.Context, p *partition, parts []part) error {
+	pages := []string{s.q.Page}
+	c := &cursor{p: p}
+	s.attempt(c, func(_ *cursor, db *badger.DB) error {
+		return view(db, func(txn *badger.Txn) error {
+			if s.q.Page == "" {
+				pages = pagesOf(txn, kindRollup)
+			}
+			return nil
+		})
+	})
+	for _, page := range pages {
+		if err := ctx.Err(); err != nil || c.done {
+			return err
+		}
+		var got []Rolled
+		s.attempt(c, func(_ *cursor, db *badger.DB) error {
+			return view(db, func(txn *badger.Txn) (err error) {
+				got, err = s.rollupsOf(txn, p, page, parts)
+				return err
+			})
+		})
+		for _, x := range got {
+			if err := s.rolled(x); err != nil {
+				return err
+			}
+		}
+	}
+	if !c.done {
+		s.countParts(parts)
+	}
+	return nil
+}
+
+func (s *selection) countParts(parts []part) {
+	for _, x := range parts {
+		if x.span == days {
+			s.stats.Days++
+		} else {
+			s.stats.Hours++
+		}
+		if x.widened {
+			s.stats.Widened = append(s.stats.Widened, Widened{time.UnixMicro(x.has.First).UTC(), time.UnixMicro(x.has.Last).UTC()})
+		}
+		if s.q.Page == "" && x.has.Missing > 0 {
+			s.stats.Gaps = append(s.stats.Gaps, Gap{x.p.name + " " + timeOfMinutes(x.start).Format("2006-01-02T15:04"), "", x.has.Traces, x.has.Traces - x.has.Missing})
+		}
+	}
+}
+
+// rollupsOf reads the rollups of one page. One that is damaged is left out and noted.
+func (s *selection) rollupsOf(txn *badger.Txn, p *partition, page string, parts []part) (out []Rolled, err error) {
+	var stacks *stackTable
+	for _, x := range parts {
+		expected, err := readCount(txn, appendCountsKey(nil, x.start, page, Tag{}))
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			return nil, err
+		}
+		found := uint64(0)
+		for _, level := range s.levels() {
+			key := rollupKey{page, x.start, byte(level)}
+			value, err := s.r.pack.unpack(txn, key.append(nil))
+			if err == nil && value == nil {
+				continue
+			}
+			if err == nil && stacks == nil {
+				stacks, err = s.r.readStacks(txn, page)
+			}
+			var rec *rollup.Record
+			if err == nil {
+				rec, err = rollup.Decode(value, stacks.Trie)
+			}
+			if err != nil {
+				s.bad(p.name, key.append(nil), fmt.Errorf("%w: %w", ErrDamaged, err))
+				continue
+			}
+			s.stats.Bytes += uint64(len(value))
+			if level == s.want.Level {
+				_, n := rec.Views()
+				found = uint64(n)
+			}
+			out = append(out, Rolled{page, stacks.Trie, rec})
+		}
+		s.stats.RolledUp += found
+		if s.q.Page != "" && found < expected.traces {
+			s.stats.Gaps = append(s.stats.Gaps, Gap{p.name + " " + timeOfMinutes(x.start).Format("2006-01-02T15:04"), page, expected.traces, found})
+		}
+	}
+	return out, nil
+}
+
+// readFresh reads a partition of traces by the rollups that it has so far, and the traces
+// that came since. It returns false if there are none, or the partition is asked for in
+// part: then its traces are to be read.
+func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
+	if s.want.None || !s.r.shelf.isWithin(p, s.q.Since, s.q.Until, s.r.opts.Now()) {
+		return false, nil
+	}
+	c := &cursor{p: p}
+	pages := []string{s.q.Page}
+	any := s.want.Details // which are not with the traces
+	s.attempt(c, func(_ *cursor, db *badger.DB) error {
+		return view(db, func(txn *badger.Txn) error {
+			if marks := pagesOfMarks(txn); s.q.Page == "" {
+				any = any || len(marks) > 0
+			} else {
+				any = any || slices.Contains(marks, s.q.Page)
+			}
+			if any && s.q.Page == "" {
+				pages = append(pagesOf(txn, kindTrace), pagesOf(txn, kindOutcome)...)
+				slices.Sort(pages)
+				pages = slices.Compact(pages)
+			}
+			return nil
+		})
+	})
+	if c.done { // it can not be read
+		return true, nil
+	}
+	if !any {
+		return false, nil
+	}
+	for _, page := range pages {
+		if err := s.readFreshPage(ctx, p, page); err != nil {
+			return true, err
+		}
+	}
+	s.settle(&cursor{p: p})
+	return true, nil
+}
+
+// readFreshPage hands over what there is of a page in a partition of traces.
+func (s *selection) readFreshPage(ctx context.Context, p *partition, page string) error {
+	b := rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups)
+	x := &pageRoll{}
+	c := pageCursor(p, page, noSnapshot)
+	var expected uint64
+	sure := false
+	s.attempt(c, func(c *cursor, db *badger.DB) error {
+		return view(db, func(txn *badger.Txn) (err error) {
+			c.snapshot = txn.ReadTs()
+			if expected, err = pageTotal(txn, page); err != nil && !errors.Is(err, ErrDamaged) {
+				return err
+			}
+			sure = err == nil
+			if x, err = s.r.readPageRoll(txn, page, b); err != nil {
+				s.bad(p.name, appendPageKey(nil, kindRollup, page), err)
+				x = &pageRoll{} // it is all in the traces
+				b = rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups)
+			}
+			return addOutcomes(txn, page, b)
+		})
+	})
+	t := &tail{scan: s.scan, c: c, since: x.mark.version}
+	if err := t.addTo(ctx, b); err != nil {
+		return err
+	}
+	_, n := b.Views()
+	found := uint64(max(n, 0))
+	s.stats.RolledUp += found - min(found, t.news)
+	s.stats.Traces += t.news
+	if sure && found < expected {
+		s.stats.Gaps = append(s.stats.Gaps, Gap{p.name, page, expected, found})
+	}
+	if b.Empty() {
+		return nil
+	}
+	rec, err := b.Record()
+	if err != nil {
+		return err
+	}
+	return s.rolled(Rolled{page, b.Stacks(), rec})
+}
+
+// isWithin reports whether all of p was received in [since, until), also what is still to
+// come.
+func (s *shelf) isWithin(p *partition, since, until, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.fault == nil && !p.blank() && (until.IsZero() || until.After(time.UnixMicro(p.Last))) &&
+		(!p.writer || until.IsZero() || until.After(now)) && // what comes meanwhile is older
+		(since.IsZero() || !time.UnixMicro(p.First).Before(since))
+}
+
+// pagesOfMarks returns the pages that have rollups in a partition of traces.
+func pagesOfMarks(txn *badger.Txn) (pages []string) {
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kindMark}})
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		pages = append(pages, string(it.Item().Key()[1:]))
+	}
+	return pages
+}
