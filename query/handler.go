@@ -20,6 +20,7 @@ const statsHeader = "Fieldtrie-Stats"
 // Handler serves a source over HTTP:
 //
 //	GET /api/v1/profile?page=&feature=&label=K=V&since=&until=&grouped=&format=
+//	GET /api/v1/stats?page=&feature=&label=K=V&since=&until=
 //	GET /api/v1/catalog?since=&until=
 //
 // Only label may stand more than once. The handler is for the private address and the
@@ -28,6 +29,7 @@ func Handler(src Source, now func() time.Time) http.Handler {
 	h := handler{src, now}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/profile", h.profile)
+	mux.HandleFunc("GET /api/v1/stats", h.report)
 	mux.HandleFunc("GET /api/v1/catalog", h.catalog)
 	return mux
 }
@@ -78,6 +80,28 @@ func (h handler) profile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(statsHeader, string(stats))
 	w.Header().Set("Content-Type", contentType(format))
 	_, _ = w.Write(body.Bytes()) // the client may have gone
+}
+
+func (h handler) report(w http.ResponseWriter, r *http.Request) {
+	v, err := parameters(r, "page", "feature", "label", "since", "until")
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	sel, err := parseSelection(v, h.now())
+	if err == nil {
+		_, err = newReporting(sel)
+	}
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	report, err := h.src.Report(r.Context(), sel)
+	if err != nil {
+		writeError(w, http.StatusInternalServerError, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, report)
 }
 
 func (h handler) catalog(w http.ResponseWriter, r *http.Request) {

@@ -114,6 +114,18 @@ func (r *Remote) Profile(ctx context.Context, sel Selection, _ func(uint64)) (Re
 	return out, nil
 }
 
+// Report implements [Source].
+func (r *Remote) Report(ctx context.Context, sel Selection) (out Report, err error) {
+	body, _, err := r.get(ctx, "/api/v1/stats", sel.values())
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		return out, fmt.Errorf("daemon's answer: %w", err)
+	}
+	return out, nil
+}
+
 // Catalog implements [Source].
 func (r *Remote) Catalog(ctx context.Context, since, until time.Time) (Catalog, error) {
 	v := url.Values{}

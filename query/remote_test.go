@@ -100,6 +100,9 @@ type source struct {
 func (s source) Profile(context.Context, Selection, func(uint64)) (Result, error) {
 	return s.result, s.err
 }
+func (s source) Report(context.Context, Selection) (Report, error) {
+	return Report{Pages: []PageReport{}, Stats: s.result.Stats}, s.err
+}
 func (s source) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
 	return s.catalog, s.err
 }

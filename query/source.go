@@ -19,6 +19,9 @@ type Source interface {
 	// Profile merges what sel asks for. progress may be nil; it is called now and
 	// then with the number of traces read so far.
 	Profile(ctx context.Context, sel Selection, progress func(traces uint64)) (Result, error)
+	// Report says how the page views that sel asks for differ. Labels that distributions are
+	// not kept for are an error.
+	Report(ctx context.Context, sel Selection) (Report, error)
 	// Catalog says what is stored, sorted by page; for each page the entry for all of
 	// it comes first, then the others by kind and name.
 	Catalog(ctx context.Context, since, until time.Time) (Catalog, error)

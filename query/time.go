@@ -11,6 +11,9 @@ import (
 // ParseTime reads a point in time: RFC 3339 ("2026-11-21T10:00:00Z"), a date
 // ("2026-11-21", midnight UTC), or how long before now: a Go duration ("90m", "1h30m")
 // or whole days or weeks ("7d", "2w"). "" is the zero time.
+//
+// A duration of six hours and more reaches back to the beginning of its hour, in UTC: whole
+// hours are answered by their sums, and a part of one only by reading its traces.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -24,8 +27,15 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	if err != nil || d < 0 {
 		return time.Time{}, fmt.Errorf("%q is neither a duration such as 24h or 7d nor a time such as %s", s, "2026-11-21T10:00:00Z")
 	}
-	return now.Add(-d), nil
+	t := now.Add(-d)
+	if d >= wholeHours {
+		t = t.Truncate(time.Hour)
+	}
+	return t, nil
 }
+
+// wholeHours is from where on durations mean whole hours.
+const wholeHours = 6 * time.Hour
 
 // ParseAge reads a Go duration, or whole days or weeks: "7d", "2w".
 func ParseAge(s string) (time.Duration, error) {

@@ -71,7 +71,8 @@ func (f *Function) add(self, total, sign int64) {
 	f.Total.add(total, sign)
 }
 
-func (f *Function) addAll(o *Function) {
+// AddAll adds what o has.
+func (f *Function) AddAll(o *Function) {
 	f.Self.AddAll(&o.Self)
 	f.Total.AddAll(&o.Total)
 }
@@ -83,7 +84,8 @@ type Rest struct {
 	Reach     int64 // added up over functions
 }
 
-func (r *Rest) add(o Rest) {
+// Add adds o.
+func (r *Rest) Add(o Rest) {
 	r.Functions += o.Functions
 	r.Self += o.Self
 	r.Reach += o.Reach

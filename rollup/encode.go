@@ -290,7 +290,7 @@ func (s *functions) heaviest(most int, final bool) (kept []*Function, rest Rest)
 	}
 	slices.SortStableFunc(kept, func(a, b *Function) int { return cmp.Compare(b.Self.Sum, a.Self.Sum) })
 	for _, f := range kept[most:] {
-		rest.add(Rest{1, f.Self.Sum, f.Total.Count})
+		rest.Add(Rest{1, f.Self.Sum, f.Total.Count})
 	}
 	kept = kept[:most]
 	slices.SortFunc(kept, func(a, b *Function) int { return cmp.Compare(a.Frame, b.Frame) })

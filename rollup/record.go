@@ -296,9 +296,9 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 			to = &functions{}
 			b.functions[from.Release] = to
 		}
-		to.rest.add(from.Rest)
+		to.rest.Add(from.Rest)
 		for k := range from.Of {
-			to.at(frames(from.Of[k].Frame)).addAll(&from.Of[k])
+			to.at(frames(from.Of[k].Frame)).AddAll(&from.Of[k])
 		}
 	}
 	for _, o := range rec.Outcomes {

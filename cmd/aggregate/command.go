@@ -34,6 +34,7 @@ type command struct {
 	rows                   int
 	data, addr             string
 	list                   string
+	stats                  bool
 	threads                []string
 	profile                string
 	events, idle, timed    bool
@@ -57,12 +58,13 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load or environment=production; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only what was received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only what was received before `TIME` (default now)")
-	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list a table)")
+	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list and --stats a table)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
-	fs.IntVar(&c.rows, "rows", 40, "functions that --format top shows; -1 shows all")
+	fs.IntVar(&c.rows, "rows", 40, "functions that --format top and --stats show; -1 shows all")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest")
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419")
 	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases that there is data for, or the threads of files")
+	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
 	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, resource or package (npm)")
 	fs.StringVar(&c.diff, "diff", "", "profile `FILE` to compare with: what is written is the difference")
 	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` whose names replace wasm-function[N]; repeatable")
@@ -106,6 +108,14 @@ func (c *command) check(fs *pflag.FlagSet) error {
 			return err
 		}
 	}
+	if c.stats {
+		if err := not("--stats", "list", "diff", "by", "wasm"); err != nil {
+			return err
+		}
+		if len(c.files) > 0 {
+			return errors.New("--stats: distributions are those of a store, and files have none")
+		}
+	}
 	if c.readsTwice() {
 		return errors.New("standard input is named twice")
 	}
@@ -126,7 +136,7 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	if err := c.checkFormat(); err != nil {
 		return err
 	}
-	if f := c.formatName; f != "top" && f != "tree" {
+	if f := c.formatName; f != "top" && f != "tree" && !c.stats {
 		if err := not("--format "+f, "rows"); err != nil {
 			return err
 		}
@@ -146,9 +156,13 @@ func (c *command) readsTwice() bool {
 }
 
 func (c *command) checkFormat() error {
-	if c.list != "" {
+	if c.list != "" || c.stats {
 		if c.formatName != "" && c.formatName != "json" && c.formatName != "table" {
-			return fmt.Errorf("--list writes json or a table, not %s", c.formatName)
+			what := "--list"
+			if c.stats {
+				what = "--stats"
+			}
+			return fmt.Errorf("%s writes json or a table, not %s", what, c.formatName)
 		}
 		return nil
 	}

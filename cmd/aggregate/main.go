@@ -29,6 +29,7 @@ Examples:
   go tool pprof -http=: feed.pb.gz
 
   aggregate --page /feed --feature search --since 7d --format top
+  aggregate --page /feed --since 30d --stats              percentiles per page view
   aggregate --list pages
 
   aggregate -f svg -o flame.svg CPU.*.cpuprofile          all threads of a node program
@@ -39,7 +40,8 @@ Examples:
 
 Flags:
 %s
-TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339.
+TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339. Six hours
+and more reach back to the beginning of an hour, in UTC.
 
 Formats (r read, w written, t written in time order, d shows a difference; what each
 keeps and loses is in docs/formats.md):
@@ -97,6 +99,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case c.list == "threads":
 		return c.printThreads(ctx)
+	case c.stats:
+		return c.printReport(ctx)
 	case c.list != "":
 		return c.printCatalog(ctx)
 	case c.timed:

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// printReport prints how page views differ.
+func (c *command) printReport(ctx context.Context) (err error) {
+	src, done, err := c.source()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	report, err := src.Report(ctx, c.selection)
+	if err != nil {
+		return err
+	}
+	c.warn(report.Stats.Warnings)
+	if len(report.Pages) == 0 && c.formatName != "json" {
+		return c.nothingFound(ctx, src)
+	}
+	err = c.emit(func(w io.Writer) error {
+		if c.formatName == "json" {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(report)
+		}
+		for i := range report.Pages {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			if err := c.writePage(w, &report.Pages[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || c.toStdout() {
+		return err
+	}
+	c.wrote(counted(uint64(len(report.Pages)), "page"))
+	return nil
+}
+
+// writePage writes what a report says of one page as a table.
+func (c *command) writePage(w io.Writer, p *query.PageReport) error {
+	fmt.Fprintf(w, "%s: %d page views profiled, standing for %.0f (%.0f to %.0f)\n", p.Page, p.Views, p.Population.Value, p.Population.Low, p.Population.High)
+	if len(p.Coverage) > 0 {
+		var parts []string
+		for _, reason := range slices.SortedFunc(maps.Keys(p.Coverage), func(a, b string) int {
+			return cmp.Or(cmp.Compare(p.Coverage[b], p.Coverage[a]), cmp.Compare(a, b))
+		}) {
+			parts = append(parts, fmt.Sprintf("%s %d", reason, p.Coverage[reason]))
+		}
+		fmt.Fprintf(w, "not profiled: %s\n", strings.Join(parts, ", "))
+	}
+	if p.Folded > 0 {
+		fmt.Fprintf(w, "%d page views had labels too many to be kept, and are counted as (other)\n", p.Folded)
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "MS PER PAGE VIEW\tVIEWS\tMEAN\t\tP50\tP75\t\tP95\t")
+	row := func(name string, views int64, s query.Spread) {
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\n", name, views,
+			s.Mean.Value, bounds(s.Mean, 2), s.P50.Value, s.P75.Value, bounds(s.P75, 1), s.P95.Value, bounds(s.P95, 1))
+	}
+	row("JavaScript", p.Views, p.Time)
+	row("long tasks", p.Views, p.LongTasks)
+	for _, x := range p.Phases {
+		row("phase "+x.Name, x.Views, x.Time)
+	}
+	for _, x := range p.Features {
+		row("feature "+x.Name, x.Views, x.Time)
+	}
+	if err := t.Flush(); err != nil || len(p.Functions) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	return c.writeFunctions(w, p)
+}
+
+func (c *command) writeFunctions(w io.Writer, p *query.PageReport) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SELF MS PER VIEW\t\tP75 WHERE SEEN\tTOTAL\tREACH\tFUNCTION")
+	shown := p.Functions
+	if c.rows > 0 && len(shown) > c.rows {
+		shown = shown[:c.rows]
+	}
+	for _, f := range shown {
+		fmt.Fprintf(t, "%.3f\t%s\t%.2f\t%.3f\t%.1f %%\t%s\n", f.Self.Mean.Value, bounds(f.Self.Mean, 3), f.Self.P75.Value,
+			f.Total.Mean.Value, 100*float64(f.Reach)/float64(max(p.Views, 1)), functionName(f))
+	}
+	if more := int64(len(p.Functions)-len(shown)) + p.Others.Count; more > 0 {
+		rest := p.Others.Self
+		for _, f := range p.Functions[len(shown):] {
+			rest += f.Self.Mean.Value * float64(p.Views)
+		}
+		fmt.Fprintf(t, "%.3f\t\t\t\t\t%d more\n", rest/float64(max(p.Views, 1)), more)
+	}
+	return t.Flush()
+}
+
+// bounds writes an interval of 95 %.
+func bounds(e query.Estimate, digits int) string {
+	if e.High == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%.*f to %.*f)", digits, e.Low, digits, e.High)
+}
+
+func functionName(f query.FunctionReport) string {
+	name := cmp.Or(f.Name, "(anonymous)")
+	if f.Resource == "" {
+		return name
+	}
+	return fmt.Sprintf("%s %s:%d:%d", name, f.Resource, f.Line, f.Column)
+}

@@ -1,0 +1,335 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Report says how page views differ, page by page. Times are in milliseconds of a page
+// view; every interval is one of 95 %.
+type Report struct {
+	Pages []PageReport `json:"pages"` // those with the most views first
+	Stats Stats        `json:"stats"`
+}
+
+// PageReport is what a Report says of one page.
+type PageReport struct {
+	Page  string `json:"page"`
+	Views int64  `json:"views"` // that were profiled, once for each hour in which they sent traces
+	// Population estimates how many page views these stand for, by their sampling shares;
+	// a view whose share is not known stands for itself.
+	Population Estimate `json:"population"`
+	// Coverage counts page views by why there is no profile, as browsers reported them.
+	Coverage  map[string]int64 `json:"coverage,omitempty"`
+	Time      Spread           `json:"time"`       // with a stack on the main thread
+	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
+	Features  []Part           `json:"features,omitempty"`
+	Phases    []Part           `json:"phases,omitempty"`
+	// Functions are those with the most self time; Others is what is not listed or was not
+	// kept by itself.
+	Functions []FunctionReport `json:"functions,omitempty"`
+	Others    OtherFunctions   `json:"other_functions"`
+	Folded    int64            `json:"folded_views,omitempty"` // whose labels were too many to be kept
+}
+
+// Part is the time of a feature or phase, in those page views that had it.
+type Part struct {
+	Name      string `json:"name"`
+	Views     int64  `json:"views"`
+	Time      Spread `json:"time"`
+	LongTasks Spread `json:"long_tasks"`
+}
+
+// FunctionReport is what one function took. Means are over all page views, quantiles over
+// those in which it was seen.
+type FunctionReport struct {
+	Name     string `json:"name"`
+	Resource string `json:"resource,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+	Column   uint32 `json:"column,omitempty"`
+	Reach    int64  `json:"reach"` // page views in which it was seen
+	Self     Spread `json:"self"`
+	Total    Spread `json:"total"` // with what it called
+}
+
+// OtherFunctions sums up functions that are not listed.
+type OtherFunctions struct {
+	Self  float64 `json:"self_ms"` // of all page views
+	Count int64   `json:"count"`   // one that was not kept in several hours counts more than once
+}
+
+// Estimate is a value and its interval. Without a High nothing can be said about it, as of
+// one page view.
+type Estimate struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low,omitempty"`
+	High  float64 `json:"high,omitempty"`
+}
+
+// Spread is how a time is spread over page views, in ms.
+type Spread struct {
+	Mean Estimate `json:"mean"`
+	P50  Estimate `json:"p50"`
+	P75  Estimate `json:"p75"`
+	P95  Estimate `json:"p95"`
+}
+
+// reportedFunctions is how many functions a report lists.
+const reportedFunctions = 500
+
+// Report implements [Source].
+func (l Local) Report(ctx context.Context, sel Selection) (Report, error) {
+	r, err := newReporting(sel)
+	if err != nil {
+		return Report{}, err
+	}
+	want := sel.wanted()
+	want.Details = true
+	stats, err := l.Reader.Select(ctx, sel.query(), want, r.trace, func(x store.Rolled) error {
+		r.add(x.Page, x.Record, x.Stacks)
+		return nil
+	})
+	if err == nil {
+		err = r.flush()
+	}
+	if err != nil {
+		return Report{}, fmt.Errorf("select: %w", err)
+	}
+	return Report{r.reports(), r.stats(stats)}, nil
+}
+
+// reporting makes a Report.
+type reporting struct {
+	merging
+	base  trie.Labels // that a distribution must have
+	part  trie.Label  // the feature or phase that is asked for, zero for all of the page
+	pages map[string]*pageSums
+
+	builder *rollup.Builder // of the traces of one page in one partition
+	view    string
+}
+
+// pageSums is what is known of a page.
+type pageSums struct {
+	all       rollup.Distribution
+	parts     map[trie.Label]*rollup.Distribution
+	functions map[trie.Frame]*rollup.Function
+	rest      rollup.Rest
+	coverage  map[string]int64
+	folded    int64
+}
+
+// newReporting refuses what distributions are not kept for.
+func newReporting(sel Selection) (*reporting, error) {
+	r := &reporting{merging: merging{sel: sel}, pages: map[string]*pageSums{}}
+	if err := checkTimes(sel.Since, sel.Until); err != nil {
+		return nil, err
+	}
+	if sel.Feature != "" {
+		r.part = trie.Label{Key: rollup.KeyFeature, Value: sel.Feature}
+	}
+	for _, l := range sel.Labels {
+		switch {
+		case l.Key == rollup.KeyPhase && l.Value != "" && r.part == (trie.Label{}):
+			r.part = l
+		case l.Key == rollup.KeyPhase || l.Key == rollup.KeyVisibility || l.Key == rollup.KeyFeature || !rollup.Wide.Has(l.Key):
+			return nil, fmt.Errorf("distributions are kept for a feature or a phase, by release, environment, device, browser and connection; not for %s=%s beside that", l.Key, l.Value)
+		default:
+			r.base = append(r.base, l)
+		}
+	}
+	return r, nil
+}
+
+// trace takes a trace that is in no rollup.
+func (r *reporting) trace(rec store.Record) error {
+	if key := rec.Partition + "\x00" + rec.Page; key != r.last {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		r.last = key
+		r.builder = rollup.NewBuilder(rec.Page, trie.New(), rollup.Limits{})
+		r.page, r.view = rec.Page, ""
+	}
+	if view := string(rec.ID.View[:]); view != r.view {
+		if r.view != "" {
+			r.builder.End()
+		}
+		r.view = view
+		r.builder.Begin(1)
+	}
+	doc, err := r.decoder.Decode(rec.Payload, encode.FileLimits())
+	if err != nil || doc.Trace == nil {
+		r.bad++
+		r.badErr = fmt.Errorf("trace %s: %w", rec.ID, cmp.Or(err, fmt.Errorf("it is a profile")))
+		return nil
+	}
+	r.builder.Add(doc.Trace)
+	return nil
+}
+
+// flush adds the traces of one page in one partition.
+func (r *reporting) flush() error {
+	if r.builder == nil {
+		return nil
+	}
+	r.builder.End()
+	rec, err := r.builder.Record()
+	if err == nil {
+		r.add(r.page, rec, r.builder.Stacks())
+	}
+	r.builder = nil
+	return err
+}
+
+func (r *reporting) add(page string, rec *rollup.Record, stacks *trie.Trie) {
+	p := r.pages[page]
+	if p == nil {
+		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: map[trie.Frame]*rollup.Function{}, coverage: map[string]int64{}}
+		r.pages[page] = p
+	}
+	for i := range rec.Distributions {
+		r.addDistribution(p, &rec.Distributions[i])
+	}
+	for i := range rec.Functions {
+		of := &rec.Functions[i]
+		if !r.takesFunctions(of.Release) {
+			continue
+		}
+		p.rest.Add(of.Rest)
+		for k := range of.Of {
+			frame := stacks.FrameOf(of.Of[k].Frame)
+			if p.functions[frame] == nil {
+				p.functions[frame] = &rollup.Function{}
+			}
+			p.functions[frame].AddAll(&of.Of[k])
+		}
+	}
+	for _, o := range rec.Outcomes {
+		p.coverage[o.Reason] += o.Views
+	}
+}
+
+func (r *reporting) addDistribution(p *pageSums, d *rollup.Distribution) {
+	for _, l := range r.base {
+		if d.Labels.Value(l.Key) != l.Value {
+			return
+		}
+	}
+	var part trie.Label
+	for _, l := range d.Labels {
+		switch l.Key {
+		case trie.FrameOther:
+			p.folded += d.Time.Count
+		case rollup.KeyFeature, rollup.KeyPhase:
+			part = l
+		}
+	}
+	if part == r.part {
+		p.all.AddAll(d)
+	} else if r.part == (trie.Label{}) {
+		if p.parts[part] == nil {
+			p.parts[part] = &rollup.Distribution{}
+		}
+		p.parts[part].AddAll(d)
+	}
+}
+
+// takesFunctions reports whether the functions of a release are those that are asked for.
+// They are kept for all of the page alone.
+func (r *reporting) takesFunctions(release string) bool {
+	if r.part != (trie.Label{}) {
+		return false
+	}
+	for _, l := range r.base {
+		if l.Key != rollup.KeyRelease || l.Value != release {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reporting) reports() []PageReport {
+	out := []PageReport{}
+	for page, p := range r.pages {
+		n := p.all.Time.Count
+		if n == 0 && len(p.coverage) == 0 {
+			continue
+		}
+		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: p.coverage, Folded: p.folded,
+			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n)}
+		for part, d := range p.parts {
+			y := Part{part.Value, d.Time.Count, spreadOf(&d.Time, d.Time.Count), spreadOf(&d.Long, d.Time.Count)}
+			if part.Key == rollup.KeyFeature {
+				x.Features = append(x.Features, y)
+			} else {
+				x.Phases = append(x.Phases, y)
+			}
+		}
+		byTime := func(a, b Part) int {
+			return cmp.Or(cmp.Compare(b.Time.Mean.Value*float64(b.Views), a.Time.Mean.Value*float64(a.Views)), cmp.Compare(a.Name, b.Name))
+		}
+		slices.SortFunc(x.Features, byTime)
+		slices.SortFunc(x.Phases, byTime)
+		p.reportFunctions(&x)
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b PageReport) int { return cmp.Or(cmp.Compare(b.Views, a.Views), cmp.Compare(a.Page, b.Page)) })
+	return out
+}
+
+func (p *pageSums) reportFunctions(x *PageReport) {
+	frames := slices.SortedFunc(maps.Keys(p.functions), func(a, b trie.Frame) int {
+		return cmp.Or(cmp.Compare(p.functions[b].Self.Sum, p.functions[a].Self.Sum), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	for i, frame := range frames {
+		f := p.functions[frame]
+		if i >= reportedFunctions {
+			p.rest.Add(rollup.Rest{Functions: 1, Self: f.Self.Sum})
+			continue
+		}
+		x.Functions = append(x.Functions, FunctionReport{
+			Name: frame.Name, Resource: frame.Resource, Line: frame.Line, Column: frame.Column,
+			Reach: f.Total.Count, Self: spreadOf(&f.Self, x.Views), Total: spreadOf(&f.Total, x.Views),
+		})
+	}
+	x.Others = OtherFunctions{Self: float64(p.rest.Self) / 1000, Count: p.rest.Functions}
+}
+
+// spreadOf returns a spread over n page views in milliseconds. Views in which there was
+// nothing count in the mean, not in the quantiles.
+func spreadOf(s *rollup.Spread, n int64) Spread {
+	mean, half := s.Mean(n)
+	out := Spread{Mean: interval(mean, half)}
+	for q, to := range map[float64]*Estimate{0.5: &out.P50, 0.75: &out.P75, 0.95: &out.P95} {
+		low, high := s.Histogram.QuantileInterval(q)
+		*to = Estimate{s.Histogram.Quantile(q) / 1000, low / 1000, high / 1000}
+	}
+	return out
+}
+
+// interval is in µs; nothing takes less than no time.
+func interval(mean, half float64) Estimate {
+	if math.IsInf(half, 1) { // of one page view: nobody can say
+		return Estimate{Value: mean / 1000}
+	}
+	return Estimate{mean / 1000, max(mean-half, 0) / 1000, (mean + half) / 1000}
+}
+
+// populationOf is the Horvitz-Thompson estimate: each view counts 1/share, and the variance
+// is the sum of (1/share)² - 1/share, as each is chosen by itself.
+func populationOf(d *rollup.Distribution) Estimate {
+	n := float64(d.Population) / 1000
+	half := 1.96 * math.Sqrt(max(float64(d.PopulationSquares)-n, 0))
+	return Estimate{n, max(n-half, float64(d.Time.Count)), n + half}
+}
