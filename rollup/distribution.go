@@ -24,7 +24,7 @@ func (s *Spread) AddAll(o *Spread) {
 }
 
 func (s *Spread) isZero() bool {
-	return s.Moments == Moments{} && !slices.ContainsFunc(s.Histogram.counts, func(c int64) bool { return c != 0 })
+	return s.Moments == Moments{} && !slices.ContainsFunc(s.Histogram.buckets, func(b bucket) bool { return b.count != 0 })
 }
 
 // Distribution says how page views with the same labels differ. The labels are those that

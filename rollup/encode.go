@@ -53,20 +53,13 @@ func (w *writer) spread(s *Spread) {
 	w.ints(s.Count, s.Sum)
 	w.int(int64(s.hi))
 	w.uint(s.lo)
-	used := 0
-	for _, c := range s.Histogram.counts {
-		if c != 0 {
-			used++
-		}
-	}
-	w.length(used)
-	last := 0
-	for b, c := range s.Histogram.counts {
-		if c != 0 {
-			w.length(b - last)
-			w.int(c)
-			last = b
-		}
+	used := s.Histogram.used()
+	w.length(len(used))
+	last := int32(0)
+	for _, b := range used {
+		w.length(int(b.at - last))
+		w.int(b.count)
+		last = b.at
 	}
 }
 

@@ -1,8 +1,10 @@
 package rollup
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Histogram counts values in buckets whose width grows with the value: the middle of a
@@ -10,7 +12,12 @@ import (
 // are added or taken away, in any order: it is a list of counts. Values are not negative.
 // The zero value is empty.
 type Histogram struct {
-	counts []int64 // by bucket
+	buckets []bucket // sorted; nearly all histograms are of few page views
+}
+
+type bucket struct {
+	at    int32
+	count int64
 }
 
 // subBits says how fine buckets are: 32 for each doubling. Smaller values have one each.
@@ -39,26 +46,44 @@ func bucketRange(b int) (low, width int64) {
 // Add adds n times v; n may be negative.
 func (h *Histogram) Add(v, n int64) { h.addBucket(bucketOf(v), n) }
 
-func (h *Histogram) addBucket(b int, n int64) {
-	if b >= len(h.counts) {
-		h.counts = append(h.counts, make([]int64, b+1-len(h.counts))...)
+func (h *Histogram) addBucket(at int, n int64) {
+	i := len(h.buckets)
+	for i > 0 && h.buckets[i-1].at > int32(at) {
+		if i > 16 { // far from the end
+			i, _ = slices.BinarySearchFunc(h.buckets, int32(at), func(b bucket, at int32) int { return cmp.Compare(b.at, at) })
+			if h.buckets[i].at == int32(at) {
+				i++
+			}
+			break
+		}
+		i--
 	}
-	h.counts[b] += n
+	if i > 0 && h.buckets[i-1].at == int32(at) {
+		h.buckets[i-1].count += n
+		return
+	}
+	h.buckets = slices.Insert(h.buckets, i, bucket{int32(at), n})
 }
 
 // AddAll adds what o counts.
 func (h *Histogram) AddAll(o *Histogram) {
-	for b, n := range o.counts {
-		if n != 0 {
-			h.addBucket(b, n)
-		}
+	for _, b := range o.buckets {
+		h.addBucket(int(b.at), b.count)
 	}
+}
+
+// used returns the buckets that are not zero.
+func (h *Histogram) used() []bucket {
+	if !slices.ContainsFunc(h.buckets, func(b bucket) bool { return b.count == 0 }) {
+		return h.buckets
+	}
+	return slices.DeleteFunc(slices.Clone(h.buckets), func(b bucket) bool { return b.count == 0 })
 }
 
 // Count returns how many values there are.
 func (h *Histogram) Count() (n int64) {
-	for _, c := range h.counts {
-		n += c
+	for _, b := range h.buckets {
+		n += b.count
 	}
 	return n
 }
@@ -78,11 +103,12 @@ func (h *Histogram) Quantile(q float64) float64 {
 func (h *Histogram) rank(rank float64) float64 {
 	before := 0.0
 	last := 0.0
-	for b, c := range h.counts {
+	for _, b := range h.buckets {
+		c := b.count
 		if c <= 0 {
 			continue
 		}
-		low, width := bucketRange(b)
+		low, width := bucketRange(int(b.at))
 		last = float64(low)
 		if width > 1 { // whole values, the first is low
 			last += (min(max(rank-before, 0), float64(c)) + 0.5) / (float64(c) + 0.5) * float64(width-1)
@@ -108,7 +134,8 @@ func (h *Histogram) QuantileInterval(q float64) (low, high float64) {
 		return 0, 0
 	}
 	d := z95 * math.Sqrt(n*q*(1-q))
-	return h.rank(max(n*q-d-0.5, 0)), h.rank(min(n*q+d+0.5, n-1))
+	at := q * (n - 1)
+	return h.rank(min(max(n*q-d-0.5, 0), at)), h.rank(max(min(n*q+d+0.5, n-1), at))
 }
 
 // Moments are the count, sum and sum of squares of values, exactly.
