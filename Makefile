@@ -86,6 +86,15 @@ ONLY ?=
 bench: setup sdk/node_modules bench/peers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	$(GO) run ./bench --import-mb $(IMPORT_MB) --only "$(ONLY)" $(TRACES)
 
+RATE ?= 1000
+FOR ?= 30s
+# Further flags, such as "--json --kill-every 5s --retry"; "go run ./bench/load --help" lists
+# them.
+LOAD ?=
+.PHONY: load
+load: ## send traces at a rate, check what is stored: make load TRACES=DIR RATE=2000 FOR=60s
+	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) $(TRACES) $(LOAD)
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin bench.json

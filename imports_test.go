@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate":      {"trie", "encode", "store", "query", "wasm"},
 	"cmd/demo":           {},
 	"viewers":            {"trie", "encode"},
-	"bench":              {"trie", "encode", "store"},
+	"bench":              {"trie", "encode", "store", "query"},
 	"bench/load":         {"internal/loadgen"},
 	"internal/loadgen":   {"trie", "encode", "store", "collect"},
 }

@@ -26,7 +26,7 @@ type request struct {
 	err    error
 	done   chan struct{}
 
-	dictionary *dictionary // that all of recs are compressed with
+	dictionary *dictionary // nil: each of recs has its own
 }
 
 // prepared is a record with all done to it that can be done outside the committer.
@@ -34,6 +34,7 @@ type prepared struct {
 	id         ID
 	pages      []string // sorted, distinct
 	tags       []Tag
+	dictionary *dictionary // that compressed needs
 	compressed []byte
 }
 
@@ -58,7 +59,7 @@ func (r *prepared) cost() int64 {
 }
 
 // maxCost is the limit for the records of one commit. Badger takes 15 % of the
-// memtable; the rest is for a dictionary.
+// memtable; the rest is for what perEntry may have left out.
 func (o *Options) maxCost() int64 { return o.MemTableSize * 12 / 100 }
 
 // Append stores the records and returns when they are durable. All are checked
@@ -148,24 +149,33 @@ func (s *Store) unreserve(traces int, bytes int64) {
 // prepare compresses the records and splits them into requests that fit a commit.
 func (s *Store) prepare(recs []Record) (requests []*request, err error) {
 	var q *request
-	d := s.codec.current.Load()
 	for i := range recs {
 		r := &recs[i]
-		s.samples.offer(r.Payload)
-		p := prepared{id: r.ID, pages: sortedSet(r.Pages), tags: r.Tags, compressed: d.enc.EncodeAll(r.Payload, nil)}
+		p := prepared{id: r.ID, pages: sortedSet(r.Pages), tags: r.Tags}
+		s.compress(&p, r.Payload)
 		cost := p.cost()
 		if len(p.compressed) > maxValue || cost > s.opts.maxCost() {
 			return nil, &RecordError{Index: i, ID: r.ID, Reason: fmt.Sprintf(
 				"payload of %d bytes, %d compressed, for %d pages is too large", len(r.Payload), len(p.compressed), len(p.pages))}
 		}
 		if q == nil || len(q.recs) == s.opts.GroupTraces || q.cost+cost > s.opts.maxCost() {
-			q = &request{done: make(chan struct{}), dictionary: d}
+			q = &request{done: make(chan struct{})}
 			requests = append(requests, q)
 		}
 		q.recs = append(q.recs, p)
 		q.cost += cost
 	}
 	return requests, nil
+}
+
+// compress fills in the payload of p, by the dictionary for its first page.
+func (s *Store) compress(p *prepared, payload []byte) {
+	page := p.pages[0]
+	if p.dictionary = s.samples.current(page); p.dictionary == nil {
+		p.dictionary = s.codec.plain
+	}
+	p.compressed = p.dictionary.compress(nil, payload)
+	s.samples.observe(page, payload, p.dictionary)
 }
 
 // enqueue hands the requests to the committer. There is always room: a request

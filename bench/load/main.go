@@ -1,0 +1,185 @@
+// Command load replays real traces at ingest, at a set rate, and checks that what was
+// acknowledged is stored, and once. "load --help" says how.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/internal/loadgen"
+)
+
+const usage = `Usage: load [flags] [DIR] [-- FLAGS OF INGEST]
+
+Replays the traces of DIR (default testdata/traces: JSON, one a file, gzipped or not) at
+ingest as page views of many pages, each with an id, release, labels and spans of its own.
+Without --addr it builds ingest, starts it on free ports with its data in a directory that
+is deleted in the end, and stops it by SIGTERM; GOMEMLIMIT and the like go to it too.
+
+A request is due at a set time, whatever the daemon does, and its latency counts from
+then. In the end the daemon is asked for the profiles of the pages, and each must be the
+sum of exactly the traces that were acknowledged; if not, the first differences are
+printed, and the exit status is 1. Flags of ingest that change what is stored, such as
+--first-party, need --verify=false.
+
+Examples:
+
+  load --rate 2000 --for 60s testdata/traces
+  load --rate 2000 --for 60s --json --pages 1000
+  load --rate 500 --for 2m --kill-every 5s --retry
+  load --rate 5000 --traces 100000 --batch 20 --data /tmp/load -- --retention 1h
+  load --addr 127.0.0.1:8418 --query-addr 127.0.0.1:8419 --pid $(pidof ingest)
+
+Flags:
+%s
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal kills the process
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(exitCode(err))
+	}
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	return 1
+}
+
+// config is what the command line says.
+type config struct {
+	options     loadgen.Options
+	queryAddr   string
+	pid         int
+	data        string
+	ingest      string
+	ingestFlags []string
+	killEvery   time.Duration
+	verify      bool
+	verifyPages int
+	report      string
+}
+
+func (c *config) flags(fs *pflag.FlagSet) {
+	o := &c.options
+	fs.Float64Var(&o.Rate, "rate", 1000, "traces a second")
+	fs.DurationVar(&o.For, "for", 0, "end after this `DURATION` (default 30s unless --traces is given)")
+	fs.Uint64Var(&o.Count, "traces", 0, "end after so many traces, repeats included")
+	fs.IntVar(&o.Connections, "connections", 64, "connections, and the most requests under way")
+	fs.IntVar(&o.Batch, "batch", 1, "traces in a request")
+	fs.BoolVar(&o.JSON, "json", false, "send JSON as the browser API gives it, not the binary format")
+	fs.IntVar(&o.Pages, "pages", 200, "pages that the views are of")
+	fs.Float64Var(&o.Zipf, "zipf", 1.1, "page k comes as often as k^-`EXPONENT` says; above 1")
+	fs.IntVar(&o.Variants, "variants", 4, "how many views, with release, labels, spans and chunks, are made of each trace")
+	fs.Float64Var(&o.Repeat, "repeat", 0.01, "`SHARE` of requests that are delivered twice, from 0 to 1")
+	fs.BoolVar(&o.Retry, "retry", false, "send again what was refused with 408, 429 or 5xx, or not answered, up to five times")
+	fs.Uint64Var(&o.Seed, "seed", 1, "of what is sent; the ids of the views are new each time")
+	fs.DurationVar(&c.killEvery, "kill-every", 0, "kill the daemon about this often, and start it again; not with --addr")
+	fs.BoolVar(&c.verify, "verify", true, "check that what was acknowledged is stored, and once")
+	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only so many pages, those with the most views; 0 is all")
+	fs.StringVar(&o.Addr, "addr", "", "public `ADDR` of a running daemon; else one is started")
+	fs.StringVar(&c.queryAddr, "query-addr", "127.0.0.1:8419", "its private `ADDR`")
+	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
+	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
+	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a daemon that is started, where it is to be and to stay")
+	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; else ingest is built")
+	fs.DurationVar(&o.Partition, "partition", time.Hour, "`DURATION` of the daemon's partitions, with which one is started: a view with chunks in two of them counts twice")
+	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
+}
+
+// parse reads the command line. It returns pflag.ErrHelp if help was asked for.
+func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
+	fs := pflag.NewFlagSet("load", pflag.ContinueOnError)
+	fs.SortFlags = false
+	c.flags(fs)
+	fs.Usage = func() { fmt.Fprintf(stdout, usage, fs.FlagUsagesWrapped(92)) }
+	if err := fs.Parse(args); err != nil {
+		return c, "", err
+	}
+	dirs := fs.Args()
+	if n := fs.ArgsLenAtDash(); n >= 0 {
+		dirs, c.ingestFlags = dirs[:n], dirs[n:]
+	}
+	if c.options.For == 0 && c.options.Count == 0 {
+		c.options.For = 30 * time.Second
+	}
+	own := c.options.Addr == ""
+	switch {
+	case len(dirs) > 1:
+		return c, "", fmt.Errorf("unexpected argument %q; see load --help", dirs[1])
+	case !own && (c.killEvery != 0 || len(c.ingestFlags) > 0 || c.ingest != ""):
+		return c, "", errors.New("--kill-every, --ingest and flags of ingest are for a daemon that is started, so not with --addr")
+	case own && c.pid != 0:
+		return c, "", errors.New("--pid is for a running daemon, so with --addr alone")
+	case c.killEvery < 0:
+		return c, "", errors.New("--kill-every must not be negative")
+	}
+	dir = "testdata/traces"
+	if len(dirs) > 0 {
+		dir = dirs[0]
+	}
+	return c, dir, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c, dir, err := parse(args, stdout)
+	if errors.Is(err, pflag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return usageError{err}
+	}
+	if c.options.Traces, err = loadgen.ReadTraces(dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "load: %d traces of %s\n", len(c.options.Traces), dir)
+	r, err := c.measure(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	if c.report != "-" {
+		if err := r.print(stdout); err != nil {
+			return err
+		}
+	}
+	if c.report != "" {
+		if err := r.write(c.report, stdout); err != nil {
+			return err
+		}
+	}
+	if r.Differences > 0 {
+		return fmt.Errorf("what is stored is not what was acknowledged: %d differences", r.Differences)
+	}
+	return nil
+}
+
+// write writes r as JSON.
+func (r *report) write(name string, stdout io.Writer) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	if name == "-" {
+		_, err = stdout.Write(text)
+		return err
+	}
+	return os.WriteFile(name, text, 0o644)
+}

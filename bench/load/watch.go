@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// watch notes what processor time and memory processes take, as /proc says; nothing
+// where there is none. It is for concurrent use.
+type watch struct {
+	pid  func() int // of the daemon; 0 if it is not known
+	self int
+
+	mu       sync.Mutex
+	cpu      time.Duration // of daemons that have ended
+	now      time.Duration // of the present one
+	before   time.Duration // of it when the watch began
+	rss      int64         // most bytes resident
+	anon     int64         // most of them that are not of files
+	ownCPU   time.Duration
+	ownStart time.Duration
+}
+
+func (w *watch) begin() {
+	w.before, _ = cpuTime(w.pid())
+	w.now = w.before
+	w.ownStart, _ = cpuTime(w.self)
+	w.look()
+}
+
+// look notes how things are now.
+func (w *watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t, ok := cpuTime(w.self); ok {
+		w.ownCPU = t - w.ownStart
+	}
+	pid := w.pid()
+	if t, ok := cpuTime(pid); ok {
+		w.now = t
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return
+	}
+	w.rss = max(w.rss, kibibytes(status, "VmHWM:"))
+	w.anon = max(w.anon, kibibytes(status, "RssAnon:"))
+}
+
+// ended notes that the daemon was killed after the last look.
+func (w *watch) ended() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cpu += w.now
+	w.now = 0
+}
+
+// used returns the processor time of the daemon.
+func (w *watch) used() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cpu + w.now - w.before
+}
+
+// kibibytes returns the value of a line of /proc/PID/status in bytes.
+func kibibytes(status []byte, name string) int64 {
+	for line := range bytes.Lines(status) {
+		if f := bytes.Fields(line); len(f) == 3 && string(f[0]) == name {
+			n, _ := strconv.ParseInt(string(f[1]), 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+// clockTick is the unit of times in /proc, on all platforms of Go.
+const clockTick = 10 * time.Millisecond
+
+// cpuTime returns the user and system time of a process.
+func cpuTime(pid int) (time.Duration, bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, false
+	}
+	// The name of the program, in parentheses, may hold anything.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const user, system = 11, 12
+	if len(fields) <= system {
+		return 0, false
+	}
+	u, err1 := strconv.ParseInt(fields[user], 10, 64)
+	s, err2 := strconv.ParseInt(fields[system], 10, 64)
+	return time.Duration(u+s) * clockTick, err1 == nil && err2 == nil
+}
+
+// diskUse returns the bytes that a directory takes on disk, 0 if there is none.
+func diskUse(dir string) (n int64) {
+	if dir == "" {
+		return 0
+	}
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil // the daemon deletes files while we look
+		}
+		var st syscall.Stat_t
+		if syscall.Lstat(path, &st) == nil {
+			n += st.Blocks * 512
+		}
+		return nil
+	})
+	return n
+}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// rollups measures queries of a day with count traces beside those of a day with a tenth
+// of them, and beside merging as many pprofs; and queries of a month of one page with many
+// stacks.
+func rollups(ctx context.Context, traces []trace, count, stacks, rounds int, progress io.Writer) ([]figure, error) {
+	r, err := newReplay(traces)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "fieldtrie-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	page := r.decoded[0].Context.Page
+	var small, large *field
+	for _, f := range []struct {
+		to   **field
+		name string
+		n    int
+	}{{&small, "small", count / 10}, {&large, "large", count}} {
+		fmt.Fprintf(progress, "bench: store %d traces of 24 hours …\n", f.n)
+		if *f.to, err = fillDay(ctx, r, filepath.Join(dir, f.name), f.n); err != nil {
+			return nil, err
+		}
+	}
+	fewer, err := small.ask(ctx, page, 24*time.Hour, rounds)
+	if err != nil {
+		return nil, err
+	}
+	more, err := large.ask(ctx, page, 24*time.Hour, rounds)
+	if err != nil {
+		return nil, err
+	}
+	peer, merged, err := mergePprofs(traces, page, int(more.traces)/100)
+	if err != nil {
+		return nil, err
+	}
+	scaled := peer * float64(more.traces) / float64(merged)
+	figures := []figure{
+		{"rollups/day_10x_traces_vs_1x", more.wall / fewer.wall, "times the time", "<= 1.5"},
+		{"rollups/day_ms", more.wall * 1000, "ms", ""},
+		{"rollups/day_cpu_vs_pprof", scaled / more.cpu, "times less", ">= 1000"},
+		{"rollups/day_traces", float64(more.traces), "traces", ""},
+		{"rollups/roll_us_per_trace", large.roll * 1e6, "µs CPU", ""},
+		{"rollups/bytes_per_trace", large.bytes, "bytes", ""},
+	}
+	fmt.Fprintf(progress, "bench: store 30 days of a page with %d stacks …\n", stacks)
+	month, err := fillMonth(ctx, filepath.Join(dir, "month"), stacks)
+	if err != nil {
+		return nil, err
+	}
+	cold, err := month.cold(ctx, rounds)
+	if err != nil {
+		return nil, err
+	}
+	warm, err := month.ask(ctx, monthPage, 30*24*time.Hour, rounds)
+	if err != nil {
+		return nil, err
+	}
+	return append(figures,
+		figure{"rollups/month_cold_ms", cold * 1000, "ms", ""},
+		figure{"rollups/month_warm_ms", warm.wall * 1000, "ms", "<= 300"},
+		figure{"rollups/month_nodes", float64(warm.nodes), "nodes", ""},
+	), nil
+}
+
+// field is a data directory that was filled, as of a moment.
+type field struct {
+	dir   string
+	now   time.Time
+	roll  float64 // s of processor time for each trace
+	bytes float64 // of rollups on disk for each trace
+}
+
+func (f *field) clock() time.Time { return f.now }
+
+// filling begins in the middle of a day, so that a query of 24 hours is one of hours.
+func filling() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
+
+func (f *field) open() (*store.Store, error) {
+	return store.Open(f.dir, store.Options{Now: f.clock})
+}
+
+// finish closes the store and looks at what it took.
+func (f *field) finish(s *store.Store, traces int) error {
+	f.roll = s.Counters().RollCPU.Seconds() / float64(traces)
+	st, err := s.Status()
+	for _, p := range st.Partitions {
+		if p.Holds != "traces" {
+			f.bytes += float64(p.Bytes) / float64(traces)
+		}
+	}
+	return errors.Join(err, s.Close())
+}
+
+// fillDay stores n traces that came within 24 hours, the last of them just now.
+func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) {
+	f := &field{dir: dir, now: filling()}
+	s, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	const steps = 24 * 12
+	for step := range steps {
+		f.now = filling().Add(time.Duration(step) * 5 * time.Minute)
+		part := n*(step+1)/steps - n*step/steps
+		if err := r.appendAll(ctx, s, r.random(part, r.all)); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if step == steps-1 {
+			break // what came last is not rolled up yet
+		}
+		if err := errors.Join(s.Maintain(ctx), s.Roll(ctx)); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return f, f.finish(s, n)
+}
+
+// asked is what a query took.
+type asked struct {
+	wall, cpu float64 // s
+	traces    int64
+	nodes     int
+}
+
+// ask measures a query of one page, once everything is open and in memory.
+func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds int) (out asked, err error) {
+	r, err := store.OpenReader(f.dir, store.Options{Now: f.clock, OpenPartitions: 64})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	sel := query.Selection{Page: page, Since: f.now.Add(-age)}
+	var walls, cpus []float64
+	for i := range rounds + 1 {
+		var result query.Result
+		u, err := measure(func() (err error) {
+			result, err = query.Local{Reader: r}.Profile(ctx, sel, nil)
+			return err
+		})
+		if err != nil {
+			return out, err
+		}
+		if w := result.Stats.Warnings; len(w) > 0 {
+			return out, fmt.Errorf("the answer is not complete: %s", w[0])
+		}
+		if i > 0 {
+			walls, cpus = append(walls, u.wall), append(cpus, u.cpu)
+		}
+		out.traces, out.nodes = result.Profile.Traces, len(result.Profile.Nodes)
+	}
+	out.wall, out.cpu = median(walls), median(cpus)
+	return out, nil
+}
+
+// cold measures the query of a month with nothing in memory: the page cache is dropped, if
+// that is allowed, and the directory is opened.
+func (f *field) cold(ctx context.Context, rounds int) (float64, error) {
+	var walls []float64
+	for range rounds {
+		_ = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) // else it is only opened anew
+		begin := time.Now()
+		r, err := store.OpenReader(f.dir, store.Options{Now: f.clock})
+		if err != nil {
+			return 0, err
+		}
+		_, err = query.Local{Reader: r}.Profile(ctx, query.Selection{Page: monthPage, Since: f.now.Add(-30 * 24 * time.Hour)}, nil)
+		if err := errors.Join(err, r.Close()); err != nil {
+			return 0, err
+		}
+		walls = append(walls, time.Since(begin).Seconds())
+	}
+	return median(walls), nil
+}
+
+// mergePprofs returns the processor time to parse and merge n pprofs of a page.
+func mergePprofs(traces []trace, page string, n int) (cpu float64, merged int, err error) {
+	forms, err := encodeAll(traces)
+	if err != nil {
+		return 0, 0, err
+	}
+	var of [][]byte
+	for i, t := range traces {
+		decoded, err := encode.DecodeTraceJSON(t.json, encode.Limits{})
+		if err != nil {
+			return 0, 0, err
+		}
+		if decoded.Context.Page == page {
+			of = append(of, forms[i].pprof)
+		}
+	}
+	n = max(n, 1)
+	u, err := measure(func() error {
+		profiles := make([]*profile.Profile, n)
+		for i := range profiles {
+			if profiles[i], err = profile.Parse(bytes.NewReader(of[i%len(of)])); err != nil {
+				return err
+			}
+		}
+		_, err := profile.Merge(profiles)
+		return err
+	})
+	return u.cpu, n, err
+}
+
+const monthPage = "/month"
+
+// fillMonth stores traces of one page of 30 days, which have so many stacks together.
+func fillMonth(ctx context.Context, dir string, stacks int) (*field, error) {
+	f := &field{dir: dir, now: filling()}
+	s, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	n := 0
+	for hour := range 30 * 24 {
+		f.now = filling().Add(time.Duration(hour) * time.Hour)
+		var recs []store.Record
+		for range 20 {
+			rec, err := syntheticTrace(rng, stacks)
+			if err != nil {
+				return nil, err
+			}
+			recs = append(recs, rec)
+			n++
+		}
+		if _, err := s.Append(ctx, recs); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if err := errors.Join(s.Maintain(ctx), s.Roll(ctx)); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return f, f.finish(s, n)
+}
+
+// syntheticTrace returns a trace with 200 of so many stacks, some seen more often than
+// others. Stack k is that of k/3 with another call on top, so that they share callers.
+func syntheticTrace(rng *rand.Rand, stacks int) (store.Record, error) {
+	t := &trie.Trace{Trie: *trie.New()}
+	var id store.ID
+	binary.BigEndian.PutUint64(id.View[:], rng.Uint64())
+	binary.BigEndian.PutUint64(id.View[8:], rng.Uint64())
+	c := &t.Context
+	c.Page, c.ViewID, c.Interval, c.Release = monthPage, string(id.View[:]), 10_000, "r"+fmt.Sprint(rng.IntN(2))
+	c.Labels = trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[rng.IntN(2)])
+	time := int64(0)
+	for range 200 {
+		k := rng.IntN(stacks)
+		if rng.IntN(2) == 0 {
+			k = rng.IntN(max(stacks/20, 1))
+		}
+		var stack []trie.Frame
+		for ; k > 0; k /= 3 {
+			stack = append([]trie.Frame{{Name: fmt.Sprintf("f%d", k), Resource: "https://x.example/app.js", Line: uint32(k), Column: 1}}, stack...)
+		}
+		time += 5000 + rng.Int64N(10_000)
+		t.Samples = append(t.Samples, trie.Sample{Time: time, Node: t.Insert(stack...)})
+	}
+	payload, err := encode.EncodeTrace(t)
+	return store.Record{ID: id, Pages: []string{monthPage}, Payload: payload}, err
+}

@@ -1,0 +1,109 @@
+package loadgen
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Tags of the binary format, see docs/format.md.
+const (
+	magicBytes    = 5
+	tagContext    = 0x12
+	tagPage       = 0x0a
+	tagViewID     = 0x12
+	tagChunk      = 0x18
+	tagTimeOrigin = 0x20
+)
+
+// newChunk prepares t to be sent. Its context must have none of what differs from one
+// view to the next.
+func newChunk(t *trie.Trace, f form) (chunk, error) {
+	if f == formJSON {
+		object, err := json.Marshal(newEnvelope(t))
+		if err != nil {
+			return chunk{}, err
+		}
+		return chunk{trace: t, form: f, tail: object[len("{"):]}, nil
+	}
+	doc, err := encode.EncodeTrace(t)
+	if err != nil {
+		return chunk{}, err
+	}
+	// The fields of a context stand in the order of their numbers, and what is left out of
+	// it has the lowest.
+	if len(doc) <= magicBytes || doc[magicBytes] != tagContext {
+		return chunk{}, errors.New("the document does not begin with its context")
+	}
+	length, n := binary.Uvarint(doc[magicBytes+1:])
+	at := magicBytes + 1 + n
+	if n <= 0 || length > uint64(len(doc)-at) {
+		return chunk{}, errors.New("the length of the context is wrong")
+	}
+	end := at + int(length)
+	return chunk{trace: t, form: f, tail: doc[at:end], rest: doc[end:]}, nil
+}
+
+// stamp is in what the traces of page views differ.
+type stamp struct {
+	page   string
+	view   [16]byte
+	number int   // of the chunk
+	origin int64 // µs of the Unix epoch
+}
+
+// append appends the trace c of the view s to dst.
+func (c *chunk) append(dst []byte, s stamp) []byte {
+	if c.form == formJSON {
+		return c.appendJSON(dst, s)
+	}
+	var room [128]byte
+	head := appendText(room[:0], tagPage, s.page)
+	head = appendText(head, tagViewID, string(s.view[:]))
+	if s.number > 0 {
+		head = binary.AppendUvarint(append(head, tagChunk), uint64(s.number))
+	}
+	head = binary.AppendUvarint(append(head, tagTimeOrigin), uint64(s.origin))
+	dst = append(dst, 0x0d, 'F', 'T', 'R', encode.FormatVersion, tagContext)
+	dst = binary.AppendUvarint(dst, uint64(len(head)+len(c.tail)))
+	dst = append(append(dst, head...), c.tail...)
+	return append(dst, c.rest...)
+}
+
+func appendText(dst []byte, tag byte, s string) []byte {
+	return append(binary.AppendUvarint(append(dst, tag), uint64(len(s))), s...)
+}
+
+func (c *chunk) appendJSON(dst []byte, s stamp) []byte {
+	dst = append(append(dst, `{"page":"`...), s.page...)
+	dst = append(dst, `","viewId":"`...)
+	dst = hex.AppendEncode(dst, s.view[:])
+	dst = strconv.AppendInt(append(dst, `","chunk":`...), int64(s.number), 10)
+	dst = strconv.AppendFloat(append(dst, `,"timeOrigin":`...), milliseconds(s.origin), 'f', 3, 64)
+	return append(append(dst, ','), c.tail...)
+}
+
+// appendBody appends what a request says for the given traces, and returns the content
+// type of that.
+func appendBody(dst []byte, f form, traces []delivery, scratch *[]byte) ([]byte, string) {
+	if len(traces) == 1 {
+		return traces[0].append(dst), string(f)
+	}
+	for _, d := range traces {
+		if f == formJSON {
+			dst = append(d.append(dst), '\n')
+			continue
+		}
+		*scratch = d.append((*scratch)[:0])
+		dst = append(binary.AppendUvarint(dst, uint64(len(*scratch))), *scratch...)
+	}
+	if f == formJSON {
+		return dst, "application/x-ndjson"
+	}
+	return dst, string(f)
+}

@@ -1,0 +1,116 @@
+package loadgen
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+)
+
+// client sends one request after the other over one connection. [http.Client] would take
+// about as much of the machine as the daemon does.
+type client struct {
+	addr, path string
+
+	conn net.Conn // nil if there is none
+	in   *bufio.Reader
+	used time.Time
+	head []byte
+	body bytes.Buffer
+}
+
+const (
+	dialTimeout   = 2 * time.Second
+	answerTimeout = 60 * time.Second
+	// idleTimeout is less than that of the daemon: a request on a connection that it is
+	// about to close would have no clear outcome.
+	idleTimeout = 30 * time.Second
+)
+
+// answer is what became of an attempt.
+type answer struct {
+	status int           // 0 if there was none
+	after  time.Duration // that it asks for before the next attempt
+	body   []byte        // good until the next request
+	sent   bool          // the daemon may have got the request
+}
+
+// post sends a body. An error is one of the connection.
+func (c *client) post(body []byte, contentType string) (a answer, err error) {
+	if c.conn != nil && c.stale() {
+		c.close()
+	}
+	if c.conn == nil {
+		if c.conn, err = net.DialTimeout("tcp", c.addr, dialTimeout); err != nil {
+			c.conn = nil
+			return a, err
+		}
+		c.in = bufio.NewReader(c.conn)
+	}
+	a, err = c.exchange(body, contentType)
+	c.used = time.Now()
+	if err != nil {
+		c.close()
+	}
+	return a, err
+}
+
+// stale reports whether the connection is not to be used again. One that the daemon has
+// closed in the meantime would cost an attempt, and nobody could say what became of that.
+func (c *client) stale() bool {
+	const short = 100 * time.Millisecond // in which it is not worth while to look
+	switch idle := time.Since(c.used); {
+	case idle > idleTimeout:
+		return true
+	case idle < short:
+		return false
+	}
+	if c.conn.SetReadDeadline(time.Now().Add(50*time.Microsecond)) != nil {
+		return true
+	}
+	_, err := c.in.Peek(1)
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+func (c *client) exchange(body []byte, contentType string) (answer, error) {
+	a := answer{sent: true}
+	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
+		return a, err
+	}
+	c.head = append(append(append(c.head[:0], "POST "...), c.path...), " HTTP/1.1\r\nHost: "...)
+	c.head = append(append(append(c.head, c.addr...), "\r\nContent-Type: "...), contentType...)
+	c.head = strconv.AppendInt(append(c.head, "\r\nContent-Length: "...), int64(len(body)), 10)
+	c.head = append(c.head, "\r\n\r\n"...)
+	parts := net.Buffers{c.head, body}
+	if _, err := parts.WriteTo(c.conn); err != nil {
+		return a, err
+	}
+	res, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return a, err
+	}
+	c.body.Reset()
+	if _, err := c.body.ReadFrom(io.LimitReader(res.Body, 1<<20)); err != nil {
+		return a, err
+	}
+	a.status, a.body = res.StatusCode, c.body.Bytes()
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
+		a.after = time.Duration(s) * time.Second
+	}
+	if res.Close {
+		c.close()
+	}
+	return a, nil
+}
+
+func (c *client) close() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+		c.conn = nil
+	}
+}

@@ -1,0 +1,166 @@
+package loadgen
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// expectation knows what profiles have to be.
+type expectation struct {
+	variants []variant
+	stored   [][]*trie.Trace        // by variant and chunk: as the daemon stores it
+	views    map[seen]*trie.Profile // of one page view
+}
+
+// seen is one page view, as far as it is stored, as a question sees it. The page of the
+// question is left out, so that views of all pages have it in common.
+type seen struct {
+	question question
+	variant  int
+	chunks   uint8
+}
+
+// newExpectation receives each chunk once, by the very code of the daemon, which says
+// what is stored of it. Neither the store nor the queries, which are what is checked,
+// have a part in that.
+func newExpectation(variants []variant) (*expectation, error) {
+	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), views: map[seen]*trie.Profile{}}
+	var got kept
+	receiver := collect.New(collect.Options{Store: &got})
+	for i, v := range variants {
+		for k := range v.chunks {
+			s := stamp{page: PageName(0), number: k}
+			s.view[0] = 0xff // or it would be taken for a text
+			r, err := http.NewRequest(http.MethodPost, "/v1/traces", bytes.NewReader(v.chunks[k].append(nil, s)))
+			if err != nil {
+				return nil, err
+			}
+			r.Header.Set("Content-Type", string(v.chunks[k].form))
+			got.payload = nil
+			var w discard
+			receiver.ServeHTTP(&w, r)
+			if w.status != http.StatusAccepted || got.payload == nil {
+				return nil, fmt.Errorf("variant %d, chunk %d: it would be refused with status %d: %s", i, k, w.status, &w.body)
+			}
+			doc, err := encode.DecodeBinary(got.payload, encode.Limits{})
+			if err != nil {
+				return nil, fmt.Errorf("variant %d, chunk %d: %w", i, k, err)
+			}
+			x.stored[i] = append(x.stored[i], doc.Trace)
+		}
+	}
+	return x, nil
+}
+
+// kept is a store that keeps what it got last, and can do nothing else.
+type kept struct {
+	collect.Store
+	payload []byte
+}
+
+func (k *kept) Append(_ context.Context, recs []store.Record) (store.AppendResult, error) {
+	k.payload = recs[0].Payload
+	return store.AppendResult{Stored: len(recs)}, nil
+}
+
+// discard is an answer that nobody waits for.
+type discard struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (d *discard) Header() http.Header {
+	if d.header == nil {
+		d.header = http.Header{}
+	}
+	return d.header
+}
+
+func (d *discard) WriteHeader(status int)         { d.status = status }
+func (d *discard) Write(data []byte) (int, error) { return d.body.Write(data) }
+
+// view returns what q sees of one page view.
+func (x *expectation) view(q question, variant int, chunks uint8) *trie.Profile {
+	q.page = PageName(0)
+	key := seen{q, variant, chunks}
+	p := x.views[key]
+	if p == nil {
+		m := trie.NewMerger()
+		for k, t := range x.stored[variant] {
+			if chunks>>k&1 == 0 {
+				continue
+			}
+			m.AddTrace(t, func(s trie.Slice) int {
+				if !q.takes(s, &t.Context) {
+					return -1
+				}
+				return m.Group(q.labels(s, &t.Context))
+			})
+		}
+		p = m.Profile()
+		x.views[key] = p
+	}
+	return p
+}
+
+// bounds returns the least and the most that the answer to q may be. They are the same
+// profile if there is no doubt about any view.
+func (x *expectation) bounds(q question, views map[tally]uint64) (least, most *trie.Profile) {
+	low, high := trie.NewMerger(), trie.NewMerger()
+	doubt := false
+	for t := range views {
+		doubt = doubt || t.unclear != 0 || t.split
+	}
+	for t, n := range views {
+		if t.acked != 0 {
+			low.AddProfile(times(x.view(q, t.variant, t.acked), n, q))
+		}
+		switch {
+		case !doubt:
+		case t.split: // each chunk may count as a view
+			for k := range maxChunks {
+				if bit := uint8(1) << k; (t.acked|t.unclear)&bit != 0 {
+					high.AddProfile(times(x.view(q, t.variant, bit), n, q))
+				}
+			}
+		default:
+			high.AddProfile(times(x.view(q, t.variant, t.acked|t.unclear), n, q))
+		}
+	}
+	if !doubt {
+		return low.Profile(), low.Profile()
+	}
+	return low.Profile(), high.Profile()
+}
+
+// times returns p n times, for the page of q.
+func times(p *trie.Profile, n uint64, q question) *trie.Profile {
+	k := int64(n)
+	out := &trie.Profile{Trie: p.Trie, Views: k * p.Views, Traces: k * p.Traces}
+	for i := range p.Groups {
+		from := &p.Groups[i]
+		c := from.Coverage
+		to := trie.Group{Labels: append(trie.Labels(nil), from.Labels...), Coverage: trie.Coverage{
+			Views: k * c.Views, Traces: k * c.Traces, Stackless: k * c.Stackless,
+			Idle: k * c.Idle, Unsampled: k * c.Unsampled, Truncated: k * c.Truncated,
+		}}
+		for j := range to.Labels {
+			if to.Labels[j].Key == "page" {
+				to.Labels[j].Value = q.page
+			}
+		}
+		for node, w := range from.Weights.All() {
+			to.Weights.Add(node, trie.Weight{Self: k * w.Self, Samples: k * w.Samples, Reach: k * w.Reach})
+		}
+		out.Groups = append(out.Groups, to)
+	}
+	return out
+}

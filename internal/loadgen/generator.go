@@ -1,0 +1,269 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Options say what is sent. Addr, Traces and one of For and Count are required; a zero
+// field means the default that stands beside it, none if there is no default.
+type Options struct {
+	Addr        string        // HOST:PORT of the daemon's public address
+	Key         string        // that the daemon asks for
+	Traces      []*trie.Trace // what is replayed; each needs samples
+	Rate        float64       // 1,000 traces a second
+	For         time.Duration // end after this time
+	Count       uint64        // end after so many traces, repeats included
+	Connections int           // 64: also the most requests under way
+	Batch       int           // 1 trace in a request
+	JSON        bool          // send JSON, not the binary format
+	Pages       int           // 200
+	Zipf        float64       // 1.1: page k, from 0, comes as often as (k+1)^-Zipf says; above 1
+	Repeat      float64       // share of requests that are delivered twice
+	Retry       bool          // send again what was refused with 408, 429 or 5xx, or not answered
+	Variants    int           // 4 variants of each trace
+	Seed        uint64        // of all that is drawn but the ids of the page views
+	Partition   time.Duration // 1 h: of the daemon. Chunks in different partitions make two views
+}
+
+func (o Options) withDefaults() (Options, error) {
+	setDefault(&o.Rate, 1000)
+	setDefault(&o.Connections, 64)
+	setDefault(&o.Batch, 1)
+	setDefault(&o.Pages, 200)
+	setDefault(&o.Zipf, 1.1)
+	setDefault(&o.Variants, 4)
+	setDefault(&o.Partition, time.Hour)
+	switch {
+	case len(o.Traces) == 0:
+		return o, errors.New("no traces to replay")
+	case !(o.Rate > 0 && o.Rate <= 1e6):
+		return o, fmt.Errorf("a rate of %g traces a second: it must be above 0, up to a million", o.Rate)
+	case o.For <= 0 && o.Count == 0:
+		return o, errors.New("neither a duration nor a number of traces")
+	case o.Connections < 1 || o.Batch < 1 || o.Pages < 1 || o.Variants < 1 || o.Partition < time.Minute:
+		return o, errors.New("connections, batch, pages and variants must be above 0, and a partition a minute or more")
+	case !(o.Zipf > 1):
+		return o, fmt.Errorf("an exponent of %g: it must be above 1", o.Zipf)
+	case !(o.Repeat >= 0 && o.Repeat <= 1):
+		return o, fmt.Errorf("a share of %g repeats: it must be from 0 to 1", o.Repeat)
+	}
+	return o, nil
+}
+
+func setDefault[T comparable](p *T, v T) {
+	if *p == *new(T) {
+		*p = v
+	}
+}
+
+// form returns how traces are written.
+func (o Options) form() form {
+	if o.JSON {
+		return formJSON
+	}
+	return formBinary
+}
+
+// Generator sends traces. Make it with [New].
+type Generator struct {
+	Latency Histogram // of requests that were accepted, from when they were due, retries included
+	Recent  Histogram // the same since whoever shows how things go has reset it
+
+	opts     Options
+	variants []variant
+	ledger   *ledger
+	interval time.Duration // between requests
+	backoff  time.Duration // before the first retry; doubled for each after it
+
+	allSent chan struct{} // closed when all is sent but for retries
+
+	turn     sync.Mutex // of who waits for the next request to be due; guards what follows
+	sequence *sequence
+	started  time.Time
+	sent     uint64 // requests that were due and taken
+
+	mu       sync.Mutex
+	retries  []*request // by when they are to be sent
+	underWay int
+	wrong    []string // answers that can not be
+	elapsed  time.Duration
+}
+
+// New prepares a Generator. It takes some seconds for thousands of traces.
+func New(o Options) (*Generator, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	rnd := rand.New(rand.NewPCG(o.Seed, 0))
+	g := &Generator{opts: o, ledger: newLedger(o.Partition), backoff: time.Second, allSent: make(chan struct{})}
+	g.interval = time.Duration(float64(o.Batch) / o.Rate * float64(time.Second))
+	if g.variants, err = newVariants(o.Traces, o.Variants, o.form(), rnd); err != nil {
+		return nil, err
+	}
+	g.sequence = newSequence(o, g.variants, rnd)
+	return g, nil
+}
+
+// Counts returns what was sent and answered so far.
+func (g *Generator) Counts() Counts { return g.ledger.Counts() }
+
+// Stored returns how many distinct traces are stored for sure, and how many more may be,
+// once [Generator.Run] has returned.
+func (g *Generator) Stored() (sure, more uint64) {
+	sure, more, _ = g.ledger.stored()
+	return sure, more
+}
+
+// Restarting notes that the daemon is about to be restarted, or was. Chunks of a view
+// that came before and after may be in different partitions.
+func (g *Generator) Restarting() { g.ledger.boundary(time.Now()) }
+
+// Run sends what the options say, and returns when all of it has been answered, or given
+// up. When ctx is done, nothing more is sent, and what is under way is finished.
+func (g *Generator) Run(ctx context.Context) {
+	g.started = time.Now()
+	var all sync.WaitGroup
+	for range g.opts.Connections {
+		all.Go(func() { g.send(ctx) })
+	}
+	all.Wait()
+	g.elapsed = min(time.Since(g.started), g.elapsedMost())
+	g.closeSent()
+	for _, d := range g.sequence.rest() {
+		g.ledger.drop(d)
+	}
+	for _, r := range g.retries { // ctx is done
+		g.giveUp(r, refused, time.Time{})
+	}
+	unsent := max(g.due(), g.sent) - g.sent
+	g.ledger.count(func(c *Counts) { c.Unsent = unsent * uint64(g.opts.Batch) })
+}
+
+// Sent returns a channel that is closed when all is sent, but for what is to be sent
+// again.
+func (g *Generator) Sent() <-chan struct{} { return g.allSent }
+
+func (g *Generator) closeSent() {
+	select {
+	case <-g.allSent:
+	default:
+		close(g.allSent)
+	}
+}
+
+// elapsedMost returns how long the load lasts by its options.
+func (g *Generator) elapsedMost() time.Duration {
+	if g.opts.For > 0 {
+		return g.opts.For
+	}
+	return 100 * 365 * 24 * time.Hour
+}
+
+// Elapsed returns how long the load lasted, without the time in which the last retries
+// were awaited.
+func (g *Generator) Elapsed() time.Duration { return g.elapsed }
+
+// due returns how many requests were due.
+func (g *Generator) due() uint64 {
+	n := uint64(g.elapsed / g.interval)
+	if g.opts.Count > 0 {
+		n = min(n, g.requests())
+	}
+	return n
+}
+
+// over reports whether the next request, due at the given time, is not sent any more.
+func (g *Generator) over(due, now time.Time) bool {
+	if g.opts.Count > 0 && g.sent >= g.requests() {
+		return true
+	}
+	end := g.started.Add(g.elapsedMost())
+	return !due.Before(end) || now.After(end.Add(nap)) // who waits for the last may wake up late
+}
+
+// requests returns after how many requests the load ends if that is asked for.
+func (g *Generator) requests() uint64 {
+	return (g.opts.Count + uint64(g.opts.Batch) - 1) / uint64(g.opts.Batch)
+}
+
+// send sends requests over one connection until there are no more.
+func (g *Generator) send(ctx context.Context) {
+	c := client{addr: g.opts.Addr, path: "/v1/traces"}
+	if g.opts.Key != "" {
+		c.path += "?key=" + g.opts.Key
+	}
+	defer c.close()
+	var body, scratch []byte
+	for r := g.take(ctx); r != nil; r = g.take(ctx) {
+		var contentType string
+		body, contentType = appendBody(body[:0], g.opts.form(), r.traces, &scratch)
+		began := time.Now()
+		a, err := c.post(body, contentType)
+		g.ledger.count(func(n *Counts) {
+			n.Requests++
+			n.Bytes += uint64(len(body))
+		})
+		g.conclude(r, a, err, began)
+	}
+}
+
+// nap is the longest sleep of whoever waits for the next request: a retry may become due
+// in the meantime.
+const nap = 20 * time.Millisecond
+
+// take returns the next request once it is due, or nil if there are no more.
+func (g *Generator) take(ctx context.Context) *request {
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	for {
+		r, wait := g.next(ctx, time.Now())
+		if r != nil || wait < 0 {
+			return r
+		}
+		time.Sleep(min(wait, nap))
+	}
+}
+
+// next returns a request that is due, or how long it is until one may be; below 0 says
+// never. g.turn is held.
+func (g *Generator) next(ctx context.Context, now time.Time) (*request, time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil, -1
+	}
+	wait := nap
+	if len(g.retries) > 0 {
+		r := g.retries[0]
+		if wait = r.at.Sub(now); wait <= 0 {
+			g.retries = g.retries[1:]
+			g.underWay++
+			return r, 0
+		}
+	}
+	due := g.started.Add(time.Duration(g.sent) * g.interval)
+	if g.over(due, now) {
+		g.closeSent()
+		if len(g.retries) == 0 && g.underWay == 0 {
+			return nil, -1
+		}
+		return nil, wait
+	}
+	if w := due.Sub(now); w > 0 {
+		return nil, min(w, wait)
+	}
+	g.sent++
+	g.underWay++
+	r := g.sequence.next(now, g.ledger.open)
+	r.due = due
+	g.ledger.count(func(c *Counts) { c.Traces += uint64(len(r.traces)) })
+	return r, 0
+}

@@ -1,0 +1,177 @@
+package loadgen
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// fate is what became of a delivery.
+type fate int
+
+const (
+	refused fate = iota // it is known not to be stored
+	unclear             // it may be stored
+	acked               // it is stored
+)
+
+// Counts say what was sent and answered so far.
+type Counts struct {
+	Traces       uint64         // sent, or about to be, repeats included; not counting further attempts
+	Unsent       uint64         // traces that were due before the load was over, when all connections had others
+	Requests     uint64         // sent, further attempts included
+	Acknowledged uint64         // traces that answers called accepted
+	Duplicates   uint64         // of these, that were there already, say the answers
+	Rejected     uint64         // traces of accepted requests that answers called rejected
+	Refused      map[int]uint64 // requests by the status of their answer
+	Broken       uint64         // requests whose connection broke before there was an answer
+	Unconnected  uint64         // requests for which there was no connection
+	Retries      uint64         // attempts after the first
+	GivenUp      uint64         // traces for which the last attempt was not accepted
+	Bytes        uint64         // of bodies sent
+}
+
+// tally says of what views are equal: their page, what they hold and what became of it.
+type tally struct {
+	rank, variant int
+	acked         uint8 // chunks that are stored
+	unclear       uint8 // further chunks that may be
+	split         bool  // the chunks may be in different partitions, so that the view may count twice
+}
+
+// ledger notes what became of each trace. It keeps the views that are under way, and of
+// the others how many are alike.
+type ledger struct {
+	partition time.Duration
+
+	mu         sync.Mutex
+	counts     Counts
+	views      map[tally]uint64
+	boundaries []time.Time // between partitions, beside those that the clock makes
+	traces     uint64      // distinct ones that are stored for sure
+	unclear    uint64      // further ones that may be
+	doubted    uint64      // of traces, those of which an earlier attempt was unclear
+}
+
+func newLedger(partition time.Duration) *ledger {
+	return &ledger{partition: partition, views: map[tally]uint64{}, counts: Counts{Refused: map[int]uint64{}}}
+}
+
+// count changes the counts.
+func (l *ledger) count(f func(*Counts)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(&l.counts)
+}
+
+// Counts returns what was sent and answered so far.
+func (l *ledger) Counts() Counts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.counts
+	c.Refused = maps.Clone(c.Refused)
+	return c
+}
+
+// boundary notes that what comes after t may be in another partition than what came
+// before.
+func (l *ledger) boundary(t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.boundaries = append(l.boundaries, t)
+}
+
+// open notes that n more traces of v will be sent.
+func (l *ledger) open(v *view, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v.open += n
+}
+
+// settle notes what became of a delivery that began and ended at the given times. last
+// says that there will be no further attempt.
+func (l *ledger) settle(d delivery, f fate, began, ended time.Time, last bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, bit := d.view, uint8(1)<<d.number
+	switch f {
+	case acked:
+		v.acked |= bit
+	case unclear:
+		v.unclear |= bit
+	}
+	if f != refused {
+		if v.first.IsZero() || began.Before(v.first) {
+			v.first = began
+		}
+		if ended.After(v.last) {
+			v.last = ended
+		}
+	}
+	if last {
+		l.close(v)
+	}
+}
+
+// drop notes that a delivery will not be sent after all.
+func (l *ledger) drop(d delivery) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.close(d.view)
+}
+
+// close notes that one delivery of v is over.
+func (l *ledger) close(v *view) {
+	if v.open--; v.open > 0 {
+		return
+	}
+	l.doubted += uint64(members(v.unclear & v.acked))
+	v.unclear &^= v.acked
+	if v.acked|v.unclear == 0 {
+		return
+	}
+	t := tally{rank: v.rank, variant: v.variant, acked: v.acked, unclear: v.unclear}
+	t.split = members(v.acked|v.unclear) > 1 && l.crosses(v.first, v.last)
+	l.views[t]++
+	l.traces += uint64(members(v.acked))
+	l.unclear += uint64(members(v.unclear))
+}
+
+// crosses reports whether a partition may have ended between from and to.
+func (l *ledger) crosses(from, to time.Time) bool {
+	if !from.Truncate(l.partition).Equal(to.Truncate(l.partition)) {
+		return true
+	}
+	return slices.ContainsFunc(l.boundaries, func(b time.Time) bool { return !b.Before(from) && !b.After(to) })
+}
+
+// members returns the size of a set of chunks.
+func members(set uint8) (n int) {
+	for i := range maxChunks {
+		n += int(set >> i & 1)
+	}
+	return n
+}
+
+// stored returns how many distinct traces are stored for sure, and how many more may be.
+// Of the former, doubted may have been stored before the answer that says so.
+func (l *ledger) stored() (sure, more, doubted uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.traces, l.unclear, l.doubted
+}
+
+// tallies returns the views that are over, by the rank of their page.
+func (l *ledger) tallies() map[int]map[tally]uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := map[int]map[tally]uint64{}
+	for t, n := range l.views {
+		if out[t.rank] == nil {
+			out[t.rank] = map[tally]uint64{}
+		}
+		out[t.rank][t] = n
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package loadgen
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// question is what the daemon is asked for one page.
+type question struct {
+	page    string
+	grouped bool       // keep page, release and features apart
+	feature string     // "" for all
+	label   trie.Label // the zero Label for all
+}
+
+// questionsOf returns what is asked about a page. About the pages that most views are of
+// it is more, for what only some of the time of a view answers.
+func questionsOf(page string, rank int) []question {
+	all := []question{{page: page, grouped: true}}
+	if rank < 2 {
+		all = append(all,
+			question{page: page},
+			question{page: page, feature: features[0]},
+			question{page: page, label: trie.Label{Key: "device", Value: devices[0]}},
+			question{page: page, label: trie.Label{Key: "phase", Value: "load"}, grouped: true},
+			question{page: page, label: trie.Label{Key: "release", Value: releases[0]}})
+	}
+	return all
+}
+
+// path returns the path and query of the request that asks q.
+func (q question) path(since time.Time) string {
+	v := url.Values{"page": {q.page}, "format": {"trie"}, "grouped": {strconv.FormatBool(q.grouped)}}
+	if q.feature != "" {
+		v.Set("feature", q.feature)
+	}
+	if q.label.Key != "" {
+		v.Set("label", q.label.Key+"="+q.label.Value)
+	}
+	if !since.IsZero() {
+		v.Set("since", since.UTC().Format(time.RFC3339Nano))
+	}
+	return "/api/v1/profile?" + v.Encode()
+}
+
+// takes reports whether q asks for a slice of a trace with the context c.
+func (q question) takes(s trie.Slice, c *trie.Context) bool {
+	if q.feature != "" && !slices.Contains(s.Features, q.feature) {
+		return false
+	}
+	switch q.label.Key {
+	case "":
+		return true
+	case "release":
+		return c.Release == q.label.Value
+	}
+	return cmp.Or(s.Labels.Value(q.label.Key), c.Labels.Value(q.label.Key)) == q.label.Value
+}
+
+// labels returns the labels of the group that a slice of a trace with the context c is in.
+func (q question) labels(s trie.Slice, c *trie.Context) trie.Labels {
+	if !q.grouped {
+		return nil
+	}
+	l := trie.MakeLabels("page", q.page, "release", c.Release)
+	if q.feature != "" {
+		return append(l, trie.Label{Key: "feature", Value: q.feature}).Sort()
+	}
+	for _, f := range s.Features {
+		l = append(l, trie.Label{Key: "feature", Value: f})
+	}
+	return l.Sort()
+}

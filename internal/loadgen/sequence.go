@@ -1,0 +1,158 @@
+package loadgen
+
+import (
+	crand "crypto/rand"
+	"math/rand/v2"
+	"time"
+)
+
+// view is one page view, on its way.
+type view struct {
+	stamp
+	rank    int // of its page
+	variant int
+
+	// The rest is the ledger's: what became of the chunks, which are bits of sets.
+	open        int // deliveries of which it is not known yet
+	acked       uint8
+	unclear     uint8     // may have come without an acknowledgement
+	first, last time.Time // between which all of it came
+}
+
+// delivery is one trace in one request.
+type delivery struct {
+	view   *view
+	chunk  *chunk
+	number int // of the chunk
+}
+
+// append appends the trace as it is sent to dst.
+func (d delivery) append(dst []byte) []byte {
+	s := d.view.stamp
+	s.number = d.number
+	return d.chunk.append(dst, s)
+}
+
+// request is one request, which may be sent more than once.
+type request struct {
+	traces  []delivery
+	due     time.Time // when it was to be sent first
+	at      time.Time // when it is to be sent again
+	attempt int       // from 0
+}
+
+// later is how many traces after it the repeat of a request follows, or the next chunk of
+// a view that has more.
+const later = 50
+
+// sequence makes one request after the other. It is not for concurrent use.
+type sequence struct {
+	rnd      *rand.Rand
+	ids      *rand.ChaCha8
+	zipf     *rand.Zipf
+	pages    []string
+	variants []variant
+	batch    int
+	repeat   float64 // share of requests that are delivered twice
+
+	made    int // traces
+	again   *request
+	chunks  queue[delivery]
+	repeats queue[*request]
+}
+
+// queue holds what follows some requests later, in order.
+type queue[E any] []struct {
+	at   int // number of the trace
+	what E
+}
+
+func (q *queue[E]) push(at int, what E) {
+	*q = append(*q, struct {
+		at   int
+		what E
+	}{at, what})
+}
+
+// pop returns the first of q if its time has come.
+func (q *queue[E]) pop(now int) (what E, ok bool) {
+	if len(*q) == 0 || (*q)[0].at > now {
+		return what, false
+	}
+	what, *q = (*q)[0].what, (*q)[1:]
+	return what, true
+}
+
+// newSequence returns a sequence that is the same for equal options, but for the ids of
+// the views: those of two runs may not be equal.
+func newSequence(o Options, variants []variant, rnd *rand.Rand) *sequence {
+	var seed [32]byte
+	_, _ = crand.Read(seed[:]) // which never fails
+	return &sequence{
+		rnd: rnd, ids: rand.NewChaCha8(seed), zipf: newZipf(rnd, o.Zipf, o.Pages), pages: pageNames(o.Pages),
+		variants: variants, batch: o.Batch, repeat: o.Repeat,
+	}
+}
+
+// next returns the next request. open is called with each view for each of its traces
+// that will be sent, before that is.
+func (s *sequence) next(now time.Time, open func(*view, int)) *request {
+	s.made += s.batch
+	if r := s.again; r != nil {
+		s.again = nil
+		return r
+	}
+	if r, ok := s.repeats.pop(s.made); ok {
+		return r
+	}
+	r := &request{}
+	for len(r.traces) < s.batch {
+		d, ok := s.chunks.pop(s.made)
+		if !ok {
+			d = s.newView(now, open)
+		}
+		r.traces = append(r.traces, d)
+	}
+	if s.rnd.Float64() < s.repeat {
+		for _, d := range r.traces {
+			open(d.view, 1)
+		}
+		twin := &request{traces: r.traces}
+		if s.rnd.IntN(2) == 0 { // both may be under way at once
+			s.again = twin
+		} else {
+			s.repeats.push(s.made+later, twin)
+		}
+	}
+	return r
+}
+
+// newView returns the first delivery of a new page view.
+func (s *sequence) newView(now time.Time, open func(*view, int)) delivery {
+	v := &view{rank: int(s.zipf.Uint64()), variant: s.rnd.IntN(len(s.variants))}
+	x := &s.variants[v.variant]
+	v.page = s.pages[v.rank]
+	_, _ = s.ids.Read(v.stamp.view[:]) // which never fails
+	v.origin = now.UnixMicro() - x.length
+	open(v, len(x.chunks))
+	for i := range x.chunks[1:] {
+		s.chunks.push(s.made+(i+1)*later, delivery{v, &x.chunks[i+1], i + 1})
+	}
+	return delivery{v, &x.chunks[0], 0}
+}
+
+// rest returns what was to be sent later.
+func (s *sequence) rest() []delivery {
+	var out []delivery
+	for _, x := range s.chunks {
+		out = append(out, x.what)
+	}
+	if s.again != nil {
+		out = append(out, s.again.traces...)
+	}
+	for _, x := range s.repeats {
+		out = append(out, x.what.traces...)
+	}
+	s.chunks, s.again, s.repeats = nil, nil, nil
+	return out
+}

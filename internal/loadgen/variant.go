@@ -1,0 +1,147 @@
+package loadgen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// A variant is a page view that is ready to be sent any number of times: a source trace
+// with a release, labels and spans, cut into chunks.
+type variant struct {
+	chunks []chunk
+	length int64 // µs from the page's time origin to the end of the last chunk
+}
+
+// chunk is one trace of a variant, without what differs from one view to the next: page,
+// view id, number and time origin.
+type chunk struct {
+	trace *trie.Trace
+	form  form
+	tail  []byte // what follows them
+	rest  []byte // binary: what follows the context
+}
+
+// form is how traces are written.
+type form string
+
+const (
+	formBinary form = "application/x-protobuf"
+	formJSON   form = "application/json"
+)
+
+// What visitors differ in. The labels are those that the browser script sends, and
+// browser, which the daemon takes from the request otherwise.
+var (
+	releases    = []string{"2026.11.1", "2026.11.2", "2026.11.3"}
+	devices     = []string{"mobile-low", "mobile-mid", "mobile-high", "desktop-low", "desktop-mid", "desktop-high"}
+	connections = []string{"3g", "4g", "4g", "4g"}
+	navigations = []string{"navigate", "navigate", "reload", "back_forward"}
+	browsers    = []string{"Chrome 155", "Chrome 156", "Edge 156"}
+	features    = []string{"search", "menu", "checkout", "filter", "edit", "gallery"}
+	chunkCounts = []int{1, 1, 1, 1, 1, 1, 1, 2, 2, 3}
+)
+
+// maxChunks is how many chunks a view has at most. Sets of them are the bits of a byte.
+const maxChunks = 3
+
+// newVariants returns the given number of variants of each trace, those of one trace
+// apart, so that the order of the files does not matter.
+func newVariants(traces []*trie.Trace, each int, f form, rnd *rand.Rand) ([]variant, error) {
+	var out []variant
+	for range each {
+		for i, t := range traces {
+			v, err := newVariant(t, f, rnd)
+			if err != nil {
+				return nil, fmt.Errorf("trace %d: %w", i, err)
+			}
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+func newVariant(t *trie.Trace, f form, rnd *rand.Rand) (variant, error) {
+	c := trie.Context{
+		Interval: t.Context.Interval, SamplingShare: 0.05, Release: oneOf(rnd, releases), Environment: "production",
+		Labels: trie.MakeLabels("browser", oneOf(rnd, browsers), "connection", oneOf(rnd, connections),
+			"device", oneOf(rnd, devices), "navigation", oneOf(rnd, navigations)),
+		Spans: newSpans(t, rnd),
+	}
+	cost := trie.Cost{Start: 300 + rnd.Uint32N(500), Stop: 500 + rnd.Uint32N(2000), Encode: 800 + rnd.Uint32N(2000)}
+	var v variant
+	for _, part := range split(t, oneOf(rnd, chunkCounts)) {
+		part.Context, part.Cost = c, cost
+		from, to := covered(part)
+		part.Context.Spans = slices.DeleteFunc(slices.Clone(c.Spans), func(s trie.Span) bool { return s.Start >= to || s.End() <= from })
+		k, err := newChunk(part, f)
+		if err != nil {
+			return variant{}, err
+		}
+		v.chunks, v.length = append(v.chunks, k), to
+	}
+	return v, nil
+}
+
+func oneOf[E any](rnd *rand.Rand, s []E) E { return s[rnd.IntN(len(s))] }
+
+// covered returns the time [from, to) that the samples of t speak for.
+func covered(t *trie.Trace) (from, to int64) {
+	return t.Samples[0].Time, t.Samples[len(t.Samples)-1].Time + int64(t.Context.Interval)
+}
+
+// newSpans returns phases that cover the time of t, and some features within it. Every
+// fifth trace has none.
+func newSpans(t *trie.Trace, rnd *rand.Rand) []trie.Span {
+	if rnd.IntN(5) == 0 {
+		return nil
+	}
+	from, to := covered(t)
+	var spans []trie.Span
+	add := func(kind trie.SpanKind, name string, start, end float64) {
+		at := func(share float64) int64 { return from + int64(share*float64(to-from)) }
+		spans = append(spans, trie.Span{Kind: kind, Name: name, Start: at(start), Length: at(min(end, 1)) - at(start)})
+	}
+	now := 0.1 + 0.4*rnd.Float64()
+	add(trie.SpanLabel, "phase=load", 0, now)
+	for i := 0; now < 1; i++ {
+		next := now + 0.05 + 0.3*rnd.Float64()
+		add(trie.SpanLabel, []string{"phase=interaction", "phase=idle"}[i%2], now, next)
+		now = next
+	}
+	for range rnd.IntN(4) {
+		start := 0.9 * rnd.Float64()
+		add(trie.SpanFeature, oneOf(rnd, features), start, start+0.05+0.3*rnd.Float64())
+	}
+	trie.SortSpans(spans)
+	return spans
+}
+
+// split cuts t into up to n traces with about as many samples each, and the stacks that
+// these have.
+func split(t *trie.Trace, n int) []*trie.Trace {
+	n = min(n, len(t.Samples))
+	out := make([]*trie.Trace, n)
+	for i := range out {
+		part := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Interval: t.Context.Interval}}
+		nodes := map[trie.NodeID]trie.NodeID{trie.Root: trie.Root}
+		for _, s := range t.Samples[i*len(t.Samples)/n : (i+1)*len(t.Samples)/n] {
+			s.Node = copyNode(part, t, s.Node, nodes)
+			part.Samples = append(part.Samples, s)
+		}
+		out[i] = part
+	}
+	return out
+}
+
+// copyNode returns the number in to of node n of from. nodes has those that are known.
+func copyNode(to, from *trie.Trace, n trie.NodeID, nodes map[trie.NodeID]trie.NodeID) trie.NodeID {
+	if m, known := nodes[n]; known {
+		return m
+	}
+	m := to.Child(copyNode(to, from, from.Nodes[n].Parent, nodes), to.Intern(from.Frame(n)))
+	nodes[n] = m
+	return m
+}

@@ -1,0 +1,202 @@
+package loadgen
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/encode"
+)
+
+// Verdict says whether the daemon has what it acknowledged, and nothing twice.
+type Verdict struct {
+	Pages       int      // asked for
+	Questions   int      // asked
+	Traces      uint64   // distinct ones that are stored for sure, of these pages
+	Unclear     uint64   // further ones that may be stored
+	Found       uint64   // all that are stored, say the answers
+	Split       uint64   // page views of these pages that may count twice, as a partition ended between their chunks
+	Count       int      // differences
+	Differences []string // the first of them; none: all is right
+}
+
+// Scope says what is verified.
+type Scope struct {
+	QueryAddr string    // HOST:PORT of the daemon's private address
+	Since     time.Time // traces that came before are another's; zero: the daemon has none but ours
+	Pages     int       // that most views are of; 0 for all
+}
+
+// maxDifferences is how many differences a verdict names.
+const maxDifferences = 20
+
+// Verify compares what the daemon answers with what it acknowledged, after
+// [Generator.Run] has returned. An error says that it can not be asked, not that an answer
+// is wrong.
+func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
+	x, err := newExpectation(g.variants)
+	if err != nil {
+		return Verdict{}, err
+	}
+	var v Verdict
+	for _, w := range g.wrong {
+		v.add(w)
+	}
+	g.verifyDuplicates(&v)
+	byRank := g.ledger.tallies()
+	for rank := range g.opts.Pages {
+		views := byRank[rank]
+		if len(views) == 0 || s.Pages > 0 && v.Pages >= s.Pages {
+			continue
+		}
+		page := PageName(rank)
+		if p := (collect.PageRules{}).Page(page); p != page {
+			return v, fmt.Errorf("page %s would be stored as %s", page, p)
+		}
+		v.Pages++
+		for t, n := range views {
+			v.Traces += n * uint64(members(t.acked))
+			v.Unclear += n * uint64(members(t.unclear))
+			if t.split {
+				v.Split += n
+			}
+		}
+		for i, q := range questionsOf(page, rank) {
+			v.Questions++
+			traces, err := ask(ctx, x, q, views, s, &v)
+			if err != nil {
+				return v, fmt.Errorf("ask for %s: %w", q.path(s.Since), err)
+			}
+			if i == 0 { // which asks for all of the page
+				v.Found += uint64(traces)
+			}
+		}
+	}
+	if s.Since.IsZero() {
+		return v, g.verifyCatalog(ctx, s, byRank, &v)
+	}
+	return v, nil
+}
+
+func (v *Verdict) add(difference string) {
+	if v.Count++; len(v.Differences) < maxDifferences {
+		v.Differences = append(v.Differences, difference)
+	}
+}
+
+// verifyDuplicates checks that the daemon called duplicates what was one. A trace that
+// came without an acknowledgement before is one too.
+func (g *Generator) verifyDuplicates(v *Verdict) {
+	c := g.Counts()
+	sure, _, doubted := g.ledger.stored()
+	d := &differing{room: 1}
+	again := int64(c.Acknowledged) - int64(sure)
+	d.check("answers", "duplicates", int64(c.Duplicates), again, again+int64(doubted))
+	for _, what := range d.first {
+		v.add(what)
+	}
+}
+
+// ask asks one question, compares the answer with what it has to be, and returns how many
+// traces it is of.
+func ask(ctx context.Context, x *expectation, q question, views map[tally]uint64, s Scope, v *Verdict) (traces int64, err error) {
+	body, header, err := get(ctx, s.QueryAddr, q.path(s.Since))
+	if err != nil {
+		return 0, err
+	}
+	doc, err := encode.DecodeBinary(body, encode.FileLimits())
+	if err != nil {
+		return 0, err
+	}
+	if doc.Profile == nil {
+		return 0, fmt.Errorf("the answer is not a profile")
+	}
+	var stats struct{ Warnings []string }
+	if err := json.Unmarshal([]byte(header.Get("Fieldtrie-Stats")), &stats); err != nil {
+		return 0, fmt.Errorf("header Fieldtrie-Stats: %w", err)
+	}
+	name := q.path(time.Time{})
+	for _, w := range stats.Warnings {
+		v.add(name + ": warning: " + w)
+	}
+	least, most := x.bounds(q, views)
+	differences, count := compare(doc.Profile, least, most, maxDifferences)
+	for _, d := range differences {
+		v.add(name + ": " + d)
+	}
+	v.Count += count - len(differences)
+	return doc.Profile.Traces, nil
+}
+
+// verifyCatalog checks that the catalogue has our pages with all their traces, and no
+// others.
+func (g *Generator) verifyCatalog(ctx context.Context, s Scope, byRank map[int]map[tally]uint64, v *Verdict) error {
+	body, _, err := get(ctx, s.QueryAddr, "/api/v1/catalog")
+	if err != nil {
+		return fmt.Errorf("ask for the catalogue: %w", err)
+	}
+	var catalog struct {
+		Entries []struct {
+			Page, Kind string
+			Traces     int64
+		}
+		Warnings []string
+	}
+	if err := json.Unmarshal(body, &catalog); err != nil {
+		return fmt.Errorf("read the catalogue: %w", err)
+	}
+	for _, w := range catalog.Warnings {
+		v.add("catalogue: warning: " + w)
+	}
+	found := map[string]int64{}
+	for _, e := range catalog.Entries {
+		if e.Kind == "page" {
+			found[e.Page] += e.Traces
+		}
+	}
+	d := &differing{room: maxDifferences}
+	for rank, views := range byRank {
+		var sure, more int64
+		for t, n := range views {
+			sure += int64(n) * int64(members(t.acked))
+			more += int64(n) * int64(members(t.unclear))
+		}
+		d.check("catalogue: "+PageName(rank), "traces", found[PageName(rank)], sure, sure+more)
+		delete(found, PageName(rank))
+	}
+	for page, n := range found {
+		d.check("catalogue: "+page, "traces", n, 0, 0)
+	}
+	slices.Sort(d.first)
+	for _, what := range d.first {
+		v.add(what)
+	}
+	v.Count += d.count - len(d.first)
+	return nil
+}
+
+// get asks the daemon.
+func get(ctx context.Context, addr, path string) ([]byte, http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, nil, fmt.Errorf("%s: %s", res.Status, body)
+	}
+	return body, res.Header, nil
+}
