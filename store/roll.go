@@ -198,25 +198,30 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 		return nil, nil
 	}
 	var pairs []pair
-	if len(x.keys) >= foldAfter {
+	if len(x.keys) >= foldAfter*len(freshLevels()) {
 		if pairs, err = s.fold(p, x, b); err != nil {
 			return nil, err
 		}
 	}
-	key := rollupKey{page, x.mark.next, byte(rollup.Whole)}
-	packed, err := s.pack.pack(key.append(nil), b.Encode(rollup.Whole, false))
-	if err != nil {
-		return nil, err
+	for _, level := range freshLevels() {
+		key := rollupKey{page, x.mark.next, byte(level)}
+		packed, err := s.pack.pack(key.append(nil), b.Encode(level, false))
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, packed...)
+		x.keys, x.parts = append(x.keys, key), append(x.parts, len(packed))
 	}
 	grown, err := x.stacks.grown(s.pack, page)
 	if err != nil {
 		return nil, err
 	}
-	x.keys, x.parts = append(x.keys, key), append(x.parts, len(packed))
 	x.mark = mark{snapshot, x.mark.next + 1}
-	pairs = append(append(pairs, grown...), packed...)
-	return append(pairs, x.mark.pair(page)), nil
+	return append(append(pairs, grown...), x.mark.pair(page)), nil
 }
+
+// freshLevels are the rollups that a partition of traces has of a page: all that is known.
+func freshLevels() []rollup.Level { return []rollup.Level{rollup.Wide, rollup.Details} }
 
 func pageCursor(p *partition, page string, snapshot uint64) *cursor {
 	prefix := appendPagePrefix(nil, page)

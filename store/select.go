@@ -241,12 +241,14 @@ func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
 	return true, nil
 }
 
-// readFreshPage hands over what there is of a page in a partition of traces.
+// readFreshPage hands over what there is of a page in a partition of traces: its rollups,
+// and one more of the traces that came since.
 func (s *selection) readFreshPage(ctx context.Context, p *partition, page string) error {
 	b := rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups)
-	x := &pageRoll{}
+	var m mark
+	var got []Rolled
 	c := pageCursor(p, page, noSnapshot)
-	var expected uint64
+	var expected, found uint64
 	sure := false
 	s.attempt(c, func(c *cursor, db *badger.DB) error {
 		return view(db, func(txn *badger.Txn) (err error) {
@@ -255,21 +257,27 @@ func (s *selection) readFreshPage(ctx context.Context, p *partition, page string
 				return err
 			}
 			sure = err == nil
-			if x, err = s.r.readPageRoll(txn, page, b); err != nil {
+			if m, got, err = s.freshRollups(txn, page); err != nil {
 				s.bad(p.name, appendPageKey(nil, kindRollup, page), err)
-				x = &pageRoll{} // it is all in the traces
-				b = rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups)
+				m, got = mark{}, nil // it is all in the traces
 			}
 			return addOutcomes(txn, page, b)
 		})
 	})
-	t := &tail{scan: s.scan, c: c, since: x.mark.version}
+	for _, x := range got {
+		_, n := x.Record.Views()
+		found += uint64(n) // may be less than nothing for one of them, but not for all
+		if err := s.rolled(x); err != nil {
+			return err
+		}
+	}
+	s.stats.RolledUp += found
+	t := &tail{scan: s.scan, c: c, since: m.version}
 	if err := t.addTo(ctx, b); err != nil {
 		return err
 	}
 	_, n := b.Views()
-	found := uint64(max(n, 0))
-	s.stats.RolledUp += found - min(found, t.news)
+	found += uint64(n)
 	s.stats.Traces += t.news
 	if sure && found < expected {
 		s.stats.Gaps = append(s.stats.Gaps, Gap{p.name, page, expected, found})
@@ -282,6 +290,29 @@ func (s *selection) readFreshPage(ctx context.Context, p *partition, page string
 		return err
 	}
 	return s.rolled(Rolled{page, b.Stacks(), rec})
+}
+
+// freshRollups reads the rollups of a page in a partition of traces.
+func (s *selection) freshRollups(txn *badger.Txn, page string) (m mark, out []Rolled, err error) {
+	if m, err = readMark(txn, page); err != nil || m == (mark{}) {
+		return m, nil, err
+	}
+	stacks, err := s.r.readStacks(txn, page)
+	if err != nil {
+		return m, nil, err
+	}
+	keys, _ := rollupKeys(txn, page)
+	for _, k := range keys {
+		if k.level == byte(rollup.Details) && !s.want.Details {
+			continue
+		}
+		rec, err := s.r.readRollup(txn, k, stacks.Trie)
+		if err != nil {
+			return m, nil, err
+		}
+		out = append(out, Rolled{page, stacks.Trie, rec})
+	}
+	return m, out, nil
 }
 
 // isWithin reports whether all of p was received in [since, until), also what is still to
