@@ -129,12 +129,14 @@ func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) 
 		if err := r.appendAll(ctx, s, r.random(part, r.all)); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		if step == steps-1 {
-			break // what came last is not rolled up yet
-		}
 		if err := errors.Join(s.Maintain(ctx), s.Roll(ctx)); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
+	}
+	// A daemon rolls up every half minute, so that many are not rolled up yet.
+	f.now = f.now.Add(30 * time.Second)
+	if err := r.appendAll(ctx, s, r.random(n/(24*120), r.all)); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return f, f.finish(s, n)
 }
