@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -47,6 +48,32 @@ type Stats struct {
 	// Warnings name what should have been read and could not be: damaged values,
 	// partitions that can not be opened, traces lost in a crash. None: all was read.
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Read says in words what was read of a store; "" if that was traces alone.
+func (s Stats) Read() string {
+	if s.Days == 0 && s.Hours == 0 && s.RolledUp == 0 {
+		return ""
+	}
+	var parts []string
+	add := func(n uint64, one, many string) {
+		switch n {
+		case 0:
+		case 1:
+			parts = append(parts, one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(uint64(s.Days), "1 day", "days")
+	add(uint64(s.Hours), "1 hour", "hours")
+	if s.Days == 0 && s.Hours == 0 {
+		parts = append(parts, "sums")
+	} else if len(parts) > 0 {
+		parts[len(parts)-1] += " summed up"
+	}
+	add(s.Traces, "1 trace", "traces")
+	return strings.Join(parts, ", ")
 }
 
 // Entry says how many traces have a property.

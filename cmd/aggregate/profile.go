@@ -187,6 +187,9 @@ func (c *command) write(r query.Result, base *trie.Profile) error {
 	if recorded > 0 {
 		parts = append(parts, counted(r.Stats.Profiles, "profile"))
 	}
+	if read := r.Stats.Read(); read != "" {
+		parts = append(parts, "read from "+read)
+	}
 	c.wrote(strings.Join(parts, ", "))
 	return nil
 }
