@@ -63,6 +63,8 @@ type part struct {
 	// widened is set if some of it was received at another time than asked for, and cannot
 	// be told apart any more.
 	widened bool
+	// expected is how many traces of a page there should be, for a rollup that is damaged.
+	expected uint64
 }
 
 // plan chooses what a query of [since, until) reads, so that each trace is read once: the

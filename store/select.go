@@ -125,23 +125,89 @@ func (s *selection) readRolled(ctx context.Context, p *partition, parts []part) 
 		if err := ctx.Err(); err != nil || c.done {
 			return err
 		}
-		var got []Rolled
-		s.attempt(c, func(_ *cursor, db *badger.DB) error {
-			return view(db, func(txn *badger.Txn) (err error) {
-				got, err = s.rollupsOf(txn, p, page, parts)
-				return err
-			})
-		})
-		for _, x := range got {
-			if err := s.rolled(x); err != nil {
-				return err
-			}
+		if err := s.readRolledPage(ctx, c, page, parts); err != nil {
+			return err
 		}
 	}
 	if !c.done {
 		s.countParts(parts)
 	}
 	return nil
+}
+
+// readRolledPage hands over the rollups of one page. Where they are damaged, what they were
+// made of is read, if it is still there.
+func (s *selection) readRolledPage(ctx context.Context, c *cursor, page string, parts []part) error {
+	var got []Rolled
+	var failed []part
+	s.attempt(c, func(_ *cursor, db *badger.DB) error {
+		return view(db, func(txn *badger.Txn) (err error) {
+			got, failed, err = s.rollupsOf(txn, c.p, page, parts)
+			return err
+		})
+	})
+	for _, x := range got {
+		if err := s.rolled(x); err != nil {
+			return err
+		}
+	}
+	for _, x := range failed {
+		if err := s.readSources(ctx, page, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readSources reads what the rollup of x was made of, for one page.
+func (s *selection) readSources(ctx context.Context, page string, x part) error {
+	from, unpin := s.r.shelf.sourcesOf(x)
+	defer unpin()
+	if len(from) == 0 {
+		s.stats.Gaps = append(s.stats.Gaps, Gap{x.p.name + " " + timeOfMinutes(x.start).Format("2006-01-02T15:04"), page, x.expected, 0})
+		return nil
+	}
+	all := s.q.Page
+	s.q.Page, s.page = page, page
+	defer func() { s.q.Page = all }()
+	var ofTraces []*partition
+	for _, y := range from {
+		if y.span == traces {
+			ofTraces = append(ofTraces, y.p)
+		} else if err := s.readRolledPage(ctx, &cursor{p: y.p}, page, []part{y}); err != nil {
+			return err
+		}
+	}
+	return s.readAll(ctx, ofTraces)
+}
+
+// sourcesOf pins what a rollup was made of, as far as it is there: the rollups of a day's
+// partitions, or the traces.
+func (s *shelf) sourcesOf(x part) (from []part, unpin func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var pinned []*partition
+	add := func(y part) {
+		from = append(from, y)
+		y.p.pins++
+		pinned = append(pinned, y.p)
+	}
+	there := map[uint32]bool{}
+	if x.span == days {
+		eachRolled(s.sums, hours, func(p *partition, r rolled) {
+			if slices.Contains(x.has.Sources, r.Start) {
+				there[r.Start] = true
+				add(part{p: p, span: hours, start: r.Start, has: r})
+			}
+		})
+	}
+	for _, p := range s.parts {
+		start := minutes(p.start)
+		if start == x.start && x.span == hours || slices.Contains(x.has.Sources, start) && !there[start] {
+			add(part{p: p, span: traces, start: start})
+		}
+	}
+	return from, func() { s.unpin(pinned) }
 }
 
 func (s *selection) countParts(parts []part) {
@@ -160,45 +226,59 @@ func (s *selection) countParts(parts []part) {
 	}
 }
 
-// rollupsOf reads the rollups of one page. One that is damaged is left out and noted.
-func (s *selection) rollupsOf(txn *badger.Txn, p *partition, page string, parts []part) (out []Rolled, err error) {
-	var stacks *stackTable
+// rollupsOf reads the rollups of one page. Those that are damaged are noted, and returned.
+func (s *selection) rollupsOf(txn *badger.Txn, p *partition, page string, parts []part) (out []Rolled, failed []part, err error) {
+	stacks, stacksErr := s.r.readStacks(txn, page)
 	for _, x := range parts {
 		expected, err := readCount(txn, appendCountsKey(nil, x.start, page, Tag{}))
 		if err != nil && !errors.Is(err, ErrDamaged) {
-			return nil, err
+			return nil, nil, err
 		}
+		var got []Rolled
 		found := uint64(0)
 		for _, level := range s.levels() {
 			key := rollupKey{page, x.start, byte(level)}
-			value, err := s.r.pack.unpack(txn, key.append(nil))
-			if err == nil && value == nil {
-				continue
-			}
-			if err == nil && stacks == nil {
-				stacks, err = s.r.readStacks(txn, page)
-			}
-			var rec *rollup.Record
-			if err == nil {
-				rec, err = rollup.Decode(value, stacks.Trie)
-			}
+			rec, size, err := s.readLevel(txn, key, stacks, stacksErr)
 			if err != nil {
-				s.bad(p.name, key.append(nil), fmt.Errorf("%w: %w", ErrDamaged, err))
-				continue
+				s.bad(p.name, key.append(nil), err)
+				got, found = nil, 0
+				break
 			}
-			s.stats.Bytes += uint64(len(value))
-			if level == s.want.Level {
+			s.stats.Bytes += uint64(size)
+			if rec != nil {
+				got = append(got, Rolled{page, stacks.Trie, rec})
 				_, n := rec.Views()
-				found = uint64(n)
+				found += uint64(n) // details have none
 			}
-			out = append(out, Rolled{page, stacks.Trie, rec})
 		}
+		if found < expected.traces && len(got) == 0 {
+			x.expected = expected.traces
+			failed = append(failed, x)
+			continue
+		}
+		out = append(out, got...)
 		s.stats.RolledUp += found
 		if s.q.Page != "" && found < expected.traces {
 			s.stats.Gaps = append(s.stats.Gaps, Gap{p.name + " " + timeOfMinutes(x.start).Format("2006-01-02T15:04"), page, expected.traces, found})
 		}
 	}
-	return out, nil
+	return out, failed, nil
+}
+
+// readLevel reads one rollup, nil if there is none.
+func (s *selection) readLevel(txn *badger.Txn, key rollupKey, stacks *stackTable, stacksErr error) (*rollup.Record, int, error) {
+	value, err := s.r.pack.unpack(txn, key.append(nil))
+	if err != nil || value == nil {
+		return nil, 0, err
+	}
+	if stacksErr != nil {
+		return nil, 0, stacksErr
+	}
+	rec, err := rollup.Decode(value, stacks.Trie)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return rec, len(value), nil
 }
 
 // readFresh reads a partition of traces by the rollups that it has so far, and the traces
