@@ -67,8 +67,29 @@ func (h *Histogram) addBucket(at int, n int64) {
 
 // AddAll adds what o counts.
 func (h *Histogram) AddAll(o *Histogram) {
-	for _, b := range o.buckets {
-		h.addBucket(int(b.at), b.count)
+	if len(o.buckets) < 4 {
+		for _, b := range o.buckets {
+			h.addBucket(int(b.at), b.count)
+		}
+		return
+	}
+	merged := make([]bucket, 0, len(h.buckets)+len(o.buckets))
+	for x, y := h.buckets, o.buckets; ; {
+		switch {
+		case len(x) == 0:
+			h.buckets = append(merged, y...)
+			return
+		case len(y) == 0:
+			h.buckets = append(merged, x...)
+			return
+		case x[0].at < y[0].at:
+			merged, x = append(merged, x[0]), x[1:]
+		case x[0].at > y[0].at:
+			merged, y = append(merged, y[0]), y[1:]
+		default:
+			merged = append(merged, bucket{x[0].at, x[0].count + y[0].count})
+			x, y = x[1:], y[1:]
+		}
 	}
 }
 

@@ -20,27 +20,31 @@ type CatalogEntry struct {
 }
 
 // Catalog returns what is stored for which page and tag, sorted by page and tag. An
-// entry is there if its first and last trace in some partition enclose a part of
-// [since, until), and counts all traces of that partition: the times are exact to
-// the partition only. The stats say which partitions are missing from it.
+// entry is there if its first and last trace in some partition, or some day of which there
+// is a rollup alone, enclose a part of [since, until), and counts all traces of that: the
+// times are exact to the partition only. The stats say what is missing from it.
 func (r *Reader) Catalog(ctx context.Context, since, until time.Time) ([]CatalogEntry, ScanStats, error) {
 	if err := r.enter(); err != nil {
 		return nil, ScanStats{}, err
 	}
 	defer r.leave()
-	since = r.clip(since)
+	if r.opts.RollEvery < 0 { // else what is left of expired traces is as good as any
+		since = r.clip(since)
+	}
 	s := &scan{r: r, q: Query{Since: since, Until: until}}
 	sums := make(map[CatalogEntry]count) // by page and tag, the rest zero
-	parts := r.shelf.pin(func(p *partition) bool { return p.concerns(since, until) })
-	defer r.shelf.unpin(parts)
+	parts, unpin := r.shelf.plan(since, until, false)
+	defer unpin()
 	s.noteAside()
-	for _, p := range parts {
+	for _, x := range parts {
 		if err := ctx.Err(); err != nil {
 			return nil, s.stats, err
 		}
-		c := &cursor{p: p}
-		s.attempt(c, func(c *cursor, db *badger.DB) error { return s.sumUp(db, sums) })
-		s.settle(c)
+		c := &cursor{p: x.p}
+		s.attempt(c, func(c *cursor, db *badger.DB) error { return s.sumUp(db, x, sums) })
+		if x.span == traces {
+			s.settle(c)
+		}
 	}
 	r.damaged.Add(s.stats.Damaged)
 	entries := make([]CatalogEntry, 0, len(sums))
@@ -54,16 +58,19 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time) ([]Catalog
 	return entries, s.stats, nil
 }
 
-// sumUp adds the catalogue of one partition to sums.
-func (s *scan) sumUp(db *badger.DB, sums map[CatalogEntry]count) error {
+// sumUp adds the catalogue of a part to sums.
+func (s *scan) sumUp(db *badger.DB, x part, sums map[CatalogEntry]count) error {
 	return view(db, func(txn *badger.Txn) error {
-		return eachCount(txn, func(page string, t Tag, c count) {
+		add := func(page string, t Tag, c count) {
 			in := contents{Commits: c.traces, First: c.first, Last: c.last}
-			if !in.overlaps(s.q.Since, s.q.Until) {
-				return
+			if in.overlaps(s.q.Since, s.q.Until) {
+				addCount(sums, page, t, c)
 			}
-			addCount(sums, page, t, c)
-		})
+		}
+		if x.span == traces {
+			return eachCount(txn, add)
+		}
+		return eachCopiedCount(txn, x.start, add)
 	})
 }
 
