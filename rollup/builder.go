@@ -42,8 +42,8 @@ type Builder struct {
 	cellAt    map[string]int
 	touches   []touch
 	touchAt   map[string]int
-	weights   sparse // by cell and node: self µs, samples
-	reach     sparse // by touch and node: page views
+	weights   table // by cell and node: self µs, samples
+	reach     table // by touch and node: page views
 	dists     []Distribution
 	distAt    map[string]int
 	functions map[string]*functions // by release
@@ -310,7 +310,7 @@ func (b *Builder) settle(t *trie.Trace) {
 			n = b.graft.OnTop(n, p.top)
 			v.touch(b, n, 1<<p.cell, p.self, p.self)
 		}
-		r := b.weights.at(keyOf(v.cells[p.cell], uint32(n)))
+		r := b.weights.at(v.cells[p.cell], n)
 		r.a += v.sign * p.self
 		r.b += v.sign * p.samples
 	}
@@ -324,7 +324,7 @@ func (b *Builder) End() {
 	}
 	b.touches[v.touchOf(b, v.mask)].views += v.sign
 	for _, n := range v.nodes {
-		b.reach.at(keyOf(v.touchOf(b, v.at[n]), uint32(n))).a += v.sign
+		b.reach.at(v.touchOf(b, v.at[n]), n).a += v.sign
 	}
 	v.distribute(b)
 	of := b.functions[v.release]

@@ -111,8 +111,8 @@ func (w *writer) sums(b *Builder, level Level) {
 		}
 		w.ints(t.views, t.traces)
 	}
-	w.rows(b.weights.mapped(cellTo), len(cells), true)
-	w.rows(b.reach.mapped(touchTo), len(touches), false)
+	w.rows(b.weights.mapped(cellTo, len(cells)), true)
+	w.rows(b.reach.mapped(touchTo, len(touches)), false)
 	w.distributions(b.dists, level)
 }
 
@@ -120,11 +120,11 @@ func (w *writer) sums(b *Builder, level Level) {
 // leave some that have not.
 func (b *Builder) live() (cells, touches []bool) {
 	cells, touches = make([]bool, len(b.cells)), make([]bool, len(b.touches))
-	for _, r := range b.weights.rows {
-		cells[r.key>>32] = cells[r.key>>32] || r.a != 0 || r.b != 0
+	for i := range cells {
+		cells[i] = i < len(b.weights.of) && b.weights.of[i].used()
 	}
-	for _, r := range b.reach.rows {
-		touches[r.key>>32] = touches[r.key>>32] || r.a != 0
+	for i := range touches {
+		touches[i] = i < len(b.reach.of) && b.reach.of[i].used()
 	}
 	for i, t := range b.touches {
 		touches[i] = touches[i] || t.views != 0 || t.traces != 0
@@ -162,7 +162,7 @@ func (b *Builder) projectCells(level Level, live []bool) (out []cell, to []int) 
 		p.from = append(p.from, i)
 	}
 	sorted := slices.SortedFunc(maps.Values(byKey), func(a, b *place) int { return cmp.Compare(a.key, b.key) })
-	to = make([]int, len(b.cells))
+	to = slices.Repeat([]int{-1}, len(b.cells))
 	for n, p := range sorted {
 		for _, i := range p.from {
 			to[i] = n
@@ -190,7 +190,7 @@ func (b *Builder) projectTouches(cellTo []int, live []bool) (out []touch, to []i
 		order = append(order, i)
 	}
 	slices.SortFunc(order, func(a, b int) int { return slices.Compare(mapped[a].cells, mapped[b].cells) })
-	to = make([]int, len(b.touches))
+	to = slices.Repeat([]int{-1}, len(b.touches))
 	for _, i := range order {
 		if n := len(out); n == 0 || !slices.Equal(out[n-1].cells, mapped[i].cells) {
 			out = append(out, touch{cells: mapped[i].cells})
@@ -203,25 +203,22 @@ func (b *Builder) projectTouches(cellTo []int, live []bool) (out []touch, to []i
 	return out, to
 }
 
-// rows writes for each of n cells or touches how many rows it has, and then for each row
-// the step from the node before and the numbers.
-func (w *writer) rows(rows []row, n int, two bool) {
-	for i := range n {
-		end := 0
-		for end < len(rows) && int(rows[end].key>>32) == i {
-			end++
-		}
-		w.length(end)
-		last := uint32(0)
-		for _, r := range rows[:end] {
-			w.uint(uint64(uint32(r.key) - last))
-			last = uint32(r.key)
+// rows writes for each cell or touch how many rows it has, and then for each row the step
+// from the node before and the numbers.
+func (w *writer) rows(t *table, two bool) {
+	for _, blocks := range t.of {
+		n := 0
+		blocks.each(func(trie.NodeID, row) { n++ })
+		w.length(n)
+		last := trie.NodeID(0)
+		blocks.each(func(n trie.NodeID, r row) {
+			w.uint(uint64(n - last))
+			last = n
 			w.int(r.a)
 			if two {
 				w.int(r.b)
 			}
-		}
-		rows = rows[end:]
+		})
 	}
 }
 

@@ -278,12 +278,12 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 		b.touches[touches[i]].traces += t.Traces
 	}
 	rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
-		w := b.weights.at(keyOf(cells[c], uint32(nodes(n))))
+		w := b.weights.at(cells[c], nodes(n))
 		w.a += self
 		w.b += samples
 	})
 	rec.EachReach(func(t int, n trie.NodeID, views int64) {
-		b.reach.at(keyOf(touches[t], uint32(nodes(n)))).a += views
+		b.reach.at(touches[t], nodes(n)).a += views
 	})
 	for i := range rec.Distributions {
 		d := &rec.Distributions[i]

@@ -34,7 +34,7 @@ type Options struct {
 	MaxDisk int64
 
 	// RollEvery and RollTraces say when [Store.Roll] has something to do: when a trace has
-	// waited for that long, 30 s, or that many wait, 16384. A negative RollEvery says that
+	// waited for that long, 30 s, or that many wait, 32768. A negative RollEvery says that
 	// nobody calls Roll: retention does not wait for rollups.
 	RollEvery  time.Duration
 	RollTraces int
@@ -64,9 +64,16 @@ type Options struct {
 	MaxPayload int64
 
 	// MinFree is the space that must be free on the filesystem for a commit to be
-	// tried: four times MemTableSize. Badger ends the process when the disk is
-	// full. A negative value turns the check off.
+	// tried, in bytes, beside what compactions need: six times MemTableSize. It is for
+	// the tables of up to four memtables, for the log, and for a second compaction.
+	// Badger ends the process when the disk is full. A negative value turns the check
+	// off.
 	MinFree int64
+
+	// Ballast is how many bytes are set aside in the file BALLAST, to be released when a
+	// start or an end finds too little space to bring the data in order; at most a 32nd
+	// of the filesystem. Zero or less is none.
+	Ballast int64
 
 	// Logger gets what happens to partitions, and Badger's own lines at debug and
 	// warn level; by default nobody.
@@ -92,14 +99,14 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Program, filepath.Base(os.Args[0]))
 	setDefault(&o.Partition, time.Hour)
 	setDefault(&o.RollEvery, 30*time.Second)
-	setDefault(&o.RollTraces, 1<<14)
+	setDefault(&o.RollTraces, 1<<15)
 	setDefault(&o.GroupTraces, 256)
 	setDefault(&o.QueueTraces, 8192)
 	setDefault(&o.QueueBytes, 64<<20)
 	setDefault(&o.MemTableSize, 64<<20)
 	setDefault(&o.OpenPartitions, 8)
 	setDefault(&o.MaxPayload, 16<<20)
-	setDefault(&o.MinFree, 4*o.MemTableSize)
+	setDefault(&o.MinFree, 6*o.MemTableSize)
 	setDefault(&o.Logger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
