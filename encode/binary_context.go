@@ -1,0 +1,36 @@
+package encode
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// ReplaceContext returns a trace in the binary format with another context. data must be
+// what was decoded, and the interval that of its own context, since times depend on it. It
+// is what [EncodeTrace] returns of the trace with that context, in another form: the
+// tables are copied, which takes a tenth of the time, and not brought into order. Fields
+// that this version does not know are left out.
+func ReplaceContext(data []byte, c *trie.Context) ([]byte, error) {
+	context, err := proto.MarshalOptions{Deterministic: true}.Marshal(contextColumns(c))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(data)+len(context)+8)
+	for rest := data; len(rest) > 0; {
+		number, _, n := protowire.ConsumeField(rest)
+		if n < 0 {
+			return nil, refuse(Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
+		}
+		if number < colEnd && number != colContext {
+			out = append(out, rest[:n]...)
+		}
+		if number == colMagic {
+			out = protowire.AppendTag(out, colContext, protowire.BytesType)
+			out = protowire.AppendBytes(out, context)
+		}
+		rest = rest[n:]
+	}
+	return out, nil
+}

@@ -1,0 +1,45 @@
+package encode
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// What has another context is what is encoded with it.
+func TestReplaceContext(t *testing.T) {
+	for name, text := range realTraces(t) {
+		tr, err := DecodeTraceJSON(text, FileLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := EncodeTrace(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := *tr
+		other.Context.Page, other.Context.Release, other.Context.TimeOrigin = "/other", "2.0", 12345
+		other.Context.Labels = trie.MakeLabels("browser", "Chrome 156")
+		other.Context.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: "search", Start: 5, Length: 7}}
+		other.Unknown = nil
+		want, err := EncodeTrace(&other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReplaceContext(append(data, 0xf8, 0x07, 1), &other.Context) // and a field of some later version
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := DecodeBinary(got, Limits{})
+		if err != nil || doc.Trace == nil {
+			t.Fatalf("what has another context can not be read: %v", err)
+		}
+		if again, err := EncodeTrace(doc.Trace); err != nil || !bytes.Equal(again, want) {
+			t.Errorf("%s: it differs from what is encoded", name)
+		}
+	}
+	if _, err := ReplaceContext([]byte{0x0d, 1}, &trie.Context{}); err == nil {
+		t.Error("what is cut off was taken")
+	}
+}
