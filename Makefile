@@ -81,10 +81,16 @@ fuzz: ## run each fuzz target on FUZZTIME inputs
 
 # Megabytes of the recordings that are made for it.
 IMPORT_MB ?= 120
+# Traces that are stored to see what they take on disk, and to query a day of them; days of
+# the month that is queried.
+DISK_TRACES ?= 100000
+ROLLUP_TRACES ?= 1000000
+ROLLUP_DAYS ?= 30
 ONLY ?=
 .PHONY: bench
 bench: setup sdk/node_modules bench/peers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
-	$(GO) run ./bench --import-mb $(IMPORT_MB) --only "$(ONLY)" $(TRACES)
+	$(GO) run ./bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
+	  --rollup-days $(ROLLUP_DAYS) --only "$(ONLY)" $(TRACES)
 
 RATE ?= 1000
 FOR ?= 30s

@@ -67,6 +67,7 @@ type replay struct {
 	decoded         []*trie.Trace
 	jsonGz, pprofGz []float64 // bytes of each
 	all             []int     // their indices
+	perRelease      uint64    // traces that have one release
 	sent            atomic.Uint64
 }
 
@@ -75,7 +76,7 @@ func newReplay(traces []trace) (*replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &replay{}
+	r := &replay{perRelease: 25_000}
 	for i, t := range traces {
 		decoded, err := encode.DecodeTraceJSON(t.json, encode.Limits{})
 		if err != nil {
@@ -185,7 +186,7 @@ func (r *replay) append(ctx context.Context, s *store.Store, i int) error {
 	t := *r.decoded[i]
 	t.Context.ViewID = string(id.View[:])
 	t.Context.TimeOrigin = time.Now().UnixMicro() - rng.Int64N(int64(time.Hour/time.Microsecond))
-	t.Context.Release = fmt.Sprintf("2026.11.%d", n/25_000)
+	t.Context.Release = fmt.Sprintf("2026.11.%d", n/r.perRelease)
 	payload, err := encode.EncodeTrace(&t)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk or imports")
 	diskTraces := fs.Int("disk-traces", 100_000, "how many traces are stored to see what they take on disk")
 	rollupTraces := fs.Int("rollup-traces", 1_000_000, "how many traces the larger day has that is queried")
+	rollupDays := fs.Int("rollup-days", 30, "days of the month that is queried")
 	rollupStacks := fs.Int("rollup-stacks", 20_000, "how many stacks the month has that is queried")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
@@ -86,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"json", func() ([]figure, error) { return decodes(ctx, traces, *rounds) }},
 		{"disk", func() ([]figure, error) { return disk(ctx, traces, *diskTraces) }},
 		{"rollups", func() ([]figure, error) {
-			return rollups(ctx, traces, *rollupTraces, *rollupStacks, *rounds, stderr)
+			return rollups(ctx, traces, rollupSizes{*rollupTraces, *rollupDays, *rollupStacks}, *rounds, stderr)
 		}},
 		{"ingest", func() ([]figure, error) { return ingest(ctx, traces, *ingestFor) }},
 		{"sdk", func() ([]figure, error) { return browserScript(ctx, dir, *closes, stderr) }},

@@ -20,10 +20,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// rollups measures queries of a day with count traces beside those of a day with a tenth
+// rollupSizes says how much is stored.
+type rollupSizes struct {
+	traces int // of the larger day
+	days   int // of the month
+	stacks int // of the month
+}
+
+// rollups measures queries of a day with many traces beside those of a day with a tenth
 // of them, and beside merging as many pprofs; and queries of a month of one page with many
 // stacks.
-func rollups(ctx context.Context, traces []trace, count, stacks, rounds int, progress io.Writer) ([]figure, error) {
+func rollups(ctx context.Context, traces []trace, sizes rollupSizes, rounds int, progress io.Writer) ([]figure, error) {
+	count := sizes.traces
 	r, err := newReplay(traces)
 	if err != nil {
 		return nil, err
@@ -66,8 +74,8 @@ func rollups(ctx context.Context, traces []trace, count, stacks, rounds int, pro
 		{"rollups/roll_us_per_trace", large.roll * 1e6, "µs CPU", ""},
 		{"rollups/bytes_per_trace", large.bytes, "bytes", ""},
 	}
-	fmt.Fprintf(progress, "bench: store 30 days of a page with %d stacks …\n", stacks)
-	month, err := fillMonth(ctx, filepath.Join(dir, "month"), stacks)
+	fmt.Fprintf(progress, "bench: store %d days of a page with %d stacks …\n", sizes.days, sizes.stacks)
+	month, err := fillMonth(ctx, filepath.Join(dir, "month"), sizes.days, sizes.stacks)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +130,8 @@ func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) 
 	if err != nil {
 		return nil, err
 	}
+	r.sent.Store(0)
+	r.perRelease = uint64(n/2 + 1) // two, however many traces there are
 	const steps = 24 * 12
 	for step := range steps {
 		f.now = filling().Add(time.Duration(step) * 5 * time.Minute)
@@ -230,8 +240,8 @@ func mergePprofs(traces []trace, page string, n int) (cpu float64, merged int, e
 
 const monthPage = "/month"
 
-// fillMonth stores traces of one page of 30 days, which have so many stacks together.
-func fillMonth(ctx context.Context, dir string, stacks int) (*field, error) {
+// fillMonth stores traces of one page of some days, which have so many stacks together.
+func fillMonth(ctx context.Context, dir string, days, stacks int) (*field, error) {
 	f := &field{dir: dir, now: filling()}
 	s, err := f.open()
 	if err != nil {
@@ -239,7 +249,7 @@ func fillMonth(ctx context.Context, dir string, stacks int) (*field, error) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	n := 0
-	for hour := range 30 * 24 {
+	for hour := range days * 24 {
 		f.now = filling().Add(time.Duration(hour) * time.Hour)
 		var recs []store.Record
 		for range 20 {
