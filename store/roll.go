@@ -184,7 +184,7 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 	}
 	before := len(x.stacks.Nodes)
 	b := rollup.NewBuilder(page, x.stacks.Trie, s.opts.Rollups)
-	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version}
+	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version, pace: s.pace}
 	if err := t.addTo(ctx, b); err != nil {
 		return nil, err
 	}
@@ -222,6 +222,16 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 
 // freshLevels are the rollups that a partition of traces has of a page: all that is known.
 func freshLevels() []rollup.Level { return []rollup.Level{rollup.Wide, rollup.Details} }
+
+// pace makes rolling up wait as long as it worked while commits are behind: they come first.
+func (s *Store) pace(worked time.Duration) {
+	s.qmu.Lock()
+	behind := s.queuedTraces > s.opts.QueueTraces/8
+	s.qmu.Unlock()
+	if behind {
+		time.Sleep(min(worked, time.Second/10))
+	}
+}
 
 func pageCursor(p *partition, page string, snapshot uint64) *cursor {
 	prefix := appendPagePrefix(nil, page)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -25,6 +26,8 @@ type tail struct {
 	olds    []bool  // by item
 	decoder encode.BinaryDecoder
 	news    uint64 // traces that were added
+	// pace is called after each stretch of work with how long it took, unless it is nil.
+	pace func(time.Duration)
 }
 
 // addTo adds all there is to a Builder for the page of the cursor.
@@ -33,8 +36,12 @@ func (t *tail) addTo(ctx context.Context, b *rollup.Builder) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		begin := time.Now()
 		t.attempt(t.c, t.read)
 		t.addViews(b)
+		if t.pace != nil {
+			t.pace(time.Since(begin))
+		}
 	}
 	return nil
 }
