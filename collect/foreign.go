@@ -11,7 +11,12 @@ import (
 // run of code that is not the site's own. inline has the pages of the paths that are in
 // t: a script in a document has the URL of that, and what a page may not say its scripts
 // may not either.
-func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string) {
+//
+// It reports whether there was anything to do; for nearly all traces there is not.
+func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string) bool {
+	if c.shows(&t.Trie, inline) {
+		return false
+	}
 	foreign := map[string]trie.Frame{} // by resource; the zero Frame if it is the site's own
 	rename := func(f trie.Frame) trie.Frame {
 		g, known := foreign[f.Resource]
@@ -28,13 +33,35 @@ func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string) {
 		}
 		return f
 	}
+	*t = *t.Coalesce(rename)
+	return true
+}
+
+// shows reports whether all of the frames of t may be shown as they are. It looks at each
+// text once, and not at each frame.
+func (c *Collector) shows(t *trie.Trie, inline map[string]string) bool {
+	const name, resource = 1, 2
+	looked := make([]uint8, len(t.Strings))
 	for i := range t.Frames {
-		f := t.FrameOf(trie.FrameID(i))
-		if f.Foreign() || rename(f) != f {
-			*t = *t.Coalesce(rename)
-			return
+		f := &t.Frames[i]
+		if looked[f.Name]&name == 0 {
+			looked[f.Name] |= name
+			if s := t.Strings[f.Name]; redact(s) != s {
+				return false
+			}
+		}
+		if looked[f.Resource]&resource == 0 {
+			looked[f.Resource] |= resource
+			s := t.Strings[f.Resource]
+			if c.foreign(s) != (trie.Frame{}) || redact(pageScript(s, inline)) != s {
+				return false
+			}
+		}
+		if f.Resource == 0 && (f.Line|f.Column != 0 || t.FrameOf(trie.FrameID(i)).Foreign()) {
+			return false
 		}
 	}
+	return true
 }
 
 // pageScript returns the URL of a script with its path replaced by the page of that path,

@@ -1,6 +1,9 @@
 package collect
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 func TestRedact(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -36,6 +39,21 @@ func TestRedact(t *testing.T) {
 		}
 		if again := redact(got); again != got {
 			t.Errorf("%q: redacted twice: %q, once: %q", c.text, again, got)
+		}
+	}
+}
+
+// Texts without a suspect byte have nothing to redact.
+func TestSuspects(t *testing.T) {
+	parts := []string{"eyJhbGciOi", "bearer", "Bearer", " ", "\t", "x", "%40", "@", "a.example", "Mozilla/5.0", "?q=1", "#a=b", ";sid=1", "://", "/", ".", "é", "_"}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		var s string
+		for range 1 + r.IntN(6) {
+			s += parts[r.IntN(len(parts))]
+		}
+		if got, want := redact(s), redactSuspect(s); got != want {
+			t.Fatalf("%q: got %q, want %q", s, got, want)
 		}
 	}
 }
