@@ -312,8 +312,10 @@ func spreadOf(s *rollup.Spread, n int64) Spread {
 	mean, half := s.Mean(n)
 	out := Spread{Mean: interval(mean, half)}
 	for q, to := range map[float64]*Estimate{0.5: &out.P50, 0.75: &out.P75, 0.95: &out.P95} {
-		low, high := s.Histogram.QuantileInterval(q)
-		*to = Estimate{s.Histogram.Quantile(q) / 1000, low / 1000, high / 1000}
+		to.Value = s.Histogram.Quantile(q) / 1000
+		if low, high, ok := s.Histogram.QuantileInterval(q); ok {
+			to.Low, to.High = low/1000, high/1000
+		}
 	}
 	return out
 }
@@ -330,6 +332,6 @@ func interval(mean, half float64) Estimate {
 // is the sum of (1/share)² - 1/share, as each is chosen by itself.
 func populationOf(d *rollup.Distribution) Estimate {
 	n := float64(d.Population) / 1000
-	half := 1.96 * math.Sqrt(max(float64(d.PopulationSquares)-n, 0))
+	half := 1.96 * math.Sqrt(max(float64(d.PopulationSquares)/1000-n, 0))
 	return Estimate{n, max(n-half, float64(d.Time.Count)), n + half}
 }

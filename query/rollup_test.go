@@ -23,7 +23,9 @@ func viewTrace(r *rand.Rand, n int, ms int) *trie.Trace {
 	c.Release = []string{"r1", "r2"}[n%2]
 	c.SamplingShare = 0.1
 	c.Labels = trie.MakeLabels("browser", "Chrome 156", "device", []string{"mobile-low", "desktop-high"}[n/2%2], "phase", "idle")
-	app := func(name string) trie.Frame { return trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: 7, Column: 1} }
+	app := func(name string) trie.Frame {
+		return trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: 7, Column: 1}
+	}
 	leaf := t.Insert(app("main"), app("render"))
 	other := t.Insert(app("main"), app("hydrate"))
 	time := int64(0)

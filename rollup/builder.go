@@ -12,7 +12,10 @@ import (
 // counted as (other), never left out.
 type Limits struct {
 	Nodes int // stacks of a page in one stack table: 1<<17
-	Cells int // sets of labels of a record: 4096
+	Bytes int // of the names and URLs in one stack table: 16 MiB
+	// Cells is how many sets of labels a record has: 2048, and twice as many once browser,
+	// connection and device of further ones were made (other).
+	Cells int
 	// Functions is how many are kept with their distribution in a record that is final:
 	// 500 for each release, the heaviest.
 	Functions int
@@ -26,7 +29,8 @@ func (l Limits) WithDefaults() Limits {
 		}
 	}
 	set(&l.Nodes, 1<<17)
-	set(&l.Cells, 4096)
+	set(&l.Bytes, 16<<20)
+	set(&l.Cells, 2048)
 	set(&l.Functions, 500)
 	return l
 }
@@ -42,13 +46,15 @@ type Builder struct {
 	cellAt    map[string]int
 	touches   []touch
 	touchAt   map[string]int
-	weights   table // by cell and node: self µs, samples
-	reach     table // by touch and node: page views
+	weights   table[weight] // by cell and node
+	reach     table[int64]  // by touch and node: page views
 	dists     []Distribution
 	distAt    map[string]int
 	functions map[string]*functions // by release
 	outcomes  map[string]int64
 	key       []byte // scratch
+
+	counted, bytes int // strings of stacks that were counted, and their bytes
 
 	chunk chunk
 	view  view
@@ -83,8 +89,13 @@ func (b *Builder) cellOf(l trie.Labels) int {
 	if i, ok := b.cellAt[string(b.key)]; ok {
 		return i
 	}
-	if len(b.cells) >= b.lim.Cells && l.Value(trie.FrameOther) == "" {
-		return b.cellOf(otherLabels())
+	if len(b.cells) >= b.lim.Cells {
+		if narrower := foldWide(l); !slices.Equal(narrower, l) {
+			return b.cellOf(narrower)
+		}
+		if len(b.cells) >= 2*b.lim.Cells && l.Value(trie.FrameOther) == "" {
+			return b.cellOf(otherLabels())
+		}
 	}
 	i := len(b.cells)
 	b.cellAt[string(b.key)] = i
@@ -120,14 +131,34 @@ func (b *Builder) touchOf(cells []int) int {
 	}
 	i, ok := b.touchAt[string(b.key)]
 	if !ok {
-		if len(b.touches) >= 8*b.lim.Cells && len(cells) > 1 {
-			return b.touchOf(cells[:1]) // there are too many: the view counts in one cell alone
+		if folded := b.foldTouch(cells); folded != nil {
+			return b.touchOf(folded)
 		}
 		i = len(b.touches)
 		b.touchAt[string(b.key)] = i
 		b.touches = append(b.touches, touch{cells: slices.Clone(cells)})
 	}
 	return i
+}
+
+// foldTouch returns the cells to count a page view in instead, if there are too many
+// touches; nil if there are not, or nothing is left to fold.
+func (b *Builder) foldTouch(cells []int) []int {
+	if len(b.touches) < 4*b.lim.Cells {
+		return nil
+	}
+	var out []int
+	for _, c := range cells {
+		out = append(out, b.cellOf(foldWide(b.cells[c].labels)))
+	}
+	out = sortedSet(out)
+	if slices.Equal(out, cells) {
+		if len(b.touches) < 8*b.lim.Cells || len(cells) == 1 {
+			return nil
+		}
+		return []int{b.cellOf(otherLabels())}
+	}
+	return out
 }
 
 // chunk is the trace that is being added.
@@ -291,7 +322,7 @@ func (b *Builder) spread(t *trie.Trace) {
 // settle adds the nodes of the trace to the stack table, the view and the weights.
 func (b *Builder) settle(t *trie.Trace) {
 	c, v := &b.chunk, &b.view
-	b.graft.Begin(&t.Trie)
+	b.begin(&t.Trie)
 	c.nodes = zeroed(c.nodes, len(t.Nodes))
 	for i := 1; i < len(t.Nodes); i++ {
 		if c.mask[i] != 0 {
@@ -311,9 +342,21 @@ func (b *Builder) settle(t *trie.Trace) {
 			v.touch(b, n, 1<<p.cell, p.self, p.self)
 		}
 		r := b.weights.at(v.cells[p.cell], n)
-		r.a += v.sign * p.self
-		r.b += v.sign * p.samples
+		r.self += v.sign * p.self
+		r.samples += v.sign * p.samples
 	}
+}
+
+// begin makes t what nodes are taken from. Once the stack table has too much text, it gets
+// no more of it.
+func (b *Builder) begin(t *trie.Trie) {
+	for ; b.counted < len(b.stacks.Strings); b.counted++ {
+		b.bytes += len(b.stacks.Strings[b.counted])
+	}
+	if b.bytes > b.lim.Bytes {
+		b.graft.Close()
+	}
+	b.graft.Begin(t)
 }
 
 // End ends the page view.
@@ -324,12 +367,12 @@ func (b *Builder) End() {
 	}
 	b.touches[v.touchOf(b, v.mask)].views += v.sign
 	for _, n := range v.nodes {
-		b.reach.at(v.touchOf(b, v.at[n]), n).a += v.sign
+		*b.reach.at(v.touchOf(b, v.at[n]), n) += v.sign
 	}
 	v.distribute(b)
 	of := b.functions[v.release]
 	if of == nil {
-		of = &functions{}
+		of = newFunctions()
 		b.functions[v.release] = of
 	}
 	for _, f := range v.frames {
@@ -337,12 +380,13 @@ func (b *Builder) End() {
 	}
 }
 
-// population returns how many page views one with this share stands for, in thousandths.
+// population returns how many page views one with this share stands for, in thousandths,
+// 10,000 at most.
 func population(share float64) int64 {
 	if share <= 0 || share > 1 {
 		return 1000
 	}
-	return int64(math.Round(min(1000/share, 1e9)))
+	return int64(math.Round(min(1000/share, 1e7)))
 }
 
 func zeroed[E any](s []E, n int) []E {

@@ -1,6 +1,7 @@
 package rollup
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -57,6 +58,17 @@ func (l Level) project(labels trie.Labels) trie.Labels {
 
 // otherLabels are those of what there was no room for.
 func otherLabels() trie.Labels { return trie.Labels{{Key: trie.FrameOther, Value: trie.FrameOther}} }
+
+// foldWide returns l with (other) for the values of the labels that Narrow has not.
+func foldWide(l trie.Labels) trie.Labels {
+	out := slices.Clone(l)
+	for i := range out {
+		if !Narrow.Has(out[i].Key) {
+			out[i].Value = trie.FrameOther
+		}
+	}
+	return out
+}
 
 // cell is a cell in the making.
 type cell struct {

@@ -35,7 +35,7 @@ type Distribution struct {
 	Time   Spread // time with a stack
 	Long   Spread // of Time, that in long tasks: stretches of 50 ms and more without a pause
 	// Population is how many page views those that were sampled stand for: the sum of
-	// 1/share, in thousandths. PopulationSquares is the sum of its squares, in whole views.
+	// 1/share, in thousandths. PopulationSquares is the sum of its squares, in thousandths.
 	Population, PopulationSquares int64
 }
 
@@ -43,7 +43,7 @@ func (d *Distribution) add(time, long, weight, sign int64) {
 	d.Time.add(time, sign)
 	d.Long.add(long, sign)
 	d.Population += sign * weight
-	d.PopulationSquares += sign * (weight / 1000) * (weight / 1000)
+	d.PopulationSquares += sign * (weight * weight / 1000)
 }
 
 // AddAll adds what o has, but for its labels.
@@ -93,14 +93,17 @@ func (r *Rest) Add(o Rest) {
 
 // functions are those of one release.
 type functions struct {
-	of   []*Function // by frame, nil where there is none
+	of   map[trie.FrameID]*Function
 	rest Rest
 }
 
-func (s *functions) at(f trie.FrameID) *Function {
-	s.of = extended(s.of, int(f)+1)
-	if s.of[f] == nil {
-		s.of[f] = &Function{Frame: f}
+func newFunctions() *functions { return &functions{of: map[trie.FrameID]*Function{}} }
+
+func (s *functions) at(frame trie.FrameID) *Function {
+	f := s.of[frame]
+	if f == nil {
+		f = &Function{Frame: frame}
+		s.of[frame] = f
 	}
-	return s.of[f]
+	return f
 }

@@ -111,8 +111,10 @@ func (w *writer) sums(b *Builder, level Level) {
 		}
 		w.ints(t.views, t.traces)
 	}
-	w.rows(b.weights.mapped(cellTo, len(cells)), true)
-	w.rows(b.reach.mapped(touchTo, len(touches)), false)
+	weights := b.weights.mapped(cellTo, len(cells), func(to *weight, r weight) { to.self += r.self; to.samples += r.samples })
+	writeRows(w, weights, func(r weight) { w.ints(r.self, r.samples) })
+	reach := b.reach.mapped(touchTo, len(touches), func(to *int64, r int64) { *to += r })
+	writeRows(w, reach, w.int)
 	w.distributions(b.dists, level)
 }
 
@@ -203,21 +205,18 @@ func (b *Builder) projectTouches(cellTo []int, live []bool) (out []touch, to []i
 	return out, to
 }
 
-// rows writes for each cell or touch how many rows it has, and then for each row the step
-// from the node before and the numbers.
-func (w *writer) rows(t *table, two bool) {
-	for _, blocks := range t.of {
+// writeRows writes for each cell or touch how many rows it has, and then for each row the
+// step from the node before and what write writes.
+func writeRows[R comparable](w *writer, t *table[R], write func(R)) {
+	for _, of := range t.of {
 		n := 0
-		blocks.each(func(trie.NodeID, row) { n++ })
+		of.each(func(trie.NodeID, R) { n++ })
 		w.length(n)
 		last := trie.NodeID(0)
-		blocks.each(func(n trie.NodeID, r row) {
+		of.each(func(n trie.NodeID, r R) {
 			w.uint(uint64(n - last))
 			last = n
-			w.int(r.a)
-			if two {
-				w.int(r.b)
-			}
+			write(r)
 		})
 	}
 }
@@ -271,10 +270,12 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 func (s *functions) heaviest(most int, final bool) (kept []*Function, rest Rest) {
 	rest = s.rest
 	for _, f := range s.of {
-		if f != nil && !(f.Self.isZero() && f.Total.isZero()) {
+		if !(f.Self.isZero() && f.Total.isZero()) {
 			kept = append(kept, f)
 		}
 	}
+	byFrame := func(a, b *Function) int { return cmp.Compare(a.Frame, b.Frame) }
+	slices.SortFunc(kept, byFrame)
 	if !final || len(kept) <= most {
 		return kept, rest
 	}
@@ -283,7 +284,7 @@ func (s *functions) heaviest(most int, final bool) (kept []*Function, rest Rest)
 		rest.Add(Rest{1, f.Self.Sum, f.Total.Count})
 	}
 	kept = kept[:most]
-	slices.SortFunc(kept, func(a, b *Function) int { return cmp.Compare(a.Frame, b.Frame) })
+	slices.SortFunc(kept, byFrame)
 	return kept, rest
 }
 

@@ -148,15 +148,16 @@ func (h *Histogram) rank(rank float64) float64 {
 const z95 = 1.959963984540054
 
 // QuantileInterval returns bounds that hold the true quantile q in 95 % of cases, by the
-// ranks of order statistics (normal approximation of the binomial distribution).
-func (h *Histogram) QuantileInterval(q float64) (low, high float64) {
+// ranks of order statistics (normal approximation of the binomial distribution), and false
+// if there are too few values to say.
+func (h *Histogram) QuantileInterval(q float64) (low, high float64, ok bool) {
 	n := float64(h.Count())
-	if n <= 0 {
-		return 0, 0
-	}
 	d := z95 * math.Sqrt(n*q*(1-q))
-	at := q * (n - 1)
-	return h.rank(min(max(n*q-d-0.5, 0), at)), h.rank(max(min(n*q+d+0.5, n-1), at))
+	first, last := n*q-d-0.5, n*q+d+0.5
+	if first < -1 || last > n {
+		return 0, 0, false
+	}
+	return h.rank(max(first, 0)), h.rank(min(last, n-1)), true
 }
 
 // Moments are the count, sum and sum of squares of values, exactly.

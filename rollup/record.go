@@ -279,11 +279,11 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	}
 	rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
 		w := b.weights.at(cells[c], nodes(n))
-		w.a += self
-		w.b += samples
+		w.self += self
+		w.samples += samples
 	})
 	rec.EachReach(func(t int, n trie.NodeID, views int64) {
-		b.reach.at(touches[t], nodes(n)).a += views
+		*b.reach.at(touches[t], nodes(n)) += views
 	})
 	for i := range rec.Distributions {
 		d := &rec.Distributions[i]
@@ -293,7 +293,7 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 		from := &rec.Functions[i]
 		to := b.functions[from.Release]
 		if to == nil {
-			to = &functions{}
+			to = newFunctions()
 			b.functions[from.Release] = to
 		}
 		to.rest.Add(from.Rest)
@@ -312,7 +312,7 @@ func (b *Builder) translate(stacks *trie.Trie) (nodes func(trie.NodeID) trie.Nod
 		return func(n trie.NodeID) trie.NodeID { return n }, func(f trie.FrameID) trie.FrameID { return f }
 	}
 	to := make([]trie.NodeID, len(stacks.Nodes))
-	b.graft.Begin(stacks)
+	b.begin(stacks)
 	for i := range to {
 		to[i] = b.graft.Node(trie.NodeID(i))
 	}

@@ -12,15 +12,15 @@ type Sum struct {
 	group   func(trie.Labels) (trie.Labels, bool)
 	profile *trie.Profile
 	stacks  *trie.Trie // of the records since the last flush
-	groups  []*dense
+	groups  []*summed
 	byKey   map[string]int // places in groups
 	key     []byte
 }
 
-// dense is a group of the profile, by the nodes of stacks.
-type dense struct {
+// summed is a group of the profile, by the nodes of stacks.
+type summed struct {
 	labels   trie.Labels
-	weights  []trie.Weight
+	weights  rows[trie.Weight]
 	coverage trie.Coverage
 }
 
@@ -49,12 +49,9 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
 			g.Truncated += c.Truncated
 		}
 	}
-	for _, g := range s.groups {
-		g.weights = extended(g.weights, len(stacks.Nodes))
-	}
 	rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
 		if g := to[c]; g >= 0 {
-			w := &s.groups[g].weights[n]
+			w := s.groups[g].weights.at(n)
 			w.Self += self
 			w.Samples += samples
 		}
@@ -73,7 +70,7 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
 	}
 	rec.EachReach(func(t int, n trie.NodeID, views int64) {
 		for _, g := range sets[t] {
-			s.groups[g].weights[n].Reach += views
+			s.groups[g].weights.at(n).Reach += views
 		}
 	})
 }
@@ -84,7 +81,7 @@ func (s *Sum) groupOf(l trie.Labels) int {
 	if !ok {
 		i = len(s.groups)
 		s.byKey[string(s.key)] = i
-		s.groups = append(s.groups, &dense{labels: l})
+		s.groups = append(s.groups, &summed{labels: l})
 	}
 	return i
 }
@@ -107,16 +104,12 @@ func (s *Sum) flush() {
 	}
 	nodes := s.graft()
 	for _, g := range s.groups {
-		if g.coverage == (trie.Coverage{}) && !slices.ContainsFunc(g.weights, func(w trie.Weight) bool { return !w.IsZero() }) {
+		if g.coverage == (trie.Coverage{}) && !g.weights.used() {
 			continue
 		}
 		to := s.profile.Group(g.labels)
 		to.Coverage.Add(g.coverage)
-		for n, w := range g.weights {
-			if !w.IsZero() {
-				to.Weights.Add(nodes[n], w)
-			}
-		}
+		g.weights.each(func(n trie.NodeID, w trie.Weight) { to.Weights.Add(nodes[n], w) })
 	}
 	s.groups, s.stacks = nil, nil
 	clear(s.byKey)
@@ -126,11 +119,7 @@ func (s *Sum) flush() {
 func (s *Sum) graft() []trie.NodeID {
 	used := make([]bool, len(s.stacks.Nodes))
 	for _, g := range s.groups {
-		for n, w := range g.weights {
-			if !w.IsZero() {
-				used[n] = true
-			}
-		}
+		g.weights.each(func(n trie.NodeID, _ trie.Weight) { used[n] = true })
 	}
 	for n := len(used) - 1; n > 0; n-- {
 		if used[n] {

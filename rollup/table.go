@@ -2,85 +2,99 @@ package rollup
 
 import "github.com/fieldtrie/fieldtrie/trie"
 
-// table holds two numbers for each node of each cell or touch. A page view has nodes that
-// lie together, so it is a table of blocks of which only those with numbers are there:
-// adding to it is the inner loop of rolling up, and a hash table takes twice as long.
-type table struct {
-	of []rowBlocks // by cell or touch
+// table holds something for each node of each cell or touch. A page view has nodes that lie
+// together, so it is a table of blocks of which only those are there that something was
+// added to: adding is the inner loop of rolling up, and a hash table takes twice as long.
+type table[R comparable] struct {
+	of []rows[R] // by cell or touch
 }
 
-// rowBlocks are the rows of one cell or touch: node n is in block n / blockRows.
-type rowBlocks []*[blockRows]row
+// rows are those of one cell or touch: node n is in block n / blockRows, and that in group
+// n / groupRows, so that one of a few nodes takes little however many nodes there are.
+type rows[R comparable] []*[groupBlocks]*[blockRows]R
 
-type row struct{ a, b int64 }
+const (
+	blockRows   = 8
+	groupBlocks = 64
+	groupRows   = blockRows * groupBlocks
+)
 
-const blockRows = 16
+// weight is what a node has in a cell.
+type weight struct{ self, samples int64 }
 
 // at returns the row of a node. It is good until the next call.
-func (t *table) at(of int, n trie.NodeID) *row {
+func (t *table[R]) at(of int, n trie.NodeID) *R {
 	if of >= len(t.of) {
 		t.of = extended(t.of, of+1)
 	}
-	blocks := t.of[of]
-	i := int(n / blockRows)
-	if i >= len(blocks) {
-		blocks = extended(blocks, i+1)
-		t.of[of] = blocks
+	return t.of[of].at(n)
+}
+
+func (s *rows[R]) at(n trie.NodeID) *R {
+	i := int(n / groupRows)
+	if i >= len(*s) {
+		*s = append(*s, make([]*[groupBlocks]*[blockRows]R, i+1-len(*s))...)
 	}
-	if blocks[i] == nil {
-		blocks[i] = new([blockRows]row)
+	group := (*s)[i]
+	if group == nil {
+		group = new([groupBlocks]*[blockRows]R)
+		(*s)[i] = group
 	}
-	return &blocks[i][n%blockRows]
+	block := group[n/blockRows%groupBlocks]
+	if block == nil {
+		block = new([blockRows]R)
+		group[n/blockRows%groupBlocks] = block
+	}
+	return &block[n%blockRows]
 }
 
 // each calls f with the rows that are not zero, by node.
-func (b rowBlocks) each(f func(n trie.NodeID, r row)) {
-	for i, block := range b {
-		if block == nil {
+func (s rows[R]) each(f func(n trie.NodeID, r R)) {
+	var zero R
+	for i, group := range s {
+		if group == nil {
 			continue
 		}
-		for k, r := range block {
-			if r != (row{}) {
-				f(trie.NodeID(i*blockRows+k), r)
+		for k, block := range group {
+			if block == nil {
+				continue
+			}
+			for j, r := range block {
+				if r != zero {
+					f(trie.NodeID(i*groupRows+k*blockRows+j), r)
+				}
 			}
 		}
 	}
 }
 
 // used reports whether a row is not zero.
-func (b rowBlocks) used() bool {
-	for _, block := range b {
-		if block != nil && *block != ([blockRows]row{}) {
-			return true
-		}
-	}
-	return false
+func (s rows[R]) used() bool {
+	used := false
+	s.each(func(trie.NodeID, R) { used = true })
+	return used
 }
 
 // mapped returns the table with the rows of each cell or touch added to those of to; those
 // for which to is negative are left out. Where there is nothing to add up, it shares rows.
-func (t *table) mapped(to []int, n int) *table {
-	out := &table{of: make([]rowBlocks, n)}
+func (t *table[R]) mapped(to []int, n int, add func(to *R, r R)) *table[R] {
+	out := &table[R]{of: make([]rows[R], n)}
 	owned := make([]bool, n)
-	for of, blocks := range t.of {
+	for of, from := range t.of {
 		if of >= len(to) || to[of] < 0 {
 			continue
 		}
 		i := to[of]
 		if out.of[i] == nil {
-			out.of[i] = blocks
+			out.of[i] = from
 			continue
 		}
 		if !owned[i] {
 			first := out.of[i]
 			out.of[i], owned[i] = nil, true
-			first.each(func(n trie.NodeID, r row) { *out.at(i, n) = r })
+			first.each(func(n trie.NodeID, r R) { *out.at(i, n) = r })
 		}
-		blocks.each(func(n trie.NodeID, r row) {
-			x := out.at(i, n)
-			x.a += r.a
-			x.b += r.b
-		})
+		from.each(func(n trie.NodeID, r R) { add(out.at(i, n), r) })
 	}
 	return out
 }

@@ -20,6 +20,9 @@ type Grafter struct {
 // as many nodes again. 0 is no limit.
 func NewGrafter(to *Trie, most int) *Grafter { return &Grafter{to: to, most: most} }
 
+// Close has everything that the target lacks become (other) from now on.
+func (g *Grafter) Close() { g.most = 1 }
+
 // Begin makes from the trie that nodes are copied of. It copies the frames of it.
 func (g *Grafter) Begin(from *Trie) {
 	if len(g.to.Nodes) < 2 && g.most == 0 {
