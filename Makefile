@@ -101,6 +101,16 @@ LOAD ?=
 load: ## send traces at a rate, check what is stored: make load TRACES=DIR RATE=2000 FOR=60s
 	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) $(TRACES) $(LOAD)
 
+# How often each is done; all of it takes about ten minutes. Cutting the power needs root.
+SOAK_CUTS ?= 48
+SOAK_KILLS ?= 100
+SOAK_FOR ?= 200s
+.PHONY: soak
+soak: ## cut the power and kill processes again and again, check what is stored
+	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store -count 1 -timeout 0 -v \
+	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
+	$(GO) run ./bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin bench.json

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -49,16 +50,26 @@ func (c *Collector) writeError(w http.ResponseWriter, err error, reply *answer) 
 		x = &refusal{http.StatusInternalServerError, "internal", err}
 	}
 	if x.status == http.StatusTooManyRequests || x.status == http.StatusServiceUnavailable {
-		wait := 1 + rand.IntN(5)
+		times := 1
 		if x.reason == "no_space" {
-			wait *= 20
+			times = 20
 		}
-		w.Header().Set("Retry-After", strconv.Itoa(wait))
+		askBack(w, times)
 	}
 	c.metrics.refused.WithLabelValues(x.reason).Inc()
 	reply.Error = err.Error()
 	writeJSON(w, x.status, reply)
 	return x.status
+}
+
+// askBack asks a client to come back after some times 1 to 5 s.
+func askBack(w http.ResponseWriter, times int) {
+	w.Header().Set("Retry-After", strconv.Itoa(times*(1+rand.IntN(5))))
+}
+
+// again reports whether some of the traces that were refused may be sent again later.
+func (a *answer) again() bool {
+	return slices.ContainsFunc(a.Rejected, func(r rejection) bool { return r.Status == http.StatusTooManyRequests })
 }
 
 func writeJSON(w http.ResponseWriter, status int, a *answer) {

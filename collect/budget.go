@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"hash/maphash"
+	"math"
 	"net/netip"
 	"sync"
 	"time"
@@ -9,73 +11,98 @@ import (
 )
 
 // budget bounds how many distinct names an hour has: a site that puts an identifier
-// where no rule expects it must not fill the disk with keys.
+// where no rule expects it must not fill the disk with keys. Names are told apart by a
+// hash, so that it does not matter how long they are.
 type budget struct {
-	most int
-
+	most  int // names of each kind
 	mu    sync.Mutex
 	hour  time.Time
-	names map[string]bool
-	spent bool // somebody was told so
+	names map[uint64]map[uint64]bool // by kind
+	spent map[uint64]bool            // kinds of which somebody was told so
 }
 
-// start begins the hour of now with names that are known.
-func (b *budget) start(now time.Time, known []string) {
-	b.hour, b.names, b.spent = now.Truncate(time.Hour), map[string]bool{}, false
+// maxKinds bounds the kinds of names of a budget, such as the keys of labels.
+const maxKinds = 64
+
+var hashSeed = maphash.MakeSeed()
+
+// start begins the hour of now with names of a kind that are known.
+func (b *budget) start(now time.Time, kind string, known []string) {
+	b.hour, b.names, b.spent = now.Truncate(time.Hour), map[uint64]map[uint64]bool{}, map[uint64]bool{}
 	for _, n := range known {
-		b.names[n] = true
+		b.add(maphash.String(hashSeed, kind), maphash.String(hashSeed, n))
 	}
+}
+
+func (b *budget) add(kind, name uint64) {
+	if b.names[kind] == nil {
+		b.names[kind] = map[uint64]bool{}
+	}
+	b.names[kind][name] = true
 }
 
 // take reports whether name is known this hour or may still be added. news is true for
-// the first name of the hour that may not.
-func (b *budget) take(name string, now time.Time) (ok, news bool) {
+// the first name of its kind and hour that may not, and for the first of a kind too many.
+func (b *budget) take(kind, name string, now time.Time) (ok, news bool) {
+	k, n := maphash.String(hashSeed, kind), maphash.String(hashSeed, name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now.Truncate(time.Hour).After(b.hour) {
-		b.start(now, nil)
+		b.start(now, "", nil)
 	}
-	if b.names[name] {
+	names := b.names[k]
+	if names[n] {
 		return true, false
 	}
-	if len(b.names) >= b.most {
-		news = !b.spent
-		b.spent = true
+	if names == nil && len(b.names) >= maxKinds {
+		k = 0 // all that are too many
+	}
+	if k == 0 || len(names) >= b.most {
+		news = !b.spent[k]
+		b.spent[k] = true
 		return false, news
 	}
-	b.names[name] = true
+	b.add(k, n)
 	return true, false
 }
 
-// clientLimiter bounds the rate of requests from each address.
-type clientLimiter struct {
-	rate float64 // requests a second; 0: no limit
-
-	mu      sync.Mutex
-	clients map[netip.Addr]*rate.Limiter
+// knows reports whether there are names of a kind this hour.
+func (b *budget) knows(kind string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.names[maphash.String(hashSeed, kind)] != nil
 }
 
-// maxClients is how many addresses are told apart. When there are more, all begin anew,
-// which lets a few requests too many through.
-const maxClients = 10_000
+// limiter bounds the rate of something for each of many, such as requests for each
+// address.
+type limiter[K comparable] struct {
+	rate  float64       // a second; 0: no limit
+	burst time.Duration // how much may come at once, as what comes in that time
 
-// allow reports whether the client at addr may send a request now.
-func (l *clientLimiter) allow(addr string, now time.Time) bool {
+	mu sync.Mutex
+	of map[K]*rate.Limiter
+}
+
+// maxLimiters is how many are told apart. When there are more, all begin anew, which lets
+// a few too many through.
+const maxLimiters = 10_000
+
+// allow reports whether one more may come now.
+func (l *limiter[K]) allow(who K, now time.Time) bool {
 	if l.rate <= 0 {
 		return true
 	}
-	client := clientOf(addr)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.clients[client]
-	if c == nil {
-		if l.clients == nil || len(l.clients) >= maxClients {
-			l.clients = map[netip.Addr]*rate.Limiter{}
+	x := l.of[who]
+	if x == nil {
+		if l.of == nil || len(l.of) >= maxLimiters {
+			l.of = map[K]*rate.Limiter{}
 		}
-		c = rate.NewLimiter(rate.Limit(l.rate), max(1, int(2*l.rate)))
-		l.clients[client] = c
+		x = rate.NewLimiter(rate.Limit(l.rate), max(1, int(min(l.burst.Seconds()*l.rate, math.MaxInt32))))
+		l.of[who] = x
 	}
-	return c.AllowN(now, 1)
+	return x.AllowN(now, 1)
 }
 
 // clientOf returns what stands for the client at "host:port". An IPv6 client has a /64

@@ -53,7 +53,7 @@ func TestPageBudget(t *testing.T) {
 	if len(pages) != 4 || pages[PageOther] != 8*37 {
 		t.Errorf("pages: %v", pages)
 	}
-	if n := s.metric(t, "folded_pages_total"); n != 8*37 {
+	if n := s.metric(t, "folded_total", "page"); n != 8*37 {
 		t.Errorf("%v are counted as folded, want %d", n, 8*37)
 	}
 	if n := strings.Count(log.String(), "too many distinct pages this hour"); n != 1 {
@@ -109,7 +109,7 @@ func TestSpans(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(features)); !slices.Equal(got, []string{"edit", "search"}) {
 		t.Errorf("the trace has features %q", got)
 	}
-	if n := s.metric(t, "folded_pages_total"); n != 1 {
+	if n := s.metric(t, "folded_total", "page"); n != 1 {
 		t.Errorf("%v traces are counted as folded", n)
 	}
 }
@@ -158,7 +158,8 @@ func TestManyPages(t *testing.T) {
 	}
 }
 
-// TestTagLimits checks that what the catalogue can not count is stored all the same.
+// TestTagLimits checks that what one record of the catalogue can not have is stored all the
+// same, and what an hour can not have is (other).
 func TestTagLimits(t *testing.T) {
 	var spans []string
 	for i := range 40 {
@@ -173,11 +174,14 @@ func TestTagLimits(t *testing.T) {
 		return s.only(t).Tags, traceOf(t, s.only(t))
 	}
 	tags, tr := send(`"spans":[` + strings.Join(spans, ",") + `],`)
-	if len(tags) != store.MaxTags || len(tr.Features(PageUnknown)) != 40 {
-		t.Errorf("%d tags, %d features", len(tags), len(tr.Features(PageUnknown)))
+	if got := tr.Features(PageUnknown); len(tags) != store.MaxTags || len(got) != 35+1 || got[0] != PageOther {
+		t.Errorf("%d tags, features %q", len(tags), got)
 	}
-	if n := s.metric(t, "uncounted_tags_total"); n != 8 {
-		t.Errorf("%v tags are not counted, want 8", n)
+	if n := s.metric(t, "uncounted_tags_total"); n != 40-store.MaxTags {
+		t.Errorf("%v tags are not counted, want %d", n, 40-store.MaxTags)
+	}
+	if n := s.metric(t, "folded_total", "feature"); n != 1 {
+		t.Errorf("%v traces are counted as folded", n)
 	}
 	long := strings.Repeat("r", store.MaxTagValue+1)
 	if tags, tr := send(`"release":"` + long + `",`); len(tags) != 0 || tr.Context.Release != long {
@@ -186,15 +190,71 @@ func TestTagLimits(t *testing.T) {
 	if tags, tr := send(`"release":"a\u0000b",`); len(tags) != 0 || tr.Context.Release != "a\x00b" {
 		t.Errorf("NUL: %d tags, release %q", len(tags), tr.Context.Release)
 	}
-	for i := range 6 {
-		tags, tr := send(fmt.Sprintf(`"release":"r%d",`, i))
-		if want := i < 35-store.MaxTags; (len(tags) == 1) != want || tr.Context.Release == "" {
-			t.Errorf("release %d: tags %v, release %q", i, tags, tr.Context.Release)
+	for i := range 36 { // features take no release away
+		name := fmt.Sprintf("r%d", i)
+		want := name
+		if i >= 33 {
+			want = PageOther
+		}
+		tags, tr := send(`"release":"` + name + `","environment":"production",`)
+		if tr.Context.Release != want || tr.Context.Environment != "production" || !slices.Contains(tags, store.Tag{Key: "release", Value: want}) {
+			t.Errorf("release %s: tags %v, release %q", name, tags, tr.Context.Release)
 		}
 	}
-	if tags, _ := send(`"release":"r0",`); len(tags) != 1 {
-		t.Error("a release that is known is not counted")
+	if _, tr := send(`"release":"r0",`); tr.Context.Release != "r0" {
+		t.Error("a release that is known is folded")
 	}
+	if n := s.metric(t, "folded_total", "release"); n != 3 {
+		t.Errorf("%v traces are counted as folded", n)
+	}
+}
+
+// TestLabelLimits checks that values of labels, and labels, that are too many are (other).
+func TestLabelLimits(t *testing.T) {
+	now := noon
+	var log bytes.Buffer
+	col, s := newCollector(Options{Limits: Limits{Labels: 3}, Now: func() time.Time { return now },
+		Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	send := func(label string) (of, span trie.Label) {
+		t.Helper()
+		clear(s.records)
+		key, value, _ := strings.Cut(label, "=")
+		body := traceJSON("f", `"labels":{"`+key+`":"`+value+`"},"spans":[{"label":"`+label+`","start":0,"end":5}],`)
+		if got := post(t, col, body); got.status != 202 {
+			t.Fatalf("%s: got %d %q", label, got.status, got.Error)
+		}
+		x := traceOf(t, s.only(t)).Context
+		return x.Labels[0], x.Spans[0].Label()
+	}
+	want := func(label string, want trie.Label) {
+		t.Helper()
+		if of, span := send(label); of != want || span != want {
+			t.Errorf("%s: stored as %v and %v, want %v", label, of, span, want)
+		}
+	}
+	for i := range 5 {
+		value := fmt.Sprint("v", i)
+		if i >= 3 {
+			value = PageOther
+		}
+		want(fmt.Sprintf("plan=v%d", i), trie.Label{Key: "plan", Value: value})
+	}
+	want("plan=v1", trie.Label{Key: "plan", Value: "v1"})
+	want("cart=v9", trie.Label{Key: "cart", Value: "v9"})
+	for i := range maxKinds - 2 {
+		send(fmt.Sprintf("key%d=x", i))
+	}
+	want("more=x", trie.Label{Key: PageOther, Value: PageOther})
+	want("evenmore=x", trie.Label{Key: PageOther, Value: PageOther})
+	want("key0=y", trie.Label{Key: "key0", Value: "y"})
+	if n := s.metric(t, "folded_total", "label"); n != 4 {
+		t.Errorf("%v traces are counted as folded", n)
+	}
+	if n := strings.Count(log.String(), "too many distinct names"); n != 2 {
+		t.Errorf("the log says so %d times:\n%s", n, log.String())
+	}
+	now = now.Add(time.Hour)
+	want("more=x", trie.Label{Key: "more", Value: "x"})
 }
 
 func TestThin(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"strconv"
 	"sync"
@@ -57,9 +58,12 @@ type Collector struct {
 	origins   []originRule
 	sampling  atomic.Pointer[SamplingRules]
 	pages     budget
-	tags      budget
+	tags      budget // by kind
+	labels    budget // values, by key
 	viewPages budget // since the start
-	clients   clientLimiter
+	clients   limiter[netip.Addr]
+	keys      limiter[string]
+	pageRates limiter[string]
 	inFlight  atomic.Int64 // bytes that bodies take
 	decoders  sync.Pool
 	// decoding has a place for each body that may be decoded at once. A decoded trace
@@ -82,12 +86,15 @@ func New(o Options) *Collector {
 		c.origins = append(c.origins, parseOrigin(s))
 	}
 	now := o.Now()
-	c.pages.most, c.tags.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Pages
-	c.pages.start(now, o.KnownPages)
-	c.tags.start(now, nil)
-	c.viewPages.start(time.Time{}, nil)
+	c.pages.most, c.tags.most, c.labels.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Labels, c.limits.Pages
+	c.pages.start(now, kindPage, o.KnownPages)
+	c.tags.start(now, "", nil)
+	c.labels.start(now, "", nil)
+	c.viewPages.start(time.Time{}, "", nil)
 	c.SetSampling(o.Sampling)
-	c.clients.rate = c.limits.Rate
+	c.clients.rate, c.clients.burst = c.limits.Rate, 2*time.Second
+	c.keys.rate, c.keys.burst = c.limits.KeyRate, time.Minute
+	c.pageRates.rate, c.pageRates.burst = c.limits.PageRate, time.Minute
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	c.mux.HandleFunc("POST /v1/traces", c.post)
@@ -107,6 +114,9 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 		status = c.writeError(w, err, reply)
 	} else {
 		w.Header().Set("Ingest-Durability", "local")
+		if reply.again() {
+			askBack(w, 1)
+		}
 		writeJSON(w, status, reply)
 	}
 	c.metrics.requests.WithLabelValues(strconv.Itoa(status), r.URL.Path).Inc()
@@ -147,8 +157,13 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) error {
 	if err := c.checkKey(w, r); err != nil {
 		return err
 	}
-	if !c.clients.allow(r.RemoteAddr, c.opts.Now()) {
+	now := c.opts.Now()
+	if !c.clients.allow(clientOf(r.RemoteAddr), now) {
 		return refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
+	}
+	// Without keys of the site a key is what anybody likes.
+	if len(c.opts.Keys) > 0 && !c.keys.allow(r.URL.Query().Get("key"), now) {
+		return refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", c.limits.KeyRate)
 	}
 	return nil
 }

@@ -281,7 +281,7 @@ func TestMetrics(t *testing.T) {
 		{"rejected_total", "malformed", 1},
 		{"bytes_total", "", float64(2*len(body) + 3)},
 		{"request_seconds", "", 3},
-		{"in_flight_bytes", "", 0}, {"folded_pages_total", "", 0}, {"uncounted_tags_total", "", 0}, {"skewed_clocks_total", "", 0},
+		{"in_flight_bytes", "", 0}, {"folded_total", "page", 0}, {"uncounted_tags_total", "", 0}, {"skewed_clocks_total", "", 0},
 	} {
 		var label []string
 		if c.label != "" {

@@ -17,9 +17,12 @@ type Limits struct {
 	Batch    int           // 1,000 traces in one request
 	Trace    encode.Limits // of each trace
 	Pages    int           // 2,000 distinct pages an hour; further ones are counted as (other)
-	Tags     int           // 2,000 distinct features, releases and environments an hour in the catalogue
+	Tags     int           // 2,000 distinct features an hour, as many releases, as many environments; further ones are (other)
+	Labels   int           // 200 distinct values of each label an hour; further ones are (other)
 	Skew     time.Duration // 24 h: a client clock further off is not believed
 	Rate     float64       // requests a second from one address; 0: no limit
+	PageRate float64       // traces a second of one page; 0: no limit
+	KeyRate  float64       // requests a second with one key; 0: no limit
 }
 
 // WithDefaults returns l with every zero replaced by its default.
@@ -33,6 +36,7 @@ func (l Limits) WithDefaults() Limits {
 	setDefault(&l.Batch, 1000)
 	setDefault(&l.Pages, 2000)
 	setDefault(&l.Tags, 2000)
+	setDefault(&l.Labels, 200)
 	setDefault(&l.Skew, 24*time.Hour)
 	return l
 }

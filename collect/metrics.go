@@ -11,7 +11,7 @@ type metrics struct {
 	bytes    prometheus.Counter
 	seconds  prometheus.Histogram
 	inFlight prometheus.GaugeFunc
-	folded   prometheus.Counter
+	folded   *prometheus.CounterVec // traces, by what of them
 	untagged prometheus.Counter
 	skewed   prometheus.Counter
 	thinned  prometheus.Counter
@@ -46,8 +46,8 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		inFlight: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "fieldtrie_ingest_in_flight_bytes", Help: "Memory that the bodies of the requests at work take.",
 		}, func() float64 { return float64(inFlight()) }),
-		folded:   counter("fieldtrie_ingest_folded_pages_total", "Traces with a page that is counted as (other), since there were too many pages."),
-		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since they are too many or too long."),
+		folded:   vec("fieldtrie_ingest_folded_total", "Traces of which something is stored as (other), since there were too many distinct ones, by what: page, feature, release, environment, label.", "what"),
+		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since the trace has too many or they are too long."),
 		skewed:   counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
 		thinned:  counter("fieldtrie_ingest_dropped_spans_total", "Features and labels of traces that began while too many others lasted."),
 		views:    vec("fieldtrie_ingest_page_views_total", "Page views, by page and by what became of their profile. Reports count as many as they stand for.", "page", "outcome"),
@@ -57,6 +57,9 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	}
 	for i, label := range []string{"start", "stop", "encode"} {
 		m.work[i] = work.WithLabelValues(label)
+	}
+	for _, what := range []string{kindPage, kindFeature, kindRelease, kindEnvironment, kindLabel} {
+		m.folded.WithLabelValues(what)
 	}
 	if r != nil {
 		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.skewed, m.thinned)

@@ -32,22 +32,41 @@ func (c *Collector) record(data []byte, binary bool, browser string) (rec store.
 	if t == nil {
 		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
 	}
+	if n := t.Context.Chunk; n >= maxChunks {
+		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: chunk %d: a page view has up to %d, of a minute each for a day", n, maxChunks)
+	}
 	now := c.opts.Now()
 	id := traceID(&t.Context, data)
 	if n := len(t.Context.Spans); n > maxAtOnce {
 		t.Context.Spans = thin(t.Context.Spans)
 		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
 	}
-	c.normalize(t, id, now)
+	changed := c.normalize(t, id, now)
 	addBrowser(&t.Context, browser, c.limits.Trace.Labels)
 	sum = tally{page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
+	c.foldNames(t, now)
 	pages := c.nameFolded(t, now)
-	payload, err := encode.EncodeTrace(t)
+	if page := t.Context.Page; !c.pageRates.allow(page, now) {
+		return rec, sum, refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.limits.PageRate, page)
+	}
+	if err := t.Context.Validate(); err != nil { // or nobody could read it
+		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: %w", err)
+	}
+	// Of nearly all traces the context alone is another than was sent.
+	var payload []byte
+	if binary && !changed {
+		payload, err = encode.ReplaceContext(data, &t.Context)
+	} else {
+		payload, err = encode.EncodeTrace(t)
+	}
 	if err != nil {
 		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "trace: %w", err)
 	}
-	return store.Record{ID: id, Pages: pages, Tags: c.tagsOf(t, now), Payload: payload}, sum, nil
+	return store.Record{ID: id, Pages: pages, Tags: c.tagsOf(t), Payload: payload}, sum, nil
 }
+
+// maxChunks bounds the chunks of a page view, and with them what comes under one id.
+const maxChunks = 24 * 60
 
 // maxAtOnce bounds how many spans of a trace may overlap. Every query cuts a trace at
 // the bounds of its spans and notes for each piece which of them cover it.
@@ -86,8 +105,9 @@ func traceID(x *trie.Context, data []byte) store.ID {
 
 // normalize makes t what is stored, but for the budget of pages: no text that could
 // name a person, pages instead of paths, foreign code as one frame.
-func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) {
-	encode.Repair(t)
+// It reports whether it changed anything but the context.
+func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) bool {
+	repaired := encode.Repair(t)
 	x := &t.Context
 	t.Unknown, x.Unknown = nil, nil // nobody can say what it holds
 	if x.ViewID != "" {
@@ -127,85 +147,34 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) {
 		}
 	}
 	trie.SortSpans(x.Spans)
-	c.hideFrames(t, inline)
+	hidden := c.hideFrames(t, inline)
+	return repaired || hidden
 }
 
-// nameFolded returns the pages that t has time on. Those for which there is no room
-// any more, this hour or in one record, become PageOther.
-func (c *Collector) nameFolded(t *trie.Trace, now time.Time) []string {
-	room := store.MaxPages - 2 // PageOther and PageUnknown always find some
-	folded := map[string]bool{}
-	var kept []string
-	for _, p := range t.Pages() {
-		if p == PageOther || p == PageUnknown {
-			kept = append(kept, p)
-			continue
-		}
-		ok, news := false, false
-		if room > 0 {
-			ok, news = c.pages.take(p, now)
-		}
-		if news {
-			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.limits.Pages, "page", p)
-		}
-		if !ok {
-			folded[p] = true
-			continue
-		}
-		kept = append(kept, p)
-		room--
-	}
-	if len(folded) == 0 {
-		return kept
-	}
-	c.metrics.folded.Inc()
-	x := &t.Context
-	if folded[x.Page] {
-		x.Page = PageOther
-	}
-	for i, s := range x.Spans {
-		if s.Kind == trie.SpanPage && folded[s.Name] {
-			x.Spans[i].Name = PageOther
-		}
-	}
-	trie.SortSpans(x.Spans)
-	kept = append(kept, PageOther)
-	slices.Sort(kept)
-	return slices.Compact(kept)
-}
-
-// tagsOf returns what the catalogue counts of t. What is over the limits is left out
-// of the catalogue, not of the trace.
-func (c *Collector) tagsOf(t *trie.Trace, now time.Time) []store.Tag {
+// tagsOf returns what the catalogue counts of t. What is over the limits of a record is
+// left out of the catalogue, not of the trace.
+func (c *Collector) tagsOf(t *trie.Trace) []store.Tag {
 	var out []store.Tag
 	add := func(key, value string) {
 		tag := store.Tag{Key: key, Value: value}
 		if value == "" || slices.Contains(out, tag) {
 			return
 		}
-		ok := len(out) < store.MaxTags && len(value) <= store.MaxTagValue && !strings.Contains(value, "\x00")
-		news := false
-		if ok {
-			ok, news = c.tags.take(key+"\x00"+value, now)
-		}
-		if news {
-			c.opts.Logger.Warn("too many distinct features, releases and environments this hour, further ones are not in the catalogue", "most", c.limits.Tags, key, value)
-		}
-		if !ok {
+		if len(out) >= store.MaxTags || len(value) > store.MaxTagValue || strings.Contains(value, "\x00") {
 			c.metrics.untagged.Inc()
 			return
 		}
 		out = append(out, tag)
 	}
-	add("release", t.Context.Release)
-	add("environment", t.Context.Environment)
+	add(kindRelease, t.Context.Release)
+	add(kindEnvironment, t.Context.Environment)
 	from, to := int64(0), int64(1) // the time that the samples speak for, as for t.Pages
 	if n := len(t.Samples); n > 0 {
 		from, to = t.Samples[0].Time, t.Samples[n-1].Time+max(int64(t.Context.Interval), 1)
 	}
 	for _, s := range t.Context.Spans {
 		if s.Kind == trie.SpanFeature && s.Length > 0 && s.Start < to && s.End() > from {
-			add("feature", s.Name)
+			add(kindFeature, s.Name)
 		}
 	}
 	return out

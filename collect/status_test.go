@@ -244,10 +244,10 @@ func TestRate(t *testing.T) {
 	if got := from("192.0.2.1:9"); got.status != 202 {
 		t.Errorf("a second later: got %d", got.status)
 	}
-	for i := range maxClients + 10 {
-		col.clients.allow(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255), now)
+	for i := range maxLimiters + 10 {
+		col.clients.allow(clientOf(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)), now)
 	}
-	if n := len(col.clients.clients); n > maxClients {
+	if n := len(col.clients.of); n > maxLimiters {
 		t.Errorf("%d clients are remembered", n)
 	}
 }

@@ -111,7 +111,7 @@ func parseView(body []byte) (view, error) {
 // page away from the traces.
 func (c *Collector) countView(page, outcome string, weight int) {
 	if page != PageOther && page != PageUnknown {
-		ok, news := c.viewPages.take(page, time.Time{})
+		ok, news := c.viewPages.take(kindPage, page, time.Time{})
 		if news {
 			c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page)
 		}

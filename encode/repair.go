@@ -21,12 +21,15 @@ import (
 //   - A page is a path: it has no origin, query or fragment.
 //
 // It changes t in place, and replaces its tables where that is needed. Repairing twice
-// is repairing once. It is quick where there is nothing to do.
-func Repair(t *trie.Trace) {
+// is repairing once. It is quick where there is nothing to do, and reports whether it
+// changed anything but the context.
+func Repair(t *trie.Trace) bool {
 	repairPages(&t.Context)
-	if needsRepair(&t.Trie) {
-		repairTables(t)
+	if !needsRepair(&t.Trie) {
+		return false
 	}
+	repairTables(t)
+	return true
 }
 
 func repairPages(c *trie.Context) {

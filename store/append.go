@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrBusy says that the queue is full: try again later.
@@ -80,7 +81,10 @@ func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error)
 		}
 		bytes += int64(len(recs[i].Payload)) + perEntry
 	}
-	// The place in the queue comes first: refusing must be cheaper than compressing.
+	// Space and the place in the queue come first: refusing must be cheaper than compressing.
+	if err := s.space.commits(time.Second); err != nil {
+		return AppendResult{}, err
+	}
 	if err := s.reserve(len(recs), bytes); err != nil {
 		return AppendResult{}, err
 	}

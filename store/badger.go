@@ -61,6 +61,11 @@ func openBadger(o badger.Options) (db *badger.DB, err error) {
 			db, err = nil, fmt.Errorf("%w: badger panicked: %v", ErrDamaged, r)
 		}
 	}()
+	if !o.ReadOnly {
+		if err := sweep(o.Dir); err != nil {
+			return nil, err
+		}
+	}
 	db, err = badger.Open(o)
 	if err != nil && !transient(err) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -121,8 +126,8 @@ func preflight(dir string, tables int) error {
 	return nil
 }
 
-// manifestTables returns the ids of the tables that the manifest in dir names.
-func manifestTables(dir string) (map[uint64]bool, error) {
+// manifestTables returns the tables that the manifest in dir names, and their levels.
+func manifestTables(dir string) (map[uint64]uint8, error) {
 	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
 	if err != nil {
 		return nil, err
@@ -132,11 +137,11 @@ func manifestTables(dir string) (map[uint64]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: read manifest: %w", ErrDamaged, err)
 	}
-	ids := make(map[uint64]bool, len(m.Tables))
-	for id := range m.Tables {
-		ids[id] = true
+	levels := make(map[uint64]uint8, len(m.Tables))
+	for id, t := range m.Tables {
+		levels[id] = t.Level
 	}
-	return ids, nil
+	return levels, nil
 }
 
 // tableFiles returns the ids of the tables in dir.

@@ -90,7 +90,8 @@ func (s *Store) commitGroup(group []*request) error {
 
 // readyToWrite makes the partition for now the one that is written to.
 func (s *Store) readyToWrite(now time.Time) error {
-	if err := s.checkSpace(); err != nil {
+	s.watchSpace(now)
+	if err := s.space.commits(0); err != nil {
 		return err
 	}
 	rotated, err := s.writer.turn(now)
@@ -107,18 +108,24 @@ func (s *Store) readyToWrite(now time.Time) error {
 }
 
 // checkSpace keeps Badger from meeting a full disk, which it answers with SIGBUS.
-func (s *Store) checkSpace() error {
-	if s.opts.MinFree < 0 {
-		return nil
+func (s *Store) checkSpace() error { return s.space.commits(0) }
+
+// watchSpace looks once a second what compactions will need, and applies retention before
+// commits are refused. It runs in the committer.
+func (s *Store) watchSpace(now time.Time) {
+	w := s.writer
+	if time.Since(w.watched) < time.Second {
+		return
 	}
-	free, err := freeBytes(s.dir)
-	if err != nil {
-		return fmt.Errorf("look for free space: %w", err)
+	w.watched = time.Now()
+	if w.db != nil {
+		s.space.compaction.Store(compactionOf(levelsOf(w.db)))
+	} else if p := s.shelf.newest(); p == nil || p.Sealed || !writeTarget(now, p.start, false, s.opts.Partition).Equal(p.start) {
+		s.space.compaction.Store(0) // the next partition will be a new one
 	}
-	if free < s.opts.MinFree {
-		return fmt.Errorf("%w: %d MiB, %d MiB are needed", ErrNoSpace, free>>20, s.opts.MinFree>>20)
+	if s.space.low() {
+		s.applyRetention(now)
 	}
-	return nil
 }
 
 // writer writes to the newest partition. It belongs to the committer.
@@ -135,6 +142,8 @@ type writer struct {
 
 	dictionaries map[uint32]bool // by id, that p has
 	large        uint64          // dictionaryAfter, but for tests
+
+	watched time.Time // when space was last looked after
 }
 
 // maxCatalog bounds the memory of writer.catalog. Beyond it, entries are read again.
@@ -209,19 +218,23 @@ func (w *writer) open(p *partition) error {
 
 func (w *writer) openFiles(p *partition) (*badger.DB, error) {
 	if p.fault != nil { // could not be recovered when the store was opened
-		c, err := recoverPartition(p.path, w.r.opts.MemTableSize, w.r.opts.Logger)
-		if err != nil {
+		if err := w.r.shelf.heal(p); err != nil {
 			return nil, err
 		}
-		w.r.shelf.mu.Lock()
-		p.contents, p.fault = c, nil
-		w.r.shelf.mu.Unlock()
 	}
 	tables := -1
 	if !p.blank() {
 		tables = p.Tables
 	}
 	if err := preflight(p.path, tables); err != nil {
+		return nil, err
+	}
+	levels, err := levelsIn(p.path)
+	if err != nil {
+		return nil, err
+	}
+	w.r.space.compaction.Store(compactionOf(levels))
+	if err := w.r.space.commits(0); err != nil {
 		return nil, err
 	}
 	if err := removeClean(p.path); err != nil && !errors.Is(err, errNotExist) {
@@ -263,6 +276,7 @@ func (w *writer) seal(clean, final bool) error {
 	}
 	w.r.shelf.settle(p, nil, false)
 	w.p, w.prev, w.db, w.commits, w.catalog = nil, nil, nil, nil, nil
+	w.r.space.compaction.Store(0)
 	if err != nil {
 		return fmt.Errorf("%w %s: %w", errSeal, p.name, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -85,6 +86,14 @@ func helper(mode, dir, first string) error {
 			return err
 		}
 		return writeForever(dir, o, n)
+	case "fill":
+		return fillDisk(dir, o)
+	case "field":
+		n, err := strconv.Atoi(first)
+		if err != nil {
+			return err
+		}
+		return fieldForever(dir, o, n)
 	}
 	return fmt.Errorf("no mode %q", mode)
 }
@@ -175,21 +184,48 @@ func TestKill(t *testing.T) {
 		if !st.Complete() {
 			t.Errorf("round %d: scan is incomplete: %+v", round, st)
 		}
-		byID := make(map[ID]bool)
 		for n := range acked {
-			byID[traceID(n)] = true
-			if seen[traceID(n)] != 1 {
-				t.Errorf("round %d: acknowledged trace %d found %d times", round, n, seen[traceID(n)])
+			if seen[traceID(n)] == 0 {
+				t.Errorf("round %d: acknowledged trace %d is lost", round, n)
 			}
 		}
-		for id, n := range seen {
-			if n != 1 && !byID[id] {
-				t.Errorf("round %d: trace %s found %d times", round, id, n)
-			}
+		for _, where := range doubled(t, s) {
+			t.Errorf("round %d: %s", round, where)
 		}
 		t.Logf("round %d: %d acknowledged, %d stored, %d partitions", round, len(acked), len(seen), st.Partitions)
 		mustClose(t, closer)
 	}
+}
+
+// doubled returns the traces that are there more often than is promised: twice in one
+// partition, or in one and the next. On a busy machine an hour of 250 ms can pass between
+// two deliveries, and another.
+func doubled(t *testing.T, s scanner) (out []string) {
+	t.Helper()
+	in := make(map[ID][]string)
+	var order []string
+	_, err := s.Scan(context.Background(), Query{}, func(r Record) error {
+		in[r.ID] = append(in[r.ID], r.Partition)
+		if !slices.Contains(order, r.Partition) {
+			order = append(order, r.Partition)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(order)
+	for id, parts := range in {
+		slices.Sort(parts)
+		for i := range len(parts) - 1 {
+			if slices.Index(order, parts[i+1])-slices.Index(order, parts[i]) <= 1 {
+				out = append(out, fmt.Sprintf("trace %s is in partitions %s", id, parts))
+			} else {
+				t.Logf("trace %s is in partitions %s of %s", id, parts, order)
+			}
+		}
+	}
+	return out
 }
 
 func TestLock(t *testing.T) {
@@ -300,7 +336,7 @@ func TestFormat(t *testing.T) {
 	for name, open := range open {
 		write(`{"format": 3, "later": "stuff"}`)
 		err := open()
-		want := fmt.Sprintf("data directory %s has format 3, this program reads up to 1: use a newer release", dir)
+		want := fmt.Sprintf("data directory %s has format 3, this program reads up to 2: use a newer release", dir)
 		if e, ok := errors.AsType[*FormatError](err); !ok || e.Version != 3 || err.Error() != want {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}

@@ -13,6 +13,7 @@
 //
 //	DIR/FORMAT                the version of this layout
 //	DIR/LOCK                  locked by whoever has the directory open
+//	DIR/BALLAST               space set aside, released when a start finds too little
 //	DIR/20261121T09/          a sealed partition, opened read-only on demand
 //	DIR/20261121T10/          the newest partition, the only one written to
 //	DIR/20261121T10/COMMITS   one small record for each commit, beside Badger

@@ -115,7 +115,7 @@ func TestExpiry(t *testing.T) {
 func TestExpiryWaitsForRollups(t *testing.T) {
 	c := newClock(noon)
 	o := testOptions(t, c)
-	o.RollEvery, o.Retention = time.Minute, time.Hour
+	o.RollEvery, o.Retention = time.Minute, 30*time.Hour
 	s := mustOpen(t, t.TempDir(), o)
 	id := traceID(1)
 	mustAppend(t, s, traceRecord(t, fieldTrace(rand.New(rand.NewPCG(1, 1)), id), id))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 )
@@ -12,7 +13,10 @@ import (
 // FormatVersion is the version of the data format this program writes. It is not
 // the version of the program: it goes up only when older programs could not read
 // what newer ones write.
-const FormatVersion = 1
+//
+//	1  traces alone, in partitions of up to a day
+//	2  rollups, and partitions of them; all that is in 1 means the same
+const FormatVersion = 2
 
 const formatFile = "FORMAT"
 
@@ -32,27 +36,35 @@ type format struct {
 	Format int `json:"format"`
 }
 
-// readFormat checks that dir has a format this program reads. A missing file is
-// fs.ErrNotExist.
-func readFormat(dir string) error {
+// readFormat returns the format of dir, which is one that this program reads. A missing
+// file is fs.ErrNotExist.
+func readFormat(dir string) (version int, err error) {
+	if _, err := os.Lstat(filepath.Join(dir, restoringFile)); err == nil {
+		return 0, fmt.Errorf("data directory %s was not restored to its end: delete it and restore the backup again", dir)
+	}
 	b, err := os.ReadFile(filepath.Join(dir, formatFile))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var f format
 	if err := json.Unmarshal(b, &f); err != nil || f.Format < 1 {
-		return fmt.Errorf("read %s: not a format file of this program", filepath.Join(dir, formatFile))
+		return 0, fmt.Errorf("read %s: not a format file of this program", filepath.Join(dir, formatFile))
 	}
 	if f.Format > FormatVersion {
-		return &FormatError{Dir: dir, Version: f.Format}
+		return f.Format, &FormatError{Dir: dir, Version: f.Format}
 	}
-	return nil
+	return f.Format, nil
 }
 
-// ensureFormat is readFormat, but gives a new data directory its FORMAT. A
-// directory with partitions and without FORMAT is not new.
-func ensureFormat(dir string) error {
-	err := readFormat(dir)
+// ensureFormat is readFormat, but gives a new data directory its FORMAT, and one of an
+// older format the present one: from now on older programs could not read it. A directory
+// with partitions and without FORMAT is not new.
+func ensureFormat(dir string, log *slog.Logger) error {
+	version, err := readFormat(dir)
+	if err == nil && version < FormatVersion {
+		log.Info("data directory upgraded, older releases do not open it any more", "dir", dir, "from", version, "to", FormatVersion)
+		return writeFormat(dir)
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -65,6 +77,10 @@ func ensureFormat(dir string) error {
 			return fmt.Errorf("data directory %s has partitions but no %s file: restore it, or use another directory", dir, formatFile)
 		}
 	}
+	return writeFormat(dir)
+}
+
+func writeFormat(dir string) error {
 	b, err := json.Marshal(format{FormatVersion})
 	if err != nil {
 		return err

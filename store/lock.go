@@ -112,18 +112,10 @@ func (l *dirLock) sign(mode string) error {
 	if err != nil {
 		return err
 	}
-	if mode == "read" {
-		// A reader may have no right to write here; the lock holds without a note.
-		if l.f.Truncate(0) == nil {
-			_, _ = l.f.WriteAt(b, 0)
-		}
-		return nil
-	}
-	if err := l.f.Truncate(0); err != nil {
-		return fmt.Errorf("sign lock: %w", err)
-	}
-	if _, err := l.f.WriteAt(append(b, '\n'), 0); err != nil {
-		return fmt.Errorf("sign lock: %w", err)
+	// The lock holds without a note too: a reader may have no right to write here, and
+	// a disk may be full.
+	if l.f.Truncate(0) == nil {
+		_, _ = l.f.WriteAt(append(b, '\n'), 0)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ type Options struct {
 	Retention time.Duration
 
 	// HourRetention and DayRetention are how long the rollups of partitions and of days
-	// are kept; zero means for ever.
+	// are kept, at least as long as the traces and as the rollups of partitions; zero means
+	// for ever.
 	HourRetention, DayRetention time.Duration
 
 	// MaxDisk bounds the size of the data directory in bytes, by deleting the oldest
@@ -111,6 +112,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.HourRetention = longer(o.HourRetention, o.Retention)
+	o.DayRetention = longer(o.DayRetention, o.HourRetention)
 	switch {
 	case o.Partition < time.Minute || o.Partition%time.Minute != 0 || time.Hour%o.Partition != 0:
 		return o, fmt.Errorf("partition of %v: it must be whole minutes and divide an hour", o.Partition)
@@ -124,6 +127,14 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("memtable of %d bytes: at least %d are needed", o.MemTableSize, minMemTable)
 	}
 	return o, nil
+}
+
+// longer returns the longer one of two times to keep something; zero is for ever.
+func longer(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return max(a, b)
 }
 
 func setDefault[T comparable](p *T, v T) {

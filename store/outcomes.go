@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -56,14 +57,19 @@ func (s *Store) storeOutcomes(ctx context.Context, longest time.Duration) error 
 		return nil
 	}
 	result := make(chan error, 1)
+	var err error
 	select {
 	case s.ctl <- func() { result <- s.writeOutcomes(views) }:
-		return <-result
+		err = <-result
 	case <-s.done:
 		return ErrClosed
 	case <-ctx.Done():
-		return ctx.Err()
+		err = ctx.Err()
 	}
+	for o, n := range views { // what was stored is not in it any more
+		s.CountViews(o.page, o.reason, n)
+	}
+	return err
 }
 
 // writeOutcomes runs in the committer.
@@ -76,16 +82,16 @@ func (s *Store) writeOutcomes(views map[outcome]int64) error {
 	for len(views) > 0 {
 		txn := w.db.NewTransaction(true)
 		b := batch{txn: txn, catalog: w.catalog, buf: w.buf[:0], now: now}
-		n := 0
 		var err error
+		var in []outcome
 		for o, v := range views {
+			if len(in) == maxOutcomesTxn {
+				break
+			}
 			if err = b.countOutcome(o, v); err != nil {
 				break
 			}
-			delete(views, o)
-			if n++; n == maxOutcomesTxn {
-				break
-			}
+			in = append(in, o)
 		}
 		if err == nil {
 			err = w.finish(&b)
@@ -95,6 +101,9 @@ func (s *Store) writeOutcomes(views map[outcome]int64) error {
 			err = fmt.Errorf("store page views in partition %s: %w", w.p.name, err)
 			s.fail(err)
 			return err
+		}
+		for _, o := range in {
+			delete(views, o)
 		}
 	}
 	return nil
@@ -106,6 +115,9 @@ const maxOutcomesTxn = 500
 func (b *batch) countOutcome(o outcome, views int64) error {
 	key := appendOutcomeKey(nil, o.page, o.reason)
 	c, err := readCount(b.txn, key)
+	if errors.Is(err, ErrDamaged) {
+		c, err = count{}, nil // start over; the rest is lost
+	}
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ type pair struct{ key, value []byte }
 
 func (p pair) cost() int { return len(p.key) + len(p.value) + perEntry }
 
-// pack returns the parts of value.
+// pack returns the parts of value, the first one last: without it the value is not there, so
+// the parts may be written one after the other.
 func (p *packer) pack(key, value []byte) ([]pair, error) {
 	packed := p.enc.EncodeAll(value, nil)
 	n := max(1, (len(packed)+packedPart-1)/packedPart)
@@ -55,7 +56,7 @@ func (p *packer) pack(key, value []byte) ([]pair, error) {
 		return nil, fmt.Errorf("value of %d bytes is too long", len(value))
 	}
 	var out []pair
-	for part := range n {
+	for part := n - 1; part >= 0; part-- {
 		piece := packed[part*packedPart : min((part+1)*packedPart, len(packed))]
 		k := binary.BigEndian.AppendUint16(append([]byte(nil), key...), uint16(part))
 		v := make([]byte, packedHead, packedHead+len(piece))

@@ -71,6 +71,7 @@ type contents struct {
 	Sealed      bool   `json:"sealed"` // never to be written to again
 
 	Rolled []rolled `json:"rolled,omitempty"` // by start; what a rollup partition holds
+	Gone   []rolled `json:"gone,omitempty"`   // what it held, and lost in a crash
 }
 
 // add counts one commit in.
@@ -163,6 +164,8 @@ type partition struct {
 	used   uint64     // when db was last leased, on the shelf's own clock
 	pins   int        // scans that still want to read the partition
 	doomed bool       // to be deleted when the last pin is gone
+
+	notBefore time.Time // when rolling it up is tried again
 }
 
 // setAside is a partition that was renamed because it could not be opened.
@@ -200,9 +203,11 @@ func quarantine(dir, name string, reason error) (string, error) {
 // readSetAside returns what is known about a partition that was set aside.
 func readSetAside(dir, name, of string, sp span, start time.Time) setAside {
 	s := setAside{name: name, of: of, span: sp, start: start, path: filepath.Join(dir, name), reason: "set aside earlier"}
-	if c, err := readClean(s.path); err == nil {
-		s.contents = c
+	c, err := readClean(s.path)
+	if err != nil {
+		c = readOpened(s.path)
 	}
+	s.contents = c
 	if b, err := os.ReadFile(filepath.Join(s.path, reasonFile)); err == nil {
 		s.reason = strings.TrimSpace(string(b))
 	}

@@ -21,8 +21,9 @@ const minutesOfDay = 24 * 60
 const lateness = 5 * time.Minute
 
 // daysToRoll returns the days that are over and of which there is no rollup, or one that
-// was made of other partitions than there are now. parts are the partitions of traces that
-// are not rolled up.
+// was made before some of their partitions were there. What a rollup was made of may be
+// gone by now; it is not made again of less. parts are the partitions of traces that are
+// not rolled up.
 func daysToRoll(hours, days []rolled, parts []lifetime, now time.Time) (out []dayToRoll) {
 	byDay := map[uint32][]rolled{}
 	for _, h := range hours {
@@ -36,12 +37,17 @@ func daysToRoll(hours, days []rolled, parts []lifetime, now time.Time) (out []da
 			continue
 		}
 		i := slices.IndexFunc(days, func(d rolled) bool { return d.Start == start })
-		if i < 0 || !slices.Equal(days[i].Sources, startsOf(sources)) {
+		if starts := startsOf(sources); i < 0 || len(starts) > len(days[i].Sources) && containsAll(starts, days[i].Sources) {
 			out = append(out, dayToRoll{start, sources})
 		}
 	}
 	slices.SortFunc(out, func(a, b dayToRoll) int { return int(int64(a.start) - int64(b.start)) })
 	return out
+}
+
+// containsAll reports whether all of b are in a.
+func containsAll(a, b []uint32) bool {
+	return !slices.ContainsFunc(b, func(x uint32) bool { return !slices.Contains(a, x) })
 }
 
 func startsOf(list []rolled) []uint32 {
@@ -125,16 +131,19 @@ type keep struct{ traces, hours, days time.Duration }
 
 // expired returns the partitions of which nothing is younger than it is kept at now. It
 // only decides: deleting is done elsewhere. A partition of unknown content counts as full
-// to its end. Partitions of traces stay until they are rolled up, if they can be.
+// to its end. What is still needed stays, but not for more than twice its time.
 func expired(parts []lifetime, now time.Time, width time.Duration, k keep) (names []string) {
 	for _, p := range parts {
 		after := map[span]time.Duration{traces: k.traces, hours: k.hours, days: k.days}[p.span]
-		if after <= 0 || p.open || p.needed {
+		if after <= 0 || p.open {
 			continue
 		}
 		last := p.last
 		if last.IsZero() || p.span != traces {
 			last = p.span.endOf(p.start, width)
+		}
+		if p.needed {
+			after *= 2 // what could not be made of it by then never will
 		}
 		if last.Before(now.Add(-after)) {
 			names = append(names, p.name)

@@ -78,7 +78,9 @@ func TestPlan(t *testing.T) {
 
 func TestDaysToRoll(t *testing.T) {
 	midnight := noon.Truncate(24 * time.Hour).Add(24 * time.Hour)
-	made := func(of []rolled) rolled { return rolled{Start: minutes(midnight.Add(-24 * time.Hour)), Sources: startsOf(of)} }
+	made := func(of []rolled) rolled {
+		return rolled{Start: minutes(midnight.Add(-24 * time.Hour)), Sources: startsOf(of)}
+	}
 	for _, tt := range []struct {
 		name  string
 		hours []rolled

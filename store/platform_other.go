@@ -18,6 +18,6 @@ func unlock(*os.File) error { return errPlatform }
 
 func diskBytes(fi fs.FileInfo) int64 { return fi.Size() }
 
-func freeBytes(string) (int64, error) { return 0, errPlatform }
+func diskSpace(string) (free, total int64, err error) { return 0, 0, errPlatform }
 
 func threadCPU() time.Duration { return 0 }

@@ -40,13 +40,14 @@ func diskBytes(fi fs.FileInfo) int64 {
 	return fi.Size()
 }
 
-// freeBytes returns the space left to this user on the filesystem of dir.
-func freeBytes(dir string) (int64, error) {
+// diskSpace returns how many bytes the filesystem of dir has left for this user, and how
+// many it has in all.
+func diskSpace(dir string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return int64(st.Bavail) * int64(st.Bsize), nil
+	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
 }
 
 // threadCPU returns the processor time that this thread has taken, 0 if it is not known.

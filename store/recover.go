@@ -7,10 +7,66 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 )
+
+// recover heals the dirty partitions. One that cannot be healed is set aside, or
+// left with a fault if the machine and not the data seems to be the reason.
+func (s *shelf) recover(dirty []*partition) {
+	for _, p := range dirty {
+		s.claim(p)
+		err := s.heal(p)
+		s.settle(p, nil, false)
+		if err != nil {
+			s.giveUp(p, fmt.Errorf("recover partition %s: %w", p.name, err))
+		}
+	}
+}
+
+// heal makes p readable, which the caller has claimed.
+func (s *shelf) heal(p *partition) error {
+	need, err := recoveryNeeds(p.path)
+	if err != nil {
+		return err
+	}
+	if err := s.space.make(need); err != nil {
+		return err
+	}
+	heal := recoverPartition
+	if p.span != traces {
+		heal = recoverRollups
+	}
+	c, err := heal(p.path, s.memTable, s.log)
+	if err != nil {
+		return err
+	}
+	if c.LostTraces > 0 || c.LostCommits > 0 {
+		s.log.Error("partition lost acknowledged traces", logPartition, p.name, "loss", c.status(p.name, p.start, Closed).Loss())
+	} else {
+		s.log.Info("partition recovered, nothing lost", logPartition, p.name, "traces", c.Traces)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.contents, p.fault = c, nil
+	return nil
+}
+
+// waiting returns the partitions that could not be recovered because of the machine, and
+// not because of what they hold.
+func (s *shelf) waiting() (parts []*partition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range slices.Concat(s.parts, s.sums) {
+		if p.fault != nil && !errors.Is(p.fault, ErrDamaged) && p.db == nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
 
 // recoverPartition makes a partition that was not closed cleanly readable again:
 // Badger replays its write-ahead logs, what is there is compared with what COMMITS
@@ -32,8 +88,7 @@ func recoverPartition(dir string, memTable int64, log *slog.Logger) (contents, e
 	if err != nil {
 		return contents{}, err
 	}
-	// Compacting would double the time that a start takes after a crash.
-	db, err := openBadger(badgerOptions(dir, memTable, false, log).WithCompactL0OnClose(false))
+	db, err := openBadger(recoveryOptions(dir, memTable, log))
 	if err != nil {
 		return contents{}, err
 	}
@@ -48,13 +103,51 @@ func recoverPartition(dir string, memTable int64, log *slog.Logger) (contents, e
 		log.Warn("commit log is damaged, a loss may be larger than reported", "dir", dir, "records", damaged)
 	}
 	if c.LostCommits == 0 {
-		for _, path := range orphans {
-			if err := os.Remove(path); err != nil {
-				return contents{}, err
-			}
+		if err := removeAll(orphans); err != nil {
+			return contents{}, err
 		}
 	}
 	return writeClean(dir, c)
+}
+
+func removeAll(files []string) error {
+	for _, path := range files {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recoveryOptions returns how a partition is opened to replay its logs. It is not
+// compacted: that would double the time that a start takes after a crash, and need room
+// for a second copy of what is there, when there may be little.
+func recoveryOptions(dir string, memTable int64, log *slog.Logger) badger.Options {
+	return badgerOptions(dir, memTable, false, log).
+		WithCompactL0OnClose(false).
+		WithNumCompactors(0).
+		WithNumLevelZeroTablesStall(math.MaxInt32) // nobody would end the stall
+}
+
+// recoverySlack is for what Badger makes anew whenever it opens a partition, above all
+// the first 1 MiB of DISCARD.
+const recoverySlack = 4 << 20
+
+// recoveryNeeds returns how many bytes must be free for the recovery of the partition in
+// dir: tables are made of its logs before these go, and are larger by an index.
+func recoveryNeeds(dir string) (n int64, err error) {
+	logs, err := filepath.Glob(filepath.Join(dir, "*.mem"))
+	if err != nil {
+		return 0, err
+	}
+	for _, l := range logs {
+		fi, err := os.Stat(l)
+		if err != nil {
+			return 0, err
+		}
+		n += diskBytes(fi)
+	}
+	return n + n/4 + recoverySlack, nil
 }
 
 // orphanSuffix is appended to the name of a table that nothing refers to.
@@ -73,7 +166,7 @@ func hideOrphans(dir string) (hidden []string, err error) {
 		return nil, err
 	}
 	for id := range there {
-		if named[id] {
+		if _, ok := named[id]; ok {
 			continue
 		}
 		path := table.NewFilename(id, dir)

@@ -35,8 +35,7 @@ func (s *Store) lifetimes(sizes bool) []lifetime {
 	sh.mu.Lock()
 	var all []lifetime
 	var paths []string
-	done := sh.rolledStarts(hours)
-	summed := sh.rolledStarts(days)
+	done, summed := sh.rolledUp(), sh.rolledDays()
 	for _, p := range sh.parts {
 		l := p.contents.lifetime(p.name, p.start, p.writer)
 		l.needed = s.opts.RollEvery > 0 && p.fault == nil && !p.blank() && !done[minutes(p.start)]

@@ -67,6 +67,8 @@ type roller struct {
 	p     *partition
 	pages map[string]*pageRoll
 	nodes int // of all pages
+
+	notBefore map[uint32]time.Time // days that could not be rolled up
 }
 
 // pageRoll is what the rollups of a page refer to and go on from.
@@ -144,26 +146,26 @@ func (s *Store) rollPages(ctx context.Context, p *partition, pages []string, all
 	if err != nil {
 		return err
 	}
-	var pairs []pair
-	cost := 0
 	for _, page := range pages {
-		more, err := s.rollPage(ctx, p, page, snapshot)
+		w, err := s.rollPage(ctx, p, page, snapshot)
+		if errors.Is(err, ErrDamaged) {
+			delete(r.pages, page)
+			s.opts.Logger.Warn("page is not rolled up before the partition is over", logPartition, p.name, "page", page, logErr, err)
+			continue // then its traces are read anew
+		}
+		if err == nil {
+			err = s.putRolled(ctx, p, w)
+		}
 		if err != nil {
 			return err
 		}
-		for _, x := range more {
-			cost += x.cost()
-		}
-		pairs = append(pairs, more...)
-		if int64(cost) > s.opts.maxCost()/8 {
-			if err := s.putRolled(ctx, p, pairs); err != nil {
-				return err
-			}
-			pairs, cost = nil, 0
-		}
 	}
-	return s.putRolled(ctx, p, pairs)
+	return nil
 }
+
+// pageWrite is what is to be written for a page: rows, in any number of transactions, which
+// nobody reads before seal is written, in one.
+type pageWrite struct{ rows, seal []pair }
 
 // look runs f in a transaction on the partition p.
 func (r *Reader) look(p *partition, f func(*badger.Txn) error) error {
@@ -177,47 +179,46 @@ func (r *Reader) look(p *partition, f func(*badger.Txn) error) error {
 
 // rollPage returns what is to be written for a page: its new rollup, which takes the place
 // of the others if there are many.
-func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapshot uint64) ([]pair, error) {
+func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapshot uint64) (w pageWrite, err error) {
 	x, err := s.pageRoll(p, page)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	before := len(x.stacks.Nodes)
 	b := rollup.NewBuilder(page, x.stacks.Trie, s.opts.Rollups)
 	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version, pace: s.pace}
 	if err := t.addTo(ctx, b); err != nil {
-		return nil, err
+		return w, err
 	}
 	if len(t.stats.Unreadable) > 0 {
-		return nil, t.stats.Unreadable[0].Err
+		return w, t.stats.Unreadable[0].Err
 	}
 	s.damaged.Add(t.stats.Damaged)
 	s.rolledUp.Add(t.news)
 	s.roller.nodes += len(x.stacks.Nodes) - before
 	if t.news == 0 {
-		return nil, nil
+		return w, nil
 	}
-	var pairs []pair
 	if len(x.keys) >= foldAfter*len(freshLevels()) {
-		if pairs, err = s.fold(p, x, b); err != nil {
-			return nil, err
+		if w.seal, err = s.fold(p, x, b); err != nil {
+			return w, err
 		}
+	}
+	if w.rows, err = x.stacks.grown(s.pack, page); err != nil {
+		return w, err
 	}
 	for _, level := range freshLevels() {
 		key := rollupKey{page, x.mark.next, byte(level)}
 		packed, err := s.pack.pack(key.append(nil), b.Encode(level, false))
 		if err != nil {
-			return nil, err
+			return w, err
 		}
-		pairs = append(pairs, packed...)
+		w.rows = append(w.rows, packed...)
 		x.keys, x.parts = append(x.keys, key), append(x.parts, len(packed))
 	}
-	grown, err := x.stacks.grown(s.pack, page)
-	if err != nil {
-		return nil, err
-	}
 	x.mark = mark{snapshot, x.mark.next + 1}
-	return append(append(pairs, grown...), x.mark.pair(page)), nil
+	w.seal = append(w.seal, x.mark.pair(page))
+	return w, nil
 }
 
 // freshLevels are the rollups that a partition of traces has of a page: all that is known.
@@ -243,9 +244,6 @@ func (s *Store) fold(p *partition, x *pageRoll, b *rollup.Builder) (pairs []pair
 	err = s.look(p, func(txn *badger.Txn) error {
 		for i, k := range x.keys {
 			rec, err := s.readRollup(txn, k, x.stacks.Trie)
-			if err == nil && rec == nil {
-				err = fmt.Errorf("%w: rollup %d of %q is missing", ErrDamaged, k.start, k.page)
-			}
 			if err != nil {
 				return err
 			}
@@ -268,8 +266,9 @@ func (s *Store) pageRoll(p *partition, page string) (*pageRoll, error) {
 		if x.stacks, err = s.readStacks(txn, page); err != nil {
 			return err
 		}
-		x.keys, x.parts = rollupKeys(txn, page)
-		x.mark, err = readMark(txn, page)
+		if x.mark, err = readMark(txn, page); err == nil {
+			x.keys, x.parts = rollupKeys(txn, page, x.mark)
+		}
 		return err
 	})
 	if err != nil {
@@ -280,12 +279,27 @@ func (s *Store) pageRoll(p *partition, page string) (*pageRoll, error) {
 	return x, nil
 }
 
-// putRolled has the committer write pairs to p, if p is still the partition that is
-// written to.
-func (s *Store) putRolled(ctx context.Context, p *partition, pairs []pair) error {
-	if len(pairs) == 0 {
+// putRolled has the committer write what belongs to a page, if p is still the partition
+// that is written to. Commits go on between the transactions that it takes.
+func (s *Store) putRolled(ctx context.Context, p *partition, w pageWrite) error {
+	for len(w.rows) > 0 {
+		n, cost := 0, int64(0)
+		for n < len(w.rows) && (n == 0 || cost+int64(w.rows[n].cost()) < s.opts.maxCost()/2) {
+			cost += int64(w.rows[n].cost())
+			n++
+		}
+		if err := s.putPairs(ctx, p, w.rows[:n]); err != nil {
+			return err
+		}
+		w.rows = w.rows[n:]
+	}
+	if len(w.seal) == 0 {
 		return nil
 	}
+	return s.putPairs(ctx, p, w.seal)
+}
+
+func (s *Store) putPairs(ctx context.Context, p *partition, pairs []pair) error {
 	result := make(chan error, 1)
 	write := func() { result <- s.writeRolled(p, pairs) }
 	select {
@@ -306,12 +320,14 @@ func (s *Store) writeRolled(p *partition, pairs []pair) error {
 	if err := s.checkSpace(); err != nil {
 		return err
 	}
-	if err := setAll(s.writer.db, pairs); err != nil {
+	err := setAll(s.writer.db, pairs)
+	if err != nil {
 		err = fmt.Errorf("write rollups to partition %s: %w", p.name, err)
-		s.fail(err)
-		return err
 	}
-	return nil
+	if errors.Is(err, errCommit) {
+		s.fail(err)
+	}
+	return err
 }
 
 // written returns the partition that is written to, nil if none is.

@@ -6,35 +6,49 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
 )
 
+// rollFor is how long a call of Roll goes on with partitions that are over before what is
+// fresh gets its turn.
+const rollFor = time.Second
+
+// retryRolling is how long a partition that could not be rolled up is left alone.
+const retryRolling = 5 * time.Minute
+
 // rollClosed adds up the partitions of traces that are closed for good.
 func (s *Store) rollClosed(ctx context.Context) error {
-	for {
-		p := s.shelf.nextToRoll()
-		if p == nil || s.checkSpace() != nil {
-			return nil
+	var errs error
+	for begin := time.Now(); time.Since(begin) < rollFor; {
+		p := s.shelf.nextToRoll(s.opts.Now())
+		if p == nil || s.space.room(s.space.rolling(), 0) != nil {
+			break
 		}
 		err := s.rollPartition(ctx, p)
 		s.shelf.unpin([]*partition{p})
 		if err != nil {
-			return fmt.Errorf("roll up partition %s: %w", p.name, err)
+			s.shelf.putOff(p, s.opts.Now())
+			errs = errors.Join(errs, fmt.Errorf("roll up partition %s: %w", p.name, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
+	return errs
 }
 
 // nextToRoll pins the oldest partition that is to be rolled up, and returns it.
-func (s *shelf) nextToRoll() *partition {
+func (s *shelf) nextToRoll(now time.Time) *partition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	done := s.rolledStarts(hours)
+	done := s.rolledUp()
 	for i, p := range s.parts {
 		final := p.Sealed || i < len(s.parts)-1
-		if final && !p.writer && !p.busy && p.fault == nil && !p.blank() && !done[minutes(p.start)] {
+		if final && !p.writer && !p.busy && p.fault == nil && !p.blank() && !done[minutes(p.start)] && !now.Before(p.notBefore) {
 			p.pins++
 			return p
 		}
@@ -42,17 +56,31 @@ func (s *shelf) nextToRoll() *partition {
 	return nil
 }
 
-// rolledStarts returns the starts of what the partitions of a span have. It is called
-// with the lock held.
-func (s *shelf) rolledStarts(sp span) map[uint32]bool {
+// putOff has p rolled up some time later.
+func (s *shelf) putOff(p *partition, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.notBefore = now.Add(retryRolling)
+}
+
+// rolledUp returns the starts of the partitions of traces that are in a rollup of their own
+// or of their day. It is called with the lock held.
+func (s *shelf) rolledUp() map[uint32]bool {
 	done := make(map[uint32]bool)
-	for _, p := range s.sums {
-		if p.span == sp && p.fault == nil {
-			for _, r := range p.Rolled {
-				done[r.Start] = true
-			}
+	eachRolled(s.sums, hours, func(_ *partition, r rolled) { done[r.Start] = true })
+	eachRolled(s.sums, days, func(_ *partition, r rolled) {
+		for _, start := range r.Sources {
+			done[start] = true
 		}
-	}
+	})
+	return done
+}
+
+// rolledDays returns the starts of the days of which there is a rollup. It is called with
+// the lock held.
+func (s *shelf) rolledDays() map[uint32]bool {
+	done := make(map[uint32]bool)
+	eachRolled(s.sums, days, func(_ *partition, r rolled) { done[r.Start] = true })
 	return done
 }
 
@@ -62,9 +90,12 @@ func (s *Store) rollPartition(ctx context.Context, p *partition) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = errors.Join(err, w.end(err)) }()
 	var pages []string
-	r := rolled{Start: minutes(p.start), First: math.MaxInt64, Last: math.MinInt64}
+	r := rolled{Start: minutes(p.start), First: p.First, Last: p.Last}
+	if err := w.begin(r.Start); err != nil {
+		return err
+	}
 	err = s.look(p, func(txn *badger.Txn) error {
 		pages = append(pagesOf(txn, kindTrace), pagesOf(txn, kindOutcome)...)
 		return w.copyCounts(txn, &r)
@@ -82,9 +113,6 @@ func (s *Store) rollPartition(ctx context.Context, p *partition) (err error) {
 		found += n
 	}
 	r.Missing = max(r.Traces, found) - found
-	if r.First > r.Last { // the catalogue is gone
-		r.First, r.Last = p.First, p.Last
-	}
 	s.opts.Logger.Info("partition rolled up", logPartition, p.name, "traces", found, "missing", r.Missing)
 	return w.commit(r)
 }
@@ -112,8 +140,8 @@ func (w *rollupWriter) copyCounts(txn *badger.Txn, r *rolled) error {
 // rollClosedPage writes the rollup of one page. It returns how many traces are in it.
 func (s *Store) rollClosedPage(ctx context.Context, w *rollupWriter, p *partition, page string) (traces uint64, err error) {
 	x := &pageRoll{}
-	var have *stackTable
-	if err := s.look(w.p, func(txn *badger.Txn) (err error) { have, err = s.readStacks(txn, page); return err }); err != nil {
+	have, err := w.stacks(page)
+	if err != nil {
 		return 0, err
 	}
 	b := rollup.NewBuilder(page, have.Trie, s.opts.Rollups)
@@ -127,9 +155,12 @@ func (s *Store) rollClosedPage(ctx context.Context, w *rollupWriter, p *partitio
 	if err != nil {
 		return 0, err
 	}
-	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, noSnapshot), since: x.mark.version}
+	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, noSnapshot), since: x.mark.version, pace: s.pace}
 	if err := t.addTo(ctx, b); err != nil {
 		return 0, err
+	}
+	if u := t.stats.Unreadable; len(u) > 0 && !errors.Is(u[0].Err, ErrDamaged) {
+		return 0, u[0].Err // it may be better the next time
 	}
 	s.damaged.Add(t.stats.Damaged)
 	s.rolledUp.Add(t.news)
@@ -152,7 +183,7 @@ func (r *Reader) readPageRoll(txn *badger.Txn, page string, b *rollup.Builder) (
 	if x.stacks, err = r.readStacks(txn, page); err != nil {
 		return nil, err
 	}
-	keys, _ := rollupKeys(txn, page)
+	keys, _ := rollupKeys(txn, page, x.mark)
 	for _, k := range keys {
 		rec, err := r.readRollup(txn, k, x.stacks.Trie)
 		if err != nil {
@@ -192,15 +223,23 @@ func (s *Store) rollDays(ctx context.Context) error {
 	eachRolled(s.shelf.sums, hours, func(_ *partition, r rolled) { ofHours = append(ofHours, r) })
 	eachRolled(s.shelf.sums, days, func(_ *partition, r rolled) { ofDays = append(ofDays, r) })
 	s.shelf.mu.Unlock()
+	var errs error
 	for _, d := range daysToRoll(ofHours, ofDays, open, s.opts.Now()) {
-		if s.checkSpace() != nil {
-			return nil
+		if s.opts.Now().Before(s.roller.notBefore[d.start]) || s.space.room(s.space.rolling(), 0) != nil {
+			continue
 		}
 		if err := s.rollDay(ctx, d); err != nil {
-			return fmt.Errorf("roll up the day %s: %w", timeOfMinutes(d.start).Format("2006-01-02"), err)
+			if s.roller.notBefore == nil {
+				s.roller.notBefore = make(map[uint32]time.Time)
+			}
+			s.roller.notBefore[d.start] = s.opts.Now().Add(retryRolling)
+			errs = errors.Join(errs, fmt.Errorf("roll up the day %s: %w", timeOfMinutes(d.start).Format("2006-01-02"), err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errs
 }
 
 // rollDay writes the rollup of a day, which is made of those of its partitions.
@@ -214,7 +253,10 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = errors.Join(err, w.end(err)) }()
+	if err := w.begin(d.start); err != nil {
+		return err
+	}
 	r := rolled{Start: d.start, Sources: startsOf(d.sources), First: math.MaxInt64, Last: math.MinInt64}
 	for _, h := range d.sources {
 		r.First, r.Last = min(r.First, h.First), max(r.Last, h.Last)
@@ -233,7 +275,7 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.rollDayPage(w, from, page, r); err != nil {
+		if err := s.rollDayPage(w, from, page, &r); err != nil {
 			return err
 		}
 	}
@@ -241,34 +283,92 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll) (err error) {
 	return w.commit(r)
 }
 
-func (s *Store) rollDayPage(w *rollupWriter, from *partition, page string, r rolled) error {
-	var have *stackTable
-	if err := s.look(w.p, func(txn *badger.Txn) (err error) { have, err = s.readStacks(txn, page); return err }); err != nil {
+// rollDayPage writes the rollup of a page for a day. What of it is damaged counts as missing;
+// but as long as there are the traces, the partition of hours is set aside, to be made again.
+func (s *Store) rollDayPage(w *rollupWriter, from *partition, page string, r *rolled) error {
+	have, err := w.stacks(page)
+	if err != nil {
 		return err
 	}
 	b := rollup.NewBuilder(page, have.Trie, s.opts.Rollups)
-	err := s.look(from, func(txn *badger.Txn) error {
+	expected, damaged := uint64(0), error(nil)
+	err = s.look(from, func(txn *badger.Txn) error {
 		stacks, err := s.readStacks(txn, page)
-		if err != nil {
-			return err
-		}
 		for _, start := range r.Sources {
-			for _, level := range []rollup.Level{rollup.Wide, rollup.Details} {
-				rec, err := s.readRollup(txn, rollupKey{page, start, byte(level)}, stacks.Trie)
-				if err != nil {
-					return err
-				}
-				if rec != nil {
-					b.AddRecord(rec, stacks.Trie)
-				}
+			if c, cerr := readCount(txn, appendCountsKey(nil, start, page, Tag{})); cerr == nil {
+				expected += c.traces
+			}
+			if err == nil {
+				err = s.addLevels(txn, b, page, start, stacks)
+			}
+			if errors.Is(err, ErrDamaged) {
+				damaged, err = err, nil
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil
 	})
-	if err != nil || b.Empty() {
+	if err != nil {
 		return err
 	}
+	if damaged != nil {
+		if s.shelf.haveAll(r.Sources) {
+			return errors.Join(damaged, s.setAside(from, damaged))
+		}
+		_, n := b.Views()
+		r.Missing += expected - min(expected, uint64(max(n, 0)))
+	}
+	if b.Empty() {
+		return nil
+	}
 	return w.putPage(b, have, page, r.Start)
+}
+
+// addLevels adds the rollup of a page for the time that begins at start, if there is one.
+func (r *Reader) addLevels(txn *badger.Txn, b *rollup.Builder, page string, start uint32, stacks *stackTable) error {
+	var recs []*rollup.Record
+	for _, level := range []rollup.Level{rollup.Wide, rollup.Details} {
+		k := rollupKey{page, start, byte(level)}
+		if parts, err := r.pack.unpack(txn, k.append(nil)); err != nil || parts == nil {
+			return err
+		}
+		rec, err := r.readRollup(txn, k, stacks.Trie)
+		if err != nil {
+			return err
+		}
+		recs = append(recs, rec)
+	}
+	for _, rec := range recs {
+		b.AddRecord(rec, stacks.Trie)
+	}
+	return nil
+}
+
+// haveAll reports whether the partitions of traces with these starts can be read.
+func (s *shelf) haveAll(starts []uint32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	there := make(map[uint32]bool)
+	for _, p := range s.parts {
+		there[minutes(p.start)] = p.fault == nil
+	}
+	return !slices.ContainsFunc(starts, func(start uint32) bool { return !there[start] })
+}
+
+// setAside takes a partition of rollups that is damaged out of use. It is made again from
+// the traces that there are.
+func (s *Store) setAside(p *partition, reason error) error {
+	sh := s.shelf
+	sh.claim(p)
+	var err error
+	if p.db != nil {
+		err = closeBadger(p.db)
+	}
+	sh.settle(p, nil, false)
+	sh.giveUp(p, reason)
+	return err
 }
 
 // sumCounts adds up the catalogues of the sources of a day.

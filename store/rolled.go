@@ -127,6 +127,7 @@ func (c *contents) put(r rolled) {
 		c.First, c.Last = min(c.First, x.First), max(c.Last, x.Last)
 	}
 	c.Commits = uint64(len(c.Rolled)) // so that it is not blank
+	c.countGone()
 }
 
 // rollupMemTable keeps partitions of rollups light: little is written to them.
@@ -138,7 +139,11 @@ func recoverRollups(dir string, _ int64, log *slog.Logger) (c contents, err erro
 	if err := preflight(dir, -1); err != nil {
 		return contents{}, err
 	}
-	db, err := openBadger(badgerOptions(dir, rollupMemTable, false, log))
+	orphans, err := hideOrphans(dir)
+	if err != nil {
+		return contents{}, err
+	}
+	db, err := openBadger(recoveryOptions(dir, rollupMemTable, log))
 	if err != nil {
 		return contents{}, err
 	}
@@ -167,6 +172,12 @@ func recoverRollups(dir string, _ int64, log *slog.Logger) (c contents, err erro
 	if err != nil {
 		return contents{}, err
 	}
+	c.missing(readOpened(dir))
+	if len(c.Gone) == 0 {
+		if err := removeAll(orphans); err != nil {
+			return contents{}, err
+		}
+	}
 	return writeClean(dir, c)
 }
 
@@ -188,6 +199,14 @@ func (r *Reader) openRollups(sp span, start time.Time) (*rollupWriter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if errors.Is(p.fault, ErrDamaged) { // it is made again, as far as there are traces
+		sh.claim(p)
+		sh.settle(p, nil, false)
+		sh.giveUp(p, p.fault)
+		if p, err = sh.rollupPartition(sp, sp.startOf(start)); err != nil {
+			return nil, err
+		}
+	}
 	if p.fault != nil {
 		return nil, p.fault
 	}
@@ -203,9 +222,7 @@ func (r *Reader) openRollups(sp span, start time.Time) (*rollupWriter, error) {
 	}
 	err = preflight(p.path, tables)
 	if err == nil {
-		if err = removeClean(p.path); errors.Is(err, errNotExist) {
-			err = nil
-		}
+		err = markOpened(p.path)
 	}
 	var db *badger.DB
 	if err == nil {
@@ -272,11 +289,15 @@ func (w *rollupWriter) flush() error {
 	return nil
 }
 
-// setAll writes pairs in one transaction.
+// errCommit is wrapped by an error after which it is not known what is on disk.
+var errCommit = errors.New("commit")
+
+// setAll writes pairs in one transaction. After an error that does not wrap errCommit
+// nothing was written.
 func setAll(db *badger.DB, pairs []pair) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("badger panicked: %v", r)
+			err = fmt.Errorf("%w: badger panicked: %v", errCommit, r)
 		}
 	}()
 	txn := db.NewTransaction(true)
@@ -291,7 +312,29 @@ func setAll(db *badger.DB, pairs []pair) (err error) {
 			return err
 		}
 	}
-	return txn.Commit()
+	if err := txn.Commit(); err != nil {
+		return fmt.Errorf("%w: %w", errCommit, err)
+	}
+	return nil
+}
+
+// begin makes ready to write what began at start. If there is a rollup of that already,
+// it is not there from now on, so that nobody reads a mixture.
+func (w *rollupWriter) begin(start uint32) error {
+	if !slices.ContainsFunc(w.had.Rolled, func(r rolled) bool { return r.Start == start }) {
+		return nil
+	}
+	if err := w.write([]pair{{key: appendRolledKey(nil, start)}}); err != nil {
+		return err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.had.Rolled = slices.DeleteFunc(slices.Clone(w.had.Rolled), func(r rolled) bool { return r.Start == start })
+	w.r.shelf.mu.Lock()
+	w.p.Rolled = w.had.Rolled
+	w.r.shelf.mu.Unlock()
+	return nil
 }
 
 // commit says that all of one stretch of time is written. From now on queries use it.
@@ -309,6 +352,33 @@ func (w *rollupWriter) commit(r rolled) error {
 	}
 	w.had.put(r)
 	return nil
+}
+
+// stacks returns the stack table of a page, as it is with what was written.
+func (w *rollupWriter) stacks(page string) (t *stackTable, err error) {
+	if err := w.flush(); err != nil {
+		return nil, err
+	}
+	err = view(w.db, func(txn *badger.Txn) (err error) {
+		t, err = w.r.readStacks(txn, page)
+		return err
+	})
+	if errors.Is(err, ErrDamaged) {
+		err = fmt.Errorf("%w: %w", errOwnDamage, err)
+	}
+	return t, err
+}
+
+// errOwnDamage is wrapped by an error about what the partition that is being written to has.
+var errOwnDamage = errors.New("partition of rollups")
+
+// end closes the partition. One that turned out to be damaged is set aside.
+func (w *rollupWriter) end(reason error) error {
+	err := w.close()
+	if errors.Is(reason, errOwnDamage) {
+		w.r.shelf.giveUp(w.p, reason)
+	}
+	return err
 }
 
 // close closes the partition cleanly. What was committed is used by queries from then on.

@@ -199,37 +199,6 @@ func (s *scan) cursor(p *partition) *cursor {
 	return c
 }
 
-// noteAside adds the partitions that were set aside to the stats.
-func (s *scan) noteAside() {
-	sh := s.r.shelf
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	for i := range sh.aside {
-		a := &sh.aside[i]
-		if a.span != traces && slices.ContainsFunc(sh.sums, func(p *partition) bool { return p.name == a.of }) {
-			continue // it was made anew
-		}
-		if a.mayOverlap(s.q.Since, s.q.Until, a.span.width(s.r.opts.Partition)) {
-			s.stats.Unreadable = append(s.stats.Unreadable, Unreadable{a.name, errors.New(a.reason)})
-		}
-	}
-}
-
-// mayOverlap is overlaps for a partition whose contents may be unknown: then the
-// time it was made for has to do.
-func (a *setAside) mayOverlap(since, until time.Time, width time.Duration) bool {
-	if !a.blank() {
-		return a.overlaps(since, until)
-	}
-	return (since.IsZero() || a.start.Add(width).After(since)) && (until.IsZero() || a.start.Before(until))
-}
-
-// concerns reports whether a query for [since, until) has to look at p.
-func (p *partition) concerns(since, until time.Time) bool {
-	// A partition that could not even be recovered may hold anything.
-	return p.overlaps(since, until) || p.fault != nil && p.blank()
-}
-
 // attempt runs do on the open partition of c. If that does not work, the rest of
 // the partition is given up and noted.
 func (s *scan) attempt(c *cursor, do func(*cursor, *badger.DB) error) {

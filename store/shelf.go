@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,7 @@ type shelf struct {
 	dir      string
 	memTable int64
 	maxOpen  int
+	space    *space
 	log      *slog.Logger
 
 	mu    sync.Mutex
@@ -36,7 +38,7 @@ type shelf struct {
 var errGone = errors.New("partition is deleted")
 
 func newShelf(dir string, o Options) *shelf {
-	s := &shelf{dir: dir, memTable: o.MemTableSize, maxOpen: o.OpenPartitions, log: o.Logger}
+	s := &shelf{dir: dir, memTable: o.MemTableSize, maxOpen: o.OpenPartitions, space: newSpace(dir, o), log: o.Logger}
 	s.calm = sync.NewCond(&s.mu)
 	return s
 }
@@ -75,35 +77,16 @@ func (s *shelf) load() (dirty []*partition, trash []string, err error) {
 	return dirty, trash, nil
 }
 
-// recover heals the dirty partitions. One that cannot be healed is set aside, or
-// left with a fault if the machine and not the data seems to be the reason.
-func (s *shelf) recover(dirty []*partition) {
-	for _, p := range dirty {
-		heal := recoverPartition
-		if p.span != traces {
-			heal = recoverRollups
-		}
-		c, err := heal(p.path, s.memTable, s.log)
-		switch {
-		case err != nil:
-			s.giveUp(p, fmt.Errorf("recover partition %s: %w", p.name, err))
-		case c.LostTraces > 0 || c.LostCommits > 0:
-			p.contents = c
-			s.log.Error("partition lost acknowledged traces", logPartition, p.name,
-				"loss", c.status(p.name, p.start, Closed).Loss())
-		default:
-			p.contents = c
-			s.log.Info("partition recovered, nothing lost", logPartition, p.name, "traces", c.Traces)
-		}
-	}
-}
-
 // giveUp takes a partition that cannot be opened out of use. The caller must have
 // the data directory for itself, and no handle on the partition.
 func (s *shelf) giveUp(p *partition, reason error) {
-	s.log.Error("partition unreadable", logPartition, p.name, logErr, reason)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	level := slog.LevelError
+	if p.fault != nil {
+		level = slog.LevelDebug // it was said before, and is tried every few seconds
+	}
+	s.log.Log(context.Background(), level, "partition unreadable", logPartition, p.name, logErr, reason)
 	if !errors.Is(reason, ErrDamaged) {
 		p.fault = reason
 		return
@@ -115,8 +98,9 @@ func (s *shelf) giveUp(p *partition, reason error) {
 	}
 	s.parts = slices.DeleteFunc(s.parts, func(q *partition) bool { return q == p })
 	s.sums = slices.DeleteFunc(s.sums, func(q *partition) bool { return q == p })
-	s.aside = append(s.aside, setAside{name: name, of: p.name, span: p.span, start: p.start, path: filepath.Join(s.dir, name),
-		contents: p.contents, reason: reason.Error()})
+	a := readSetAside(s.dir, name, p.name, p.span, p.start)
+	a.reason = reason.Error()
+	s.aside = append(s.aside, a)
 	p.fault = reason // for scans that have it pinned
 }
 

@@ -77,13 +77,14 @@ func readMark(txn *badger.Txn, page string) (m mark, err error) {
 	return m, err
 }
 
-// rollupKeys returns the keys of the rollups of page, and how many parts each has.
-func rollupKeys(txn *badger.Txn, page string) (keys []rollupKey, parts []int) {
+// rollupKeys returns the keys of the rollups of page that m says are there, and how many
+// parts each has. What else there is was being written when something ended it.
+func rollupKeys(txn *badger.Txn, page string, m mark) (keys []rollupKey, parts []int) {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: appendPageKey(nil, kindRollup, page)})
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
 		k, _, err := parseRollupKey(it.Item().Key())
-		if err != nil {
+		if err != nil || k.start >= m.next {
 			continue
 		}
 		if n := len(keys); n == 0 || keys[n-1] != k {
@@ -94,10 +95,13 @@ func rollupKeys(txn *badger.Txn, page string) (keys []rollupKey, parts []int) {
 	return keys, parts
 }
 
-// readRollup returns the rollup under k, nil if there is none.
+// readRollup returns the rollup under k, of which there must be one.
 func (r *Reader) readRollup(txn *badger.Txn, k rollupKey, stacks *trie.Trie) (*rollup.Record, error) {
 	value, err := r.pack.unpack(txn, k.append(nil))
-	if err != nil || value == nil {
+	if err == nil && value == nil {
+		err = fmt.Errorf("%w: rollup %d of %q is missing", ErrDamaged, k.start, k.page)
+	}
+	if err != nil {
 		return nil, err
 	}
 	rec, err := rollup.Decode(value, stacks)

@@ -19,6 +19,7 @@ type Reader struct {
 	dir    string
 	opts   Options
 	lock   *dirLock
+	space  *space
 	shelf  *shelf
 	codec  *Codec
 	pack   *packer
@@ -105,7 +106,8 @@ func newReader(dir string, o Options) (*Reader, error) {
 		codec.Close()
 		return nil, errors.Join(err, lock.release())
 	}
-	return &Reader{dir: dir, opts: o, lock: lock, codec: codec, pack: pack, shelf: newShelf(dir, o)}, nil
+	sh := newShelf(dir, o)
+	return &Reader{dir: dir, opts: o, lock: lock, codec: codec, pack: pack, shelf: sh, space: sh.space}, nil
 }
 
 // release undoes newReader.
@@ -119,7 +121,7 @@ func (r *Reader) openExclusive() error {
 	if err := r.lock.exclusive("write", lockWait); err != nil {
 		return err
 	}
-	if err := ensureFormat(r.dir); err != nil {
+	if err := ensureFormat(r.dir, r.opts.Logger); err != nil {
 		return err
 	}
 	dirty, trash, err := r.shelf.load()
@@ -132,6 +134,7 @@ func (r *Reader) openExclusive() error {
 		}
 	}
 	r.shelf.recover(dirty)
+	r.space.settle()
 	return nil
 }
 
@@ -143,7 +146,7 @@ func OpenReader(dir string, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := readFormat(dir); errors.Is(err, os.ErrNotExist) {
+	if _, err := readFormat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not a data directory: %w", dir, err)
 	} else if err != nil {
 		return nil, err
@@ -247,9 +250,38 @@ func (s *Store) Close() error {
 	s.qmu.Unlock()
 	<-s.done
 	s.shut()
+	if err := s.closable(); err != nil {
+		// Badger would write, and end the process. What is committed is in its logs.
+		s.opts.Logger.Error("the newest partition is not closed; the next start recovers it", logErr, err)
+		return fmt.Errorf("leave the newest partition to be recovered: %w", err) // and locked, until the process ends
+	}
 	err := s.writer.seal(s.Err() == nil, false)
 	s.shelf.closeAll()
 	return errors.Join(err, s.release())
+}
+
+// closable reports what keeps the partition that is written to from being closed: no
+// space, or a disk that does not take anything.
+func (s *Store) closable() error {
+	w := s.writer
+	if w.db == nil {
+		return nil
+	}
+	need, err := recoveryNeeds(w.p.path)
+	if err != nil {
+		return err
+	}
+	if err := s.space.make(need + compactionOf(levelsOf(w.db))); err != nil {
+		return err
+	}
+	if s.Err() == nil {
+		return nil
+	}
+	probe := filepath.Join(w.p.path, "PROBE")
+	if err := writeFileSynced(probe, []byte("1")); err != nil {
+		return err
+	}
+	return os.Remove(probe)
 }
 
 // Err returns why the store has stopped accepting traces, or nil. A commit that
@@ -287,7 +319,10 @@ func (s *Store) Maintain(ctx context.Context) error {
 // maintain runs in the committer.
 func (s *Store) maintain(now time.Time) error {
 	w := s.writer
-	if w.p != nil && w.over(now) {
+	s.watchSpace(now)
+	s.shelf.recover(s.shelf.waiting())
+	s.space.settle()
+	if w.p != nil && w.over(now) && s.checkSpace() == nil {
 		if err := w.seal(s.Err() == nil, true); err != nil {
 			s.fail(err)
 			return err

@@ -184,7 +184,8 @@ func (t *tail) addTrace(b *rollup.Builder, key, value []byte) error {
 	return nil
 }
 
-// addOutcomes adds the page views without a trace that a partition counts for page.
+// addOutcomes adds the page views without a trace that a partition counts for page. What is
+// damaged of them is left out.
 func addOutcomes(txn *badger.Txn, page string, b *rollup.Builder) error {
 	prefix := appendPageKey(nil, kindOutcome, page)
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix})
@@ -196,7 +197,7 @@ func addOutcomes(txn *badger.Txn, page string, b *rollup.Builder) error {
 			if err == nil {
 				b.AddOutcome(string(key[len(prefix):]), int64(c.traces))
 			}
-			return err
+			return nil
 		})
 		if err != nil {
 			return err

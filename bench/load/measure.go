@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/loadgen"
@@ -36,6 +40,11 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 	since := time.Now()
 	if err := c.load(ctx, g, d, r, stderr); err != nil {
 		return nil, err
+	}
+	if c.killEvery == 0 { // a daemon that is started anew counts from nothing
+		if r.RollCPUShare, err = rollShare(ctx, c.queryAddr); err != nil {
+			return nil, err
+		}
 	}
 	if c.verify {
 		scope := loadgen.Scope{QueryAddr: c.queryAddr, Pages: c.verifyPages}
@@ -144,4 +153,28 @@ func sum(m map[int]uint64) (n uint64) {
 func emptyDir(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
+}
+
+// rollShare returns how much of its processor time a daemon has taken to roll up.
+func rollShare(ctx context.Context, addr string) (float64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, fmt.Errorf("read metrics: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	values := map[string]float64{}
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		name, text, _ := strings.Cut(lines.Text(), " ")
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			values[name] = v
+		}
+	}
+	if all := values["process_cpu_seconds_total"]; all > 0 {
+		return round(values["fieldtrie_store_roll_cpu_seconds_total"] / all), nil
+	}
+	return 0, nil
 }

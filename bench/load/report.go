@@ -42,6 +42,7 @@ type report struct {
 
 	CPUSeconds     float64 `json:"daemon_cpu_s"`
 	CPUPerTraceMS  float64 `json:"daemon_cpu_ms_per_trace"`
+	RollCPUShare   float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
 	OwnCPUSeconds  float64 `json:"load_cpu_s"`
 	PeakRSSBytes   int64   `json:"daemon_peak_rss_bytes"`
 	PeakAnonBytes  int64   `json:"daemon_peak_anonymous_bytes"`
@@ -145,8 +146,8 @@ func (r *report) print(w io.Writer) error {
 	row("latency", "p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f, from when a request was due",
 		l["p50"], l["p90"], l["p99"], l["p99.9"], l["max"])
 	if r.PeakRSSBytes > 0 {
-		row("daemon", "%.1f s of processor time, %.3f ms a trace; peak memory %.0f MiB resident, %.0f MiB anonymous",
-			r.CPUSeconds, r.CPUPerTraceMS, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
+		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up; peak memory %.0f MiB resident, %.0f MiB anonymous",
+			r.CPUSeconds, r.CPUPerTraceMS, 100*r.RollCPUShare, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
 	}
 	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
 	if r.DiskLiveBytes > 0 {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,12 +30,14 @@ type config struct {
 	hourly      time.Duration // of rollups of hours
 	daily       time.Duration // of rollups of days
 	maxDisk     int64
+	ballast     int64
 	origins     []string
 	keys        []string
 	firstParty  []string
 	pageRules   string
 	sampling    string
 	demo        bool
+	restore     string
 	limits      collect.Limits
 }
 
@@ -53,8 +56,11 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.Var((*ageValue)(&c.hourly), "hourly-retention", "delete sums of hours after this `DURATION`; 0 keeps them for ever")
 	fs.Var((*ageValue)(&c.daily), "daily-retention", "delete sums of days after this `DURATION`; 0 keeps them for ever")
 	fs.Var((*sizeValue)(&c.maxDisk), "max-disk", "most that the data directory may take, as a `SIZE` such as 200GiB: over it the oldest traces go first (default no bound)")
+	c.ballast = 256 << 20
+	fs.Var((*reserveValue)(&c.ballast), "ballast", "set this `SIZE` of the disk aside, a 32nd of it at most, so that a start on a full disk can bring the data in order; 0 is none")
 	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory, an hour at most")
 
+	fs.StringVar(&c.restore, "restore", "", "make --data, which must be new or empty, of a backup in `FILE`, - for standard input, and exit")
 	fs.BoolVar(&c.demo, "demo", false, "serve a page at /demo/ on the private address, to try things out")
 
 	l := &c.limits
@@ -66,8 +72,12 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&l.Trace.Frames, "max-frames", l.Trace.Frames, "most frames of a trace")
 	fs.IntVar(&l.Trace.StringBytes, "max-string", l.Trace.StringBytes, "longest name or URL in bytes")
 	fs.IntVar(&l.Pages, "max-pages", l.Pages, "most distinct pages an hour; further ones are counted as (other)")
+	fs.IntVar(&l.Tags, "max-tags", l.Tags, "most distinct features an hour, as many releases, as many environments; further ones are stored as (other)")
+	fs.IntVar(&l.Labels, "max-label-values", l.Labels, "most distinct values of each label an hour; further ones are stored as (other)")
 	fs.DurationVar(&l.Skew, "max-skew", l.Skew, "client clocks further off are not believed")
 	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy all have one address")
+	fs.Float64Var(&l.PageRate, "page-rate", 0, "most traces a second of one page, and a minute's worth at once; 0 is no limit")
+	fs.Float64Var(&l.KeyRate, "key-rate", 0, "most requests a second with one --key, and a minute's worth at once; 0 is no limit")
 }
 
 // check refuses values with which the daemon would start and not work.
@@ -75,14 +85,19 @@ func (c *config) check() error {
 	l := &c.limits
 	for flag, n := range map[string]int64{
 		"max-samples": int64(l.Trace.Samples), "max-stacks": int64(l.Trace.Nodes), "max-frames": int64(l.Trace.Frames),
-		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-skew": int64(l.Skew), "partition": int64(c.partition),
+		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-tags": int64(l.Tags), "max-label-values": int64(l.Labels), "max-skew": int64(l.Skew), "partition": int64(c.partition),
 	} {
 		if n <= 0 {
 			return fmt.Errorf("--%s must be above 0", flag)
 		}
 	}
-	if l.Rate < 0 {
-		return fmt.Errorf("--rate must not be negative")
+	for flag, rate := range map[string]float64{"rate": l.Rate, "page-rate": l.PageRate, "key-rate": l.KeyRate} {
+		if !(rate >= 0) {
+			return fmt.Errorf("--%s must not be negative", flag)
+		}
+	}
+	if l.KeyRate > 0 && len(c.keys) == 0 {
+		return fmt.Errorf("--key-rate needs --key: without keys of yours, everybody makes up their own")
 	}
 	if c.demo && len(c.keys) > 0 {
 		return fmt.Errorf("--demo does not go with --key: the page of the demo has none")
@@ -93,9 +108,13 @@ func (c *config) check() error {
 	return c.storeOptions().Validate()
 }
 
+// memTable holds the memory of the store near 150 MiB. With twice as much, ingest was not
+// faster.
+const memTable = 32 << 20
+
 func (c *config) storeOptions() store.Options {
-	return store.Options{Program: "ingest", Partition: c.partition,
-		Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk}
+	return store.Options{Program: "ingest", Partition: c.partition, MemTableSize: memTable,
+		Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk, Ballast: c.ballast}
 }
 
 // collectOptions returns what the command line and its files say about the receiving
@@ -165,6 +184,19 @@ func (v *sizeValue) Set(s string) error {
 	}
 	*v = sizeValue(n)
 	return nil
+}
+
+// reserveValue is a flag for a number of bytes that may be none.
+type reserveValue int64
+
+func (v *reserveValue) String() string { return (*sizeValue)(v).String() }
+func (v *reserveValue) Type() string   { return "size" }
+func (v *reserveValue) Set(s string) error {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n <= 0 {
+		*v = 0
+		return nil
+	}
+	return (*sizeValue)(v).Set(s)
 }
 
 // ageValue is a flag for a duration that may be in days.

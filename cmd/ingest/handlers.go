@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -33,8 +34,9 @@ func addDemo(public, private *http.ServeMux, collector string) {
 }
 
 // privateHandler serves what is not for the internet.
-func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool) *http.ServeMux {
+func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
 	mux.Handle("/api/v1/", query.Handler(query.Local{Reader: s.Reader}, time.Now))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })

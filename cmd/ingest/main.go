@@ -22,11 +22,13 @@ answer of 202 means that the traces survive kill -9 and power loss. POST /v1/vie
 page views without a trace; /sdk.js is the script for browsers. The private address
 serves queries, /healthz, /readyz and /metrics; do not open it to the internet.
 SIGTERM and SIGINT finish what is in flight and close the store. SIGHUP reads the file of
---sampling again.
+--sampling again. GET /v1/backup on the private address is a backup of the running store.
 
-Example:
+Examples:
 
   ingest --data /var/lib/fieldtrie --listen :8418 --allow-origin https://www.example.com
+  curl --fail http://127.0.0.1:8419/v1/backup --output backup.tar
+  ingest --restore backup.tar --data /var/lib/fieldtrie-restored
 
 Flags:
 %s
@@ -57,9 +59,9 @@ func exitCode(err error) int {
 // memoryLimit is what the heap should stay below unless GOMEMLIMIT says otherwise: the
 // store writes through memory-mapped files, so the default, no limit, lets garbage pile
 // up to gigabytes.
-const memoryLimit = 1 << 30
+const memoryLimit = 400 << 20
 
-func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) error {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var c config
 	fs := pflag.NewFlagSet("ingest", pflag.ContinueOnError)
 	fs.SortFlags = false
@@ -83,6 +85,9 @@ func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
+	}
+	if c.restore != "" {
+		return c.restoreData(ctx, stdin, stdout, stderr)
 	}
 	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, nil)))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -37,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"waitfor": waitFor,
 			"get":     get,
 			"post":    post,
+			"save":    save,
 			"hup":     hup,
 		},
 		Setup: func(env *testscript.Env) error {
@@ -105,6 +107,22 @@ func get(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: get URL")
 	}
 	request(ts, http.MethodGet, args[0], nil, nil)
+}
+
+// save writes the body of an answer of 200 to a file: save URL FILE.
+func save(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: save URL FILE")
+	}
+	res, err := http.Get(args[0])
+	ts.Check(err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	if res.StatusCode != http.StatusOK {
+		ts.Fatalf("%s: %d %s", args[0], res.StatusCode, body)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), body, 0o644))
 }
 
 // post sends a file: post URL FILE [HEADER: VALUE]...

@@ -34,6 +34,14 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_store_rolled_up_traces_total", "Traces that went into rollups, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
 	send("fieldtrie_store_roll_cpu_seconds_total", "Processor time that rolling up took.", prometheus.CounterValue, c.RollCPU.Seconds())
 	send("fieldtrie_store_unrolled_traces", "Traces that wait to be rolled up.", prometheus.GaugeValue, float64(c.Unrolled))
+	space, refusing := m.store.Space(), 0.0
+	if space.Refusing {
+		refusing = 1
+	}
+	send("fieldtrie_store_free_bytes", "Bytes of the filesystem that are left.", prometheus.GaugeValue, float64(space.Free))
+	send("fieldtrie_store_needed_bytes", "Bytes that must be free for traces to be accepted.", prometheus.GaugeValue, float64(space.Needed))
+	send("fieldtrie_store_ballast_bytes", "Bytes that are set aside for a start on a full disk.", prometheus.GaugeValue, float64(space.Ballast))
+	send("fieldtrie_store_refusing_for_space", "1 if traces are refused because too little space is free, else 0.", prometheus.GaugeValue, refusing)
 	s, err := m.store.Status()
 	if err != nil {
 		return

@@ -72,7 +72,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	collector := collect.New(options)
 	d := daemon{log: log, store: s, failed: make(chan error, 3), hangUp: hangUp, reread: func() { c.rereadSampling(collector, reads, log) }}
 	outer := publicHandler(collector)
-	inner := privateHandler(s, registry, &d.draining)
+	inner := privateHandler(s, registry, &d.draining, log)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", urlOf(private.Addr())+"/demo/")
@@ -154,6 +154,8 @@ func (d *daemon) start(ln net.Listener, h http.Handler) {
 func (d *daemon) wait(ctx context.Context) error {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
+	failing := time.NewTicker(time.Second)
+	defer failing.Stop()
 	var cause error
 	for running := true; running; {
 		select {
@@ -168,6 +170,7 @@ func (d *daemon) wait(ctx context.Context) error {
 			if err := d.store.Maintain(ctx); err != nil {
 				d.log.Error("maintain store", "err", err)
 			}
+		case <-failing.C:
 			if cause = d.store.Err(); cause != nil {
 				running = false
 			}

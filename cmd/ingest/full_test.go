@@ -1,0 +1,381 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// disks are small ones of the kinds that Badger is known to die on when they are full.
+var disks = map[string]func(testing.TB, int64) *scratchdisk.Disk{"tmpfs": scratchdisk.Tmpfs, "ext4": scratchdisk.Ext4}
+
+const diskSize = 1 << 30
+
+// running is a daemon that a test started.
+type running struct {
+	t               *testing.T
+	cmd             *exec.Cmd
+	public, private string
+	log             bytes.Buffer
+	ended           chan error
+}
+
+// launch starts the daemon and waits until it answers.
+func launch(t *testing.T, bin, dir string, flags ...string) *running {
+	t.Helper()
+	d := &running{t: t, public: "http://" + freeAddr(t), private: "http://" + freeAddr(t), ended: make(chan error, 1)}
+	d.cmd = exec.Command(bin, append([]string{"--data", dir, "--listen", d.public[7:], "--query-listen", d.private[7:]}, flags...)...)
+	d.cmd.Stderr = &d.log
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.ended <- d.cmd.Wait() }()
+	t.Cleanup(func() { _ = d.cmd.Process.Kill() })
+	for range 400 {
+		if d.get("/readyz") == "ready\n" {
+			return d
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	_ = d.cmd.Process.Kill()
+	t.Fatalf("the daemon does not get ready: %v\n%s", <-d.ended, d.log.String())
+	return nil
+}
+
+// get returns what the private address answers with status 200, else "".
+func (d *running) get(path string) string {
+	res, err := http.Get(d.private + path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		return ""
+	}
+	return string(b)
+}
+
+// stop sends a signal and returns how the daemon ended.
+func (d *running) stop(s os.Signal) error {
+	d.t.Helper()
+	_ = d.cmd.Process.Signal(s)
+	select {
+	case err := <-d.ended:
+		return err
+	case <-time.After(20 * time.Second):
+		d.t.Fatalf("the daemon does not end\n%s", d.log.String())
+		return nil
+	}
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for: %s", what)
+		}
+	}
+}
+
+// senders send traces, each once, until they are stopped.
+type senders struct {
+	next, accepted, refused, wrong atomic.Int64 // wrong: neither, or refused without Retry-After
+	mu                             sync.Mutex
+	acked                          map[int]bool
+	stop                           chan struct{}
+	wait                           sync.WaitGroup
+}
+
+func send(url string, first int) *senders {
+	s := &senders{acked: map[int]bool{}, stop: make(chan struct{})}
+	s.next.Store(int64(first))
+	for range 8 {
+		s.wait.Go(func() {
+			for {
+				select {
+				case <-s.stop:
+					return
+				default:
+					s.post(url)
+				}
+			}
+		})
+	}
+	return s
+}
+
+func (s *senders) post(url string) {
+	n := int(s.next.Add(1))
+	res, err := http.Post(url+"/v1/traces", "application/json", strings.NewReader(crashTrace(n)))
+	if err != nil {
+		s.wrong.Add(1)
+		time.Sleep(10 * time.Millisecond)
+		return
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusAccepted:
+		s.mu.Lock()
+		s.acked[n] = true
+		s.mu.Unlock()
+		s.accepted.Add(1)
+	case res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "":
+		s.refused.Add(1)
+	default:
+		s.wrong.Add(1)
+	}
+}
+
+// end stops the senders and returns what was acknowledged.
+func (s *senders) end() map[int]bool {
+	close(s.stop)
+	s.wait.Wait()
+	return s.acked
+}
+
+// program returns the daemon, which is this test under the name that TestMain gave it.
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("ingest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// wantStored checks that each acknowledged trace is there once, and nothing twice.
+func wantStored(t *testing.T, dir string, acked map[int]bool) {
+	t.Helper()
+	r, err := store.OpenReader(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	found := map[string]int{}
+	stats, err := r.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+		doc, err := encode.DecodeBinary(rec.Payload, encode.Limits{})
+		if err != nil {
+			return err
+		}
+		found[fmt.Sprintf("%x", doc.Trace.Context.ViewID)]++
+		return nil
+	})
+	if err != nil || !stats.Complete() {
+		t.Errorf("scan: %+v, %v", stats, err)
+	}
+	lost, doubled := 0, 0
+	for n := range acked {
+		if found[fmt.Sprintf("%032x", n+1)] == 0 {
+			lost++
+		}
+	}
+	for _, c := range found {
+		if c > 1 {
+			doubled++
+		}
+	}
+	if lost > 0 || doubled > 0 || len(acked) == 0 {
+		t.Errorf("of %d acknowledged traces %d are lost; %d are there twice", len(acked), lost, doubled)
+	}
+	t.Logf("%d traces acknowledged, %d found", len(acked), len(found))
+}
+
+// TestDiskFull fills the disk under load. The daemon must refuse traces and nothing else,
+// and accept them again by itself.
+func TestDiskFull(t *testing.T) {
+	for kind, disk := range disks {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			fs := disk(t, diskSize)
+			dir := filepath.Join(fs.Dir, "data")
+			d := launch(t, program(t), dir)
+			s := send(d.public, 0)
+			until(t, "traces", func() bool { return s.accepted.Load() > 200 })
+			fs.Fill(0, 8<<20, 2*time.Millisecond)
+			until(t, "refusals", func() bool { return s.refused.Load() > 100 })
+			if !strings.Contains(d.get("/api/v1/catalog?since=1h"), "/crash/a") {
+				t.Error("queries are not answered")
+			}
+			until(t, "metrics that tell", func() bool {
+				m := d.get("/metrics")
+				return strings.Contains(m, "fieldtrie_store_refusing_for_space 1") &&
+					metric(m, "fieldtrie_store_free_bytes") < 1<<20 && metric(m, "fieldtrie_store_ballast_bytes") > 1<<20
+			})
+			before := s.accepted.Load()
+			time.Sleep(500 * time.Millisecond)
+			if n := s.accepted.Load() - before; n != 0 {
+				t.Errorf("%d traces accepted on a full disk", n)
+			}
+			fs.Empty()
+			until(t, "traces again", func() bool { return s.accepted.Load() > before+200 })
+			acked := s.end()
+			if n := s.wrong.Load(); n != 0 {
+				t.Errorf("%d requests were neither accepted nor refused as they should", n)
+			}
+			if err := d.stop(syscall.SIGTERM); err != nil {
+				t.Errorf("the daemon ended with %v\n%s", err, d.log.String())
+			}
+			wantStored(t, dir, acked)
+		})
+	}
+}
+
+// TestStopOnFullDisk stops the daemon when nothing is free. The ballast is enough to close
+// what is open, and what is closed can be read.
+func TestStopOnFullDisk(t *testing.T) {
+	t.Parallel()
+	fs := scratchdisk.Ext4(t, diskSize)
+	dir := filepath.Join(fs.Dir, "data")
+	d := launch(t, program(t), dir)
+	s := send(d.public, 0)
+	until(t, "traces", func() bool { return s.accepted.Load() > 200 })
+	fs.Fill(0, 8<<20, 2*time.Millisecond)
+	until(t, "refusals", func() bool { return s.refused.Load() > 20 })
+	if err := d.stop(syscall.SIGTERM); err != nil {
+		t.Errorf("the daemon ended with %v\n%s", err, d.log.String())
+	}
+	wantStored(t, dir, s.end())
+}
+
+// metric returns the value of a metric without labels, -1 if it is not there.
+func metric(text, name string) float64 {
+	for line := range strings.Lines(text) {
+		if v, ok := strings.CutPrefix(line, name+" "); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+			if err == nil {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
+// TestStartOnFullDisk starts the daemon after a crash when nothing is free, with its
+// ballast and without.
+func TestStartOnFullDisk(t *testing.T) {
+	for kind, disk := range disks {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			fs := disk(t, diskSize)
+			dir, bin := filepath.Join(fs.Dir, "data"), program(t)
+			old := yesterday(t, dir)
+			d := launch(t, bin, dir)
+			s := send(d.public, 0)
+			until(t, "traces", func() bool { return s.accepted.Load() > 200 })
+			_ = d.stop(syscall.SIGKILL)
+			acked := s.end()
+			fs.Fill(0, 64<<20, 0)
+
+			d = launch(t, bin, dir) // by the ballast
+			if c := d.get("/api/v1/catalog"); !strings.Contains(c, old) || !strings.Contains(c, "/crash/a") {
+				t.Errorf("with ballast: the catalogue is %s", c)
+			}
+			s = send(d.public, 10_000)
+			until(t, "refusals", func() bool { return s.refused.Load() > 20 })
+			if n := len(s.end()); n != 0 {
+				t.Errorf("%d traces accepted on a full disk", n)
+			}
+			fs.Empty()
+			s = send(d.public, 20_000)
+			until(t, "traces again", func() bool { return s.accepted.Load() > 200 })
+			_ = d.stop(syscall.SIGKILL)
+			for n := range s.end() {
+				acked[n] = true
+			}
+			_ = os.Remove(filepath.Join(dir, "BALLAST"))
+			fs.Fill(0, 64<<20, 0)
+
+			d = launch(t, bin, dir) // without one
+			if c := d.get("/api/v1/catalog"); !strings.Contains(c, old) {
+				t.Errorf("without ballast: the catalogue is %s", c)
+			}
+			if p := d.get("/api/v1/profile?page=/crash/a&since=1h"); strings.Contains(p, "f1") {
+				t.Error("what could not be recovered is answered")
+			}
+			s = send(d.public, 30_000)
+			until(t, "refusals", func() bool { return s.refused.Load() > 20 })
+			if n := s.accepted.Load(); n != 0 {
+				t.Errorf("%d traces accepted on a full disk", n)
+			}
+			fs.Empty()
+			until(t, "traces in the end", func() bool { return s.accepted.Load() > 200 })
+			for n := range s.end() {
+				acked[n] = true
+			}
+			if err := d.stop(syscall.SIGTERM); err != nil {
+				t.Errorf("the daemon ended with %v\n%s", err, d.log.String())
+			}
+			if err := os.RemoveAll(filepath.Join(dir, time.Now().Add(-24*time.Hour).UTC().Format("20060102T15"))); err != nil {
+				t.Fatal(err) // its trace has no number
+			}
+			wantStored(t, dir, acked)
+		})
+	}
+}
+
+// yesterday stores a trace of the day before, and returns its page.
+func yesterday(t *testing.T, dir string) string {
+	t.Helper()
+	at := time.Now().Add(-24 * time.Hour)
+	s, err := store.Open(dir, store.Options{Now: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), []store.Record{{Pages: []string{"/yesterday"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return "/yesterday"
+}
+
+// TestDiskFails takes the disk away under load: from the first error on nothing is
+// acknowledged, and the daemon ends and says so.
+func TestDiskFails(t *testing.T) {
+	t.Parallel()
+	fs := scratchdisk.Ext4(t, diskSize)
+	dir, bin := filepath.Join(fs.Dir, "data"), program(t)
+	d := launch(t, bin, dir)
+	s := send(d.public, 0)
+	until(t, "traces", func() bool { return s.accepted.Load() > 200 })
+	fs.Cut()
+	until(t, "refusals", func() bool { return s.wrong.Load()+s.refused.Load() > 20 })
+	before := s.accepted.Load()
+	select {
+	case err := <-d.ended:
+		if err == nil {
+			t.Error("the daemon ended with status 0")
+		}
+	case <-time.After(25 * time.Second):
+		t.Errorf("the daemon goes on without a disk\n%s", d.log.String())
+		_ = d.cmd.Process.Kill()
+		<-d.ended
+	}
+	acked := s.end()
+	if n := s.accepted.Load() - before; n != 0 {
+		t.Errorf("%d traces accepted after the disk had failed", n)
+	}
+	fs.Remount()
+	wantStored(t, dir, acked)
+}

@@ -1,0 +1,110 @@
+package collect
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// What of a trace is folded, in the metrics and in the budgets.
+const (
+	kindPage        = "page"
+	kindFeature     = "feature"
+	kindRelease     = "release"
+	kindEnvironment = "environment"
+	kindLabel       = "label"
+)
+
+// nameFolded returns the pages that t has time on. Those for which there is no room
+// any more, this hour or in one record, become PageOther.
+func (c *Collector) nameFolded(t *trie.Trace, now time.Time) []string {
+	room := store.MaxPages - 2 // PageOther and PageUnknown always find some
+	folded := map[string]bool{}
+	var kept []string
+	for _, p := range t.Pages() {
+		if p == PageOther || p == PageUnknown {
+			kept = append(kept, p)
+			continue
+		}
+		ok, news := false, false
+		if room > 0 {
+			ok, news = c.pages.take(kindPage, p, now)
+		}
+		if news {
+			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.limits.Pages, "page", p)
+		}
+		if !ok {
+			folded[p] = true
+			continue
+		}
+		kept = append(kept, p)
+		room--
+	}
+	if len(folded) == 0 {
+		return kept
+	}
+	c.metrics.folded.WithLabelValues(kindPage).Inc()
+	x := &t.Context
+	if folded[x.Page] {
+		x.Page = PageOther
+	}
+	for i, s := range x.Spans {
+		if s.Kind == trie.SpanPage && folded[s.Name] {
+			x.Spans[i].Name = PageOther
+		}
+	}
+	trie.SortSpans(x.Spans)
+	kept = append(kept, PageOther)
+	slices.Sort(kept)
+	return slices.Compact(kept)
+}
+
+// foldNames makes (other) of what t is told apart by and for which there is no room any
+// more this hour: each distinct name is stored many times, as a key of the catalogue and
+// of rollups, and is a line of every answer.
+func (c *Collector) foldNames(t *trie.Trace, now time.Time) {
+	folded := map[string]bool{}
+	fold := func(b *budget, what, kind, name string) string {
+		if name == "" || name == PageOther {
+			return name
+		}
+		ok, news := b.take(kind, name, now)
+		if news {
+			c.opts.Logger.Warn("too many distinct names this hour, further ones are counted as "+PageOther, "of", what, "most", b.most, kind, name)
+		}
+		if ok {
+			return name
+		}
+		folded[what] = true
+		return PageOther
+	}
+	label := func(l trie.Label) trie.Label {
+		l.Value = fold(&c.labels, kindLabel, l.Key, l.Value)
+		if l.Value == PageOther && !c.labels.knows(l.Key) {
+			l.Key = PageOther
+		}
+		return l
+	}
+	x := &t.Context
+	x.Release = fold(&c.tags, kindRelease, kindRelease, x.Release)
+	x.Environment = fold(&c.tags, kindEnvironment, kindEnvironment, x.Environment)
+	for i := range x.Labels {
+		x.Labels[i] = label(x.Labels[i])
+	}
+	x.Labels = slices.CompactFunc(x.Labels.Sort(), func(a, b trie.Label) bool { return a.Key == b.Key }) // several may be (other)
+	for i, s := range x.Spans {
+		switch s.Kind {
+		case trie.SpanFeature:
+			x.Spans[i].Name = fold(&c.tags, kindFeature, kindFeature, s.Name)
+		case trie.SpanLabel:
+			l := label(s.Label())
+			x.Spans[i].Name = l.Key + "=" + l.Value
+		}
+	}
+	trie.SortSpans(x.Spans)
+	for what := range folded {
+		c.metrics.folded.WithLabelValues(what).Inc()
+	}
+}

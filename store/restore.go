@@ -1,0 +1,337 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// RestoreStats say what was restored.
+type RestoreStats struct {
+	Made       time.Time // when the backup was
+	Partitions int
+	Traces     uint64
+	Bytes      int64    // of the contents of the stream
+	Missing    []string // partitions that the backup does not have, each with its reason
+}
+
+// Progress is told now and then how far something is: in bytes, and what it is at.
+type Progress func(done, total int64, at string)
+
+// restoringFile is in a directory that is being restored, and becomes its FORMAT in the
+// end. Until then nobody opens the directory.
+const restoringFile = formatFile + ".restoring"
+
+// Restore makes the data directory dir of what [Reader.Backup] wrote. dir must be new or
+// empty. All is on disk when it returns; after an error dir is as it was. An error that
+// wraps neither [ErrNoSpace] nor one of the context says what is wrong with the stream, or
+// with dir.
+func Restore(ctx context.Context, r io.Reader, dir string, o Options, progress Progress) (stats RestoreStats, err error) {
+	if o, err = o.withDefaults(); err != nil {
+		return stats, err
+	}
+	fresh, err := emptyDir(dir)
+	if err != nil {
+		return stats, fmt.Errorf("restore into %s: %w", dir, err)
+	}
+	lock, err := openLock(dir, o.Program)
+	if err == nil {
+		err = lock.exclusive("restore", 0)
+	}
+	if err != nil {
+		return stats, fmt.Errorf("restore into %s: %w", dir, err)
+	}
+	x := &restore{ctx: ctx, dir: dir, opts: o, in: newArchiveReader(&contextReader{ctx, r}), space: newSpace(dir, o), progress: progress}
+	err = x.run()
+	if err != nil {
+		err = errors.Join(fmt.Errorf("restore into %s: %w", dir, err), removeRestored(dir, fresh))
+	}
+	return x.stats, errors.Join(err, lock.release())
+}
+
+// emptyDir makes dir if it is not there, and refuses one that has something in it.
+func emptyDir(dir string) (fresh bool, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, errNotExist) {
+		return true, os.MkdirAll(dir, 0o755)
+	}
+	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == restoringFile }) {
+		return false, errors.New("an interrupted restore has left something there: delete it and try again")
+	}
+	for _, e := range entries {
+		if e.Name() != "lost+found" { // of a filesystem of its own
+			return false, fmt.Errorf("it is not empty (%s is there): use a new directory", e.Name())
+		}
+	}
+	return false, err
+}
+
+// removeRestored deletes what a restore has made, what says so last.
+func removeRestored(dir string, fresh bool) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != "lost+found" && e.Name() != restoringFile {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(dir, restoringFile)); err != nil && !errors.Is(err, errNotExist) {
+		return err
+	}
+	if fresh {
+		return os.Remove(dir)
+	}
+	return nil
+}
+
+// restore is a Restore on its way.
+type restore struct {
+	ctx      context.Context
+	dir      string
+	opts     Options
+	in       *archiveReader
+	space    *space
+	head     backupHead
+	stats    RestoreStats
+	progress Progress
+	said     time.Time
+}
+
+func (x *restore) run() error {
+	b, err := json.Marshal(format{FormatVersion})
+	if err != nil {
+		return err
+	}
+	if err := writeFileSynced(filepath.Join(x.dir, restoringFile), append(b, '\n')); err != nil {
+		return err
+	}
+	if err := x.readHead(); err != nil {
+		return err
+	}
+	left := map[string]backupPart{}
+	for _, p := range x.head.Partitions {
+		left[p.Name] = p
+	}
+	if err := x.in.next(); err != nil {
+		return err
+	}
+	for x.in.name != endEntry {
+		name := path.Dir(x.in.name)
+		p, ok := left[name]
+		if !ok {
+			return fmt.Errorf("%w: entry %s is of no partition that is expected now", errBackup, x.in.name)
+		}
+		delete(left, name)
+		if err := x.partition(p); err != nil {
+			return err
+		}
+	}
+	end, err := x.in.end()
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%w: %d partitions that %s names are not there", errBackup, len(left), headEntry)
+	}
+	x.stats.Traces, x.stats.Bytes = end.Traces, end.Bytes
+	return x.finish()
+}
+
+// readHead reads what there is to come, and looks for room for it.
+func (x *restore) readHead() error {
+	if err := x.in.next(); err != nil {
+		return err
+	}
+	if x.in.name != headEntry {
+		return fmt.Errorf("%w: it begins with %s, not with %s", errBackup, x.in.name, headEntry)
+	}
+	b, err := x.in.content(maxHead)
+	if err != nil {
+		return err
+	}
+	x.in.done()
+	if err := x.in.next(); err != nil {
+		return err
+	}
+	if x.in.name != sumsEntry {
+		return fmt.Errorf("%w: behind %s is %s, not %s", errBackup, headEntry, x.in.name, sumsEntry)
+	}
+	if err := x.in.sums(""); err != nil {
+		return err
+	}
+	h := &x.head
+	if err := json.Unmarshal(b, h); err != nil {
+		return fmt.Errorf("%w: entry %s: %w", errBackup, headEntry, err)
+	}
+	if h.Backup > backupVersion || h.Format > FormatVersion {
+		return fmt.Errorf("the backup is of version %d and format %d, this program reads up to %d and %d: use a newer release",
+			h.Backup, h.Format, backupVersion, FormatVersion)
+	}
+	for _, p := range h.Partitions {
+		if _, _, ok := parseSpan(p.Name); !ok {
+			return fmt.Errorf("%w: %q is not the name of a partition", errBackup, p.Name)
+		}
+	}
+	x.stats.Made, x.stats.Partitions = h.Made, len(h.Partitions)
+	return x.space.room(max(0, x.opts.MinFree)+max(0, min(h.Bytes, math.MaxInt64/2)), 0)
+}
+
+// partition restores the partition whose first entry is the present one. It ends at the
+// entry behind the partition.
+func (x *restore) partition(p backupPart) error {
+	dir := filepath.Join(x.dir, p.Name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	put := x.file
+	var e *entriesWriter
+	if p.Open {
+		var err error
+		if e, err = newEntriesWriter(dir, x.opts); err != nil {
+			return fmt.Errorf("partition %s: %w", p.Name, err)
+		}
+		defer e.cancel()
+		put = func(path string) error {
+			if isPiece(filepath.Base(path)) {
+				return x.piece(e)
+			}
+			return x.file(path)
+		}
+	}
+	for {
+		file, ok := strings.CutPrefix(x.in.name, p.Name+"/")
+		if !ok {
+			return fmt.Errorf("%w: %s ends without %s", errBackup, p.Name, sumsEntry)
+		}
+		x.say(p.Name)
+		if file == sumsEntry {
+			break
+		}
+		if !backupFile(file) {
+			return fmt.Errorf("%w: entry %q is not a file of a partition", errBackup, x.in.name)
+		}
+		if err := put(filepath.Join(dir, file)); err != nil {
+			return err
+		}
+		x.in.done()
+		if err := x.in.next(); err != nil {
+			return err
+		}
+	}
+	if err := x.in.sums(p.Name); err != nil {
+		return err
+	}
+	if e != nil {
+		if err := e.close(); err != nil {
+			return fmt.Errorf("partition %s: %w", p.Name, err)
+		}
+	}
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	return x.in.next()
+}
+
+func (x *restore) say(at string) {
+	if now := time.Now(); x.progress != nil && now.Sub(x.said) > 200*time.Millisecond {
+		x.said = now
+		x.progress(x.in.bytes, x.head.Bytes, at)
+	}
+}
+
+// file writes the present entry to a new file.
+func (x *restore) file(name string) (err error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("entry %s: %w", x.in.name, err)
+	}
+	err = copySparse(f, x.in, x.in.size)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// copySparse writes size bytes of r to an empty file, with holes for zeros: what Badger
+// maps into memory is mostly those.
+func copySparse(f *os.File, r io.Reader, size int64) error {
+	buf := make([]byte, 256<<10)
+	zeros := make([]byte, 4<<10)
+	for at := int64(0); at < size; {
+		n, err := io.ReadFull(r, buf[:min(int64(len(buf)), size-at)])
+		if err != nil {
+			return err
+		}
+		for b := buf[:n]; len(b) > 0; {
+			k := min(len(b), len(zeros))
+			if !bytes.Equal(b[:k], zeros[:k]) {
+				if _, err := f.WriteAt(b[:k], at); err != nil {
+					return err
+				}
+			}
+			at += int64(k)
+			b = b[k:]
+		}
+	}
+	return f.Truncate(size)
+}
+
+// piece writes the present entry, which is a piece of ENTRIES.
+func (x *restore) piece(e *entriesWriter) error {
+	b, err := x.in.content(maxPiece)
+	if err != nil {
+		return err
+	}
+	if len(b) < 4 || !sumOK(nil, b) {
+		return fmt.Errorf("%w: entry %s does not have its checksum", errBackup, x.in.name)
+	}
+	if err := x.space.room(max(0, x.opts.MinFree), 0); err != nil {
+		return err
+	}
+	if err := e.write(b[4:]); err != nil {
+		return fmt.Errorf("entry %s: %w", x.in.name, err)
+	}
+	return nil
+}
+
+// finish notes what is missing, and makes the directory one that can be opened.
+func (x *restore) finish() error {
+	for _, m := range x.head.Missing {
+		if _, _, _, ok := parseCorruptName(m.Name); !ok {
+			return fmt.Errorf("%w: %q is not the name of a partition that was set aside", errBackup, m.Name)
+		}
+		dir := filepath.Join(x.dir, m.Name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+		reason := fmt.Sprintf("left out of the backup of %s: %s\n", x.head.Made.Format(time.RFC3339), m.Reason)
+		if err := writeFileSynced(filepath.Join(dir, reasonFile), []byte(reason)); err != nil {
+			return err
+		}
+		if !m.Contents.blank() {
+			if _, err := writeClean(dir, m.Contents); err != nil {
+				return err
+			}
+		}
+		x.stats.Missing = append(x.stats.Missing, m.Name+": "+m.Reason)
+	}
+	if err := syncDir(x.dir); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(x.dir, restoringFile), filepath.Join(x.dir, formatFile)); err != nil {
+		return err
+	}
+	return syncDir(x.dir)
+}
