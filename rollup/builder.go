@@ -370,11 +370,7 @@ func (b *Builder) End() {
 		*b.reach.at(v.touchOf(b, v.at[n]), n) += v.sign
 	}
 	v.distribute(b)
-	of := b.functions[v.release]
-	if of == nil {
-		of = newFunctions()
-		b.functions[v.release] = of
-	}
+	of := b.functionsOf(v.release)
 	for _, f := range v.frames {
 		of.at(f).add(v.self[f], v.total[f], v.sign)
 	}

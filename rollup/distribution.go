@@ -93,17 +93,39 @@ func (r *Rest) Add(o Rest) {
 
 // functions are those of one release.
 type functions struct {
-	of   map[trie.FrameID]*Function
-	rest Rest
+	dense []*Function // by frame; nil if there are too many releases for that
+	of    map[trie.FrameID]*Function
+	rest  Rest
 }
 
-func newFunctions() *functions { return &functions{of: map[trie.FrameID]*Function{}} }
+// denseReleases is how many releases of a record have their functions by frame as well.
+// There may be thousands, and a table has many frames.
+const denseReleases = 4
+
+func (b *Builder) functionsOf(release string) *functions {
+	f := b.functions[release]
+	if f == nil {
+		f = &functions{of: map[trie.FrameID]*Function{}}
+		if len(b.functions) < denseReleases {
+			f.dense = []*Function{}
+		}
+		b.functions[release] = f
+	}
+	return f
+}
 
 func (s *functions) at(frame trie.FrameID) *Function {
+	if int(frame) < len(s.dense) && s.dense[frame] != nil {
+		return s.dense[frame]
+	}
 	f := s.of[frame]
 	if f == nil {
 		f = &Function{Frame: frame}
 		s.of[frame] = f
+	}
+	if s.dense != nil {
+		s.dense = extended(s.dense, int(frame)+1)
+		s.dense[frame] = f
 	}
 	return f
 }

@@ -291,11 +291,7 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	}
 	for i := range rec.Functions {
 		from := &rec.Functions[i]
-		to := b.functions[from.Release]
-		if to == nil {
-			to = newFunctions()
-			b.functions[from.Release] = to
-		}
+		to := b.functionsOf(from.Release)
 		to.rest.Add(from.Rest)
 		for k := range from.Of {
 			to.at(frames(from.Of[k].Frame)).AddAll(&from.Of[k])
