@@ -28,14 +28,15 @@ type PageReport struct {
 	// Population estimates how many page views these stand for, by their sampling shares;
 	// a view whose share is not known stands for itself.
 	Population Estimate `json:"population"`
-	// Coverage counts page views by why there is no profile, as browsers reported them.
+	// Coverage counts page views by why there is no profile, as browsers reported them: of
+	// the page as a whole, so it is not there if labels or a feature are asked for.
 	Coverage  map[string]int64 `json:"coverage,omitempty"`
 	Time      Spread           `json:"time"`       // with a stack on the main thread
 	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
 	Features  []Part           `json:"features,omitempty"`
 	Phases    []Part           `json:"phases,omitempty"`
 	// Functions are those with the most self time; Others is what is not listed or was not
-	// kept by itself.
+	// kept by itself. They are kept by release alone.
 	Functions []FunctionReport `json:"functions,omitempty"`
 	Others    OtherFunctions   `json:"other_functions"`
 	Folded    int64            `json:"folded_views,omitempty"` // whose labels were too many to be kept
@@ -214,8 +215,10 @@ func (r *reporting) add(page string, rec *rollup.Record, stacks *trie.Trie) {
 			p.functions[frame].AddAll(&of.Of[k])
 		}
 	}
-	for _, o := range rec.Outcomes {
-		p.coverage[o.Reason] += o.Views
+	if len(r.base) == 0 && r.part == (trie.Label{}) {
+		for _, o := range rec.Outcomes {
+			p.coverage[o.Reason] += o.Views
+		}
 	}
 }
 

@@ -198,7 +198,7 @@ func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
 }
 
 func parseTimes(v url.Values, now time.Time) (since, until time.Time, err error) {
-	if since, err = ParseTime(v.Get("since"), now); err != nil {
+	if since, err = ParseSince(v.Get("since"), now); err != nil {
 		return since, until, fmt.Errorf("parameter since: %w", err)
 	}
 	if until, err = ParseTime(v.Get("until"), now); err != nil {

@@ -136,6 +136,7 @@ type merging struct {
 	decoder encode.BinaryDecoder
 	last    string // partition and page of the trace before
 	read    uint64
+	folded  int64 // page views whose labels were too many
 	bad     int
 	badErr  error
 }
@@ -146,6 +147,7 @@ func (m *merging) group(cell trie.Labels) (trie.Labels, bool) {
 
 func (m *merging) rolled(r store.Rolled) error {
 	m.page = r.Page
+	m.folded += r.Record.Folded()
 	m.sum.Add(r.Record, r.Stacks)
 	return nil
 }
@@ -177,6 +179,9 @@ func (m *merging) stats(s store.ScanStats) Stats {
 	w := warnings(s)
 	if m.bad > 0 {
 		w = append(w, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", m.bad, m.badErr))
+	}
+	if m.folded > 0 && (len(m.sel.Labels) > 0 || m.sel.Feature != "" || m.sel.Grouped) {
+		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)", m.folded))
 	}
 	return Stats{Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
 		Traces: s.Traces, Bytes: s.Bytes, Warnings: w}

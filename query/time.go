@@ -11,9 +11,6 @@ import (
 // ParseTime reads a point in time: RFC 3339 ("2026-11-21T10:00:00Z"), a date
 // ("2026-11-21", midnight UTC), or how long before now: a Go duration ("90m", "1h30m")
 // or whole days or weeks ("7d", "2w"). "" is the zero time.
-//
-// A duration of six hours and more reaches back to the beginning of its hour, in UTC: whole
-// hours are answered by their sums, and a part of one only by reading its traces.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -27,11 +24,18 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	if err != nil || d < 0 {
 		return time.Time{}, fmt.Errorf("%q is neither a duration such as 24h or 7d nor a time such as %s", s, "2026-11-21T10:00:00Z")
 	}
-	t := now.Add(-d)
-	if d >= wholeHours {
+	return now.Add(-d), nil
+}
+
+// ParseSince is [ParseTime] for the time at which something begins. A duration of six hours
+// and more reaches back to the beginning of its hour, in UTC: whole hours are answered by
+// their sums, and a part of one only by reading its traces.
+func ParseSince(s string, now time.Time) (time.Time, error) {
+	t, err := ParseTime(s, now)
+	if d, ageErr := ParseAge(s); err == nil && ageErr == nil && d >= wholeHours {
 		t = t.Truncate(time.Hour)
 	}
-	return t, nil
+	return t, err
 }
 
 // wholeHours is from where on durations mean whole hours.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestParseTime(t *testing.T) {
-	now, hour := noon, noon.Truncate(time.Hour)
+	now := noon
 	for _, c := range []struct {
 		text string
 		want time.Time // zero for an error
@@ -22,14 +22,14 @@ func TestParseTime(t *testing.T) {
 		{"1h30m", now.Add(-90 * time.Minute)},
 		{"1.5h", now.Add(-90 * time.Minute)},
 		{"5h59m", now.Add(-359 * time.Minute)},
-		{"6h", hour.Add(-6 * time.Hour)}, // whole hours
-		{"24h", hour.Add(-24 * time.Hour)},
-		{"1d", hour.Add(-24 * time.Hour)},
-		{"7d", hour.AddDate(0, 0, -7)},
-		{"2w", hour.AddDate(0, 0, -14)},
+		{"6h", now.Add(-6 * time.Hour)},
+		{"24h", now.Add(-24 * time.Hour)},
+		{"1d", now.Add(-24 * time.Hour)},
+		{"7d", now.AddDate(0, 0, -7)},
+		{"2w", now.AddDate(0, 0, -14)},
 		{"0d", now},
-		{"15000w", hour.AddDate(0, 0, -7*15000)},
-		{"106751d", hour.AddDate(0, 0, -106751)}, // the most that a duration holds
+		{"15000w", now.AddDate(0, 0, -7*15000)},
+		{"106751d", now.AddDate(0, 0, -106751)}, // the most that a duration holds
 
 		{"yesterday", time.Time{}}, {"1", time.Time{}}, {"-1h", time.Time{}}, {"-1d", time.Time{}}, {"+1d", time.Time{}}, {"d", time.Time{}},
 		{"w", time.Time{}}, {"1.5d", time.Time{}}, {"7d12h", time.Time{}}, {"1y", time.Time{}}, {" 1h", time.Time{}}, {"2026-13-01", time.Time{}},
@@ -85,5 +85,21 @@ func TestSelectionString(t *testing.T) {
 	}
 	if got := (Selection{Grouped: true}).String(); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// What begins six hours ago or earlier begins on the hour.
+func TestParseSince(t *testing.T) {
+	hour := noon.Truncate(time.Hour)
+	for text, want := range map[string]time.Time{
+		"": {}, "90m": noon.Add(-90 * time.Minute), "5h59m": noon.Add(-359 * time.Minute), "6h": hour.Add(-6 * time.Hour),
+		"24h": hour.Add(-24 * time.Hour), "7d": hour.AddDate(0, 0, -7), "2026-11-21T10:00:01Z": time.Date(2026, 11, 21, 10, 0, 1, 0, time.UTC),
+	} {
+		if got, err := ParseSince(text, noon); err != nil || !got.Equal(want) {
+			t.Errorf("%q: got %v and %v, want %v", text, got, err, want)
+		}
+	}
+	if _, err := ParseSince("yesterday", noon); err == nil {
+		t.Error("yesterday is a time")
 	}
 }

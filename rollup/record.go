@@ -258,6 +258,19 @@ func (r *Record) Views() (views, traces int64) {
 	return views, traces
 }
 
+// Folded returns how many page views had labels that there was no room for: some of the
+// values, or all labels, of a cell of theirs are (other).
+func (r *Record) Folded() (views int64) {
+	for _, t := range r.Touches {
+		if slices.ContainsFunc(t.Cells, func(c int) bool {
+			return slices.ContainsFunc(r.Cells[c].Labels, func(l trie.Label) bool { return l.Value == trie.FrameOther })
+		}) {
+			views += t.Views
+		}
+	}
+	return views
+}
+
 // AddRecord adds a record whose nodes are those of stacks.
 func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	nodes, frames := b.translate(stacks)

@@ -69,6 +69,7 @@ type roller struct {
 	nodes int // of all pages
 
 	notBefore map[uint32]time.Time // days that could not be rolled up
+	commits   uint64               // that there had been when it worked last
 }
 
 // pageRoll is what the rollups of a page refer to and go on from.
@@ -208,11 +209,13 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 		return w, err
 	}
 	for _, level := range freshLevels() {
+		begin := time.Now()
 		key := rollupKey{page, x.mark.next, byte(level)}
 		packed, err := s.pack.pack(key.append(nil), b.Encode(level, false))
 		if err != nil {
 			return w, err
 		}
+		s.pace(time.Since(begin))
 		w.rows = append(w.rows, packed...)
 		x.keys, x.parts = append(x.keys, key), append(x.parts, len(packed))
 	}
@@ -224,12 +227,11 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 // freshLevels are the rollups that a partition of traces has of a page: all that is known.
 func freshLevels() []rollup.Level { return []rollup.Level{rollup.Wide, rollup.Details} }
 
-// pace makes rolling up wait as long as it worked while commits are behind: they come first.
+// pace makes rolling up wait as long as it worked while there are commits, which come first:
+// it gets half a processor then. Nobody waits for it.
 func (s *Store) pace(worked time.Duration) {
-	s.qmu.Lock()
-	behind := s.queuedTraces > s.opts.QueueTraces/8
-	s.qmu.Unlock()
-	if behind {
+	if n := s.commits.Load(); n != s.roller.commits {
+		s.roller.commits = n
 		time.Sleep(min(worked, time.Second/10))
 	}
 }

@@ -205,7 +205,7 @@ func (c *command) checkSelection() error {
 	}
 	s.Labels = s.Labels.Sort()
 	var err error
-	if s.Since, err = query.ParseTime(c.since, c.now); err != nil {
+	if s.Since, err = query.ParseSince(c.since, c.now); err != nil {
 		return fmt.Errorf("--since: %w", err)
 	}
 	if s.Until, err = query.ParseTime(c.until, c.now); err != nil {

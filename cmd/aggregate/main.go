@@ -40,8 +40,8 @@ Examples:
 
 Flags:
 %s
-TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339. Six hours
-and more reach back to the beginning of an hour, in UTC.
+TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339. With
+--since, six hours and more reach back to the beginning of an hour, in UTC.
 
 Formats (r read, w written, t written in time order, d shows a difference; what each
 keeps and loses is in docs/formats.md):

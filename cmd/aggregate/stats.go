@@ -83,10 +83,14 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	for _, x := range p.Features {
 		row("feature "+x.Name, x.Views, x.Time)
 	}
-	if err := t.Flush(); err != nil || len(p.Functions) == 0 {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
+	if len(p.Functions) == 0 {
+		_, err := fmt.Fprintln(w, "functions are kept for all of a page, or one release of it")
+		return err
+	}
 	return c.writeFunctions(w, p)
 }
 
