@@ -35,7 +35,7 @@ type Options struct {
 	MaxDisk int64
 
 	// RollEvery and RollTraces say when [Store.Roll] has something to do: when a trace has
-	// waited for that long, 30 s, or that many wait, 65536. A negative RollEvery says that
+	// waited for that long, 30 s, or that many wait, 32768. A negative RollEvery says that
 	// nobody calls Roll: retention does not wait for rollups.
 	RollEvery  time.Duration
 	RollTraces int
@@ -100,7 +100,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Program, filepath.Base(os.Args[0]))
 	setDefault(&o.Partition, time.Hour)
 	setDefault(&o.RollEvery, 30*time.Second)
-	setDefault(&o.RollTraces, 1<<16)
+	setDefault(&o.RollTraces, 1<<15)
 	setDefault(&o.GroupTraces, 256)
 	setDefault(&o.QueueTraces, 8192)
 	setDefault(&o.QueueBytes, 64<<20)

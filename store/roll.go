@@ -54,6 +54,19 @@ func (f *fresh) take(now time.Time, most int, longest time.Duration) (pages []st
 	return pages, all, true
 }
 
+// more says that pages have more than was taken: there is no waiting for it.
+func (f *fresh) more(pages []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pages == nil {
+		f.pages = make(map[string]bool)
+	}
+	for _, p := range pages {
+		f.pages[p] = true
+	}
+	f.since = time.Unix(1, 0) // long ago
+}
+
 // everything says that a partition that may have something is being written to from now on.
 func (f *fresh) everything(now time.Time) {
 	f.mu.Lock()
@@ -66,7 +79,8 @@ type roller struct {
 	mu    sync.Mutex // held by Roll
 	p     *partition
 	pages map[string]*pageRoll
-	nodes int // of all pages
+	nodes int    // of all pages
+	upTo  uint64 // Badger's version that p is rolled up to
 
 	notBefore map[uint32]time.Time // days that could not be rolled up
 	commits   uint64               // that there had been when it worked last
@@ -111,34 +125,43 @@ func (s *Store) Roll(ctx context.Context) error {
 
 // rollFresh rolls up what the partition that is written to has got.
 func (s *Store) rollFresh(ctx context.Context) error {
-	pages, all, ok := s.fresh.take(s.opts.Now(), s.opts.RollTraces, s.opts.RollEvery)
-	if !ok {
-		return nil
-	}
-	p := s.shelf.written()
-	if p == nil {
-		return nil // it was closed, and is rolled up with those
-	}
-	err := s.rollPages(ctx, p, pages, all)
-	if errors.Is(err, errMoved) {
-		return nil
-	}
-	if err != nil {
-		s.roller.pages = nil // it may be ahead of what is stored
-		s.fresh.everything(s.opts.Now())
-		return fmt.Errorf("roll up partition %s: %w", p.name, err)
+	for begin := time.Now(); time.Since(begin) < rollFor; {
+		pages, all, ok := s.fresh.take(s.opts.Now(), s.opts.RollTraces, s.opts.RollEvery)
+		if !ok {
+			return nil
+		}
+		p := s.shelf.written()
+		if p == nil {
+			return nil // it was closed, and is rolled up with those
+		}
+		err := s.rollPages(ctx, p, pages, all)
+		if errors.Is(err, errMoved) {
+			return nil
+		}
+		if err != nil {
+			s.roller.pages, s.roller.upTo = nil, 0 // they may be ahead of what is stored
+			s.fresh.everything(s.opts.Now())
+			return fmt.Errorf("roll up partition %s: %w", p.name, err)
+		}
 	}
 	return nil
 }
 
 func (s *Store) rollPages(ctx context.Context, p *partition, pages []string, all bool) error {
 	r := &s.roller
-	if r.p != p || r.pages == nil || r.nodes > maxRollerNodes {
-		r.p, r.pages, r.nodes = p, make(map[string]*pageRoll), 0
+	if r.p != p {
+		r.p, r.pages, r.upTo = p, nil, 0
+	}
+	if r.pages == nil || r.nodes > maxRollerNodes {
+		r.pages, r.nodes = make(map[string]*pageRoll), 0
 	}
 	var snapshot uint64
+	behind := false
 	err := s.look(p, func(txn *badger.Txn) error {
 		snapshot = txn.ReadTs()
+		if most := r.upTo + s.commitsOf(p, s.opts.RollTraces); snapshot > most { // memory is for so many at once
+			snapshot, behind = most, true
+		}
 		if all {
 			pages = pagesOf(txn, kindTrace)
 		}
@@ -147,6 +170,10 @@ func (s *Store) rollPages(ctx context.Context, p *partition, pages []string, all
 	if err != nil {
 		return err
 	}
+	if behind {
+		defer s.fresh.more(pages)
+	}
+	r.upTo = snapshot
 	for _, page := range pages {
 		w, err := s.rollPage(ctx, p, page, snapshot)
 		if errors.Is(err, ErrDamaged) {
@@ -162,6 +189,13 @@ func (s *Store) rollPages(ctx context.Context, p *partition, pages []string, all
 		}
 	}
 	return nil
+}
+
+// commitsOf returns how many commits to p have about so many traces.
+func (s *Store) commitsOf(p *partition, traces int) uint64 {
+	s.shelf.mu.Lock()
+	defer s.shelf.mu.Unlock()
+	return max(64, uint64(traces)*p.Commits/max(p.Traces, 1))
 }
 
 // pageWrite is what is to be written for a page: rows, in any number of transactions, which

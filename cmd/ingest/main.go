@@ -59,7 +59,7 @@ func exitCode(err error) int {
 // memoryLimit is what the heap should stay below unless GOMEMLIMIT says otherwise: the
 // store writes through memory-mapped files, so the default, no limit, lets garbage pile
 // up to gigabytes.
-const memoryLimit = 400 << 20
+const memoryLimit = 448 << 20
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var c config
