@@ -38,7 +38,19 @@ func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	n := float64(count)
+	allJSON, allPprof := r.peers(r.random(count, r.all))
+	figures := []figure{
+		{"disk/raw_vs_jsongz", all.disk / allJSON, "ratio", "<= 0.20"},
+		{"disk/raw_vs_pprofgz", all.disk / allPprof, "ratio", "<= 0.25"},
+		{"disk/bytes_per_trace", all.disk / n, "bytes", ""},
+		{"disk/jsongz_bytes_per_trace", allJSON / n, "bytes", ""},
+		{"disk/pprofgz_bytes_per_trace", allPprof / n, "bytes", ""},
+	}
 	known, fresh := r.distinct()
+	if len(fresh) == 0 {
+		return figures, nil // no page has enough of them
+	}
 	first := r.random(max(count/5, 10_000), known)
 	both, err := r.fill(ctx, filepath.Join(dir, "distinct"), first, fresh)
 	if err != nil {
@@ -46,20 +58,14 @@ func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	}
 	// So few traces vanish in what Badger rounds to: what one takes beside its key and
 	// value is the mean of all.
-	own := both.stored[1]/float64(len(fresh)) + (both.disk-both.stored[0]-both.stored[1])/float64(len(first)+len(fresh))
-	n, m := float64(count), float64(len(fresh))
+	m := float64(len(fresh))
+	own := both.stored[1]/m + (both.disk-both.stored[0]-both.stored[1])/float64(len(first)+len(fresh))
 	jsonGz, pprofGz := r.peers(fresh)
-	allJSON, allPprof := r.peers(r.random(count, r.all))
-	return []figure{
-		{"disk/raw_vs_jsongz", all.disk / allJSON, "ratio", "<= 0.20"},
-		{"disk/raw_vs_pprofgz", all.disk / allPprof, "ratio", "<= 0.25"},
-		{"disk/bytes_per_trace", all.disk / n, "bytes", ""},
-		{"disk/jsongz_bytes_per_trace", allJSON / n, "bytes", ""},
-		{"disk/pprofgz_bytes_per_trace", allPprof / n, "bytes", ""},
-		{"disk/distinct_raw_vs_jsongz", own / (jsonGz / m), "ratio", ""},
-		{"disk/distinct_raw_vs_pprofgz", own / (pprofGz / m), "ratio", ""},
-		{"disk/distinct_bytes_per_trace", own, "bytes", ""},
-	}, nil
+	return append(figures,
+		figure{"disk/distinct_raw_vs_jsongz", own / (jsonGz / m), "ratio", ""},
+		figure{"disk/distinct_raw_vs_pprofgz", own / (pprofGz / m), "ratio", ""},
+		figure{"disk/distinct_bytes_per_trace", own, "bytes", ""},
+	), nil
 }
 
 // replay makes many traces of a few.

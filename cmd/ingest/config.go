@@ -108,8 +108,7 @@ func (c *config) check() error {
 	return c.storeOptions().Validate()
 }
 
-// memTable holds the memory of the store near 150 MiB. With twice as much, ingest was not
-// faster.
+// memTable holds the memory of the store near 150 MiB.
 const memTable = 32 << 20
 
 func (c *config) storeOptions() store.Options {
