@@ -130,11 +130,7 @@ func TestRollupsEqualTraces(t *testing.T) {
 					}
 				}
 			}
-			roll := func() {
-				if err := s.Roll(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
+			roll := func() { rollAll(t, s) }
 			view := uint64(0)
 			chunks := map[ID]uint32{}
 			for range 60 {

@@ -58,9 +58,7 @@ func rolledDir(t testing.TB, parts int) (dir, want string) {
 
 func mustRoll(t testing.TB, s *Store) {
 	t.Helper()
-	if err := s.Roll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	rollAll(t, s)
 }
 
 // wantAnswer opens dir, and checks that it answers as it should by rollups and by traces,

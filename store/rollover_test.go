@@ -75,7 +75,7 @@ func TestRolloversUnderLoad(t *testing.T) {
 	if err := s.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	mustRoll(t, s)
+	rollAll(t, s)
 	want, _ := answer(t, s.Reader, Query{}, true)
 	if got, st := answer(t, s.Reader, Query{}, false); got != want || st.Partitions != 0 || !st.Complete() {
 		t.Errorf("rollups answer otherwise:\n%.2000s\n%+v", differences(got, want), st)
