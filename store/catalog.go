@@ -88,36 +88,22 @@ func addCount(sums map[CatalogEntry]count, page string, t Tag, c count) {
 // eachCopiedCount is eachCount for the copy that a partition of rollups has of the
 // catalogue of what began at start.
 func eachCopiedCount(txn *badger.Txn, start uint32, f func(page string, t Tag, c count)) error {
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: binary.BigEndian.AppendUint32([]byte{kindCounts}, start)})
-	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
-		key := it.Item().Key()
-		page, t, err := parseCountsKey(key)
-		if err != nil {
-			return fmt.Errorf("%w catalogue: %w", ErrDamaged, err)
-		}
-		err = it.Item().Value(func(b []byte) error {
-			c, err := parseCount(key, b)
-			if err == nil {
-				f(page, t, c)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachEntry(txn, binary.BigEndian.AppendUint32([]byte{kindCounts}, start), parseCountsKey, f)
 }
 
 // eachCount calls f for each entry of a partition's catalogue. A damaged entry is an
 // error, because nothing says what it counted.
 func eachCount(txn *badger.Txn, f func(page string, t Tag, c count)) error {
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kindCatalog}})
+	return eachEntry(txn, []byte{kindCatalog}, parseCatalogKey, f)
+}
+
+// eachEntry calls f for each count whose key begins with prefix and is taken apart by parse.
+func eachEntry(txn *badger.Txn, prefix []byte, parse func([]byte) (string, Tag, error), f func(page string, t Tag, c count)) error {
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix})
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
 		key := it.Item().Key()
-		page, t, err := parseCatalogKey(key)
+		page, t, err := parse(key)
 		if err != nil {
 			return fmt.Errorf("%w catalogue: %w", ErrDamaged, err)
 		}

@@ -330,12 +330,8 @@ func (s *Store) rollDayPage(w *rollupWriter, from *partition, page string, r *ro
 func (r *Reader) addLevels(txn *badger.Txn, b *rollup.Builder, page string, start uint32, stacks *stackTable) error {
 	var recs []*rollup.Record
 	for _, level := range []rollup.Level{rollup.Wide, rollup.Details} {
-		k := rollupKey{page, start, byte(level)}
-		if parts, err := r.pack.unpack(txn, k.append(nil)); err != nil || parts == nil {
-			return err
-		}
-		rec, err := r.readRollup(txn, k, stacks.Trie)
-		if err != nil {
+		rec, _, err := r.findRollup(txn, rollupKey{page, start, byte(level)}, stacks.Trie)
+		if err != nil || rec == nil {
 			return err
 		}
 		recs = append(recs, rec)

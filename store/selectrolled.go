@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -108,7 +107,7 @@ func (s *selection) rollupsOf(txn *badger.Txn, page string, x *part, stacks *sta
 	}
 	x.expected = c.traces
 	for _, level := range s.levels() {
-		rec, size, err := s.readLevel(txn, rollupKey{page, x.start, byte(level)}, stacks)
+		rec, size, err := s.r.findRollup(txn, rollupKey{page, x.start, byte(level)}, stacks.Trie)
 		if err != nil {
 			return nil, err
 		}
@@ -118,19 +117,6 @@ func (s *selection) rollupsOf(txn *badger.Txn, page string, x *part, stacks *sta
 		}
 	}
 	return out, nil
-}
-
-// readLevel reads one rollup, nil if there is none.
-func (s *selection) readLevel(txn *badger.Txn, key rollupKey, stacks *stackTable) (*rollup.Record, int, error) {
-	value, err := s.r.pack.unpack(txn, key.append(nil))
-	if err != nil || value == nil {
-		return nil, 0, err
-	}
-	rec, err := rollup.Decode(value, stacks.Trie)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return rec, len(value), nil
 }
 
 // readSources reads what the rollup of x was made of, for one page, or all if page is "".

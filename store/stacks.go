@@ -97,18 +97,24 @@ func rollupKeys(txn *badger.Txn, page string, m mark) (keys []rollupKey, parts [
 
 // readRollup returns the rollup under k, of which there must be one.
 func (r *Reader) readRollup(txn *badger.Txn, k rollupKey, stacks *trie.Trie) (*rollup.Record, error) {
-	value, err := r.pack.unpack(txn, k.append(nil))
-	if err == nil && value == nil {
+	rec, _, err := r.findRollup(txn, k, stacks)
+	if err == nil && rec == nil {
 		err = fmt.Errorf("%w: rollup %d of %q is missing", ErrDamaged, k.start, k.page)
 	}
-	if err != nil {
-		return nil, err
+	return rec, err
+}
+
+// findRollup returns the rollup under k, nil if there is none, and its size in bytes.
+func (r *Reader) findRollup(txn *badger.Txn, k rollupKey, stacks *trie.Trie) (*rollup.Record, int, error) {
+	value, err := r.pack.unpack(txn, k.append(nil))
+	if err != nil || value == nil {
+		return nil, 0, err
 	}
 	rec, err := rollup.Decode(value, stacks)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return rec, nil
+	return rec, len(value), nil
 }
 
 // pagesOf returns the pages that there are keys of a kind for, sorted.
