@@ -175,7 +175,7 @@ func (s Selection) regroup(p *trie.Profile, takes func(trie.Labels) bool) *trie.
 			continue
 		}
 		out.Views, out.Traces = out.Views+g.Coverage.Views, out.Traces+g.Coverage.Traces
-		if s.Grouped {
+		if len(s.GroupBy) > 0 {
 			out.Groups = append(out.Groups, g)
 			continue
 		}
@@ -195,13 +195,13 @@ func (s Selection) regroup(p *trie.Profile, takes func(trie.Labels) bool) *trie.
 
 // takesLabels reports whether a group with labels l is what s asks for.
 func (s Selection) takesLabels(l trie.Labels) bool {
-	for _, want := range s.Labels {
-		if want.Value == "" && l.Value(want.Key) != "" || want.Value != "" && !slices.Contains(l, want) {
+	for _, m := range s.Where {
+		if !m.takesAny(slices.Collect(valuesOf(l, m.Key))) {
 			return false
 		}
 	}
 	has := func(key, value string) bool {
 		return value == "" || slices.Contains(l, trie.Label{Key: key, Value: value})
 	}
-	return has("page", s.Page) && has("feature", s.Feature)
+	return has(keyPage, s.Page) && has(keyFeature, s.Feature)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func traceFiles(t *testing.T, traces []*trie.Trace) (each []File, merged File) {
 			t.Fatal(err)
 		}
 		each = append(each, fileOf("trace", b))
-		Selection{Grouped: true}.add(m, tr, "")
+		Selection{GroupBy: AllGroups()}.add(m, tr, "")
 	}
 	b, err := encode.EncodeProfile(m.Profile())
 	if err != nil {
@@ -57,7 +58,7 @@ func TestMergeFiles(t *testing.T) {
 		if n := uint64(len(traces)); got.Stats.Traces != n || calls != n || got.Stats.Bytes == 0 {
 			t.Errorf("%+v: %+v, progress %d, want %d", sel, got.Stats, calls, n)
 		}
-		if len(sel.Labels) > 0 && sel.Labels[0].Key != "release" {
+		if slices.ContainsFunc(sel.Where, func(m Matcher) bool { return !slices.Contains(AllGroups(), m.Key) }) {
 			continue // a profile has the labels page, feature and release only
 		}
 		fromProfile, err := MergeFiles(t.Context(), []File{merged}, sel, Pick{}, nil)
@@ -67,7 +68,7 @@ func TestMergeFiles(t *testing.T) {
 			t.Errorf("%+v: from a profile: got %v, want %v", sel, sums, want)
 		} else if err := fromProfile.Profile.Validate(); err != nil {
 			t.Errorf("%+v: from a profile: %v", sel, err)
-		} else if groups := len(fromProfile.Profile.Groups); !sel.Grouped && groups > 1 {
+		} else if groups := len(fromProfile.Profile.Groups); len(sel.GroupBy) == 0 && groups > 1 {
 			t.Errorf("%+v: from a profile: %d groups", sel, groups)
 		}
 	}
@@ -76,17 +77,17 @@ func TestMergeFiles(t *testing.T) {
 // TestMergeFilesCounts checks page views and traces, which are no sums over groups.
 func TestMergeFilesCounts(t *testing.T) {
 	each, merged := traceFiles(t, spanTraces(0))
-	for _, grouped := range []bool{false, true} {
+	for _, grouped := range [][]string{nil, AllGroups()} {
 		for name, files := range map[string][]File{"traces": each, "profile": {merged}} {
-			got, err := MergeFiles(t.Context(), files, Selection{Grouped: grouped}, Pick{}, nil)
+			got, err := MergeFiles(t.Context(), files, Selection{GroupBy: grouped}, Pick{}, nil)
 			if err != nil || got.Profile.Traces != 24 || got.Profile.Views != 12 {
 				t.Errorf("%s, grouped %v: %d traces, %d views, %v", name, grouped, got.Profile.Traces, got.Profile.Views, err)
 			}
 		}
 	}
 	// Of a part of a profile nobody knows which page views its groups share.
-	for _, grouped := range []bool{false, true} {
-		got, err := MergeFiles(t.Context(), []File{merged}, Selection{Feature: "edit", Grouped: grouped}, Pick{}, nil)
+	for _, grouped := range [][]string{nil, AllGroups()} {
+		got, err := MergeFiles(t.Context(), []File{merged}, Selection{Feature: "edit", GroupBy: grouped}, Pick{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

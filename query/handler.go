@@ -19,7 +19,7 @@ const statsHeader = "Fieldtrie-Stats"
 
 // Handler serves a source over HTTP:
 //
-//	GET /api/v1/profile?page=&feature=&label=K=V&since=&until=&grouped=&format=
+//	GET /api/v1/profile?page=&feature=&label=K=V&since=&until=&group_by=&format=
 //	GET /api/v1/stats?page=&feature=&label=K=V&since=&until=
 //	GET /api/v1/catalog?since=&until=
 //
@@ -40,7 +40,7 @@ type handler struct {
 }
 
 func (h handler) profile(w http.ResponseWriter, r *http.Request) {
-	v, err := parameters(r, "page", "feature", "label", "since", "until", "grouped", "format")
+	v, err := parameters(r, "page", "feature", "release", "label", "since", "until", "group_by", "format")
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return
@@ -83,7 +83,7 @@ func (h handler) profile(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h handler) report(w http.ResponseWriter, r *http.Request) {
-	v, err := parameters(r, "page", "feature", "label", "since", "until")
+	v, err := parameters(r, "page", "feature", "release", "label", "since", "until")
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return

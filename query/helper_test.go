@@ -4,8 +4,11 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -188,7 +191,7 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 			stack := names[s.Node]
 			for time := s.Time; time < end; { // up to the next bound of a span
 				next := end
-				page, inFeature := tr.Context.Page, sel.Feature == ""
+				page, features := tr.Context.Page, map[string]bool{}
 				labels := map[string]string{}
 				for _, l := range tr.Context.Labels {
 					labels[l.Key] = l.Value
@@ -204,7 +207,7 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 						case trie.SpanPage:
 							page = x.Name
 						case trie.SpanFeature:
-							inFeature = inFeature || x.Name == sel.Feature
+							features[x.Name] = true
 						case trie.SpanLabel:
 							labels[key] = value
 						}
@@ -212,10 +215,11 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 				}
 				labels["release"], labels["environment"] = tr.Context.Release, tr.Context.Environment
 				labelled := true
-				for _, l := range sel.Labels {
-					labelled = labelled && labels[l.Key] == l.Value
+				labels["page"] = page
+				for _, m := range sel.Where {
+					labelled = labelled && holds(m, labels[m.Key], features)
 				}
-				if (sel.Page == "" || sel.Page == page) && inFeature && labelled {
+				if (sel.Page == "" || sel.Page == page) && (sel.Feature == "" || features[sel.Feature]) && labelled {
 					out[stack] += max(0, min(next, clip)-time)
 					out["unsampled"] += max(0, next-max(time, clip))
 				}
@@ -229,6 +233,26 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 		}
 	}
 	return out
+}
+
+// holds is what a matcher says of the value of a label, or of features.
+func holds(m Matcher, value string, features map[string]bool) bool {
+	values := []string{value}
+	if m.Key == "feature" {
+		values = slices.Collect(maps.Keys(features))
+		if len(values) == 0 {
+			values = []string{""}
+		}
+	}
+	hit := false
+	for _, v := range values {
+		if m.Op == Matches || m.Op == MatchesNo {
+			hit = hit || regexp.MustCompile("^(?:"+m.Value+")$").MatchString(v)
+		} else {
+			hit = hit || v == m.Value
+		}
+	}
+	return hit == (m.Op == Equal || m.Op == Matches)
 }
 
 func stackOf(t *trie.Trie, n trie.NodeID) string {

@@ -220,7 +220,7 @@ func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel Select
 		if !sel.takesLabels(labels) {
 			continue
 		}
-		if !sel.Grouped {
+		if len(sel.GroupBy) == 0 {
 			labels = nil
 		}
 		for _, part := range p.parts(c) {

@@ -234,13 +234,13 @@ func TestHandlerErrors(t *testing.T) {
 		query string
 		want  string
 	}{
-		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, label, since, until, grouped, format`},
+		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, group_by, format`},
 		{"profile?page=/a&page=/b", "parameter page stands 2 times"},
 		{"profile?page=%zz", "query string: invalid URL escape"},
 		{"profile?a;b", "query string: invalid semicolon separator"},
-		{"profile?label=x", `parameter label: label "x" is not KEY=VALUE`},
-		{"profile?label==x", `label "=x" is not KEY=VALUE`},
-		{"profile?grouped=maybe", `parameter grouped: "maybe" is neither true nor false`},
+		{"profile?label=x", `parameter label: label "x" is none of KEY=VALUE`},
+		{"profile?label==x", `label "=x" is none of KEY=VALUE`},
+		{"profile?group_by=page,", `parameter group_by: "page,": name each label once`},
 		{"profile?since=yesterday", `parameter since: "yesterday" is neither a duration such as 24h or 7d nor a time such as 2026-11-21T10:00:00Z`},
 		{"profile?until=1", "parameter until: "},
 		{"profile?since=1h&until=2h", "since (2026-11-21T13:30:00Z) must be before until (2026-11-21T12:30:00Z)"},
@@ -287,11 +287,10 @@ func TestHandlerSelection(t *testing.T) {
 		"":                           {},
 		"page=/a%26b&feature=x y":    {},
 		"page=%2Fa%26b&feature=x+y":  {Page: "/a&b", Feature: "x y"},
-		"label=b=2&label=a=1=x":      {Labels: trie.MakeLabels("a", "1=x", "b", "2")},
-		"label=a=":                   {Labels: trie.MakeLabels("a", "")},
-		"grouped=true":               {Grouped: true},
-		"grouped=1":                  {Grouped: true},
-		"grouped=false":              {},
+		"label=b=2&label=a=1=x":      {Where: []Matcher{{Key: "b", Op: Equal, Value: "2"}, {Key: "a", Op: Equal, Value: "1=x"}}},
+		"label=a=":                   {Where: []Matcher{{Key: "a", Op: Equal}}},
+		"group_by=page,release":      {GroupBy: []string{"page", "release"}},
+		"release=r1&label=x!=~y":     {Where: []Matcher{{Key: "release", Op: Equal, Value: "r1"}, {Key: "x", Op: NotEqual, Value: "~y"}}},
 		"since=2h&until=2026-11-22":  {Since: noon, Until: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)},
 		"since=&until=&page=&label=": {},
 	} {

@@ -3,12 +3,10 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -95,28 +93,17 @@ func (l Local) Report(ctx context.Context, sel Selection) (Report, error) {
 	}
 	want := sel.wanted()
 	want.Details = true
-	stats, err := l.Reader.Select(ctx, sel.query(), want, r.trace, func(x store.Rolled) error {
-		r.add(x.Page, x.Record, x.Stacks)
-		return nil
-	})
-	if err == nil {
-		err = r.flush()
-	}
+	stats, err := l.eachRecord(ctx, sel, want, r.add)
 	if err != nil {
-		return Report{}, fmt.Errorf("select: %w", err)
+		return Report{}, err
 	}
-	return Report{r.reports(), r.stats(stats)}, nil
+	return Report{r.reports(), stats}, nil
 }
 
 // reporting makes a Report.
 type reporting struct {
-	merging
-	base  trie.Labels // that a distribution must have
-	part  trie.Label  // the feature or phase that is asked for, zero for all of the page
+	facet
 	pages map[string]*pageSums
-
-	builder *rollup.Builder // of the traces of one page in one partition
-	view    string
 }
 
 // pageSums is what is known of a page.
@@ -131,75 +118,25 @@ type pageSums struct {
 
 // newReporting refuses what distributions are not kept for.
 func newReporting(sel Selection) (*reporting, error) {
-	r := &reporting{merging: merging{sel: sel}, pages: map[string]*pageSums{}}
 	if err := checkTimes(sel.Since, sel.Until); err != nil {
 		return nil, err
 	}
-	if sel.Feature != "" {
-		r.part = trie.Label{Key: rollup.KeyFeature, Value: sel.Feature}
-	}
-	for _, l := range sel.Labels {
-		switch {
-		case l.Key == rollup.KeyPhase && l.Value != "" && r.part == (trie.Label{}):
-			r.part = l
-		case l.Key == rollup.KeyPhase || l.Key == rollup.KeyVisibility || l.Key == rollup.KeyFeature || !rollup.Wide.Has(l.Key):
-			return nil, fmt.Errorf("distributions are kept for a feature or a phase, by release, environment, device, browser and connection; not for %s=%s beside that", l.Key, l.Value)
-		default:
-			r.base = append(r.base, l)
-		}
-	}
-	return r, nil
+	sel.GroupBy = nil
+	f, err := facetOf(sel)
+	return &reporting{f, map[string]*pageSums{}}, err
 }
 
-// trace takes a trace that is in no rollup.
-func (r *reporting) trace(rec store.Record) error {
-	if key := rec.Partition + "\x00" + rec.Page; key != r.last {
-		if err := r.flush(); err != nil {
-			return err
-		}
-		r.last = key
-		r.builder = rollup.NewBuilder(rec.Page, trie.New(), rollup.Limits{})
-		r.page, r.view = rec.Page, ""
-	}
-	if view := string(rec.ID.View[:]); view != r.view {
-		if r.view != "" {
-			r.builder.End()
-		}
-		r.view = view
-		r.builder.Begin(1)
-	}
-	doc, err := r.decoder.Decode(rec.Payload, encode.FileLimits())
-	if err != nil || doc.Trace == nil {
-		r.bad++
-		r.badErr = fmt.Errorf("trace %s: %w", rec.ID, cmp.Or(err, fmt.Errorf("it is a profile")))
-		return nil
-	}
-	r.builder.Add(doc.Trace)
-	return nil
-}
-
-// flush adds the traces of one page in one partition.
-func (r *reporting) flush() error {
-	if r.builder == nil {
-		return nil
-	}
-	r.builder.End()
-	rec, err := r.builder.Record()
-	if err == nil {
-		r.add(r.page, rec, r.builder.Stacks())
-	}
-	r.builder = nil
-	return err
-}
-
-func (r *reporting) add(page string, rec *rollup.Record, stacks *trie.Trie) {
-	p := r.pages[page]
+func (r *reporting) add(x store.Rolled) error {
+	rec, stacks := x.Record, x.Stacks
+	p := r.pages[x.Page]
 	if p == nil {
 		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: map[trie.Frame]*rollup.Function{}, coverage: map[string]int64{}}
-		r.pages[page] = p
+		r.pages[x.Page] = p
 	}
 	for i := range rec.Distributions {
-		r.addDistribution(p, &rec.Distributions[i])
+		if d := &rec.Distributions[i]; r.takesBase(d) {
+			r.addDistribution(p, d)
+		}
 	}
 	for i := range rec.Functions {
 		of := &rec.Functions[i]
@@ -215,50 +152,27 @@ func (r *reporting) add(page string, rec *rollup.Record, stacks *trie.Trie) {
 			p.functions[frame].AddAll(&of.Of[k])
 		}
 	}
-	if len(r.base) == 0 && r.part == (trie.Label{}) {
+	if len(r.sel.Where) == 0 && r.part == "" {
 		for _, o := range rec.Outcomes {
 			p.coverage[o.Reason] += o.Views
 		}
 	}
+	return nil
 }
 
 func (r *reporting) addDistribution(p *pageSums, d *rollup.Distribution) {
-	for _, l := range r.base {
-		if d.Labels.Value(l.Key) != l.Value {
-			return
-		}
+	if d.Labels.Value(trie.FrameOther) != "" {
+		p.folded += d.Time.Count
 	}
-	var part trie.Label
-	for _, l := range d.Labels {
-		switch l.Key {
-		case trie.FrameOther:
-			p.folded += d.Time.Count
-		case rollup.KeyFeature, rollup.KeyPhase:
-			part = l
-		}
-	}
-	if part == r.part {
+	part := partOf(d)
+	if r.takesPart(part) {
 		p.all.AddAll(d)
-	} else if r.part == (trie.Label{}) {
+	} else if r.part == "" {
 		if p.parts[part] == nil {
 			p.parts[part] = &rollup.Distribution{}
 		}
 		p.parts[part].AddAll(d)
 	}
-}
-
-// takesFunctions reports whether the functions of a release are those that are asked for.
-// They are kept for all of the page alone.
-func (r *reporting) takesFunctions(release string) bool {
-	if r.part != (trie.Label{}) {
-		return false
-	}
-	for _, l := range r.base {
-		if l.Key != rollup.KeyRelease || l.Value != release {
-			return false
-		}
-	}
-	return true
 }
 
 func (r *reporting) reports() []PageReport {

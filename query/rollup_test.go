@@ -136,7 +136,7 @@ func TestReport(t *testing.T) {
 func TestReportOfTraces(t *testing.T) {
 	l, _ := rolledField(t, 60)
 	for _, sel := range []Selection{{Page: "/feed"}, {}, {Page: "/feed", Feature: "search"},
-		{Page: "/feed", Labels: trie.MakeLabels("release", "r1")}, {Labels: trie.MakeLabels("device", "mobile-low", "phase", "load")}} {
+		{Page: "/feed", Where: Having(trie.MakeLabels("release", "r1"))}, {Where: Having(trie.MakeLabels("device", "mobile-low", "phase", "load"))}} {
 		sums, err := l.Report(t.Context(), sel)
 		if err != nil {
 			t.Fatal(err)
@@ -145,11 +145,8 @@ func TestReportOfTraces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stats, err := l.Reader.Select(t.Context(), sel.query(), store.Wanted{None: true}, r.trace, nil)
+		stats, err := l.eachRecord(t.Context(), sel, store.Wanted{None: true}, r.add)
 		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.flush(); err != nil {
 			t.Fatal(err)
 		}
 		if stats.Traces != 60 {
@@ -167,12 +164,12 @@ func TestReportOfTraces(t *testing.T) {
 func TestReportRefuses(t *testing.T) {
 	l, _ := rolledField(t, 3)
 	for _, sel := range []Selection{
-		{Labels: trie.MakeLabels("navigation", "reload")}, {Labels: trie.MakeLabels("visibility", "hidden")},
-		{Feature: "search", Labels: trie.MakeLabels("phase", "load")}, {Since: noon, Until: noon},
+		{Where: Having(trie.MakeLabels("navigation", "reload"))}, {Where: Having(trie.MakeLabels("visibility", "hidden"))},
+		{Feature: "search", Where: Having(trie.MakeLabels("phase", "load"))}, {Since: noon, Until: noon},
 	} {
 		if _, err := l.Report(t.Context(), sel); err == nil {
 			t.Errorf("%+v is answered", sel)
-		} else if !strings.Contains(err.Error(), "not for") && !strings.Contains(err.Error(), "before until") {
+		} else if !strings.Contains(err.Error(), "are kept") && !strings.Contains(err.Error(), "before until") {
 			t.Errorf("%+v: %v", sel, err)
 		}
 	}
@@ -181,7 +178,7 @@ func TestReportRefuses(t *testing.T) {
 // Questions about labels that sums do not have are answered from the traces.
 func TestOtherLabels(t *testing.T) {
 	l, _ := rolledField(t, 30)
-	result, err := l.Profile(t.Context(), Selection{Page: "/feed", Labels: trie.MakeLabels("navigation", "")}, nil)
+	result, err := l.Profile(t.Context(), Selection{Page: "/feed", Where: Having(trie.MakeLabels("navigation", ""))}, nil)
 	if err != nil || result.Stats.Hours != 0 || result.Stats.Traces != 30 {
 		t.Errorf("got %+v and %v", result.Stats, err)
 	}

@@ -3,9 +3,9 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,18 +18,30 @@ import (
 type Selection struct {
 	Page    string // "" for all pages
 	Feature string // "" for all of the page
-	// Labels must all hold, for the time in which they do; "" is a label that is missing.
-	// The keys release and environment are those of the context, others of a label span
-	// or, where there is none with the key, of the context.
-	Labels trie.Labels
+	// Where must all hold, for the time in which they do. The keys release and environment
+	// are those of the context, others of a label span or, where there is none with the
+	// key, of the context.
+	Where []Matcher
 	// Since and Until bound the time at which the traces were received, half-open. A
 	// zero time is an open end.
 	Since, Until time.Time
-	// Grouped keeps the weights apart by page, features and release; else all are one
-	// group, in which each page view counts once, if its traces are of one page and were
-	// received in one partition of the store: no more is remembered of a view.
-	Grouped bool
+	// GroupBy are the keys of labels whose values are kept apart. Time with several
+	// features is one group, of their set. Without keys all is one group, in which each
+	// page view counts once, if its traces are of one page and were received in one
+	// partition of the store: no more is remembered of a view.
+	GroupBy []string
 }
+
+// The keys of labels that are not those of a label span.
+const (
+	keyPage        = "page"
+	keyFeature     = rollup.KeyFeature
+	keyRelease     = rollup.KeyRelease
+	keyEnvironment = rollup.KeyEnvironment
+)
+
+// AllGroups returns the keys that formats with labels are grouped by.
+func AllGroups() []string { return []string{keyPage, keyRelease, keyFeature} }
 
 // String describes s as an error message does.
 func (s Selection) String() string {
@@ -40,17 +52,22 @@ func (s Selection) String() string {
 	if s.Feature != "" {
 		fmt.Fprintf(&b, " with feature %s", s.Feature)
 	}
-	for _, l := range s.Labels {
-		fmt.Fprintf(&b, " with %s=%s", l.Key, l.Value)
+	for _, m := range s.Where {
+		fmt.Fprintf(&b, " with %s", m)
 	}
 	return b.String()
 }
 
 // matches reports whether s can ask for some time of a trace with the context c.
 func (s Selection) matches(c *trie.Context) bool {
-	for _, l := range s.Labels {
-		names := func(x trie.Span) bool { return x.Kind == trie.SpanLabel && x.Label() == l }
-		if labelOf(trie.Slice{}, c, l.Key) != l.Value && !slices.ContainsFunc(c.Spans, names) {
+	for _, m := range s.Where {
+		if m.Key == keyPage || m.Key == keyFeature {
+			continue
+		}
+		takes := func(x trie.Span) bool {
+			return x.Kind == trie.SpanLabel && x.Label().Key == m.Key && m.Takes(x.Label().Value)
+		}
+		if !m.Takes(labelOf(trie.Slice{}, c, m.Key)) && !slices.ContainsFunc(c.Spans, takes) {
 			return false
 		}
 	}
@@ -60,9 +77,11 @@ func (s Selection) matches(c *trie.Context) bool {
 // labelOf returns the value of a label in a slice of a trace with the context c, or "".
 func labelOf(slice trie.Slice, c *trie.Context, key string) string {
 	switch key {
-	case "release":
+	case keyPage:
+		return slice.Page
+	case keyRelease:
 		return c.Release
-	case "environment":
+	case keyEnvironment:
 		return c.Environment
 	}
 	return cmp.Or(slice.Labels.Value(key), c.Labels.Value(key))
@@ -70,8 +89,8 @@ func labelOf(slice trie.Slice, c *trie.Context, key string) string {
 
 // takes reports whether s asks for the slice, of a trace with the context c.
 func (s Selection) takes(slice trie.Slice, c *trie.Context) bool {
-	for _, l := range s.Labels {
-		if labelOf(slice, c, l.Key) != l.Value {
+	for _, m := range s.Where {
+		if m.Key == keyFeature && !m.takesAny(slice.Features) || m.Key != keyFeature && !m.Takes(labelOf(slice, c, m.Key)) {
 			return false
 		}
 	}
@@ -80,70 +99,111 @@ func (s Selection) takes(slice trie.Slice, c *trie.Context) bool {
 }
 
 // labels returns the labels of the group that a slice of a trace goes to.
-func (s Selection) labels(slice trie.Slice, c *trie.Context) trie.Labels {
-	if !s.Grouped {
-		return nil
-	}
-	l := trie.Labels{{Key: "page", Value: slice.Page}}
-	if c.Release != "" {
-		l = append(l, trie.Label{Key: "release", Value: c.Release})
-	}
-	if s.Feature != "" {
-		l = append(l, trie.Label{Key: "feature", Value: s.Feature})
-	} else {
-		for _, f := range slice.Features {
-			l = append(l, trie.Label{Key: "feature", Value: f})
+func (s Selection) labels(slice trie.Slice, c *trie.Context) (l trie.Labels) {
+	for _, key := range s.GroupBy {
+		if key == keyFeature {
+			l = s.appendFeatures(l, slices.Values(slice.Features))
+		} else if v := labelOf(slice, c, key); v != "" {
+			l = append(l, trie.Label{Key: key, Value: v})
 		}
 	}
 	return l.Sort()
 }
 
+// appendFeatures appends the features of a group: that which is asked for, or all.
+func (s Selection) appendFeatures(l trie.Labels, all iter.Seq[string]) trie.Labels {
+	if s.Feature != "" {
+		return append(l, trie.Label{Key: keyFeature, Value: s.Feature})
+	}
+	for f := range all {
+		l = append(l, trie.Label{Key: keyFeature, Value: f})
+	}
+	return l
+}
+
 // wanted says which rollups can answer s.
 func (s Selection) wanted() store.Wanted {
 	w := store.Wanted{Level: rollup.Narrow}
-	for _, l := range s.Labels {
+	need := func(key string) {
 		switch {
-		case l.Key == rollup.KeyFeature: // a label of that name; features are asked for by Feature
-			w.None = true
-		case rollup.Narrow.Has(l.Key):
-		case rollup.Wide.Has(l.Key):
+		case key == keyPage, rollup.Narrow.Has(key):
+		case rollup.Wide.Has(key):
 			w.Level = rollup.Wide
 		default:
 			w.None = true
 		}
 	}
+	for _, m := range s.Where {
+		need(m.Key)
+	}
+	for _, key := range s.GroupBy {
+		need(key)
+	}
 	return w
 }
 
 func (s Selection) query() store.Query {
-	return store.Query{Page: s.Page, Since: s.Since, Until: s.Until}
+	q := store.Query{Page: s.Page, Since: s.Since, Until: s.Until}
+	if slices.ContainsFunc(s.Where, func(m Matcher) bool { return m.Key == keyPage }) {
+		q.Pages = s.takesPage
+	}
+	return q
 }
 
-// takesCell reports whether s asks for the time under the labels of a rollup's cell.
-func (s Selection) takesCell(cell trie.Labels) bool {
-	for _, l := range s.Labels {
-		if cell.Value(l.Key) != l.Value {
+// takesPage reports whether s asks for some time on page.
+func (s Selection) takesPage(page string) bool {
+	for _, m := range s.Where {
+		if m.Key == keyPage && !m.Takes(page) {
 			return false
 		}
 	}
-	return s.Feature == "" || slices.Contains(cell, trie.Label{Key: rollup.KeyFeature, Value: s.Feature})
+	return s.Page == "" || s.Page == page
+}
+
+// takesCell reports whether s asks for the time under the labels of a rollup's cell, on a
+// page that it asks for.
+func (s Selection) takesCell(cell trie.Labels) bool {
+	for _, m := range s.Where {
+		switch m.Key {
+		case keyPage:
+		case keyFeature:
+			if !m.takesAny(slices.Collect(valuesOf(cell, keyFeature))) {
+				return false
+			}
+		default:
+			if !m.Takes(cell.Value(m.Key)) {
+				return false
+			}
+		}
+	}
+	return s.Feature == "" || slices.Contains(cell, trie.Label{Key: keyFeature, Value: s.Feature})
+}
+
+// valuesOf yields the values that labels have for a key.
+func valuesOf(l trie.Labels, key string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, x := range l {
+			if x.Key == key && !yield(x.Value) {
+				return
+			}
+		}
+	}
 }
 
 // cellLabels returns the labels of the group that the time of a cell goes to, as labels
 // does for a slice of a trace.
-func (s Selection) cellLabels(page string, cell trie.Labels) trie.Labels {
-	if !s.Grouped {
-		return nil
-	}
-	l := trie.Labels{{Key: "page", Value: page}}
-	for _, x := range cell {
-		switch {
-		case x.Key == rollup.KeyRelease, x.Key == rollup.KeyFeature && s.Feature == "":
-			l = append(l, x)
+func (s Selection) cellLabels(page string, cell trie.Labels) (l trie.Labels) {
+	for _, key := range s.GroupBy {
+		switch key {
+		case keyPage:
+			l = append(l, trie.Label{Key: keyPage, Value: page})
+		case keyFeature:
+			l = s.appendFeatures(l, valuesOf(cell, keyFeature))
+		default:
+			if v := cell.Value(key); v != "" {
+				l = append(l, trie.Label{Key: key, Value: v})
+			}
 		}
-	}
-	if s.Feature != "" {
-		l = append(l, trie.Label{Key: rollup.KeyFeature, Value: s.Feature})
 	}
 	return l.Sort()
 }
@@ -158,13 +218,11 @@ func (s Selection) values() url.Values {
 	}
 	set("page", s.Page)
 	set("feature", s.Feature)
-	for _, l := range s.Labels {
-		v.Add("label", l.Key+"="+l.Value)
+	for _, m := range s.Where {
+		v.Add("label", m.String())
 	}
 	setTimes(v, s.Since, s.Until)
-	if s.Grouped {
-		v.Set("grouped", "true")
-	}
+	set("group_by", strings.Join(s.GroupBy, ","))
 	return v
 }
 
@@ -180,21 +238,44 @@ func setTimes(v url.Values, since, until time.Time) {
 // parseSelection reads the query parameters of a request.
 func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
 	s.Page, s.Feature = v.Get("page"), v.Get("feature")
-	if text := v.Get("grouped"); text != "" {
-		if s.Grouped, err = strconv.ParseBool(text); err != nil {
-			return s, fmt.Errorf("parameter grouped: %q is neither true nor false", text)
-		}
+	if release := v.Get("release"); release != "" {
+		s.Where = append(s.Where, Matcher{Key: keyRelease, Op: Equal, Value: release})
 	}
 	for _, text := range v["label"] {
-		l, err := ParseLabel(text)
+		m, err := ParseMatcher(text)
 		if err != nil {
 			return s, fmt.Errorf("parameter label: %w", err)
 		}
-		s.Labels = append(s.Labels, l)
+		s.Where = append(s.Where, m)
 	}
-	s.Labels = s.Labels.Sort()
+	if len(s.Where) > maxMatchers {
+		return s, fmt.Errorf("parameter label: %d conditions, the most is %d", len(s.Where), maxMatchers)
+	}
+	if s.GroupBy, err = ParseGroupBy(v.Get("group_by")); err != nil {
+		return s, fmt.Errorf("parameter group_by: %w", err)
+	}
 	s.Since, s.Until, err = parseTimes(v, now)
 	return s, err
+}
+
+// maxMatchers bounds the conditions of a request.
+const maxMatchers = 20
+
+// ParseGroupBy reads keys of labels, separated by commas.
+func ParseGroupBy(s string) (keys []string, err error) {
+	if s == "" {
+		return nil, nil
+	}
+	for key := range strings.SplitSeq(s, ",") {
+		if key = strings.TrimSpace(key); key == "" || slices.Contains(keys, key) {
+			return nil, fmt.Errorf("%q: name each label once, as in release,device", s)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) > maxMatchers {
+		return nil, fmt.Errorf("%d labels, the most is %d", len(keys), maxMatchers)
+	}
+	return keys, nil
 }
 
 func parseTimes(v url.Values, now time.Time) (since, until time.Time, err error) {
@@ -213,13 +294,4 @@ func checkTimes(since, until time.Time) error {
 		return fmt.Errorf("since (%s) must be before until (%s)", since.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
 	return nil
-}
-
-// ParseLabel reads KEY=VALUE. An empty value asks for the time without the label.
-func ParseLabel(s string) (trie.Label, error) {
-	k, v, ok := strings.Cut(s, "=")
-	if !ok || k == "" {
-		return trie.Label{}, fmt.Errorf("label %q is not KEY=VALUE", s)
-	}
-	return trie.Label{Key: k, Value: v}, nil
 }

@@ -86,7 +86,7 @@ func TestPick(t *testing.T) {
 		}
 	}
 	// Threads are kept apart by a label, and can be selected by it.
-	got, err := MergeFiles(t.Context(), []File{file}, Selection{Grouped: true}, Pick{Threads: []string{"2", "3"}}, nil)
+	got, err := MergeFiles(t.Context(), []File{file}, Selection{GroupBy: AllGroups()}, Pick{Threads: []string{"2", "3"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestPickOneAfterTheOther(t *testing.T) {
 // What was asked for is looked for in all files, and in the labels of profiles.
 func TestPickOverFiles(t *testing.T) {
 	trace := fileOf("trace.json", []byte(twoThreads))
-	grouped, err := MergeFiles(t.Context(), []File{trace}, Selection{Grouped: true}, Pick{Threads: []string{"2", "3"}}, nil)
+	grouped, err := MergeFiles(t.Context(), []File{trace}, Selection{GroupBy: AllGroups()}, Pick{Threads: []string{"2", "3"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,23 +67,12 @@ func FuzzParseTime(f *testing.F) {
 	})
 }
 
-func TestParseLabel(t *testing.T) {
-	for text, want := range map[string]trie.Label{
-		"a=b": {Key: "a", Value: "b"}, "a=b=c": {Key: "a", Value: "b=c"}, "a=": {Key: "a"}, "": {}, "a": {}, "=b": {},
-	} {
-		got, err := ParseLabel(text)
-		if (err == nil) != (want.Key != "") || got != want {
-			t.Errorf("%q: got %+v and %v, want %+v", text, got, err, want)
-		}
-	}
-}
-
 func TestSelectionString(t *testing.T) {
-	s := Selection{Page: "/a", Feature: "x", Labels: trie.MakeLabels("release", "r1", "team", "t")}
+	s := Selection{Page: "/a", Feature: "x", Where: Having(trie.MakeLabels("release", "r1", "team", "t"))}
 	if got, want := s.String(), " for /a with feature x with release=r1 with team=t"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := (Selection{Grouped: true}).String(); got != "" {
+	if got := (Selection{GroupBy: AllGroups()}).String(); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

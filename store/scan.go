@@ -14,12 +14,16 @@ import (
 
 // Query says which traces a scan wants.
 type Query struct {
-	Page         string    // "" for all pages
-	Since, Until time.Time // half-open, by receive time; a zero time is an open end
+	Page         string                 // "" for all pages
+	Pages        func(page string) bool // of all pages, those that it wants alone; nil wants each
+	Since, Until time.Time              // half-open, by receive time; a zero time is an open end
 	// EachPage hands a trace of several pages over under each of them. Else, if all pages
 	// are asked for, it is handed over once.
 	EachPage bool
 }
+
+// takes reports whether q wants page.
+func (q *Query) takes(page string) bool { return q.Pages == nil || q.Pages(page) }
 
 // ScanStats say what a scan has read, and what it should have read and could not.
 type ScanStats struct {
@@ -331,6 +335,9 @@ func (s *scan) decode(c *cursor, key, value []byte) (rec Record, wanted bool, er
 	}
 	if string(page) != s.page {
 		s.page = string(page)
+	}
+	if !s.q.takes(s.page) {
+		return Record{}, false, nil
 	}
 	if v.Received.Before(s.q.Since) || !s.q.Until.IsZero() && !v.Received.Before(s.q.Until) {
 		s.stats.Skipped++

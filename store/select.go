@@ -133,6 +133,9 @@ func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
 		return false, nil
 	}
 	for _, page := range pages {
+		if !s.q.takes(page) {
+			continue
+		}
 		if err := s.readFreshPage(ctx, p, page); err != nil {
 			return true, err
 		}

@@ -39,6 +39,9 @@ func (s *selection) readRolled(ctx context.Context, p *partition, parts []part) 
 		return nil
 	}
 	for _, page := range pages {
+		if !s.q.takes(page) {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.page, "page", "p", "", "`PAGE` such as /feed (default all)")
 	fs.StringVar(&c.feature, "feature", "", "only the time of this `FEATURE`")
 	fs.StringVar(&c.release, "release", "", "only this `RELEASE`")
-	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load or environment=production; repeatable")
+	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load; also KEY!=VALUE, and KEY=~EXPRESSION or KEY!~EXPRESSION for regular expressions; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only what was received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only what was received before `TIME` (default now)")
 	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list and --stats a table)")
@@ -194,16 +194,15 @@ func (c *command) checkFormat() error {
 func (c *command) checkSelection() error {
 	s := query.Selection{Page: c.page, Feature: c.feature}
 	if c.release != "" {
-		s.Labels = append(s.Labels, trie.Label{Key: "release", Value: c.release})
+		s.Where = append(s.Where, query.Matcher{Key: "release", Op: query.Equal, Value: c.release})
 	}
 	for _, text := range c.labels {
-		l, err := query.ParseLabel(text)
+		m, err := query.ParseMatcher(text)
 		if err != nil {
 			return fmt.Errorf("--label: %w", err)
 		}
-		s.Labels = append(s.Labels, l)
+		s.Where = append(s.Where, m)
 	}
-	s.Labels = s.Labels.Sort()
 	var err error
 	if s.Since, err = query.ParseSince(c.since, c.now); err != nil {
 		return fmt.Errorf("--since: %w", err)
@@ -215,7 +214,9 @@ func (c *command) checkSelection() error {
 		return fmt.Errorf("--since %s is not before --until %s", c.since, c.until)
 	}
 	// Formats that keep labels get them; the others count each page view once.
-	s.Grouped = c.format.Labels
+	if c.format.Labels {
+		s.GroupBy = query.AllGroups()
+	}
 	c.selection = s
 	return c.checkPick()
 }

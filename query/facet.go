@@ -1,0 +1,116 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// facet says which distributions answer a Selection. They are kept for all of a page view,
+// for each feature and for each phase, by the labels that do not change during a view.
+type facet struct {
+	sel  Selection
+	part string // what distributions are confined to: KeyFeature, KeyPhase, or "" for neither
+}
+
+// facetOf returns the facet of sel, or an error if distributions are not kept for what it
+// asks.
+func facetOf(sel Selection) (facet, error) {
+	f := facet{sel: sel}
+	confine := func(key string) error {
+		if f.part != "" && f.part != key {
+			return fmt.Errorf("distributions are kept for features and for phases, and not for a feature in a phase: ask for one of them")
+		}
+		f.part = key
+		return nil
+	}
+	if sel.Feature != "" {
+		f.part = keyFeature
+	}
+	need := func(key string) error {
+		switch {
+		case key == keyPage:
+		case key == keyFeature, key == rollup.KeyPhase:
+			return confine(key)
+		case key == rollup.KeyVisibility, !rollup.Wide.Has(key):
+			return fmt.Errorf("distributions are kept by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
+		}
+		return nil
+	}
+	for _, key := range sel.GroupBy {
+		if err := need(key); err != nil {
+			return f, err
+		}
+	}
+	for _, m := range sel.Where {
+		if err := need(m.Key); err != nil {
+			return f, err
+		}
+		if (m.Key == keyFeature || m.Key == rollup.KeyPhase) && !slices.Contains(sel.GroupBy, m.Key) && (m.Op != Equal || m.Value == "") {
+			return f, fmt.Errorf("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
+		}
+	}
+	return f, nil
+}
+
+// partOf returns the feature or phase that a distribution is confined to.
+func partOf(d *rollup.Distribution) (part trie.Label) {
+	for _, l := range d.Labels {
+		if l.Key == rollup.KeyFeature || l.Key == rollup.KeyPhase {
+			part = l
+		}
+	}
+	return part
+}
+
+// takesBase reports whether the labels of a distribution, beside a feature or phase, are
+// those that are asked for.
+func (f facet) takesBase(d *rollup.Distribution) bool {
+	for _, m := range f.sel.Where {
+		if m.Key != keyPage && m.Key != keyFeature && m.Key != rollup.KeyPhase && !m.Takes(d.Labels.Value(m.Key)) {
+			return false
+		}
+	}
+	return true
+}
+
+// takesPart reports whether a feature, a phase, or, as the zero label, all of a page view is
+// what is asked for.
+func (f facet) takesPart(part trie.Label) bool {
+	if part.Key != f.part || f.sel.Feature != "" && part.Value != f.sel.Feature {
+		return false
+	}
+	for _, m := range f.sel.Where {
+		if m.Key == f.part && !m.Takes(part.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// takesFunctions reports whether the functions of a release are those of what is asked for.
+// They are kept for all of the page, by release alone.
+func (f facet) takesFunctions(release string) bool {
+	for _, m := range f.sel.Where {
+		if m.Key != keyPage && (m.Key != keyRelease || !m.Takes(release)) {
+			return false
+		}
+	}
+	return f.part == ""
+}
+
+// group returns the labels of the group that a distribution of a page goes to.
+func (f facet) group(page string, d *rollup.Distribution) (l trie.Labels) {
+	for _, key := range f.sel.GroupBy {
+		value := page
+		if key != keyPage {
+			value = d.Labels.Value(key)
+		}
+		if value != "" {
+			l = append(l, trie.Label{Key: key, Value: value})
+		}
+	}
+	return l
+}

@@ -1,0 +1,46 @@
+package query
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseMatcher(t *testing.T) {
+	for text, want := range map[string]Matcher{
+		"a=b": {Key: "a", Op: Equal, Value: "b"}, "a=b=c": {Key: "a", Op: Equal, Value: "b=c"}, "a=": {Key: "a", Op: Equal},
+		"a!=b": {Key: "a", Op: NotEqual, Value: "b"}, "a!=~b": {Key: "a", Op: NotEqual, Value: "~b"},
+		"a=~b.*": {Key: "a", Op: Matches, Value: "b.*"}, "a!~b|c": {Key: "a", Op: MatchesNo, Value: "b|c"},
+	} {
+		got, err := ParseMatcher(text)
+		if err != nil || got.Key != want.Key || got.Op != want.Op || got.Value != want.Value || got.String() != text {
+			t.Errorf("%q: got %+v and %v, want %+v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "none of KEY=VALUE", "a": "none of KEY=VALUE", "=b": "none of KEY=VALUE", "a!b": "none of KEY=VALUE", "a=~(": "missing closing )",
+		"a=~b)|(c": "unexpected )", "a=~" + strings.Repeat("x", 1001): "has 1001 bytes, the most is 1000",
+	} {
+		if m, err := ParseMatcher(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %+v and %v, want %s", text, m, err, want)
+		}
+	}
+}
+
+// Regular expressions match whole values.
+func TestMatcherTakes(t *testing.T) {
+	for _, c := range []struct {
+		text, value string
+		want        bool
+	}{
+		{"a=x", "x", true}, {"a=x", "xx", false}, {"a!=x", "", true}, {"a=~x|y", "y", true}, {"a=~x|y", "xy", false},
+		{"a=~x.*", "x\ny", true}, {"a!~x.*", "", true}, {"a=~", "", true}, {"a=~.+", "", false},
+	} {
+		m, err := ParseMatcher(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Takes(c.value); got != c.want {
+			t.Errorf("%s takes %q: %v", c.text, c.value, got)
+		}
+	}
+}

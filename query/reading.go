@@ -1,0 +1,228 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Stats say what an answer rests on.
+type Stats struct {
+	Days       int    `json:"days,omitempty"`      // read as rollups of days
+	Hours      int    `json:"hours,omitempty"`     // read as rollups of partitions
+	RolledUp   uint64 `json:"rolled_up,omitempty"` // traces that the rollups stand for
+	Partitions int    `json:"partitions"`          // of which traces were read, or looked for
+	Traces     uint64 `json:"traces"`              // read; those merged are in the profile's coverage
+	// Profiles is how many profiles of recordings were merged. The profile's coverage
+	// counts each as a trace of a page view, which it is not.
+	Profiles uint64 `json:"profiles,omitempty"`
+	Bytes    uint64 `json:"bytes"` // stored size of what was read
+	// Warnings name what should have been read and could not be: damaged values,
+	// partitions that can not be opened, traces lost in a crash. None: all was read.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Read says in words what was read of a store; "" if that was traces alone.
+func (s Stats) Read() string {
+	if s.Days == 0 && s.Hours == 0 && s.RolledUp == 0 {
+		return ""
+	}
+	var parts []string
+	add := func(n uint64, one, many string) {
+		switch n {
+		case 0:
+		case 1:
+			parts = append(parts, one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(uint64(s.Days), "1 day", "days")
+	add(uint64(s.Hours), "1 hour", "hours")
+	if s.Days == 0 && s.Hours == 0 {
+		parts = append(parts, "sums")
+	} else if len(parts) > 0 {
+		parts[len(parts)-1] += " summed up"
+	}
+	add(s.Traces, "1 trace", "traces")
+	return strings.Join(parts, ", ")
+}
+
+// reading is what all ways to read a store for a Selection share.
+type reading struct {
+	sel     Selection
+	decoder encode.BinaryDecoder
+	read    uint64
+	folded  int64 // page views whose labels were too many
+	bad     int
+	badErr  error
+}
+
+// decode returns the trace of a record, or nil if it can not be read. It is good until the
+// next call.
+func (r *reading) decode(rec store.Record) *trie.Trace {
+	doc, err := r.decoder.Decode(rec.Payload, encode.FileLimits())
+	if err != nil || doc.Trace == nil {
+		r.bad++
+		r.badErr = fmt.Errorf("trace %s: %w", rec.ID, cmp.Or(err, errors.New("it is a profile")))
+		return nil
+	}
+	return doc.Trace
+}
+
+// stats says what the answer rests on.
+func (r *reading) stats(s store.ScanStats) Stats {
+	w := warnings(s)
+	if r.bad > 0 {
+		w = append(w, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", r.bad, r.badErr))
+	}
+	if r.folded > 0 && (len(r.sel.Where) > 0 || r.sel.Feature != "" || len(r.sel.GroupBy) > 0) {
+		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)", r.folded))
+	}
+	return Stats{Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
+		Traces: s.Traces, Bytes: s.Bytes, Warnings: w}
+}
+
+// recording reads a store as records alone: rollups as they are, and traces that are in
+// none as records that are made of them, one for each page and partition.
+type recording struct {
+	reading
+	step time.Duration // above 0: records are of so much of the time of receipt alone
+	take func(at time.Time, r store.Rolled) error
+
+	key      string                  // partition and page of the traces
+	view     string                  // page view
+	builders map[time.Time]*building // by the beginning of a step, the zero time without one
+}
+
+// building is a record that is being made of traces.
+type building struct {
+	*rollup.Builder
+	page  string
+	begun bool // with the page view
+}
+
+// eachRecord hands over all that there is in the time and of the pages of sel, whatever
+// else sel says. Labels that rollups have not are lost.
+func (l Local) eachRecord(ctx context.Context, sel Selection, want store.Wanted, take func(store.Rolled) error) (Stats, error) {
+	r := &recording{reading: reading{sel: sel}, take: func(_ time.Time, x store.Rolled) error { return take(x) }}
+	return l.readRecords(ctx, want, r)
+}
+
+func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording) (Stats, error) {
+	r.builders = map[time.Time]*building{}
+	if err := checkTimes(r.sel.Since, r.sel.Until); err != nil {
+		return Stats{}, err
+	}
+	stats, err := l.Reader.Select(ctx, r.sel.query(), want, r.trace, func(x store.Rolled) error {
+		r.folded += x.Record.Folded()
+		return r.take(time.Time{}, x)
+	})
+	if err == nil {
+		err = r.flush()
+	}
+	if err != nil {
+		return Stats{}, fmt.Errorf("select: %w", err)
+	}
+	return r.stats(stats), nil
+}
+
+// trace takes a trace that is in no rollup.
+func (r *recording) trace(rec store.Record) error {
+	if key := rec.Partition + "\x00" + rec.Page; key != r.key {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		r.key, r.view = key, ""
+	}
+	if view := string(rec.ID.View[:]); view != r.view {
+		r.endView()
+		r.view = view
+	}
+	t := r.decode(rec)
+	if t == nil {
+		return nil
+	}
+	var at time.Time
+	if r.step > 0 {
+		at = rec.Received.Truncate(r.step)
+	}
+	b := r.builders[at]
+	if b == nil {
+		b = &building{Builder: rollup.NewBuilder(rec.Page, trie.New(), rollup.Limits{}), page: rec.Page}
+		r.builders[at] = b
+	}
+	if !b.begun {
+		b.Begin(1)
+		b.begun = true
+	}
+	b.Add(t)
+	return nil
+}
+
+func (r *recording) endView() {
+	for _, b := range r.builders {
+		if b.begun {
+			b.End()
+			b.begun = false
+		}
+	}
+}
+
+// flush hands over the traces of one page in one partition.
+func (r *recording) flush() error {
+	r.endView()
+	defer clear(r.builders)
+	for at, b := range r.builders {
+		rec, err := b.Record()
+		if err == nil {
+			r.folded += rec.Folded()
+			err = r.take(at, store.Rolled{Page: b.page, Stacks: b.Stacks(), Record: rec})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxWarnings is how many things that are missing are named one by one. They travel in
+// a header.
+const maxWarnings = 50
+
+// warnings puts what a scan could not read into words.
+func warnings(s store.ScanStats) []string {
+	var w []string
+	if s.Damaged > 0 {
+		w = append(w, fmt.Sprintf("%d stored traces are damaged and left out", s.Damaged))
+	}
+	if s.Lost > 0 {
+		w = append(w, fmt.Sprintf("%d acknowledged traces were lost in a crash", s.Lost))
+	}
+	for _, u := range s.Unreadable {
+		w = append(w, fmt.Sprintf("partition %s can not be read: %v", u.Partition, u.Err))
+	}
+	for _, x := range s.Widened {
+		w = append(w, fmt.Sprintf("%s to %s is included as a whole: its traces are deleted, and rollups can not be cut",
+			x.First.Format(time.RFC3339), x.Last.Format(time.RFC3339)))
+	}
+	for _, g := range s.Gaps {
+		of := ""
+		if g.Page != "" {
+			of = fmt.Sprintf(" of page %q", g.Page)
+		}
+		w = append(w, fmt.Sprintf("partition %s: %d traces%s are missing", g.Partition, g.Expected-g.Found, of))
+	}
+	if more := len(w) - maxWarnings; more > 0 {
+		w = append(w[:maxWarnings], fmt.Sprintf("and %d more partitions that are not complete", more))
+	}
+	return w
+}
