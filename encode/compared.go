@@ -73,24 +73,24 @@ func (w weighted) delta(n trie.NodeID) int64 {
 
 // change is what a function weighs in two profiles.
 type change struct {
-	function // in the profile that is written
-	Base     function
+	trie.Function // in the profile that is written
+	Base          trie.Function
 }
 
 // changes returns what each frame of either profile weighs, the largest change of self
 // time first, be it more or less.
 func changes(w weighted) []change {
-	now, base := weighFrames(w.Trie, w.self, w.total), weighFrames(w.Trie, w.baseSelf, w.baseTotal)
+	now, base := w.WeighFrames(w.self, w.total), w.WeighFrames(w.baseSelf, w.baseTotal)
 	var out []change
 	for i := range now {
-		if !now[i].weightless() || !base[i].weightless() {
+		if !now[i].Weightless() || !base[i].Weightless() {
 			out = append(out, change{now[i], base[i]})
 		}
 	}
 	slices.SortFunc(out, func(a, b change) int {
 		return cmp.Or(cmp.Compare(size(b.Self-b.Base.Self), size(a.Self-a.Base.Self)),
 			cmp.Compare(size(b.Total-b.Base.Total), size(a.Total-a.Base.Total)),
-			cmp.Compare(b.Self, a.Self), compareFrame(a.Frame, b.Frame))
+			cmp.Compare(b.Self, a.Self), trie.CompareFrames(a.Frame, b.Frame))
 	})
 	return out
 }

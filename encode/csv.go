@@ -25,13 +25,13 @@ func EncodeCSV(w io.Writer, p *trie.Profile, o Output) error {
 	header := []string{"function", "resource", "line", "column", "package", "self_us", "total_us", "samples", "views"}
 	if o.Base == nil {
 		out.Write(header)
-		for _, f := range functions(p) {
+		for _, f := range p.Functions() {
 			out.Write(csvRow(f))
 		}
 	} else {
 		out.Write(append(header, "base_self_us", "base_total_us", "delta_self_us", "delta_total_us"))
 		for _, c := range changes(weigh(p, o)) {
-			out.Write(append(csvRow(c.function), decimal(c.Base.Self), decimal(c.Base.Total),
+			out.Write(append(csvRow(c.Function), decimal(c.Base.Self), decimal(c.Base.Total),
 				decimal(c.Self-c.Base.Self), decimal(c.Total-c.Base.Total)))
 		}
 	}
@@ -39,7 +39,7 @@ func EncodeCSV(w io.Writer, p *trie.Profile, o Output) error {
 	return out.Error()
 }
 
-func csvRow(f function) []string {
+func csvRow(f trie.Function) []string {
 	return []string{
 		csvText(shown(f.Frame)), csvText(f.Resource), decimal(int64(f.Line)), decimal(int64(f.Column)),
 		csvText(trie.PackageOf(f.Resource)), decimal(f.Self), decimal(f.Total), decimal(f.Samples), decimal(f.Reach),

@@ -100,7 +100,7 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o Output) error {
 	out.Coverage, out.Groups = jsonCoverageOfProfile(p, t.self), jsonGroups(p)
 	row := map[trie.Frame]int{}
 	if o.Base == nil {
-		for i, f := range functions(p) {
+		for i, f := range p.Functions() {
 			row[f.Frame] = i
 			out.Functions = append(out.Functions, jsonFunctionOf(f))
 		}
@@ -109,7 +109,7 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o Output) error {
 		out.Base = &jsonBase{jsonCoverageOfProfile(base, t.baseSelf), jsonGroups(base)}
 		for i, c := range changes(t) {
 			row[c.Frame] = i
-			f := jsonFunctionOf(c.function)
+			f := jsonFunctionOf(c.Function)
 			f.Base = &jsonWeight{c.Base.Self, c.Base.Total, c.Base.Samples, c.Base.Reach}
 			f.Delta = &jsonWeight{c.Self - c.Base.Self, c.Total - c.Base.Total, c.Samples - c.Base.Samples, c.Reach - c.Base.Reach}
 			out.Functions = append(out.Functions, f)
@@ -146,7 +146,7 @@ func jsonNodesOf(t weighted, row map[trie.Frame]int) jsonNodes {
 	return n
 }
 
-func jsonFunctionOf(f function) jsonFunction {
+func jsonFunctionOf(f trie.Function) jsonFunction {
 	return jsonFunction{
 		Name: shown(f.Frame), Resource: f.Resource, Package: trie.PackageOf(f.Resource), Line: f.Line, Column: f.Column,
 		Self: f.Self, Total: f.Total, Samples: f.Samples, Views: f.Reach,

@@ -125,7 +125,7 @@ func TestFunctions(t *testing.T) {
 	p.Add(nil, p.Insert(b, a, a), trie.Weight{Self: 100, Samples: 1, Reach: 5})
 	p.Add(trie.MakeLabels("page", "/"), p.Insert(b), trie.Weight{Self: 1000, Reach: 1})
 	p.Insert(trie.Frame{Name: "unused"})
-	got := fmt.Sprint(functions(p))
+	got := fmt.Sprint(p.Functions())
 	if want := "[{{b  0 0} 1000 1110 0 1} {{a  0 0} 111 111 3 5}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -24,7 +24,7 @@ func EncodeTop(w io.Writer, p *trie.Profile, o Output) error {
 		return b.Flush()
 	}
 	writeTopHead(b, "", p, self, o.of())
-	all := functions(p)
+	all := p.Functions()
 	rows := tableRows(o.Rows, len(all))
 	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", "views", "function")
 	for _, f := range all[:rows] {

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
@@ -21,7 +20,7 @@ func facetOf(sel Selection) (facet, error) {
 	f := facet{sel: sel}
 	confine := func(key string) error {
 		if f.part != "" && f.part != key {
-			return fmt.Errorf("distributions are kept for features and for phases, and not for a feature in a phase: ask for one of them")
+			return refuse("distributions are kept for features and for phases, and not for a feature in a phase: ask for one of them")
 		}
 		f.part = key
 		return nil
@@ -35,7 +34,7 @@ func facetOf(sel Selection) (facet, error) {
 		case key == keyFeature, key == rollup.KeyPhase:
 			return confine(key)
 		case key == rollup.KeyVisibility, !rollup.Wide.Has(key):
-			return fmt.Errorf("distributions are kept by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
+			return refuse("distributions are kept by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
 		}
 		return nil
 	}
@@ -49,7 +48,7 @@ func facetOf(sel Selection) (facet, error) {
 			return f, err
 		}
 		if (m.Key == keyFeature || m.Key == rollup.KeyPhase) && !slices.Contains(sel.GroupBy, m.Key) && (m.Op != Equal || m.Value == "") {
-			return f, fmt.Errorf("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
+			return f, refuse("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
 		}
 	}
 	return f, nil
@@ -99,6 +98,12 @@ func (f facet) takesFunctions(release string) bool {
 		}
 	}
 	return f.part == ""
+}
+
+// takesAnyFunctions reports whether those of some release can be.
+func (f facet) takesAnyFunctions() bool {
+	onlyReleases := !slices.ContainsFunc(f.sel.Where, func(m Matcher) bool { return m.Key != keyPage && m.Key != keyRelease })
+	return f.part == "" && onlyReleases
 }
 
 // group returns the labels of the group that a distribution of a page goes to.

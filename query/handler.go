@@ -1,158 +1,225 @@
 package query
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/klauspost/compress/gzhttp"
 )
 
-// statsHeader carries the [Stats] of a profile as JSON.
-const statsHeader = "Fieldtrie-Stats"
+// Options say how a [Handler] answers. A zero field means the default beside it.
+type Options struct {
+	Now        func() time.Time // time.Now
+	Timeout    time.Duration    // 30 s: for one answer
+	Concurrent int              // 16 answers in the making at once
+	Wait       time.Duration    // 10 s: that a question waits for its turn
+}
 
-// Handler serves a source over HTTP:
-//
-//	GET /api/v1/profile?page=&feature=&label=K=V&since=&until=&group_by=&format=
-//	GET /api/v1/stats?page=&feature=&label=K=V&since=&until=
-//	GET /api/v1/catalog?since=&until=
-//
-// Only label may stand more than once. The handler is for the private address and the
-// Unix socket: it asks nobody who they are. Errors are JSON objects with one key, error.
-func Handler(src Source, now func() time.Time) http.Handler {
-	h := handler{src, now}
+// WithDefaults returns o with every zero replaced by its default.
+func (o Options) WithDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Concurrent == 0 {
+		o.Concurrent = 16
+	}
+	if o.Wait == 0 {
+		o.Wait = 10 * time.Second
+	}
+	return o
+}
+
+// Handler serves a source over HTTP, below /api/v1/ and /pprof/, as openapi.yaml describes
+// it; that is served, too. The handler is for the private address and the Unix socket: it
+// asks nobody who they are. Errors are JSON objects with one key, error.
+func Handler(src Source, o Options) http.Handler {
+	o = o.WithDefaults()
+	h := &handler{src: src, opts: o, turns: make(chan struct{}, o.Concurrent)}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/profile", h.profile)
-	mux.HandleFunc("GET /api/v1/stats", h.report)
-	mux.HandleFunc("GET /api/v1/catalog", h.catalog)
-	return mux
+	for path, e := range endpoints() {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, e) })
+	}
+	mux.HandleFunc("GET /api/v1/openapi.yaml", serveOpenAPI)
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) { unknownPath(w, r, mux) })
+	// Small answers are not worth it, and pprof files are compressed already. What is
+	// compressed is another representation, so it gets an ETag of its own.
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true),
+		gzhttp.ExceptContentTypes([]string{"application/octet-stream"}))
+	if err != nil {
+		panic(err) // the options above contradict each other
+	}
+	return compress(mux)
+}
+
+// unknownPath answers what no endpoint is for.
+func unknownPath(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
+	if e, known := endpoints()[r.URL.Path]; known && e.answer != nil {
+		w.Header().Set("Allow", "GET, HEAD")
+		writeError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers GET", r.URL.Path))
+		return
+	}
+	writeError(w, http.StatusNotFound, fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
+}
+
+// endpoint answers one kind of question.
+type endpoint struct {
+	parameters []string
+	// answer returns what is to be written. It is called with parameters that are known,
+	// and checks p.err before it asks the source.
+	answer func(ctx context.Context, h *handler, p *parameters) (answer, error)
+}
+
+// answer is written once it is there as a whole, so that errors have a status.
+type answer struct {
+	json   any                               // unless write is set
+	media  string                            // of what write writes
+	header map[string]string                 // more headers
+	write  func(w http.ResponseWriter) error // writes the body piece by piece
 }
 
 type handler struct {
-	src Source
-	now func() time.Time
+	src   Source
+	opts  Options
+	turns chan struct{}
 }
 
-func (h handler) profile(w http.ResponseWriter, r *http.Request) {
-	v, err := parameters(r, "page", "feature", "release", "label", "since", "until", "group_by", "format")
-	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
-		return
-	}
-	sel, err := parseSelection(v, h.now())
-	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
-		return
-	}
-	name := v.Get("format")
-	if name == "" {
-		name = "pprof"
-	}
-	format, err := encode.Writer(name)
-	if err == nil && format.Encode == nil {
-		err = fmt.Errorf("%s is written in time order, which a merge has not", name)
-	}
-	if err != nil {
-		writeError(w, http.StatusBadRequest, fmt.Errorf("parameter format: %w", err))
-		return
-	}
-	result, err := h.src.Profile(r.Context(), sel, nil)
-	if err != nil {
-		writeError(w, http.StatusInternalServerError, err)
-		return
-	}
-	var body bytes.Buffer
-	if err := format.Encode(&body, result.Profile, encode.Output{Since: sel.Since, Until: sel.Until}); err != nil {
-		writeError(w, http.StatusInternalServerError, err)
-		return
-	}
-	stats, err := json.Marshal(result.Stats)
-	if err != nil {
-		writeError(w, http.StatusInternalServerError, err)
-		return
-	}
-	w.Header().Set(statsHeader, string(stats))
-	w.Header().Set("Content-Type", contentType(format))
-	_, _ = w.Write(body.Bytes()) // the client may have gone
+// versioned is a source that can say whether its answers have changed.
+type versioned interface {
+	Version(since, until time.Time) string
 }
 
-func (h handler) report(w http.ResponseWriter, r *http.Request) {
-	v, err := parameters(r, "page", "feature", "release", "label", "since", "until")
-	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
-		return
-	}
-	sel, err := parseSelection(v, h.now())
-	if err == nil {
-		_, err = newReporting(sel)
-	}
-	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
-		return
-	}
-	report, err := h.src.Report(r.Context(), sel)
-	if err != nil {
-		writeError(w, http.StatusInternalServerError, err)
-		return
-	}
-	writeJSON(w, http.StatusOK, report)
-}
+// Version returns a text that changes whenever the answers about [since, until) do.
+func (l Local) Version(since, until time.Time) string { return l.Reader.Version(since, until) }
 
-func (h handler) catalog(w http.ResponseWriter, r *http.Request) {
-	v, err := parameters(r, "since", "until")
+func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
+	p, err := parametersOf(r, e.parameters, h.opts.Now())
 	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
+		writeError(w, statusOf(err), err)
 		return
 	}
-	since, until, err := parseTimes(v, h.now())
-	if err != nil {
-		writeError(w, http.StatusBadRequest, err)
-		return
-	}
-	catalog, err := h.src.Catalog(r.Context(), since, until)
-	if err != nil {
-		writeError(w, http.StatusInternalServerError, err)
-		return
-	}
-	writeJSON(w, http.StatusOK, catalog)
-}
-
-// parameters returns the query parameters of r. A mistyped one must not widen what is
-// asked for, so those that are not known are errors.
-func parameters(r *http.Request, known ...string) (url.Values, error) {
-	v, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, fmt.Errorf("query string: %w", err)
-	}
-	for k, values := range v {
-		if !slices.Contains(known, k) {
-			return nil, fmt.Errorf("unknown parameter %q; known are %s", k, strings.Join(known, ", "))
-		}
-		if k != "label" && len(values) > 1 {
-			return nil, fmt.Errorf("parameter %s stands %d times", k, len(values))
+	if tag := h.tag(r.URL.Path, p); tag != "" {
+		w.Header().Set("ETag", tag)
+		w.Header().Set("Cache-Control", "private, no-cache") // ask whether it is still so
+		if hasTag(r.Header.Get("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
 		}
 	}
-	return v, nil
+	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Timeout)
+	defer cancel()
+	if err := h.takeTurn(ctx); err != nil {
+		w.Header().Del("ETag")
+		w.Header().Set("Retry-After", "5")
+		writeError(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	defer func() { <-h.turns }()
+	a, err := e.answer(ctx, h, p)
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		w.Header().Del("ETag")
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("it took longer than %s and was given up: ask for less time, one page, or fewer labels", h.opts.Timeout)
+			writeError(w, http.StatusGatewayTimeout, err)
+			return
+		}
+		writeError(w, statusOf(err), err)
+		return
+	}
+	a.writeTo(w)
 }
 
-func contentType(f encode.Format) string {
-	switch {
-	case f.Binary:
-		return "application/octet-stream"
-	case f.Name == "svg":
-		return "image/svg+xml"
-	case f.Name == "csv":
-		return "text/csv; charset=utf-8"
-	case slices.Contains([]string{"json", "d3", "speedscope", "cpuprofile"}, f.Name):
-		return "application/json"
+// takeTurn waits until few enough answers are in the making.
+func (h *handler) takeTurn(ctx context.Context) error {
+	select {
+	case h.turns <- struct{}{}:
+		return nil
+	default:
 	}
-	return "text/plain; charset=utf-8"
+	wait := time.NewTimer(h.opts.Wait)
+	defer wait.Stop()
+	select {
+	case h.turns <- struct{}{}:
+		return nil
+	case <-wait.C:
+		return fmt.Errorf("%d questions are being answered, and none was done within %s: try again", cap(h.turns), h.opts.Wait)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// tag returns the ETag of an answer, or "" if nobody can say whether it changes. It is made
+// of the times that are meant: "24h" is another time each hour.
+func (h *handler) tag(path string, p *parameters) string {
+	src, ok := h.src.(versioned)
+	if !ok {
+		return ""
+	}
+	hash := fnv.New128a()
+	meant := p.clone()
+	for _, prefix := range []string{"", "compare_"} {
+		since, until, err := parseTimes(p.Values, prefix, p.now)
+		if err != nil {
+			return ""
+		}
+		meant.Del(prefix + "since")
+		meant.Del(prefix + "until")
+		setTimes(meant.Values, prefix, since, until)
+		if prefix == "" || since != until {
+			fmt.Fprintln(hash, src.Version(since, until))
+		}
+	}
+	fmt.Fprintln(hash, path, meant.Encode())
+	return fmt.Sprintf(`"%x"`, hash.Sum(nil))
+}
+
+// hasTag reports whether a list of ETags has one. A compressed answer has that of the
+// answer with a suffix.
+func hasTag(list, tag string) bool {
+	for text := range strings.SplitSeq(list, ",") {
+		text = strings.TrimPrefix(strings.TrimSpace(text), "W/")
+		for _, suffix := range []string{"-gzip", "-zstd"} {
+			text = strings.Replace(text, suffix+`"`, `"`, 1)
+		}
+		if text == tag || text == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// statusOf returns the status of an answer that is an error.
+func statusOf(err error) int {
+	if _, refused := errors.AsType[*RefusedError](err); refused {
+		return http.StatusBadRequest
+	}
+	return http.StatusInternalServerError
+}
+
+func (a answer) writeTo(w http.ResponseWriter) {
+	for k, v := range a.header {
+		w.Header().Set(k, v)
+	}
+	if a.write == nil {
+		writeJSON(w, http.StatusOK, a.json)
+		return
+	}
+	w.Header().Set("Content-Type", a.media)
+	if err := a.write(w); err != nil {
+		// The status is on its way: only a broken connection says that this is not all.
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

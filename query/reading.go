@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,17 @@ func (s Stats) Read() string {
 	}
 	add(s.Traces, "1 trace", "traces")
 	return strings.Join(parts, ", ")
+}
+
+// add adds what another answer of the same question rests on.
+func (s *Stats) add(o Stats) {
+	s.Days, s.Hours, s.RolledUp = s.Days+o.Days, s.Hours+o.Hours, s.RolledUp+o.RolledUp
+	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles, s.Bytes+o.Bytes
+	for _, w := range o.Warnings {
+		if len(s.Warnings) < maxWarnings && !slices.Contains(s.Warnings, w) {
+			s.Warnings = append(s.Warnings, w)
+		}
+	}
 }
 
 // reading is what all ways to read a store for a Selection share.

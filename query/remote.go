@@ -1,7 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +33,8 @@ const SocketName = "query.sock"
 // maxAnswer bounds what is read of one answer.
 const maxAnswer = 1 << 30
 
-// NewRemote returns a source that asks the daemon at addr, "host:port" or a URL.
+// NewRemote returns a source that asks the daemon at addr, "host:port" or a URL. A user and
+// a password in the URL are sent as basic authorization.
 func NewRemote(addr string) (*Remote, error) {
 	text := addr
 	if !strings.Contains(addr, "://") {
@@ -36,10 +42,51 @@ func NewRemote(addr string) (*Remote, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("%q is not an address such as 127.0.0.1:8419 or http://host:8419", addr)
+		shown := addr[strings.LastIndex(addr, "@")+1:] // without a password
+		return nil, fmt.Errorf("%q is not an address such as 127.0.0.1:8419 or https://host:8419", shown)
 	}
-	u.RawQuery, u.Fragment = "", ""
-	return &Remote{http.DefaultClient, strings.TrimSuffix(u.String(), "/")}, nil
+	t := &remoteTransport{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return &Remote{&http.Client{Transport: t, CheckRedirect: refuseRedirect}, strings.TrimSuffix(u.String(), "/")}, nil
+}
+
+// SetToken has r send a token, and no user and password. It is called before r is asked
+// anything, as is SetRoots.
+func (r *Remote) SetToken(token string) {
+	if t, ok := r.client.Transport.(*remoteTransport); ok {
+		t.authorization = "Bearer " + token
+	}
+}
+
+// SetRoots has r trust the certificates of some authorities, and not those of the system.
+func (r *Remote) SetRoots(roots *x509.CertPool) {
+	if t, ok := r.client.Transport.(*remoteTransport); ok {
+		t.TLSClientConfig = &tls.Config{RootCAs: roots}
+	}
+}
+
+// remoteTransport sends who asks along with each request.
+type remoteTransport struct {
+	*http.Transport
+	authorization string // "": nobody
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *remoteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.authorization != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", t.authorization)
+	}
+	return t.Transport.RoundTrip(r)
+}
+
+// refuseRedirect keeps what the request carries from those it was not meant for.
+func refuseRedirect(r *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("it redirects to %s, which is not followed; give the address of the daemon itself", r.URL.Redacted())
 }
 
 // NewSocketRemote returns a source that asks the daemon that listens on a Unix socket.
@@ -86,6 +133,9 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	if len(body) > maxAnswer {
 		return nil, nil, fmt.Errorf("daemon's answer: over %d bytes; ask for less", maxAnswer)
 	}
+	if res.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTPS server") {
+		return nil, nil, errors.New("the daemon speaks TLS alone; give its address with https://")
+	}
 	if res.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("daemon: %w", readError(res.Status, body))
 	}
@@ -114,9 +164,9 @@ func (r *Remote) Profile(ctx context.Context, sel Selection, _ func(uint64)) (Re
 	return out, nil
 }
 
-// Report implements [Source].
-func (r *Remote) Report(ctx context.Context, sel Selection) (out Report, err error) {
-	body, _, err := r.get(ctx, "/api/v1/stats", sel.values())
+// ask reads the answer to a question, which is JSON.
+func ask[T any](ctx context.Context, r *Remote, path string, v url.Values) (out T, err error) {
+	body, _, err := r.get(ctx, path, v)
 	if err != nil {
 		return out, err
 	}
@@ -126,17 +176,42 @@ func (r *Remote) Report(ctx context.Context, sel Selection) (out Report, err err
 	return out, nil
 }
 
+// Report implements [Source].
+func (r *Remote) Report(ctx context.Context, sel Selection) (Report, error) {
+	sel.GroupBy = nil
+	return ask[Report](ctx, r, "/api/v1/stats", sel.values())
+}
+
+// Series implements [Source].
+func (r *Remote) Series(ctx context.Context, q SeriesQuery) (Series, error) {
+	v := q.values()
+	v.Set("step", stepAll)
+	if q.Step > 0 {
+		v.Set("step", q.Step.String())
+	}
+	v.Set("coverage", strconv.FormatBool(q.Coverage))
+	v.Set("histogram", strconv.FormatBool(q.Histogram))
+	return ask[Series](ctx, r, "/api/v1/series", v)
+}
+
+// Top implements [Source].
+func (r *Remote) Top(ctx context.Context, q TopQuery) (Top, error) {
+	q.GroupBy = nil
+	v := q.values()
+	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, mostRows)))
+	v.Set("sort", cmp.Or(q.Sort, "self"))
+	return ask[Top](ctx, r, "/api/v1/top", v)
+}
+
+// Labels implements [Source].
+func (r *Remote) Labels(ctx context.Context, sel Selection) (Labels, error) {
+	sel.GroupBy = nil
+	return ask[Labels](ctx, r, "/api/v1/labels", sel.values())
+}
+
 // Catalog implements [Source].
 func (r *Remote) Catalog(ctx context.Context, since, until time.Time) (Catalog, error) {
 	v := url.Values{}
-	setTimes(v, since, until)
-	body, _, err := r.get(ctx, "/api/v1/catalog", v)
-	if err != nil {
-		return Catalog{}, err
-	}
-	var c Catalog
-	if err := json.Unmarshal(body, &c); err != nil {
-		return Catalog{}, fmt.Errorf("daemon's answer: %w", err)
-	}
-	return c, nil
+	setTimes(v, "", since, until)
+	return ask[Catalog](ctx, r, "/api/v1/catalog", v)
 }

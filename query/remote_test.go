@@ -54,7 +54,7 @@ func TestRemote(t *testing.T) {
 	if _, err := f.store.Append(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	remotes := serve(t, Handler(f.local(), fixedNow))
+	remotes := serve(t, Handler(f.local(), Options{Now: fixedNow}))
 	for i, sel := range selections() {
 		want, err := f.local().Profile(t.Context(), sel, nil)
 		if err != nil {
@@ -103,6 +103,9 @@ func (s source) Profile(context.Context, Selection, func(uint64)) (Result, error
 func (s source) Report(context.Context, Selection) (Report, error) {
 	return Report{Pages: []PageReport{}, Stats: s.result.Stats}, s.err
 }
+func (s source) Series(context.Context, SeriesQuery) (Series, error) { return Series{}, s.err }
+func (s source) Top(context.Context, TopQuery) (Top, error)          { return Top{}, s.err }
+func (s source) Labels(context.Context, Selection) (Labels, error)   { return Labels{}, s.err }
 func (s source) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
 	return s.catalog, s.err
 }
@@ -114,7 +117,7 @@ func TestRemoteWarnings(t *testing.T) {
 		w = append(w, "partition 20261121T12 can not be read: "+strings.Repeat("x", 500))
 	}
 	src := source{result: Result{trie.NewProfile(), Stats{Warnings: w}}, catalog: Catalog{Entries: []Entry{}, Warnings: w}}
-	for name, r := range serve(t, Handler(src, fixedNow)) {
+	for name, r := range serve(t, Handler(src, Options{Now: fixedNow})) {
 		if got, err := r.Profile(t.Context(), Selection{}, nil); err != nil || !reflect.DeepEqual(got.Stats.Warnings, w) {
 			t.Errorf("%s: got %q and %v", name, got.Stats.Warnings, err)
 		}
@@ -145,7 +148,7 @@ func TestRemoteErrors(t *testing.T) {
 		handler          http.Handler
 		profile, catalog string // the errors
 	}{
-		{"error of the source", Handler(source{err: errors.New("disk on fire")}, fixedNow), "daemon: disk on fire", "daemon: disk on fire"},
+		{"error of the source", Handler(source{err: errors.New("disk on fire")}, Options{Now: fixedNow}), "daemon: disk on fire", "daemon: disk on fire"},
 		{"another program", http.NotFoundHandler(), "daemon: unexpected answer: 404 Not Found", "daemon: unexpected answer: 404 Not Found"},
 		{"nonsense", answer(200, "hello", "{}"), "daemon's answer: malformed", "daemon's answer: invalid character"},
 		{"a trace", answer(200, string(trace), "{}"), "a trace where a profile was asked for", "daemon's answer: "},
@@ -161,7 +164,7 @@ func TestRemoteErrors(t *testing.T) {
 		}
 	}
 	// What the daemon does not understand, it says.
-	r := serve(t, Handler(source{}, fixedNow))["address"]
+	r := serve(t, Handler(source{}, Options{Now: fixedNow}))["address"]
 	if _, err := r.Profile(t.Context(), Selection{Since: noon, Until: noon.Add(-1)}, nil); err == nil || !strings.Contains(err.Error(), "daemon: since (") {
 		t.Errorf("got %v", err)
 	}
@@ -211,7 +214,7 @@ func TestNewRemote(t *testing.T) {
 		"ingest":                       "http://ingest",
 		"http://ingest:8419":           "http://ingest:8419",
 		"https://ingest.example/":      "https://ingest.example",
-		"https://u:p@ingest/some/path": "https://u:p@ingest/some/path",
+		"https://u:p@ingest/some/path": "https://ingest/some/path",
 		"http://ingest/?a=b#c":         "http://ingest",
 		"":                             "", ":::": "", "ftp://ingest": "", "unix:///x": "", "http://": "", "a b": "",
 	} {
@@ -229,7 +232,7 @@ func TestNewRemote(t *testing.T) {
 }
 
 func TestHandlerErrors(t *testing.T) {
-	h := Handler(source{result: Result{Profile: trie.NewProfile()}}, fixedNow)
+	h := Handler(source{result: Result{Profile: trie.NewProfile()}}, Options{Now: fixedNow})
 	for _, c := range []struct {
 		query string
 		want  string
@@ -245,7 +248,7 @@ func TestHandlerErrors(t *testing.T) {
 		{"profile?until=1", "parameter until: "},
 		{"profile?since=1h&until=2h", "since (2026-11-21T13:30:00Z) must be before until (2026-11-21T12:30:00Z)"},
 		{"profile?since=1h&until=1h", "must be before"},
-		{"profile?format=html", `parameter format: unknown format "html"; known are trie, pprof, `},
+		{"profile?format=html", `parameter format: "html" is none of pprof, trie, `},
 		{"profile?format=firefox", "parameter format: firefox is written in time order, which a merge has not"},
 		{"catalog?page=/a", `unknown parameter "page"; known are since, until`},
 		{"catalog?since=x", "parameter since: "},
@@ -295,7 +298,7 @@ func TestHandlerSelection(t *testing.T) {
 		"since=&until=&page=&label=": {},
 	} {
 		var got Selection
-		h := Handler(asked{source{result: Result{Profile: trie.NewProfile()}}, &got}, fixedNow)
+		h := Handler(asked{source{result: Result{Profile: trie.NewProfile()}}, &got}, Options{Now: fixedNow})
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "/api/v1/profile", nil)
 		r.URL.RawQuery = query
@@ -323,7 +326,7 @@ func TestHandlerSelection(t *testing.T) {
 
 func TestHandlerFormats(t *testing.T) {
 	f := newFixture(t)
-	h := Handler(f.local(), fixedNow)
+	h := Handler(f.local(), Options{Now: fixedNow})
 	for query, media := range map[string]string{
 		"": "application/octet-stream", "&format=pprof": "application/octet-stream", "&format=trie": "application/octet-stream",
 		"&format=json": "application/json", "&format=folded": "text/plain; charset=utf-8", "&format=top": "text/plain; charset=utf-8",

@@ -221,41 +221,93 @@ func (s Selection) values() url.Values {
 	for _, m := range s.Where {
 		v.Add("label", m.String())
 	}
-	setTimes(v, s.Since, s.Until)
+	setTimes(v, "", s.Since, s.Until)
 	set("group_by", strings.Join(s.GroupBy, ","))
 	return v
 }
 
-func setTimes(v url.Values, since, until time.Time) {
+// setTimes sets the parameters since and until, with a prefix.
+func setTimes(v url.Values, prefix string, since, until time.Time) {
 	if !since.IsZero() {
-		v.Set("since", since.UTC().Format(time.RFC3339Nano))
+		v.Set(prefix+"since", since.UTC().Format(time.RFC3339Nano))
 	}
 	if !until.IsZero() {
-		v.Set("until", until.UTC().Format(time.RFC3339Nano))
+		v.Set(prefix+"until", until.UTC().Format(time.RFC3339Nano))
 	}
 }
 
 // parseSelection reads the query parameters of a request.
 func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
 	s.Page, s.Feature = v.Get("page"), v.Get("feature")
-	if release := v.Get("release"); release != "" {
-		s.Where = append(s.Where, Matcher{Key: keyRelease, Op: Equal, Value: release})
-	}
-	for _, text := range v["label"] {
-		m, err := ParseMatcher(text)
-		if err != nil {
-			return s, fmt.Errorf("parameter label: %w", err)
-		}
-		s.Where = append(s.Where, m)
-	}
-	if len(s.Where) > maxMatchers {
-		return s, fmt.Errorf("parameter label: %d conditions, the most is %d", len(s.Where), maxMatchers)
+	if s.Where, err = parseWhere(v, ""); err != nil {
+		return s, err
 	}
 	if s.GroupBy, err = ParseGroupBy(v.Get("group_by")); err != nil {
 		return s, fmt.Errorf("parameter group_by: %w", err)
 	}
-	s.Since, s.Until, err = parseTimes(v, now)
+	s.Since, s.Until, err = parseTimes(v, "", now)
 	return s, err
+}
+
+// compareSelection reads the parameters of a selection that another is compared with, which
+// begin with compare_. Those that are not there are as in the other. If there is a label,
+// or a release, it stands instead of those with its key.
+func compareSelection(s Selection, v url.Values, now time.Time) (Selection, error) {
+	if v.Has("compare_page") {
+		s.Page = v.Get("compare_page")
+	}
+	if v.Has("compare_feature") {
+		s.Feature = v.Get("compare_feature")
+	}
+	where, err := parseWhere(v, "compare_")
+	if err != nil {
+		return s, err
+	}
+	s.Where = Replace(s.Where, where)
+	if v.Has("compare_since") || v.Has("compare_until") {
+		since, until, err := parseTimes(v, "compare_", now)
+		if err != nil {
+			return s, err
+		}
+		s = s.Before(since, until)
+	}
+	return s, nil
+}
+
+// Before returns s with another time. Without an end it ends where s begins, if it begins
+// before that.
+func (s Selection) Before(since, until time.Time) Selection {
+	if until.IsZero() && since.Before(s.Since) {
+		until = s.Since
+	}
+	s.Since, s.Until = since, until
+	return s
+}
+
+// Replace returns all with those whose key is that of one of by replaced by these.
+func Replace(all, by []Matcher) []Matcher {
+	out := slices.DeleteFunc(slices.Clone(all), func(m Matcher) bool {
+		return slices.ContainsFunc(by, func(x Matcher) bool { return x.Key == m.Key })
+	})
+	return append(out, by...)
+}
+
+// parseWhere reads the parameters release and label, with a prefix.
+func parseWhere(v url.Values, prefix string) (where []Matcher, err error) {
+	if release := v.Get(prefix + "release"); release != "" {
+		where = append(where, Matcher{Key: keyRelease, Op: Equal, Value: release})
+	}
+	for _, text := range v[prefix+"label"] {
+		m, err := ParseMatcher(text)
+		if err != nil {
+			return nil, fmt.Errorf("parameter %slabel: %w", prefix, err)
+		}
+		where = append(where, m)
+	}
+	if len(where) > maxMatchers {
+		return nil, fmt.Errorf("parameter %slabel: %d conditions, the most is %d", prefix, len(where), maxMatchers)
+	}
+	return where, nil
 }
 
 // maxMatchers bounds the conditions of a request.
@@ -278,12 +330,13 @@ func ParseGroupBy(s string) (keys []string, err error) {
 	return keys, nil
 }
 
-func parseTimes(v url.Values, now time.Time) (since, until time.Time, err error) {
-	if since, err = ParseSince(v.Get("since"), now); err != nil {
-		return since, until, fmt.Errorf("parameter since: %w", err)
+// parseTimes reads the parameters since and until, with a prefix.
+func parseTimes(v url.Values, prefix string, now time.Time) (since, until time.Time, err error) {
+	if since, err = ParseSince(v.Get(prefix+"since"), now); err != nil {
+		return since, until, fmt.Errorf("parameter %ssince: %w", prefix, err)
 	}
-	if until, err = ParseTime(v.Get("until"), now); err != nil {
-		return since, until, fmt.Errorf("parameter until: %w", err)
+	if until, err = ParseTime(v.Get(prefix+"until"), now); err != nil {
+		return since, until, fmt.Errorf("parameter %suntil: %w", prefix, err)
 	}
 	return since, until, checkTimes(since, until)
 }
@@ -291,7 +344,7 @@ func parseTimes(v url.Values, now time.Time) (since, until time.Time, err error)
 // checkTimes refuses a time that is over before it begins.
 func checkTimes(since, until time.Time) error {
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return fmt.Errorf("since (%s) must be before until (%s)", since.Format(time.RFC3339), until.Format(time.RFC3339))
+		return refuse("since (%s) must be before until (%s)", since.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
 	return nil
 }

@@ -20,6 +20,12 @@ type Source interface {
 	// Report says how the page views that sel asks for differ. Labels that distributions are
 	// not kept for are an error.
 	Report(ctx context.Context, sel Selection) (Report, error)
+	// Series says how many page views there were over time, and how they differ.
+	Series(ctx context.Context, q SeriesQuery) (Series, error)
+	// Top lists the functions that took the most time.
+	Top(ctx context.Context, q TopQuery) (Top, error)
+	// Labels says which labels the time has that sel asks for.
+	Labels(ctx context.Context, sel Selection) (Labels, error)
 	// Catalog says what is stored, sorted by page; for each page the entry for all of
 	// it comes first, then the others by kind and name.
 	Catalog(ctx context.Context, since, until time.Time) (Catalog, error)

@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -99,6 +100,21 @@ func (h *Histogram) used() []bucket {
 		return h.buckets
 	}
 	return slices.DeleteFunc(slices.Clone(h.buckets), func(b bucket) bool { return b.count == 0 })
+}
+
+// Bar counts the values in [Low, High).
+type Bar struct{ Low, High, Count int64 }
+
+// All returns the bars that count some values, the smallest values first.
+func (h *Histogram) All() iter.Seq[Bar] {
+	return func(yield func(Bar) bool) {
+		for _, b := range h.buckets {
+			low, width := bucketRange(int(b.at))
+			if b.count > 0 && !yield(Bar{low, low + width, b.count}) {
+				return
+			}
+		}
+	}
 }
 
 // Count returns how many values there are.

@@ -221,6 +221,9 @@ func (r *Reader) shut() bool {
 	return !was
 }
 
+// Now returns the time by the clock of the store.
+func (r *Reader) Now() time.Time { return r.opts.Now() }
+
 // enter keeps the directory open until leave is called.
 func (r *Reader) enter() error {
 	r.life.RLock()

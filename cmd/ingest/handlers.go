@@ -37,7 +37,7 @@ func addDemo(public, private *http.ServeMux, collector string) {
 func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
-	mux.Handle("/api/v1/", query.Handler(query.Local{Reader: s.Reader}, time.Now))
+	mux.Handle("/api/v1/", query.Handler(query.Local{Reader: s.Reader}, query.Options{}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {

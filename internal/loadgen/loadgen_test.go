@@ -49,7 +49,7 @@ func startDaemon(t testing.TB, wrap func(http.Handler) http.Handler) daemon {
 		receiver = wrap(receiver)
 	}
 	public := httptest.NewServer(receiver)
-	private := httptest.NewServer(query.Handler(query.Local{Reader: s.Reader}, time.Now))
+	private := httptest.NewServer(query.Handler(query.Local{Reader: s.Reader}, query.Options{}))
 	t.Cleanup(func() { public.Close(); private.Close() })
 	return daemon{public.Listener.Addr().String(), private.Listener.Addr().String(), s}
 }

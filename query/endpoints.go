@@ -1,0 +1,292 @@
+package query
+
+import (
+	"context"
+	_ "embed" // the description of the interface
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(openAPI) // the client may have gone
+}
+
+// statsHeader carries the [Stats] of a profile as JSON.
+const statsHeader = "Fieldtrie-Stats"
+
+// Bounds of parameters.
+const (
+	defaultNodes = 20_000
+	mostNodes    = 200_000
+	defaultRows  = 100
+	mostRows     = 10_000
+)
+
+// endpoints are the questions that are answered, by path.
+func endpoints() map[string]endpoint {
+	with := func(more ...string) []string {
+		return append(selectionParameters[:len(selectionParameters):len(selectionParameters)], more...)
+	}
+	return map[string]endpoint{
+		"/api/v1/profile":  {with("group_by", "format", "rows"), answerProfile},
+		"/api/v1/stats":    {with(), answerStats},
+		"/api/v1/catalog":  {[]string{"since", "until"}, answerCatalog},
+		"/api/v1/pages":    {with("limit"), answerBy(keyPage, false)},
+		"/api/v1/features": {with("limit"), answerBy(keyFeature, false)},
+		"/api/v1/releases": {with("limit"), answerBy(keyRelease, false)},
+		"/api/v1/labels":   {with("key"), answerLabels},
+		"/api/v1/series":   {with("group_by", "step", "histogram", "coverage"), answerSeries},
+		"/api/v1/coverage": {with("limit"), answerBy(keyPage, true)},
+		"/api/v1/tree":     {with(append(compareParameters(), "max_nodes", "root")...), answerTree},
+		"/api/v1/top":      {with("limit", "sort"), answerTop},
+		"/api/v1/callers":  {with("name", "resource", "line", "column", "max_nodes"), answerAround((*trie.Profile).Callers)},
+		"/api/v1/callees":  {with("name", "resource", "line", "column", "max_nodes"), answerAround((*trie.Profile).Callees)},
+		"/pprof/profile":   {with("group_by", "seconds"), answerPprof},
+		"/pprof/{$}":       {[]string{"since", "until"}, answerPprofIndex},
+	}
+}
+
+func answerProfile(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	format, err := encode.Writer(p.choice("format", profileFormats()...))
+	if p.fail(err); p.err != nil {
+		return answer{}, p.err
+	}
+	rows := p.number("rows", 0, -1, mostRows)
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	return profileAnswer(ctx, h, sel, format, rows)
+}
+
+// profileFormats are the names of the formats that a merge can be written in, pprof first.
+func profileFormats() []string {
+	names := encode.Names(func(f encode.Format) bool { return f.Encode != nil && f.Name != "pprof" })
+	return append([]string{"pprof"}, names...)
+}
+
+func profileAnswer(ctx context.Context, h *handler, sel Selection, format encode.Format, rows int) (answer, error) {
+	result, err := h.src.Profile(ctx, sel, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	stats, err := json.Marshal(result.Stats)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{media: contentType(format), header: map[string]string{statsHeader: string(stats)}, write: func(w http.ResponseWriter) error {
+		return format.Encode(w, result.Profile, encode.Output{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page})
+	}}, nil
+}
+
+func contentType(f encode.Format) string {
+	switch {
+	case f.Binary:
+		return "application/octet-stream"
+	case f.Name == "svg":
+		return "image/svg+xml"
+	case f.Name == "csv":
+		return "text/csv; charset=utf-8"
+	case slices.Contains([]string{"json", "d3", "speedscope", "cpuprofile"}, f.Name):
+		return "application/json"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+func answerStats(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	report, err := h.src.Report(ctx, sel)
+	return answer{json: report}, err
+}
+
+func answerCatalog(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	since, until, err := parseTimes(p.Values, "", p.now)
+	if p.fail(err); p.err != nil {
+		return answer{}, p.err
+	}
+	catalog, err := h.src.Catalog(ctx, since, until)
+	return answer{json: catalog}, err
+}
+
+// answerBy answers with the page views of each value of a label, and those without a profile
+// if coverage is set.
+func answerBy(key string, coverage bool) func(context.Context, *handler, *parameters) (answer, error) {
+	return func(ctx context.Context, h *handler, p *parameters) (answer, error) {
+		q := SeriesQuery{Selection: p.selection(), Coverage: coverage}
+		limit := p.number("limit", defaultRows, 1, maxSeries)
+		if p.err != nil {
+			return answer{}, p.err
+		}
+		q.GroupBy = []string{key}
+		series, err := h.src.Series(ctx, q)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{json: listOf(key, series, limit)}, nil
+	}
+}
+
+// list are the values of a label, those with the most time first.
+type list struct {
+	Key     string     `json:"key"`
+	Values  []listItem `json:"values"`
+	More    int        `json:"more,omitempty"` // values that are not listed
+	Spreads string     `json:"no_spread,omitempty"`
+	Stats   Stats      `json:"stats"`
+}
+
+// listItem is one of them. Time that has no value, as that without a release, has "".
+type listItem struct {
+	Value string `json:"value"`
+	Point
+}
+
+func listOf(key string, s Series, limit int) list {
+	out := list{Key: key, Values: []listItem{}, Spreads: s.Spreads, Stats: s.Stats}
+	for i, g := range s.Groups {
+		if i >= limit {
+			out.More = len(s.Groups) - limit
+			break
+		}
+		out.Values = append(out.Values, listItem{g.Labels[key], g.Points[0]})
+	}
+	return out
+}
+
+func answerLabels(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	labels, err := h.src.Labels(ctx, sel)
+	if key := p.Get("key"); key != "" && err == nil {
+		labels.Labels = slices.DeleteFunc(labels.Labels, func(x LabelValues) bool { return x.Key != key })
+	}
+	return answer{json: labels}, err
+}
+
+func answerSeries(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram")}
+	if p.Get("step") != stepAll {
+		if q.Since.IsZero() {
+			q.Since, _ = ParseSince("24h", p.now)
+			p.fail(checkTimes(q.Since, q.Until))
+		}
+		q.Step = p.duration("step", defaultStep(q.Since, q.Until, p.now))
+	}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	series, err := h.src.Series(ctx, q)
+	return answer{json: series}, err
+}
+
+// stepAll asks for one point of all the time.
+const stepAll = "all"
+
+// defaultStep makes at most some hundred points.
+func defaultStep(since, until, now time.Time) time.Duration {
+	if until.IsZero() {
+		until = now
+	}
+	for _, hours := range []time.Duration{1, 3, 6, 12} {
+		if until.Sub(since) <= 100*hours*time.Hour {
+			return hours * time.Hour
+		}
+	}
+	return 24 * time.Hour
+}
+
+func answerTop(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := TopQuery{Selection: p.selection(), Limit: p.number("limit", defaultRows, 1, mostRows), Sort: p.choice("sort", "self", "total", "reach")}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	top, err := h.src.Top(ctx, q)
+	return answer{json: top}, err
+}
+
+// compareParameters are those of a second selection.
+func compareParameters() (names []string) {
+	for _, name := range selectionParameters {
+		names = append(names, "compare_"+name)
+	}
+	return names
+}
+
+// comparison reads a second selection: what the first is, but for what is said of it. ok is
+// false if nothing is.
+func (p *parameters) comparison(sel Selection) (base Selection, ok bool) {
+	for _, name := range compareParameters() {
+		ok = ok || p.Has(name)
+	}
+	base, err := compareSelection(sel, p.Values, p.now)
+	p.fail(err)
+	return base, ok
+}
+
+func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	base, both := p.comparison(sel)
+	nodes, root := p.number("max_nodes", defaultNodes, 1, mostNodes), p.Get("root")
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	result, err := h.src.Profile(ctx, sel, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	var other Result
+	if both {
+		if other, err = h.src.Profile(ctx, base, nil); err != nil {
+			return answer{}, fmt.Errorf("the other side: %w", err)
+		}
+	}
+	tree, err := treeOf(result.Profile, other.Profile, root, nodes)
+	if err != nil {
+		return answer{}, err
+	}
+	tree.Stats = result.Stats
+	if both {
+		tree.Base.Stats = other.Stats
+	}
+	return answer{json: tree}, nil
+}
+
+// answerAround answers with who calls a function, or what it calls.
+func answerAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profile) func(context.Context, *handler, *parameters) (answer, error) {
+	return func(ctx context.Context, h *handler, p *parameters) (answer, error) {
+		sel := p.selection()
+		nodes := p.number("max_nodes", 1000, 1, mostNodes)
+		line, column := p.number("line", 0, 1, 1<<31-1), p.number("column", 0, 1, 1<<31-1)
+		if !p.Has("name") {
+			p.fail(refuse("parameter name: it is missing; a function without a name is name="))
+		}
+		if p.err != nil {
+			return answer{}, p.err
+		}
+		result, err := h.src.Profile(ctx, sel, nil)
+		if err != nil {
+			return answer{}, err
+		}
+		tree, err := treeOf(around(result.Profile, func(f trie.Frame) bool {
+			return f.Name == p.Get("name") && (!p.Has("resource") || f.Resource == p.Get("resource")) &&
+				(line == 0 || f.Line == uint32(line)) && (column == 0 || f.Column == uint32(column))
+		}), nil, "", nodes)
+		tree.Stats = result.Stats
+		return answer{json: tree}, err
+	}
+}

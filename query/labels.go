@@ -1,0 +1,103 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Labels says which labels there are.
+type Labels struct {
+	Labels []LabelValues `json:"labels"` // by key
+	Stats  Stats         `json:"stats"`
+}
+
+// LabelValues are the values of a label, that with the most page views first.
+type LabelValues struct {
+	Key    string       `json:"key"`
+	Values []LabelValue `json:"values"`
+	// More is how many values are not listed.
+	More int `json:"more,omitempty"`
+}
+
+// LabelValue is a value and how many page views had some time with it.
+type LabelValue struct {
+	Value string `json:"value"`
+	Views int64  `json:"views"`
+}
+
+// Keys returns the keys of l, sorted.
+func (l Labels) Keys() (keys []string) {
+	for _, x := range l.Labels {
+		keys = append(keys, x.Key)
+	}
+	return keys
+}
+
+// Values returns the values of a key.
+func (l Labels) Values(key string) []LabelValue {
+	for _, x := range l.Labels {
+		if x.Key == key {
+			return x.Values
+		}
+	}
+	return nil
+}
+
+// maxLabelValues is how many values of a label are listed.
+const maxLabelValues = 1000
+
+// Labels implements [Source].
+func (l Local) Labels(ctx context.Context, sel Selection) (Labels, error) {
+	views := map[trie.Label]int64{}
+	want := sel.wanted()
+	want.Level = rollup.Wide
+	stats, err := l.eachRecord(ctx, sel, want, func(x store.Rolled) error {
+		var set trie.Labels
+		for _, t := range x.Record.Touches {
+			set = set[:0]
+			for _, c := range t.Cells {
+				if cell := x.Record.Cells[c].Labels; sel.takesCell(cell) {
+					set = append(append(set, trie.Label{Key: keyPage, Value: x.Page}), cell...)
+				}
+			}
+			for i, label := range set.Sort() {
+				if i == 0 || label != set[i-1] {
+					views[label] += t.Views
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Labels{}, err
+	}
+	return Labels{labelValues(views), stats}, nil
+}
+
+func labelValues(views map[trie.Label]int64) []LabelValues {
+	byKey := map[string][]LabelValue{}
+	for l, n := range views {
+		if n > 0 && l.Key != trie.FrameOther {
+			byKey[l.Key] = append(byKey[l.Key], LabelValue{l.Value, n})
+		}
+	}
+	out := []LabelValues{}
+	for key, values := range byKey {
+		slices.SortFunc(values, func(a, b LabelValue) int {
+			return cmp.Or(cmp.Compare(b.Views, a.Views), strings.Compare(a.Value, b.Value))
+		})
+		x := LabelValues{Key: key, Values: values}
+		if more := len(values) - maxLabelValues; more > 0 {
+			x.Values, x.More = values[:maxLabelValues], more
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b LabelValues) int { return strings.Compare(a.Key, b.Key) })
+	return out
+}

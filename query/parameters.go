@@ -1,0 +1,119 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// RefusedError says that a question can not be answered as it was asked.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// refuse returns a [RefusedError].
+func refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
+
+// selectionParameters are those that parseSelection reads, but for group_by.
+var selectionParameters = [...]string{"page", "feature", "release", "label", "since", "until"}
+
+// parameters are the query parameters of a request. The first one that is wrong is kept.
+type parameters struct {
+	url.Values
+	now time.Time
+	err error
+}
+
+// parametersOf returns the query parameters of r. A mistyped one must not widen what is
+// asked for, so those that are not known are errors.
+func parametersOf(r *http.Request, known []string, now time.Time) (*parameters, error) {
+	v, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, refuse("query string: %w", err)
+	}
+	for k, values := range v {
+		if !slices.Contains(known, k) {
+			if len(known) == 0 {
+				return nil, refuse("unknown parameter %q; there are none here", k)
+			}
+			return nil, refuse("unknown parameter %q; known are %s", k, strings.Join(known, ", "))
+		}
+		if k != "label" && k != "compare_label" && len(values) > 1 {
+			return nil, refuse("parameter %s stands %d times", k, len(values))
+		}
+	}
+	return &parameters{Values: v, now: now}, nil
+}
+
+func (p *parameters) clone() *parameters {
+	return &parameters{Values: maps.Clone(p.Values), now: p.now}
+}
+
+func (p *parameters) fail(err error) {
+	if _, refused := err.(*RefusedError); err != nil && !refused {
+		err = &RefusedError{err}
+	}
+	p.err = cmp.Or(p.err, err)
+}
+
+// selection reads what is asked for.
+func (p *parameters) selection() Selection {
+	s, err := parseSelection(p.Values, p.now)
+	p.fail(err)
+	return s
+}
+
+// number reads a number from low to high; without one it is def.
+func (p *parameters) number(name string, def, low, high int) int {
+	text := p.Get(name)
+	if text == "" {
+		return def
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		p.fail(refuse("parameter %s: %q is not a number from %d to %d", name, text, low, high))
+	}
+	return n
+}
+
+// flag reads true or false; without it is false.
+func (p *parameters) flag(name string) bool {
+	text := p.Get(name)
+	if text == "" {
+		return false
+	}
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		p.fail(refuse("parameter %s: %q is neither true nor false", name, text))
+	}
+	return b
+}
+
+// choice reads one of some words, the first of them without one.
+func (p *parameters) choice(name string, of ...string) string {
+	text := cmp.Or(p.Get(name), of[0])
+	if !slices.Contains(of, text) {
+		p.fail(refuse("parameter %s: %q is none of %s", name, text, strings.Join(of, ", ")))
+	}
+	return text
+}
+
+// duration reads how long something is; without one it is def.
+func (p *parameters) duration(name string, def time.Duration) time.Duration {
+	text := p.Get(name)
+	if text == "" {
+		return def
+	}
+	d, err := ParseAge(text)
+	if err != nil || d < time.Second {
+		p.fail(refuse("parameter %s: %q is not a duration such as 1h or 7d, a second at least", name, text))
+	}
+	return d
+}

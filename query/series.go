@@ -1,0 +1,358 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// SeriesQuery asks for page views over time.
+type SeriesQuery struct {
+	Selection
+	// Step is how long the time is that becomes one point: a whole number of hours, or less
+	// where there are few traces. Points begin at multiples of it. 0 makes one point of all.
+	Step time.Duration
+	// Coverage asks for page views without a profile, too.
+	Coverage bool
+	// Histogram asks for the histogram of each point.
+	Histogram bool
+}
+
+// Series is an answer to a SeriesQuery.
+type Series struct {
+	// Step is that of the answer, in seconds: not less than an hour where there are more
+	// than a few traces, since they are summed up by the hour.
+	Step   float64       `json:"step_seconds"`
+	Groups []SeriesGroup `json:"groups"` // by labels; that with the most time first
+	// Spreads says why there are no distributions: they are not kept for every question.
+	Spreads string `json:"no_spread,omitempty"`
+	Stats   Stats  `json:"stats"`
+}
+
+// SeriesGroup is the part of a Series with one value of each label that it is grouped by.
+type SeriesGroup struct {
+	Labels map[string]string `json:"labels"`
+	Points []Point           `json:"points"` // in order of time; without any page view there is none
+}
+
+// Point is what is known of the page views of some time.
+type Point struct {
+	Time       time.Time        `json:"time"`  // when it begins
+	Views      int64            `json:"views"` // profiled, once for each hour in which they sent traces
+	Traces     int64            `json:"traces"`
+	Population *Estimate        `json:"population,omitempty"` // page views that these stand for
+	Self       int64            `json:"self_us"`              // with a stack on the main thread, in µs
+	Samples    int64            `json:"samples"`
+	Stackless  int64            `json:"stackless_us"`
+	Idle       int64            `json:"idle_us"` // of it known to be
+	Unsampled  int64            `json:"unsampled_us"`
+	Mean       float64          `json:"mean_ms"`              // Self for each view
+	Spread     *Spread          `json:"spread,omitempty"`     // of the time of a page view
+	LongTasks  *Spread          `json:"long_tasks,omitempty"` // of it, in stretches of 50 ms and more
+	Coverage   map[string]int64 `json:"coverage,omitempty"`   // page views without a profile, by the reason
+	Histogram  []HistogramBar   `json:"histogram,omitempty"`  // page views by their time
+}
+
+// HistogramBar counts page views whose time, in ms, is in [Low, High).
+type HistogramBar struct {
+	Low   float64 `json:"low_ms"`
+	High  float64 `json:"high_ms"`
+	Count int64   `json:"count"`
+}
+
+const (
+	// maxPoints bounds the points of a series, and maxSeries its groups.
+	maxPoints = 2000
+	maxSeries = 1000
+	// fineTraces is how many traces may be read for points of less than an hour.
+	fineTraces = 20_000
+)
+
+// Series implements [Source].
+func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
+	if err := checkTimes(q.Since, q.Until); err != nil {
+		return Series{}, err
+	}
+	if q.wanted().None {
+		return Series{}, refuse("series are kept by page, feature, %s, not by the label that is asked for",
+			strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
+	}
+	step, err := l.stepOf(ctx, q)
+	if err != nil {
+		return Series{}, err
+	}
+	out := Series{Step: step.Seconds(), Groups: []SeriesGroup{}}
+	facet, err := facetOf(q.Selection)
+	if err != nil {
+		out.Spreads = err.Error()
+	}
+	all := &seriesSums{q: q, facet: facet, spread: err == nil, groups: map[string]*groupSums{}}
+	if step > 0 && step < time.Hour {
+		r := &recording{reading: reading{sel: q.Selection}, step: step, take: all.add}
+		out.Stats, err = l.readRecords(ctx, store.Wanted{None: true}, r)
+	} else {
+		err = l.eachStep(ctx, q, step, all, &out.Stats)
+	}
+	if err != nil {
+		return Series{}, err
+	}
+	out.Groups, err = all.series()
+	return out, err
+}
+
+// stepOf returns how long the points of an answer are.
+func (l Local) stepOf(ctx context.Context, q SeriesQuery) (time.Duration, error) {
+	if q.Step == 0 {
+		return 0, nil
+	}
+	if q.Since.IsZero() {
+		return 0, refuse("a series over time needs a time since when")
+	}
+	step := q.Step
+	if step%time.Hour != 0 {
+		catalog, err := l.Catalog(ctx, q.Since, q.Until)
+		if err != nil {
+			return 0, err
+		}
+		traces := uint64(0)
+		for _, e := range catalog.Pages() {
+			if q.takesPage(e.Page) {
+				traces += e.Traces
+			}
+		}
+		if traces > fineTraces || step > time.Hour {
+			step = (step + time.Hour - 1).Truncate(time.Hour)
+		}
+	}
+	end := q.Until
+	if end.IsZero() {
+		end = l.Reader.Now()
+	}
+	if n := end.Sub(q.Since) / step; n > maxPoints {
+		return 0, refuse("%d points of %s, the most is %d: ask for longer steps or less time", n, step, maxPoints)
+	}
+	return step, nil
+}
+
+// eachStep reads the time of q step by step, so that each is read by the shortest way.
+func (l Local) eachStep(ctx context.Context, q SeriesQuery, step time.Duration, all *seriesSums, stats *Stats) error {
+	want := q.wanted()
+	want.Details = q.Coverage
+	sel := q.Selection
+	end := q.Until
+	if end.IsZero() {
+		end = l.Reader.Now().Add(1)
+	}
+	for at := q.Since; ; at = sel.Until {
+		start := at
+		if step > 0 {
+			start = at.Truncate(step)
+			sel.Since, sel.Until = at, start.Add(step)
+			if !q.Until.IsZero() && sel.Until.After(q.Until) {
+				sel.Until = q.Until
+			}
+		}
+		s, err := l.eachRecord(ctx, sel, want, func(r store.Rolled) error { return all.add(start, r) })
+		if err != nil {
+			return err
+		}
+		stats.add(s)
+		if step == 0 || !sel.Until.Before(end) {
+			return nil
+		}
+	}
+}
+
+// seriesSums adds up records.
+type seriesSums struct {
+	q      SeriesQuery
+	facet  facet
+	spread bool // facet says which distributions
+	groups map[string]*groupSums
+}
+
+// groupSums are the sums of a group, by the beginning of its points.
+type groupSums struct {
+	labels trie.Labels
+	points map[time.Time]*pointSums
+}
+
+type pointSums struct {
+	weight        trie.Weight
+	silence       rollup.Silence
+	views, traces int64
+	spread        rollup.Distribution
+	coverage      map[string]int64
+}
+
+func (s *seriesSums) at(l trie.Labels, at time.Time) *pointSums {
+	var key strings.Builder
+	for _, x := range l {
+		fmt.Fprintf(&key, "%q=%q,", x.Key, x.Value)
+	}
+	g := s.groups[key.String()]
+	if g == nil {
+		g = &groupSums{labels: l, points: map[time.Time]*pointSums{}}
+		s.groups[key.String()] = g
+	}
+	p := g.points[at]
+	if p == nil {
+		p = &pointSums{coverage: map[string]int64{}}
+		g.points[at] = p
+	}
+	return p
+}
+
+// groupsOf returns the groups that the time of a cell goes to: one, or one for each of its
+// features.
+func (s *seriesSums) groupsOf(page string, cell trie.Labels) []trie.Labels {
+	sel := s.q.Selection
+	by := slices.Index(sel.GroupBy, keyFeature)
+	if by < 0 {
+		return []trie.Labels{sel.cellLabels(page, cell)}
+	}
+	sel.GroupBy = slices.Delete(slices.Clone(sel.GroupBy), by, by+1)
+	base := sel.cellLabels(page, cell)
+	var all []trie.Labels
+	for f := range valuesOf(cell, keyFeature) {
+		if s.takesFeature(f) {
+			all = append(all, append(slices.Clone(base), trie.Label{Key: keyFeature, Value: f}).Sort())
+		}
+	}
+	return all
+}
+
+func (s *seriesSums) takesFeature(f string) bool {
+	for _, m := range s.q.Where {
+		if m.Key == keyFeature && !m.Takes(f) {
+			return false
+		}
+	}
+	return s.q.Feature == "" || s.q.Feature == f
+}
+
+func (s *seriesSums) add(at time.Time, x store.Rolled) error {
+	to := make([][]*pointSums, len(x.Record.Cells))
+	for i, c := range x.Record.Cells {
+		if !s.q.takesCell(c.Labels) {
+			continue
+		}
+		for _, l := range s.groupsOf(x.Page, c.Labels) {
+			p := s.at(l, at)
+			to[i] = append(to[i], p)
+			p.silence.Stackless += c.Stackless
+			p.silence.Idle += c.Idle
+			p.silence.Unsampled += c.Unsampled
+		}
+	}
+	weights := make([]trie.Weight, len(to))
+	x.Record.EachWeight(func(c int, _ trie.NodeID, self, samples int64) {
+		weights[c].Self += self
+		weights[c].Samples += samples
+	})
+	for c, w := range weights {
+		for _, p := range to[c] {
+			p.weight.Self += w.Self
+			p.weight.Samples += w.Samples
+		}
+	}
+	var set []*pointSums
+	for _, t := range x.Record.Touches {
+		set = set[:0]
+		for _, c := range t.Cells {
+			for _, p := range to[c] {
+				if !slices.Contains(set, p) {
+					set = append(set, p)
+				}
+			}
+		}
+		for _, p := range set {
+			p.views += t.Views
+			p.traces += t.Traces
+		}
+	}
+	s.addSpreads(at, x)
+	return nil
+}
+
+// addSpreads adds what a record knows beside its sums.
+func (s *seriesSums) addSpreads(at time.Time, x store.Rolled) {
+	if s.spread {
+		for i := range x.Record.Distributions {
+			d := &x.Record.Distributions[i]
+			if s.facet.takesBase(d) && s.facet.takesPart(partOf(d)) {
+				s.at(s.facet.group(x.Page, d).Sort(), at).spread.AddAll(d)
+			}
+		}
+	}
+	byPage := len(s.q.GroupBy) == 0 || slices.Equal(s.q.GroupBy, []string{keyPage})
+	onlyPages := !slices.ContainsFunc(s.q.Where, func(m Matcher) bool { return m.Key != keyPage })
+	if s.q.Coverage && byPage && onlyPages && s.q.Feature == "" { // which is all that is known of these views
+		for _, o := range x.Record.Outcomes {
+			s.at(s.q.cellLabels(x.Page, nil), at).coverage[o.Reason] += o.Views
+		}
+	}
+}
+
+// series returns the groups, that with the most time first.
+func (s *seriesSums) series() ([]SeriesGroup, error) {
+	if n := len(s.groups); n > maxSeries {
+		return nil, refuse("%d groups, the most is %d: ask for less time, one page, or fewer labels", n, maxSeries)
+	}
+	self := map[*groupSums]int64{}
+	groups := []*groupSums{}
+	for _, g := range s.groups {
+		for at, p := range g.points {
+			if self[g] += p.weight.Self; p.views == 0 && p.weight == (trie.Weight{}) && p.spread.Time.Count == 0 && len(p.coverage) == 0 {
+				delete(g.points, at) // all of it was taken away
+			}
+		}
+		if len(g.points) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	slices.SortFunc(groups, func(a, b *groupSums) int {
+		return cmp.Or(cmp.Compare(self[b], self[a]), slices.CompareFunc(a.labels, b.labels, func(x, y trie.Label) int {
+			return cmp.Or(cmp.Compare(x.Key, y.Key), cmp.Compare(x.Value, y.Value))
+		}))
+	})
+	out := []SeriesGroup{}
+	for _, g := range groups {
+		x := SeriesGroup{Labels: map[string]string{}}
+		for _, l := range g.labels {
+			x.Labels[l.Key] = l.Value
+		}
+		for at, p := range g.points {
+			x.Points = append(x.Points, s.point(at, p))
+		}
+		slices.SortFunc(x.Points, func(a, b Point) int { return a.Time.Compare(b.Time) })
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func (s *seriesSums) point(at time.Time, p *pointSums) Point {
+	out := Point{Time: at.UTC(), Views: p.views, Traces: p.traces, Self: p.weight.Self, Samples: p.weight.Samples,
+		Stackless: p.silence.Stackless, Idle: p.silence.Idle, Unsampled: p.silence.Unsampled,
+		Mean: float64(p.weight.Self) / 1000 / float64(max(p.views, 1))}
+	if len(p.coverage) > 0 {
+		out.Coverage = p.coverage
+	}
+	if n := p.spread.Time.Count; s.spread && n > 0 {
+		time, long, population := spreadOf(&p.spread.Time, n), spreadOf(&p.spread.Long, n), populationOf(&p.spread)
+		out.Spread, out.LongTasks, out.Population = &time, &long, &population
+		if s.q.Histogram {
+			for b := range p.spread.Time.Histogram.All() {
+				out.Histogram = append(out.Histogram, HistogramBar{float64(b.Low) / 1000, float64(b.High) / 1000, b.Count})
+			}
+		}
+	}
+	return out
+}

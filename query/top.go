@@ -1,0 +1,129 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Top are the functions of a Selection.
+type Top struct {
+	Views     int64         `json:"views"`
+	Traces    int64         `json:"traces"`
+	Self      int64         `json:"self_us"` // of all functions
+	Functions []TopFunction `json:"functions"`
+	Others    TopOthers     `json:"other_functions"`
+	// Spreads says why there are no intervals and quantiles, if there are none.
+	Spreads string `json:"no_spread,omitempty"`
+	Stats   Stats  `json:"stats"`
+}
+
+// TopFunction is what one function took of all page views. Sums are exact, and those of
+// aggregate --format top.
+type TopFunction struct {
+	Name     string `json:"name"`
+	Resource string `json:"resource,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+	Column   uint32 `json:"column,omitempty"`
+	Self     int64  `json:"self_us"`
+	Total    int64  `json:"total_us"` // with what it called
+	Samples  int64  `json:"samples"`
+	// Reach is in how many page views it was seen: exactly if there is a spread, else at
+	// least so many.
+	Reach int64 `json:"reach"`
+	// SelfSpread and TotalSpread are ms of a page view: the mean over all views with its
+	// interval, the quantiles over those in which the function was seen.
+	SelfSpread  *Spread `json:"self,omitempty"`
+	TotalSpread *Spread `json:"total,omitempty"`
+}
+
+// TopOthers sums up the functions that are not listed.
+type TopOthers struct {
+	Count int   `json:"count"`
+	Self  int64 `json:"self_us"`
+}
+
+// TopQuery asks for functions.
+type TopQuery struct {
+	Selection
+	Limit int    // how many are listed; 0 is all
+	Sort  string // "self", "total" or "reach"; "" is self
+}
+
+// Top implements [Source].
+func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
+	q.GroupBy = nil
+	facet, err := facetOf(q.Selection)
+	if err != nil || !facet.takesAnyFunctions() {
+		result, profileErr := l.Profile(ctx, q.Selection, nil)
+		if profileErr != nil {
+			return Top{}, profileErr
+		}
+		top := topOf(result.Profile, nil, q)
+		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
+		return top, nil
+	}
+	spreads := &reporting{facet, map[string]*pageSums{}}
+	page := ""
+	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return q.cellLabels(page, cell), q.takesCell(cell) })
+	want := q.wanted()
+	want.Details = true
+	stats, err := l.eachRecord(ctx, q.Selection, want, func(x store.Rolled) error {
+		page = x.Page
+		sum.Add(x.Record, x.Stacks)
+		return spreads.add(x)
+	})
+	if err != nil {
+		return Top{}, err
+	}
+	functions := map[trie.Frame]*rollup.Function{}
+	for _, p := range spreads.pages {
+		for frame, f := range p.functions {
+			if functions[frame] == nil {
+				functions[frame] = &rollup.Function{}
+			}
+			functions[frame].AddAll(f)
+		}
+	}
+	top := topOf(sum.Profile(), functions, q)
+	top.Stats = stats
+	return top, nil
+}
+
+// topOf lists the functions of a profile. What is known of how they spread, by frame, is
+// added.
+func topOf(p *trie.Profile, spreads map[trie.Frame]*rollup.Function, q TopQuery) Top {
+	all := p.Functions()
+	for i, f := range all {
+		if s := spreads[f.Frame]; s != nil {
+			all[i].Reach = max(f.Reach, s.Total.Count)
+		}
+	}
+	if key := map[string]func(trie.Function) int64{
+		"total": func(f trie.Function) int64 { return f.Total }, "reach": func(f trie.Function) int64 { return f.Reach },
+	}[q.Sort]; key != nil {
+		slices.SortStableFunc(all, func(a, b trie.Function) int { return cmp.Compare(key(b), key(a)) })
+	}
+	top := Top{Views: p.Views, Traces: p.Traces, Functions: []TopFunction{}}
+	for i, f := range all {
+		top.Self += f.Self
+		if q.Limit > 0 && i >= q.Limit {
+			top.Others.Count++
+			top.Others.Self += f.Self
+			continue
+		}
+		x := TopFunction{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column,
+			Self: f.Self, Total: f.Total, Samples: f.Samples, Reach: f.Reach}
+		// Hours in which a function was not among the heaviest know its sum alone.
+		if s := spreads[f.Frame]; s != nil && s.Self.Sum == f.Self {
+			self, total := spreadOf(&s.Self, p.Views), spreadOf(&s.Total, p.Views)
+			x.SelfSpread, x.TotalSpread = &self, &total
+		}
+		top.Functions = append(top.Functions, x)
+	}
+	return top
+}

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"time"
+)
+
+// Version returns a text that changes whenever what is stored of [since, until) changes, or
+// can no more be read. Zero times are open ends. Of a time that is over it stays the same,
+// until its traces expire.
+func (r *Reader) Version(since, until time.Time) string {
+	h := fnv.New128a()
+	r.shelf.describe(h, since, until)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// describe writes all that is known of what was received in [since, until).
+func (s *shelf) describe(w io.Writer, since, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.parts {
+		if !p.concerns(since, until) {
+			continue
+		}
+		fmt.Fprintln(w, p.name, p.Traces, p.Entries, p.LastCommit, p.LostTraces, p.fault)
+		if p.writer && p.db != nil { // page views without traces are no commits of theirs
+			fmt.Fprintln(w, p.db.MaxVersion())
+		}
+	}
+	for _, p := range s.sums {
+		for _, r := range p.Rolled {
+			if r.overlaps(since, until) {
+				fmt.Fprintln(w, p.name, r.Start, r.Traces, r.Missing, p.fault)
+			}
+		}
+	}
+	for _, a := range s.aside {
+		fmt.Fprintln(w, a.name)
+	}
+}
