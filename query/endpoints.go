@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -48,6 +49,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/series":   {with("group_by", "step", "histogram", "coverage"), answerSeries},
 		"/api/v1/coverage": {with("limit"), answerBy(keyPage, true)},
 		"/api/v1/tree":     {with(append(compareParameters(), "max_nodes", "root")...), answerTree},
+		"/api/v1/compare":  {with(append(compareParameters(), "method", "min_views", "limit")...), answerCompare},
 		"/api/v1/top":      {with("limit", "sort"), answerTop},
 		"/api/v1/callers":  {with("name", "resource", "line", "column", "max_nodes"), answerAround((*trie.Profile).Callers)},
 		"/api/v1/callees":  {with("name", "resource", "line", "column", "max_nodes"), answerAround((*trie.Profile).Callees)},
@@ -236,6 +238,23 @@ func (p *parameters) comparison(sel Selection) (base Selection, ok bool) {
 	base, err := compareSelection(sel, p.Values, p.now)
 	p.fail(err)
 	return base, ok
+}
+
+func answerCompare(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := CompareQuery{B: p.selection()}
+	var ok bool
+	if q.A, ok = p.comparison(q.B); !ok {
+		p.fail(refuse("nothing to compare with: give one of %s", strings.Join(compareParameters(), ", ")))
+	}
+	if method := p.choice("method", "auto", string(MethodViews), string(MethodSums)); method != "auto" {
+		q.Method = Method(method)
+	}
+	q.Options.MinViews, q.Options.Functions = p.number("min_views", 0, 2, 1<<31-1), p.number("limit", 0, 1, mostRows)
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	comparison, err := h.src.Compare(ctx, q)
+	return answer{json: comparison}, err
 }
 
 func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) {

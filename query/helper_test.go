@@ -2,6 +2,7 @@ package query
 
 import (
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -280,4 +281,13 @@ func sumsOf(p *trie.Profile) sums {
 		out["unsampled"] = c.Unsampled
 	}
 	return out
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

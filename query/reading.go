@@ -107,12 +107,20 @@ func (r *reading) stats(s store.ScanStats) Stats {
 // none as records that are made of them, one for each page and partition.
 type recording struct {
 	reading
-	step time.Duration // above 0: records are of so much of the time of receipt alone
-	take func(at time.Time, r store.Rolled) error
+	step time.Duration // above 0: records of traces are of so much of the time of receipt alone
+	// split, unless it is nil, says what a record of traces may not mix.
+	split func(*trie.Trace) string
+	take  func(at time.Time, r store.Rolled) error
 
-	key      string                  // partition and page of the traces
-	view     string                  // page view
-	builders map[time.Time]*building // by the beginning of a step, the zero time without one
+	key      string // partition and page of the traces
+	view     string // page view
+	builders map[recordKey]*building
+}
+
+// recordKey says which record of a page and partition a trace goes to.
+type recordKey struct {
+	at    time.Time // the beginning of a step, the zero time without one
+	split string
 }
 
 // building is a record that is being made of traces.
@@ -130,7 +138,7 @@ func (l Local) eachRecord(ctx context.Context, sel Selection, want store.Wanted,
 }
 
 func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording) (Stats, error) {
-	r.builders = map[time.Time]*building{}
+	r.builders = map[recordKey]*building{}
 	if err := checkTimes(r.sel.Since, r.sel.Until); err != nil {
 		return Stats{}, err
 	}
@@ -163,14 +171,17 @@ func (r *recording) trace(rec store.Record) error {
 	if t == nil {
 		return nil
 	}
-	var at time.Time
+	var key recordKey
 	if r.step > 0 {
-		at = rec.Received.Truncate(r.step)
+		key.at = rec.Received.Truncate(r.step)
 	}
-	b := r.builders[at]
+	if r.split != nil {
+		key.split = r.split(t)
+	}
+	b := r.builders[key]
 	if b == nil {
 		b = &building{Builder: rollup.NewBuilder(rec.Page, trie.New(), rollup.Limits{}), page: rec.Page}
-		r.builders[at] = b
+		r.builders[key] = b
 	}
 	if !b.begun {
 		b.Begin(1)
@@ -193,11 +204,11 @@ func (r *recording) endView() {
 func (r *recording) flush() error {
 	r.endView()
 	defer clear(r.builders)
-	for at, b := range r.builders {
+	for key, b := range r.builders {
 		rec, err := b.Record()
 		if err == nil {
 			r.folded += rec.Folded()
-			err = r.take(at, store.Rolled{Page: b.page, Stacks: b.Stacks(), Record: rec})
+			err = r.take(key.at, store.Rolled{Page: b.page, Stacks: b.Stacks(), Record: rec})
 		}
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -201,6 +202,42 @@ func (r *Remote) Top(ctx context.Context, q TopQuery) (Top, error) {
 	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, mostRows)))
 	v.Set("sort", cmp.Or(q.Sort, "self"))
 	return ask[Top](ctx, r, "/api/v1/top", v)
+}
+
+// Compare implements [Source].
+func (r *Remote) Compare(ctx context.Context, q CompareQuery) (Comparison, error) {
+	q.A.GroupBy, q.B.GroupBy = nil, nil
+	v := q.B.values()
+	for k, values := range explicit(q.A, q.B).values() {
+		v["compare_"+k] = values
+	}
+	v.Set("compare_page", q.A.Page) // also if it is "": not what the other has
+	v.Set("compare_feature", q.A.Feature)
+	v.Set("method", cmp.Or(string(q.Method), "auto"))
+	for k, n := range map[string]int{"min_views": q.Options.MinViews, "limit": q.Options.Functions} {
+		if n > 0 {
+			v.Set(k, strconv.Itoa(n))
+		}
+	}
+	return ask[Comparison](ctx, r, "/api/v1/compare", v)
+}
+
+// explicit returns a so that it takes nothing over from b when it is read as what is
+// compared with b.
+func explicit(a, b Selection) Selection {
+	a.Where = slices.Clone(a.Where)
+	for _, m := range b.Where {
+		if !slices.ContainsFunc(a.Where, func(x Matcher) bool { return x.Key == m.Key }) {
+			a.Where = append(a.Where, Matcher{Key: m.Key, Op: Matches, Value: ".*"})
+		}
+	}
+	if a.Since.IsZero() {
+		a.Since = time.Unix(0, 0)
+	}
+	if a.Until.IsZero() {
+		a.Until = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return a
 }
 
 // Labels implements [Source].

@@ -105,7 +105,10 @@ func (s source) Report(context.Context, Selection) (Report, error) {
 }
 func (s source) Series(context.Context, SeriesQuery) (Series, error) { return Series{}, s.err }
 func (s source) Top(context.Context, TopQuery) (Top, error)          { return Top{}, s.err }
-func (s source) Labels(context.Context, Selection) (Labels, error)   { return Labels{}, s.err }
+func (s source) Compare(context.Context, CompareQuery) (Comparison, error) {
+	return Comparison{}, s.err
+}
+func (s source) Labels(context.Context, Selection) (Labels, error) { return Labels{}, s.err }
 func (s source) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
 	return s.catalog, s.err
 }
@@ -249,7 +252,7 @@ func TestHandlerErrors(t *testing.T) {
 		{"profile?since=1h&until=2h", "since (2026-11-21T13:30:00Z) must be before until (2026-11-21T12:30:00Z)"},
 		{"profile?since=1h&until=1h", "must be before"},
 		{"profile?format=html", `parameter format: "html" is none of pprof, trie, `},
-		{"profile?format=firefox", "parameter format: firefox is written in time order, which a merge has not"},
+		{"profile?format=firefox", "parameter format: \"firefox\" is none of pprof, trie"},
 		{"catalog?page=/a", `unknown parameter "page"; known are since, until`},
 		{"catalog?since=x", "parameter since: "},
 		{"catalog?since=1h&until=2h", "must be before"},

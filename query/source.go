@@ -24,6 +24,8 @@ type Source interface {
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Top lists the functions that took the most time.
 	Top(ctx context.Context, q TopQuery) (Top, error)
+	// Compare says what changed from one selection to another.
+	Compare(ctx context.Context, q CompareQuery) (Comparison, error)
 	// Labels says which labels the time has that sel asks for.
 	Labels(ctx context.Context, sel Selection) (Labels, error)
 	// Catalog says what is stored, sorted by page; for each page the entry for all of

@@ -140,3 +140,7 @@ func baseOf(l trie.Labels) trie.Labels {
 	}
 	return out
 }
+
+// BaseLabels returns the labels of a page view with the context c that do not change during
+// it, as a rule: those by which distributions are kept.
+func BaseLabels(c *trie.Context) trie.Labels { return baseOf(CellLabels(trie.Slice{}, c)) }

@@ -40,3 +40,28 @@ func (s *shelf) describe(w io.Writer, since, until time.Time) {
 		fmt.Fprintln(w, a.name)
 	}
 }
+
+// HasTraces reports whether the traces of all that was received in [since, until) are
+// there, and not only what they sum up to. Zero times are open ends.
+func (r *Reader) HasTraces(since, until time.Time) bool {
+	s := r.shelf
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	there := map[uint32]bool{}
+	for _, p := range s.parts {
+		there[minutes(p.start)] = p.fault == nil
+	}
+	all := true
+	look := func(start uint32) {
+		from := timeOfMinutes(start)
+		asked := (until.IsZero() || from.Before(until)) && from.Add(time.Hour).After(since)
+		all = all && (there[start] || !asked)
+	}
+	eachRolled(s.sums, hours, func(_ *partition, x rolled) { look(x.Start) })
+	eachRolled(s.sums, days, func(_ *partition, x rolled) {
+		for _, start := range x.Sources {
+			look(start)
+		}
+	})
+	return all
+}

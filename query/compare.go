@@ -1,0 +1,341 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// CompareQuery asks what changed from A to B.
+type CompareQuery struct {
+	A, B    Selection
+	Method  Method
+	Options compare.Options
+}
+
+// Method says what a comparison rests on.
+type Method string
+
+// The methods of comparisons.
+const (
+	// MethodAuto is MethodViews where there are few traces, and else MethodSums.
+	MethodAuto Method = ""
+	// MethodViews reads the traces of each page view again. Variances are exact.
+	MethodViews Method = "views"
+	// MethodSums reads what is summed up. Means are exact; the variance of the page and of
+	// features is, too, and that of functions by release. By device and browser, and within
+	// a feature or phase, the variance of a function is that of the whole, scaled to its mean.
+	MethodSums Method = "sums"
+)
+
+// Comparison is an answer to a CompareQuery.
+type Comparison struct {
+	Method Method `json:"method_of_sums"`
+	Note   string `json:"note"` // what that means
+	compare.Result
+	StatsA Stats `json:"stats_a"`
+	StatsB Stats `json:"stats_b"`
+}
+
+// viewsTraces is how many traces a side may have to be read one by one.
+const viewsTraces = 10_000
+
+// Compare implements [Source].
+func (l Local) Compare(ctx context.Context, q CompareQuery) (out Comparison, err error) {
+	out.Method = q.Method
+	if q.Method == MethodAuto {
+		if out.Method, err = l.methodFor(ctx, q.A, q.B); err != nil {
+			return out, err
+		}
+	}
+	a, err := l.side(ctx, q.A, out.Method, &out.StatsA)
+	if err != nil {
+		return out, fmt.Errorf("side A: %w", err)
+	}
+	b, err := l.side(ctx, q.B, out.Method, &out.StatsB)
+	if err != nil {
+		return out, fmt.Errorf("side B: %w", err)
+	}
+	var in compare.Input
+	strata := slices.Sorted(maps.Keys(a.strata))
+	for s := range b.strata {
+		if a.strata[s] == nil {
+			strata = append(strata, s)
+		}
+	}
+	slices.Sort(strata)
+	for _, s := range strata {
+		in.Strata = append(in.Strata, cmp.Or(a.strata[s], b.strata[s]).labels)
+	}
+	in.A, in.B = a.input(strata), b.input(strata)
+	out.Result = compare.Compare(in, q.Options)
+	out.Note = noteOf(out.Method, a, b)
+	return out, nil
+}
+
+// noteOf says what the intervals of functions rest on.
+func noteOf(m Method, a, b *sideSums) string {
+	switch {
+	case m == MethodViews && a.facet.part == "" && b.facet.part == "":
+		return "variances are those of the page views, each read again"
+	case len(a.strata) < 2 && len(b.strata) < 2 && a.exact() && b.exact():
+		return "variances are those that sums keep of the page, of features and of functions"
+	}
+	return "variances of the page and of features are those that sums keep by device and browser; those of functions are kept for all of a release, and scaled to their mean in each device and browser"
+}
+
+// methodFor chooses how a comparison is made.
+func (l Local) methodFor(ctx context.Context, sides ...Selection) (Method, error) {
+	for _, s := range sides {
+		catalog, err := l.Catalog(ctx, s.Since, s.Until)
+		if err != nil {
+			return "", err
+		}
+		n := uint64(0)
+		for _, e := range catalog.Pages() {
+			if s.takesPage(e.Page) {
+				n += e.Traces
+			}
+		}
+		// What is only summed up can not be read again.
+		if n > viewsTraces || !l.Reader.HasTraces(s.Since, s.Until) {
+			return MethodSums, nil
+		}
+	}
+	return MethodViews, nil
+}
+
+// sideSums is what is known of one side.
+type sideSums struct {
+	facet  facet
+	strata map[string]*stratumSums
+	sum    *rollup.Sum // by stratum
+	page   string      // of the record that is added
+	whole  map[trie.Frame]*rollup.Function
+	views  int64 // that whole is of
+	totals map[trie.Frame]trie.Function
+}
+
+// stratumSums is one kind of page views.
+type stratumSums struct {
+	labels    trie.Labels
+	time      rollup.Spread
+	features  map[string]*rollup.Spread
+	functions map[trie.Frame]*rollup.Function // nil if they are known for the whole alone
+	self      map[trie.Frame]int64            // µs
+}
+
+// exact reports whether what is known of functions is that of what was asked for.
+func (s *sideSums) exact() bool { return s.facet.takesAnyFunctions() }
+
+// stratumOf returns the labels of the stratum that a label set belongs to: the device, and
+// the browser without its version, which changes by itself every few weeks.
+func stratumOf(l trie.Labels) (out trie.Labels) {
+	if v := l.Value(rollup.KeyBrowser); v != "" {
+		family, _, _ := strings.Cut(v, " ")
+		out = append(out, trie.Label{Key: rollup.KeyBrowser, Value: family})
+	}
+	if v := l.Value(rollup.KeyDevice); v != "" {
+		out = append(out, trie.Label{Key: rollup.KeyDevice, Value: v})
+	}
+	return out
+}
+
+// side reads one side.
+func (l Local) side(ctx context.Context, sel Selection, method Method, stats *Stats) (*sideSums, error) {
+	sel.GroupBy = nil
+	facet, err := facetOf(sel)
+	if err != nil {
+		return nil, err
+	}
+	s := &sideSums{facet: facet, strata: map[string]*stratumSums{}, whole: map[trie.Frame]*rollup.Function{}}
+	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return stratumOf(cell), sel.takesCell(cell) })
+	want := store.Wanted{Level: rollup.Wide, Details: true}
+	r := &recording{reading: reading{sel: sel}}
+	switch method {
+	case MethodViews:
+		want = store.Wanted{None: true}
+		// Functions are kept by release alone, so nothing else may be mixed.
+		r.split = func(t *trie.Trace) string { return fmt.Sprintf("%q", rollup.BaseLabels(&t.Context)) }
+	case MethodSums:
+	default:
+		return nil, refuse("method %q is neither %s nor %s", method, MethodViews, MethodSums)
+	}
+	r.take = func(_ time.Time, x store.Rolled) error {
+		s.add(x, method == MethodViews)
+		return nil
+	}
+	*stats, err = l.readRecords(ctx, want, r)
+	if err != nil {
+		return nil, err
+	}
+	s.finish()
+	return s, nil
+}
+
+func (s *sideSums) stratum(l trie.Labels) *stratumSums {
+	key := fmt.Sprintf("%q", l)
+	x := s.strata[key]
+	if x == nil {
+		x = &stratumSums{labels: l, features: map[string]*rollup.Spread{}, self: map[trie.Frame]int64{}}
+		s.strata[key] = x
+	}
+	return x
+}
+
+// add adds a record. One that is alike is of page views with the same labels.
+func (s *sideSums) add(x store.Rolled, alike bool) {
+	s.page = x.Page
+	s.sum.Add(x.Record, x.Stacks)
+	taken := false
+	var base trie.Labels
+	for i := range x.Record.Distributions {
+		d := &x.Record.Distributions[i]
+		if partOf(d) == (trie.Label{}) && s.takesShape(d.Labels.Value(rollup.KeyRelease)) {
+			s.views += d.Time.Count
+		}
+		if !s.facet.takesBase(d) {
+			continue
+		}
+		at := s.stratum(stratumOf(d.Labels))
+		switch part := partOf(d); {
+		case s.facet.takesPart(part):
+			at.time.AddAll(&d.Time)
+			taken, base = true, stratumOf(d.Labels)
+		case part.Key == keyFeature && s.facet.part == "":
+			if at.features[part.Value] == nil {
+				at.features[part.Value] = &rollup.Spread{}
+			}
+			at.features[part.Value].AddAll(&d.Time)
+		}
+	}
+	for i := range x.Record.Functions {
+		of := &x.Record.Functions[i]
+		switch {
+		case alike && taken && s.facet.part == "":
+			addFunctions(&s.stratum(base).functions, of, x.Stacks)
+		case s.takesShape(of.Release):
+			addFunctions(&s.whole, of, x.Stacks)
+		}
+	}
+}
+
+// takesShape reports whether functions of a release tell how those that are asked for vary.
+func (s *sideSums) takesShape(release string) bool {
+	for _, m := range s.facet.sel.Where {
+		if m.Key == keyRelease && !m.Takes(release) {
+			return false
+		}
+	}
+	return true
+}
+
+func addFunctions(to *map[trie.Frame]*rollup.Function, of *rollup.Functions, stacks *trie.Trie) {
+	if *to == nil {
+		*to = map[trie.Frame]*rollup.Function{}
+	}
+	for k := range of.Of {
+		frame := stacks.FrameOf(of.Of[k].Frame)
+		if (*to)[frame] == nil {
+			(*to)[frame] = &rollup.Function{}
+		}
+		(*to)[frame].AddAll(&of.Of[k])
+	}
+}
+
+// finish takes what the sums say.
+func (s *sideSums) finish() {
+	p := s.sum.Profile()
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		at := s.stratum(g.Labels)
+		for n, w := range g.Weights.All() {
+			at.self[p.FrameOf(p.Nodes[n].Frame)] += w.Self
+		}
+	}
+	s.totals = map[trie.Frame]trie.Function{}
+	for _, f := range p.Functions() {
+		s.totals[f.Frame] = f
+	}
+}
+
+// input returns the side for the given strata. Times become milliseconds.
+func (s *sideSums) input(strata []string) (out compare.Side) {
+	features := map[string]bool{}
+	at := make([]*stratumSums, len(strata))
+	for i, key := range strata {
+		if at[i] = s.strata[key]; at[i] == nil {
+			at[i] = &stratumSums{}
+		}
+		out.Views = append(out.Views, float64(at[i].time.Count))
+		out.Time = append(out.Time, amountOf(&at[i].time))
+		for name := range at[i].features {
+			features[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(features)) {
+		f := compare.Feature{Name: name}
+		for _, x := range at {
+			f.Time = append(f.Time, amountOf(cmp.Or(x.features[name], &rollup.Spread{})))
+		}
+		out.Features = append(out.Features, f)
+	}
+	for _, frame := range slices.SortedFunc(maps.Keys(s.totals), trie.CompareFrames) {
+		total := s.totals[frame]
+		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach)}
+		known := false
+		for _, x := range at {
+			a, ok := s.amount(frame, x)
+			f.Self = append(f.Self, a)
+			known = known || ok
+		}
+		if known { // the others are in the rest
+			out.Functions = append(out.Functions, f)
+		}
+	}
+	return out
+}
+
+// amountOf turns a spread into an amount.
+func amountOf(s *rollup.Spread) compare.Amount {
+	return compare.Amount{Seen: float64(s.Count), Sum: float64(s.Sum) / 1e3, Squares: s.Squares() / 1e6}
+}
+
+// amount returns the self time of a function in a stratum, and false if nothing is known of
+// how it varies.
+func (s *sideSums) amount(frame trie.Frame, at *stratumSums) (compare.Amount, bool) {
+	if at.functions != nil {
+		f := at.functions[frame]
+		if f == nil {
+			return compare.Amount{}, at.self[frame] != 0
+		}
+		return amountOf(&f.Self), true
+	}
+	whole := s.whole[frame]
+	if whole == nil || whole.Self.Sum <= 0 {
+		return compare.Amount{}, whole != nil
+	}
+	w := amountOf(&whole.Self)
+	self, n := float64(at.self[frame])/1e3, float64(at.time.Count)
+	if n == 0 || self == 0 {
+		return compare.Amount{}, true
+	}
+	if self == w.Sum && n == float64(s.views) {
+		return w, true
+	}
+	// The mean square of a view is that of the whole scaled to the mean here. A smaller mean
+	// can come of fewer views that have the function, or of less time in each: the larger
+	// one of both is taken, so as not to raise alarms.
+	mean := self / n
+	square := max(mean*w.Squares/w.Sum, mean*mean*float64(s.views)*w.Squares/(w.Sum*w.Sum))
+	return compare.Amount{Seen: min(n, w.Seen*self/w.Sum), Sum: self, Squares: n * square}, true
+}

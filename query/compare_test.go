@@ -1,0 +1,91 @@
+package query
+
+import (
+	"math"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+func releases(a, b string) (Selection, Selection) {
+	of := func(r string) Selection {
+		return Selection{Page: "/feed", Where: Having(trie.MakeLabels("release", r))}
+	}
+	return of(a), of(b)
+}
+
+// Both methods agree on what is exact in both, and with the report.
+func TestCompare(t *testing.T) {
+	l, _ := rolledField(t, 600)
+	a, b := releases("r1", "r2")
+	got := map[Method]Comparison{}
+	for _, m := range []Method{MethodViews, MethodSums} {
+		c, err := l.Compare(t.Context(), CompareQuery{A: a, B: b, Method: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Enough || c.Views != (compare.Pair{A: 300, B: 300}) || len(c.Strata) != 2 || len(c.Functions) != 3 || len(c.Features) != 1 {
+			t.Fatalf("%s: %+v", m, c)
+		}
+		got[m] = c
+	}
+	sums, views := got[MethodSums], got[MethodViews]
+	if !reflect.DeepEqual(sums.Total, views.Total) || !reflect.DeepEqual(sums.Features, views.Features) || !reflect.DeepEqual(sums.Strata, views.Strata) {
+		t.Errorf("sums: %+v\nviews: %+v", sums, views)
+	}
+	for side, sel := range map[string]Selection{"A": a, "B": b} {
+		r, err := l.Report(t.Context(), sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := map[string]float64{"A": sums.Total.Mean.A, "B": sums.Total.Mean.B}[side]
+		if math.Abs(mean-r.Pages[0].Time.Mean.Value) > 1e-9 {
+			t.Errorf("side %s: mean %g, the report says %g", side, mean, r.Pages[0].Time.Mean.Value)
+		}
+	}
+	for i := range sums.Functions {
+		x, y := sums.Functions[i], views.Functions[i]
+		if x.Place != y.Place || math.Abs(x.Mean.A-y.Mean.A) > 1e-9 || math.Abs(x.Adjusted.Value-y.Adjusted.Value) > 1e-9 {
+			t.Errorf("sums: %+v\nviews: %+v", x, y)
+		}
+		// Scaled variances are not less than those of the page views, but for chance.
+		if x.Adjusted.High != nil && *x.Adjusted.High-x.Adjusted.Value < 0.8*(*y.Adjusted.High-y.Adjusted.Value) {
+			t.Errorf("%s: sums %+v, views %+v", x.Name, x.Adjusted, y.Adjusted)
+		}
+	}
+}
+
+// A side is as it is compared with itself, and a daemon says the same.
+func TestCompareRemote(t *testing.T) {
+	l, _ := rolledField(t, 300)
+	srv := httptest.NewServer(Handler(l, Options{Now: fixedNow}))
+	defer srv.Close()
+	r, err := NewRemote(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := releases("r1", "r2")
+	for _, q := range []CompareQuery{{A: a, B: a}, {A: a, B: b}, {A: Selection{}, B: b}, {A: a, B: Selection{Feature: "search"}}, {A: Selection{Until: noon}, B: Selection{Since: noon}}} {
+		want, err := l.Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.StatsA, want.StatsB, got.StatsA, got.StatsB = Stats{}, Stats{}, Stats{}, Stats{}
+		if x, y := asJSON(t, got), asJSON(t, want); x != y {
+			t.Errorf("%+v: got %s, want %s", q, x, y)
+		}
+		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Difference != 0 || got.Functions[0].Status != compare.WithinNoise) {
+			t.Errorf("one side compared with itself: %+v", got.Result)
+		}
+	}
+	if _, err := r.Compare(t.Context(), CompareQuery{A: a, B: b, Method: "guess"}); err == nil {
+		t.Error("an unknown method is known")
+	}
+}
