@@ -99,10 +99,16 @@ func (l *limiter[K]) allow(who K, now time.Time) bool {
 		if l.of == nil || len(l.of) >= maxLimiters {
 			l.of = map[K]*rate.Limiter{}
 		}
-		x = rate.NewLimiter(rate.Limit(l.rate), max(1, int(min(l.burst.Seconds()*l.rate, math.MaxInt32))))
+		x = newBucket(l.rate, l.burst)
 		l.of[who] = x
 	}
 	return x.AllowN(now, 1)
+}
+
+// newBucket returns a bucket that holds what comes in burst at so many a second, and one
+// at least.
+func newBucket(perSecond float64, burst time.Duration) *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(min(burst.Seconds()*perSecond, math.MaxInt32))))
 }
 
 // clientOf returns what stands for the client at "host:port". An IPv6 client has a /64

@@ -37,8 +37,9 @@ type Options struct {
 	// "*.example.com"; code of other hosts becomes (third-party HOST). None: all are
 	// shown.
 	FirstParty []string
-	// Keys let requests in that carry one as the parameter key. None: all come in.
-	Keys []string
+	// Keys let requests in that carry one as the parameter key. None: all come in. See
+	// also [Collector.SetKeys].
+	Keys []Key
 	// Sampling tells clients in the answer which share of the views of their page should
 	// be profiled; see also [Collector.SetSampling].
 	Sampling SamplingRules
@@ -62,7 +63,7 @@ type Collector struct {
 	labels    budget // values, by key
 	viewPages budget // since the start
 	clients   limiter[netip.Addr]
-	keys      limiter[string]
+	keys      atomic.Pointer[keyring]
 	pageRates limiter[string]
 	inFlight  atomic.Int64 // bytes that bodies take
 	decoders  sync.Pool
@@ -82,9 +83,7 @@ func New(o Options) *Collector {
 	}
 	c := &Collector{opts: o, limits: o.Limits.WithDefaults(), mux: http.NewServeMux()}
 	c.metrics = newMetrics(o.Metrics, c.inFlight.Load)
-	for _, s := range o.Origins {
-		c.origins = append(c.origins, parseOrigin(s))
-	}
+	c.origins = parseOrigins(o.Origins)
 	now := o.Now()
 	c.pages.most, c.tags.most, c.labels.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Labels, c.limits.Pages
 	c.pages.start(now, kindPage, o.KnownPages)
@@ -93,7 +92,7 @@ func New(o Options) *Collector {
 	c.viewPages.start(time.Time{}, "", nil)
 	c.SetSampling(o.Sampling)
 	c.clients.rate, c.clients.burst = c.limits.Rate, 2*time.Second
-	c.keys.rate, c.keys.burst = c.limits.KeyRate, time.Minute
+	c.SetKeys(o.Keys)
 	c.pageRates.rate, c.pageRates.burst = c.limits.PageRate, time.Minute
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
@@ -119,7 +118,7 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 		}
 		writeJSON(w, status, reply)
 	}
-	c.metrics.requests.WithLabelValues(strconv.Itoa(status), r.URL.Path).Inc()
+	c.countAnswer(r, status)
 	c.metrics.seconds.Observe(time.Since(started).Seconds())
 }
 
@@ -148,22 +147,36 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	return c.store(context.WithoutCancel(r.Context()), b, reply)
 }
 
+// countAnswer counts an answer, by its site too if there is one.
+func (c *Collector) countAnswer(r *http.Request, status int) {
+	c.metrics.requests.WithLabelValues(strconv.Itoa(status), r.URL.Path).Inc()
+	if k := c.keys.Load().of(r); k != nil {
+		result := "accepted"
+		if status >= 300 {
+			result = "refused"
+		}
+		c.metrics.sites.WithLabelValues(k.Site, result).Inc()
+	}
+}
+
 // admit refuses requests for what they are, whatever they bring. A page may read why, so
 // the origin comes first.
 func (c *Collector) admit(w http.ResponseWriter, r *http.Request) error {
-	if err := c.cors(w, r); err != nil {
+	keys := c.keys.Load()
+	key := keys.of(r)
+	if err := c.cors(w, r, key); err != nil {
 		return err
 	}
-	if err := c.checkKey(w, r); err != nil {
-		return err
+	if key == nil && len(keys.keys) > 0 {
+		return refuseKey(w, r)
 	}
 	now := c.opts.Now()
 	if !c.clients.allow(clientOf(r.RemoteAddr), now) {
 		return refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
 	}
 	// Without keys of the site a key is what anybody likes.
-	if len(c.opts.Keys) > 0 && !c.keys.allow(r.URL.Query().Get("key"), now) {
-		return refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", c.limits.KeyRate)
+	if key != nil && key.bucket != nil && !key.bucket.AllowN(now, 1) {
+		return refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", key.Rate)
 	}
 	return nil
 }

@@ -1,7 +1,10 @@
 package collect
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -46,20 +49,37 @@ func hostLabels(s string) bool {
 	return true
 }
 
-// allowed reports whether scripts of an origin may send traces.
-func (c *Collector) allowed(origin string) bool {
-	origin = strings.ToLower(origin)
-	for _, o := range c.origins {
-		if o.allows(origin) {
-			return true
-		}
+// parseOrigins returns the rules that some origins make.
+func parseOrigins(origins []string) []originRule {
+	var rules []originRule
+	for _, s := range origins {
+		rules = append(rules, parseOrigin(s))
 	}
-	return len(c.origins) == 0
+	return rules
+}
+
+// originAllowed reports whether one of the rules covers an origin, or there are none.
+func originAllowed(rules []originRule, origin string) bool {
+	origin = strings.ToLower(origin)
+	return len(rules) == 0 || slices.ContainsFunc(rules, func(o originRule) bool { return o.allows(origin) })
+}
+
+// CheckOrigin refuses what is not an origin as [Options] has them: "*", a scheme and a
+// host, or a scheme and a host with a star in place of its first labels. What no browser
+// can send would keep everybody out without a word.
+func CheckOrigin(s string) error {
+	u, err := url.Parse(strings.Replace(s, "://*.", "://", 1))
+	if s != "*" && (err != nil || u.Host == "" || u.User != nil || strings.Contains(u.Host, "*") ||
+		(u.Scheme != "https" && u.Scheme != "http") || s != strings.TrimRight(s, "/") || u.Path+u.RawQuery+u.Fragment != "") {
+		return fmt.Errorf("%q is not an origin such as https://www.example.com or https://*.example.com", s)
+	}
+	return nil
 }
 
 // cors sets the headers that let a page of another origin read the answer, and refuses
-// origins that are not allowed. Requests without an origin do not come from a page.
-func (c *Collector) cors(w http.ResponseWriter, r *http.Request) error {
+// origins that are not allowed: not by the key of the request, or not at all if it has
+// none. Requests without an origin do not come from a page.
+func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) error {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
@@ -67,11 +87,15 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request) error {
 	if origin == "" {
 		return nil
 	}
-	if !c.allowed(origin) {
-		return refuse(http.StatusForbidden, "origin", "header Origin: %q may not send traces here; allow it with --allow-origin", origin)
+	rules, where := c.origins, "--allow-origin"
+	if key != nil && len(key.Origins) > 0 {
+		rules, where = key.origins, "the origins of its key"
+	}
+	if !originAllowed(rules, origin) {
+		return refuse(http.StatusForbidden, "origin", "header Origin: %q may not send traces here; allow it with %s", origin, where)
 	}
 	// No cookies are wanted, so the origin need not be named where all may send.
-	if len(c.origins) == 0 {
+	if len(rules) == 0 {
 		origin = "*"
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
@@ -79,9 +103,10 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// preflight answers the question of a browser whether a page may send traces.
+// preflight answers the question of a browser whether a page may send traces. It has the
+// key of the request that it is about, since that is a part of the URL.
 func (c *Collector) preflight(w http.ResponseWriter, r *http.Request) {
-	if err := c.cors(w, r); err != nil {
+	if err := c.cors(w, r, c.keys.Load().of(r)); err != nil {
 		c.writeError(w, err, &answer{IDs: []string{}})
 		return
 	}

@@ -129,6 +129,27 @@ func (s *fakeStore) metric(t testing.TB, name string, label ...string) float64 {
 	return 0
 }
 
+// labelled returns the value of the counter that has the given labels.
+func (s *fakeStore) labelled(t testing.TB, name string, labels map[string]string) float64 {
+	t.Helper()
+	families, err := s.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			has := map[string]string{}
+			for _, l := range m.GetLabel() {
+				has[l.GetName()] = l.GetValue()
+			}
+			if f.GetName() == "fieldtrie_ingest_"+name && maps.Equal(has, labels) {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
 // reply is what an answer says.
 type reply struct {
 	answer

@@ -1,22 +1,184 @@
 package collect
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
-	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/time/rate"
+
+	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 )
 
-// checkKey refuses requests without one of the keys, if there are keys. A key stands in
-// every page that embeds the script, so it is no secret and proves nothing, and the time
-// that it takes to compare it may tell what it likes. It keeps out noise, and lets an
-// operator cut off an embed that nobody looks after.
-func (c *Collector) checkKey(w http.ResponseWriter, r *http.Request) error {
-	key := r.URL.Query().Get("key")
-	if len(c.opts.Keys) == 0 || key != "" && slices.Contains(c.opts.Keys, key) {
+// Key lets requests of a site in. It stands in every page that embeds the script, so it
+// is no secret and proves nothing, and it lets nobody read anything. It keeps out noise,
+// bounds what one site can send, and lets an operator cut off an embed that nobody looks
+// after.
+type Key struct {
+	Value   string   // the parameter key of requests
+	Site    string   // for the operator, in metrics; several keys may have one
+	Rate    float64  // requests a second, a minute's worth at once; 0: that of [Limits]
+	Origins []string // that may send with it; none: those of [Options]
+}
+
+// siteKey is a key with what it takes to go by it.
+type siteKey struct {
+	Key     // its Rate is the one that holds; 0: no limit
+	origins []originRule
+	bucket  *rate.Limiter // nil: no limit
+}
+
+// keyring has the keys by their values. It does not change.
+type keyring struct{ keys map[string]*siteKey }
+
+// of returns the key of a request, nil if it has none of these. The time that it takes
+// may tell what it likes, see [Key].
+func (k *keyring) of(r *http.Request) *siteKey {
+	if len(k.keys) == 0 {
 		return nil
 	}
+	return k.keys[r.URL.Query().Get("key")]
+}
+
+// SetKeys replaces the keys. It may be called while traces are received. A key that stays
+// and has the rate that it had goes on with the rest of its quota.
+func (c *Collector) SetKeys(keys []Key) {
+	before := c.keys.Load()
+	now := &keyring{map[string]*siteKey{}}
+	sites := map[string]bool{}
+	for _, k := range keys {
+		x := &siteKey{Key: k, origins: parseOrigins(k.Origins)}
+		if x.Rate == 0 {
+			x.Rate = c.limits.KeyRate
+		}
+		if x.Rate > 0 {
+			x.bucket = newBucket(x.Rate, time.Minute)
+		}
+		if before != nil {
+			if old := before.keys[k.Value]; old != nil && old.Rate == x.Rate {
+				x.bucket = old.bucket
+			}
+		}
+		now.keys[k.Value], sites[k.Site] = x, true
+	}
+	// An empty key lets nobody in, as what has none would come in with it. It stays among
+	// the keys, or a list of it alone would be none, which lets all in.
+	if _, ok := now.keys[""]; ok {
+		now.keys[""] = nil
+	}
+	c.keys.Store(now)
+	if before == nil {
+		return
+	}
+	for _, old := range before.keys {
+		if old != nil && !sites[old.Site] { // else each reload could leave series behind
+			c.metrics.sites.DeletePartialMatch(map[string]string{"site": old.Site})
+		}
+	}
+}
+
+// refuseKey refuses a request without one of the keys.
+func refuseKey(w http.ResponseWriter, r *http.Request) error {
+	key := r.URL.Query().Get("key")
 	w.Header().Set("WWW-Authenticate", "Key") // RFC 9110 wants one; browsers ask nobody for a key
 	if key == "" {
 		return refuse(http.StatusUnauthorized, "key", "parameter key: it is missing; send to %s?key=KEY with the key of this site", r.URL.Path)
 	}
-	return refuse(http.StatusUnauthorized, "key", "parameter key: %.40q is not one of this site's keys; allow it with --key", key)
+	return refuse(http.StatusUnauthorized, "key", "parameter key: %.40q is not one of this site's keys; allow it with --key or in the file of --keys", key)
+}
+
+const (
+	maxKey   = 64
+	keyChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+)
+
+// CheckKey refuses values that are no keys. They stand in URLs, where other characters
+// would have to be written in another way.
+func CheckKey(s string) error {
+	if s == "" || len(s) > maxKey || strings.Trim(s, keyChars) != "" {
+		return fmt.Errorf("%.80q is not a key: use up to %d letters, digits, - and _", s, maxKey)
+	}
+	return nil
+}
+
+// ParseKeys reads keys, a YAML list:
+//
+//   - key: 3f1c9a
+//     site: shop
+//     rate: 20
+//     origins: [https://shop.example.com, https://*.shop.example.com]
+//
+// rate and origins may be absent, see [Key]. Errors name the line. A file without a key
+// is an error, since it would let all in.
+func ParseKeys(r io.Reader) ([]Key, error) {
+	file, err := strictyaml.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	items, err := file.Items()
+	if err != nil {
+		return nil, err
+	}
+	var keys []Key
+	seen := map[string]bool{}
+	for _, item := range items {
+		k, err := parseKey(item)
+		if err != nil {
+			return nil, err
+		}
+		if seen[k.Value] {
+			return nil, item.Errorf("key %s stands in the list twice", k.Value)
+		}
+		seen[k.Value] = true
+		keys = append(keys, k)
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("no key, so that all could send; add one, as - key: KEY with site: NAME below it")
+	}
+	return keys, nil
+}
+
+func parseKey(item strictyaml.Value) (k Key, err error) {
+	fields, err := item.Fields("key", "site", "rate", "origins")
+	if err != nil {
+		return k, err
+	}
+	if k.Value, err = fields["key"].Text(); err != nil {
+		return k, err
+	}
+	if err := CheckKey(k.Value); err != nil {
+		return k, item.Errorf("key: %w", err)
+	}
+	if k.Site, err = fields["site"].Text(); err != nil {
+		return k, err
+	}
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if k.Site == "" || len(k.Site) > maxKey || !utf8.ValidString(k.Site) || strings.ContainsFunc(k.Site, control) {
+		return k, item.Errorf("site %.80q: give the key %s a name of up to %d bytes, for the metrics", k.Site, k.Value, maxKey)
+	}
+	if k.Rate, err = fields["rate"].Float(); err != nil {
+		return k, err
+	}
+	if k.Rate < 0 {
+		return k, item.Errorf("rate: %g is negative; use requests a second, or leave it out", k.Rate)
+	}
+	origins, err := fields["origins"].Items()
+	if err != nil {
+		return k, err
+	}
+	for _, o := range origins {
+		text, err := o.Text()
+		if err != nil {
+			return k, err
+		}
+		if err := CheckOrigin(text); err != nil {
+			return k, o.Errorf("origins: %w", err)
+		}
+		k.Origins = append(k.Origins, text)
+	}
+	return k, nil
 }

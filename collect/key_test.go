@@ -1,11 +1,23 @@
 package collect
 
 import (
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
+
+// keysOf returns keys that have only a value.
+func keysOf(values ...string) (keys []Key) {
+	for _, v := range values {
+		keys = append(keys, Key{Value: v})
+	}
+	return keys
+}
 
 func TestKeys(t *testing.T) {
 	bodies := map[string]string{"/v1/traces": traceJSON("f", ""), "/v1/views": `{"outcome":"error"}`}
@@ -27,7 +39,7 @@ func TestKeys(t *testing.T) {
 		{"one two", "?key=one%20two", false, `"one two" is not`},
 	} {
 		for path, body := range bodies {
-			col, s := newCollector(Options{Keys: strings.Fields(c.keys)})
+			col, s := newCollector(Options{Keys: keysOf(strings.Fields(c.keys)...)})
 			w := httptest.NewRecorder()
 			r := httptest.NewRequest(http.MethodPost, path+c.query, strings.NewReader(body))
 			r.Header.Set("Origin", "https://www.example.com")
@@ -52,15 +64,175 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	// An empty key in the list lets nobody in.
-	col, _ := newCollector(Options{Keys: []string{""}})
+	col, _ := newCollector(Options{Keys: keysOf("")})
 	if got := post(t, col, traceJSON("f", "")); got.status != http.StatusUnauthorized {
 		t.Errorf("empty key: got %d", got.status)
 	}
 	// Browsers ask before they send, and the answer to that can not be read.
 	w := httptest.NewRecorder()
-	col, _ = newCollector(Options{Keys: []string{"one"}})
+	col, _ = newCollector(Options{Keys: keysOf("one")})
 	col.ServeHTTP(w, httptest.NewRequest(http.MethodOptions, "/v1/traces?key=old", nil))
 	if w.Code != http.StatusNoContent {
 		t.Errorf("preflight: got %d", w.Code)
 	}
+}
+
+// withKey sends a trace or asks whether it may be sent, and returns the answer.
+func withKey(c *Collector, method, key, origin string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "/v1/traces?key="+key, strings.NewReader(traceJSON("f", "")))
+	if origin != "" {
+		r.Header.Set("Origin", origin)
+	}
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, r)
+	return w
+}
+
+func TestKeyOrigins(t *testing.T) {
+	const shop, blog, other = "https://shop.example", "https://a.blog.example", "https://other.example"
+	keys := []Key{{Value: "s", Site: "shop", Origins: []string{shop}}, {Value: "b", Site: "blog", Origins: []string{"https://*.blog.example"}}, {Value: "d"}}
+	for _, c := range []struct {
+		general     []string // origins of the options
+		key, origin string
+		want        int
+		allow       string
+	}{
+		{nil, "s", shop, 202, shop},
+		{nil, "s", blog, 403, ""},
+		{nil, "s", "", 202, ""},
+		{nil, "b", blog, 202, blog},
+		{nil, "b", shop, 403, ""},
+		{nil, "d", other, 202, "*"},
+		{nil, "x", other, 401, "*"},
+		{[]string{other}, "s", shop, 202, shop},
+		{[]string{other}, "s", other, 403, ""},
+		{[]string{other}, "d", other, 202, other},
+		{[]string{other}, "d", shop, 403, ""},
+		{[]string{other}, "x", shop, 403, ""},
+		{[]string{other}, "x", other, 401, other},
+	} {
+		col, _ := newCollector(Options{Origins: c.general, Keys: keys})
+		w := withKey(col, http.MethodPost, c.key, c.origin)
+		if w.Code != c.want || w.Header().Get("Access-Control-Allow-Origin") != c.allow {
+			t.Errorf("%+v: got %d %s %v", c, w.Code, w.Body, w.Header())
+		}
+		if c.want == 403 && !strings.Contains(w.Body.String(), map[bool]string{true: "--allow-origin", false: "the origins of its key"}[c.key == "d" || c.key == "x"]) {
+			t.Errorf("%+v: error %s", c, w.Body)
+		}
+		want := map[int]int{202: 204, 401: 204, 403: 403}[c.want]
+		w = withKey(col, http.MethodOptions, c.key, c.origin)
+		if w.Code != want || w.Header().Get("Access-Control-Allow-Origin") != c.allow || w.Header().Get("Vary") != "Origin" {
+			t.Errorf("%+v: preflight: got %d %v", c, w.Code, w.Header())
+		}
+	}
+}
+
+func TestSetKeys(t *testing.T) {
+	now := noon
+	col, s := newCollector(Options{Keys: []Key{{Value: "a", Site: "one", Rate: 0.05}, {Value: "b", Site: "two"}}, Limits: Limits{KeyRate: 1.0 / 60}, Now: func() time.Time { return now }})
+	send := func(key string, want ...int) {
+		t.Helper()
+		for i, status := range want {
+			if w := withKey(col, http.MethodPost, key, ""); w.Code != status {
+				t.Errorf("key %s, request %d: got %d %s, want %d", key, i, w.Code, w.Body, status)
+			}
+		}
+	}
+	requests := func(site, result string) float64 {
+		return s.labelled(t, "site_requests_total", map[string]string{"site": site, "result": result})
+	}
+	send("a", 202, 202, 202, 429)
+	send("b", 202, 429)
+	send("c", 401)
+	if requests("one", "accepted") != 3 || requests("one", "refused") != 1 || requests("two", "accepted") != 1 || requests("two", "refused") != 1 {
+		t.Error("requests are counted wrong")
+	}
+	// a has what it had, b another rate, d is new.
+	col.SetKeys([]Key{{Value: "a", Site: "one", Rate: 0.05}, {Value: "b", Site: "three", Rate: 2.0 / 60}, {Value: "d", Site: "one"}})
+	send("a", 429)
+	send("b", 202, 202, 429)
+	send("d", 202, 429)
+	if requests("two", "accepted") != 0 || requests("three", "accepted") != 2 || requests("one", "accepted") != 4 {
+		t.Error("requests of new sites are counted wrong")
+	}
+	col.SetKeys([]Key{{Value: "d", Site: "one"}})
+	send("a", 401)
+	send("d", 429)
+	now = now.Add(time.Minute)
+	send("d", 202)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 100 {
+				withKey(col, http.MethodPost, "d", "https://x.example")
+				col.SetKeys([]Key{{Value: "d", Site: "one"}, {Value: "e", Site: "two"}})
+			}
+		})
+	}
+	wg.Wait()
+}
+
+const keysText = `# keys of the sites
+- key: 0123
+  site: shop
+- {key: b-_9, site: "the blog", rate: 2.5, origins: [https://blog.example, "https://*.blog.example", "*"]}
+`
+
+func TestParseKeys(t *testing.T) {
+	got, err := ParseKeys(strings.NewReader(keysText))
+	want := []Key{{Value: "0123", Site: "shop"}, {Value: "b-_9", Site: "the blog", Rate: 2.5, Origins: []string{"https://blog.example", "https://*.blog.example", "*"}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"":                                   "no key, so that all could send",
+		"keys: []":                           "line 1: the file is no list",
+		"[]":                                 "line 1: the file is no list with something in it",
+		"- abc":                              "line 1: what stands in the list is no mapping with the keys key, site, rate, origins",
+		"- key: a\n  site: s\n  orgins: [x]": `line 3: unknown key "orgins"; known are key, site, rate, origins`,
+		"- site: s":                          `line 1: key: "" is not a key`,
+		"- key: a b\n  site: s":              `line 1: key: "a b" is not a key: use up to 64 letters, digits, - and _`,
+		"- key: a":                           `line 1: site "": give the key a a name of up to 64 bytes`,
+		"- key: a\n  site: s\n  rate: -1":    "line 1: rate: -1 is negative",
+		"- key: a\n  site: s\n  rate: lots":  `line 3: rate: "lots" is no number`,
+		"- key: a\n  site: s\n  origins: []": "line 3: origins is no list with something in it",
+		"- key: a\n  site: s\n  origins:\n    - blog.example":   `line 4: origins: "blog.example" is not an origin such as https://www.example.com`,
+		"- {key: a, site: s}\n- {key: a, site: t}":              "line 2: key a stands in the list twice",
+		"- key: a\n  site: s\n  origins: [https://u@x.example]": "is not an origin",
+	} {
+		if got, err := ParseKeys(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %+v, %v, want an error with %q", text, got, err, want)
+		}
+	}
+}
+
+// FuzzParseKeys reads any text: it never panics, and keys that it accepts can be used.
+func FuzzParseKeys(f *testing.F) {
+	f.Add(keysText)
+	f.Add("- key: a\n  site: s\n  rate: 1e999\n")
+	f.Add("[{key: a, site: s, origins: [null]}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		keys, err := ParseKeys(strings.NewReader(text))
+		if (err == nil) != (len(keys) > 0) {
+			t.Fatalf("%d keys, %v", len(keys), err)
+		}
+		seen := map[string]bool{}
+		for _, k := range keys {
+			if CheckKey(k.Value) != nil || seen[k.Value] || k.Site == "" || !(k.Rate >= 0) || math.IsInf(k.Rate, 0) {
+				t.Errorf("key %+v", k)
+			}
+			seen[k.Value] = true
+			for _, o := range k.Origins {
+				if err := CheckOrigin(o); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		c, _ := newCollector(Options{Keys: keys})
+		for _, k := range keys {
+			if w := withKey(c, http.MethodPost, k.Value, ""); w.Code != http.StatusAccepted {
+				t.Errorf("key %+v: got %d", k, w.Code)
+			}
+		}
+	})
 }

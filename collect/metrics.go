@@ -6,6 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	requests *prometheus.CounterVec // by status and path
 	refused  *prometheus.CounterVec // requests, by reason
+	sites    *prometheus.CounterVec // requests with a key, by site and result
 	traces   *prometheus.CounterVec // by result
 	rejected *prometheus.CounterVec // traces, by reason
 	bytes    prometheus.Counter
@@ -36,6 +37,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	m := &metrics{
 		requests: vec("fieldtrie_ingest_requests_total", "Requests to POST /v1/traces and /v1/views, by HTTP status and path.", "code", "path"),
 		refused:  vec("fieldtrie_ingest_refused_total", "Requests of which nothing was accepted, by reason.", "reason"),
+		sites:    vec("fieldtrie_ingest_site_requests_total", "Requests with a key, by its site and by what became of them: accepted, refused. Keys of the command line have no site.", "site", "result"),
 		traces:   vec("fieldtrie_ingest_traces_total", "Traces, by what became of them: accepted, duplicate, rejected.", "result"),
 		rejected: vec("fieldtrie_ingest_rejected_total", "Traces that were refused for what they hold, by reason.", "reason"),
 		bytes:    counter("fieldtrie_ingest_bytes_total", "Bytes of request bodies after decompression."),
@@ -63,7 +65,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	}
 	if r != nil {
 		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.skewed, m.thinned)
-		r.MustRegister(m.views, work, m.sent, m.dropped, m.profiled)
+		r.MustRegister(m.views, m.sites, work, m.sent, m.dropped, m.profiled)
 	}
 	return m
 }

@@ -71,7 +71,7 @@ func TestPageRate(t *testing.T) {
 
 func TestKeyRate(t *testing.T) {
 	now := noon
-	col, s := newCollector(Options{Keys: []string{"k1", "k2"}, Limits: Limits{KeyRate: 0.05}, Now: func() time.Time { return now }})
+	col, s := newCollector(Options{Keys: []Key{{Value: "k1"}, {Value: "k2"}}, Limits: Limits{KeyRate: 0.05}, Now: func() time.Time { return now }})
 	send := func(path, key, body string) reply {
 		r := httptest.NewRequest(http.MethodPost, path+"?key="+key, strings.NewReader(body))
 		w := httptest.NewRecorder()
@@ -95,7 +95,7 @@ func TestKeyRate(t *testing.T) {
 			t.Errorf("a wrong key: got %d", got.status)
 		}
 	}
-	if n := len(col.keys.of); n != 2 {
+	if n := len(col.keys.Load().keys); n != 2 {
 		t.Errorf("%d keys are remembered", n)
 	}
 	now = now.Add(20 * time.Second)

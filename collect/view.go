@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -48,7 +47,7 @@ func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 		c.countView(c.opts.Pages.Page(v.Page), v.Outcome, v.Weight)
 		w.WriteHeader(status)
 	}
-	c.metrics.requests.WithLabelValues(strconv.Itoa(status), r.URL.Path).Inc()
+	c.countAnswer(r, status)
 }
 
 // receiveView reads the report that a request brings.

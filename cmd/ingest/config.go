@@ -2,17 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"log/slog"
 	"math"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/collect"
@@ -33,6 +29,10 @@ type config struct {
 	ballast     int64
 	origins     []string
 	keys        []string
+	keysFile    string
+	access      string
+	tlsCert     string
+	tlsKey      string
 	firstParty  []string
 	pageRules   string
 	sampling    string
@@ -47,6 +47,10 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
 	fs.Var((*originsValue)(&c.origins), "allow-origin", "`ORIGIN` that may send traces, such as https://www.example.com or https://*.example.com; repeatable (default all)")
 	fs.Var((*keysValue)(&c.keys), "key", "`KEY` that may send, as in POST /v1/traces?key=KEY; repeatable (default all may). It stands in pages and is no secret: it keeps out noise, and lets you cut off an old embed")
+	fs.StringVar(&c.keysFile, "keys", "", "YAML `FILE` with more keys, each with its site, rate and origins. SIGHUP reads it again")
+	fs.StringVar(&c.access, "access", "", "YAML `FILE` with the tokens and users that the private address asks for, and what each may have (default all may have all). SIGHUP reads it again")
+	fs.StringVar(&c.tlsCert, "tls-cert", "", "serve HTTPS on the private address, with the certificate in this PEM `FILE`; read again when it changes")
+	fs.StringVar(&c.tlsKey, "tls-key", "", "PEM `FILE` with the private key of --tls-cert")
 	fs.Var((*hostsValue)(&c.firstParty), "first-party", "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
 	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
 	fs.StringVar(&c.sampling, "sampling", "", "`FILE` with a pattern and a rate a line, such as /shop/:item 0.05: the share of the views of a page that browsers are told to profile, 0 to stop. SIGHUP reads it again")
@@ -77,7 +81,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&l.Skew, "max-skew", l.Skew, "client clocks further off are not believed")
 	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy all have one address")
 	fs.Float64Var(&l.PageRate, "page-rate", 0, "most traces a second of one page, and a minute's worth at once; 0 is no limit")
-	fs.Float64Var(&l.KeyRate, "key-rate", 0, "most requests a second with one --key, and a minute's worth at once; 0 is no limit")
+	fs.Float64Var(&l.KeyRate, "key-rate", 0, "most requests a second with one key, unless --keys says another rate, and a minute's worth at once; 0 is no limit")
 }
 
 // check refuses values with which the daemon would start and not work.
@@ -96,11 +100,15 @@ func (c *config) check() error {
 			return fmt.Errorf("--%s must not be negative", flag)
 		}
 	}
-	if l.KeyRate > 0 && len(c.keys) == 0 {
-		return fmt.Errorf("--key-rate needs --key: without keys of yours, everybody makes up their own")
+	keyed := len(c.keys) > 0 || c.keysFile != ""
+	if l.KeyRate > 0 && !keyed {
+		return fmt.Errorf("--key-rate needs --key or --keys: without keys of yours, everybody makes up their own")
 	}
-	if c.demo && len(c.keys) > 0 {
-		return fmt.Errorf("--demo does not go with --key: the page of the demo has none")
+	if c.demo && keyed {
+		return fmt.Errorf("--demo does not go with --key and --keys: the page of the demo has none")
+	}
+	if (c.tlsCert == "") != (c.tlsKey == "") {
+		return fmt.Errorf("--tls-cert and --tls-key go together: a certificate and its private key")
 	}
 	if c.data == "" {
 		return fmt.Errorf("--data: the name of the directory is empty")
@@ -127,48 +135,13 @@ func (c *config) collectOptions() (collect.Options, error) {
 	if err != nil {
 		return collect.Options{}, err
 	}
+	keys, err := c.readKeys()
+	if err != nil {
+		return collect.Options{}, err
+	}
 	return collect.Options{
-		Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: c.keys, Limits: c.limits,
+		Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.limits,
 	}, nil
-}
-
-// readRules reads a file with rules. No name means no rules.
-func readRules[T any](name string, parse func(io.Reader) (T, error)) (rules T, err error) {
-	if name == "" {
-		return rules, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return rules, err
-	}
-	defer func() { _ = f.Close() }()
-	rules, err = parse(f)
-	if err != nil {
-		return rules, fmt.Errorf("%s: %w", name, err)
-	}
-	return rules, nil
-}
-
-func (c *config) readSampling() (collect.SamplingRules, error) {
-	rules, err := readRules(c.sampling, collect.ParseSamplingRules)
-	if err != nil {
-		return rules, fmt.Errorf("sampling rules: %w", err)
-	}
-	return rules, nil
-}
-
-// rereadSampling reads the sampling rules again. If that can not be done the old ones
-// hold.
-func (c *config) rereadSampling(collector *collect.Collector, reads *prometheus.CounterVec, log *slog.Logger) {
-	rules, err := c.readSampling()
-	if err != nil {
-		reads.WithLabelValues("error").Inc()
-		log.Error("the sampling rules stay as they were", "err", err)
-		return
-	}
-	collector.SetSampling(rules)
-	reads.WithLabelValues("ok").Inc()
-	log.Info("sampling rules read", "file", c.sampling)
 }
 
 // sizeValue is a flag for a number of bytes.
@@ -212,17 +185,14 @@ func (v *ageValue) Set(s string) error {
 	return nil
 }
 
-// originsValue is a flag for origins that may send traces. A value that no browser can
-// send would keep everybody out without a word.
+// originsValue is a flag for origins that may send traces.
 type originsValue []string
 
 func (v *originsValue) String() string { return strings.Join(*v, " ") }
 func (v *originsValue) Type() string   { return "origin" }
 func (v *originsValue) Set(s string) error {
-	u, err := url.Parse(strings.Replace(s, "://*.", "://", 1))
-	if s != "*" && (err != nil || u.Host == "" || strings.Contains(u.Host, "*") ||
-		(u.Scheme != "https" && u.Scheme != "http") || s != strings.TrimRight(s, "/") || u.Path+u.RawQuery+u.Fragment != "") {
-		return fmt.Errorf("%q is not an origin such as https://www.example.com or https://*.example.com", s)
+	if err := collect.CheckOrigin(s); err != nil {
+		return err
 	}
 	*v = append(*v, s)
 	return nil
@@ -242,21 +212,15 @@ func (v *hostsValue) Set(s string) error {
 	return nil
 }
 
-// keysValue is a flag for keys. They stand in URLs, where other characters would have to
-// be written in another way.
+// keysValue is a flag for keys.
 type keysValue []string
 
 func (v *keysValue) String() string { return strings.Join(*v, " ") }
 func (v *keysValue) Type() string   { return "key" }
 func (v *keysValue) Set(s string) error {
-	if s == "" || len(s) > maxKey || strings.Trim(s, keyChars) != "" {
-		return fmt.Errorf("%q is not a key: use up to %d letters, digits, - and _", s, maxKey)
+	if err := collect.CheckKey(s); err != nil {
+		return err
 	}
 	*v = append(*v, s)
 	return nil
 }
-
-const (
-	maxKey   = 64
-	keyChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
-)

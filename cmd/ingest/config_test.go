@@ -28,8 +28,8 @@ func TestURLOf(t *testing.T) {
 func TestKeysValue(t *testing.T) {
 	var v keysValue
 	for key, ok := range map[string]bool{
-		"abc": true, "A-b_9": true, strings.Repeat("k", maxKey): true,
-		"": false, "a b": false, "a&b": false, "a%20b": false, "ä": false, strings.Repeat("k", maxKey+1): false,
+		"abc": true, "A-b_9": true, strings.Repeat("k", 64): true,
+		"": false, "a b": false, "a&b": false, "a%20b": false, "ä": false, strings.Repeat("k", 65): false,
 	} {
 		if err := v.Set(key); (err == nil) != ok {
 			t.Errorf("%q: got %v", key, err)

@@ -20,9 +20,10 @@ const usage = `Usage: ingest [--data DIR] [--listen ADDR] [--query-listen ADDR] 
 Receives traces at POST /v1/traces on the public address and stores them in DIR. An
 answer of 202 means that the traces survive kill -9 and power loss. POST /v1/views counts
 page views without a trace; /sdk.js is the script for browsers. The private address
-serves queries, /healthz, /readyz and /metrics; do not open it to the internet.
-SIGTERM and SIGINT finish what is in flight and close the store. SIGHUP reads the file of
---sampling again. GET /v1/backup on the private address is a backup of the running store.
+serves queries, /healthz, /readyz, /metrics and a backup of the running store at
+/v1/backup; without --access it asks nobody who they are. SIGTERM and SIGINT finish what
+is in flight and close the store. SIGHUP reads the files of --sampling, --keys and
+--access again.
 
 Examples:
 

@@ -9,8 +9,8 @@ import (
 // newReads returns what counts how often a file with rules was read again.
 func newReads() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_ingest_sampling_reads_total", Help: "Times that SIGHUP had the sampling rules read again, by result: ok, error.",
-	}, []string{"result"})
+		Name: "fieldtrie_ingest_rules_reads_total", Help: "Times that SIGHUP had a file with rules read again, by rules: sampling, keys, access, and by result: ok, error.",
+	}, []string{"rules", "result"})
 }
 
 // storeMetrics shows the state of a store at the time it is asked.

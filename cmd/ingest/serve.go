@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,6 +31,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	private, err := c.private(log)
+	if err != nil {
+		return err
+	}
 	hangUp := c.hangUps()
 	defer signal.Stop(hangUp)
 	// Listening comes first: a port that is taken ends the program before it touches
@@ -41,8 +44,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { _ = public.Close() }()
-	private, err := net.Listen("tcp", c.queryListen)
-	if err != nil {
+	if err := private.listen(c.queryListen, log); err != nil {
 		return err
 	}
 	defer func() { _ = private.Close() }()
@@ -67,36 +69,27 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads)
 	options.Store, options.KnownPages, options.Metrics, options.Logger = s, knownPages(ctx, s), registry, log
 	if c.demo && len(options.Origins) > 0 { // else all may send
-		options.Origins = append(options.Origins, urlOf(private.Addr()))
+		options.Origins = append(options.Origins, private.url())
 	}
 	collector := collect.New(options)
-	d := daemon{log: log, store: s, failed: make(chan error, 3), hangUp: hangUp, reread: func() { c.rereadSampling(collector, reads, log) }}
+	d := daemon{log: log, store: s, failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, reads, log}.all}
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining, log)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
-		log.Info("demo", "url", urlOf(private.Addr())+"/demo/")
+		log.Info("demo", "url", private.url()+"/demo/")
 	}
 	rolling := make(chan struct{})
 	rollCtx, stopRolling := context.WithCancel(ctx)
 	go func() { defer close(rolling); d.roll(rollCtx) }()
 	defer func() { stopRolling(); <-rolling }()
 	d.start(public, outer)
-	d.start(private, inner)
+	d.start(private, private.handler(inner))
 	if socket != nil {
 		d.start(socket, inner)
 	}
 	log.Info("listening", "public", public.Addr().String(), "private", private.Addr().String(), "data", c.data)
 	return d.wait(ctx)
-}
-
-// hangUps returns a channel of the signals on which to read rules again.
-func (c *config) hangUps() chan os.Signal {
-	signals := make(chan os.Signal, 1)
-	if c.sampling != "" { // else there is nothing to read again, and SIGHUP ends the daemon
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-	return signals
 }
 
 // hinted adds what to do to errors of opening the store.

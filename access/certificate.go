@@ -1,0 +1,105 @@
+package access
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Certificate is the certificate of a server, in two files that may be replaced while it
+// runs.
+type Certificate struct {
+	certFile, keyFile string
+	changed           func(error)
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	stamps  [2]stamp  // of the files of current
+	looked  time.Time // at the files
+	said    string    // the last error
+}
+
+// stamp tells a file from the one that replaces it.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// lookEvery is how often handshakes have the files looked at.
+const lookEvery = time.Second
+
+// LoadCertificate reads a certificate, with those between it and the root, and its
+// private key, both as PEM. Once it is in use, handshakes look whether the files changed.
+// changed, unless it is nil, is called with nil when there is a new certificate, and with
+// an error when there should be one and the files can not be used: then the old one stays,
+// and it is tried again.
+func LoadCertificate(certFile, keyFile string, changed func(error)) (*Certificate, error) {
+	c := &Certificate{certFile: certFile, keyFile: keyFile, changed: changed}
+	if c.changed == nil {
+		c.changed = func(error) {}
+	}
+	stamps, err := c.look()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.load(stamps)
+}
+
+// Config returns the settings of a server that has this certificate.
+func (c *Certificate) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.get(time.Now()), nil },
+	}
+}
+
+// get returns the certificate of the files, if they can be used, and else the last one.
+func (c *Certificate) get(now time.Time) *tls.Certificate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Sub(c.looked) < lookEvery {
+		return c.current
+	}
+	c.looked = now
+	stamps, err := c.look()
+	if err == nil && stamps == c.stamps {
+		c.said = ""
+		return c.current
+	}
+	if err == nil {
+		err = c.load(stamps)
+	}
+	switch {
+	case err == nil:
+		c.said = ""
+		c.changed(nil)
+	case err.Error() != c.said:
+		c.said = err.Error()
+		c.changed(err)
+	}
+	return c.current
+}
+
+// look returns the stamps of the files.
+func (c *Certificate) look() (stamps [2]stamp, err error) {
+	for i, name := range []string{c.certFile, c.keyFile} {
+		st, err := os.Stat(name)
+		if err != nil {
+			return stamps, err
+		}
+		stamps[i] = stamp{st.ModTime(), st.Size()}
+	}
+	return stamps, nil
+}
+
+// load reads the files, which had the given stamps before.
+func (c *Certificate) load(stamps [2]stamp) error {
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return fmt.Errorf("certificate %s with key %s: %w", c.certFile, c.keyFile, err)
+	}
+	c.current, c.stamps = &pair, stamps
+	return nil
+}

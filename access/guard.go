@@ -1,0 +1,108 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// Guard lets requests through that the rules allow.
+type Guard struct {
+	now  atomic.Pointer[guarding]
+	work *workload
+}
+
+// guarding is what a Guard goes by.
+type guarding struct {
+	rules     *Rules
+	passwords *passwords
+}
+
+// NewGuard returns a Guard that goes by some rules.
+func NewGuard(r *Rules) *Guard {
+	g := &Guard{work: newWorkload()}
+	g.SetRules(r)
+	return g
+}
+
+// SetRules replaces the rules. It may be called while requests come in. Passwords that
+// were right are forgotten.
+func (g *Guard) SetRules(r *Rules) { g.now.Store(&guarding{r, newPasswords(r.users)}) }
+
+// Handler returns a handler that asks mux for what may be had. What a request needs is
+// decided by the pattern that mux routes it by, and not by its path, which can be written
+// in many ways. Refusals are JSON objects with one key, error: 401 for those that are not
+// known, 403 for those that lack a scope, 429 if too many passwords are being checked.
+func (g *Guard) Handler(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := mux.Handler(r)
+		if needs := scopeOf(pattern); needs == "" || g.admit(w, r, needs) {
+			mux.ServeHTTP(w, r)
+		}
+	})
+}
+
+// scopeOf returns the scope that a pattern of a mux needs, "" if it needs none. What is
+// not known needs one, also what is not there.
+func scopeOf(pattern string) Scope {
+	if _, path, ok := strings.Cut(pattern, " "); ok {
+		pattern = path
+	}
+	switch pattern {
+	case "/healthz", "/readyz":
+		return ""
+	case "/metrics":
+		return ScopeMetrics
+	case "/v1/backup":
+		return ScopeBackup
+	}
+	return ScopeQuery
+}
+
+// admit reports whether a request may have a scope, and answers it if it may not.
+func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool {
+	granted, ok, err := g.identify(r)
+	switch {
+	case err != nil:
+		w.Header().Set("Retry-After", "5")
+		writeError(w, http.StatusTooManyRequests, err.Error())
+	case !ok:
+		w.Header().Add("WWW-Authenticate", `Bearer realm="fieldtrie"`)
+		w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
+		writeError(w, http.StatusUnauthorized, "header Authorization: no token or password that is known here; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
+	case !slices.Contains(granted, needs):
+		writeError(w, http.StatusForbidden, fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access", needs))
+	default:
+		return true
+	}
+	return false
+}
+
+// identify returns the scopes of who sent a request. ok is false if nobody knows who.
+func (g *Guard) identify(r *http.Request) (granted []Scope, ok bool, err error) {
+	now := g.now.Load()
+	if len(r.Header["Authorization"]) != 1 {
+		return nil, false, nil
+	}
+	if name, password, ok := r.BasicAuth(); ok {
+		return now.passwords.check(r.Context(), g.work, name, password)
+	}
+	scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return nil, false, nil
+	}
+	granted, ok = now.rules.token(strings.TrimSpace(sent))
+	return granted, ok, nil
+}
+
+func writeError(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": text}) // the client may have gone
+}

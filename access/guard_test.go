@@ -1,0 +1,267 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// privateMux answers with the pattern of what was asked for.
+func privateMux() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "GET /healthz", "GET /readyz", "/api/v1/", "/demo/", "/"} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pattern) })
+	}
+	return mux
+}
+
+// ask sends a request to a path as it stands, with an Authorization header unless it is
+// empty.
+func ask(h http.Handler, method, path, authorization string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func basic(name, password string) string {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.SetBasicAuth(name, password)
+	return r.Header.Get("Authorization")
+}
+
+func TestGuard(t *testing.T) {
+	h := NewGuard(parse(t, sampleText(t))).Handler(privateMux())
+	who := map[string][]Scope{
+		"":                           nil,
+		"Bearer g":                   {ScopeQuery},
+		"bearer  g ":                 {ScopeQuery},
+		"Bearer p":                   {ScopeMetrics},
+		"Bearer b":                   {ScopeQuery, ScopeMetrics},
+		"Bearer n":                   {ScopeBackup},
+		"Bearer x":                   nil,
+		"Bearer":                     nil,
+		"Bearer ":                    nil,
+		"g":                          nil,
+		"Token g":                    nil,
+		"Basic g":                    nil,
+		"Bearer " + hashOf("g"):      nil,
+		basic("ann", "secret"):       {ScopeQuery, ScopeMetrics},
+		basic("ann", "Secret"):       nil,
+		basic("ann", ""):             nil,
+		basic("bob", "secret"):       nil,
+		basic("bob", "pass:wörd"):    {ScopeQuery, ScopeMetrics, ScopeBackup},
+		basic("eve", "secret"):       nil,
+		basic("eve", "pass:wörd"):    nil,
+		basic("", ""):                nil,
+		basic("grafana", "g"):        nil,
+		basic("ann", hashOf("g")):    nil,
+		"Basic " + basic("a", "b"):   nil,
+		basic("ann", "secret") + "x": nil,
+	}
+	needs := map[string]Scope{
+		"/healthz": "", "/readyz": "", "/metrics": ScopeMetrics, "/v1/backup": ScopeBackup,
+		"/api/v1/profile?page=/healthz": ScopeQuery, "/demo/": ScopeQuery, "/nowhere": ScopeQuery, "/": ScopeQuery,
+		"/querier.v1.QuerierService/SelectSeries": ScopeQuery, "/metrics/": ScopeQuery, "/healthz/metrics": ScopeQuery,
+	}
+	for range 2 { // the second time passwords are remembered
+		for authorization, granted := range who {
+			for path, scope := range needs {
+				want := http.StatusOK
+				switch {
+				case scope == "":
+				case granted == nil:
+					want = http.StatusUnauthorized
+				case !slices.Contains(granted, scope):
+					want = http.StatusForbidden
+				}
+				w := ask(h, http.MethodGet, path, authorization)
+				if w.Code != want {
+					t.Errorf("%q for %s: got %d %s, want %d", authorization, path, w.Code, w.Body, want)
+				}
+				if want != http.StatusOK {
+					checkRefusal(t, w, scope)
+				}
+			}
+		}
+	}
+}
+
+// checkRefusal checks what a refusal says.
+func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, scope Scope) {
+	t.Helper()
+	var body map[string]string
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body) != 1 {
+		t.Errorf("body %q: %v", w.Body, err)
+	}
+	schemes := w.Header().Values("WWW-Authenticate")
+	switch w.Code {
+	case http.StatusUnauthorized:
+		if len(schemes) != 2 || !strings.HasPrefix(schemes[0], "Bearer ") || !strings.HasPrefix(schemes[1], "Basic ") {
+			t.Errorf("schemes are %q", schemes)
+		}
+	case http.StatusForbidden:
+		if !strings.Contains(body["error"], "the scope "+string(scope)+" is missing") || schemes != nil {
+			t.Errorf("error %q, schemes %q", body["error"], schemes)
+		}
+	}
+}
+
+// TestPaths checks that no way to write a path gets around the scope of what it leads to.
+func TestPaths(t *testing.T) {
+	mux := privateMux()
+	h := NewGuard(parse(t, sampleText(t))).Handler(mux)
+	for _, path := range []string{
+		"/metrics", "//metrics", "/./metrics", "/api/../metrics", "/api/v1/../../metrics", "/healthz/../metrics", "//healthz//../metrics",
+		"/%6detrics", "/m%65trics", "/%2e/metrics", "/healthz/%2e%2e/metrics", "/healthz%2f..%2fmetrics", "/healthz%2fmetrics", "/metrics%2f", "/metrics%00",
+		"/metrics?x=/healthz", "/metrics;/healthz", "/METRICS", "/v1/backup", "/v1//backup", "/v1%2fbackup", "/v1/%62ackup", "/readyz/../v1/backup",
+		"/v1/backup/../../healthz", "http://other.example/metrics", "http://other.example//v1/backup",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodConnect} {
+			for authorization, granted := range map[string]Scope{"": "", "Bearer g": ScopeQuery, "Bearer p": ScopeMetrics, "Bearer n": ScopeBackup} {
+				w := ask(h, method, path, authorization)
+				if w.Code != http.StatusOK {
+					continue
+				}
+				served, _ := strings.CutPrefix(w.Body.String(), "GET ")
+				needs := map[string]Scope{"/metrics": ScopeMetrics, "/v1/backup": ScopeBackup, "/healthz": "", "/readyz": ""}
+				need, special := needs[served]
+				if !special {
+					need = ScopeQuery
+				}
+				if need != "" && need != granted {
+					t.Errorf("%s %s with %q is served %q", method, path, authorization, served)
+				}
+			}
+		}
+	}
+	for path, want := range map[string]int{"/%6detrics": 200, "//metrics": 307, "/api/../metrics": 307} {
+		if w := ask(h, http.MethodGet, path, "Bearer p"); w.Code != want && w.Code != 301 {
+			t.Errorf("%s: got %d, want %d", path, w.Code, want)
+		}
+		if w := ask(h, http.MethodGet, path, "Bearer g"); w.Code != http.StatusForbidden {
+			t.Errorf("%s without the scope: got %d", path, w.Code)
+		}
+	}
+}
+
+func TestTwoHeaders(t *testing.T) {
+	h := NewGuard(parse(t, sampleText(t))).Handler(privateMux())
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/x", nil)
+	r.Header["Authorization"] = []string{"Bearer g", "Bearer x"}
+	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
+		t.Errorf("got %d", w.Code)
+	}
+}
+
+func TestSetRules(t *testing.T) {
+	g := NewGuard(parse(t, sampleText(t)))
+	h := g.Handler(privateMux())
+	get := func(authorization string) int {
+		return ask(h, http.MethodGet, "/api/v1/x", authorization).Code
+	}
+	if get("Bearer g") != 200 || get(basic("ann", "secret")) != 200 {
+		t.Fatal("the rules do not hold")
+	}
+	if n := len(g.now.Load().passwords.right); n != 1 {
+		t.Errorf("%d passwords are remembered", n)
+	}
+	g.SetRules(parse(t, "users:\n  - name: ann\n    bcrypt: "+bcryptOf(t, "new")))
+	if get("Bearer g") != 401 || get(basic("ann", "secret")) != 401 || get(basic("ann", "new")) != 200 {
+		t.Error("the new rules do not hold")
+	}
+	for i := range 100 {
+		get(basic("ann", fmt.Sprint("wrong", i)))
+		get(basic(fmt.Sprint("nobody", i), "new"))
+	}
+	if n := len(g.now.Load().passwords.right); n != 1 {
+		t.Errorf("%d passwords are remembered", n)
+	}
+	// Without users nobody's password is worth any work.
+	g.SetRules(parse(t, "tokens:\n  - name: a\n    sha256: "+hashOf("a")))
+	g.work.places = nil
+	if get(basic("ann", "new")) != 401 || get("Bearer a") != 200 {
+		t.Error("the rules without users do not hold")
+	}
+}
+
+// TestWorkload checks that passwords that nobody knows yet wait for a place, that all
+// others go on, and that who waits too long or with too many is told to come back.
+func TestWorkload(t *testing.T) {
+	g := NewGuard(parse(t, sampleText(t)))
+	g.work = &workload{places: make(chan struct{}, 1), queue: make(chan struct{}, 2), wait: time.Millisecond}
+	h := g.Handler(privateMux())
+	get := func(authorization string) *httptest.ResponseRecorder {
+		return ask(h, http.MethodGet, "/api/v1/x", authorization)
+	}
+	if w := get(basic("ann", "secret")); w.Code != 200 {
+		t.Fatalf("got %d", w.Code)
+	}
+	g.work.places <- struct{}{} // somebody is at work
+	for _, authorization := range []string{basic("ann", "wrong"), basic("bob", "pass:wörd"), basic("eve", "x")} {
+		if w := get(authorization); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: got %d", authorization, w.Code)
+		}
+	}
+	for _, authorization := range []string{basic("ann", "secret"), "Bearer g"} {
+		if w := get(authorization); w.Code != 200 {
+			t.Errorf("%s: got %d", authorization, w.Code)
+		}
+	}
+	g.work.wait = time.Hour
+	g.work.queue <- struct{}{}
+	g.work.queue <- struct{}{}
+	if w := get(basic("eve", "x")); w.Code != http.StatusTooManyRequests {
+		t.Errorf("too many: got %d", w.Code)
+	}
+	<-g.work.queue
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("gone")
+	cancel(gone)
+	if _, err := g.work.begin(ctx); err != gone {
+		t.Errorf("a client that is gone: %v", err)
+	}
+	<-g.work.places
+	if w := get(basic("bob", "pass:wörd")); w.Code != 200 {
+		t.Errorf("with a place: got %d", w.Code)
+	}
+	if len(g.work.places) != 0 || len(g.work.queue) != 1 {
+		t.Errorf("%d at work, %d wait", len(g.work.places), len(g.work.queue))
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	text := sampleText(t)
+	g := NewGuard(parse(t, text))
+	h := g.Handler(privateMux())
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 20 {
+				name, want := "ann", 200
+				if (i+j)%3 == 0 {
+					name, want = "eve", 401
+				}
+				if w := ask(h, http.MethodGet, "/api/v1/x", basic(name, "secret")); w.Code != want {
+					t.Errorf("%s: got %d %s", name, w.Code, w.Body)
+				}
+				if i == 0 {
+					g.SetRules(parse(t, text))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,122 @@
+package access
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"hash/maphash"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// passwords checks the passwords of the users of some rules, and remembers for each user
+// the one that was right, so that the work is done once and not for each request.
+type passwords struct {
+	users []user
+	index map[string]int // by name
+	seed  maphash.Seed
+	key   [32]byte // of what is remembered, so that it says nothing outside of this process
+
+	mu    sync.Mutex
+	right map[int][sha256.Size]byte // by user
+}
+
+func newPasswords(users []user) *passwords {
+	p := &passwords{users: users, index: map[string]int{}, seed: maphash.MakeSeed(), right: map[int][sha256.Size]byte{}}
+	for i, u := range users {
+		p.index[u.name] = i
+	}
+	_, _ = rand.Read(p.key[:]) // it never fails
+	return p
+}
+
+// check returns the scopes of a user with a password. Nobody learns from the time that it
+// takes whether there is such a user: the password of one who is not there is compared
+// with that of another user, always the same one for a name, as costs may differ.
+func (p *passwords) check(ctx context.Context, work *workload, name, password string) (granted []Scope, ok bool, err error) {
+	if len(p.users) == 0 {
+		return nil, false, nil
+	}
+	i, known := p.index[name]
+	if !known {
+		i = int(maphash.String(p.seed, name) % uint64(len(p.users)))
+	}
+	sum := p.sum(password)
+	if known && p.remembers(i, sum) {
+		return p.users[i].scopes, true, nil
+	}
+	done, err := work.begin(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer done()
+	if known && p.remembers(i, sum) { // while this one waited
+		return p.users[i].scopes, true, nil
+	}
+	if bcrypt.CompareHashAndPassword(p.users[i].hash, []byte(password)) != nil || !known {
+		return nil, false, nil
+	}
+	p.mu.Lock()
+	p.right[i] = sum
+	p.mu.Unlock()
+	return p.users[i].scopes, true, nil
+}
+
+func (p *passwords) sum(password string) (out [sha256.Size]byte) {
+	mac := hmac.New(sha256.New, p.key[:])
+	mac.Write([]byte(password))
+	mac.Sum(out[:0])
+	return out
+}
+
+// remembers reports whether the last right password of a user has the given sum.
+func (p *passwords) remembers(i int, sum [sha256.Size]byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	right, ok := p.right[i]
+	return ok && hmac.Equal(right[:], sum[:])
+}
+
+// workload bounds the work on passwords, of which each takes up to a second of a
+// processor: half of the processors are left to others, and only so many requests wait.
+type workload struct {
+	places chan struct{} // of those at work
+	queue  chan struct{} // and of those that wait
+	wait   time.Duration
+}
+
+var errBusy = errors.New("too many passwords are being checked; try again later")
+
+func newWorkload() *workload {
+	return &workload{
+		places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		queue:  make(chan struct{}, 32),
+		wait:   3 * time.Second,
+	}
+}
+
+// begin waits until there is room for one more, and returns what makes room again. It
+// returns errBusy if that takes too long or too many wait.
+func (w *workload) begin(ctx context.Context) (done func(), err error) {
+	select {
+	case w.queue <- struct{}{}:
+	default:
+		return nil, errBusy
+	}
+	defer func() { <-w.queue }()
+	timer := time.NewTimer(w.wait)
+	defer timer.Stop()
+	select {
+	case w.places <- struct{}{}:
+		return func() { <-w.places }, nil
+	case <-timer.C:
+		return nil, errBusy
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

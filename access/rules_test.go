@@ -1,0 +1,144 @@
+package access
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// hashOf returns what a file has of a token.
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// bcryptOf returns what a file has of a password, made with little work.
+func bcryptOf(t testing.TB, password string) string {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(hash)
+}
+
+const sample = `# who may read
+tokens:
+  - name: grafana
+    sha256: %s
+    scopes: [query]
+  - {name: prometheus, sha256: %s, scopes: [metrics]}
+  - {name: both, sha256: %s}
+  - {name: night, sha256: "%s", scopes: [backup, backup]}
+users:
+  - name: ann
+    bcrypt: %s
+  - name: bob
+    bcrypt: %s
+    scopes: [query, metrics, backup]
+`
+
+func sampleText(t testing.TB) string {
+	return fmt.Sprintf(sample, hashOf("g"), hashOf("p"), strings.ToUpper(hashOf("b")), hashOf("n"), bcryptOf(t, "secret"), strings.Replace(bcryptOf(t, "pass:wörd"), "$2a$", "$2y$", 1))
+}
+
+func parse(t testing.TB, text string) *Rules {
+	t.Helper()
+	r, err := Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestParse(t *testing.T) {
+	r := parse(t, sampleText(t))
+	var got []string
+	for _, x := range r.tokens {
+		got = append(got, fmt.Sprint(x.name, x.scopes))
+	}
+	for _, x := range r.users {
+		got = append(got, fmt.Sprint(x.name, x.scopes))
+	}
+	want := []string{"grafana[query]", "prometheus[metrics]", "both[query metrics]", "night[backup]", "ann[query metrics]", "bob[query metrics backup]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	hash, other, secret := hashOf("a"), hashOf("b"), bcryptOf(t, "a")
+	for text, want := range map[string]string{
+		"":          "no token and no user",
+		"# empty\n": "no token and no user",
+		"tokens:\n": "line 1: tokens is no list with something in it",
+		"tokens:\n  - name: a\n    sha256: " + hash + "\nkeys: 5":                              `line 4: unknown key "keys"; known are tokens, users`,
+		"tokens:\n  - name: a\n    token: abc":                                                 "line 3: a token does not stand here in the clear; write sha256: and what `printf %s TOKEN | sha256sum` prints",
+		"tokens:\n  - name: a\n    sha256: abc":                                                "line 2: token a: sha256 is not the 64 hexadecimal digits",
+		"tokens:\n  - name: a\n    sha256: x" + hash[1:]:                                       "is not the 64 hexadecimal digits",
+		"tokens:\n  - name: a\n    sha256: " + hash + "00":                                     "is not the 64 hexadecimal digits",
+		"tokens:\n  - name: a":                                                                 "line 2: token a: sha256 is not",
+		"tokens:\n  - sha256: " + hash:                                                         `line 2: name "": give it one`,
+		"tokens:\n  - name: a b\n    sha256: " + hash:                                          `line 2: name "a b": give it one of up to 64 bytes, without spaces and colons`,
+		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: a, sha256: " + other + "}":   "line 3: a second token with the name a",
+		"tokens:\n  - {name: a, sha256: " + hash + "}\n  - {name: b, sha256: " + hash + "}":    "line 3: tokens a and b are the same",
+		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes:\n      - all":             `line 5: scopes: "all" is none of query, metrics, backup`,
+		"tokens:\n  - name: a\n    sha256: " + hash + "\n    scopes: []":                       "line 4: scopes is no list with something in it",
+		"users:\n  - name: a\n    password: b":                                                 "line 3: a password does not stand here in the clear; write bcrypt:",
+		"users:\n  - name: a\n    bcrypt: b":                                                   "line 2: user a: bcrypt is no hash of bcrypt; write bcrypt: and what `htpasswd -nB NAME` prints after the colon",
+		"users:\n  - name: a\n    bcrypt: " + secret[:59]:                                      "is no hash of bcrypt",
+		"users:\n  - name: a\n    bcrypt: " + secret[:59] + "=":                                "is no hash of bcrypt",
+		"users:\n  - name: a\n    bcrypt: $1" + secret[2:]:                                     "is no hash of bcrypt",
+		"users:\n  - name: a\n    bcrypt: $2a$15" + secret[6:]:                                 "user a: bcrypt has the cost 15",
+		"users:\n  - name: a:b\n    bcrypt: " + secret:                                         "without spaces and colons",
+		"users:\n  - {name: a, bcrypt: " + secret + "}\n  - {name: a, bcrypt: " + secret + "}": "line 3: a second user with the name a",
+	} {
+		if r, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %+v, %v, want an error with %q", text, r, err, want)
+		}
+	}
+}
+
+// FuzzParse reads any text: it never panics, and rules that it accepts let somebody in,
+// and have names, scopes and hashes that can be used.
+func FuzzParse(f *testing.F) {
+	f.Add("")
+	f.Add(sampleText(f))
+	f.Add("tokens:\n  - name: a\n    token: abc")
+	f.Add("users: [{name: a, bcrypt: \"" + bcryptOf(f, "a") + "\", scopes: [backup]}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := Parse(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if len(r.tokens)+len(r.users) == 0 {
+			t.Error("nobody may come in")
+		}
+		names := map[string]bool{}
+		check := func(kind, name string, granted []Scope) {
+			if name == "" || strings.ContainsAny(name, ": \n") || names[kind+name] || len(granted) == 0 {
+				t.Errorf("%s %q with %q", kind, name, granted)
+			}
+			names[kind+name] = true
+			for _, s := range granted {
+				if !slices.Contains(scopes, s) {
+					t.Errorf("%s %q: scope %q", kind, name, s)
+				}
+			}
+		}
+		for _, x := range r.tokens {
+			check("token", x.name, x.scopes)
+		}
+		for _, u := range r.users {
+			check("user", u.name, u.scopes)
+			if cost, err := bcrypt.Cost(u.hash); err != nil || cost > maxCost {
+				t.Errorf("hash %q: %d, %v", u.hash, cost, err)
+			}
+		}
+	})
+}

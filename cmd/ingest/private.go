@@ -1,0 +1,83 @@
+package main
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/access"
+)
+
+// privateAddress is the private address, and what guards it.
+type privateAddress struct {
+	net.Listener
+	guard       *access.Guard       // nil: it asks nobody who they are
+	certificate *access.Certificate // nil: no TLS
+}
+
+// private returns the private address, of which it reads the files and on which nobody
+// listens yet.
+func (c *config) private(log *slog.Logger) (*privateAddress, error) {
+	var p privateAddress
+	rules, err := c.readAccess()
+	if err != nil {
+		return nil, err
+	}
+	if rules != nil {
+		p.guard = access.NewGuard(rules)
+	}
+	if c.tlsCert == "" {
+		return &p, nil
+	}
+	p.certificate, err = access.LoadCertificate(c.tlsCert, c.tlsKey, func(err error) {
+		if err != nil {
+			log.Error("the certificate stays as it was", "err", err)
+			return
+		}
+		log.Info("certificate read", "file", c.tlsCert)
+	})
+	return &p, err
+}
+
+// listen begins to listen on addr.
+func (p *privateAddress) listen(addr string, log *slog.Logger) error {
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	if p.guard == nil && !loopback(ln.Addr()) {
+		log.Warn("the private address is open to other machines and asks nobody who they are; give it --access FILE, or a --query-listen of this machine alone such as 127.0.0.1:8419", "private", ln.Addr().String())
+	}
+	if p.certificate != nil {
+		ln = tls.NewListener(ln, p.certificate.Config())
+	}
+	p.Listener = ln
+	return nil
+}
+
+// handler returns what the private address serves of mux. The socket in the data
+// directory serves all of it: who may open it may read the data anyway.
+func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
+	if p.guard == nil {
+		return mux
+	}
+	return p.guard.Handler(mux)
+}
+
+// url returns the URL at which a browser on this machine finds it.
+func (p *privateAddress) url() string {
+	u := urlOf(p.Addr())
+	if p.certificate != nil {
+		u = "https" + strings.TrimPrefix(u, "http")
+	}
+	return u
+}
+
+// loopback reports whether only this machine can reach an address.
+func loopback(addr net.Addr) bool {
+	a, err := netip.ParseAddrPort(addr.String())
+	return err == nil && a.Addr().Unmap().IsLoopback()
+}

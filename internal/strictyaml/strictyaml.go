@@ -1,0 +1,210 @@
+// Package strictyaml reads small files of settings in a subset of YAML: mappings, lists,
+// and scalars, which are texts. Anchors, aliases, merge keys, tags, directives, block
+// scalars and further documents are refused, as is a key that stands twice, so that a
+// file says what it seems to say: 0123 is the text "0123", and no is the text "no".
+//
+//	v, err := strictyaml.Read(r)
+//	fields, err := v.Fields("tokens", "users") // other keys are errors
+//	tokens, err := fields["tokens"].Items()    // none if there is no such key
+//
+// All errors say the line.
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+const (
+	maxSize  = 1 << 20 // bytes of a file
+	maxDepth = 8       // lists and mappings within each other
+)
+
+// Value is a mapping, a list or a scalar. The zero Value is one that is not there: it has
+// no fields and no items, and its text is empty.
+type Value struct {
+	line int
+	what string // in errors
+	node ast.Node
+}
+
+// Read reads a file of up to 1 MiB. One without a value is the zero Value.
+func Read(r io.Reader) (Value, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	switch {
+	case err != nil:
+		return Value{}, err
+	case len(data) > maxSize:
+		return Value{}, fmt.Errorf("over %d bytes", maxSize)
+	case !utf8.Valid(data):
+		return Value{}, errors.New("not UTF-8")
+	}
+	tokens := lexer.Tokenize(string(data))
+	if err := check(tokens); err != nil {
+		return Value{}, err
+	}
+	body, err := parse(tokens)
+	if err != nil || body == nil {
+		return Value{}, err
+	}
+	return Value{line: lineOf(body, 1), what: "the file", node: body}, nil
+}
+
+// check refuses what the subset has not. It looks at tokens, since the parser needs time
+// and stack for what is deeply nested.
+func check(tokens token.Tokens) error {
+	refused := map[token.Type]string{
+		token.AnchorType: "an anchor (&)", token.AliasType: "an alias (*)", token.MergeKeyType: "a merge key (<<)",
+		token.TagType: "a tag (!)", token.DirectiveType: "a directive (%)", token.LiteralType: "a block text (|)",
+		token.FoldedType: "a block text (>)", token.MappingKeyType: "a complex key (?)", token.DocumentEndType: "the end of a document (...)",
+	}
+	flow, line, inLine, content := 0, 0, 0, false
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, inLine = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType:
+			inLine++
+		}
+		what := refused[t.Type]
+		switch {
+		case t.Type == token.DocumentHeaderType && content:
+			what = "a second document (---)"
+		case flow > maxDepth || inLine > maxDepth:
+			what = "something that deeply nested"
+		}
+		if what != "" {
+			return fmt.Errorf("line %d: %s is not for this file", line, what)
+		}
+		content = content || t.Type != token.CommentType
+	}
+	return nil
+}
+
+// parse returns what a document holds, nil if that is nothing.
+func parse(tokens token.Tokens) (body ast.Node, err error) {
+	// The parser may panic on what nobody means to write, and a daemon reads its files again
+	// while it runs.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not YAML: %v", p)
+		}
+	}()
+	file, err := parser.Parse(tokens, 0)
+	if x, ok := errors.AsType[yaml.Error](err); ok {
+		line := 1
+		if t := x.GetToken(); t != nil && t.Position != nil {
+			line = t.Position.Line
+		}
+		return nil, fmt.Errorf("line %d: %s", line, x.GetMessage())
+	}
+	if err != nil || len(file.Docs) == 0 {
+		return nil, err
+	}
+	if len(file.Docs) > 1 {
+		return nil, errors.New("a second document is not for this file")
+	}
+	return file.Docs[0].Body, nil
+}
+
+// lineOf returns the line of a node, or before if it is written nowhere.
+func lineOf(n ast.Node, before int) int {
+	if t := n.GetToken(); t != nil && t.Position != nil && t.Position.Line > 0 {
+		return t.Position.Line
+	}
+	return before
+}
+
+// Errorf returns an error that names the line of v.
+func (v Value) Errorf(format string, args ...any) error {
+	return fmt.Errorf("line %d: %w", v.line, fmt.Errorf(format, args...))
+}
+
+// Fields returns the values of a mapping by their keys, which must be known ones.
+func (v Value) Fields(known ...string) (map[string]Value, error) {
+	if v.node == nil {
+		return nil, nil
+	}
+	m, ok := v.node.(*ast.MappingNode)
+	if !ok {
+		return nil, v.Errorf("%s is no mapping with the keys %s", v.what, strings.Join(known, ", "))
+	}
+	fields := make(map[string]Value, len(m.Values))
+	for _, pair := range m.Values {
+		key := pair.Key.GetToken().Value
+		f := Value{line: lineOf(pair.Key, v.line), what: key, node: pair.Value}
+		if !slices.Contains(known, key) {
+			return nil, f.Errorf("unknown key %.40q; known are %s", key, strings.Join(known, ", "))
+		}
+		if _, twice := fields[key]; twice {
+			return nil, f.Errorf("key %s stands here twice", key)
+		}
+		fields[key] = f
+	}
+	return fields, nil
+}
+
+// Items returns the values of a list, of which there must be one at least.
+func (v Value) Items() ([]Value, error) {
+	if v.node == nil {
+		return nil, nil
+	}
+	s, ok := v.node.(*ast.SequenceNode)
+	if !ok || len(s.Values) == 0 {
+		return nil, v.Errorf("%s is no list with something in it", v.what)
+	}
+	items := make([]Value, len(s.Values))
+	for i, n := range s.Values {
+		items[i] = Value{line: v.line, what: "what stands in the list", node: n}
+		if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
+			n = m.Values[0].Key
+		}
+		items[i].line = lineOf(n, v.line)
+	}
+	return items, nil
+}
+
+// Text returns a scalar as it is written, without quotation marks.
+func (v Value) Text() (string, error) {
+	switch n := v.node.(type) {
+	case nil:
+		return "", nil
+	case *ast.StringNode:
+		return n.Value, nil
+	case *ast.NullNode:
+		return "", v.Errorf("%s is empty", v.what)
+	case ast.ScalarNode:
+		return n.GetToken().Value, nil
+	}
+	return "", v.Errorf("%s is no text", v.what)
+}
+
+// Float returns a scalar that is a finite number.
+func (v Value) Float() (float64, error) {
+	text, err := v.Text()
+	if err != nil || text == "" && v.node == nil {
+		return 0, err
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return 0, v.Errorf("%s: %.40q is no number", v.what, text)
+	}
+	return f, nil
+}
