@@ -44,8 +44,8 @@ type SeriesGroup struct {
 
 // Point is what is known of the page views of some time.
 type Point struct {
-	Time       time.Time        `json:"time"`  // when it begins
-	Views      int64            `json:"views"` // profiled, once for each hour in which they sent traces
+	Time       time.Time        `json:"time,omitzero"` // when it begins; absent if it is all the time
+	Views      int64            `json:"views"`         // profiled, once for each hour in which they sent traces
 	Traces     int64            `json:"traces"`
 	Population *Estimate        `json:"population,omitempty"` // page views that these stand for
 	Self       int64            `json:"self_us"`              // with a stack on the main thread, in µs

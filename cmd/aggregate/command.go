@@ -33,6 +33,7 @@ type command struct {
 	output                 string
 	rows                   int
 	data, addr             string
+	tokenFile, ca          string
 	list                   string
 	stats                  bool
 	threads                []string
@@ -42,6 +43,7 @@ type command struct {
 	wasm                   []string
 	diff                   string
 	files                  []string
+	comparing              comparing
 
 	selection query.Selection
 	pick      query.Pick
@@ -58,15 +60,18 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load; also KEY!=VALUE, and KEY=~EXPRESSION or KEY!~EXPRESSION for regular expressions; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only what was received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only what was received before `TIME` (default now)")
-	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list and --stats a table)")
+	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --stats and comparisons a table)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
-	fs.IntVar(&c.rows, "rows", 40, "functions that --format top and --stats show; -1 shows all")
+	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest")
-	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419")
+	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419 or https://USER:PASSWORD@host:8419")
+	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token that the daemon at --addr wants (default $FIELDTRIE_TOKEN)")
+	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the authorities that may vouch for the daemon at --addr (default those of the system)")
 	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases that there is data for, or the threads of files")
 	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
 	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, resource or package (npm)")
 	fs.StringVar(&c.diff, "diff", "", "profile `FILE` to compare with: what is written is the difference")
+	c.comparing.flags(fs)
 	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` whose names replace wasm-function[N]; repeatable")
 	fs.StringArrayVar(&c.threads, "thread", nil, "of files: only the thread with this `NAME`, number or PROCESS/NUMBER; repeatable (default all with samples)")
 	fs.StringVar(&c.profile, "profile", "", "of files: the `SOURCE` or id of the profile to take of a thread that has several")
@@ -133,15 +138,48 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	if fs.Changed("data") && fs.Changed("addr") {
 		return errors.New("--data and --addr: use one of them")
 	}
+	if err := c.checkRemote(); err != nil {
+		return err
+	}
+	if err := c.checkComparing(fs, not); err != nil {
+		return err
+	}
 	if err := c.checkFormat(); err != nil {
 		return err
 	}
-	if f := c.formatName; f != "top" && f != "tree" && !c.stats {
+	if f := c.formatName; f != "top" && f != "tree" && !c.stats && !c.comparesTable() {
 		if err := not("--format "+f, "rows"); err != nil {
 			return err
 		}
 	}
-	return c.checkSelection()
+	if err := c.checkSelection(); err != nil {
+		return err
+	}
+	return c.comparing.check(fs, c.selection, c.times)
+}
+
+// checkComparing refuses what does not go with a comparison of selections.
+func (c *command) checkComparing(fs *pflag.FlagSet, not func(with string, flags ...string) error) error {
+	for _, flag := range selectionFlags {
+		if !fs.Changed(flag) {
+			continue
+		}
+		if len(c.files) > 0 {
+			return fmt.Errorf("--%s compares what is stored; files are compared by --diff FILE", flag)
+		}
+		c.comparing.given = true
+		if err := not("--"+flag, "diff", "list", "stats"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparesTable reports whether a comparison is written as a table or as JSON, and not as
+// a profile that shows a difference.
+func (c *command) comparesTable() bool {
+	f := c.formatName
+	return c.comparing.given && (f == "" || f == "table" || f == "json")
 }
 
 // readsTwice reports whether the command line names standard input more than once.
@@ -156,6 +194,9 @@ func (c *command) readsTwice() bool {
 }
 
 func (c *command) checkFormat() error {
+	if c.comparesTable() {
+		return nil
+	}
 	if c.list != "" || c.stats {
 		if c.formatName != "" && c.formatName != "json" && c.formatName != "table" {
 			what := "--list"
@@ -176,7 +217,7 @@ func (c *command) checkFormat() error {
 	switch f := c.format; {
 	case f.Encode == nil && len(c.files) == 0:
 		return fmt.Errorf("--format %s is in time order, which merged traces of a store have not; name files", f.Name)
-	case f.Encode == nil && c.diff != "", c.diff != "" && !f.Compares:
+	case f.Encode == nil && c.diff != "", (c.diff != "" || c.comparing.given) && !f.Compares:
 		return fmt.Errorf("--format %s can not show a difference; %s can", f.Name,
 			strings.Join(encode.Names(func(f encode.Format) bool { return f.Compares }), ", "))
 	case f.Encode == nil:
@@ -203,22 +244,31 @@ func (c *command) checkSelection() error {
 		}
 		s.Where = append(s.Where, m)
 	}
-	var err error
-	if s.Since, err = query.ParseSince(c.since, c.now); err != nil {
-		return fmt.Errorf("--since: %w", err)
+	times, err := c.times(c.since, c.until)
+	if err != nil {
+		return err
 	}
-	if s.Until, err = query.ParseTime(c.until, c.now); err != nil {
-		return fmt.Errorf("--until: %w", err)
-	}
-	if !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until) {
-		return fmt.Errorf("--since %s is not before --until %s", c.since, c.until)
-	}
+	s.Since, s.Until = times.Since, times.Until
 	// Formats that keep labels get them; the others count each page view once.
 	if c.format.Labels {
 		s.GroupBy = query.AllGroups()
 	}
 	c.selection = s
 	return c.checkPick()
+}
+
+// times reads the two ends of a time, as a selection without anything else.
+func (c *command) times(since, until string) (s query.Selection, err error) {
+	if s.Since, err = query.ParseSince(since, c.now); err != nil {
+		return s, fmt.Errorf("--since: %w", err)
+	}
+	if s.Until, err = query.ParseTime(until, c.now); err != nil {
+		return s, fmt.Errorf("--until: %w", err)
+	}
+	if !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until) {
+		return s, fmt.Errorf("--since %s is not before --until %s", since, until)
+	}
+	return s, nil
 }
 
 // checkPick reads what says how the functions of a profile are shown, but for modules.

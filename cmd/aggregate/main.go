@@ -30,6 +30,8 @@ Examples:
 
   aggregate --page /feed --feature search --since 7d --format top
   aggregate --page /feed --since 30d --stats              percentiles per page view
+  aggregate --page /feed --release B --compare-release A  what changed, and is it noise?
+  aggregate --page /feed --since 7d --compare-since 14d -f svg -o changed.svg
   aggregate --list pages
 
   aggregate -f svg -o flame.svg CPU.*.cpuprofile          all threads of a node program
@@ -105,6 +107,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return c.printCatalog(ctx)
 	case c.timed:
 		return c.printTimed(ctx)
+	case c.comparesTable():
+		return c.printComparison(ctx)
 	}
 	return c.printProfile(ctx)
 }

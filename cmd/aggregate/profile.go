@@ -26,11 +26,8 @@ import (
 func (c *command) source() (query.Source, func() error, error) {
 	nothing := func() error { return nil }
 	if c.addr != "" {
-		r, err := query.NewRemote(c.addr)
-		if err != nil {
-			return nil, nil, usageError{fmt.Errorf("--addr: %w", err)}
-		}
-		return r, nothing, nil
+		r, err := c.remote()
+		return r, nothing, err
 	}
 	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)
@@ -86,6 +83,11 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 		return c.nothingFound(ctx, src)
 	}
 	result.Profile = c.pick.Rewrite(result.Profile)
+	if c.comparing.given {
+		if base, err = c.comparedProfile(ctx, src, result.Profile.Views); err != nil {
+			return err
+		}
+	}
 	return c.write(result, base)
 }
 

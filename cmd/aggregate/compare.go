@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// comparing is what the command line says of a selection to compare with.
+type comparing struct {
+	page, feature, release string
+	labels                 []string
+	since, until           string
+	method                 string
+	minViews               int
+
+	given     bool
+	selection query.Selection
+}
+
+func (c *comparing) flags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.release, "compare-release", "", "say what changed since this `RELEASE`, in ms per page view, and whether it is more than noise")
+	fs.StringVar(&c.since, "compare-since", "", "say what changed since what was received from this `TIME` on")
+	fs.StringVar(&c.until, "compare-until", "", "and before this `TIME` (default --since)")
+	fs.StringArrayVar(&c.labels, "compare-label", nil, "say what differs from the time with `KEY=VALUE`; repeatable")
+	fs.StringVar(&c.page, "compare-page", "", "say what differs from this `PAGE`")
+	fs.StringVar(&c.feature, "compare-feature", "", "say what differs from this `FEATURE`")
+	fs.StringVar(&c.method, "compare-method", "auto", "`METHOD` of comparing: views reads page views again, sums what is summed up of them, auto chooses")
+	fs.IntVar(&c.minViews, "min-views", 100, "page views that each side of a comparison needs")
+}
+
+// selectionFlags name another selection; without one of them nothing is compared.
+var selectionFlags = [...]string{"compare-release", "compare-since", "compare-until", "compare-label", "compare-page", "compare-feature"}
+
+// check reads the flags. sel is what is compared with what they say.
+func (c *comparing) check(fs *pflag.FlagSet, sel query.Selection, parse func(since, until string) (query.Selection, error)) error {
+	for _, flag := range selectionFlags {
+		c.given = c.given || fs.Changed(flag)
+	}
+	if !c.given {
+		for _, flag := range []string{"compare-method", "min-views"} {
+			if fs.Changed(flag) {
+				return fmt.Errorf("--%s is for a comparison; name what to compare with, as by --compare-release", flag)
+			}
+		}
+		return nil
+	}
+	switch query.Method(c.method) {
+	case query.MethodViews, query.MethodSums:
+	case "auto":
+		c.method = string(query.MethodAuto)
+	default:
+		return fmt.Errorf("--compare-method %s: known are auto, views, sums", c.method)
+	}
+	if c.minViews < 2 {
+		return fmt.Errorf("--min-views %d: two at least, or nothing can be said", c.minViews)
+	}
+	c.selection = sel
+	if fs.Changed("compare-page") {
+		c.selection.Page = c.page
+	}
+	if fs.Changed("compare-feature") {
+		c.selection.Feature = c.feature
+	}
+	var where []query.Matcher
+	if c.release != "" {
+		where = append(where, query.Matcher{Key: "release", Op: query.Equal, Value: c.release})
+	}
+	for _, text := range c.labels {
+		m, err := query.ParseMatcher(text)
+		if err != nil {
+			return fmt.Errorf("--compare-label: %w", err)
+		}
+		where = append(where, m)
+	}
+	c.selection.Where = query.Replace(sel.Where, where)
+	if c.since == "" && c.until == "" {
+		return nil
+	}
+	times, err := parse(c.since, c.until)
+	c.selection = c.selection.Before(times.Since, times.Until)
+	return err
+}
+
+// printComparison prints what changed.
+func (c *command) printComparison(ctx context.Context) (err error) {
+	src, done, err := c.source()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	q := query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method)}
+	q.Options.MinViews = c.comparing.minViews
+	got, err := src.Compare(ctx, q)
+	if err != nil {
+		return err
+	}
+	c.warn(got.StatsA.Warnings)
+	c.warn(got.StatsB.Warnings)
+	c.warn(got.Warnings)
+	if got.Views == (compare.Pair{}) && c.formatName != "json" {
+		return c.nothingFound(ctx, src)
+	}
+	err = c.emit(func(w io.Writer) error {
+		if c.formatName == "json" {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(got)
+		}
+		return c.writeComparison(w, q, &got)
+	})
+	if err != nil || c.toStdout() {
+		return err
+	}
+	c.wrote(fmt.Sprintf("comparison of %.0f and %.0f page views", got.Views.A, got.Views.B))
+	return nil
+}
+
+// comparedProfile returns the profile of the other selection, as if it had as many page
+// views as there are in this one.
+func (c *command) comparedProfile(ctx context.Context, src query.Source, views int64) (*trie.Profile, error) {
+	sel := c.comparing.selection
+	sel.GroupBy = c.selection.GroupBy
+	result, err := src.Profile(ctx, sel, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.warn(result.Stats.Warnings)
+	if c.empty(result) {
+		return nil, fmt.Errorf("nothing to compare with was stored%s", sel)
+	}
+	return c.pick.Rewrite(result.Profile).Scale(views), nil
+}
+
+// sideName says what a side is.
+func sideName(s query.Selection) string {
+	text := strings.TrimPrefix(s.String(), " ")
+	if text == "" {
+		text = "everything"
+	}
+	const layout = "2006-01-02 15:04"
+	if !s.Since.IsZero() {
+		text += " from " + s.Since.UTC().Format(layout)
+	}
+	if !s.Until.IsZero() {
+		text += " to " + s.Until.UTC().Format(layout)
+	}
+	return text
+}
+
+func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Comparison) error {
+	fmt.Fprintf(w, "A: %.0f page views %s\nB: %.0f page views %s\n\n", r.Views.A, sideName(q.A), r.Views.B, sideName(q.B))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "STATUS\tCHANGE MS\t\t%\tA\tB\tMIX\tSHARE\tMS PER PAGE VIEW")
+	row := func(name string, x compare.Change, share *float64) {
+		relative, shared := "", ""
+		if x.Relative != nil {
+			relative = fmt.Sprintf("%+.1f", 100**x.Relative)
+		}
+		if share != nil {
+			shared = fmt.Sprintf("%.0f %%", 100**share)
+		}
+		between := ""
+		if e := x.Adjusted; e.Low != nil && e.High != nil {
+			between = fmt.Sprintf("(%+.3f to %+.3f)", *e.Low, *e.High)
+		}
+		fmt.Fprintf(t, "%s\t%+.3f\t%s\t%s\t%.3f\t%.3f\t%+.3f\t%s\t%s\n", x.Status, x.Adjusted.Value, between, relative, x.Mean.A, x.Mean.B, x.Mix, shared, name)
+	}
+	row("JavaScript", r.Total, nil)
+	for _, f := range r.Features {
+		row("feature "+f.Name, f.Change, nil)
+	}
+	shown := r.Functions
+	if c.rows > 0 && len(shown) > c.rows {
+		shown = shown[:c.rows]
+	}
+	for _, f := range shown {
+		name := placeName(f.Place)
+		if f.From != nil {
+			name += ", was " + placeName(*f.From)
+		}
+		row(name, f.Change, f.Share)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	alarms := 0
+	for _, f := range r.Functions {
+		if f.Status.Alarm() {
+			alarms++
+		}
+	}
+	_, err := fmt.Fprintf(w, `
+%d of %d functions changed by more than noise: of such findings at most %.0f %% are
+false. CHANGE is of the mean self time, with a 95 %% interval; B counts as if it had the
+devices and browsers of A, and MIX is what it has by having others.
+Here %s.
+`, alarms, r.Tested, 100*r.FalseDiscovery, r.Note)
+	return err
+}
+
+func placeName(p compare.Place) string {
+	return functionName(query.FunctionReport{Name: p.Name, Resource: p.Resource, Line: p.Line, Column: p.Column})
+}

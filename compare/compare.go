@@ -1,0 +1,278 @@
+// Package compare tells changes of page views from noise.
+//
+// Two selections of page views, the sides A and B, are given as sums: for the page, for
+// each feature and for each function, how much time there was and the sum of its squares,
+// by stratum, which is a kind of page view such as a device class with a browser. That is
+// what rollups keep, so a comparison costs the same however many page views there were.
+//
+// # Estimator
+//
+// B is re-weighted to A's traffic. With w_s the share of A's page views in stratum s, the
+// change is the sum over strata of w_s times the difference of the means of s. What is
+// left of the plain difference of means is the mix effect: what B would have shown with
+// the same code, only because other people came.
+//
+// The variance is the sum of w_s²·(v_A/n_A + v_B/n_B) with the variances v within a
+// stratum (Welch). Where that is larger, both v are replaced by the pooled one: a rare
+// function that a smaller side happens not to have seen shows no variance there, and
+// would be called gone. Intervals and p-values are those of Student's t with the degrees
+// of freedom of Welch and Satterthwaite.
+//
+// # False alarms
+//
+// Functions are tested together by the procedure of Benjamini and Hochberg, with weights
+// by which those that take much of the page's time need less evidence; features too, and
+// the page's total is one test. These three share [Options.FalseDiscovery]: a fifth
+// for the total, a fifth for features and the rest for functions, so that a comparison in
+// which nothing changed shows anything at all with at most that probability. Only
+// functions that were seen often enough are tested, on both sides together, which says
+// nothing about a difference between them.
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Amount is what the page views of one stratum spent on one thing. Page views in which it
+// was not seen count as 0 in means: their number is that of the stratum's views less Seen.
+type Amount struct {
+	Seen float64 // page views in which it was seen; may be unknown (0) where Sum > 0
+	Sum  float64 // ms
+	// Squares is the sum over page views of the square of each one's time, ms². 0 where
+	// Sum > 0 means that it is not known; then there is a change, but no interval and no alarm.
+	Squares float64
+}
+
+// vague reports whether it is not known how the time varies.
+func (a Amount) vague() bool { return a.Sum > 0 && a.Squares == 0 }
+
+func (a Amount) plus(b Amount) Amount {
+	return Amount{a.Seen + b.Seen, a.Sum + b.Sum, a.Squares + b.Squares}
+}
+
+// Function is what page views spent in one function.
+type Function struct {
+	Frame trie.Frame
+	// Self is its own time by stratum. One Amount where there are several strata is that of
+	// all of them together; then the function can not be corrected for the traffic mix.
+	Self  []Amount
+	Total float64 // ms in all views, with what it called
+	Reach float64 // page views in which it was on a stack
+}
+
+// Feature is what page views spent in one feature.
+type Feature struct {
+	Name string
+	Time []Amount // by stratum, as Function.Self
+}
+
+// Side is one selection. All slices are by stratum: the same strata, in the same order, on
+// both sides. What is missing at the end of a slice counts as 0.
+type Side struct {
+	Views     []float64 // page views
+	Time      []Amount  // all of the page view
+	Features  []Feature
+	Functions []Function // each once; their self times are parts of Time
+}
+
+// Input is what is compared. A is what was before, B what came after.
+type Input struct {
+	Strata []trie.Labels
+	A, B   Side
+}
+
+// Options say how to compare. The zero value stands for the defaults.
+type Options struct {
+	MinViews       int     // page views that a side must have: 100
+	FalseDiscovery float64 // share of false alarms among alarms: 0.05
+	// Lines is how far a function may be from where the others of its file went and still
+	// be the same for sure: 50. It is a fifth for functions that have no name.
+	Lines     int
+	MinSeen   int // page views in which a thing must have been seen, on both sides together, to be tested: 10
+	Functions int // how many functions are listed: 500
+}
+
+func (o Options) withDefaults() Options {
+	set := func(p *int, v int) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	set(&o.MinViews, 100)
+	set(&o.Lines, 50)
+	set(&o.MinSeen, 10)
+	set(&o.Functions, 500)
+	if !(o.FalseDiscovery > 0 && o.FalseDiscovery < 1) {
+		o.FalseDiscovery = 0.05
+	}
+	return o
+}
+
+// The shares of [Options.FalseDiscovery] that the total and the features have of it.
+const (
+	totalShare   = 0.2
+	featureShare = 0.2
+)
+
+// Compare says what changed from A to B. Sums that are negative or not numbers count as 0.
+func Compare(in Input, o Options) Result {
+	o = o.withDefaults()
+	c := newComparison(in, o)
+	r := Result{
+		Views:          Pair{sum(in.A.Views), sum(in.B.Views)},
+		MinViews:       o.MinViews,
+		FalseDiscovery: o.FalseDiscovery,
+		Method:         "Welch, from sums of squares by stratum",
+		Uncovered:      finite(c.uncovered),
+		Strata:         c.report(in),
+	}
+	r.Enough = c.enough()
+	r.Warnings = c.warnings(r)
+	r.Total, _ = c.change(in.A.Time, in.B.Time)
+	r.Features = c.features(in)
+	functions := c.functions(in)
+	c.decide(&r, functions)
+	r.list(functions, o.Functions)
+	return r
+}
+
+func (c *comparison) features(in Input) []FeatureChange {
+	type both struct{ a, b []Amount }
+	byName := map[string]*both{}
+	var names []string
+	at := func(name string) *both {
+		if byName[name] == nil {
+			byName[name] = &both{}
+			names = append(names, name)
+		}
+		return byName[name]
+	}
+	for _, f := range in.A.Features {
+		at(f.Name).a = f.Time
+	}
+	for _, f := range in.B.Features {
+		at(f.Name).b = f.Time
+	}
+	slices.Sort(names)
+	out := []FeatureChange{}
+	for _, name := range names {
+		change, _ := c.change(byName[name].a, byName[name].b)
+		out = append(out, FeatureChange{Name: name, Change: change})
+	}
+	return out
+}
+
+func (c *comparison) functions(in Input) []FunctionChange {
+	pairs := match(in.A.Functions, in.B.Functions, c.o.Lines)
+	out := make([]FunctionChange, len(pairs))
+	for i, p := range pairs {
+		var none Function
+		a, b, f := &none, &none, &out[i]
+		if p.a >= 0 {
+			a = &in.A.Functions[p.a]
+			f.Place = placeOf(a.Frame)
+		}
+		if p.b >= 0 {
+			b = &in.B.Functions[p.b]
+			f.Place = placeOf(b.Frame)
+		}
+		if p.a >= 0 && p.b >= 0 && a.Frame != b.Frame {
+			f.From = new(placeOf(a.Frame))
+		}
+		f.moved = p.moved
+		f.Change, f.Unadjusted = c.change(a.Self, b.Self)
+		f.TotalMean = Pair{ratio(a.Total, c.all.a), ratio(b.Total, c.all.b)}
+		f.Reach = Pair{positive(a.Reach), positive(b.Reach)}
+	}
+	return out
+}
+
+// decide fills in what depends on all tests together.
+func (c *comparison) decide(r *Result, functions []FunctionChange) {
+	changes := []*Change{&r.Total}
+	c.discover(changes, totalShare)
+	rest := 1 - totalShare
+	if len(r.Features) > 0 {
+		changes = changes[:0]
+		for i := range r.Features {
+			changes = append(changes, &r.Features[i].Change)
+		}
+		c.discover(changes, featureShare)
+		rest -= featureShare
+	}
+	changes = changes[:0]
+	for i := range functions {
+		changes = append(changes, &functions[i].Change)
+	}
+	r.Tested = c.discover(changes, rest)
+	for i := range functions {
+		f := &functions[i]
+		if f.Status == WithinNoise && f.moved {
+			f.Status = Moved
+		}
+		f.Share = r.share(f.Change.Adjusted.Value)
+	}
+	slices.SortStableFunc(r.Features, func(x, y FeatureChange) int { return cmp.Compare(y.size(), x.size()) })
+}
+
+// discover sets q and status of a family of tests, which has a share of the false
+// discoveries, and returns how many were tested.
+func (c *comparison) discover(family []*Change, share float64) (tested int) {
+	var p, time []float64
+	for _, x := range family {
+		if x.tested {
+			p, time = append(p, x.P), append(time, x.Mean.A*c.all.a+x.Mean.B*c.all.b)
+		}
+	}
+	weight := weights(time)
+	q := adjust(p, weight)
+	for _, x := range family {
+		x.Q = 1
+		w := 1.0
+		if x.tested {
+			x.Q = min(q[tested]/share, 1)
+			w = weight[tested]
+			tested++
+		}
+		alone := min(c.o.FalseDiscovery*share*w/float64(max(len(p), 1)), 1)
+		x.Detectable = finite((math.Sqrt2*math.Erfcinv(alone) + zPower) * x.err)
+		x.Status = c.status(x)
+	}
+	return tested
+}
+
+// zPower is the quantile 0.9 of the normal distribution: how many standard errors beyond
+// the threshold a change must be to be found nine times of ten.
+const zPower = 1.2815515655446004
+
+func (c *comparison) status(x *Change) Status {
+	switch {
+	case !c.enough():
+		return TooFew
+	case !x.tested || x.Q > c.o.FalseDiscovery:
+		return WithinNoise
+	case x.only == onlyA:
+		return Gone
+	case x.only == onlyB:
+		return New
+	case x.Adjusted.Value > 0:
+		return Slower
+	}
+	return Faster
+}
+
+func (c *comparison) warnings(r Result) (out []string) {
+	if !r.Enough {
+		out = append(out, fmt.Sprintf("too few page views: %d are needed on each side in kinds of traffic that both have, A has %.0f and B has %.0f of these",
+			c.o.MinViews, c.covered.a, c.covered.b))
+	}
+	if c.uncovered > 0.01 {
+		out = append(out, fmt.Sprintf("%.0f %% of A's page views are of traffic that B has hardly any of; the changes are without them", 100*c.uncovered))
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package simulate
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Scenario says how two releases are drawn and compared.
+type Scenario struct {
+	ViewsA, ViewsB int
+	A, B           []Device // in the same order
+	Sigma          float64  // spread of the logarithm of the machine's speed
+	Runs           int
+	Seed           uint64 // runs with the same seed are the same
+}
+
+// draw returns the two releases of a run.
+func (s Scenario) draw(p *Page, run int) (a, b Release) {
+	rng := rand.New(rand.NewPCG(s.Seed, uint64(run)))
+	a = p.Draw(rng, s.ViewsA, s.A, s.Sigma)
+	return a, p.Draw(rng, s.ViewsB, s.B, s.Sigma)
+}
+
+// Input returns what is compared of two releases of one page.
+func Input(a, b Release, by By) compare.Input {
+	return compare.Input{Strata: a.Strata(by), A: a.Side(by), B: b.Side(by)}
+}
+
+// Alarms says in what share of runs without a change something was called changed.
+type Alarms struct {
+	Any, Total, Features, Functions float64
+	Tested                          float64 // functions that were tested, mean of the runs
+}
+
+// Alarms compares two releases that are the same but for their page views, by each kind of
+// strata, and returns the alarms in that order.
+func (s Scenario) Alarms(p *Page, by ...By) []Alarms {
+	out := make([]Alarms, len(by))
+	each := 1 / float64(s.Runs)
+	for run := range s.Runs {
+		a, b := s.draw(p, run)
+		for i := range by {
+			r := compare.Compare(Input(a, b, by[i]), compare.Options{})
+			x := &out[i]
+			// Alarms are sorted to the front.
+			total := r.Total.Status.Alarm()
+			features := len(r.Features) > 0 && r.Features[0].Status.Alarm()
+			functions := len(r.Functions) > 0 && r.Functions[0].Status.Alarm()
+			for to, alarm := range map[*float64]bool{&x.Total: total, &x.Features: features, &x.Functions: functions, &x.Any: total || features || functions} {
+				if alarm {
+					*to += each
+				}
+			}
+			x.Tested += each * float64(r.Tested)
+		}
+	}
+	return out
+}
+
+// Power says how well a planted change of one function was found.
+type Power struct {
+	Function   int
+	Found      float64 // share of runs in which it was called slower
+	Variation  float64 // coefficient of variation of its self time over page views, within strata
+	Detectable float64 // the relative change that nine of ten runs would find
+	False      float64 // share of the other functions among those that were called changed, mean of the runs
+}
+
+// Power plants a slowdown in B, in one function at a time.
+func (s Scenario) Power(p *Page, by By, functions []int, factor float64) []Power {
+	out := make([]Power, len(functions))
+	for run := range s.Runs {
+		a, b := s.draw(p, run)
+		in := Input(a, b, by)
+		for i, f := range functions {
+			undo := b.Slow(&in.B, by, f, factor)
+			r := compare.Compare(in, compare.Options{})
+			undo()
+			out[i].Function = f
+			out[i].add(&r, p.Functions[f], 1/float64(s.Runs))
+		}
+	}
+	return out
+}
+
+// add adds a run that counts each of all.
+func (x *Power) add(r *compare.Result, planted trie.Frame, each float64) {
+	alarms, found := 0.0, 0.0
+	for k := range r.Functions {
+		c := &r.Functions[k]
+		if c.Status.Alarm() {
+			alarms++
+		}
+		if (trie.Frame{Name: c.Name, Resource: c.Resource, Line: c.Line, Column: c.Column}) != planted {
+			continue
+		}
+		if c.Status == compare.Slower {
+			found = 1
+		}
+		if c.Mean.A > 0 && c.Adjusted.High != nil {
+			err := (*c.Adjusted.High - c.Adjusted.Value) / 1.96
+			x.Variation += each * err / c.Mean.A / math.Sqrt(1/r.Views.A+1/r.Views.B)
+			x.Detectable += each * c.Detectable / c.Mean.A
+		}
+	}
+	x.Found += each * found
+	if alarms > 0 {
+		x.False += each * (alarms - found) / alarms
+	}
+}

@@ -1,0 +1,321 @@
+// Package simulate draws releases from real page views, to see what a comparison finds and
+// how often it raises a false alarm.
+//
+// A page view of a release is one of the real ones, drawn with replacement, so that its
+// functions take time together as they do in reality. All its times are multiplied by the
+// factor of its device class and by a log-normal factor with mean 1 for how fast the
+// machine was just then. A change is planted by multiplying the self time of one function.
+// Each script of a page stands for a feature.
+//
+// A page view is not made: what a release sums up to follows from how often each real view
+// was drawn on each device class, and from the sums of the factors and of their squares.
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Device is a class of devices.
+type Device struct {
+	Name   string
+	Factor float64 // by which its page views take longer
+	Share  float64 // of page views; all shares sum to 1
+}
+
+// Devices returns the device classes that are simulated unless others are asked for.
+func Devices() []Device {
+	return []Device{{"desktop", 1, 0.4}, {"mobile-high", 2, 0.4}, {"mobile-low", 4, 0.2}}
+}
+
+// Page is the real page views of one page, or of several, by what they spent where.
+type Page struct {
+	Name      string
+	Functions []trie.Frame // the heaviest first
+	Mean      []float64    // by function: ms of a real page view
+	views     []view
+	groups    []string // of views: the pages that they are of
+	scripts   []string // features
+	scriptOf  []int    // by function
+}
+
+// view is one real page view.
+type view struct {
+	group int
+	spent []spent // by function, only those that have self time
+	all   float64 // ms
+	in    []float64
+}
+
+type spent struct {
+	function int
+	ms       float64
+}
+
+// NewPage reads the real page views of a page, one trace each.
+func NewPage(name string, traces []*trie.Trace) (*Page, error) {
+	p := &Page{Name: name, groups: []string{name}}
+	at := map[trie.Frame]int{}
+	for _, t := range traces {
+		b := rollup.NewBuilder(name, trie.New(), rollup.Limits{Functions: 1 << 20})
+		t.Context.Page = name
+		b.Begin(1)
+		b.Add(t)
+		b.End()
+		rec, err := b.Record()
+		if err != nil {
+			return nil, fmt.Errorf("page %s: %w", name, err)
+		}
+		var v view
+		for _, release := range rec.Functions {
+			for i := range release.Of {
+				frame := b.Stacks().FrameOf(release.Of[i].Frame)
+				v.spent = append(v.spent, spent{p.number(at, frame), float64(release.Of[i].Self.Sum) / 1000})
+			}
+		}
+		p.views = append(p.views, v)
+	}
+	p.finish()
+	return p, nil
+}
+
+// Mix returns the page views of all pages as those of one. A function that several pages
+// have is one.
+func Mix(name string, pages []*Page) *Page {
+	out := &Page{Name: name}
+	at := map[trie.Frame]int{}
+	for g, p := range pages {
+		out.groups = append(out.groups, p.Name)
+		for _, v := range p.views {
+			x := view{group: g}
+			for _, s := range v.spent {
+				x.spent = append(x.spent, spent{out.number(at, p.Functions[s.function]), s.ms})
+			}
+			out.views = append(out.views, x)
+		}
+	}
+	out.finish()
+	return out
+}
+
+func (p *Page) number(at map[trie.Frame]int, f trie.Frame) int {
+	i, ok := at[f]
+	if !ok {
+		i = len(p.Functions)
+		at[f] = i
+		p.Functions = append(p.Functions, f)
+	}
+	return i
+}
+
+// finish sorts functions by their time and sums up what views have of each script.
+func (p *Page) finish() {
+	mean := make([]float64, len(p.Functions))
+	order := make([]int, len(p.Functions))
+	for _, v := range p.views {
+		for _, s := range v.spent {
+			mean[s.function] += s.ms / float64(len(p.views))
+		}
+	}
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(mean[j], mean[i]) })
+	place := make([]int, len(order))
+	old, scripts := p.Functions, map[string]int{}
+	p.Functions = make([]trie.Frame, len(old))
+	p.Mean = make([]float64, len(old))
+	p.scriptOf = make([]int, len(old))
+	for to, from := range order {
+		place[from] = to
+		p.Functions[to], p.Mean[to] = old[from], mean[from]
+		script := old[from].Resource
+		if _, ok := scripts[script]; !ok {
+			scripts[script] = len(p.scripts)
+			p.scripts = append(p.scripts, script)
+		}
+		p.scriptOf[to] = scripts[script]
+	}
+	for i := range p.views {
+		v := &p.views[i]
+		v.in = make([]float64, len(p.scripts))
+		for k := range v.spent {
+			s := &v.spent[k]
+			s.function = place[s.function]
+			v.all += s.ms
+			v.in[p.scriptOf[s.function]] += s.ms
+		}
+	}
+}
+
+// Release is a number of page views that were drawn.
+type Release struct {
+	page    *Page
+	devices []Device
+	drawn   [][]drawn // by device and real view
+}
+
+// drawn sums up the page views of one real view on one device class.
+type drawn struct {
+	views, factors, squares float64
+}
+
+func (d drawn) amount(ms float64) compare.Amount {
+	if ms == 0 {
+		return compare.Amount{}
+	}
+	return compare.Amount{Seen: d.views, Sum: d.factors * ms, Squares: d.squares * ms * ms}
+}
+
+// Draw draws page views; sigma is the spread of the logarithm of the machine's speed.
+func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64) Release {
+	r := Release{p, devices, make([][]drawn, len(devices))}
+	for d := range devices {
+		r.drawn[d] = make([]drawn, len(p.views))
+	}
+	for range views {
+		u, d := rng.Float64(), 0
+		for u >= devices[d].Share && d < len(devices)-1 {
+			u -= devices[d].Share
+			d++
+		}
+		factor := devices[d].Factor * math.Exp(sigma*rng.NormFloat64()-sigma*sigma/2)
+		x := &r.drawn[d][rng.IntN(len(p.views))]
+		x.views++
+		x.factors += factor
+		x.squares += factor * factor
+	}
+	return r
+}
+
+// By says what strata page views are told apart by.
+type By struct{ Device, Page bool }
+
+func (r Release) strata(by By) (n int, of func(device, group int) int) {
+	n, devices := 1, 1
+	if by.Device {
+		devices = len(r.devices)
+	}
+	n = devices
+	if by.Page {
+		n *= len(r.page.groups)
+	}
+	return n, func(device, group int) int {
+		s := 0
+		if by.Page {
+			s = group * devices
+		}
+		if by.Device {
+			s += device
+		}
+		return s
+	}
+}
+
+// Strata returns the labels of the strata, in the order of those of [Release.Side].
+func (r Release) Strata(by By) []trie.Labels {
+	n, of := r.strata(by)
+	out := make([]trie.Labels, n)
+	for d := range r.devices {
+		for g := range r.page.groups {
+			var pairs []string
+			if by.Device {
+				pairs = append(pairs, "device", r.devices[d].Name)
+			}
+			if by.Page {
+				pairs = append(pairs, "page", r.page.groups[g])
+			}
+			out[of(d, g)] = trie.MakeLabels(pairs...)
+		}
+	}
+	return out
+}
+
+// Side returns what the release sums up to, by strata.
+func (r Release) Side(by By) compare.Side {
+	n, of := r.strata(by)
+	p := r.page
+	s := compare.Side{Views: make([]float64, n), Time: make([]compare.Amount, n)}
+	amounts := make([]compare.Amount, n*(len(p.Functions)+len(p.scripts)))
+	next := func() []compare.Amount {
+		out := amounts[:n:n]
+		amounts = amounts[n:]
+		return out
+	}
+	for _, f := range p.Functions {
+		s.Functions = append(s.Functions, compare.Function{Frame: f, Self: next()})
+	}
+	for _, name := range p.scripts {
+		s.Features = append(s.Features, compare.Feature{Name: name, Time: next()})
+	}
+	for d := range r.devices {
+		for v, x := range r.drawn[d] {
+			if x.views == 0 {
+				continue
+			}
+			viewed, to := &p.views[v], of(d, p.views[v].group)
+			s.Views[to] += x.views
+			plus(&s.Time[to], x.amount(viewed.all))
+			for _, sp := range viewed.spent {
+				f := &s.Functions[sp.function]
+				plus(&f.Self[to], x.amount(sp.ms))
+				f.Total += x.factors * sp.ms
+				f.Reach += x.views
+			}
+			for i, ms := range viewed.in {
+				plus(&s.Features[i].Time[to], x.amount(ms))
+			}
+		}
+	}
+	return s
+}
+
+// Slow changes s, the release's side by the same strata, to what it is if the self time of a
+// function is multiplied by the factor. It returns what takes that back.
+func (r Release) Slow(s *compare.Side, by By, function int, factor float64) (undo func()) {
+	n, of := r.strata(by)
+	p := r.page
+	self, script := make([]compare.Amount, n), make([]compare.Amount, n)
+	all := slices.Clone(s.Time)
+	feature := p.scriptOf[function]
+	copy(script, s.Features[feature].Time)
+	copy(self, s.Functions[function].Self)
+	was := [...][]compare.Amount{s.Functions[function].Self, s.Features[feature].Time, s.Time}
+	for i := range self {
+		self[i].Sum *= factor
+		self[i].Squares *= factor * factor
+	}
+	for v := range p.views {
+		viewed := &p.views[v]
+		i := slices.IndexFunc(viewed.spent, func(x spent) bool { return x.function == function })
+		if i < 0 {
+			continue
+		}
+		more := viewed.spent[i].ms * (factor - 1)
+		for d := range r.devices {
+			x, to := r.drawn[d][v], of(d, viewed.group)
+			for _, c := range []struct {
+				to *compare.Amount
+				ms float64
+			}{{&all[to], viewed.all}, {&script[to], viewed.in[feature]}} {
+				c.to.Sum += x.factors * more
+				c.to.Squares += x.squares * more * (2*c.ms + more)
+			}
+		}
+	}
+	s.Functions[function].Self, s.Features[feature].Time, s.Time = self, script, all
+	return func() { s.Functions[function].Self, s.Features[feature].Time, s.Time = was[0], was[1], was[2] }
+}
+
+func plus(to *compare.Amount, x compare.Amount) {
+	to.Seen += x.Seen
+	to.Sum += x.Sum
+	to.Squares += x.Squares
+}

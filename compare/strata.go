@@ -1,0 +1,147 @@
+package compare
+
+import "math"
+
+// both is a number of each side.
+type both struct{ a, b float64 }
+
+// comparison has what all estimates need: the strata as they are used.
+type comparison struct {
+	o         Options
+	cellOf    []int  // by stratum: the cell that it is in, -1 if it is left out
+	views     []both // by cell
+	weight    []float64
+	covered   both // page views in cells
+	all       both
+	uncovered float64
+	pooled    int       // the cell of pooled strata, -1 if there is none
+	cells     []amounts // scratch
+}
+
+const (
+	// ownViews is how many page views a stratum needs on each side to be compared by
+	// itself: fewer do not tell a variance.
+	ownViews = 30
+	// similar is by what factor the shares of a small stratum may differ for it to be
+	// pooled. More would bring the traffic mix back in through the pool.
+	similar = 3
+)
+
+// newComparison decides what becomes of each stratum: one with enough views on both sides
+// is a cell, one that is small on both or has similar shares joins the pool, and one that
+// is large on one side and all but missing on the other can not be compared.
+func newComparison(in Input, o Options) *comparison {
+	n := max(len(in.Strata), len(in.A.Views), len(in.B.Views))
+	c := &comparison{o: o, cellOf: make([]int, n), pooled: -1}
+	c.all = both{sum(in.A.Views), sum(in.B.Views)}
+	enough := float64(min(ownViews, o.MinViews))
+	pool := both{}
+	for s := range n {
+		v := both{at(in.A.Views, s), at(in.B.Views, s)}
+		shareA, shareB := ratio(v.a, c.all.a), ratio(v.b, c.all.b)
+		c.cellOf[s] = -1
+		switch {
+		case v.a >= enough && v.b >= enough:
+			c.cellOf[s] = len(c.views)
+			c.views = append(c.views, v)
+		case max(v.a, v.b) < enough || max(shareA, shareB) <= similar*min(shareA, shareB):
+			c.cellOf[s] = math.MaxInt
+			pool = both{pool.a + v.a, pool.b + v.b}
+		}
+	}
+	to := -1
+	if pool.a >= enough && pool.b >= enough {
+		to, c.pooled = len(c.views), len(c.views)
+		c.views = append(c.views, pool)
+	}
+	for s, cell := range c.cellOf {
+		if cell == math.MaxInt {
+			c.cellOf[s] = to
+		}
+	}
+	for _, v := range c.views {
+		c.covered = both{c.covered.a + v.a, c.covered.b + v.b}
+	}
+	for _, v := range c.views {
+		c.weight = append(c.weight, v.a/c.covered.a)
+	}
+	c.cells = make([]amounts, len(c.views))
+	if c.all.a > 0 {
+		c.uncovered = 1 - c.covered.a/c.all.a
+	}
+	return c
+}
+
+// enough reports whether there are as many page views as are needed on both sides.
+func (c *comparison) enough() bool {
+	return min(c.covered.a, c.covered.b) >= float64(c.o.MinViews)
+}
+
+func (c *comparison) report(in Input) []Stratum {
+	out := make([]Stratum, len(c.cellOf))
+	for s, cell := range c.cellOf {
+		v := Pair{at(in.A.Views, s), at(in.B.Views, s)}
+		x := Stratum{
+			Labels: map[string]string{}, Views: v, Use: StratumOwn,
+			Share: Pair{ratio(v.A, c.all.a), ratio(v.B, c.all.b)},
+			Mean:  Pair{ratio(amountAt(in.A.Time, s).Sum, v.A), ratio(amountAt(in.B.Time, s).Sum, v.B)},
+		}
+		if s < len(in.Strata) {
+			for _, l := range in.Strata[s] {
+				x.Labels[l.Key] = l.Value
+			}
+		}
+		switch {
+		case cell < 0:
+			x.Use = StratumLeftOut
+		case cell == c.pooled:
+			x.Use = StratumPooled
+		}
+		out[s] = x
+	}
+	return out
+}
+
+// positive returns v, or 0 if it is negative, not a number or too large to be squared.
+func positive(v float64) float64 {
+	if v > 0 && v < 1e100 {
+		return v
+	}
+	return 0
+}
+
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// ratio returns v by n, or 0 without any n.
+func ratio(v, n float64) float64 {
+	if n <= 0 {
+		return 0
+	}
+	return finite(positive(v) / n)
+}
+
+func at(v []float64, i int) float64 {
+	if i < len(v) {
+		return positive(v[i])
+	}
+	return 0
+}
+
+func amountAt(v []Amount, i int) Amount {
+	if i < len(v) {
+		return Amount{positive(v[i].Seen), positive(v[i].Sum), positive(v[i].Squares)}
+	}
+	return Amount{}
+}
+
+func sum(v []float64) (total float64) {
+	for i := range v {
+		total += at(v, i)
+	}
+	return total
+}

@@ -1,0 +1,118 @@
+package query
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+func description(t *testing.T) *openapi3.T {
+	t.Helper()
+	data, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// The description has the paths that are served, and their parameters, and no others.
+func TestOpenAPIPaths(t *testing.T) {
+	doc := description(t)
+	described := doc.Paths.Map()
+	for path, e := range endpoints() {
+		path = strings.TrimSuffix(path, "{$}")
+		item := described[path]
+		if item == nil || item.Get == nil {
+			t.Errorf("%s is not described", path)
+			continue
+		}
+		delete(described, path)
+		var names []string
+		for _, p := range item.Get.Parameters {
+			names = append(names, p.Value.Name)
+		}
+		want := slices.Sorted(slices.Values(e.parameters))
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("%s: described are %v, known are %v", path, names, want)
+		}
+	}
+	delete(described, "/api/v1/openapi.yaml")
+	for path := range described {
+		t.Errorf("%s is described and not served", path)
+	}
+	formats := doc.Components.Parameters["format"].Value.Schema.Value.Enum
+	for i, name := range profileFormats() {
+		if i >= len(formats) || formats[i] != name {
+			t.Errorf("formats: described are %v, known are %v", formats, profileFormats())
+			break
+		}
+	}
+}
+
+// What is answered is what is described: each field has its type, and none is left out.
+func TestOpenAPIAnswers(t *testing.T) {
+	doc := description(t)
+	l, _ := rolledField(t, 600)
+	h := Handler(l, Options{Now: fixedNow})
+	selection := "page=/feed&since=7d"
+	for _, target := range []string{
+		"/api/v1/pages?", "/api/v1/pages?label=device=~mobile.*", "/api/v1/features?" + selection, "/api/v1/releases?" + selection, "/api/v1/coverage?", "/api/v1/coverage?page=/nowhere",
+		"/api/v1/labels?" + selection, "/api/v1/labels?key=device", "/api/v1/catalog?",
+		"/api/v1/series?" + selection, "/api/v1/series?" + selection + "&group_by=feature,device&step=3h&histogram=true", "/api/v1/series?step=all&coverage=true",
+		"/api/v1/series?" + selection + "&label=visibility=hidden", "/api/v1/series?" + selection + "&step=10m",
+		"/api/v1/stats?" + selection, "/api/v1/top?" + selection + "&limit=2", "/api/v1/top?sort=reach&label=device=mobile-low",
+		"/api/v1/tree?" + selection, "/api/v1/tree?compare_release=r1&release=r2&max_nodes=1", "/api/v1/callers?name=render", "/api/v1/callees?name=main&line=7",
+		"/api/v1/compare?release=r2&compare_release=r1", "/api/v1/compare?release=r2&compare_release=r9&method=sums", "/api/v1/compare?page=/x&compare_page=/y",
+		"/api/v1/profile?format=json", "/api/v1/profile?format=svg", "/api/v1/profile?format=csv&rows=3", "/api/v1/profile?", "/api/v1/profile?format=folded",
+		"/pprof/profile?page=/feed&since=24h&seconds=30", "/pprof/?",
+		"/api/v1/pages?pge=x", "/api/v1/tree?root=xyz", "/api/v1/tree?root=12", "/api/v1/callers?", "/api/v1/compare?", "/api/v1/series?step=1s&since=300d",
+		"/api/v1/series?label=navigation=reload", "/api/v1/stats?label=visibility=hidden", "/api/v1/top?limit=0", "/api/v1/top?sort=name", "/api/v1/series?histogram=si",
+		"/api/v1/pages?label=page=~(", "/api/v1/series?step=-1h", "/api/v1/compare?compare_release=x&method=guess", "/api/v1/pages?since=tomorrow",
+	} {
+		u, err := url.Parse(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+		response := doc.Paths.Value(u.Path).Get.Responses.Status(w.Code)
+		if response == nil {
+			t.Errorf("%s: status %d is not described: %s", target, w.Code, w.Body)
+			continue
+		}
+		media, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+		content := response.Value.Content.Get(media)
+		if content == nil {
+			t.Errorf("%s: %s is not described", target, media)
+			continue
+		}
+		if w.Code == http.StatusOK && w.Header().Get("ETag") == "" {
+			t.Errorf("%s: no ETag", target)
+		}
+		if media != "application/json" {
+			continue
+		}
+		d := json.NewDecoder(bytes.NewReader(w.Body.Bytes()))
+		var v any
+		if err := d.Decode(&v); err != nil {
+			t.Errorf("%s: %v", target, err)
+		} else if err := content.Schema.Value.VisitJSON(v, openapi3.MultiErrors()); err != nil {
+			t.Errorf("%s: %v\n%.500s", target, err, w.Body)
+		}
+	}
+}
