@@ -74,6 +74,11 @@ func rollups(ctx context.Context, traces []trace, sizes rollupSizes, rounds int,
 		{"rollups/roll_us_per_trace", large.roll * 1e6, "µs CPU", ""},
 		{"rollups/bytes_per_trace", large.bytes, "bytes", ""},
 	}
+	tree, err := large.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	figures = append(figures, tree...)
 	fmt.Fprintf(progress, "bench: store %d days of a page with %d stacks …\n", sizes.days, sizes.stacks)
 	month, err := fillMonth(ctx, filepath.Join(dir, "month"), sizes.days, sizes.stacks)
 	if err != nil {

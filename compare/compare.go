@@ -74,10 +74,13 @@ type Feature struct {
 // Side is one selection. All slices are by stratum: the same strata, in the same order, on
 // both sides. What is missing at the end of a slice counts as 0.
 type Side struct {
-	Views     []float64 // page views
-	Time      []Amount  // all of the page view
-	Features  []Feature
-	Functions []Function // each once; their self times are parts of Time
+	Views    []float64 // page views
+	Time     []Amount  // all of the page view
+	Features []Feature
+	// Functions are each there once, and their self times are parts of Time. One that a side
+	// spent time in but that was not kept by itself must not be left out of that side alone,
+	// or it is taken for new or gone: see Amount.Squares.
+	Functions []Function
 }
 
 // Input is what is compared. A is what was before, B what came after.

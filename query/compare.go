@@ -292,15 +292,10 @@ func (s *sideSums) input(strata []string) (out compare.Side) {
 	for _, frame := range slices.SortedFunc(maps.Keys(s.totals), trie.CompareFrames) {
 		total := s.totals[frame]
 		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach)}
-		known := false
 		for _, x := range at {
-			a, ok := s.amount(frame, x)
-			f.Self = append(f.Self, a)
-			known = known || ok
+			f.Self = append(f.Self, s.amount(frame, x))
 		}
-		if known { // the others are in the rest
-			out.Functions = append(out.Functions, f)
-		}
+		out.Functions = append(out.Functions, f)
 	}
 	return out
 }
@@ -310,32 +305,25 @@ func amountOf(s *rollup.Spread) compare.Amount {
 	return compare.Amount{Seen: float64(s.Count), Sum: float64(s.Sum) / 1e3, Squares: s.Squares() / 1e6}
 }
 
-// amount returns the self time of a function in a stratum, and false if nothing is known of
-// how it varies.
-func (s *sideSums) amount(frame trie.Frame, at *stratumSums) (compare.Amount, bool) {
-	if at.functions != nil {
-		f := at.functions[frame]
-		if f == nil {
-			return compare.Amount{}, at.self[frame] != 0
-		}
-		return amountOf(&f.Self), true
+// amount returns the self time of a function in a stratum. Without squares nothing is known
+// of how it varies, so that it raises no alarm.
+func (s *sideSums) amount(frame trie.Frame, at *stratumSums) compare.Amount {
+	self, n := float64(at.self[frame])/1e3, float64(at.time.Count)
+	if at.functions != nil && at.functions[frame] != nil {
+		return amountOf(&at.functions[frame].Self)
 	}
 	whole := s.whole[frame]
-	if whole == nil || whole.Self.Sum <= 0 {
-		return compare.Amount{}, whole != nil
+	if self == 0 || n == 0 || whole == nil || whole.Self.Sum <= 0 {
+		return compare.Amount{Sum: self}
 	}
 	w := amountOf(&whole.Self)
-	self, n := float64(at.self[frame])/1e3, float64(at.time.Count)
-	if n == 0 || self == 0 {
-		return compare.Amount{}, true
-	}
 	if self == w.Sum && n == float64(s.views) {
-		return w, true
+		return w
 	}
 	// The mean square of a view is that of the whole scaled to the mean here. A smaller mean
 	// can come of fewer views that have the function, or of less time in each: the larger
 	// one of both is taken, so as not to raise alarms.
 	mean := self / n
 	square := max(mean*w.Squares/w.Sum, mean*mean*float64(s.views)*w.Squares/(w.Sum*w.Sum))
-	return compare.Amount{Seen: min(n, w.Seen*self/w.Sum), Sum: self, Squares: n * square}, true
+	return compare.Amount{Seen: min(n, w.Seen*self/w.Sum), Sum: self, Squares: n * square}
 }

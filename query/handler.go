@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
+	"runtime"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 type Options struct {
 	Now        func() time.Time // time.Now
 	Timeout    time.Duration    // 30 s: for one answer
-	Concurrent int              // 16 answers in the making at once
+	Concurrent int              // as many answers in the making at once as there are processors, two at least
 	Wait       time.Duration    // 10 s: that a question waits for its turn
 }
 
@@ -30,7 +31,7 @@ func (o Options) WithDefaults() Options {
 		o.Timeout = 30 * time.Second
 	}
 	if o.Concurrent == 0 {
-		o.Concurrent = 16
+		o.Concurrent = max(2, runtime.GOMAXPROCS(0))
 	}
 	if o.Wait == 0 {
 		o.Wait = 10 * time.Second

@@ -56,6 +56,8 @@ type reader struct {
 	in    []byte
 	texts []string
 	err   error
+
+	buckets []bucket // room for those of histograms: a record has thousands of small ones
 }
 
 func (r *reader) fail(what string) {
@@ -125,8 +127,13 @@ func (r *reader) labels() trie.Labels {
 func (r *reader) spread() (s Spread) {
 	s.Count, s.Sum = r.int(), r.int()
 	s.hi, s.lo = uint64(r.int()), r.uint()
+	n := r.length(2)
+	if n > len(r.buckets) {
+		r.buckets = make([]bucket, max(n, min(len(r.in)/4, 4096)))
+	}
+	s.Histogram.buckets, r.buckets = r.buckets[:0:n], r.buckets[n:]
 	b := uint64(0)
-	for range r.length(2) {
+	for range n {
 		b += r.uint()
 		if b > maxBucket {
 			r.fail("a bucket is out of range")

@@ -82,6 +82,10 @@ func (s *selection) run(ctx context.Context) error {
 	return s.readAll(ctx, ofTraces)
 }
 
+// fewTraces is how many traces of a page are read one by one, if nothing is rolled up yet:
+// a sum of them is worth its while if it is asked for again.
+const fewTraces = 100
+
 // plan pins what a query reads.
 func (s *shelf) plan(since, until time.Time, noRollups bool) (parts []part, unpin func()) {
 	s.mu.Lock()
@@ -113,10 +117,12 @@ func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
 	any := s.want.Details // which are not with the traces
 	s.attempt(c, func(_ *cursor, db *badger.DB) error {
 		return view(db, func(txn *badger.Txn) error {
-			if marks := pagesOfMarks(txn); s.q.Page == "" {
+			marks := pagesOfMarks(txn)
+			if s.q.Page == "" {
 				any = any || len(marks) > 0
 			} else {
-				any = any || slices.Contains(marks, s.q.Page)
+				n, err := pageTotal(txn, s.q.Page) // a damaged one is found again, where it matters
+				any = any || slices.Contains(marks, s.q.Page) || err == nil && n > fewTraces
 			}
 			if any && s.q.Page == "" {
 				pages = append(pagesOf(txn, kindTrace), pagesOf(txn, kindOutcome)...)
@@ -145,13 +151,13 @@ func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
 }
 
 // readFreshPage hands over what there is of a page in a partition of traces: its rollups,
-// and one more of the traces that came since.
+// more of the traces that came since, and one of page views without a trace.
 func (s *selection) readFreshPage(ctx context.Context, p *partition, page string) error {
-	b := rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups)
-	var m mark
-	var got []Rolled
+	none := rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups) // of page views without a trace
+	key := tailKey{p, page}
+	var sum *tailSum // locked
 	c := pageCursor(p, page, noSnapshot)
-	var expected, found uint64
+	var expected uint64
 	sure := false
 	s.attempt(c, func(c *cursor, db *badger.DB) error {
 		return view(db, func(txn *badger.Txn) (err error) {
@@ -160,49 +166,64 @@ func (s *selection) readFreshPage(ctx context.Context, p *partition, page string
 				return err
 			}
 			sure = err == nil
-			if m, got, err = s.freshRollups(txn, page); err != nil {
+			if sum, err = s.readMarked(txn, key); err != nil {
 				s.bad(p.name, appendPageKey(nil, kindRollup, page), err)
-				m, got = mark{}, nil // it is all in the traces
+				sum = &tailSum{table: trie.New(), fresh: pageRecords{stacks: trie.New()}} // it is all in the traces
+				sum.mu.Lock()
 			}
-			return addOutcomes(txn, page, b)
+			return addOutcomes(txn, page, none)
 		})
 	})
-	for _, x := range got {
-		_, n := x.Record.Views()
-		found += uint64(n) // may be less than nothing for one of them, but not for all
-		if err := s.rolled(x); err != nil {
+	if sum == nil {
+		return nil
+	}
+	if !c.done { // else some of it could not be read
+		if err := s.readTail(ctx, c, key, sum); err != nil {
+			sum.mu.Unlock()
 			return err
 		}
 	}
-	s.stats.RolledUp += found
-	t := &tail{scan: s.scan, c: c, since: m.version}
-	if err := t.addTo(ctx, b); err != nil {
-		return err
-	}
-	_, n := b.Views()
-	found += uint64(n)
-	s.stats.Traces += t.news
-	if sure && found < expected {
+	got := sum.fresh
+	sum.mu.Unlock()
+	found, err := s.handOver(page, got, none)
+	if err == nil && sure && found < expected {
 		s.stats.Gaps = append(s.stats.Gaps, Gap{p.name, page, expected, found})
 	}
-	if b.Empty() {
-		return nil
+	return err
+}
+
+// handOver hands over what is known of a page, and returns how many traces that is of.
+func (s *selection) handOver(page string, p pageRecords, none *rollup.Builder) (traces uint64, err error) {
+	var all []Rolled
+	for _, rec := range append(slices.Clip(p.rolled), p.recs...) {
+		if rec.Level != rollup.Details || s.want.Details {
+			all = append(all, Rolled{page, p.stacks, rec})
+		}
 	}
-	rec, err := b.Record()
-	if err != nil {
-		return err
+	if !none.Empty() {
+		rec, err := none.Record()
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, Rolled{page, none.Stacks(), rec})
 	}
-	return s.rolled(Rolled{page, b.Stacks(), rec})
+	for _, x := range all {
+		_, n := x.Record.Views()
+		traces += uint64(n) // may be less than nothing for one of them, but not for all
+		if err := s.rolled(x); err != nil {
+			return 0, err
+		}
+	}
+	s.stats.RolledUp += traces - p.traces // the others are counted as what they are
+	s.stats.Traces += p.traces
+	s.stats.Bytes += p.bytes
+	return traces, nil
 }
 
 // freshRollups reads the rollups of a page in a partition of traces.
-func (s *selection) freshRollups(txn *badger.Txn, page string) (m mark, out []Rolled, err error) {
-	if m, err = readMark(txn, page); err != nil || m == (mark{}) {
-		return m, nil, err
-	}
-	stacks, err := s.r.readStacks(txn, page)
-	if err != nil {
-		return m, nil, err
+func (s *selection) freshRollups(txn *badger.Txn, page string, m mark) (stacks *stackTable, out []*rollup.Record, err error) {
+	if stacks, err = s.r.readStacks(txn, page); err != nil {
+		return nil, nil, err
 	}
 	keys, _ := rollupKeys(txn, page, m)
 	for _, k := range keys {
@@ -211,11 +232,11 @@ func (s *selection) freshRollups(txn *badger.Txn, page string) (m mark, out []Ro
 		}
 		rec, err := s.r.readRollup(txn, k, stacks.Trie)
 		if err != nil {
-			return m, nil, err
+			return nil, nil, err
 		}
-		out = append(out, Rolled{page, stacks.Trie, rec})
+		out = append(out, rec)
 	}
-	return m, out, nil
+	return stacks, out, nil
 }
 
 // isWithin reports whether all of p was received in [since, until), also what is still to

@@ -8,6 +8,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // levels returns which of the rollups of a time a query reads.
@@ -56,9 +57,9 @@ func (s *selection) readRolled(ctx context.Context, p *partition, parts []part) 
 // readRolledPage hands over the rollups of one page, each as soon as it is read. Where they
 // are damaged, what they were made of is read, if it is still there.
 func (s *selection) readRolledPage(ctx context.Context, p *partition, page string, parts []part) error {
-	var stacks *stackTable
+	var stacks *trie.Trie
 	err := s.r.look(p, func(txn *badger.Txn) (err error) {
-		stacks, err = s.r.readStacks(txn, page)
+		stacks, err = s.r.cachedStacks(p, txn, page)
 		return err
 	})
 	if err != nil {
@@ -103,20 +104,20 @@ func (x *part) name() string {
 
 // rollupsOf reads the rollups of one page and time: all that are asked for, or none if one
 // of them is damaged. It sets how many traces there should be.
-func (s *selection) rollupsOf(txn *badger.Txn, page string, x *part, stacks *stackTable) (out []Rolled, err error) {
+func (s *selection) rollupsOf(txn *badger.Txn, page string, x *part, stacks *trie.Trie) (out []Rolled, err error) {
 	c, err := readCount(txn, appendCountsKey(nil, x.start, page, Tag{}))
 	if err != nil {
 		c.traces = 1 // it is not known how many
 	}
 	x.expected = c.traces
 	for _, level := range s.levels() {
-		rec, size, err := s.r.findRollup(txn, rollupKey{page, x.start, byte(level)}, stacks.Trie)
+		rec, size, err := s.r.cachedRollup(x.p, txn, rollupKey{page, x.start, byte(level)}, stacks)
 		if err != nil {
 			return nil, err
 		}
 		if rec != nil {
 			s.stats.Bytes += uint64(size)
-			out = append(out, Rolled{page, stacks.Trie, rec})
+			out = append(out, Rolled{page, stacks, rec})
 		}
 	}
 	return out, nil

@@ -26,6 +26,8 @@ type Reader struct {
 	writer *writer // nil unless it belongs to a Store
 
 	samples sampler // what a Store makes dictionaries of
+	tails   tails   // of the partition that is written to
+	records *recordCache
 
 	damaged atomic.Uint64 // values found damaged by scans
 	missing atomic.Uint64 // traces found missing by scans
@@ -106,14 +108,21 @@ func newReader(dir string, o Options) (*Reader, error) {
 		codec.Close()
 		return nil, errors.Join(err, lock.release())
 	}
+	records, err := newRecordCache()
+	if err != nil {
+		codec.Close()
+		pack.close()
+		return nil, errors.Join(err, lock.release())
+	}
 	sh := newShelf(dir, o)
-	return &Reader{dir: dir, opts: o, lock: lock, codec: codec, pack: pack, shelf: sh, space: sh.space}, nil
+	return &Reader{dir: dir, opts: o, lock: lock, codec: codec, pack: pack, shelf: sh, space: sh.space, records: records}, nil
 }
 
 // release undoes newReader.
 func (r *Reader) release() error {
 	r.codec.Close()
 	r.pack.close()
+	r.records.of.Close()
 	return r.lock.release()
 }
 

@@ -57,6 +57,12 @@ func New() *Trie {
 	return &Trie{Strings: []string{""}, Nodes: []Node{{}}}
 }
 
+// Snapshot returns t as it is now, for those who read it while more is added to t. Nothing
+// may be added to the snapshot.
+func (t *Trie) Snapshot() *Trie {
+	return &Trie{Strings: slices.Clip(t.Strings), Frames: slices.Clip(t.Frames), Nodes: slices.Clip(t.Nodes)}
+}
+
 // Grow makes room for n more nodes.
 func (t *Trie) Grow(n int) {
 	x := t.lookup()

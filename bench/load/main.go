@@ -37,6 +37,7 @@ Examples:
   load --rate 2000 --for 60s --json --pages 1000
   load --rate 500 --for 2m --kill-every 5s --retry
   load --rate 5000 --traces 100000 --batch 20 --data /tmp/load -- --retention 1h
+  load --rate 1500 --for 60s --batch 5 --dashboards 50
   load --addr 127.0.0.1:8418 --query-addr 127.0.0.1:8419 --pid $(pidof ingest)
 
 Flags:
@@ -76,6 +77,7 @@ type config struct {
 	verify      bool
 	verifyPages int
 	report      string
+	dashboards  dashboards
 }
 
 func (c *config) flags(fs *pflag.FlagSet) {
@@ -102,6 +104,8 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a daemon that is started, where it is to be and to stay")
 	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; else ingest is built")
 	fs.DurationVar(&o.Partition, "partition", time.Hour, "`DURATION` of the daemon's partitions, with which one is started: a view with chunks in two of them counts twice")
+	fs.IntVar(&c.dashboards.count, "dashboards", 0, "poll so many dashboards beside the load: the series and the heaviest functions of a page each")
+	fs.DurationVar(&c.dashboards.every, "poll", 10*time.Second, "each dashboard asks again after this `DURATION`")
 	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
 }
 

@@ -83,6 +83,9 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 		g.Run(ctx)
 		close(over)
 	}()
+	polling, stop := context.WithCancel(ctx)
+	defer stop()
+	polled := c.dashboards.start(polling, c.queryAddr, c.options.Pages, c.options.Zipf)
 	var killed chan error
 	if c.killEvery > 0 {
 		killed = make(chan error, 1)
@@ -101,6 +104,8 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 		}
 	}
 	w.look()
+	stop()
+	r.Dashboards = polled()
 	r.addLoad(g, &w)
 	if killed != nil {
 		if err := <-killed; err != nil {

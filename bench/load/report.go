@@ -40,6 +40,8 @@ type report struct {
 
 	LatencyMS map[string]float64 `json:"latency_ms"` // of requests that were accepted, from when they were due
 
+	Dashboards *polled `json:"dashboards,omitempty"`
+
 	CPUSeconds     float64 `json:"daemon_cpu_s"`
 	CPUPerTraceMS  float64 `json:"daemon_cpu_ms_per_trace"`
 	RollCPUShare   float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
@@ -145,6 +147,13 @@ func (r *report) print(w io.Writer) error {
 	l := r.LatencyMS
 	row("latency", "p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f, from when a request was due",
 		l["p50"], l["p90"], l["p99"], l["p99.9"], l["max"])
+	if d := r.Dashboards; d != nil {
+		row("dashboards", "%d, %d answers of %.0f bytes: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", d.Count, d.Answers, d.Bytes,
+			d.LatencyMS["p50"], d.LatencyMS["p90"], d.LatencyMS["p99"], d.LatencyMS["max"], d.Failed)
+		if d.LastError != "" {
+			row("", "%s", d.LastError)
+		}
+	}
 	if r.PeakRSSBytes > 0 {
 		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up; peak memory %.0f MiB resident, %.0f MiB anonymous",
 			r.CPUSeconds, r.CPUPerTraceMS, 100*r.RollCPUShare, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))

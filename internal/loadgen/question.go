@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -35,7 +34,10 @@ func questionsOf(page string, rank int) []question {
 
 // path returns the path and query of the request that asks q.
 func (q question) path(since time.Time) string {
-	v := url.Values{"page": {q.page}, "format": {"trie"}, "grouped": {strconv.FormatBool(q.grouped)}}
+	v := url.Values{"page": {q.page}, "format": {"trie"}}
+	if q.grouped {
+		v.Set("group_by", "page,release,feature")
+	}
 	if q.feature != "" {
 		v.Set("feature", q.feature)
 	}
