@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -29,12 +28,9 @@ type Tree struct {
 	Base *TreeSide `json:"base,omitempty"`
 	// Root are the frames from the root to the node that was asked for; the first node
 	// of the tree is that node. Empty if all was asked for.
-	Root []int `json:"root,omitempty"`
-	// Others are the nodes that stand for what was pruned: with the parameter root of the
-	// key, a tree begins at the parent of such a node, and shows what is in it.
-	Others []TreeOther `json:"others,omitempty"`
-	Pruned TreePruned  `json:"pruned"`
-	Stats  Stats       `json:"stats"`
+	Root   []int      `json:"root,omitempty"`
+	Pruned TreePruned `json:"pruned"`
+	Stats  Stats      `json:"stats"`
 }
 
 // TreeFrames are the frames of a Tree.
@@ -54,13 +50,8 @@ type TreeSide struct {
 	Stats  Stats   `json:"stats"`
 }
 
-// TreeOther is a node that stands for others.
-type TreeOther struct {
-	Node int    `json:"node"`
-	Key  string `json:"key"`
-}
-
-// TreePruned says what is folded into (other) nodes.
+// TreePruned says what is folded into (other) nodes. With the parameter root of the key of
+// its parent, see [TreeKey], a tree shows what is in one.
 type TreePruned struct {
 	Nodes int   `json:"nodes"`
 	Self  int64 `json:"self_us"`
@@ -105,21 +96,44 @@ func (s twoSides) self(i int) []int64 {
 	return out
 }
 
-// nodeKeys returns a key for each node, which only its stack decides.
-func nodeKeys(t *trie.Trie) []uint64 {
-	keys := make([]uint64, len(t.Nodes))
-	frames := make([]uint64, len(t.Frames))
-	for i := range frames {
-		f := t.FrameOf(trie.FrameID(i))
-		h := fnv.New64a()
-		fmt.Fprintf(h, "%q%q%d:%d", f.Name, f.Resource, f.Line, f.Column)
-		frames[i] = h.Sum64()
+// TreeKey returns the key of the node with these frames, root first: 16 hexadecimal digits,
+// the 64-bit FNV-1a hash of the text that each frame is, NAME NUL RESOURCE NUL LINE:COLUMN LF.
+// It depends on the stack alone, so that whoever shows a tree can make it.
+func TreeKey(stack ...trie.Frame) string {
+	key := uint64(fnvOffset)
+	for _, f := range stack {
+		key = appendKey(key, frameText(f))
 	}
+	return fmt.Sprintf("%016x", key)
+}
+
+// The constants of FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/.
+const (
+	fnvOffset = 0xcbf29ce484222325
+	fnvPrime  = 0x100000001b3
+)
+
+func appendKey(key uint64, text string) uint64 {
+	for i := range len(text) {
+		key = (key ^ uint64(text[i])) * fnvPrime
+	}
+	return key
+}
+
+func frameText(f trie.Frame) string {
+	return fmt.Sprintf("%s\x00%s\x00%d:%d\n", f.Name, f.Resource, f.Line, f.Column)
+}
+
+// nodeKeys returns the key of each node.
+func nodeKeys(t *trie.Trie) []uint64 {
+	texts := make([]string, len(t.Frames))
+	for i := range texts {
+		texts[i] = frameText(t.FrameOf(trie.FrameID(i)))
+	}
+	keys := make([]uint64, len(t.Nodes))
+	keys[trie.Root] = fnvOffset
 	for i := 1; i < len(keys); i++ {
-		x := (keys[t.Nodes[i].Parent] ^ frames[t.Nodes[i].Frame]) + 0x9e3779b97f4a7c15
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9 // the finalizer of SplitMix64: Steele et al., 2014
-		x = (x ^ x>>27) * 0x94d049bb133111eb
-		keys[i] = x ^ x>>31
+		keys[i] = appendKey(keys[t.Nodes[i].Parent], texts[t.Nodes[i].Frame])
 	}
 	return keys
 }
@@ -128,8 +142,8 @@ func nodeKeys(t *trie.Trie) []uint64 {
 // it, which has no weight; and the node.
 func (s twoSides) below(key string) (twoSides, error) {
 	var want uint64
-	if _, err := fmt.Sscanf(key, "%x", &want); err != nil || len(key) > 16 {
-		return s, refuse("parameter root: %q is not the key of a node, as trees give them for (other) nodes", key)
+	if _, err := fmt.Sscanf(key, "%x", &want); err != nil || len(key) != 16 {
+		return s, refuse("parameter root: %q is not the key of a node: 16 hexadecimal digits", key)
 	}
 	i := slices.Index(nodeKeys(&s.Trie), want)
 	if i == int(trie.Root) {
@@ -166,7 +180,7 @@ func treeOf(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 			return Tree{}, err
 		}
 	}
-	used := len(s.used())
+	used := s.used()
 	pruned := twoSides{s.Prune(maxNodes), s.both}
 	t := Tree{Unit: "us", Views: a.Views, Traces: a.Traces, Label: []int{}, Level: []int{}, Self: []int64{}}
 	self := pruned.self(0)
@@ -177,25 +191,25 @@ func treeOf(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 	}
 	w := treeWriter{Tree: &t, p: pruned.Profile, self: self, base: base, frames: map[trie.FrameID]int{}, strings: map[string]int{}}
 	w.write(root)
-	t.Pruned.Nodes = max(used-(len(t.Label)-len(t.Others)), 0)
+	t.Pruned.Nodes = max(used-(len(t.Label)-w.others), 0)
 	return t, nil
 }
 
-// used returns the nodes that have weight, or below which there is some.
-func (s twoSides) used() (nodes []trie.NodeID) {
+// used returns how many nodes have some time, or are called on the way to some.
+func (s twoSides) used() (n int) {
 	used := make([]bool, len(s.Nodes))
 	for i := range s.Groups {
-		for n := range s.Groups[i].Weights.All() {
-			used[n] = true
+		for n, w := range s.Groups[i].Weights.All() {
+			used[n] = used[n] || w.Self != 0
 		}
 	}
-	for n := len(used) - 1; n > 0; n-- {
-		if used[n] {
-			used[s.Nodes[n].Parent] = true
-			nodes = append(nodes, trie.NodeID(n))
+	for i := len(used) - 1; i > 0; i-- {
+		if used[i] {
+			used[s.Nodes[i].Parent] = true
+			n++
 		}
 	}
-	return nodes
+	return n
 }
 
 // treeWriter writes the nodes of a profile into a Tree.
@@ -205,6 +219,7 @@ type treeWriter struct {
 	self, base []int64
 	frames     map[trie.FrameID]int
 	strings    map[string]int
+	others     int // nodes
 }
 
 func (w *treeWriter) write(root string) {
@@ -232,7 +247,6 @@ func (w *treeWriter) write(root string) {
 			return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b))
 		})
 	}
-	keys := nodeKeys(&p.Trie)
 	type at struct {
 		node  trie.NodeID
 		level int
@@ -244,7 +258,8 @@ func (w *treeWriter) write(root string) {
 		}
 	}
 	push(trie.Root, 0)
-	if root != "" && root != fmt.Sprintf("%016x", keys[trie.Root]) { // down to the node, which alone has used descendants on each level
+	if root != "" && root != TreeKey() { // down to the node, which alone has used descendants on each level
+		keys := nodeKeys(&p.Trie)
 		for len(stack) == 1 && fmt.Sprintf("%016x", keys[stack[0].node]) != root {
 			n := stack[0].node
 			w.Root = append(w.Root, w.frame(p.Nodes[n].Frame))
@@ -255,15 +270,15 @@ func (w *treeWriter) write(root string) {
 	for len(stack) > 0 {
 		x := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		w.node(x.node, x.level, keys)
+		w.node(x.node, x.level)
 		push(x.node, x.level+1)
 	}
 }
 
-func (w *treeWriter) node(n trie.NodeID, level int, keys []uint64) {
+func (w *treeWriter) node(n trie.NodeID, level int) {
 	x := w.p.Nodes[n]
 	if w.p.FrameOf(x.Frame) == (trie.Frame{Name: trie.FrameOther}) {
-		w.Others = append(w.Others, TreeOther{len(w.Label), fmt.Sprintf("%016x", keys[x.Parent])})
+		w.others++
 		w.Pruned.Self += w.self[n]
 	}
 	w.Label = append(w.Label, w.frame(x.Frame))
