@@ -264,3 +264,21 @@ func (m *matching) matchMoved() {
 		}
 	}
 }
+
+// Places returns where the functions of A stand in B, for those that stand somewhere else,
+// as a comparison matches them. Both lists hold each frame once.
+func Places(a, b []trie.Frame) map[trie.Frame]trie.Frame {
+	functions := func(frames []trie.Frame) (out []Function) {
+		for _, f := range frames {
+			out = append(out, Function{Frame: f})
+		}
+		return out
+	}
+	to := map[trie.Frame]trie.Frame{}
+	for _, p := range match(functions(a), functions(b), Options{}.withDefaults().Lines) {
+		if p.a >= 0 && p.b >= 0 && a[p.a] != b[p.b] {
+			to[a[p.a]] = b[p.b]
+		}
+	}
+	return to
+}

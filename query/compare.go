@@ -327,3 +327,28 @@ func (s *sideSums) amount(frame trie.Frame, at *stratumSums) compare.Amount {
 	square := max(mean*w.Squares/w.Sum, mean*mean*float64(s.views)*w.Squares/(w.Sum*w.Sum))
 	return compare.Amount{Seen: min(n, w.Seen*self/w.Sum), Sum: self, Squares: n * square}
 }
+
+// Align returns the profile of another selection as one to be shown beside p: functions that
+// only stand somewhere else are where they are in p.
+func Align(other, p *trie.Profile) *trie.Profile {
+	to := compare.Places(framesOf(other), framesOf(p))
+	if len(to) == 0 {
+		return other
+	}
+	return other.Coalesce(func(f trie.Frame) trie.Frame {
+		if moved, ok := to[f]; ok {
+			return moved
+		}
+		return f
+	})
+}
+
+// framesOf returns the frames of a profile, each once, by place.
+func framesOf(p *trie.Profile) []trie.Frame {
+	frames := make([]trie.Frame, len(p.Frames))
+	for i := range frames {
+		frames[i] = p.FrameOf(trie.FrameID(i))
+	}
+	slices.SortFunc(frames, trie.CompareFrames)
+	return slices.Compact(frames)
+}

@@ -273,6 +273,7 @@ func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) 
 		if other, err = h.src.Profile(ctx, base, nil); err != nil {
 			return answer{}, fmt.Errorf("the other side: %w", err)
 		}
+		other.Profile = Align(other.Profile, result.Profile)
 	}
 	tree, err := treeOf(result.Profile, other.Profile, root, nodes)
 	if err != nil {

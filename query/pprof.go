@@ -37,7 +37,7 @@ code { font-size: .9em; overflow-wrap: anywhere }</style>
 Two of them: <code>go tool pprof -diff_base '{{.Base}}profile?release=A' '{{.Base}}profile?release=B'</code>.
 Parameters are page, feature, release, label (label=device=mobile-low, also !=, =~ and !~), since, until and group_by.</p>
 <table><tr><th>page<th>traces<th>last
-{{range .Pages}}<tr><td><a href="profile?{{.Query}}">{{.Page}}</a><td>{{.Traces}}<td>{{.Last.Format "2006-01-02 15:04:05"}}
+{{range .Pages}}<tr><td><a href="{{.Link}}">{{.Page}}</a><td>{{.Traces}}<td>{{.Last.Format "2006-01-02 15:04:05"}}
 {{else}}<tr><td colspan="3">Nothing was received in this time.
 {{end}}</table>
 </html>
@@ -54,13 +54,13 @@ func answerPprofIndex(ctx context.Context, h *handler, p *parameters) (answer, e
 	}
 	type row struct {
 		Entry
-		Query string
+		Link template.URL // its parts are escaped
 	}
 	var rows []row
 	for _, e := range catalog.Pages() {
 		v := url.Values{"page": {e.Page}}
 		setTimes(v, "", since, until)
-		rows = append(rows, row{e, v.Encode()})
+		rows = append(rows, row{e, template.URL("profile?" + v.Encode())})
 	}
 	return answer{media: "text/html; charset=utf-8", write: func(w http.ResponseWriter) error {
 		if err := pprofIndex.Execute(w, map[string]any{"Base": "http://HOST/pprof/", "Pages": rows}); err != nil {

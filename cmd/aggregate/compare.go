@@ -108,8 +108,13 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	c.warn(got.StatsA.Warnings)
 	c.warn(got.StatsB.Warnings)
 	c.warn(got.Warnings)
-	if got.Views == (compare.Pair{}) && c.formatName != "json" {
-		return c.nothingFound(ctx, src)
+	if c.formatName != "json" {
+		switch {
+		case got.Views.B == 0:
+			return c.nothingFound(ctx, src)
+		case got.Views.A == 0:
+			return fmt.Errorf("nothing to compare with: no page views %s", sideName(q.A))
+		}
 	}
 	err = c.emit(func(w io.Writer) error {
 		if c.formatName == "json" {
@@ -127,8 +132,8 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 }
 
 // comparedProfile returns the profile of the other selection, as if it had as many page
-// views as there are in this one.
-func (c *command) comparedProfile(ctx context.Context, src query.Source, views int64) (*trie.Profile, error) {
+// views as p, and its functions stood where they stand in p.
+func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie.Profile) (*trie.Profile, error) {
 	sel := c.comparing.selection
 	sel.GroupBy = c.selection.GroupBy
 	result, err := src.Profile(ctx, sel, nil)
@@ -139,7 +144,7 @@ func (c *command) comparedProfile(ctx context.Context, src query.Source, views i
 	if c.empty(result) {
 		return nil, fmt.Errorf("nothing to compare with was stored%s", sel)
 	}
-	return c.pick.Rewrite(result.Profile).Scale(views), nil
+	return c.pick.Rewrite(query.Align(result.Profile, p)).Scale(p.Views), nil
 }
 
 // sideName says what a side is.
@@ -181,6 +186,9 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 		row("feature "+f.Name, f.Change, nil)
 	}
 	shown := r.Functions
+	if !r.Enough {
+		shown = nil
+	}
 	if c.rows > 0 && len(shown) > c.rows {
 		shown = shown[:c.rows]
 	}
@@ -194,6 +202,10 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if !r.Enough {
+		_, err := fmt.Fprintf(w, "\nToo few page views to tell a change from noise: %d are needed on each side, see --min-views.\n", r.MinViews)
+		return err
+	}
 	alarms := 0
 	for _, f := range r.Functions {
 		if f.Status.Alarm() {
@@ -202,8 +214,9 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 	}
 	_, err := fmt.Fprintf(w, `
 %d of %d functions changed by more than noise: of such findings at most %.0f %% are
-false. CHANGE is of the mean self time, with a 95 %% interval; B counts as if it had the
-devices and browsers of A, and MIX is what it has by having others.
+false. CHANGE is of the mean self time. Its interval of 95 %% is that of one test, and may
+leave 0 out where the status, which minds all of them, says noise. B counts as if it had
+the devices and browsers of A; MIX is what it has by having others.
 Here %s.
 `, alarms, r.Tested, 100*r.FalseDiscovery, r.Note)
 	return err

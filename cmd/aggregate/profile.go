@@ -82,12 +82,12 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 	if c.empty(result) {
 		return c.nothingFound(ctx, src)
 	}
-	result.Profile = c.pick.Rewrite(result.Profile)
 	if c.comparing.given {
-		if base, err = c.comparedProfile(ctx, src, result.Profile.Views); err != nil {
+		if base, err = c.comparedProfile(ctx, src, result.Profile); err != nil {
 			return err
 		}
 	}
+	result.Profile = c.pick.Rewrite(result.Profile)
 	return c.write(result, base)
 }
 
