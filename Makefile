@@ -40,6 +40,7 @@ sdk/node_modules viewers/node_modules bench/peers/node_modules: %/node_modules: 
 test: setup sdk/node_modules viewers/node_modules ## run all tests, with the race detector
 	TRACES=$(abspath $(TRACES)) $(GO) test -race ./...
 	cd sdk && npm test
+	cd viewers/pyroscope && $(GO) test -race ./...
 	cd viewers && npm test
 
 .PHONY: sdk

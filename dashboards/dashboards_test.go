@@ -1,0 +1,360 @@
+// Package dashboards_test tests the files of this folder with a daemon that runs.
+package dashboards_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// budgetLabels are those of the metrics of budgets, which a daemon without budgets does not
+// have.
+var budgetLabels = []string{"budget", "page", "metric", "unit"}
+
+// known returns the names of all metrics that a query may have.
+func known(metrics string) map[string]bool {
+	names := map[string]bool{
+		"fieldtrie_budget_value": true, "fieldtrie_budget_limit": true, "fieldtrie_budget_blown": true, "fieldtrie_budget_views": true, "up": true,
+	}
+	for line := range strings.Lines(metrics) {
+		if name := regexp.MustCompile(`^[a-z_]+`).FindString(line); name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// startDaemon starts a daemon with one trace and returns the URL of its private address.
+func startDaemon(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "ingest")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/ingest").CombinedOutput(); err != nil {
+		t.Fatalf("build ingest: %v\n%s", err, out)
+	}
+	public, private := freeAddr(t), freeAddr(t)
+	cmd := exec.Command(program, "--data", filepath.Join(dir, "data"), "--listen", public, "--query-listen", private)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		resp, err := http.Get("http://" + private + "/readyz")
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				break
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("ingest is not ready: %v", err)
+		}
+	}
+	trace, err := os.ReadFile("../testdata/traces/vue.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+public+"/v1/traces", bytes.NewReader(trace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Encoding", "gzip")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		t.Fatal(resp.Status)
+	}
+	return "http://" + private
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	return ln.Addr().String()
+}
+
+// dashboard is what the tests look at.
+type dashboard struct {
+	UID        string
+	Templating struct {
+		List []struct {
+			Name, Type string
+			Query      json.RawMessage
+		}
+	}
+	Panels []struct {
+		ID          int
+		Type, Title string
+		Description string
+		GridPos     struct{ X, Y, W, H int }
+		Targets     []target
+	}
+}
+
+// target is what a panel or a variable asks.
+type target struct {
+	Datasource                              struct{ Type, UID string }
+	RefID, Expr                             string
+	ProfileTypeID, LabelSelector, QueryType string
+	Type, LabelName                         string
+	GroupBy                                 []string
+}
+
+func readDashboard(t *testing.T) (d dashboard) {
+	t.Helper()
+	data, err := os.ReadFile("fieldtrie.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDaemon(t *testing.T) {
+	private := startDaemon(t)
+	names := known(get(t, private+"/metrics"))
+	t.Run("dashboard", func(t *testing.T) { testDashboard(t, private, names) })
+	t.Run("alerts", func(t *testing.T) { testAlerts(t, names) })
+}
+
+// The daemon answers what each panel and variable asks, and has the metrics.
+func testDashboard(t *testing.T, private string, names map[string]bool) {
+	d := readDashboard(t)
+	variables := map[string]bool{}
+	for _, v := range d.Templating.List {
+		variables[v.Name] = true
+		if v.Type != "query" {
+			continue
+		}
+		var q target
+		if err := json.Unmarshal(v.Query, &q); err != nil {
+			t.Fatal(err)
+		}
+		if q.Type != "labelValue" || q.LabelName != v.Name {
+			t.Errorf("variable %s asks %+v", v.Name, q)
+		}
+		ask(t, private, "LabelValues", map[string]any{"name": q.LabelName, "matchers": []string{q.ProfileTypeID + "{}"}})
+	}
+	ids := map[int]bool{}
+	for _, p := range d.Panels {
+		if ids[p.ID] || p.Title == "" || p.Description == "" || p.GridPos.X+p.GridPos.W > 24 || len(p.Targets) == 0 {
+			t.Errorf("panel %d %q: an id that is taken, no title or description, too wide, or without a query", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for _, q := range p.Targets {
+			checkVariables(t, p.Title, variables, q.Expr+q.LabelSelector+q.Datasource.UID)
+			switch q.Datasource.Type {
+			case "prometheus":
+				checkExpression(t, p.Title, q.Expr, names)
+			case "grafana-pyroscope-datasource":
+				askPanel(t, private, q)
+			default:
+				t.Errorf("panel %q asks %q", p.Title, q.Datasource.Type)
+			}
+		}
+	}
+}
+
+// askPanel asks what Grafana asks for a target.
+func askPanel(t *testing.T, private string, q target) {
+	t.Helper()
+	now := time.Now()
+	selector := regexp.MustCompile(`\$\{\w+:regex\}`).ReplaceAllString(q.LabelSelector, ".*")
+	if selector == q.LabelSelector || strings.Contains(selector, "$") {
+		t.Errorf("%s has no variables, or some that are not regular expressions", q.LabelSelector)
+	}
+	for _, label := range q.GroupBy {
+		if !slices.Contains([]string{"page", "feature", "release", "environment", "phase", "visibility", "device", "browser", "connection"}, label) {
+			t.Errorf("there is no label %s", label)
+		}
+	}
+	question := map[string]any{
+		"profileTypeID": q.ProfileTypeID, "labelSelector": selector, "start": now.Add(-time.Hour).UnixMilli(), "end": now.UnixMilli(),
+	}
+	method := map[string]string{"metrics": "SelectSeries", "profile": "SelectMergeStacktraces", "heatmap": "SelectHeatmap"}[q.QueryType]
+	if method != "SelectMergeStacktraces" {
+		question["step"], question["groupBy"] = 15, q.GroupBy
+	}
+	answer := ask(t, private, method, question)
+	// The trace has no feature.
+	if !slices.Contains(q.GroupBy, "feature") && !strings.Contains(answer, `"labels"`) && !strings.Contains(answer, `"slots"`) && !strings.Contains(answer, `"total"`) {
+		t.Errorf("%s %v: %.200s", method, question, answer)
+	}
+}
+
+// checkVariables checks that an expression has no variable that is not there.
+func checkVariables(t *testing.T, where string, variables map[string]bool, text string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`\$\{?(\w+)`).FindAllStringSubmatch(text, -1) {
+		if !variables[m[1]] {
+			t.Errorf("%s: there is no variable %s", where, m[1])
+		}
+	}
+}
+
+// checkExpression checks the names in an expression of PromQL.
+func checkExpression(t *testing.T, where, expr string, names map[string]bool) {
+	t.Helper()
+	found := regexp.MustCompile(`\b(fieldtrie_\w+|up)(?:\{([^}]*)\})?`).FindAllStringSubmatch(expr, -1)
+	if len(found) == 0 {
+		t.Errorf("%s: %q has no metric", where, expr)
+	}
+	for _, m := range found {
+		if !names[m[1]] {
+			t.Errorf("%s: there is no metric %s", where, m[1])
+		}
+		for _, label := range regexp.MustCompile(`(\w+)(?:=|!)`).FindAllStringSubmatch(m[2], -1) {
+			if strings.HasPrefix(m[1], "fieldtrie_budget_") && !slices.Contains(budgetLabels, label[1]) {
+				t.Errorf("%s: %s has no label %s", where, m[1], label[1])
+			}
+		}
+	}
+}
+
+// The rules have expressions of metrics that are there, and say what is wrong.
+func testAlerts(t *testing.T, names map[string]bool) {
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	readYAML(t, "prometheus/alerts.yml", &file)
+	seen := map[string]bool{}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" || seen[r.Alert] || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+				t.Errorf("%s: no name, one that is taken, no severity, summary or description", r.Alert)
+			}
+			seen[r.Alert] = true
+			checkExpression(t, r.Alert, r.Expr, names)
+			if _, err := time.ParseDuration(r.For); r.For != "" && err != nil {
+				t.Errorf("%s: %v", r.Alert, err)
+			}
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("%d alerts", len(seen))
+	}
+}
+
+// The other files can be read, and go together.
+func TestProvisioning(t *testing.T) {
+	var sources struct {
+		APIVersion  int `yaml:"apiVersion"`
+		Datasources []struct {
+			Name, UID, Type, Access, URL string
+			JSONData                     map[string]any    `yaml:"jsonData"`
+			SecureJSONData               map[string]string `yaml:"secureJsonData"`
+		}
+	}
+	readYAML(t, "provisioning/datasources/fieldtrie.yaml", &sources)
+	var types []string
+	for _, s := range sources.Datasources {
+		types = append(types, s.Type)
+		if s.UID == "" || s.URL == "" || s.Access != "proxy" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if sources.APIVersion != 1 || !slices.Equal(types, []string{"grafana-pyroscope-datasource", "prometheus"}) {
+		t.Errorf("%+v", sources)
+	}
+	for _, v := range readDashboard(t).Templating.List {
+		var query string
+		if v.Type == "datasource" && (json.Unmarshal(v.Query, &query) != nil || !slices.Contains(types, query)) {
+			t.Errorf("variable %s is of %q, and there are %v", v.Name, query, types)
+		}
+	}
+	var dashboards struct {
+		APIVersion int `yaml:"apiVersion"`
+		Providers  []struct {
+			Name, Type string
+			Options    struct{ Path string }
+		}
+	}
+	readYAML(t, "provisioning/dashboards/fieldtrie.yaml", &dashboards)
+	if len(dashboards.Providers) != 1 || dashboards.Providers[0].Type != "file" || dashboards.Providers[0].Options.Path == "" {
+		t.Errorf("%+v", dashboards)
+	}
+	var prometheus struct {
+		RuleFiles     []string `yaml:"rule_files"`
+		ScrapeConfigs []struct {
+			JobName string `yaml:"job_name"`
+		} `yaml:"scrape_configs"`
+	}
+	readYAML(t, "prometheus/prometheus.yml", &prometheus)
+	if !slices.Equal(prometheus.RuleFiles, []string{"alerts.yml"}) || len(prometheus.ScrapeConfigs) != 1 || prometheus.ScrapeConfigs[0].JobName != "fieldtrie" {
+		t.Errorf("%+v", prometheus)
+	}
+}
+
+func readYAML(t *testing.T, name string, v any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// ask asks a method of the querier and returns the answer.
+func ask(t *testing.T, private, method string, question any) string {
+	t.Helper()
+	body, err := json.Marshal(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post(private+"/querier.v1.QuerierService/"+method, "application/json", bytes.NewReader(body))
+	return read(t, resp, err, fmt.Sprint(method, " ", string(body)))
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(url)
+	return read(t, resp, err, url)
+}
+
+func read(t *testing.T, resp *http.Response, err error, what string) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("%s: %s %s %v", what, resp.Status, data, err)
+	}
+	return string(data)
+}

@@ -1,0 +1,39 @@
+package pyroscope
+
+import (
+	"context"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+
+	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
+)
+
+// diff puts two selections on one flame graph.
+func (a *answerer) diff(ctx context.Context, r *querierv1.DiffRequest) (*querierv1.DiffResponse, error) {
+	g, err := a.compared(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	left, right := g.total[0][trie.Root], g.total[1][trie.Root]
+	return &querierv1.DiffResponse{Flamegraph: &querierv1.FlameGraphDiff{
+		Names: g.used, Levels: g.wireLevels(), Total: left + right, MaxSelf: g.maxSelf, LeftTicks: left, RightTicks: right,
+	}}, nil
+}
+
+// compared lays out both sides of a comparison. They are pruned as one, so that no function
+// is shown on one side alone.
+func (a *answerer) compared(ctx context.Context, r *querierv1.DiffRequest) (*graph, error) {
+	if l, r := r.GetLeft().GetProfileTypeID(), r.GetRight().GetProfileTypeID(); l != r {
+		return nil, failure(invalidArgument, "both sides must have one profile type, and not %q and %q", l, r)
+	}
+	left, err := a.merged(ctx, r.GetLeft())
+	if err != nil {
+		return nil, err
+	}
+	right, err := a.merged(ctx, r.GetRight())
+	if err != nil {
+		return nil, err
+	}
+	maxNodes := max(r.GetLeft().GetMaxNodes(), r.GetRight().GetMaxNodes())
+	return newStacks(left.Profile, right.Profile, maxNodes, left.of).layOut(), nil
+}

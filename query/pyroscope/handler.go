@@ -1,0 +1,133 @@
+package pyroscope
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// Options say how a [Handler] answers. A zero field means the default beside it.
+type Options struct {
+	Site       string           // "fieldtrie": the value of the label service_name
+	Now        func() time.Time // time.Now
+	Timeout    time.Duration    // 30 s: for one answer
+	Concurrent int              // 16 answers in the making at once
+}
+
+// WithDefaults returns o with every zero replaced by its default.
+func (o Options) WithDefaults() Options {
+	if o.Site == "" {
+		o.Site = "fieldtrie"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Concurrent == 0 {
+		o.Concurrent = 16
+	}
+	return o
+}
+
+// The services that are answered.
+const (
+	querierService  = "/querier.v1.QuerierService/"
+	settingsService = "/settings.v1.SettingsService/"
+	legacyPath      = "/pyroscope/"
+)
+
+// Patterns returns the patterns of a mux for which there is a [Handler]: the services that
+// are answered, and others of Pyroscope's, so that their clients are told in their own
+// protocol that they are not there.
+func Patterns() []string {
+	return []string{querierService, settingsService, legacyPath,
+		"/adhocprofiles.v1.AdHocProfileService/", "/capabilities.v1.FeatureFlagsService/",
+		"/settings.v1.RecordingRulesService/", "/vcs.v1.VCSService/", "/version.v1.Version/"}
+}
+
+// answerer answers questions about a source.
+type answerer struct {
+	src   query.Source
+	opts  Options
+	turns chan struct{}
+}
+
+// Handler serves a source to clients of Pyroscope, on the paths that [Patterns] lists. It is
+// for the private address: it asks nobody who they are.
+func Handler(src query.Source, o Options) http.Handler {
+	o = o.WithDefaults()
+	a := &answerer{src: src, opts: o, turns: make(chan struct{}, o.Concurrent)}
+	mux := http.NewServeMux()
+	for path, m := range a.methods() {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { a.unary(w, r, m) })
+	}
+	mux.HandleFunc(legacyPath+"render", a.legacy(a.render))
+	mux.HandleFunc(legacyPath+"render-diff", a.legacy(a.renderDiff))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, failure(unimplemented, "%s is not implemented here", strings.TrimPrefix(r.URL.Path, "/")))
+	})
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400))
+	if err != nil {
+		panic(err) // the option above can not be
+	}
+	return compress(mux)
+}
+
+// inTurn calls f with a context that ends when the answer takes too long, and once few
+// enough answers are in the making.
+func (a *answerer) inTurn(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	select {
+	case a.turns <- struct{}{}:
+	default:
+		select {
+		case a.turns <- struct{}{}:
+		case <-ctx.Done():
+			return failure(unavailable, "%d questions are being answered: try again", cap(a.turns))
+		}
+	}
+	defer func() { <-a.turns }()
+	err := f(ctx)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return failure(canceled, "the client has gone")
+		}
+		return failure(deadlineExceeded, "it took longer than %s and was given up: ask for less time, one page, or fewer labels", timeout)
+	}
+	return err
+}
+
+// legacy serves one of the paths that are older than the services.
+func (a *answerer) legacy(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			refuseMethod(w, http.MethodGet)
+			return
+		}
+		var out any
+		err := a.inTurn(r.Context(), a.opts.Timeout, func(ctx context.Context) (err error) {
+			out, err = answer(ctx, r)
+			return err
+		})
+		if err != nil {
+			writeError(w, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, out)
+	}
+}
+
+func refuseMethod(w http.ResponseWriter, allowed string) {
+	w.Header().Set("Allow", allowed)
+	http.Error(w, fmt.Sprintf("this path answers %s", allowed), http.StatusMethodNotAllowed)
+}

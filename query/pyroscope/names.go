@@ -1,0 +1,59 @@
+package pyroscope
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"strconv"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// namesOf returns a name for each frame of a trie. No two frames share one: where the short
+// one would be that of several, they have the whole URL.
+func namesOf(t *trie.Trie) []string {
+	names := make([]string, len(t.Frames))
+	count := map[string]int{}
+	for i := range names {
+		f := t.FrameOf(trie.FrameID(i))
+		names[i] = nameOf(f, shortResource(f.Resource))
+		count[names[i]]++
+	}
+	for i, name := range names {
+		if count[name] > 1 {
+			f := t.FrameOf(trie.FrameID(i))
+			names[i] = nameOf(f, f.Resource)
+		}
+	}
+	return names
+}
+
+// nameOf returns the name of a frame whose script is written as resource.
+func nameOf(f trie.Frame, resource string) string {
+	name := cmp.Or(f.Name, encode.Anonymous)
+	if resource == "" {
+		return name
+	}
+	name += " " + resource
+	if f.Line > 0 {
+		name += ":" + strconv.FormatUint(uint64(f.Line), 10)
+		if f.Column > 0 {
+			name += ":" + strconv.FormatUint(uint64(f.Column), 10)
+		}
+	}
+	return name
+}
+
+// shortResource returns the last part of the path of a URL, or the host if the path has no
+// such part, as that of an inline script of the home page.
+func shortResource(resource string) string {
+	u, err := url.Parse(resource)
+	if err != nil || u.Opaque != "" || u.Path == "" && u.Host == "" {
+		return resource
+	}
+	if base := path.Base(u.Path); base != "/" && base != "." {
+		return base
+	}
+	return u.Host + "/"
+}

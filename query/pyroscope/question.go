@@ -1,0 +1,199 @@
+package pyroscope
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/trie"
+
+	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
+)
+
+// profileType is one way to weigh stacks.
+type profileType struct {
+	sample, unit string
+	ofWeight     func(trie.Weight) int64
+	ofPoint      func(query.Point) float64
+}
+
+// The parts of the ids of profile types that all of them share.
+const (
+	typeName   = "wall"
+	periodType = "wall"
+	periodUnit = "nanoseconds"
+)
+
+// perMicrosecond is what the sums of times are multiplied by: they are in nanoseconds.
+const perMicrosecond = 1000
+
+// profileTypes returns all profile types, the times first.
+func profileTypes() []profileType {
+	return []profileType{
+		{"wall", "nanoseconds",
+			func(w trie.Weight) int64 { return w.Self * perMicrosecond },
+			func(p query.Point) float64 { return float64(p.Self) * perMicrosecond }},
+		{"samples", "count",
+			func(w trie.Weight) int64 { return w.Samples },
+			func(p query.Point) float64 { return float64(p.Samples) }},
+	}
+}
+
+func (t profileType) id() string {
+	return strings.Join([]string{typeName, t.sample, t.unit, periodType, periodUnit}, ":")
+}
+
+func (t profileType) isTime() bool { return t.unit == "nanoseconds" }
+
+// private returns the value that t has for a label which begins with "__": those are
+// Pyroscope's own.
+func (t profileType) private(key string) string {
+	switch key {
+	case "__profile_type__":
+		return t.id()
+	case "__name__":
+		return typeName
+	case "__type__":
+		return t.sample
+	case "__unit__":
+		return t.unit
+	case "__period_type__":
+		return periodType
+	case "__period_unit__":
+		return periodUnit
+	}
+	return ""
+}
+
+func isPrivate(key string) bool { return strings.HasPrefix(key, "__") }
+
+// The labels that are no labels of a query.Selection, or stand for something in it.
+const (
+	labelService = "service_name"
+	labelPage    = "page"
+)
+
+// question is what most requests ask.
+type question struct {
+	sel   query.Selection
+	types []profileType // those that are asked for
+	empty bool          // nothing is what is asked for
+}
+
+// ask reads a label selector and the time that is asked for.
+func (a *answerer) ask(text string, start, end int64) (question, error) {
+	s, err := parseSelector(text)
+	if err != nil {
+		return question{}, &failed{invalidArgument, err}
+	}
+	q := question{types: profileTypes()}
+	if q.sel.Since, q.sel.Until, err = a.times(start, end); err != nil {
+		return question{}, err
+	}
+	if s.name != "" { // a profile type, or the name of all
+		q.types = slices.DeleteFunc(q.types, func(t profileType) bool { return t.id() != s.name && typeName != s.name })
+	}
+	for _, m := range s.matchers {
+		switch {
+		case m.Key == labelService:
+			q.empty = q.empty || !m.Takes(a.opts.Site)
+		case isPrivate(m.Key):
+			q.types = slices.DeleteFunc(q.types, func(t profileType) bool { return !m.Takes(t.private(m.Key)) })
+		case m.Key == labelPage && m.Op == query.Equal && m.Value != "" && q.sel.Page == "":
+			q.sel.Page = m.Value // which finds it faster
+		case m.Op == query.Matches && m.Value == ".*": // all, as dashboards say it
+		default:
+			q.sel.Where = append(q.sel.Where, m)
+		}
+	}
+	q.empty = q.empty || len(q.types) == 0
+	return q, nil
+}
+
+// askType is ask for one profile type.
+func (a *answerer) askType(id, text string, start, end int64) (question, profileType, error) {
+	all := profileTypes()
+	i := slices.IndexFunc(all, func(t profileType) bool { return t.id() == id })
+	if i < 0 {
+		return question{}, profileType{}, failure(invalidArgument, "profile type %q is not known; known are %s and %s", id, all[0].id(), all[1].id())
+	}
+	q, err := a.ask(text, start, end)
+	q.empty = q.empty || !slices.ContainsFunc(q.types, func(t profileType) bool { return t.id() == id })
+	return q, all[i], err
+}
+
+// askAny reads label selectors, of which one must fit; none is one that fits all.
+func (a *answerer) askAny(texts []string, start, end int64) (all []question, err error) {
+	if len(texts) == 0 {
+		texts = []string{"{}"}
+	}
+	if len(texts) > maxMatchers {
+		return nil, failure(invalidArgument, "%d label selectors, the most is %d", len(texts), maxMatchers)
+	}
+	for _, text := range texts {
+		q, err := a.ask(text, start, end)
+		if err != nil {
+			return nil, err
+		}
+		if !q.empty {
+			all = append(all, q)
+		}
+	}
+	return all, nil
+}
+
+const (
+	// wholeHours is from where on a time begins at the beginning of its hour, as in
+	// [query.ParseSince]: whole hours are answered by their sums.
+	wholeHours = 6 * time.Hour
+	// fresh is how long ago an end may be to mean now: a dashboard that asks for the time up
+	// to now means all that there is.
+	fresh = 2 * time.Minute
+	// defaultRange is the time that is asked for if no beginning is given.
+	defaultRange = 24 * time.Hour
+)
+
+// times returns the bounds of a selection for a time in ms of the Unix epoch. 0 is not given.
+func (a *answerer) times(start, end int64) (since, until time.Time, err error) {
+	now := a.opts.Now().UTC()
+	last := now
+	if end != 0 {
+		last = time.UnixMilli(end).UTC()
+	}
+	since = last.Add(-defaultRange)
+	if start != 0 {
+		since = time.UnixMilli(start).UTC()
+	}
+	if since.After(last) {
+		return since, until, failure(invalidArgument, "start (%d) is after end (%d)", start, end)
+	}
+	if last.Sub(since) >= wholeHours {
+		since = since.Truncate(time.Hour)
+	}
+	if last.Before(now.Add(-fresh)) {
+		until = last
+		if !since.Before(until) { // a moment, which lasts a millisecond
+			until = since.Add(time.Millisecond)
+		}
+	}
+	return since, until, nil
+}
+
+// endOf returns when a selection ends.
+func (a *answerer) endOf(sel query.Selection) time.Time {
+	if sel.Until.IsZero() {
+		return a.opts.Now().UTC()
+	}
+	return sel.Until
+}
+
+// pairs returns labels as they are sent, sorted.
+func pairs(labels map[string]string) []*typesv1.LabelPair {
+	var out []*typesv1.LabelPair
+	for k, v := range labels {
+		out = append(out, &typesv1.LabelPair{Name: k, Value: v})
+	}
+	slices.SortFunc(out, func(a, b *typesv1.LabelPair) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,213 @@
+package pyroscope
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+
+	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
+	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
+)
+
+// maxColumns is how many steps an answer has at most. Where more are asked for, the steps
+// are longer.
+const maxColumns = 1000
+
+// steps is what is asked of a source over time, and what became of it.
+type steps struct {
+	query.SeriesQuery
+	asked time.Duration // what one point was to stand for
+	step  time.Duration // what one stands for
+	end   time.Time
+	// groups are those of the answer, and spreads why it has no histograms.
+	groups  []query.SeriesGroup
+	spreads string
+}
+
+// bySteps asks for a selection step by step. Steps that are shorter than an hour are for few
+// traces alone, so those of the answer may be longer than those that are asked for.
+func (a *answerer) bySteps(ctx context.Context, q question, seconds float64, groupBy []string, histogram bool) (steps, error) {
+	if !(seconds >= 0.001 && seconds <= 1e9) {
+		return steps{}, failure(invalidArgument, "a step of %v s: it must be a millisecond at least", seconds)
+	}
+	s := steps{asked: time.Duration(seconds * float64(time.Second)), end: a.endOf(q.sel)}
+	s.Selection, s.Histogram = q.sel, histogram
+	s.GroupBy = groupKeys(groupBy)
+	s.Step = wholeStep(max(s.asked, s.end.Sub(s.Since)/maxColumns))
+	s.step = s.Step
+	s.Since = s.Since.Truncate(s.Step) // the first step is a whole one
+	if q.empty {
+		return s, nil
+	}
+	answer, err := a.src.Series(ctx, s.SeriesQuery)
+	s.step, s.groups, s.spreads = time.Duration(answer.Step*float64(time.Second)), answer.Groups, answer.Spreads
+	return s, err
+}
+
+// wholeStep returns a step of d at least of which several make an hour, or one makes several
+// hours: sums are kept by the hour, and a step across the end of one has none.
+func wholeStep(d time.Duration) time.Duration {
+	step := max((d + time.Second - 1).Truncate(time.Second), time.Second)
+	for step < time.Hour && time.Hour%step != 0 {
+		step += time.Second
+	}
+	if step > time.Hour {
+		step = (step + time.Hour - 1).Truncate(time.Hour)
+	}
+	return step
+}
+
+// scale returns what the sum of a point is multiplied by to be the sum of a step of the
+// length that was asked for. Clients divide by that length to have a rate, so where a point
+// stands for more time it is the mean over the time of it that has been.
+func (s *steps) scale(p query.Point) float64 {
+	if s.step <= s.asked {
+		return 1
+	}
+	begin, end := p.Time, p.Time.Add(s.step)
+	if begin.Before(s.Since) {
+		begin = s.Since
+	}
+	if end.After(s.end) {
+		end = s.end
+	}
+	return float64(s.asked) / float64(max(end.Sub(begin), s.asked))
+}
+
+// heaviest returns the groups with the largest sums, at most limit of them, the heaviest
+// first. Without a limit that is all.
+func (s *steps) heaviest(of func(query.Point) float64, limit *int64) []query.SeriesGroup {
+	sum := func(g query.SeriesGroup) (sum float64) {
+		for _, p := range g.Points {
+			sum += of(p)
+		}
+		return sum
+	}
+	groups := slices.Clone(s.groups)
+	slices.SortStableFunc(groups, func(a, b query.SeriesGroup) int { return cmp.Compare(sum(b), sum(a)) })
+	if limit != nil && *limit > 0 && *limit < int64(len(groups)) {
+		groups = groups[:*limit]
+	}
+	return groups
+}
+
+// selectSeries sums a selection up over time. The mean is that of a page view.
+func (a *answerer) selectSeries(ctx context.Context, r *querierv1.SelectSeriesRequest) (*querierv1.SelectSeriesResponse, error) {
+	if len(r.GetStackTraceSelector().GetCallSite()) > 0 || r.GetStackTraceSelector().GetGoPgo() != nil {
+		return nil, failure(unimplemented, "series of some stacks are not kept")
+	}
+	q, t, err := a.askType(r.ProfileTypeID, r.LabelSelector, r.Start, r.End)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.bySteps(ctx, q, r.Step, r.GroupBy, false)
+	if err != nil {
+		return nil, err
+	}
+	mean := r.GetAggregation() == typesv1.TimeSeriesAggregationType_TIME_SERIES_AGGREGATION_TYPE_AVERAGE
+	out := &querierv1.SelectSeriesResponse{}
+	for _, g := range s.heaviest(t.ofPoint, r.Limit) {
+		value := func(p query.Point) float64 { return t.ofPoint(p) * s.scale(p) }
+		if mean {
+			value = func(p query.Point) float64 { return t.ofPoint(p) / float64(max(p.Views, 1)) }
+		}
+		x := &typesv1.Series{Labels: pairs(a.named(g.Labels, r.GroupBy, t)), Points: s.points(g, value)}
+		out.Series = append(out.Series, x)
+	}
+	return out, nil
+}
+
+// points returns the points of a group. Clients draw lines from point to point, so where
+// steps have nothing the line is brought down to zero, after the step before and before the
+// step after.
+func (s *steps) points(g query.SeriesGroup, value func(query.Point) float64) (out []*typesv1.Point) {
+	add := func(at time.Time, v float64) {
+		out = append(out, &typesv1.Point{Timestamp: at.UnixMilli(), Value: v})
+	}
+	for i, p := range g.Points {
+		if i > 0 {
+			first, last := g.Points[i-1].Time.Add(s.step), p.Time.Add(-s.step)
+			if !first.After(last) {
+				add(first, 0)
+			}
+			if first.Before(last) {
+				add(last, 0)
+			}
+		}
+		add(p.Time, value(p))
+	}
+	return out
+}
+
+// selectHeatmap counts page views by their time on the main thread. A page view is what
+// comes nearest to a profile, and to a span.
+func (a *answerer) selectHeatmap(ctx context.Context, r *querierv1.SelectHeatmapRequest) (*querierv1.SelectHeatmapResponse, error) {
+	q, t, err := a.askType(r.ProfileTypeID, r.LabelSelector, r.Start, r.End)
+	if err != nil {
+		return nil, err
+	}
+	if !t.isTime() {
+		return nil, failure(invalidArgument, "heat maps are of the time of page views: ask for the profile type %s", profileTypes()[0].id())
+	}
+	s, err := a.bySteps(ctx, q, r.Step, r.GroupBy, true)
+	if err != nil {
+		return nil, err
+	}
+	if s.spreads != "" {
+		return nil, failure(invalidArgument, "%s", s.spreads)
+	}
+	out := &querierv1.SelectHeatmapResponse{}
+	for _, g := range s.heaviest(t.ofPoint, r.Limit) {
+		x := &typesv1.HeatmapSeries{Labels: pairs(a.named(g.Labels, r.GroupBy, t))}
+		for _, p := range g.Points {
+			if slot := slotOf(p, s.step); slot != nil {
+				x.Slots = append(x.Slots, slot)
+			}
+		}
+		out.Series = append(out.Series, x)
+	}
+	return out, nil
+}
+
+// rows returns where the cells of a column begin, in ms: the same in all columns, since
+// clients draw them over each other. They grow by about two fifths, from 1 ms to an hour.
+func rows() []float64 {
+	out := []float64{0}
+	for decade := 1.0; decade <= 1e6; decade *= 10 {
+		for _, x := range []float64{1, 1.5, 2, 3, 4.5, 7} {
+			out = append(out, x*decade)
+		}
+	}
+	return out
+}
+
+// slotOf returns the column of a point, or nil if no page view is known. It has no gaps,
+// and ends with an empty cell: clients take the beginning of the next cell for the end.
+func slotOf(p query.Point, step time.Duration) *typesv1.HeatmapSlot {
+	begin := rows()
+	counts := make([]int64, len(begin))
+	first, last := len(begin), -1
+	for _, bar := range p.Histogram {
+		i, found := slices.BinarySearch(begin, (bar.Low+bar.High)/2)
+		if !found {
+			i--
+		}
+		i = min(i, len(begin)-2)
+		counts[i] += bar.Count
+		first, last = min(first, i), max(last, i)
+	}
+	if last < 0 {
+		return nil
+	}
+	const perMillisecond = 1000 * perMicrosecond
+	slot := &typesv1.HeatmapSlot{Timestamp: p.Time.Add(step).UnixMilli()}
+	for i := first; i <= last+1; i++ {
+		slot.YMin = append(slot.YMin, begin[i]*perMillisecond)
+		slot.Counts = append(slot.Counts, int32(min(counts[i], math.MaxInt32)))
+	}
+	return slot
+}
