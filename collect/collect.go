@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -43,6 +44,8 @@ type Options struct {
 	// Sampling tells clients in the answer which share of the views of their page should
 	// be profiled; see also [Collector.SetSampling].
 	Sampling SamplingRules
+	// Features are added to traces, see also [Collector.SetFeatures].
+	Features feature.Rules
 	Limits   Limits
 	Now      func() time.Time      // time.Now
 	Metrics  prometheus.Registerer // none
@@ -58,6 +61,7 @@ type Collector struct {
 	metrics   *metrics
 	origins   []originRule
 	sampling  atomic.Pointer[SamplingRules]
+	features  atomic.Pointer[feature.Rules]
 	pages     budget
 	tags      budget // by kind
 	labels    budget // values, by key
@@ -91,6 +95,7 @@ func New(o Options) *Collector {
 	c.labels.start(now, "", nil)
 	c.viewPages.start(time.Time{}, "", nil)
 	c.SetSampling(o.Sampling)
+	c.SetFeatures(o.Features)
 	c.clients.rate, c.clients.burst = c.limits.Rate, 2*time.Second
 	c.SetKeys(o.Keys)
 	c.pageRates.rate, c.pageRates.burst = c.limits.PageRate, time.Minute

@@ -14,6 +14,7 @@ type metrics struct {
 	inFlight prometheus.GaugeFunc
 	folded   *prometheus.CounterVec // traces, by what of them
 	untagged prometheus.Counter
+	unruled  prometheus.Counter // features
 	skewed   prometheus.Counter
 	thinned  prometheus.Counter
 	views    *prometheus.CounterVec // page views, by page and outcome
@@ -50,6 +51,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		}, func() float64 { return float64(inFlight()) }),
 		folded:   vec("fieldtrie_ingest_folded_total", "Traces of which something is stored as (other), since there were too many distinct ones, by what: page, feature, release, environment, label.", "what"),
 		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since the trace has too many or they are too long."),
+		unruled:  counter("fieldtrie_ingest_feature_rules_skipped_total", "Features of rules that a trace did not get, since it would have too many spans with them."),
 		skewed:   counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
 		thinned:  counter("fieldtrie_ingest_dropped_spans_total", "Features and labels of traces that began while too many others lasted."),
 		views:    vec("fieldtrie_ingest_page_views_total", "Page views, by page and by what became of their profile. Reports count as many as they stand for.", "page", "outcome"),
@@ -64,7 +66,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		m.folded.WithLabelValues(what)
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.skewed, m.thinned)
+		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.thinned)
 		r.MustRegister(m.views, m.sites, work, m.sent, m.dropped, m.profiled)
 	}
 	return m

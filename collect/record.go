@@ -52,6 +52,7 @@ func (c *Collector) record(data []byte, binary bool, browser string) (rec store.
 	if err := t.Context.Validate(); err != nil { // or nobody could read it
 		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: %w", err)
 	}
+	c.addFeatures(t)
 	// Of nearly all traces the context alone is another than was sent.
 	var payload []byte
 	if binary && !changed {

@@ -36,6 +36,8 @@ type command struct {
 	tokenFile, ca          string
 	list                   string
 	stats                  bool
+	budgets                string
+	sinceGiven             bool
 	threads                []string
 	profile                string
 	events, idle, timed    bool
@@ -60,7 +62,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load; also KEY!=VALUE, and KEY=~EXPRESSION or KEY!~EXPRESSION for regular expressions; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only what was received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only what was received before `TIME` (default now)")
-	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --stats and comparisons a table)")
+	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --stats, --budgets and comparisons a table)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest")
@@ -69,6 +71,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the authorities that may vouch for the daemon at --addr (default those of the system)")
 	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases that there is data for, or the threads of files")
 	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
+	fs.StringVar(&c.budgets, "budgets", "", "check the budgets in this YAML `FILE`, and exit with status 3 if one is blown; --page, --release, --label and --since narrow what they are about")
 	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, resource or package (npm)")
 	fs.StringVar(&c.diff, "diff", "", "profile `FILE` to compare with: what is written is the difference")
 	c.comparing.flags(fs)
@@ -144,6 +147,10 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	if err := c.checkComparing(fs, not); err != nil {
 		return err
 	}
+	c.sinceGiven = fs.Changed("since")
+	if err := c.checkBudgets(not); err != nil {
+		return err
+	}
 	if err := c.checkFormat(); err != nil {
 		return err
 	}
@@ -194,7 +201,7 @@ func (c *command) readsTwice() bool {
 }
 
 func (c *command) checkFormat() error {
-	if c.comparesTable() {
+	if c.comparesTable() || c.budgets != "" {
 		return nil
 	}
 	if c.list != "" || c.stats {

@@ -33,6 +33,7 @@ Examples:
   aggregate --page /feed --release B --compare-release A  what changed, and is it noise?
   aggregate --page /feed --since 7d --compare-since 14d -f svg -o changed.svg
   aggregate --list pages
+  aggregate --budgets budgets.yaml --since 24h            for CI: exits with 3 if one is blown
 
   aggregate -f svg -o flame.svg CPU.*.cpuprofile          all threads of a node program
   aggregate --list threads Trace.json.gz                  what a Chrome trace holds
@@ -48,7 +49,8 @@ TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339. W
 Formats (r read, w written, t written in time order, d shows a difference; what each
 keeps and loses is in docs/formats.md):
 %s
-Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line.
+Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line;
+3 if a budget of --budgets is blown. One with too few page views or no data is none of these.
 `
 
 func main() {
@@ -71,6 +73,9 @@ func (e usageError) Unwrap() error { return e.error }
 func exitCode(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
 		return 2
+	}
+	if _, ok := errors.AsType[blownError](err); ok {
+		return 3
 	}
 	return 1
 }
@@ -101,6 +106,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case c.list == "threads":
 		return c.printThreads(ctx)
+	case c.budgets != "":
+		return c.printBudgets(ctx)
 	case c.stats:
 		return c.printReport(ctx)
 	case c.list != "":

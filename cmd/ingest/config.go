@@ -21,6 +21,7 @@ type config struct {
 	data        string
 	listen      string
 	queryListen string
+	site        string
 	partition   time.Duration
 	retention   time.Duration // of traces
 	hourly      time.Duration // of rollups of hours
@@ -36,6 +37,7 @@ type config struct {
 	firstParty  []string
 	pageRules   string
 	sampling    string
+	budgets     string
 	demo        bool
 	restore     string
 	limits      collect.Limits
@@ -45,6 +47,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data; made if it is not there")
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
+	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
 	fs.Var((*originsValue)(&c.origins), "allow-origin", "`ORIGIN` that may send traces, such as https://www.example.com or https://*.example.com; repeatable (default all)")
 	fs.Var((*keysValue)(&c.keys), "key", "`KEY` that may send, as in POST /v1/traces?key=KEY; repeatable (default all may). It stands in pages and is no secret: it keeps out noise, and lets you cut off an old embed")
 	fs.StringVar(&c.keysFile, "keys", "", "YAML `FILE` with more keys, each with its site, rate and origins. SIGHUP reads it again")
@@ -54,6 +57,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.Var((*hostsValue)(&c.firstParty), "first-party", "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
 	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
 	fs.StringVar(&c.sampling, "sampling", "", "`FILE` with a pattern and a rate a line, such as /shop/:item 0.05: the share of the views of a page that browsers are told to profile, 0 to stop. SIGHUP reads it again")
+	fs.StringVar(&c.budgets, "budgets", "", "YAML `FILE` with budgets, which are evaluated every minute, and with rules that name features of the traces that come. SIGHUP reads it again")
 	c.retention = 7 * 24 * time.Hour
 	fs.Var((*ageValue)(&c.retention), "retention", "delete traces after this `DURATION`; 0 keeps them for ever. What they sum up to stays")
 	c.hourly, c.daily = 30*24*time.Hour, 400*24*time.Hour
@@ -109,6 +113,9 @@ func (c *config) check() error {
 	}
 	if (c.tlsCert == "") != (c.tlsKey == "") {
 		return fmt.Errorf("--tls-cert and --tls-key go together: a certificate and its private key")
+	}
+	if c.site == "" {
+		return fmt.Errorf("--site: the name of the site is empty")
 	}
 	if c.data == "" {
 		return fmt.Errorf("--data: the name of the directory is empty")

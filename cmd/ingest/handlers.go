@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/sdk"
 	"github.com/fieldtrie/fieldtrie/store"
 )
@@ -37,7 +38,9 @@ func addDemo(public, private *http.ServeMux, collector string) {
 func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
-	mux.Handle("/api/v1/", query.Handler(query.Local{Reader: s.Reader}, query.Options{}))
+	answers := query.Handler(query.Local{Reader: s.Reader}, query.Options{})
+	mux.Handle("/api/", answers)
+	mux.Handle("/pprof/", answers)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -51,6 +54,15 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, draining *ato
 		}
 	})
 	return mux
+}
+
+// addPyroscope adds what Pyroscope's clients, such as Grafana, ask for. site is what they know
+// as the name of the service.
+func addPyroscope(private *http.ServeMux, s *store.Store, site string) {
+	h := pyroscope.Handler(query.Local{Reader: s.Reader}, pyroscope.Options{Site: site})
+	for _, pattern := range pyroscope.Patterns() {
+		private.Handle(pattern, h)
+	}
 }
 
 // knownPages returns the pages of this hour, so that a restart does not begin the count

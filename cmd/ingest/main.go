@@ -22,8 +22,8 @@ answer of 202 means that the traces survive kill -9 and power loss. POST /v1/vie
 page views without a trace; /sdk.js is the script for browsers. The private address
 serves queries, /healthz, /readyz, /metrics and a backup of the running store at
 /v1/backup; without --access it asks nobody who they are. SIGTERM and SIGINT finish what
-is in flight and close the store. SIGHUP reads the files of --sampling, --keys and
---access again.
+is in flight and close the store. SIGHUP reads the files of --sampling, --keys,
+--access and --budgets again.
 
 Examples:
 

@@ -9,7 +9,7 @@ import (
 // newReads returns what counts how often a file with rules was read again.
 func newReads() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_ingest_rules_reads_total", Help: "Times that SIGHUP had a file with rules read again, by rules: sampling, keys, access, and by result: ok, error.",
+		Name: "fieldtrie_ingest_rules_reads_total", Help: "Times that SIGHUP had a file with rules read again, by rules: sampling, keys, access, budgets, and by result: ok, error.",
 	}, []string{"rules", "result"})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/access"
+	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/collect"
 )
 
@@ -67,7 +68,7 @@ func (c *config) readAccess() (*access.Rules, error) {
 // hangUps returns a channel of the signals on which to read rules again.
 func (c *config) hangUps() chan os.Signal {
 	signals := make(chan os.Signal, 1)
-	if c.sampling+c.keysFile+c.access != "" { // else there is nothing to read again, and SIGHUP ends the daemon
+	if c.sampling+c.keysFile+c.access+c.budgets != "" { // else there is nothing to read again, and SIGHUP ends the daemon
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	return signals
@@ -79,6 +80,7 @@ type reread struct {
 	config    *config
 	collector *collect.Collector
 	guard     *access.Guard // nil without --access
+	board     *budget.Board // nil without --budgets
 	reads     *prometheus.CounterVec
 	log       *slog.Logger
 }
@@ -87,6 +89,10 @@ func (r reread) all() {
 	c := r.config
 	again(r, "sampling", c.sampling, c.readSampling, r.collector.SetSampling)
 	again(r, "keys", c.keysFile, c.readKeys, r.collector.SetKeys)
+	again(r, "budgets", c.budgets, c.readBudgets, func(f *budget.File) {
+		r.collector.SetFeatures(f.Features)
+		r.board.SetFile(f)
+	})
 	if r.guard != nil {
 		again(r, "access", c.access, c.readAccess, r.guard.SetRules)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,11 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	budgets, err := c.readBudgets()
+	if err != nil {
+		return err
+	}
+	options.Features = budgets.Features
 	private, err := c.private(log)
 	if err != nil {
 		return err
@@ -67,22 +73,26 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	registry := prometheus.NewRegistry()
 	reads := newReads()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads)
+	board := c.board(s, budgets, registry)
 	options.Store, options.KnownPages, options.Metrics, options.Logger = s, knownPages(ctx, s), registry, log
 	if c.demo && len(options.Origins) > 0 { // else all may send
 		options.Origins = append(options.Origins, private.url())
 	}
 	collector := collect.New(options)
-	d := daemon{log: log, store: s, failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, reads, log}.all}
+	d := daemon{log: log, store: s, failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, board, reads, log}.all}
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining, log)
+	addPyroscope(inner, s, c.site)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")
 	}
-	rolling := make(chan struct{})
-	rollCtx, stopRolling := context.WithCancel(ctx)
-	go func() { defer close(rolling); d.roll(rollCtx) }()
-	defer func() { stopRolling(); <-rolling }()
+	inner.Handle("/api/v1/budgets", board)
+	var background sync.WaitGroup
+	backgroundCtx, stop := context.WithCancel(ctx)
+	background.Go(func() { d.roll(backgroundCtx) })
+	background.Go(func() { evaluate(backgroundCtx, board, log) })
+	defer func() { stop(); background.Wait() }()
 	d.start(public, outer)
 	d.start(private, private.handler(inner))
 	if socket != nil {

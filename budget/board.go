@@ -1,0 +1,127 @@
+package budget
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// Evaluation is how things stood at a time.
+type Evaluation struct {
+	Evaluated time.Time `json:"evaluated"`
+	Budgets   []Status  `json:"budgets"` // in the order of the file
+}
+
+// Board evaluates budgets again and again and has what it found last. It is an
+// [http.Handler] that answers with that. A nil Board says that there are no budgets.
+type Board struct {
+	src     query.Source
+	now     func() time.Time
+	changed chan struct{} // holds one value after SetFile
+
+	mu    sync.Mutex
+	file  *File
+	state State
+	last  *Evaluation // nil before the first; it does not change
+}
+
+// NewBoard returns a Board for the budgets of f. The clock is that of the source.
+func NewBoard(src query.Source, f *File, now func() time.Time) *Board {
+	return &Board{src: src, file: f, now: now, changed: make(chan struct{}, 1)}
+}
+
+// SetFile replaces the budgets, which Run evaluates at once.
+func (b *Board) SetFile(f *File) {
+	b.mu.Lock()
+	b.file = f
+	b.mu.Unlock()
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Last returns what was found last, nil if nothing was evaluated yet.
+func (b *Board) Last() *Evaluation {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last
+}
+
+// Run evaluates the budgets after a first time, and then every so often, until ctx is done.
+// It calls done after each evaluation.
+func (b *Board) Run(ctx context.Context, first, every time.Duration, done func(*Evaluation)) {
+	timer := time.NewTimer(first)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-b.changed:
+		}
+		e, err := b.Evaluate(ctx)
+		if err != nil { // ctx is done
+			return
+		}
+		done(e)
+		timer.Reset(every)
+	}
+}
+
+// Evaluate evaluates the budgets now. One call may be at work at a time.
+func (b *Board) Evaluate(ctx context.Context) (*Evaluation, error) {
+	b.mu.Lock()
+	file := b.file
+	b.mu.Unlock()
+	now := b.now()
+	all, err := Evaluate(ctx, b.src, file, now)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.state.Apply(all)
+	b.last = &Evaluation{now.UTC(), all}
+	return b.last, nil
+}
+
+// ServeHTTP answers with what was found last. Errors are JSON objects with one key, error, as
+// those of [query.Handler] are.
+func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	refuse := func(status int, text string) { writeJSON(w, status, map[string]string{"error": text}) }
+	parameters, err := url.ParseQuery(r.URL.RawQuery)
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(http.StatusMethodNotAllowed, r.URL.Path+" answers GET")
+	case err != nil:
+		refuse(http.StatusBadRequest, "query string: "+err.Error())
+	case len(parameters) > 0:
+		refuse(http.StatusBadRequest, fmt.Sprintf("unknown parameter %q; there are none here", slices.Min(slices.Collect(maps.Keys(parameters)))))
+	case b == nil:
+		refuse(http.StatusNotFound, "there are no budgets: start ingest with --budgets FILE")
+	default:
+		if e := b.Last(); e != nil {
+			w.Header().Set("Cache-Control", "private, no-cache")
+			writeJSON(w, http.StatusOK, e)
+			return
+		}
+		w.Header().Set("Retry-After", "5")
+		refuse(http.StatusServiceUnavailable, "the budgets are not evaluated yet: try again")
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may have gone
+}

@@ -1,0 +1,273 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/feature"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// Evaluate returns how things stand with each budget of f, in their order. A budget that can
+// not be answered has the verdict [Failed] and hides no other: Evaluate fails only if ctx
+// ends. Budgets about the same page views share what is asked of src.
+func Evaluate(ctx context.Context, src query.Source, f *File, now time.Time) ([]Status, error) {
+	e := evaluation{ctx: ctx, src: src, now: now, points: map[string]asked[pointAnswer]{}, tops: map[string]asked[query.Top]{}}
+	out := []Status{}
+	for i := range f.Budgets {
+		b := &f.Budgets[i]
+		s := statusOf(b)
+		m, err := e.measure(b)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			s.Verdict, s.Text = Failed, err.Error()
+		} else {
+			s.Value, s.Views, s.Text, s.Warnings = m.value, m.views, m.text, m.warnings
+			s.judge()
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// evaluation remembers what was asked.
+type evaluation struct {
+	ctx    context.Context
+	src    query.Source
+	now    time.Time
+	points map[string]asked[pointAnswer]
+	tops   map[string]asked[query.Top]
+}
+
+// asked is an answer, or why there is none.
+type asked[T any] struct {
+	answer T
+	err    error
+}
+
+// measured is what is known of a budget. value is nil if there is none.
+type measured struct {
+	value    *query.Estimate
+	views    int64
+	text     string
+	warnings []string
+}
+
+// pointAnswer is what is known of the page views of a selection.
+type pointAnswer struct {
+	query.Point
+	noSpread string
+	warnings []string
+}
+
+// selection returns what a budget is about.
+func (e *evaluation) selection(b *Budget) (sel query.Selection, err error) {
+	sel = query.Selection{Page: b.Page, Feature: b.Feature, Where: slices.Clone(b.Where)}
+	if base, below := strings.CutSuffix(b.Page, "/**"); below {
+		m, err := query.NewMatcher("page", query.Matches, regexp.QuoteMeta(base)+"(/.*)?")
+		if err != nil {
+			return sel, err
+		}
+		sel.Page, sel.Where = "", append(sel.Where, m)
+	}
+	sel.Since, err = query.ParseSince(b.Since, e.now)
+	return sel, err
+}
+
+// keyOf names a selection.
+func keyOf(sel query.Selection) string {
+	return fmt.Sprintf("%q %q %q %s", sel.Page, sel.Feature, sel.Where, sel.Since)
+}
+
+// point asks for all page views of a selection together.
+func (e *evaluation) point(sel query.Selection) (pointAnswer, error) {
+	key := keyOf(sel)
+	x, known := e.points[key]
+	if !known {
+		var series query.Series
+		series, x.err = e.src.Series(e.ctx, query.SeriesQuery{Selection: sel})
+		x.answer = pointAnswer{noSpread: series.Spreads, warnings: series.Stats.Warnings}
+		if len(series.Groups) > 0 && len(series.Groups[0].Points) > 0 {
+			x.answer.Point = series.Groups[0].Points[0]
+		}
+		e.points[key] = x
+	}
+	return x.answer, x.err
+}
+
+// mostFunctions is how many functions are looked at: those with the most self time.
+const mostFunctions = 10_000
+
+func (e *evaluation) top(sel query.Selection) (query.Top, error) {
+	key := keyOf(sel)
+	x, known := e.tops[key]
+	if !known {
+		x.answer, x.err = e.src.Top(e.ctx, query.TopQuery{Selection: sel, Limit: mostFunctions})
+		e.tops[key] = x
+	}
+	return x.answer, x.err
+}
+
+// measure asks for the value of a budget.
+func (e *evaluation) measure(b *Budget) (measured, error) {
+	sel, err := e.selection(b)
+	switch {
+	case err != nil:
+		return measured{}, err
+	case b.Function != nil:
+		return e.ofFunction(b, sel)
+	case b.Metric == Reach:
+		return e.ofReach(sel)
+	}
+	return e.ofTime(b, sel)
+}
+
+// ofTime measures the time of pages and features.
+func (e *evaluation) ofTime(b *Budget, sel query.Selection) (measured, error) {
+	p, err := e.point(sel)
+	out := measured{views: p.Views, warnings: p.warnings}
+	if err != nil || p.Views == 0 {
+		return out, err
+	}
+	spread := p.Spread
+	if b.Of == LongTasks {
+		spread = p.LongTasks
+	}
+	switch {
+	case spread != nil:
+		out.value = metricOf(spread, b.Metric)
+	case b.Of == Time && b.Metric == Mean:
+		out.value = &query.Estimate{Value: p.Mean}
+	default:
+		return out, errors.New("no percentiles and long tasks: " + p.noSpread)
+	}
+	return out, nil
+}
+
+// metricOf returns one of the figures of a spread.
+func metricOf(s *query.Spread, m Metric) *query.Estimate {
+	switch m {
+	case P50:
+		return &s.P50
+	case P75:
+		return &s.P75
+	case P95:
+		return &s.P95
+	}
+	return &s.Mean
+}
+
+// ofReach measures the page views that have a feature.
+func (e *evaluation) ofReach(sel query.Selection) (measured, error) {
+	with, err := e.point(sel)
+	if err != nil {
+		return measured{}, err
+	}
+	sel.Feature = ""
+	all, err := e.point(sel)
+	out := measured{views: all.Views, warnings: all.warnings}
+	if all.Views > 0 {
+		share := shareOf(with.Views, all.Views)
+		out.value = &share
+	}
+	if with.Views == 0 && all.Views > 0 {
+		out.text = "the feature was not seen"
+	}
+	return out, err
+}
+
+// ofFunction measures a function: that with the name of the budget, in scripts that fit, of
+// which there can be several, as each release has its own.
+func (e *evaluation) ofFunction(b *Budget, sel query.Selection) (measured, error) {
+	top, err := e.top(sel)
+	out := measured{views: top.Views, warnings: top.Stats.Warnings}
+	if err != nil || top.Views == 0 {
+		return out, err
+	}
+	var found []query.TopFunction
+	for _, f := range top.Functions {
+		if f.Name == b.Function.Name && feature.FitsText(b.Function.Resource, f.Resource) {
+			found = append(found, f)
+		}
+	}
+	var one *query.Spread // of the only function
+	if len(found) == 1 {
+		if one = found[0].SelfSpread; b.Of == Total {
+			one = found[0].TotalSpread
+		}
+	}
+	switch {
+	case len(found) == 0 && top.Others.Count > 0:
+		return out, fmt.Errorf("the function is not among the %d that took the most time, or has another name", mostFunctions)
+	case len(found) == 0:
+		out.text = "the function was not seen"
+		if b.Metric == Mean || b.Metric == Reach {
+			out.value = &query.Estimate{}
+		}
+	case b.Metric == Reach:
+		out.value = reachOf(found, top.Views)
+	case b.Metric == Mean && one != nil:
+		out.value = &one.Mean
+	case b.Metric == Mean:
+		out.value = &query.Estimate{Value: meanOf(found, b.Of, top.Views)}
+	case len(found) > 1:
+		return out, fmt.Errorf("%d functions have this name, and percentiles do not add up: give a resource or a release, or use mean", len(found))
+	case one == nil && top.Spreads != "":
+		return out, errors.New("no percentiles: " + top.Spreads)
+	case one == nil:
+		return out, errors.New("no percentiles: there are hours in which it was not among the functions that they are kept for; use mean")
+	default: // they are those of the page views in which it was seen
+		out.value, out.views = metricOf(one, b.Metric), found[0].Reach
+	}
+	if len(found) > 1 {
+		out.text = fmt.Sprintf("sum of %d functions with this name", len(found))
+	}
+	return out, nil
+}
+
+// meanOf returns the milliseconds of a page view that functions take together. A page view
+// rarely has two of them, but for a total that has the other's in it the sum is too high.
+func meanOf(functions []query.TopFunction, of Kind, views int64) float64 {
+	sum := int64(0)
+	for _, f := range functions {
+		if of == Total {
+			sum += f.Total
+		} else {
+			sum += f.Self
+		}
+	}
+	return float64(sum) / 1000 / float64(views)
+}
+
+// reachOf returns the share of page views that have one of some functions. It has no
+// interval if it is not exact: a page view with two of them counts twice, and without a
+// spread of the function what is known is the least that it can be.
+func reachOf(functions []query.TopFunction, views int64) *query.Estimate {
+	sum := int64(0)
+	for _, f := range functions {
+		sum += f.Reach
+	}
+	share := shareOf(min(sum, views), views)
+	if len(functions) > 1 || functions[0].TotalSpread == nil {
+		share.Low, share.High = 0, 0
+	}
+	return &share
+}
+
+// shareOf returns k of n in percent, with the interval of Wilson: that of a normal
+// distribution would be empty where k is 0 or n.
+func shareOf(k, n int64) query.Estimate {
+	const z = 1.96
+	count, p := float64(n), float64(k)/float64(n)
+	center := (p + z*z/(2*count)) / (1 + z*z/count)
+	half := z / (1 + z*z/count) * math.Sqrt(p*(1-p)/count+z*z/(4*count*count))
+	return query.Estimate{Value: 100 * p, Low: 100 * max(center-half, 0), High: 100 * min(center+half, 1)}
+}

@@ -1,0 +1,336 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/feature"
+	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// File is what a file says.
+type File struct {
+	Budgets  []Budget
+	Features feature.Rules
+}
+
+// Metric is what is bounded.
+type Metric string
+
+// The metrics. Times are milliseconds of a page view.
+const (
+	P50   Metric = "p50"
+	P75   Metric = "p75"
+	P95   Metric = "p95"
+	Mean  Metric = "mean"
+	Reach Metric = "reach" // the percentage of page views that have a feature or a function
+)
+
+// Kind is the time that is bounded.
+type Kind string
+
+// The kinds of time: those of pages and features, and those of functions.
+const (
+	Time      Kind = "time"
+	LongTasks Kind = "long_tasks" // stretches of 50 ms and more
+	Self      Kind = "self"
+	Total     Kind = "total" // with what the function called
+)
+
+// Budget is a bound for something.
+type Budget struct {
+	Name     string
+	Owner    string
+	Page     string // or a pattern such as /shop/**; "" is all pages together
+	Feature  string
+	Function *Function // nil: all code
+	Where    []query.Matcher
+	Metric   Metric
+	Of       Kind    // "" for Reach
+	Limit    float64 // ms, or percent for Reach
+	MinViews int64
+	Since    string // a duration
+	// Hysteresis is by which share of the limit the value must be below it for a budget that
+	// was blown to be ok again.
+	Hysteresis float64
+}
+
+// Function says which functions a budget is about.
+type Function struct {
+	Name     string `json:"name"`
+	Resource string `json:"resource,omitempty"` // pattern of the script's URL, in which * is any text
+}
+
+const (
+	// MaxBudgets bounds the budgets of a file, each of which is several time series.
+	MaxBudgets = 500
+	// maxText bounds each text, in bytes.
+	maxText = 500
+	// maxLabels bounds the conditions of a budget.
+	maxLabels = 10
+
+	defaultMinViews   = 100
+	defaultSince      = "24h"
+	defaultHysteresis = 0.05
+	maxSince          = 400 * 24 * time.Hour
+	maxLimit          = time.Hour
+	maxMinViews       = 1_000_000_000
+)
+
+// Parse reads a file, see docs/budgets.md. Errors name the line.
+func Parse(r io.Reader) (*File, error) {
+	v, err := strictyaml.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	top, err := v.Fields("budgets", "features")
+	if err != nil {
+		return nil, err
+	}
+	var f File
+	items, err := top["budgets"].Items()
+	if err != nil {
+		return nil, err
+	}
+	if len(items) > MaxBudgets {
+		return nil, top["budgets"].Errorf("%d budgets, the most is %d", len(items), MaxBudgets)
+	}
+	for _, item := range items {
+		b, err := parseBudget(item)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(f.Budgets, func(other Budget) bool { return other.Name == b.Name }) {
+			return nil, item.Errorf("a second budget with the name %.100q", b.Name)
+		}
+		f.Budgets = append(f.Budgets, b)
+	}
+	if f.Features, err = parseFeatures(top["features"]); err != nil {
+		return nil, err
+	}
+	if len(items) == 0 && top["features"] == (strictyaml.Value{}) {
+		return nil, errors.New("neither budgets nor features in it")
+	}
+	return &f, nil
+}
+
+func parseFeatures(list strictyaml.Value) (feature.Rules, error) {
+	items, err := list.Items()
+	if err != nil {
+		return feature.Rules{}, err
+	}
+	var rules []feature.Rule
+	for _, item := range items {
+		fields, err := item.Fields("name", "page", "package", "function", "resource")
+		if err != nil {
+			return feature.Rules{}, err
+		}
+		var r feature.Rule
+		if err := texts(fields, map[string]*string{"name": &r.Name, "page": &r.Page, "package": &r.Package, "function": &r.Function, "resource": &r.Resource}); err != nil {
+			return feature.Rules{}, err
+		}
+		if err := r.Check(); err != nil {
+			return feature.Rules{}, item.Errorf("feature %.100q: %w", r.Name, err)
+		}
+		rules = append(rules, r)
+	}
+	all, err := feature.NewRules(rules)
+	if err != nil { // there are too many
+		err = list.Errorf("%w", err)
+	}
+	return all, err
+}
+
+// texts reads the fields that are texts. One that is there says something.
+func texts(fields map[string]strictyaml.Value, to map[string]*string) error {
+	for key, field := range to {
+		v, there := fields[key]
+		if !there {
+			continue
+		}
+		text, err := v.Text()
+		if err != nil {
+			return err
+		}
+		unfit := func(r rune) bool { return r < ' ' || r == 0x7f }
+		if text == "" || len(text) > maxText || strings.ContainsFunc(text, unfit) {
+			return v.Errorf("%s: give it a text of up to %d bytes, without control characters", key, maxText)
+		}
+		*field = text
+	}
+	return nil
+}
+
+func parseBudget(item strictyaml.Value) (b Budget, err error) {
+	fields, err := item.Fields("name", "owner", "page", "feature", "function", "label", "metric", "of", "limit", "min_views", "since", "hysteresis")
+	if err != nil {
+		return b, err
+	}
+	var metric, of, limit string
+	err = texts(fields, map[string]*string{"name": &b.Name, "owner": &b.Owner, "page": &b.Page, "feature": &b.Feature,
+		"metric": &metric, "of": &of, "limit": &limit, "since": &b.Since})
+	if err != nil {
+		return b, err
+	}
+	if b.Name == "" {
+		return b, item.Errorf("a budget without a name")
+	}
+	if b.Page != "" {
+		if err := feature.CheckPage(b.Page); err != nil {
+			return b, fields["page"].Errorf("%w", err)
+		}
+	}
+	if b.Function, err = parseFunction(fields["function"]); err != nil {
+		return b, err
+	}
+	if b.Where, err = parseLabels(fields["label"]); err != nil {
+		return b, err
+	}
+	if err := b.setMetric(metric, of, limit); err != nil {
+		return b, item.Errorf("budget %.100q: %w", b.Name, err)
+	}
+	return b, b.setBounds(fields)
+}
+
+// parseFunction reads a name, or a mapping with a name and the pattern of a resource.
+func parseFunction(v strictyaml.Value) (*Function, error) {
+	if v == (strictyaml.Value{}) {
+		return nil, nil
+	}
+	var f Function
+	fields := map[string]strictyaml.Value{"name": v}
+	if _, err := v.Text(); err != nil {
+		if fields, err = v.Fields("name", "resource"); err != nil {
+			return nil, err
+		}
+	}
+	if err := texts(fields, map[string]*string{"name": &f.Name, "resource": &f.Resource}); err != nil {
+		return nil, err
+	}
+	if f.Name == "" {
+		return nil, v.Errorf("function: it has no name")
+	}
+	return &f, nil
+}
+
+func parseLabels(list strictyaml.Value) (where []query.Matcher, err error) {
+	items, err := list.Items()
+	if err != nil {
+		return nil, err
+	}
+	if len(items) > maxLabels {
+		return nil, list.Errorf("%d labels, the most is %d", len(items), maxLabels)
+	}
+	for _, item := range items {
+		text, err := item.Text()
+		if err != nil {
+			return nil, err
+		}
+		m, err := query.ParseMatcher(text)
+		if err == nil && (m.Key == "page" || m.Key == "feature") {
+			err = fmt.Errorf("label %s: a budget has a field %s of its own", text, m.Key)
+		}
+		if err != nil {
+			return nil, item.Errorf("%w", err)
+		}
+		where = append(where, m)
+	}
+	return where, nil
+}
+
+// setMetric reads what is bounded, and how.
+func (b *Budget) setMetric(metric, of, limit string) error {
+	b.Metric, b.Of = Metric(metric), Kind(of)
+	switch b.Metric {
+	case Reach:
+		if b.Feature == "" && b.Function == nil {
+			return errors.New("reach is that of a feature or a function: name one")
+		}
+		if b.Of != "" {
+			return errors.New("reach is of no kind of time: leave out of")
+		}
+		percent, err := parsePercent(limit)
+		if err != nil || percent == 0 {
+			return fmt.Errorf("limit %.40q: that of reach is a percentage such as 12%%", limit)
+		}
+		b.Limit = percent
+		return nil
+	case P50, P75, P95, Mean:
+	case "":
+		return errors.New("metric is missing: p50, p75, p95, mean or reach")
+	default:
+		return fmt.Errorf("metric %.40q: known are p50, p75, p95, mean, reach", metric)
+	}
+	kinds := []Kind{Time, LongTasks}
+	if b.Function != nil {
+		kinds = []Kind{Self, Total}
+	}
+	if b.Of == "" {
+		b.Of = kinds[0]
+	}
+	if !slices.Contains(kinds, b.Of) {
+		return fmt.Errorf("of %.40q: known are %s and %s; functions have self and total, all else time and long_tasks", of, kinds[0], kinds[1])
+	}
+	d, err := time.ParseDuration(limit)
+	if err != nil || d <= 0 || d > maxLimit {
+		return fmt.Errorf("limit %.40q: that of %s is a duration such as 250ms or 1.5s, up to an hour", limit, metric)
+	}
+	b.Limit = float64(d) / float64(time.Millisecond)
+	return nil
+}
+
+// setBounds reads when something can be said.
+func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
+	b.MinViews, b.Hysteresis = defaultMinViews, defaultHysteresis
+	if v, there := fields["min_views"]; there {
+		n, err := v.Float()
+		if err != nil {
+			return err
+		}
+		if n < 1 || n > maxMinViews || n != math.Trunc(n) {
+			return v.Errorf("min_views: a whole number from 1 to %d", maxMinViews)
+		}
+		b.MinViews = int64(n)
+	}
+	if b.Since == "" {
+		b.Since = defaultSince
+	}
+	if d, err := query.ParseAge(b.Since); err != nil || d < time.Minute || d > maxSince {
+		return fields["since"].Errorf("since: %.40q is not a duration such as 24h or 7d, from a minute to 400 days", b.Since)
+	}
+	if v, there := fields["hysteresis"]; there {
+		text, err := v.Text()
+		if err != nil {
+			return err
+		}
+		percent, err := parsePercent(text)
+		if err != nil || percent == 100 {
+			return v.Errorf("hysteresis: %.40q is not a percentage such as 10%%, below 100%%", text)
+		}
+		b.Hysteresis = percent / 100
+	}
+	return nil
+}
+
+// parsePercent reads a percentage from 0% to 100%.
+func parsePercent(text string) (float64, error) {
+	number, ok := strings.CutSuffix(text, "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || !(f >= 0 && f <= 100) || math.Signbit(f) {
+		return 0, fmt.Errorf("%.40q is not a percentage such as 12%%", text)
+	}
+	return f, nil
+}
+
+// Covers reports whether a page is one of those that b is about. All pages together are no
+// page.
+func (b *Budget) Covers(page string) bool {
+	return b.Page == page || b.Page != "" && feature.FitsPage(b.Page, page)
+}

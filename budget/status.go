@@ -1,0 +1,128 @@
+package budget
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// Verdict says how things stand with a budget.
+type Verdict string
+
+// The verdicts.
+const (
+	OK     Verdict = "ok"
+	Blown  Verdict = "blown"         // the value is over the limit, or was and is not far enough below it
+	TooFew Verdict = "too few views" // to say anything
+	NoData Verdict = "no data"
+	Failed Verdict = "error" // the budget can not be answered; see Text
+)
+
+// Status is how things stand with a budget.
+type Status struct {
+	Name     string    `json:"name"`
+	Owner    string    `json:"owner,omitempty"`
+	Page     string    `json:"page,omitempty"`
+	Feature  string    `json:"feature,omitempty"`
+	Function *Function `json:"function,omitempty"`
+	Labels   []string  `json:"label,omitempty"`
+	Metric   Metric    `json:"metric"`
+	Of       Kind      `json:"of,omitempty"`
+	Unit     string    `json:"unit"` // "ms" or "percent"
+	Since    string    `json:"since"`
+	Limit    float64   `json:"limit"`
+	MinViews int64     `json:"min_views"`
+	// Hysteresis is a share of the limit.
+	Hysteresis float64 `json:"hysteresis"`
+
+	Verdict Verdict `json:"status"`
+	// Blown is the verdict of the last evaluation that had one: what an alert goes by.
+	Blown bool `json:"blown"`
+	// Sure says that the interval of the value lies on one side of the limit.
+	Sure  bool            `json:"sure"`
+	Value *query.Estimate `json:"value,omitempty"` // nil if it is not known
+	Views int64           `json:"views"`           // page views that the value is of
+	Text  string          `json:"text,omitempty"`  // what there is to say about it
+	// Warnings name what should have been read of the store and could not be.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Units of limits and values.
+const (
+	unitTime  = "ms"
+	unitShare = "percent"
+)
+
+// statusOf returns what is known of a budget before anybody asked.
+func statusOf(b *Budget) Status {
+	s := Status{Name: b.Name, Owner: b.Owner, Page: b.Page, Feature: b.Feature, Function: b.Function, Metric: b.Metric, Of: b.Of,
+		Unit: unitTime, Since: b.Since, Limit: b.Limit, MinViews: b.MinViews, Hysteresis: b.Hysteresis}
+	if b.Metric == Reach {
+		s.Unit = unitShare
+	}
+	for _, m := range b.Where {
+		s.Labels = append(s.Labels, m.String())
+	}
+	return s
+}
+
+// What returns in words what is bounded, such as "p75 self of renderFeed on /feed".
+func (s *Status) What() string {
+	words := []string{string(s.Metric)}
+	if s.Of != "" && s.Of != Time {
+		words = append(words, strings.ReplaceAll(string(s.Of), "_", " "))
+	}
+	if s.Function != nil {
+		words = append(words, "of "+s.Function.Name)
+	}
+	if s.Feature != "" {
+		words = append(words, "of feature "+s.Feature)
+	}
+	if s.Page != "" {
+		words = append(words, "on "+s.Page)
+	}
+	if len(s.Labels) > 0 {
+		words = append(words, "with "+strings.Join(s.Labels, ", "))
+	}
+	return strings.Join(words, " ")
+}
+
+// judge compares the value with the limit.
+func (s *Status) judge() {
+	v := s.Value
+	switch {
+	case s.Views == 0 || v == nil:
+		s.Verdict, s.Value = NoData, nil
+	case s.Views < s.MinViews:
+		s.Verdict = TooFew
+	case v.Value > s.Limit:
+		s.Verdict, s.Sure = Blown, v.High > 0 && v.Low > s.Limit
+	default:
+		s.Verdict, s.Sure = OK, v.High > 0 && v.High <= s.Limit
+	}
+	s.Blown = s.Verdict == Blown
+}
+
+// State remembers between evaluations which budgets are blown. The zero value has seen none.
+type State struct{ blown map[string]bool }
+
+// Apply changes the statuses of an evaluation by those before: a budget that was blown stays
+// so until its value is below the limit by the hysteresis. Of one about which nothing can be
+// said now, Blown stays as it was. Budgets that are not there any more are forgotten.
+func (s *State) Apply(all []Status) {
+	blown := map[string]bool{}
+	for i := range all {
+		x := &all[i]
+		was := s.blown[x.Name]
+		switch again := x.Limit * (1 - x.Hysteresis); {
+		case x.Verdict == OK && was && x.Value.Value >= again:
+			x.Verdict, x.Blown, x.Sure = Blown, true, false
+			x.Text = fmt.Sprintf("within its limit again, and ok once it is below %.4g", again)
+		case x.Verdict != OK && x.Verdict != Blown:
+			x.Blown = was
+		}
+		blown[x.Name] = x.Blown
+	}
+	s.blown = blown
+}

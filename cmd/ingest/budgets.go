@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// Times of evaluations. The first waits for what was not rolled up before the start.
+const (
+	firstBudgets = 5 * time.Second
+	everyBudgets = time.Minute
+)
+
+// readBudgets returns the budgets and the rules for features. Without --budgets there are none.
+func (c *config) readBudgets() (*budget.File, error) {
+	f, err := readRules(c.budgets, budget.Parse)
+	if err != nil {
+		return nil, fmt.Errorf("budgets: %w", err)
+	}
+	if f == nil {
+		f = &budget.File{}
+	}
+	return f, nil
+}
+
+// board returns what evaluates the budgets of a file, nil without --budgets.
+func (c *config) board(s *store.Store, f *budget.File, r prometheus.Registerer) *budget.Board {
+	if c.budgets == "" {
+		return nil
+	}
+	b := budget.NewBoard(query.Local{Reader: s.Reader}, f, time.Now)
+	r.MustRegister(budgetMetrics{b})
+	return b
+}
+
+// evaluate keeps a board up to date until ctx is done. The log has the budgets that can not
+// be answered, and those whose state changes.
+func evaluate(ctx context.Context, b *budget.Board, log *slog.Logger) {
+	if b == nil {
+		return
+	}
+	blown := map[string]bool{}
+	var said time.Time
+	b.Run(ctx, firstBudgets, everyBudgets, func(e *budget.Evaluation) {
+		var failed []string
+		for _, s := range e.Budgets {
+			if s.Verdict == budget.Failed {
+				failed = append(failed, s.Name+": "+s.Text)
+			}
+			if s.Blown != blown[s.Name] {
+				log.Info("budget", "name", s.Name, "owner", s.Owner, "blown", s.Blown, "views", s.Views)
+			}
+			blown[s.Name] = s.Blown
+		}
+		if len(failed) > 0 && time.Since(said) >= everyBudgets {
+			said = time.Now()
+			log.Error("budgets that can not be answered", "number", len(failed), "first", failed[0])
+		}
+	})
+}
+
+// budgetMetrics shows what the last evaluation of budgets found.
+type budgetMetrics struct{ board *budget.Board }
+
+// Describe implements [prometheus.Collector]. It sends nothing, see [storeMetrics].
+func (m budgetMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector]. What is not known has no series.
+func (m budgetMetrics) Collect(out chan<- prometheus.Metric) {
+	e := m.board.Last()
+	if e == nil {
+		return
+	}
+	names := []string{"budget", "page", "metric", "unit"}
+	value := prometheus.NewDesc("fieldtrie_budget_value", "What a budget bounds, as it is: milliseconds of a page view, or a percentage of page views.", names, nil)
+	limit := prometheus.NewDesc("fieldtrie_budget_limit", "What it may be.", names, nil)
+	blown := prometheus.NewDesc("fieldtrie_budget_blown", "1 if the budget is blown, else 0. It changes back once the value is below the limit by the hysteresis.", names, nil)
+	views := prometheus.NewDesc("fieldtrie_budget_views", "Page views that the value is of.", names, nil)
+	info := prometheus.NewDesc("fieldtrie_budget_info", "1, with the owner of a budget.", []string{"budget", "owner"}, nil)
+	for _, s := range e.Budgets {
+		send := func(d *prometheus.Desc, v float64) {
+			out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, s.Name, s.Page, string(s.Metric), s.Unit)
+		}
+		state := 0.0
+		if s.Blown {
+			state = 1
+		}
+		send(limit, s.Limit)
+		send(blown, state)
+		if s.Verdict != budget.Failed {
+			send(views, float64(s.Views))
+		}
+		if s.Value != nil {
+			send(value, s.Value.Value)
+		}
+		out <- prometheus.MustNewConstMetric(info, prometheus.GaugeValue, 1, s.Name, s.Owner)
+	}
+}

@@ -1,0 +1,171 @@
+package feature
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rule says what belongs to a feature. It has either a page or one or more of the others,
+// which then must all hold for one and the same function.
+type Rule struct {
+	Name     string // of the feature; several rules may have one
+	Page     string // see [CheckPage]
+	Package  string // npm package of the function's script, as trie.PackageOf tells it
+	Function string // name of the function, in which * is any text
+	Resource string // URL of its script, in which * is any text
+}
+
+const (
+	// MaxFeatures bounds the features of all rules, and MaxRules the rules: each is compared
+	// with each function of each trace that comes.
+	MaxFeatures = 64
+	MaxRules    = 200
+	// maxText bounds each text of a rule, in bytes.
+	maxText = 500
+)
+
+// Rules are rules that can be applied. The zero value has none. They do not change.
+type Rules struct {
+	names    []string // of the features, by number
+	pages    []pageRule
+	frames   []frameRule
+	packages bool // some rule is about one
+}
+
+// pageRule says that a page belongs to a feature.
+type pageRule struct {
+	feature int
+	pattern string
+}
+
+// frameRule says that functions belong to a feature.
+type frameRule struct {
+	feature  int
+	pkg      string // "": any
+	function glob
+	resource glob
+}
+
+// NewRules returns rules that can be applied.
+func NewRules(list []Rule) (Rules, error) {
+	if len(list) > MaxRules {
+		return Rules{}, fmt.Errorf("%d rules for features, the most is %d", len(list), MaxRules)
+	}
+	var out Rules
+	for _, r := range list {
+		if err := r.Check(); err != nil {
+			return Rules{}, fmt.Errorf("feature %.100q: %w", r.Name, err)
+		}
+		i := slices.Index(out.names, r.Name)
+		if i < 0 {
+			i = len(out.names)
+			out.names = append(out.names, r.Name)
+		}
+		if i >= MaxFeatures {
+			return Rules{}, fmt.Errorf("rules for over %d features", MaxFeatures)
+		}
+		if r.Page != "" {
+			out.pages = append(out.pages, pageRule{i, r.Page})
+			continue
+		}
+		out.frames = append(out.frames, frameRule{i, r.Package, newGlob(r.Function), newGlob(r.Resource)})
+		out.packages = out.packages || r.Package != ""
+	}
+	return out, nil
+}
+
+// Check reports what is wrong with a rule.
+func (r Rule) Check() error {
+	for _, text := range []string{r.Name, r.Page, r.Package, r.Function, r.Resource} {
+		if len(text) > maxText || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			return fmt.Errorf("%.40q is over %d bytes, or has control characters", text, maxText)
+		}
+	}
+	code := r.Package + r.Function + r.Resource
+	switch {
+	case r.Name == "":
+		return errors.New("it has no name")
+	case r.Page == "" && code == "":
+		return errors.New("nothing says what belongs to it: give a page, or a package, function or resource")
+	case r.Page != "" && code != "":
+		return errors.New("a rule is about a page or about code; write two rules with this name")
+	case strings.Contains(r.Package, "*"):
+		return fmt.Errorf("package %.40q: it is a name such as lodash or @babel/core, and no pattern", r.Package)
+	case r.Page != "":
+		return CheckPage(r.Page)
+	}
+	return nil
+}
+
+// CheckPage reports what is wrong with a pattern of pages: a page as the catalogue shows
+// it, such as /feed or /user/:id, or such a page and /** for it and all below it.
+func CheckPage(pattern string) error {
+	base := strings.TrimSuffix(pattern, "/**")
+	switch {
+	case pattern == "" || pattern[0] != '/' && pattern[0] != '(':
+		return fmt.Errorf("page %.100q is not a page such as /feed, nor /shop/** for all below it", pattern)
+	case strings.Contains(base, "*"):
+		return fmt.Errorf("page %.100q: a star stands at the end alone, as in /shop/**", pattern)
+	}
+	return nil
+}
+
+// FitsPage reports whether page is one of a pattern, see [CheckPage].
+func FitsPage(pattern, page string) bool {
+	base, below := strings.CutSuffix(pattern, "/**")
+	if !below {
+		return page == pattern
+	}
+	rest, ok := strings.CutPrefix(page, base)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// glob is a text with stars, each of which is any text: what stands before the first, after
+// the last, and between them.
+type glob struct {
+	exact       bool // there is no star
+	first, last string
+	between     []string
+}
+
+// newGlob returns the pattern in text. An empty one is any text.
+func newGlob(text string) glob {
+	if text == "" {
+		return glob{}
+	}
+	parts := strings.Split(text, "*")
+	if len(parts) == 1 {
+		return glob{exact: true, first: text}
+	}
+	between := slices.DeleteFunc(parts[1:len(parts)-1:len(parts)-1], func(s string) bool { return s == "" })
+	return glob{first: parts[0], last: parts[len(parts)-1], between: between}
+}
+
+// fits reports whether all of s is what the pattern says. The first fit of each part leaves
+// the most for the next ones, so it never has to go back.
+func (g *glob) fits(s string) bool {
+	if g.exact {
+		return s == g.first
+	}
+	if len(s) < len(g.first)+len(g.last) || !strings.HasPrefix(s, g.first) || !strings.HasSuffix(s, g.last) {
+		return false
+	}
+	s = s[len(g.first) : len(s)-len(g.last)]
+	for _, part := range g.between {
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(part):]
+	}
+	return true
+}
+
+// FitsText reports whether all of s is what a pattern says, in which * is any text. An empty
+// pattern is any text, too.
+func FitsText(pattern, s string) bool {
+	g := newGlob(pattern)
+	return g.fits(s)
+}

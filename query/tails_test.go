@@ -1,0 +1,169 @@
+package query
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// growing is a store that gets traces, some of them further chunks of views that it has.
+type growing struct {
+	store *store.Store
+	rnd   *rand.Rand
+	views int
+	all   map[string]map[int][]*trie.Trace // by page and view
+}
+
+func (g *growing) append(t *testing.T, n int) {
+	t.Helper()
+	var recs []store.Record
+	for range n {
+		view := g.rnd.IntN(g.views/2 + 5)
+		g.views = max(g.views, view)
+		page := []string{"/feed", "/shop"}[view%2]
+		if g.all[page] == nil {
+			g.all[page] = map[int][]*trie.Trace{}
+		}
+		chunk := len(g.all[page][view])
+		tr := viewTrace(g.rnd, view, 30+g.rnd.IntN(20)*10)
+		tr.Context.Page, tr.Context.Chunk = page, uint32(chunk)
+		payload, err := encode.EncodeTrace(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := store.Record{Pages: []string{page}, Payload: payload}
+		copy(rec.ID.View[:], tr.Context.ViewID)
+		rec.ID.Chunk = uint32(chunk)
+		recs = append(recs, rec)
+		g.all[page][view] = append(g.all[page][view], tr)
+	}
+	if _, err := g.store.Append(t.Context(), recs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// want merges all that was stored.
+func (g *growing) want(sel Selection) *trie.Profile {
+	m := trie.NewMerger()
+	for page, views := range g.all {
+		for _, traces := range views {
+			m.NextView()
+			for _, tr := range traces {
+				if sel.takesPage(page) {
+					sel.add(m, tr, page)
+				}
+			}
+		}
+	}
+	return m.Profile()
+}
+
+// However queries, new traces and rolling up follow each other, an answer is of all that was
+// stored before it was asked for.
+func TestTails(t *testing.T) {
+	for seed := range uint64(4) {
+		now := noon
+		s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		g := &growing{store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
+		l := Local{s.Reader}
+		g.append(t, 300) // beyond what is read trace by trace
+		for step := range 60 {
+			g.append(t, g.rnd.IntN(12))
+			now = now.Add(time.Duration(g.rnd.IntN(700)) * time.Millisecond)
+			if g.rnd.IntN(4) == 0 {
+				if err := s.Roll(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sel := []Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"}, {Where: Having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
+			p := g.want(sel)
+			result, err := l.Profile(t.Context(), sel, nil)
+			if err != nil || len(result.Stats.Warnings) > 0 {
+				t.Fatalf("seed %d, step %d: %v, %q", seed, step, err, result.Stats.Warnings)
+			}
+			if got, want := fmt.Sprint(stacksOf(result.Profile)), fmt.Sprint(stacksOf(p)); got != want || result.Profile.Views != p.Views || result.Profile.Traces != p.Traces {
+				t.Fatalf("seed %d, step %d%s: %d views, %d traces, want %d, %d\n got %s\nwant %s", seed, step, sel, result.Profile.Views, result.Profile.Traces, p.Views, p.Traces, got, want)
+			}
+			top, err := l.Top(t.Context(), TopQuery{Selection: sel})
+			if err != nil || top.Views != p.Views {
+				t.Fatalf("seed %d, step %d%s: %d views, want %d; %v", seed, step, sel, top.Views, p.Views, err)
+			}
+			for i, f := range p.Functions() {
+				x := top.Functions[i]
+				if x.Name != f.Name || x.Self != f.Self || x.SelfSpread == nil && len(sel.Where) == 0 && sel.Feature == "" {
+					t.Fatalf("seed %d, step %d%s: %+v, want %+v", seed, step, sel, x, f)
+				}
+			}
+		}
+	}
+}
+
+// Many ask at once while traces come and are rolled up.
+func TestTailsAtOnce(t *testing.T) {
+	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	g := &growing{store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
+	g.append(t, 300)
+	l := Local{s.Reader}
+	var asking sync.WaitGroup
+	done := make(chan struct{})
+	for i := range 4 {
+		asking.Go(func() {
+			last := int64(0)
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				sel := Selection{Page: "/feed"}
+				traces := int64(0)
+				if (n+i)%2 == 0 {
+					top, err := l.Top(t.Context(), TopQuery{Selection: sel})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					traces = top.Traces
+				} else {
+					series, err := l.Series(t.Context(), SeriesQuery{Selection: sel})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					traces = series.Groups[0].Points[0].Traces
+				}
+				if traces < last {
+					t.Errorf("%d traces after %d", traces, last)
+				}
+				last = traces
+			}
+		})
+	}
+	for range 40 {
+		g.append(t, 20)
+		if err := s.Roll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	asking.Wait()
+	sel := Selection{Page: "/feed"}
+	top, err := l.Top(t.Context(), TopQuery{Selection: sel})
+	if want := g.want(sel); err != nil || top.Traces != want.Traces || top.Views != want.Views {
+		t.Errorf("%d traces of %d views, want %d of %d; %v", top.Traces, top.Views, want.Traces, want.Views, err)
+	}
+}
