@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,8 +18,12 @@ import (
 type Options struct {
 	Now        func() time.Time // time.Now
 	Timeout    time.Duration    // 30 s: for one answer
-	Concurrent int              // as many answers in the making at once as there are processors, two at least
+	Concurrent int              // 32 answers in the making at once: most of their time they wait for the store
 	Wait       time.Duration    // 10 s: that a question waits for its turn
+	// Lag is how far an answer may be behind, unless the question has Cache-Control:
+	// no-cache: under load, summing up what came in the last second again for everybody who
+	// asks would take its toll. 0 is not at all.
+	Lag time.Duration
 }
 
 // WithDefaults returns o with every zero replaced by its default.
@@ -31,7 +35,7 @@ func (o Options) WithDefaults() Options {
 		o.Timeout = 30 * time.Second
 	}
 	if o.Concurrent == 0 {
-		o.Concurrent = max(2, runtime.GOMAXPROCS(0))
+		o.Concurrent = 32
 	}
 	if o.Wait == 0 {
 		o.Wait = 10 * time.Second
@@ -123,8 +127,12 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		writeError(w, http.StatusServiceUnavailable, err)
 		return
 	}
-	defer func() { <-h.turns }()
-	a, err := e.answer(ctx, h, p)
+	lag := &lag{most: h.opts.Lag}
+	if strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
+		lag.most = 0
+	}
+	a, err := e.answer(withLag(ctx, lag), h, p)
+	<-h.turns // a client that reads slowly keeps nobody waiting
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -137,6 +145,10 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		}
 		writeError(w, statusOf(err), err)
 		return
+	}
+	if behind := time.Duration(lag.behind.Load()); behind > 0 {
+		w.Header().Del("ETag") // which is that of an answer of now
+		w.Header().Set("Age", strconv.Itoa(int(behind.Round(time.Second).Seconds())))
 	}
 	a.writeTo(w)
 }

@@ -142,7 +142,7 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 	if err := checkTimes(r.sel.Since, r.sel.Until); err != nil {
 		return Stats{}, err
 	}
-	stats, err := l.Reader.Select(ctx, r.sel.query(), want, r.trace, func(x store.Rolled) error {
+	stats, err := l.selectFrom(ctx, r.sel, want, r.trace, func(x store.Rolled) error {
 		r.folded += x.Record.Folded()
 		return r.take(time.Time{}, x)
 	})
@@ -153,6 +153,15 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 		return Stats{}, fmt.Errorf("select: %w", err)
 	}
 	return r.stats(stats), nil
+}
+
+// selectFrom reads what sel asks for of the store.
+func (l Local) selectFrom(ctx context.Context, sel Selection, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+	lag := mayLag(ctx)
+	want.Lag = lag.most
+	stats, err := l.Reader.Select(ctx, sel.query(), want, trace, rolled)
+	lag.note(stats.Behind)
+	return stats, err
 }
 
 // trace takes a trace that is in no rollup.

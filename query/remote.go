@@ -119,6 +119,7 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	if err != nil {
 		return nil, nil, err
 	}
+	req.Header.Set("Cache-Control", "no-cache") // an answer of now
 	res, err := r.client.Do(req)
 	if err != nil {
 		if x, ok := errors.AsType[*url.Error](err); ok {

@@ -80,7 +80,7 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 	}
 	m := merging{reading: reading{sel: sel}, merger: trie.NewMerger(), progress: progress}
 	m.sum = rollup.NewSum(m.group)
-	stats, err := l.Reader.Select(ctx, sel.query(), sel.wanted(), m.trace, m.rolled)
+	stats, err := l.selectFrom(ctx, sel, sel.wanted(), m.trace, m.rolled)
 	if err != nil {
 		return Result{}, fmt.Errorf("select: %w", err)
 	}

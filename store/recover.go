@@ -216,13 +216,20 @@ func takeStock(db *badger.DB, known map[uint64]commit) (c contents, err error) {
 
 // view runs f in a read-only transaction. A panic of Badger over damaged blocks
 // becomes an error.
-func view(db *badger.DB, f func(*badger.Txn) error) (err error) {
+func view(db *badger.DB, f func(*badger.Txn) error) error {
+	txn := db.NewTransaction(false)
+	defer txn.Discard()
+	return guarded(func() error { return f(txn) })
+}
+
+// guarded runs f, which reads. A panic of Badger becomes an error.
+func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: badger panicked: %v", ErrDamaged, r)
 		}
 	}()
-	return db.View(f)
+	return f()
 }
 
 // closeBadger closes db. A panic becomes an error, as in view.

@@ -50,6 +50,10 @@ type ScanStats struct {
 	// what of it was asked for are deleted.
 	Widened []Widened
 
+	// Behind is how long ago the traces were looked at that are not rolled up yet; 0 is now.
+	// It is not more than the query allows.
+	Behind time.Duration
+
 	// Lost is how many acknowledged traces the partitions of the queried time are
 	// known to have lost in a crash, of any page.
 	Lost uint64

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +24,9 @@ type Wanted struct {
 	Level   rollup.Level // Narrow or Wide: which labels are kept apart
 	Details bool         // read the functions and outcomes, too
 	None    bool         // use traces alone
+	// Lag allows an answer without what came in the last time, of a page of which so many
+	// traces come that summing them up again and again would take its toll.
+	Lag time.Duration
 }
 
 // Select reads what q asks for by the shortest way: rollups of days, rollups of partitions,
@@ -112,37 +114,28 @@ func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
 	if s.want.None || !s.r.shelf.isWithin(p, s.q.Since, s.q.Until, s.r.opts.Now()) {
 		return false, nil
 	}
-	c := &cursor{p: p}
 	pages := []string{s.q.Page}
-	any := s.want.Details // which are not with the traces
-	s.attempt(c, func(_ *cursor, db *badger.DB) error {
-		return view(db, func(txn *badger.Txn) error {
-			marks := pagesOfMarks(txn)
-			if s.q.Page == "" {
-				any = any || len(marks) > 0
-			} else {
-				n, err := pageTotal(txn, s.q.Page) // a damaged one is found again, where it matters
-				any = any || slices.Contains(marks, s.q.Page) || err == nil && n > fewTraces
-			}
-			if any && s.q.Page == "" {
-				pages = append(pagesOf(txn, kindTrace), pagesOf(txn, kindOutcome)...)
-				slices.Sort(pages)
-				pages = slices.Compact(pages)
-			}
-			return nil
+	if s.q.Page == "" || s.r.tails.get(tailKey{p, s.q.Page}) == nil {
+		worth := s.want.Details // which are not with the traces
+		c := &cursor{p: p}
+		s.attempt(c, func(_ *cursor, db *badger.DB) error {
+			return view(db, func(txn *badger.Txn) error {
+				pages, worth = s.freshPages(txn, worth)
+				return nil
+			})
 		})
-	})
-	if c.done { // it can not be read
-		return true, nil
-	}
-	if !any {
-		return false, nil
+		if c.done { // it can not be read
+			return true, nil
+		}
+		if !worth {
+			return false, nil
+		}
 	}
 	for _, page := range pages {
 		if !s.q.takes(page) {
 			continue
 		}
-		if err := s.readFreshPage(ctx, p, page); err != nil {
+		if err := s.readFreshPage(ctx, tailKey{p, page}); err != nil {
 			return true, err
 		}
 	}
@@ -150,74 +143,52 @@ func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
 	return true, nil
 }
 
-// readFreshPage hands over what there is of a page in a partition of traces: its rollups,
-// more of the traces that came since, and one of page views without a trace.
-func (s *selection) readFreshPage(ctx context.Context, p *partition, page string) error {
-	none := rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups) // of page views without a trace
-	key := tailKey{p, page}
-	var sum *tailSum // locked
-	c := pageCursor(p, page, noSnapshot)
-	var expected uint64
-	sure := false
-	s.attempt(c, func(c *cursor, db *badger.DB) error {
-		return view(db, func(txn *badger.Txn) (err error) {
-			c.snapshot = txn.ReadTs()
-			if expected, err = pageTotal(txn, page); err != nil && !errors.Is(err, ErrDamaged) {
-				return err
-			}
-			sure = err == nil
-			if sum, err = s.readMarked(txn, key); err != nil {
-				s.bad(p.name, appendPageKey(nil, kindRollup, page), err)
-				sum = &tailSum{table: trie.New(), fresh: pageRecords{stacks: trie.New()}} // it is all in the traces
-				sum.mu.Lock()
-			}
-			return addOutcomes(txn, page, none)
-		})
-	})
-	if sum == nil {
-		return nil
+// freshPages returns the pages to read, and whether it is worth while to read them by what
+// they sum up to.
+func (s *selection) freshPages(txn *badger.Txn, worth bool) ([]string, bool) {
+	marks := pagesOfMarks(txn)
+	if s.q.Page != "" {
+		n, err := pageTotal(txn, s.q.Page) // a damaged one is found again, where it matters
+		return []string{s.q.Page}, worth || slices.Contains(marks, s.q.Page) || err == nil && n > fewTraces
 	}
-	if !c.done { // else some of it could not be read
-		if err := s.readTail(ctx, c, key, sum); err != nil {
-			sum.mu.Unlock()
+	if !worth && len(marks) == 0 {
+		return nil, false
+	}
+	pages := append(pagesOf(txn, kindTrace), pagesOf(txn, kindOutcome)...)
+	slices.Sort(pages)
+	return slices.Compact(pages), true
+}
+
+// readFreshPage hands over what there is of a page in a partition of traces: its rollups,
+// more of the traces that came since, and page views without a trace.
+func (s *selection) readFreshPage(ctx context.Context, key tailKey) error {
+	got, ok := s.recentPage(key)
+	if ok {
+		s.stats.Behind = max(s.stats.Behind, time.Since(got.at))
+	} else {
+		var err error
+		if got, err = s.readPage(ctx, key); err != nil {
 			return err
 		}
 	}
-	got := sum.fresh
-	sum.mu.Unlock()
-	found, err := s.handOver(page, got, none)
-	if err == nil && sure && found < expected {
-		s.stats.Gaps = append(s.stats.Gaps, Gap{p.name, page, expected, found})
-	}
-	return err
-}
-
-// handOver hands over what is known of a page, and returns how many traces that is of.
-func (s *selection) handOver(page string, p pageRecords, none *rollup.Builder) (traces uint64, err error) {
-	var all []Rolled
-	for _, rec := range append(slices.Clip(p.rolled), p.recs...) {
-		if rec.Level != rollup.Details || s.want.Details {
-			all = append(all, Rolled{page, p.stacks, rec})
+	found := uint64(0)
+	for _, rec := range got.records() {
+		if rec.Level == rollup.Details && !s.want.Details {
+			continue
+		}
+		_, n := rec.Views()
+		found += uint64(n) // may be less than nothing for one of them, but not for all
+		if err := s.rolled(Rolled{key.page, got.stacks, rec}); err != nil {
+			return err
 		}
 	}
-	if !none.Empty() {
-		rec, err := none.Record()
-		if err != nil {
-			return 0, err
-		}
-		all = append(all, Rolled{page, none.Stacks(), rec})
+	s.stats.RolledUp += found - got.traces // the others are counted as what they are
+	s.stats.Traces += got.traces
+	s.stats.Bytes += got.bytes
+	if found < got.expected {
+		s.stats.Gaps = append(s.stats.Gaps, Gap{key.p.name, key.page, got.expected, found})
 	}
-	for _, x := range all {
-		_, n := x.Record.Views()
-		traces += uint64(n) // may be less than nothing for one of them, but not for all
-		if err := s.rolled(x); err != nil {
-			return 0, err
-		}
-	}
-	s.stats.RolledUp += traces - p.traces // the others are counted as what they are
-	s.stats.Traces += p.traces
-	s.stats.Bytes += p.bytes
-	return traces, nil
+	return nil
 }
 
 // freshRollups reads the rollups of a page in a partition of traces.
@@ -245,7 +216,7 @@ func (s *shelf) isWithin(p *partition, since, until, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return p.fault == nil && !p.blank() && (until.IsZero() || until.After(time.UnixMicro(p.Last))) &&
-		(!p.writer || until.IsZero() || until.After(now)) && // what comes meanwhile is older
+		(!p.writer || until.IsZero() || until.After(now.Add(time.Minute))) && // what comes meanwhile is older
 		(since.IsZero() || !time.UnixMicro(p.First).Before(since))
 }
 

@@ -37,8 +37,11 @@ func (t *tail) addTo(ctx context.Context, b *rollup.Builder) error {
 			return err
 		}
 		begin := time.Now()
-		t.attempt(t.c, t.read)
-		t.addViews(b)
+		t.attempt(t.c, func(_ *cursor, db *badger.DB) error {
+			txn := db.NewTransaction(false)
+			defer txn.Discard()
+			return t.addIn(ctx, txn, b)
+		})
 		if t.pace != nil {
 			t.pace(time.Since(begin))
 		}
@@ -46,43 +49,57 @@ func (t *tail) addTo(ctx context.Context, b *rollup.Builder) error {
 	return nil
 }
 
-// read copies the next views into the arena. It ends between two views.
-func (t *tail) read(c *cursor, db *badger.DB) error {
-	t.arena, t.items, t.olds = t.arena[:0], t.items[:0], t.olds[:0]
-	return view(db, func(txn *badger.Txn) error {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: c.prefix, SinceTs: t.since})
-		defer it.Close()
-		var older *badger.Iterator
-		defer func() {
-			if older != nil {
-				older.Close()
-			}
-		}()
-		var last []byte // what the keys of the present view begin with
-		for it.Seek(c.next); it.Valid(); it.Next() {
-			stored := it.Item()
-			if stored.Version() > c.snapshot {
-				continue
-			}
-			key := stored.Key()
-			if of := key[:max(len(key)-4, 0)]; !bytes.Equal(of, last) {
-				if len(t.items) >= batchRecords || len(t.arena) >= batchBytes {
-					c.next = bytes.Clone(key)
-					return nil
-				}
-				last = bytes.Clone(of)
-				if t.since > 0 {
-					if older == nil {
-						older = txn.NewIterator(badger.IteratorOptions{Prefix: c.prefix})
-					}
-					t.copyOlder(older, last)
-				}
-			}
-			t.copyItem(stored, false)
+// stretch is how long one transaction is read in. To begin one takes as long as the commit
+// that is under way, so it is not done for each batch; but the partition can not be closed
+// meanwhile.
+const stretch = 100 * time.Millisecond
+
+// addIn adds what there is for a stretch of time, or until ctx is done.
+func (t *tail) addIn(ctx context.Context, txn *badger.Txn, b *rollup.Builder) error {
+	for end := time.Now().Add(stretch); !t.c.done && time.Now().Before(end) && ctx.Err() == nil; {
+		if err := guarded(func() error { return t.read(txn) }); err != nil {
+			return err
 		}
-		c.done = true
-		return nil
-	})
+		t.addViews(b)
+	}
+	return nil
+}
+
+// read copies the next views into the arena. It ends between two views.
+func (t *tail) read(txn *badger.Txn) error {
+	t.arena, t.items, t.olds = t.arena[:0], t.items[:0], t.olds[:0]
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: t.c.prefix, SinceTs: t.since})
+	defer it.Close()
+	var older *badger.Iterator
+	defer func() {
+		if older != nil {
+			older.Close()
+		}
+	}()
+	var last []byte // what the keys of the present view begin with
+	for it.Seek(t.c.next); it.Valid(); it.Next() {
+		stored := it.Item()
+		if stored.Version() > t.c.snapshot {
+			continue
+		}
+		key := stored.Key()
+		if of := key[:max(len(key)-4, 0)]; !bytes.Equal(of, last) {
+			if len(t.items) >= batchRecords || len(t.arena) >= batchBytes {
+				t.c.next = bytes.Clone(key)
+				return nil
+			}
+			last = bytes.Clone(of)
+			if t.since > 0 {
+				if older == nil {
+					older = txn.NewIterator(badger.IteratorOptions{Prefix: t.c.prefix})
+				}
+				t.copyOlder(older, last)
+			}
+		}
+		t.copyItem(stored, false)
+	}
+	t.c.done = true
+	return nil
 }
 
 // copyOlder copies the traces of a view that are rolled up already.

@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -28,12 +31,15 @@ type tailKey struct {
 
 // tailSum is what there is of one page.
 type tailSum struct {
-	mu      sync.Mutex
-	mark    uint64     // Badger's version of the newest trace that is rolled up
-	upTo    uint64     // and of the newest that is in the sum
-	details bool       // the rollups have functions and outcomes, too
-	table   *trie.Trie // the stack table, which grows
+	turn    chan struct{} // holds one while somebody works on the fields below
+	mark    uint64        // Badger's version of the newest trace that is rolled up
+	upTo    uint64        // and of the newest that is in the sum
+	details bool          // the rollups have functions and outcomes, too
+	table   *trie.Trie    // the stack table, which grows; nil if there is no sum
 	fresh   pageRecords
+
+	last       atomic.Pointer[lastPage]
+	refreshing atomic.Bool
 
 	used  uint64 // by the tick of tails
 	nodes int    // of the stack table, for tails
@@ -41,11 +47,30 @@ type tailSum struct {
 
 // pageRecords are what there is of one page. It is not changed, but replaced.
 type pageRecords struct {
-	rolled []*rollup.Record // up to the mark
-	recs   []*rollup.Record // of what came since: each query adds what came since the last one
-	stacks *trie.Trie       // of all of them
-	traces uint64           // that came since
-	bytes  uint64           // stored size of these
+	rolled   []*rollup.Record // up to the mark
+	recs     []*rollup.Record // of what came since: each query adds what came since the last one
+	outcomes *rollup.Record   // page views without a trace; nil if there are none
+	stacks   *trie.Trie       // of all of them
+	traces   uint64           // that came since
+	bytes    uint64           // stored size of these
+	expected uint64           // traces that there must be at least
+	at       time.Time        // when it was all there was
+}
+
+// records returns all of them.
+func (p *pageRecords) records() []*rollup.Record {
+	all := append(slices.Clip(p.rolled), p.recs...)
+	if p.outcomes != nil {
+		all = append(all, p.outcomes)
+	}
+	return all
+}
+
+// lastPage is what was there when somebody looked last.
+type lastPage struct {
+	pageRecords
+	details bool
+	took    time.Duration
 }
 
 // foldTails is how many records of a tail are added up to one.
@@ -53,6 +78,9 @@ const foldTails = 8
 
 // maxTailNodes bounds the memory of tails, in nodes of all their stack tables.
 const maxTailNodes = 1 << 19
+
+// maxTails bounds how many there are.
+const maxTails = 2000
 
 // take returns the sum of a page, which may be empty, and forgets those that were not used
 // for the longest time if there are too many.
@@ -62,12 +90,12 @@ func (t *tails) take(key tailKey) *tailSum {
 	if t.of == nil {
 		t.of = map[tailKey]*tailSum{}
 	}
-	for t.nodesBut(key) > maxTailNodes {
+	for t.nodesBut(key) > maxTailNodes || len(t.of) > maxTails {
 		t.dropOldest(key)
 	}
 	s := t.of[key]
 	if s == nil {
-		s = &tailSum{}
+		s = &tailSum{turn: make(chan struct{}, 1)}
 		t.of[key] = s
 	}
 	t.tick++
@@ -108,7 +136,7 @@ func (t *tails) forget(key tailKey, s *tailSum) {
 func (t *tails) settle(key tailKey, s *tailSum, written *partition) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s.nodes = len(s.table.Nodes)
+	s.nodes = len(s.table.Nodes) + 64 // an entry of few takes something, too
 	for k := range t.of {
 		if k.p != written && k != key {
 			delete(t.of, k)
@@ -116,30 +144,134 @@ func (t *tails) settle(key tailKey, s *tailSum, written *partition) {
 	}
 }
 
-// readMarked returns the rollups of a page in a partition of traces, and makes sure that a
-// sum of what came since goes on from there. sum is locked, and nil if it belongs to a later
-// mark than the transaction sees.
-func (s *selection) readMarked(txn *badger.Txn, key tailKey) (sum *tailSum, err error) {
+// get returns a sum, nil if there is none.
+func (t *tails) get(key tailKey) *tailSum {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of[key]
+}
+
+// recentPage returns what was known of a page a short time ago, if the query allows so old
+// an answer. Who asks does not wait for a newer one: it is made in the meantime, for the
+// next.
+func (s *selection) recentPage(key tailKey) (pageRecords, bool) {
+	sum := s.r.tails.get(key)
+	if sum == nil {
+		return pageRecords{}, false
+	}
+	last := sum.last.Load()
+	if last == nil || s.want.Details && !last.details {
+		return pageRecords{}, false
+	}
+	age := time.Since(last.at)
+	if age >= s.want.Lag {
+		return pageRecords{}, false
+	}
+	// A few hundredths of a processor for each page that somebody watches are enough.
+	if age > min(s.want.Lag/3, 30*last.took) && sum.refreshing.CompareAndSwap(false, true) {
+		go func() {
+			defer sum.refreshing.Store(false)
+			s.r.refresh(key, last.details)
+		}()
+	}
+	return last.pageRecords, true
+}
+
+// refresh brings what is known of a page up to date.
+func (r *Reader) refresh(key tailKey, details bool) {
+	if r.enter() != nil {
+		return
+	}
+	defer r.leave()
+	pinned := r.shelf.pin(func(p *partition) bool { return p == key.p })
+	defer r.shelf.unpin(pinned)
+	if len(pinned) == 0 {
+		return // it is deleted
+	}
+	s := &selection{scan: &scan{r: r, q: Query{Page: key.page, EachPage: true}, page: key.page}, want: Wanted{Level: rollup.Wide, Details: details}}
+	// What goes wrong is said to the one who asks next.
+	_, _ = s.readPage(context.Background(), key)
+}
+
+// readPage reads what there is of a page now.
+func (s *selection) readPage(ctx context.Context, key tailKey) (pageRecords, error) {
+	begin := time.Now()
+	sum := s.r.tails.take(key)
+	// This comes before the partition is leased, never after: to seal a partition, leases
+	// are waited for, and new ones wait meanwhile.
+	select {
+	case sum.turn <- struct{}{}:
+	case <-ctx.Done():
+		return pageRecords{}, ctx.Err()
+	}
+	defer func(turn chan struct{}) { <-turn }(sum.turn)
+	shared := sum
+	var outcomes *rollup.Record
+	var expected uint64
+	c := pageCursor(key.p, key.page, noSnapshot)
+	s.attempt(c, func(c *cursor, db *badger.DB) error {
+		return view(db, func(txn *badger.Txn) (err error) {
+			c.snapshot = txn.ReadTs()
+			if expected, err = pageTotal(txn, key.page); errors.Is(err, ErrDamaged) {
+				expected = 0 // nobody knows
+			} else if err != nil {
+				return err
+			}
+			if outcomes, err = s.readOutcomes(txn, key.page); err != nil {
+				return err
+			}
+			if sum, err = s.readMarked(txn, key, shared); err != nil {
+				s.bad(key.p.name, appendPageKey(nil, kindRollup, key.page), err)
+				sum = &tailSum{table: trie.New(), fresh: pageRecords{stacks: trie.New()}} // it is all in the traces
+			}
+			return nil
+		})
+	})
+	if c.done { // it can not be read
+		s.r.tails.forget(key, shared)
+		return pageRecords{}, nil
+	}
+	if err := s.readTail(ctx, c, key, sum); err != nil {
+		return pageRecords{}, err
+	}
+	sum.fresh.outcomes, sum.fresh.expected, sum.fresh.at = outcomes, expected, begin
+	if len(sum.fresh.records()) == 0 {
+		s.r.tails.forget(key, shared) // there may be any number of pages that do not exist
+	}
+	if sum.table != nil { // else it is not all
+		sum.last.Store(&lastPage{sum.fresh, sum.details, time.Since(begin)})
+	}
+	return sum.fresh, nil
+}
+
+// readOutcomes returns the page views without a trace as a record, nil if there are none.
+func (s *selection) readOutcomes(txn *badger.Txn, page string) (*rollup.Record, error) {
+	b := rollup.NewBuilder(page, trie.New(), s.r.opts.Rollups)
+	if err := addOutcomes(txn, page, b); err != nil || b.Empty() {
+		return nil, err
+	}
+	return b.Record()
+}
+
+// readMarked reads the rollups of a page in a partition of traces, and makes sure that the
+// sum of what came since goes on from there. It returns a sum of its own if the transaction
+// does not see what others know.
+func (s *selection) readMarked(txn *badger.Txn, key tailKey, sum *tailSum) (*tailSum, error) {
 	m, err := readMark(txn, key.page)
 	if err != nil {
 		return nil, err
 	}
-	sum = s.r.tails.take(key)
-	sum.mu.Lock()
 	if sum.table != nil && sum.mark == m.version && (sum.details || !s.want.Details) {
 		return sum, nil
 	}
-	if sum.mark > m.version { // another query knows of more rollups
-		sum.mu.Unlock()
+	if sum.mark > m.version {
 		sum = &tailSum{}
-		sum.mu.Lock()
 	}
+	sum.table = nil
 	stacks := &stackTable{Trie: trie.New()}
 	var rolled []*rollup.Record
 	if m != (mark{}) {
 		if stacks, rolled, err = s.freshRollups(txn, key.page, m); err != nil {
-			sum.table = nil
-			sum.mu.Unlock()
 			return nil, err
 		}
 	}
@@ -150,16 +282,14 @@ func (s *selection) readMarked(txn *badger.Txn, key tailKey) (sum *tailSum, err 
 
 // readTail brings a sum up to the snapshot of c, unless it is there already.
 func (s *selection) readTail(ctx context.Context, c *cursor, key tailKey, sum *tailSum) error {
-	if sum.upTo >= c.snapshot {
+	if c.done || sum.upTo >= c.snapshot {
 		return nil
 	}
-	damaged := s.stats.Damaged
+	damaged, unreadable := s.stats.Damaged, len(s.stats.Unreadable)
 	err := s.extend(ctx, c, key.page, sum)
-	if err != nil || s.stats.Damaged > damaged {
-		s.r.tails.forget(key, sum) // what is damaged is to be counted the next time, too
-	}
-	if err != nil {
-		sum.table = nil
+	if err != nil || s.stats.Damaged > damaged || len(s.stats.Unreadable) > unreadable {
+		s.r.tails.forget(key, sum) // what is damaged is to be said the next time, too
+		sum.mark, sum.table = 0, nil
 		return err
 	}
 	s.r.tails.settle(key, sum, s.r.shelf.written())

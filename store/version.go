@@ -44,7 +44,18 @@ func (s *shelf) describe(w io.Writer, since, until time.Time) {
 // HasTraces reports whether the traces of all that was received in [since, until) are
 // there, and not only what they sum up to. Zero times are open ends.
 func (r *Reader) HasTraces(since, until time.Time) bool {
-	s := r.shelf
+	return r.shelf.canTell(since, until, false)
+}
+
+// HasHours reports whether what was received in [since, until) can be told apart by the
+// hour: its traces are there, or what they sum up to by the hour. Zero times are open ends.
+func (r *Reader) HasHours(since, until time.Time) bool {
+	return r.shelf.canTell(since, until, true)
+}
+
+// canTell reports whether the traces, or, if they will do, rollups of hours are there of all
+// that was received in [since, until).
+func (s *shelf) canTell(since, until time.Time, hoursWillDo bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	there := map[uint32]bool{}
@@ -57,7 +68,12 @@ func (r *Reader) HasTraces(since, until time.Time) bool {
 		asked := (until.IsZero() || from.Before(until)) && from.Add(time.Hour).After(since)
 		all = all && (there[start] || !asked)
 	}
-	eachRolled(s.sums, hours, func(_ *partition, x rolled) { look(x.Start) })
+	eachRolled(s.sums, hours, func(_ *partition, x rolled) {
+		if hoursWillDo {
+			there[x.Start] = true
+		}
+		look(x.Start)
+	})
 	eachRolled(s.sums, days, func(_ *partition, x rolled) {
 		for _, start := range x.Sources {
 			look(start)

@@ -38,7 +38,7 @@ func addDemo(public, private *http.ServeMux, collector string) {
 func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
-	answers := query.Handler(query.Local{Reader: s.Reader}, query.Options{})
+	answers := query.Handler(query.Local{Reader: s.Reader}, query.Options{Lag: 15 * time.Second})
 	mux.Handle("/api/", answers)
 	mux.Handle("/pprof/", answers)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
