@@ -87,11 +87,13 @@ IMPORT_MB ?= 120
 DISK_TRACES ?= 100000
 ROLLUP_TRACES ?= 1000000
 ROLLUP_DAYS ?= 30
+# Simulated comparisons for each figure.
+COMPARE_RUNS ?= 500
 ONLY ?=
 .PHONY: bench
 bench: setup sdk/node_modules bench/peers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	$(GO) run ./bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
-	  --rollup-days $(ROLLUP_DAYS) --only "$(ONLY)" $(TRACES)
+	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --only "$(ONLY)" $(TRACES)
 
 RATE ?= 1000
 FOR ?= 30s
@@ -101,6 +103,11 @@ LOAD ?=
 .PHONY: load
 load: ## send traces at a rate, check what is stored: make load TRACES=DIR RATE=2000 FOR=60s
 	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) $(TRACES) $(LOAD)
+
+.PHONY: dashboards
+dashboards: ## send traces with and without people who look at dashboards: make dashboards TRACES=DIR RATE=1500 FOR=60s
+	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false $(TRACES)
+	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards 50 $(TRACES)
 
 # How often each is done; all of it takes about ten minutes. Cutting the power needs root.
 SOAK_CUTS ?= 48

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -329,15 +330,23 @@ func (s *sideSums) amount(frame trie.Frame, at *stratumSums) compare.Amount {
 }
 
 // Align returns the profile of another selection as one to be shown beside p: functions that
-// only stand somewhere else are where they are in p.
+// only stand somewhere else are where they are in p. One that is no more in p, and stood
+// where another one is now, has " (gone)" after its name, so that the two are not one.
 func Align(other, p *trie.Profile) *trie.Profile {
 	to := compare.Places(framesOf(other), framesOf(p))
 	if len(to) == 0 {
 		return other
 	}
+	taken := map[trie.Frame]bool{}
+	for _, place := range to {
+		taken[place] = true
+	}
 	return other.Coalesce(func(f trie.Frame) trie.Frame {
 		if moved, ok := to[f]; ok {
 			return moved
+		}
+		if taken[f] {
+			f.Name = cmp.Or(f.Name, encode.Anonymous) + " (gone)"
 		}
 		return f
 	})

@@ -39,22 +39,22 @@ func endpoints() map[string]endpoint {
 		return append(selectionParameters[:len(selectionParameters):len(selectionParameters)], more...)
 	}
 	return map[string]endpoint{
-		"/api/v1/profile":  {with("group_by", "format", "rows"), answerProfile},
-		"/api/v1/stats":    {with(), answerStats},
-		"/api/v1/catalog":  {[]string{"since", "until"}, answerCatalog},
-		"/api/v1/pages":    {with("limit"), answerBy(keyPage, false)},
-		"/api/v1/features": {with("limit"), answerBy(keyFeature, false)},
-		"/api/v1/releases": {with("limit"), answerBy(keyRelease, false)},
-		"/api/v1/labels":   {with("key"), answerLabels},
-		"/api/v1/series":   {with("group_by", "step", "histogram", "coverage"), answerSeries},
-		"/api/v1/coverage": {with("limit"), answerBy(keyPage, true)},
-		"/api/v1/tree":     {with(append(compareParameters(), "max_nodes", "root")...), answerTree},
-		"/api/v1/compare":  {with(append(compareParameters(), "method", "min_views", "limit")...), answerCompare},
-		"/api/v1/top":      {with("limit", "sort"), answerTop},
-		"/api/v1/callers":  {with("name", "resource", "line", "column", "max_nodes"), answerAround((*trie.Profile).Callers)},
-		"/api/v1/callees":  {with("name", "resource", "line", "column", "max_nodes"), answerAround((*trie.Profile).Callees)},
-		"/pprof/profile":   {with("group_by", "seconds"), answerPprof},
-		"/pprof/{$}":       {[]string{"since", "until"}, answerPprofIndex},
+		"/api/v1/profile":  {parameters: with("group_by", "format", "rows"), answer: answerProfile},
+		"/api/v1/stats":    {parameters: with(), answer: answerStats},
+		"/api/v1/catalog":  {parameters: []string{"since", "until"}, answer: answerCatalog},
+		"/api/v1/pages":    {parameters: with("limit"), answer: answerBy(keyPage, false)},
+		"/api/v1/features": {parameters: with("limit"), answer: answerBy(keyFeature, false)},
+		"/api/v1/releases": {parameters: with("limit"), answer: answerBy(keyRelease, false)},
+		"/api/v1/labels":   {parameters: with("key"), answer: answerLabels},
+		"/api/v1/series":   {parameters: with("group_by", "step", "histogram", "coverage"), answer: answerSeries, resolve: resolveSeries},
+		"/api/v1/coverage": {parameters: with("limit"), answer: answerBy(keyPage, true)},
+		"/api/v1/tree":     {parameters: with(append(compareParameters(), "max_nodes", "root")...), answer: answerTree},
+		"/api/v1/compare":  {parameters: with(append(compareParameters(), "method", "min_views", "limit")...), answer: answerCompare},
+		"/api/v1/top":      {parameters: with("limit", "sort"), answer: answerTop},
+		"/api/v1/callers":  {parameters: with("name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callers)},
+		"/api/v1/callees":  {parameters: with("name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callees)},
+		"/pprof/profile":   {parameters: with("group_by", "seconds"), answer: answerPprof},
+		"/pprof/{$}":       {parameters: []string{"since", "until"}, answer: answerPprofIndex},
 	}
 }
 
@@ -180,14 +180,27 @@ func answerLabels(ctx context.Context, h *handler, p *parameters) (answer, error
 	return answer{json: labels}, err
 }
 
+// resolveSeries writes down what a question for a series means that leaves it open: how far
+// it reaches back, and how long its steps are, both of which depend on now.
+func resolveSeries(p *parameters) {
+	if p.Get("step") == stepAll {
+		return
+	}
+	if p.Get("since") == "" {
+		since, _ := ParseSince("24h", p.now)
+		setTimes(p.Values, "", since, time.Time{})
+	}
+	since, until, err := parseTimes(p.Values, "", p.now)
+	if err == nil && p.Get("step") == "" { // an error is that of the answer
+		p.Set("step", defaultStep(since, until, p.now).String())
+	}
+}
+
+// answerSeries answers what [resolveSeries] has written down.
 func answerSeries(ctx context.Context, h *handler, p *parameters) (answer, error) {
 	q := SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram")}
 	if p.Get("step") != stepAll {
-		if q.Since.IsZero() {
-			q.Since, _ = ParseSince("24h", p.now)
-			p.fail(checkTimes(q.Since, q.Until))
-		}
-		q.Step = p.duration("step", defaultStep(q.Since, q.Until, p.now))
+		q.Step = p.duration("step", time.Hour)
 	}
 	if p.err != nil {
 		return answer{}, p.err

@@ -47,11 +47,33 @@ func facetOf(sel Selection) (facet, error) {
 		if err := need(m.Key); err != nil {
 			return f, err
 		}
-		if (m.Key == keyFeature || m.Key == rollup.KeyPhase) && !slices.Contains(sel.GroupBy, m.Key) && (m.Op != Equal || m.Value == "") {
-			return f, refuse("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
+	}
+	return f, f.checkPart()
+}
+
+// checkPart refuses conditions on the feature or phase that sums keep to and distributions
+// can not: these are of all the time of one feature or phase, also of what is that of
+// another feature, too.
+func (f facet) checkPart() error {
+	grouped, conditions := slices.Contains(f.sel.GroupBy, f.part), 0
+	if f.sel.Feature != "" {
+		conditions++
+	}
+	for _, m := range f.sel.Where {
+		if f.part == "" || m.Key != f.part {
+			continue
+		}
+		conditions++
+		switch {
+		case conditions > 1:
+			return refuse("how page views spread is kept for each %s by itself: give one condition on the %s", m.Key, m.Key)
+		case grouped && !m.positive():
+			return refuse("how page views spread is kept for each %s by itself, and not without the time of others: ask for %ss by = or =~, and not %s", m.Key, m.Key, m.Op)
+		case !grouped && (m.Op != Equal || m.Value == ""):
+			return refuse("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // partOf returns the feature or phase that a distribution is confined to.

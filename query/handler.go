@@ -54,20 +54,39 @@ func Handler(src Source, o Options) http.Handler {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, e) })
 	}
 	mux.HandleFunc("GET /api/v1/openapi.yaml", serveOpenAPI)
-	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) { unknownPath(w, r, mux) })
+	for _, prefix := range []string{"/api/", "/pprof/"} {
+		mux.HandleFunc(prefix, unknownPath)
+	}
 	// Small answers are not worth it, and pprof files are compressed already. What is
 	// compressed is another representation, so it gets an ETag of its own.
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true),
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true), gzhttp.SuffixETag("-gzip"),
 		gzhttp.ExceptContentTypes([]string{"application/octet-stream"}))
 	if err != nil {
 		panic(err) // the options above contradict each other
 	}
-	return compress(mux)
+	return o.withDeadline(compress(mux))
 }
 
+// withDeadline gives up clients that do not read what they asked for.
+func (o Options) withDeadline(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		_ = c.SetWriteDeadline(time.Now().Add(o.Wait + o.Timeout + readTime)) // a recorder has none
+		h.ServeHTTP(w, r)
+		_ = c.SetWriteDeadline(time.Time{}) // the connection may be used for something else
+	})
+}
+
+// readTime is how long a client may take to read an answer.
+const readTime = 2 * time.Minute
+
 // unknownPath answers what no endpoint is for.
-func unknownPath(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
-	if e, known := endpoints()[r.URL.Path]; known && e.answer != nil {
+func unknownPath(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	if path == "/pprof/" {
+		path += "{$}"
+	}
+	if _, known := endpoints()[path]; known {
 		w.Header().Set("Allow", "GET, HEAD")
 		writeError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers GET", r.URL.Path))
 		return
@@ -81,6 +100,9 @@ type endpoint struct {
 	// answer returns what is to be written. It is called with parameters that are known,
 	// and checks p.err before it asks the source.
 	answer func(ctx context.Context, h *handler, p *parameters) (answer, error)
+	// resolve, unless it is nil, writes defaults that depend on the time of the question
+	// into the parameters, so that the ETag is made of them, too.
+	resolve func(p *parameters)
 }
 
 // answer is written once it is there as a whole, so that errors have a status.
@@ -110,6 +132,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	if err != nil {
 		writeError(w, statusOf(err), err)
 		return
+	}
+	if e.resolve != nil {
+		e.resolve(p)
 	}
 	if tag := h.tag(r.URL.Path, p); tag != "" {
 		w.Header().Set("ETag", tag)
@@ -194,6 +219,7 @@ func (h *handler) tag(path string, p *parameters) string {
 		}
 	}
 	fmt.Fprintln(hash, path, meant.Encode())
+	_, _ = hash.Write(openAPI) // another form of answers is another answer
 	return fmt.Sprintf(`"%x"`, hash.Sum(nil))
 }
 

@@ -52,8 +52,18 @@ func (l Labels) Values(key string) []LabelValue {
 // maxLabelValues is how many values of a label are listed.
 const maxLabelValues = 1000
 
+// refuseLabels returns the error of a question about labels that sums do not keep.
+func refuseLabels(what string) error {
+	return refuse("%s are kept by page, feature, %s, not by the label that is asked for", what,
+		strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
+}
+
 // Labels implements [Source].
 func (l Local) Labels(ctx context.Context, sel Selection) (Labels, error) {
+	sel.GroupBy = nil
+	if sel.wanted().None { // sums lost the label, so that no time would be found to have it
+		return Labels{}, refuseLabels("labels")
+	}
 	views := map[trie.Label]int64{}
 	want := sel.wanted()
 	want.Level = rollup.Wide

@@ -22,8 +22,11 @@ func answerPprof(ctx context.Context, h *handler, p *parameters) (answer, error)
 		return answer{}, p.err
 	}
 	a, err := profileAnswer(ctx, h, sel, format, 0)
+	if err != nil {
+		return answer{}, err
+	}
 	a.header["Content-Disposition"] = `attachment; filename="profile.pb.gz"`
-	return a, err
+	return a, nil
 }
 
 // pprofIndex lists what there is.

@@ -150,7 +150,7 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 		err = r.flush()
 	}
 	if err != nil {
-		return Stats{}, fmt.Errorf("select: %w", err)
+		return Stats{}, err
 	}
 	return r.stats(stats), nil
 }

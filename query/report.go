@@ -27,7 +27,7 @@ type PageReport struct {
 	// a view whose share is not known stands for itself.
 	Population Estimate `json:"population"`
 	// Coverage counts page views by why there is no profile, as browsers reported them: of
-	// the page as a whole, so it is not there if labels or a feature are asked for.
+	// the page as a whole, so it is not there if a feature or other labels are asked for.
 	Coverage  map[string]int64 `json:"coverage,omitempty"`
 	Time      Spread           `json:"time"`       // with a stack on the main thread
 	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
@@ -152,7 +152,7 @@ func (r *reporting) add(x store.Rolled) error {
 			p.functions[frame].AddAll(&of.Of[k])
 		}
 	}
-	if len(r.sel.Where) == 0 && r.part == "" {
+	if r.sel.ofPages() {
 		for _, o := range rec.Outcomes {
 			p.coverage[o.Reason] += o.Views
 		}

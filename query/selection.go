@@ -160,6 +160,11 @@ func (s Selection) takesPage(page string) bool {
 	return s.Page == "" || s.Page == page
 }
 
+// ofPages reports whether s asks for whole pages, and says nothing of their time.
+func (s Selection) ofPages() bool {
+	return s.Feature == "" && !slices.ContainsFunc(s.Where, func(m Matcher) bool { return m.Key != keyPage })
+}
+
 // takesCell reports whether s asks for the time under the labels of a rollup's cell, on a
 // page that it asks for.
 func (s Selection) takesCell(cell trie.Labels) bool {
@@ -239,6 +244,9 @@ func setTimes(v url.Values, prefix string, since, until time.Time) {
 // parseSelection reads the query parameters of a request.
 func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
 	s.Page, s.Feature = v.Get("page"), v.Get("feature")
+	if err := CheckPage(s.Page); err != nil {
+		return s, fmt.Errorf("parameter page: %w", err)
+	}
 	if s.Where, err = parseWhere(v, ""); err != nil {
 		return s, err
 	}
@@ -249,12 +257,26 @@ func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
 	return s, err
 }
 
+// CheckPage refuses a page that no trace can be of; "" is all pages.
+func CheckPage(page string) error {
+	if len(page) > store.MaxPage {
+		return refuse("a page of %d bytes, the most is %d", len(page), store.MaxPage)
+	}
+	if strings.IndexByte(page, 0) >= 0 {
+		return refuse("%q holds a NUL byte", page)
+	}
+	return nil
+}
+
 // compareSelection reads the parameters of a selection that another is compared with, which
 // begin with compare_. Those that are not there are as in the other. If there is a label,
 // or a release, it stands instead of those with its key.
 func compareSelection(s Selection, v url.Values, now time.Time) (Selection, error) {
 	if v.Has("compare_page") {
 		s.Page = v.Get("compare_page")
+		if err := CheckPage(s.Page); err != nil {
+			return s, fmt.Errorf("parameter compare_page: %w", err)
+		}
 	}
 	if v.Has("compare_feature") {
 		s.Feature = v.Get("compare_feature")
@@ -341,10 +363,19 @@ func parseTimes(v url.Values, prefix string, now time.Time) (since, until time.T
 	return since, until, checkTimes(since, until)
 }
 
-// checkTimes refuses a time that is over before it begins.
+// checkTimes refuses a time that is over before it begins, and times of which nothing can be
+// stored, with which nobody needs to reckon then.
 func checkTimes(since, until time.Time) error {
+	for _, t := range [...]time.Time{since, until} {
+		if !t.IsZero() && !KnownTime(t) {
+			return refuse("%s is not from 1970 to 9999", t.UTC().Format(time.RFC3339))
+		}
+	}
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
 		return refuse("since (%s) must be before until (%s)", since.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
 	return nil
 }
+
+// KnownTime reports whether a question can be about t: one from 1970 to the year 9999, in UTC.
+func KnownTime(t time.Time) bool { return t.Unix() >= 0 && t.UTC().Year() <= 9999 }

@@ -17,7 +17,8 @@ import (
 type SeriesQuery struct {
 	Selection
 	// Step is how long the time is that becomes one point: a whole number of hours, or less
-	// where there are few traces. Points begin at multiples of it. 0 makes one point of all.
+	// where there are few traces, and of days where nothing but sums of days is left.
+	// Points begin at multiples of it. 0 makes one point of all.
 	Step time.Duration
 	// Coverage asks for page views without a profile, too.
 	Coverage bool
@@ -28,7 +29,8 @@ type SeriesQuery struct {
 // Series is an answer to a SeriesQuery.
 type Series struct {
 	// Step is that of the answer, in seconds: not less than an hour where there are more
-	// than a few traces, since they are summed up by the hour.
+	// than a few traces, since they are summed up by the hour, and not less than a day where
+	// hours are no more kept apart.
 	Step   float64       `json:"step_seconds"`
 	Groups []SeriesGroup `json:"groups"` // by labels; that with the most time first
 	// Spreads says why there are no distributions: they are not kept for every question.
@@ -73,6 +75,8 @@ const (
 	maxSeries = 1000
 	// fineTraces is how many traces may be read for points of less than an hour.
 	fineTraces = 20_000
+	// longestStep is so far from the longest Duration that steps can be rounded up.
+	longestStep = 100 * 365 * day
 )
 
 // Series implements [Source].
@@ -81,13 +85,13 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 		return Series{}, err
 	}
 	if q.wanted().None {
-		return Series{}, refuse("series are kept by page, feature, %s, not by the label that is asked for",
-			strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
+		return Series{}, refuseLabels("series")
 	}
-	step, err := l.stepOf(ctx, q)
+	since, step, err := l.stepOf(ctx, q)
 	if err != nil {
 		return Series{}, err
 	}
+	q.Since = since
 	out := Series{Step: step.Seconds(), Groups: []SeriesGroup{}}
 	facet, err := facetOf(q.Selection)
 	if err != nil {
@@ -107,39 +111,71 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	return out, err
 }
 
-// stepOf returns how long the points of an answer are.
-func (l Local) stepOf(ctx context.Context, q SeriesQuery) (time.Duration, error) {
-	if q.Step == 0 {
-		return 0, nil
+// stepOf returns when the first point of an answer begins, and how long all are. What can
+// not be told apart must not be in several points, as each of them would have all of it.
+func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step time.Duration, err error) {
+	if since, step = q.Since, q.Step; step == 0 {
+		return since, 0, nil
 	}
-	if q.Since.IsZero() {
-		return 0, refuse("a series over time needs a time since when")
+	if since.IsZero() {
+		return since, 0, refuse("a series over time needs a time since when")
 	}
-	step := q.Step
+	if step < 0 || step > longestStep {
+		return since, 0, refuse("a step of %s: it must be more than nothing, and a century at most", step)
+	}
 	if step%time.Hour != 0 {
-		catalog, err := l.Catalog(ctx, q.Since, q.Until)
+		fine, err := l.canBeFine(ctx, q)
 		if err != nil {
-			return 0, err
+			return since, 0, err
 		}
-		traces := uint64(0)
-		for _, e := range catalog.Pages() {
-			if q.takesPage(e.Page) {
-				traces += e.Traces
-			}
+		if step > time.Hour || !fine {
+			step = roundUp(step, time.Hour)
 		}
-		if traces > fineTraces || step > time.Hour {
-			step = (step + time.Hour - 1).Truncate(time.Hour)
-		}
+	}
+	if !l.hasHours(q.Selection) {
+		since, step = since.Truncate(day), roundUp(step, day)
 	}
 	end := q.Until
 	if end.IsZero() {
 		end = l.Reader.Now()
 	}
-	if n := end.Sub(q.Since) / step; n > maxPoints {
-		return 0, refuse("%d points of %s, the most is %d: ask for longer steps or less time", n, step, maxPoints)
+	// In seconds: a Duration can not be longer than 292 years.
+	if n := float64(end.Unix()-since.Unix()) / step.Seconds(); n > maxPoints {
+		return since, 0, refuse("%.0f points of %s, the most is %d: ask for longer steps or less time", n, step, maxPoints)
 	}
-	return step, nil
+	return since, step, nil
 }
+
+// hasHours reports whether hours are kept apart on all days that sel asks for some of: one
+// of which they are not is read as a whole, whatever part of it is asked for.
+func (l Local) hasHours(sel Selection) bool {
+	until := sel.Until
+	if !until.IsZero() {
+		until = until.Add(day - 1).Truncate(day)
+	}
+	return l.Reader.HasHours(sel.Since.Truncate(day), until)
+}
+
+// canBeFine reports whether the traces of the time are there, and few enough to be read.
+func (l Local) canBeFine(ctx context.Context, q SeriesQuery) (bool, error) {
+	if !l.Reader.HasTraces(q.Since, q.Until) {
+		return false, nil
+	}
+	catalog, err := l.Catalog(ctx, q.Since, q.Until)
+	if err != nil {
+		return false, err
+	}
+	traces := uint64(0)
+	for _, e := range catalog.Pages() {
+		if q.takesPage(e.Page) {
+			traces += e.Traces
+		}
+	}
+	return traces <= fineTraces, nil
+}
+
+// roundUp returns the least multiple of unit that is not less than d.
+func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
 // eachStep reads the time of q step by step, so that each is read by the shortest way.
 func (l Local) eachStep(ctx context.Context, q SeriesQuery, step time.Duration, all *seriesSums, stats *Stats) error {
@@ -151,6 +187,9 @@ func (l Local) eachStep(ctx context.Context, q SeriesQuery, step time.Duration, 
 		end = l.Reader.Now().Add(1)
 	}
 	for at := q.Since; ; at = sel.Until {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		start := at
 		if step > 0 {
 			start = at.Truncate(step)
@@ -293,8 +332,7 @@ func (s *seriesSums) addSpreads(at time.Time, x store.Rolled) {
 		}
 	}
 	byPage := len(s.q.GroupBy) == 0 || slices.Equal(s.q.GroupBy, []string{keyPage})
-	onlyPages := !slices.ContainsFunc(s.q.Where, func(m Matcher) bool { return m.Key != keyPage })
-	if s.q.Coverage && byPage && onlyPages && s.q.Feature == "" { // which is all that is known of these views
+	if s.q.Coverage && byPage && s.q.ofPages() { // which is all that is known of these views
 		for _, o := range x.Record.Outcomes {
 			s.at(s.q.cellLabels(x.Page, nil), at).coverage[o.Reason] += o.Views
 		}

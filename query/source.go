@@ -82,7 +82,7 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 	m.sum = rollup.NewSum(m.group)
 	stats, err := l.selectFrom(ctx, sel, sel.wanted(), m.trace, m.rolled)
 	if err != nil {
-		return Result{}, fmt.Errorf("select: %w", err)
+		return Result{}, err
 	}
 	m.merger.AddProfile(m.sum.Profile())
 	return Result{m.merger.Profile(), m.stats(stats)}, nil

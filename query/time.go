@@ -38,12 +38,14 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 	return t, err
 }
 
+// day is how long the longest sums are of.
+const day = 24 * time.Hour
+
 // wholeHours is from where on durations mean whole hours.
 const wholeHours = 6 * time.Hour
 
 // ParseAge reads a Go duration, or whole days or weeks: "7d", "2w".
 func ParseAge(s string) (time.Duration, error) {
-	const day = 24 * time.Hour
 	unit := 7 * day
 	n, ok := strings.CutSuffix(s, "w")
 	if !ok {

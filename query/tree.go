@@ -68,23 +68,26 @@ const sideLabel = "side"
 // besides puts the profiles a and, if it is not nil, b on one trie, each as one group.
 func besides(a, b *trie.Profile) twoSides {
 	m := trie.NewMerger()
-	add := func(p *trie.Profile, side string) {
-		flat := trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
-		g := flat.Group(trie.Labels{{Key: sideLabel, Value: side}})
-		weights, coverage := p.Flat()
-		g.Coverage = coverage
-		for n, w := range weights {
-			if !w.IsZero() {
-				g.Weights.Add(trie.NodeID(n), w)
-			}
-		}
-		m.AddProfile(&flat)
-	}
-	add(a, "a")
+	m.AddProfile(OneGroup(a, trie.MakeLabels(sideLabel, "a")))
 	if b != nil {
-		add(b, "b")
+		m.AddProfile(OneGroup(b, trie.MakeLabels(sideLabel, "b")))
 	}
 	return twoSides{m.Profile(), b != nil}
+}
+
+// OneGroup returns a profile whose groups are one, with these labels, so that profiles can
+// be merged and stay apart.
+func OneGroup(p *trie.Profile, labels trie.Labels) *trie.Profile {
+	out := &trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
+	g := out.Group(labels)
+	weights, coverage := p.Flat()
+	g.Coverage = coverage
+	for n, w := range weights {
+		if !w.IsZero() {
+			g.Weights.Add(trie.NodeID(n), w)
+		}
+	}
+	return out
 }
 
 // self returns the self times of a side, by node.

@@ -167,8 +167,8 @@ func (s *selection) recentPage(key tailKey) (pageRecords, bool) {
 	if age >= s.want.Lag {
 		return pageRecords{}, false
 	}
-	// A few hundredths of a processor for each page that somebody watches are enough.
-	if age > min(s.want.Lag/3, 30*last.took) && sum.refreshing.CompareAndSwap(false, true) {
+	// A fiftieth of a processor for each page that somebody watches is enough.
+	if age > min(s.want.Lag*2/3, 50*last.took) && sum.refreshing.CompareAndSwap(false, true) {
 		go func() {
 			defer sum.refreshing.Store(false)
 			s.r.refresh(key, last.details)

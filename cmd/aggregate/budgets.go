@@ -27,7 +27,7 @@ func (e blownError) Error() string {
 }
 
 // checkBudgets refuses what does not go with --budgets.
-func (c *command) checkBudgets(not func(with string, flags ...string) error) error {
+func (c *command) checkBudgets(not refusing) error {
 	if c.budgets == "" {
 		return nil
 	}

@@ -83,11 +83,11 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.timed, "timed", false, "of files: write calls in time order instead of merging them")
 }
 
+// refusing returns an error if a flag of some is given, which do not go with another one.
+type refusing func(with string, flags ...string) error
+
 // check reads the flags that need reading and refuses those that contradict each other.
 func (c *command) check(fs *pflag.FlagSet) error {
-	if c.list != "" && !slices.Contains(lists[:], c.list) {
-		return fmt.Errorf("--list %s: known are %s", c.list, strings.Join(lists[:], ", "))
-	}
 	not := func(with string, flags ...string) error {
 		for _, flag := range flags {
 			if fs.Changed(flag) {
@@ -96,56 +96,10 @@ func (c *command) check(fs *pflag.FlagSet) error {
 		}
 		return nil
 	}
-	if c.list != "" && (c.list == "threads") != (len(c.files) > 0) {
-		return fmt.Errorf("--list %s: threads are those of files, pages, features and releases those of a store", c.list)
-	}
-	if len(c.files) > 0 {
-		if err := not("files", "since", "until", "data", "addr"); err != nil {
+	for _, check := range []func(*pflag.FlagSet, refusing) error{c.checkFiles, c.checkPrinted, c.checkStore, c.checkComparing} {
+		if err := check(fs, not); err != nil {
 			return err
 		}
-		c.since = ""
-	} else {
-		for _, flag := range []string{"thread", "profile", "events", "idle", "timed"} {
-			if fs.Changed(flag) {
-				return fmt.Errorf("--%s is for files, and there are none on the command line", flag)
-			}
-		}
-	}
-	if c.list != "" {
-		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "wasm", "thread", "profile", "events", "idle"); err != nil {
-			return err
-		}
-	}
-	if c.stats {
-		if err := not("--stats", "list", "diff", "by", "wasm"); err != nil {
-			return err
-		}
-		if len(c.files) > 0 {
-			return errors.New("--stats: distributions are those of a store, and files have none")
-		}
-	}
-	if c.readsTwice() {
-		return errors.New("standard input is named twice")
-	}
-	if c.timed {
-		if err := not("--timed", "page", "feature", "release", "label", "diff", "rows"); err != nil {
-			return err
-		}
-	}
-	if c.rows < 1 && c.rows != -1 {
-		return fmt.Errorf("--rows %d: a number from 1, or -1 for all", c.rows)
-	}
-	if c.data == "" && c.addr == "" {
-		return errors.New("--data: the name of the directory is empty")
-	}
-	if fs.Changed("data") && fs.Changed("addr") {
-		return errors.New("--data and --addr: use one of them")
-	}
-	if err := c.checkRemote(); err != nil {
-		return err
-	}
-	if err := c.checkComparing(fs, not); err != nil {
-		return err
 	}
 	c.sinceGiven = fs.Changed("since")
 	if err := c.checkBudgets(not); err != nil {
@@ -165,8 +119,69 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	return c.comparing.check(fs, c.selection, c.times)
 }
 
+// checkFiles refuses what is for a store alone if there are files, and for files alone if
+// there are none.
+func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
+	if c.list != "" && !slices.Contains(lists[:], c.list) {
+		return fmt.Errorf("--list %s: known are %s", c.list, strings.Join(lists[:], ", "))
+	}
+	if c.list != "" && (c.list == "threads") != (len(c.files) > 0) {
+		return fmt.Errorf("--list %s: threads are those of files, pages, features and releases those of a store", c.list)
+	}
+	if c.readsTwice() {
+		return errors.New("standard input is named twice")
+	}
+	if len(c.files) > 0 {
+		c.since = ""
+		return not("files", "since", "until", "data", "addr")
+	}
+	for _, flag := range []string{"thread", "profile", "events", "idle", "timed"} {
+		if fs.Changed(flag) {
+			return fmt.Errorf("--%s is for files, and there are none on the command line", flag)
+		}
+	}
+	return nil
+}
+
+// checkPrinted refuses what does not go with printing something else than a profile.
+func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
+	if c.list != "" {
+		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "wasm", "thread", "profile", "events", "idle"); err != nil {
+			return err
+		}
+	}
+	if c.stats {
+		if err := not("--stats", "list", "diff", "by", "wasm"); err != nil {
+			return err
+		}
+		if len(c.files) > 0 {
+			return errors.New("--stats: distributions are those of a store, and files have none")
+		}
+	}
+	if c.timed {
+		if err := not("--timed", "page", "feature", "release", "label", "diff", "rows"); err != nil {
+			return err
+		}
+	}
+	if c.rows < 1 && c.rows != -1 {
+		return fmt.Errorf("--rows %d: a number from 1, or -1 for all", c.rows)
+	}
+	return nil
+}
+
+// checkStore refuses to read two stores, or none.
+func (c *command) checkStore(fs *pflag.FlagSet, _ refusing) error {
+	if c.data == "" && c.addr == "" {
+		return errors.New("--data: the name of the directory is empty")
+	}
+	if fs.Changed("data") && fs.Changed("addr") {
+		return errors.New("--data and --addr: use one of them")
+	}
+	return c.checkRemote()
+}
+
 // checkComparing refuses what does not go with a comparison of selections.
-func (c *command) checkComparing(fs *pflag.FlagSet, not func(with string, flags ...string) error) error {
+func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 	for _, flag := range selectionFlags {
 		if !fs.Changed(flag) {
 			continue
@@ -178,6 +193,9 @@ func (c *command) checkComparing(fs *pflag.FlagSet, not func(with string, flags 
 		if err := not("--"+flag, "diff", "list", "stats"); err != nil {
 			return err
 		}
+	}
+	if c.comparesTable() { // of functions as they are
+		return not("a comparison as a table or JSON; other formats show a difference with it", "by", "wasm")
 	}
 	return nil
 }

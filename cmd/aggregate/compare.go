@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/pflag"
@@ -107,22 +106,30 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	}
 	c.warn(got.StatsA.Warnings)
 	c.warn(got.StatsB.Warnings)
-	c.warn(got.Warnings)
-	if c.formatName != "json" {
-		switch {
-		case got.Views.B == 0:
-			return c.nothingFound(ctx, src)
-		case got.Views.A == 0:
-			return fmt.Errorf("nothing to compare with: no page views %s", sideName(q.A))
-		}
+	asJSON := c.formatName == "json"
+	switch { // programs get the answer all the same
+	case got.Views.B == 0:
+		err = c.nothingFound(ctx, src)
+	case got.Views.A == 0:
+		err = fmt.Errorf("nothing to compare with: no page views%s", sideName(q.A))
+	default:
+		c.warn(got.Warnings)
 	}
-	err = c.emit(func(w io.Writer) error {
-		if c.formatName == "json" {
+	if err != nil && !asJSON {
+		return err
+	}
+	return errors.Join(c.emitComparison(q, &got, asJSON), err)
+}
+
+// emitComparison writes a comparison to where the command line says.
+func (c *command) emitComparison(q query.CompareQuery, got *query.Comparison, asJSON bool) error {
+	err := c.emit(func(w io.Writer) error {
+		if asJSON {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")
 			return e.Encode(got)
 		}
-		return c.writeComparison(w, q, &got)
+		return c.writeComparison(w, q, got)
 	})
 	if err != nil || c.toStdout() {
 		return err
@@ -147,12 +154,9 @@ func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie
 	return c.pick.Rewrite(query.Align(result.Profile, p)).Scale(p.Views), nil
 }
 
-// sideName says what a side is.
+// sideName says of which page views a side is, after these words; "" is all.
 func sideName(s query.Selection) string {
-	text := strings.TrimPrefix(s.String(), " ")
-	if text == "" {
-		text = "everything"
-	}
+	text := s.String()
 	const layout = "2006-01-02 15:04"
 	if !s.Since.IsZero() {
 		text += " from " + s.Since.UTC().Format(layout)
@@ -164,7 +168,7 @@ func sideName(s query.Selection) string {
 }
 
 func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Comparison) error {
-	fmt.Fprintf(w, "A: %.0f page views %s\nB: %.0f page views %s\n\n", r.Views.A, sideName(q.A), r.Views.B, sideName(q.B))
+	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, sideName(q.A), r.Views.B, sideName(q.B))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "STATUS\tCHANGE MS\t\t%\tA\tB\tMIX\tSHARE\tMS PER PAGE VIEW")
 	row := func(name string, x compare.Change, share *float64) {

@@ -51,6 +51,8 @@ keeps and loses is in docs/formats.md):
 %s
 Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line;
 3 if a budget of --budgets is blown. One with too few page views or no data is none of these.
+Lists and --stats as JSON may be empty with 0; a comparison with nothing on one side is
+written as JSON, and exits with 1.
 `
 
 func main() {

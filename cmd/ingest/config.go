@@ -40,6 +40,7 @@ type config struct {
 	budgets     string
 	demo        bool
 	restore     string
+	heap        *heap // nil: the environment says how large it may be
 	limits      collect.Limits
 }
 

@@ -34,11 +34,15 @@ func addDemo(public, private *http.ServeMux, collector string) {
 	private.Handle("/demo/", sdk.Demo(collector))
 }
 
+// answersLag is how far answers may be behind under load: dashboards are not looked at more
+// often.
+const answersLag = 15 * time.Second
+
 // privateHandler serves what is not for the internet.
-func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
+func privateHandler(s *store.Store, registry *prometheus.Registry, heap *heap, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
-	answers := query.Handler(query.Local{Reader: s.Reader}, query.Options{Lag: 15 * time.Second})
+	answers := heap.forAnswers(query.Handler(query.Local{Reader: s.Reader}, query.Options{Lag: answersLag}))
 	mux.Handle("/api/", answers)
 	mux.Handle("/pprof/", answers)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
@@ -58,8 +62,8 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, draining *ato
 
 // addPyroscope adds what Pyroscope's clients, such as Grafana, ask for. site is what they know
 // as the name of the service.
-func addPyroscope(private *http.ServeMux, s *store.Store, site string) {
-	h := pyroscope.Handler(query.Local{Reader: s.Reader}, pyroscope.Options{Site: site})
+func addPyroscope(private *http.ServeMux, s *store.Store, heap *heap, site string) {
+	h := heap.forAnswers(pyroscope.Handler(query.Local{Reader: s.Reader}, pyroscope.Options{Site: site}))
 	for _, pattern := range pyroscope.Patterns() {
 		private.Handle(pattern, h)
 	}

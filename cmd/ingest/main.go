@@ -57,11 +57,6 @@ func exitCode(err error) int {
 	return 1
 }
 
-// memoryLimit is what the heap should stay below unless GOMEMLIMIT says otherwise: the
-// store writes through memory-mapped files, so the default, no limit, lets garbage pile
-// up to gigabytes.
-const memoryLimit = 448 << 20
-
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var c config
 	fs := pflag.NewFlagSet("ingest", pflag.ContinueOnError)
@@ -84,9 +79,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := c.check(); err != nil {
 		return usageError{err}
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	c.heap = newHeap()
 	if c.restore != "" {
 		return c.restoreData(ctx, stdin, stdout, stderr)
 	}

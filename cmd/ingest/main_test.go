@@ -170,6 +170,9 @@ func request(ts *testscript.TestScript, method, url string, body []byte, headers
 	for _, h := range headers {
 		k, v, _ := strings.Cut(h, ":")
 		req.Header.Set(k, strings.TrimSpace(v))
+		if k == "Host" { // which is no header to net/http
+			req.Host = strings.TrimSpace(v)
+		}
 	}
 	res, err := client.Do(req)
 	ts.Check(err)

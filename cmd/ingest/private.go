@@ -2,6 +2,8 @@ package main
 
 import (
 	"crypto/tls"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -61,10 +63,34 @@ func (p *privateAddress) listen(addr string, log *slog.Logger) error {
 // handler returns what the private address serves of mux. The socket in the data
 // directory serves all of it: who may open it may read the data anyway.
 func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
-	if p.guard == nil {
-		return mux
+	switch {
+	case p.guard != nil:
+		return p.guard.Handler(mux)
+	case loopback(p.Addr()):
+		return localHosts(mux)
 	}
-	return p.guard.Handler(mux)
+	return mux
+}
+
+// localHosts refuses requests for other hosts than this machine. A page in a browser here
+// may have a name that was made to lead to 127.0.0.1, and could read all that is answered.
+func localHosts(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		host = strings.ToLower(strings.Trim(host, "[]"))
+		_, err := netip.ParseAddr(host)
+		if err != nil && host != "" && host != "localhost" && !strings.HasSuffix(host, ".localhost") {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(w).Encode(map[string]string{"error": fmt.Sprintf( // the client may have gone
+				"header Host: %.100q is not this machine; ask 127.0.0.1 or localhost, or give ingest --access FILE", r.Host)})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // url returns the URL at which a browser on this machine finds it.

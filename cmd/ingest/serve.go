@@ -79,10 +79,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 		options.Origins = append(options.Origins, private.url())
 	}
 	collector := collect.New(options)
-	d := daemon{log: log, store: s, failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, board, reads, log}.all}
+	d := daemon{log: log, store: s, heap: c.heap, failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, board, reads, log}.all}
 	outer := publicHandler(collector)
-	inner := privateHandler(s, registry, &d.draining, log)
-	addPyroscope(inner, s, c.site)
+	inner := privateHandler(s, registry, c.heap, &d.draining, log)
+	addPyroscope(inner, s, c.heap, c.site)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")
@@ -131,6 +131,7 @@ func listenSocket(dir string) (net.Listener, error) {
 type daemon struct {
 	log      *slog.Logger
 	store    *store.Store
+	heap     *heap
 	draining atomic.Bool
 	servers  []*http.Server
 	failed   chan error
@@ -170,6 +171,7 @@ func (d *daemon) wait(ctx context.Context) error {
 		case <-d.hangUp:
 			d.reread()
 		case <-tick.C:
+			d.heap.shrink(time.Now())
 			if err := d.store.Maintain(ctx); err != nil {
 				d.log.Error("maintain store", "err", err)
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
@@ -87,10 +88,10 @@ func newStacks(left, right *trie.Profile, maxNodes int64, t profileType) *stacks
 		s.maxNodes = int(min(uint64(maxNodes), mostNodes)) // a negative number is all
 	}
 	m := trie.NewMerger()
-	m.AddProfile(flat(left, sideLabels()[0]))
+	m.AddProfile(query.OneGroup(left, sideLabels()[0]))
 	if right != nil {
 		s.sides = 2
-		m.AddProfile(flat(right, sideLabels()[1]))
+		m.AddProfile(query.OneGroup(right, sideLabels()[1]))
 	}
 	s.Profile = m.Profile()
 	return s
@@ -98,20 +99,6 @@ func newStacks(left, right *trie.Profile, maxNodes int64, t profileType) *stacks
 
 // sideLabels returns the labels of the groups of the sides, the left one first.
 func sideLabels() [2]trie.Labels { return [2]trie.Labels{nil, trie.MakeLabels("side", "right")} }
-
-// flat returns a profile as one group, with the labels of a side.
-func flat(p *trie.Profile, side trie.Labels) *trie.Profile {
-	out := &trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
-	g := out.Group(side)
-	weights, coverage := p.Flat()
-	g.Coverage = coverage
-	for n, w := range weights {
-		if !w.IsZero() {
-			g.Weights.Add(trie.NodeID(n), w)
-		}
-	}
-	return out
-}
 
 // choose leaves out all stacks but those that begin with the calls that are asked for.
 func (s *stacks) choose(sel *typesv1.StackTraceSelector) error {

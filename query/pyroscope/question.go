@@ -101,6 +101,9 @@ func (a *answerer) ask(text string, start, end int64) (question, error) {
 		case isPrivate(m.Key):
 			q.types = slices.DeleteFunc(q.types, func(t profileType) bool { return !m.Takes(t.private(m.Key)) })
 		case m.Key == labelPage && m.Op == query.Equal && m.Value != "" && q.sel.Page == "":
+			if err := query.CheckPage(m.Value); err != nil {
+				return question{}, err
+			}
 			q.sel.Page = m.Value // which finds it faster
 		case m.Op == query.Matches && m.Value == ".*": // all, as dashboards say it
 		default:
@@ -156,6 +159,11 @@ const (
 
 // times returns the bounds of a selection for a time in ms of the Unix epoch. 0 is not given.
 func (a *answerer) times(start, end int64) (since, until time.Time, err error) {
+	for _, ms := range [...]int64{start, end} {
+		if !query.KnownTime(time.UnixMilli(ms)) {
+			return since, until, failure(invalidArgument, "%d ms is not a time from 1970 to 9999", ms)
+		}
+	}
 	now := a.opts.Now().UTC()
 	last := now
 	if end != 0 {
@@ -171,6 +179,7 @@ func (a *answerer) times(start, end int64) (since, until time.Time, err error) {
 	if last.Sub(since) >= wholeHours {
 		since = since.Truncate(time.Hour)
 	}
+	since = notBefore1970(since)
 	if last.Before(now.Add(-fresh)) {
 		until = last
 		if !since.Before(until) { // a moment, which lasts a millisecond
@@ -178,6 +187,15 @@ func (a *answerer) times(start, end int64) (since, until time.Time, err error) {
 		}
 	}
 	return since, until, nil
+}
+
+// notBefore1970 returns t, or the beginning of 1970 if rounding led to before that: nothing
+// is stored of it, and questions about it are refused.
+func notBefore1970(t time.Time) time.Time {
+	if t.Unix() < 0 {
+		return time.Unix(0, 0).UTC()
+	}
+	return t
 }
 
 // endOf returns when a selection ends.

@@ -2,6 +2,7 @@ package pyroscope
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -203,7 +204,11 @@ func parseMoment(text string, now, missing time.Time) (time.Time, error) {
 	case text == "now":
 		return now, nil
 	case relative:
-		return query.ParseTime(age, now)
+		d, err := query.ParseAge(age)
+		if err != nil || d < 0 {
+			return time.Time{}, fmt.Errorf("%q is not now- and a duration such as 24h or 7d", text)
+		}
+		return now.Add(-d), nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
 		switch {

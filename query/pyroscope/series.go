@@ -39,13 +39,19 @@ func (a *answerer) bySteps(ctx context.Context, q question, seconds float64, gro
 	s.GroupBy = groupKeys(groupBy)
 	s.Step = wholeStep(max(s.asked, s.end.Sub(s.Since)/maxColumns))
 	s.step = s.Step
-	s.Since = s.Since.Truncate(s.Step) // the first step is a whole one
+	s.Since = notBefore1970(s.Since.Truncate(s.Step)) // the first step is a whole one
 	if q.empty {
 		return s, nil
 	}
 	answer, err := a.src.Series(ctx, s.SeriesQuery)
+	if err != nil {
+		return s, err
+	}
 	s.step, s.groups, s.spreads = time.Duration(answer.Step*float64(time.Second)), answer.Groups, answer.Spreads
-	return s, err
+	if s.step%(24*time.Hour) == 0 { // hours are no more kept apart: the first day is there as a whole
+		s.Since = s.Since.Truncate(24 * time.Hour)
+	}
+	return s, nil
 }
 
 // wholeStep returns a step of d at least of which several make an hour, or one makes several

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The heap may grow while questions are asked, and some time after.
+func TestHeap(t *testing.T) {
+	var limits []int64
+	h := &heap{set: func(limit int64) int64 { limits = append(limits, limit); return 0 }}
+	asked := 0
+	handler := h.forAnswers(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	now := time.Now()
+	h.shrink(now)
+	for range 3 {
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+	h.shrink(now.Add(time.Minute))
+	h.shrink(now.Add(3 * time.Minute))
+	h.shrink(now.Add(4 * time.Minute))
+	if want := []int64{memoryLimit + memoryForAnswers, memoryLimit}; !slices.Equal(limits, want) || asked != 3 {
+		t.Errorf("limits %v, want %v; %d questions", limits, want, asked)
+	}
+	var none *heap // as with GOMEMLIMIT
+	none.shrink(now)
+	none.forAnswers(handler).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	if asked != 4 {
+		t.Errorf("%d questions", asked)
+	}
+}

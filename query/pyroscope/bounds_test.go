@@ -1,0 +1,86 @@
+package pyroscope
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+
+	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
+)
+
+// Times of which nothing can be stored, pages that can not be, and labels that sums do not
+// keep are mistakes of who asks.
+func TestRefusedSelections(t *testing.T) {
+	f := newFixture(t)
+	all := `"profileTypeID":"` + wall + `","step":15`
+	for _, test := range []struct{ method, body, want string }{
+		{"SelectSeries", fmt.Sprintf(`{%s,"start":"%d","end":"1000"}`, all, math.MinInt64), "is not a time from 1970 to 9999"},
+		{"SelectSeries", fmt.Sprintf(`{%s,"start":"-1"}`, all), "is not a time from 1970 to 9999"},
+		{"SelectHeatmap", fmt.Sprintf(`{%s,"start":"1","end":"%d"}`, all, math.MaxInt64), "is not a time from 1970 to 9999"},
+		{"LabelNames", fmt.Sprintf(`{"end":"%d"}`, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()), "is not a time from 1970 to 9999"},
+		{"SelectMergeStacktraces", fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":%q}`, wall, `{page="\x00x"}`), "holds a NUL byte"},
+		{"LabelNames", `{"matchers":["{team=\"t1\"}"]}`, "labels are kept by page"},
+		{"LabelValues", `{"name":"page","matchers":["{team!=\"t1\"}"]}`, "labels are kept by page"},
+	} {
+		if status, body := f.post(t, test.method, "application/json", test.body); status != 400 || !strings.HasPrefix(body, `{"code":"invalid_argument"`) || !strings.Contains(body, test.want) {
+			t.Errorf("%s %s: %d %s", test.method, test.body, status, body)
+		}
+	}
+}
+
+// All the time there can be is answered by few points.
+func TestAllTime(t *testing.T) {
+	f := newFixture(t)
+	for _, start := range []int64{1, 1000} {
+		a := &querierv1.SelectSeriesResponse{}
+		f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{ProfileTypeID: wall, LabelSelector: "{}", Start: start, End: f.now.UnixMilli(), Step: 15}, a)
+		if len(a.Series) != 1 || len(a.Series[0].Points) > maxColumns {
+			t.Errorf("got %v", a)
+		}
+	}
+}
+
+// An age is one: a date is none, and neither is what lies ahead.
+func TestParseMomentAge(t *testing.T) {
+	now := noon
+	for _, text := range []string{"now-2026-11-21", "now--1h", "now-", "now-2026-11-21T10:00:00Z"} {
+		if got, err := parseMoment(text, now, now); err == nil {
+			t.Errorf("%s is %s", text, got)
+		}
+	}
+	if got, err := parseMoment("now-2d", now, now); err != nil || !got.Equal(now.Add(-48*time.Hour)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// daily answers with steps of days, whatever is asked for.
+type daily struct{ query.Source }
+
+func (daily) Series(_ context.Context, q query.SeriesQuery) (query.Series, error) {
+	if q.Step >= 24*time.Hour {
+		return query.Series{}, errors.New("too long a step")
+	}
+	at := q.Since.Truncate(24 * time.Hour)
+	return query.Series{Step: 86400, Groups: []query.SeriesGroup{{Points: []query.Point{{Time: at, Self: 24 * 3600}}}}}, nil
+}
+
+// Where hours are no more kept apart, a rate is that of the whole day.
+func TestDailyRate(t *testing.T) {
+	now := noon.Add(40 * 24 * time.Hour)
+	o := Options{Now: func() time.Time { return now }}.WithDefaults()
+	a := &answerer{src: daily{}, opts: o}
+	start, end := noon.UnixMilli(), noon.Add(24*time.Hour).UnixMilli()
+	got, err := a.selectSeries(t.Context(), &querierv1.SelectSeriesRequest{ProfileTypeID: wall, LabelSelector: "{}", Start: start, End: end, Step: 3600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Series[0].Points[0].Value; v != 3600*perMicrosecond {
+		t.Errorf("an hour of the day has %g ns, want %d", v, 3600*perMicrosecond)
+	}
+}

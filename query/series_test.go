@@ -1,0 +1,174 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// fading is a store that keeps traces for two days, hours for three and days for a year,
+// with 20 page views in each of three hours.
+type fading struct {
+	store *store.Store
+	start time.Time
+	now   time.Time
+}
+
+func newFading(t *testing.T) *fading {
+	t.Helper()
+	f := &fading{start: time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)}
+	f.now = f.start
+	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
+		Retention: 48 * time.Hour, HourRetention: 72 * time.Hour, DayRetention: 365 * 24 * time.Hour, Now: func() time.Time { return f.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	f.store = s
+	r := rand.New(rand.NewPCG(1, 1))
+	for n := range 60 {
+		f.now = f.start.Add(time.Duration(n/20) * time.Hour)
+		tr := viewTrace(r, n, 100)
+		payload, err := encode.EncodeTrace(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := store.Record{Pages: []string{"/feed"}, Payload: payload}
+		copy(rec.ID.View[:], tr.Context.ViewID)
+		if _, err := s.Append(t.Context(), []store.Record{rec}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+// after lets time pass, and what is old go.
+func (f *fading) after(t *testing.T, d time.Duration) {
+	t.Helper()
+	f.now = f.start.Add(d)
+	for range 4 {
+		if err := f.store.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.store.Roll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.now = f.now.Add(time.Second)
+	}
+}
+
+// However little is left, a page view is in one point, and steps are as long as they must be.
+func TestSeriesOfWhatIsLeft(t *testing.T) {
+	f := newFading(t)
+	l := Local{f.store.Reader}
+	midnight := f.start.Truncate(day)
+	for _, age := range []struct {
+		after    time.Duration
+		shortest time.Duration // that are kept apart
+	}{{4 * time.Hour, time.Minute}, {60 * time.Hour, time.Hour}, {120 * time.Hour, day}} {
+		f.after(t, age.after)
+		for _, step := range []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 30 * time.Hour, 2 * day, 0} {
+			for _, since := range []time.Time{midnight, midnight.Add(11 * time.Hour)} {
+				q := SeriesQuery{Selection: Selection{Since: since, Until: midnight.Add(day)}, Step: step}
+				s, err := l.Series(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := int64(0)
+				for _, g := range s.Groups {
+					for _, p := range g.Points {
+						got += p.Views
+					}
+				}
+				want, of := int64(60), step
+				if step > 0 && step < age.shortest {
+					of = age.shortest
+				}
+				if step == 30*time.Hour && age.shortest == day {
+					of = 2 * day
+				}
+				if since != midnight && age.shortest < day {
+					want = 40
+				}
+				if got != want || s.Step != of.Seconds() {
+					t.Errorf("after %s since %s by %s: %d views by %g s, want %d by %s", age.after, since, step, got, s.Step, want, of)
+				}
+			}
+		}
+	}
+	// A time without any page view, in the middle of a day that is one sum.
+	s, err := l.Series(t.Context(), SeriesQuery{Selection: Selection{Since: midnight.Add(10*time.Hour + time.Minute), Until: midnight.Add(10*time.Hour + 30*time.Minute)}, Step: time.Minute})
+	if err != nil || len(s.Groups) != 1 || len(s.Groups[0].Points) != 1 || s.Groups[0].Points[0].Views != 60 || !s.Groups[0].Points[0].Time.Equal(midnight) {
+		t.Errorf("got %+v and %v", s, err)
+	}
+}
+
+// A series ends when nobody waits for it, and has not more points than it may.
+func TestSeriesEnds(t *testing.T) {
+	f := newFixture(t)
+	l := f.local()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	q := SeriesQuery{Selection: Selection{Since: noon.Add(-1000 * time.Hour)}, Step: time.Hour}
+	if _, err := l.Series(ctx, q); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v of a context that is over", err)
+	}
+	for _, q := range []SeriesQuery{
+		{Selection: Selection{Since: time.Unix(0, 0)}, Step: time.Hour},
+		{Selection: Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 2000 * time.Hour},
+		{Selection: Selection{Since: noon, Until: noon.Add(time.Hour)}, Step: time.Second},
+		{Selection: Selection{Since: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
+		{Selection: Selection{Since: noon, Until: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
+		{Selection: Selection{Since: noon}, Step: -time.Hour},
+		{Selection: Selection{Since: noon}, Step: math.MaxInt64},
+	} {
+		_, err := l.Series(t.Context(), q)
+		if _, refused := errors.AsType[*RefusedError](err); !refused {
+			t.Errorf("%+v: got %v", q, err)
+		}
+	}
+	all := Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if s, err := l.Series(t.Context(), SeriesQuery{Selection: all}); err != nil || len(s.Groups) != 1 {
+		t.Errorf("of all time: %+v, %v", s, err)
+	}
+}
+
+// A series that leaves open since when it is asked for is another one tomorrow.
+func TestSeriesETag(t *testing.T) {
+	f := newFixture(t)
+	now := noon.Add(2 * time.Hour)
+	h := Handler(f.local(), Options{Now: func() time.Time { return now }})
+	ask := func(target, tag string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, target, nil)
+		r.Header.Set("If-None-Match", tag)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for _, target := range []string{"/api/v1/series", "/api/v1/series?step=1h", "/api/v1/series?since=2026-11-20"} {
+		now = noon.Add(2 * time.Hour)
+		before := ask(target, "")
+		tag := before.Header().Get("ETag")
+		if w := ask(target, tag); tag == "" || w.Code != http.StatusNotModified {
+			t.Errorf("%s: ETag %q, then %d", target, tag, w.Code)
+		}
+		now = noon.Add(20 * day)
+		if w := ask(target, tag); w.Code != http.StatusOK || w.Body.String() == before.Body.String() {
+			t.Errorf("%s: later it is %d, %s", target, w.Code, w.Body)
+		}
+	}
+	// What it is by default can be asked for.
+	now = noon.Add(2 * time.Hour)
+	if got, want := ask("/api/v1/series", "").Body.String(), ask("/api/v1/series?since=24h&step=1h", "").Body.String(); got != want || !strings.Contains(got, `"step_seconds":3600`) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
