@@ -156,8 +156,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	if strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
 		lag.most = 0
 	}
-	a, err := e.answer(withLag(ctx, lag), h, p)
-	<-h.turns // a client that reads slowly keeps nobody waiting
+	a, err := h.make(withLag(ctx, lag), e, p)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -176,6 +175,13 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		w.Header().Set("Age", strconv.Itoa(int(behind.Round(time.Second).Seconds())))
 	}
 	a.writeTo(w)
+}
+
+// make makes an answer and gives the turn back: writing it is no part of that, so a client
+// that reads slowly keeps nobody waiting.
+func (h *handler) make(ctx context.Context, e endpoint, p *parameters) (answer, error) {
+	defer func() { <-h.turns }()
+	return e.answer(ctx, h, p)
 }
 
 // takeTurn waits until few enough answers are in the making.

@@ -20,9 +20,9 @@ func TestRefusedSelections(t *testing.T) {
 	f := newFixture(t)
 	all := `"profileTypeID":"` + wall + `","step":15`
 	for _, test := range []struct{ method, body, want string }{
-		{"SelectSeries", fmt.Sprintf(`{%s,"start":"%d","end":"1000"}`, all, math.MinInt64), "is not a time from 1970 to 9999"},
+		{"SelectSeries", fmt.Sprintf(`{%s,"start":"%d","end":"1000"}`, all, int64(math.MinInt64)), "is not a time from 1970 to 9999"},
 		{"SelectSeries", fmt.Sprintf(`{%s,"start":"-1"}`, all), "is not a time from 1970 to 9999"},
-		{"SelectHeatmap", fmt.Sprintf(`{%s,"start":"1","end":"%d"}`, all, math.MaxInt64), "is not a time from 1970 to 9999"},
+		{"SelectHeatmap", fmt.Sprintf(`{%s,"start":"1","end":"%d"}`, all, int64(math.MaxInt64)), "is not a time from 1970 to 9999"},
 		{"LabelNames", fmt.Sprintf(`{"end":"%d"}`, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()), "is not a time from 1970 to 9999"},
 		{"SelectMergeStacktraces", fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":%q}`, wall, `{page="\x00x"}`), "holds a NUL byte"},
 		{"LabelNames", `{"matchers":["{team=\"t1\"}"]}`, "labels are kept by page"},
