@@ -97,19 +97,8 @@ func noteOf(m Method, a, b *sideSums) string {
 // methodFor chooses how a comparison is made.
 func (l Local) methodFor(ctx context.Context, sides ...Selection) (Method, error) {
 	for _, s := range sides {
-		catalog, err := l.Catalog(ctx, s.Since, s.Until)
-		if err != nil {
-			return "", err
-		}
-		n := uint64(0)
-		for _, e := range catalog.Pages() {
-			if s.takesPage(e.Page) {
-				n += e.Traces
-			}
-		}
-		// What is only summed up can not be read again.
-		if n > viewsTraces || !l.Reader.HasTraces(s.Since, s.Until) {
-			return MethodSums, nil
+		if few, err := l.fewTraces(ctx, s, viewsTraces); err != nil || !few {
+			return MethodSums, err
 		}
 	}
 	return MethodViews, nil
@@ -120,8 +109,7 @@ type sideSums struct {
 	facet  facet
 	strata map[string]*stratumSums
 	sum    *rollup.Sum // by stratum
-	page   string      // of the record that is added
-	whole  map[trie.Frame]*rollup.Function
+	whole  functionSums
 	views  int64 // that whole is of
 	totals map[trie.Frame]trie.Function
 }
@@ -131,8 +119,8 @@ type stratumSums struct {
 	labels    trie.Labels
 	time      rollup.Spread
 	features  map[string]*rollup.Spread
-	functions map[trie.Frame]*rollup.Function // nil if they are known for the whole alone
-	self      map[trie.Frame]int64            // µs
+	functions functionSums         // nil if they are known for the whole alone
+	self      map[trie.Frame]int64 // µs
 }
 
 // exact reports whether what is known of functions is that of what was asked for.
@@ -158,7 +146,7 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, stats *St
 	if err != nil {
 		return nil, err
 	}
-	s := &sideSums{facet: facet, strata: map[string]*stratumSums{}, whole: map[trie.Frame]*rollup.Function{}}
+	s := &sideSums{facet: facet, strata: map[string]*stratumSums{}, whole: functionSums{}}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return stratumOf(cell), sel.takesCell(cell) })
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	r := &recording{reading: reading{sel: sel}}
@@ -195,7 +183,6 @@ func (s *sideSums) stratum(l trie.Labels) *stratumSums {
 
 // add adds a record. One that is alike is of page views with the same labels.
 func (s *sideSums) add(x store.Rolled, alike bool) {
-	s.page = x.Page
 	s.sum.Add(x.Record, x.Stacks)
 	taken := false
 	var base trie.Labels
@@ -223,9 +210,9 @@ func (s *sideSums) add(x store.Rolled, alike bool) {
 		of := &x.Record.Functions[i]
 		switch {
 		case alike && taken && s.facet.part == "":
-			addFunctions(&s.stratum(base).functions, of, x.Stacks)
+			s.stratum(base).addFunctions(of, x.Stacks)
 		case s.takesShape(of.Release):
-			addFunctions(&s.whole, of, x.Stacks)
+			s.whole.add(of, x.Stacks)
 		}
 	}
 }
@@ -240,17 +227,11 @@ func (s *sideSums) takesShape(release string) bool {
 	return true
 }
 
-func addFunctions(to *map[trie.Frame]*rollup.Function, of *rollup.Functions, stacks *trie.Trie) {
-	if *to == nil {
-		*to = map[trie.Frame]*rollup.Function{}
+func (s *stratumSums) addFunctions(of *rollup.Functions, stacks *trie.Trie) {
+	if s.functions == nil {
+		s.functions = functionSums{}
 	}
-	for k := range of.Of {
-		frame := stacks.FrameOf(of.Of[k].Frame)
-		if (*to)[frame] == nil {
-			(*to)[frame] = &rollup.Function{}
-		}
-		(*to)[frame].AddAll(&of.Of[k])
-	}
+	s.functions.add(of, stacks)
 }
 
 // finish takes what the sums say.

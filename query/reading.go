@@ -155,6 +155,25 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 	return r.stats(stats), nil
 }
 
+// fewTraces reports whether the traces of the time and pages of sel are there, since what is
+// only summed up can not be read again, and at most so many that they can be read.
+func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool, error) {
+	if !l.Reader.HasTraces(sel.Since, sel.Until) {
+		return false, nil
+	}
+	catalog, err := l.Catalog(ctx, sel.Since, sel.Until)
+	if err != nil {
+		return false, err
+	}
+	traces := uint64(0)
+	for _, e := range catalog.Pages() {
+		if sel.takesPage(e.Page) {
+			traces += e.Traces
+		}
+	}
+	return traces <= most, nil
+}
+
 // selectFrom reads what sel asks for of the store.
 func (l Local) selectFrom(ctx context.Context, sel Selection, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	lag := mayLag(ctx)

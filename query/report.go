@@ -110,7 +110,7 @@ type reporting struct {
 type pageSums struct {
 	all       rollup.Distribution
 	parts     map[trie.Label]*rollup.Distribution
-	functions map[trie.Frame]*rollup.Function
+	functions functionSums
 	rest      rollup.Rest
 	coverage  map[string]int64
 	folded    int64
@@ -130,7 +130,7 @@ func (r *reporting) add(x store.Rolled) error {
 	rec, stacks := x.Record, x.Stacks
 	p := r.pages[x.Page]
 	if p == nil {
-		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: map[trie.Frame]*rollup.Function{}, coverage: map[string]int64{}}
+		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: functionSums{}, coverage: map[string]int64{}}
 		r.pages[x.Page] = p
 	}
 	for i := range rec.Distributions {
@@ -144,13 +144,7 @@ func (r *reporting) add(x store.Rolled) error {
 			continue
 		}
 		p.rest.Add(of.Rest)
-		for k := range of.Of {
-			frame := stacks.FrameOf(of.Of[k].Frame)
-			if p.functions[frame] == nil {
-				p.functions[frame] = &rollup.Function{}
-			}
-			p.functions[frame].AddAll(&of.Of[k])
-		}
+		p.functions.add(of, stacks)
 	}
 	if r.sel.ofPages() {
 		for _, o := range rec.Outcomes {

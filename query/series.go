@@ -124,7 +124,7 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 		return since, 0, refuse("a step of %s: it must be more than nothing, and a century at most", step)
 	}
 	if step%time.Hour != 0 {
-		fine, err := l.canBeFine(ctx, q)
+		fine, err := l.fewTraces(ctx, q.Selection, fineTraces)
 		if err != nil {
 			return since, 0, err
 		}
@@ -154,24 +154,6 @@ func (l Local) hasHours(sel Selection) bool {
 		until = until.Add(day - 1).Truncate(day)
 	}
 	return l.Reader.HasHours(sel.Since.Truncate(day), until)
-}
-
-// canBeFine reports whether the traces of the time are there, and few enough to be read.
-func (l Local) canBeFine(ctx context.Context, q SeriesQuery) (bool, error) {
-	if !l.Reader.HasTraces(q.Since, q.Until) {
-		return false, nil
-	}
-	catalog, err := l.Catalog(ctx, q.Since, q.Until)
-	if err != nil {
-		return false, err
-	}
-	traces := uint64(0)
-	for _, e := range catalog.Pages() {
-		if q.takesPage(e.Page) {
-			traces += e.Traces
-		}
-	}
-	return traces <= fineTraces, nil
 }
 
 // roundUp returns the least multiple of unit that is not less than d.

@@ -67,7 +67,7 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
 		return top, nil
 	}
-	spreads := &reporting{facet, map[string]*pageSums{}}
+	functions := functionSums{}
 	page := ""
 	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return q.cellLabels(page, cell), q.takesCell(cell) })
 	want := q.wanted()
@@ -75,19 +75,15 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	stats, err := l.eachRecord(ctx, q.Selection, want, func(x store.Rolled) error {
 		page = x.Page
 		sum.Add(x.Record, x.Stacks)
-		return spreads.add(x)
+		for i := range x.Record.Functions {
+			if of := &x.Record.Functions[i]; facet.takesFunctions(of.Release) {
+				functions.add(of, x.Stacks)
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return Top{}, err
-	}
-	functions := map[trie.Frame]*rollup.Function{}
-	for _, p := range spreads.pages {
-		for frame, f := range p.functions {
-			if functions[frame] == nil {
-				functions[frame] = &rollup.Function{}
-			}
-			functions[frame].AddAll(f)
-		}
 	}
 	top := topOf(sum.Profile(), functions, q)
 	top.Stats = stats
@@ -96,7 +92,7 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 
 // topOf lists the functions of a profile. What is known of how they spread, by frame, is
 // added.
-func topOf(p *trie.Profile, spreads map[trie.Frame]*rollup.Function, q TopQuery) Top {
+func topOf(p *trie.Profile, spreads functionSums, q TopQuery) Top {
 	all := p.Functions()
 	for i, f := range all {
 		if s := spreads[f.Frame]; s != nil {
