@@ -109,14 +109,20 @@ func (r PageRules) Page(path string) string {
 		if rule, ok := r.rule(segments); ok {
 			return pageOf(rule)
 		}
+		// In this order: the name may be longer than the identifier.
+		nameIdentifiers(segments)
 		segments = shorten(segments)
 	}
+	return pageOf(segments)
+}
+
+// nameIdentifiers replaces those of the segments that identify something.
+func nameIdentifiers(segments []string) {
 	for i, s := range segments {
 		if identifier(s) {
 			segments[i] = ":id"
 		}
 	}
-	return pageOf(segments)
 }
 
 // rule returns the first rule that segments fit, or the one that they are.
