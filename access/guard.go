@@ -11,9 +11,21 @@ import (
 
 // Guard lets requests through that the rules allow.
 type Guard struct {
-	now  atomic.Pointer[guarding]
-	work *workload
+	now     atomic.Pointer[guarding]
+	work    *workload
+	refused func(*http.Request, Reason)
 }
+
+// Reason says why a request was refused.
+type Reason string
+
+// The reasons.
+const (
+	ReasonAnonymous Reason = "anonymous" // no header Authorization; browsers ask so first
+	ReasonUnknown   Reason = "unknown"   // no token or password that is known
+	ReasonScope     Reason = "scope"     // who sent it lacks a scope
+	ReasonBusy      Reason = "busy"      // too many passwords are being checked
+)
 
 // guarding is what a Guard goes by.
 type guarding struct {
@@ -21,9 +33,10 @@ type guarding struct {
 	passwords *passwords
 }
 
-// NewGuard returns a Guard that goes by some rules.
-func NewGuard(r *Rules) *Guard {
-	g := &Guard{work: newWorkload()}
+// NewGuard returns a Guard that goes by some rules. It calls refused with each request that
+// it refuses, from several goroutines.
+func NewGuard(r *Rules, refused func(*http.Request, Reason)) *Guard {
+	g := &Guard{work: newWorkload(), refused: refused}
 	g.SetRules(r)
 	return g
 }
@@ -67,13 +80,20 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool 
 	granted, ok, err := g.identify(r)
 	switch {
 	case err != nil:
+		g.refused(r, ReasonBusy)
 		w.Header().Set("Retry-After", "5")
 		writeError(w, http.StatusTooManyRequests, err.Error())
 	case !ok:
+		reason := ReasonUnknown
+		if len(r.Header["Authorization"]) == 0 {
+			reason = ReasonAnonymous
+		}
+		g.refused(r, reason)
 		w.Header().Add("WWW-Authenticate", `Bearer realm="fieldtrie"`)
 		w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
 		writeError(w, http.StatusUnauthorized, "header Authorization: no token or password that is known here; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
 	case !slices.Contains(granted, needs):
+		g.refused(r, ReasonScope)
 		writeError(w, http.StatusForbidden, fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access", needs))
 	default:
 		return true

@@ -41,8 +41,12 @@ func basic(name, password string) string {
 	return r.Header.Get("Authorization")
 }
 
+// ignore is what a guard calls that nobody listens to.
+func ignore(*http.Request, Reason) {}
+
 func TestGuard(t *testing.T) {
-	h := NewGuard(parse(t, sampleText(t))).Handler(privateMux())
+	var reason Reason
+	h := NewGuard(parse(t, sampleText(t)), func(_ *http.Request, r Reason) { reason = r }).Handler(privateMux())
 	who := map[string][]Scope{
 		"":                           nil,
 		"Bearer g":                   {ScopeQuery},
@@ -78,17 +82,23 @@ func TestGuard(t *testing.T) {
 	for range 2 { // the second time passwords are remembered
 		for authorization, granted := range who {
 			for path, scope := range needs {
-				want := http.StatusOK
+				want, why := http.StatusOK, Reason("")
 				switch {
 				case scope == "":
+				case authorization == "":
+					want, why = http.StatusUnauthorized, ReasonAnonymous
 				case granted == nil:
-					want = http.StatusUnauthorized
+					want, why = http.StatusUnauthorized, ReasonUnknown
 				case !slices.Contains(granted, scope):
-					want = http.StatusForbidden
+					want, why = http.StatusForbidden, ReasonScope
 				}
+				reason = ""
 				w := ask(h, http.MethodGet, path, authorization)
 				if w.Code != want {
 					t.Errorf("%q for %s: got %d %s, want %d", authorization, path, w.Code, w.Body, want)
+				}
+				if reason != why {
+					t.Errorf("%q for %s: the reason is %q, want %q", authorization, path, reason, why)
 				}
 				if want != http.StatusOK {
 					checkRefusal(t, w, scope)
@@ -121,7 +131,7 @@ func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, scope Scope) {
 // TestPaths checks that no way to write a path gets around the scope of what it leads to.
 func TestPaths(t *testing.T) {
 	mux := privateMux()
-	h := NewGuard(parse(t, sampleText(t))).Handler(mux)
+	h := NewGuard(parse(t, sampleText(t)), ignore).Handler(mux)
 	for _, path := range []string{
 		"/metrics", "//metrics", "/./metrics", "/api/../metrics", "/api/v1/../../metrics", "/healthz/../metrics", "//healthz//../metrics",
 		"/%6detrics", "/m%65trics", "/%2e/metrics", "/healthz/%2e%2e/metrics", "/healthz%2f..%2fmetrics", "/healthz%2fmetrics", "/metrics%2f", "/metrics%00",
@@ -157,7 +167,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestTwoHeaders(t *testing.T) {
-	h := NewGuard(parse(t, sampleText(t))).Handler(privateMux())
+	h := NewGuard(parse(t, sampleText(t)), ignore).Handler(privateMux())
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/x", nil)
 	r.Header["Authorization"] = []string{"Bearer g", "Bearer x"}
 	w := httptest.NewRecorder()
@@ -167,7 +177,7 @@ func TestTwoHeaders(t *testing.T) {
 }
 
 func TestSetRules(t *testing.T) {
-	g := NewGuard(parse(t, sampleText(t)))
+	g := NewGuard(parse(t, sampleText(t)), ignore)
 	h := g.Handler(privateMux())
 	get := func(authorization string) int {
 		return ask(h, http.MethodGet, "/api/v1/x", authorization).Code
@@ -200,7 +210,7 @@ func TestSetRules(t *testing.T) {
 // TestWorkload checks that passwords that nobody knows yet wait for a place, that all
 // others go on, and that who waits too long or with too many is told to come back.
 func TestWorkload(t *testing.T) {
-	g := NewGuard(parse(t, sampleText(t)))
+	g := NewGuard(parse(t, sampleText(t)), ignore)
 	g.work = &workload{places: make(chan struct{}, 1), queue: make(chan struct{}, 2), wait: time.Millisecond}
 	h := g.Handler(privateMux())
 	get := func(authorization string) *httptest.ResponseRecorder {
@@ -244,7 +254,7 @@ func TestWorkload(t *testing.T) {
 
 func TestConcurrent(t *testing.T) {
 	text := sampleText(t)
-	g := NewGuard(parse(t, text))
+	g := NewGuard(parse(t, text), ignore)
 	h := g.Handler(privateMux())
 	var wg sync.WaitGroup
 	for i := range 8 {

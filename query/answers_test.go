@@ -246,7 +246,7 @@ func (s slow) Top(ctx context.Context, _ TopQuery) (Top, error) {
 
 func TestBounds(t *testing.T) {
 	src := slow{begun: make(chan struct{}, 10)}
-	h := Handler(src, Options{Now: fixedNow, Timeout: 200 * time.Millisecond, Concurrent: 1, Wait: 10 * time.Millisecond})
+	h := Handler(src, Options{Now: fixedNow, Timeout: 200 * time.Millisecond, Gate: NewGate(GateOptions{Concurrent: 1, Wait: 10 * time.Millisecond})})
 	statuses := make(chan int)
 	ask := func(ctx context.Context) {
 		w := httptest.NewRecorder()

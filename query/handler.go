@@ -16,10 +16,9 @@ import (
 
 // Options say how a [Handler] answers. A zero field means the default beside it.
 type Options struct {
-	Now        func() time.Time // time.Now
-	Timeout    time.Duration    // 30 s: for one answer
-	Concurrent int              // 32 answers in the making at once: most of their time they wait for the store
-	Wait       time.Duration    // 10 s: that a question waits for its turn
+	Now     func() time.Time // time.Now
+	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
+	Gate    *Gate            // one of its own
 	// Lag is how far an answer may be behind, unless the question has Cache-Control:
 	// no-cache: under load, summing up what came in the last second again for everybody who
 	// asks would take its toll. 0 is not at all.
@@ -34,11 +33,8 @@ func (o Options) WithDefaults() Options {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
-	if o.Concurrent == 0 {
-		o.Concurrent = 32
-	}
-	if o.Wait == 0 {
-		o.Wait = 10 * time.Second
+	if o.Gate == nil {
+		o.Gate = NewGate(GateOptions{})
 	}
 	return o
 }
@@ -48,14 +44,15 @@ func (o Options) WithDefaults() Options {
 // asks nobody who they are. Errors are JSON objects with one key, error.
 func Handler(src Source, o Options) http.Handler {
 	o = o.WithDefaults()
-	h := &handler{src: src, opts: o, turns: make(chan struct{}, o.Concurrent)}
+	h := &handler{src: src, opts: o}
 	mux := http.NewServeMux()
 	for path, e := range endpoints() {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, e) })
+		serve := func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, e) }
+		mux.Handle("GET "+path, o.Gate.Measure(strings.TrimSuffix(path, "{$}"), http.HandlerFunc(serve)))
 	}
 	mux.HandleFunc("GET /api/v1/openapi.yaml", serveOpenAPI)
 	for _, prefix := range []string{"/api/", "/pprof/"} {
-		mux.HandleFunc(prefix, unknownPath)
+		mux.Handle(prefix, o.Gate.Measure("unknown", http.HandlerFunc(unknownPath)))
 	}
 	// Small answers are not worth it, and pprof files are compressed already. What is
 	// compressed is another representation, so it gets an ETag of its own.
@@ -71,7 +68,7 @@ func Handler(src Source, o Options) http.Handler {
 func (o Options) withDeadline(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
-		_ = c.SetWriteDeadline(time.Now().Add(o.Wait + o.Timeout + readTime)) // a recorder has none
+		_ = c.SetWriteDeadline(time.Now().Add(o.Timeout + readTime)) // a recorder has none
 		h.ServeHTTP(w, r)
 		_ = c.SetWriteDeadline(time.Time{}) // the connection may be used for something else
 	})
@@ -114,9 +111,8 @@ type answer struct {
 }
 
 type handler struct {
-	src   Source
-	opts  Options
-	turns chan struct{}
+	src  Source
+	opts Options
 }
 
 // versioned is a source that can say whether its answers have changed.
@@ -146,28 +142,21 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Timeout)
 	defer cancel()
-	if err := h.takeTurn(ctx); err != nil {
-		w.Header().Del("ETag")
-		w.Header().Set("Retry-After", "5")
-		writeError(w, http.StatusServiceUnavailable, err)
-		return
-	}
 	lag := &lag{most: h.opts.Lag}
 	if strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
 		lag.most = 0
 	}
-	a, err := h.make(withLag(ctx, lag), e, p)
-	if err == nil && ctx.Err() != nil {
+	var a answer
+	err = h.opts.Gate.Do(ctx, func() (err error) {
+		a, err = e.answer(withLag(ctx, lag), h, p)
+		return err
+	})
+	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
 		w.Header().Del("ETag")
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("it took longer than %s and was given up: ask for less time, one page, or fewer labels", h.opts.Timeout)
-			writeError(w, http.StatusGatewayTimeout, err)
-			return
-		}
-		writeError(w, statusOf(err), err)
+		h.refuse(w, err)
 		return
 	}
 	if behind := time.Duration(lag.behind.Load()); behind > 0 {
@@ -177,30 +166,16 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	a.writeTo(w)
 }
 
-// make makes an answer and gives the turn back: writing it is no part of that, so a client
-// that reads slowly keeps nobody waiting.
-func (h *handler) make(ctx context.Context, e endpoint, p *parameters) (answer, error) {
-	defer func() { <-h.turns }()
-	return e.answer(ctx, h, p)
-}
-
-// takeTurn waits until few enough answers are in the making.
-func (h *handler) takeTurn(ctx context.Context) error {
-	select {
-	case h.turns <- struct{}{}:
-		return nil
-	default:
+// refuse answers with an error of making an answer.
+func (h *handler) refuse(w http.ResponseWriter, err error) {
+	status := statusOf(err)
+	switch status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "5")
+	case http.StatusGatewayTimeout:
+		err = fmt.Errorf("it took longer than %s and was given up: ask for less time, one page, or fewer labels", h.opts.Timeout)
 	}
-	wait := time.NewTimer(h.opts.Wait)
-	defer wait.Stop()
-	select {
-	case h.turns <- struct{}{}:
-		return nil
-	case <-wait.C:
-		return fmt.Errorf("%d questions are being answered, and none was done within %s: try again", cap(h.turns), h.opts.Wait)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	writeError(w, status, err)
 }
 
 // tag returns the ETag of an answer, or "" if nobody can say whether it changes. It is made
@@ -248,6 +223,12 @@ func hasTag(list, tag string) bool {
 func statusOf(err error) int {
 	if _, refused := errors.AsType[*RefusedError](err); refused {
 		return http.StatusBadRequest
+	}
+	if _, busy := errors.AsType[*BusyError](err); busy {
+		return http.StatusServiceUnavailable
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return http.StatusGatewayTimeout
 	}
 	return http.StatusInternalServerError
 }

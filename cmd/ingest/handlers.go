@@ -34,17 +34,10 @@ func addDemo(public, private *http.ServeMux, collector string) {
 	private.Handle("/demo/", sdk.Demo(collector))
 }
 
-// answersLag is how far answers may be behind under load: dashboards are not looked at more
-// often.
-const answersLag = 15 * time.Second
-
-// privateHandler serves what is not for the internet.
-func privateHandler(s *store.Store, registry *prometheus.Registry, heap *heap, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
+// privateHandler serves what is not for the internet, but for answers.
+func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
-	answers := heap.forAnswers(query.Handler(query.Local{Reader: s.Reader}, query.Options{Lag: answersLag}))
-	mux.Handle("/api/", answers)
-	mux.Handle("/pprof/", answers)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -60,12 +53,26 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, heap *heap, d
 	return mux
 }
 
-// addPyroscope adds what Pyroscope's clients, such as Grafana, ask for. site is what they know
-// as the name of the service.
-func addPyroscope(private *http.ServeMux, s *store.Store, heap *heap, site string) {
-	h := heap.forAnswers(pyroscope.Handler(query.Local{Reader: s.Reader}, pyroscope.Options{Site: site}))
+// answersLag is how far answers may be behind under load: dashboards are not looked at more
+// often.
+const answersLag = 15 * time.Second
+
+// answers is what questions about a store go through, whoever asks them.
+type answers struct {
+	source query.Local
+	gate   *query.Gate
+	heap   *heap
+	site   string // what Pyroscope's clients know as the name of the service
+}
+
+// add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
+func (a answers) add(private *http.ServeMux) {
+	api := a.heap.forAnswers(query.Handler(a.source, query.Options{Lag: answersLag, Gate: a.gate}))
+	private.Handle("/api/", api)
+	private.Handle("/pprof/", api)
+	services := a.heap.forAnswers(pyroscope.Handler(a.source, pyroscope.Options{Site: a.site, Gate: a.gate}))
 	for _, pattern := range pyroscope.Patterns() {
-		private.Handle(pattern, h)
+		private.Handle(pattern, services)
 	}
 }
 

@@ -9,6 +9,10 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"github.com/fieldtrie/fieldtrie/access"
 )
@@ -22,14 +26,14 @@ type privateAddress struct {
 
 // private returns the private address, of which it reads the files and on which nobody
 // listens yet.
-func (c *config) private(log *slog.Logger) (*privateAddress, error) {
+func (c *config) private(registry prometheus.Registerer, log *slog.Logger) (*privateAddress, error) {
 	var p privateAddress
 	rules, err := c.readAccess()
 	if err != nil {
 		return nil, err
 	}
 	if rules != nil {
-		p.guard = access.NewGuard(rules)
+		p.guard = access.NewGuard(rules, newRefusals(registry, log))
 	}
 	if c.tlsCert == "" {
 		return &p, nil
@@ -42,6 +46,23 @@ func (c *config) private(log *slog.Logger) (*privateAddress, error) {
 		log.Info("certificate read", "file", c.tlsCert)
 	})
 	return &p, err
+}
+
+// newRefusals returns what counts and logs the requests that a guard refuses. The log tells
+// where somebody tries passwords, and can not be filled by that. It has no names: people type
+// passwords there by mistake.
+func newRefusals(registry prometheus.Registerer, log *slog.Logger) func(*http.Request, access.Reason) {
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy.",
+	}, []string{"reason"})
+	registry.MustRegister(refused)
+	some := rate.Sometimes{First: 10, Interval: 10 * time.Second}
+	return func(r *http.Request, reason access.Reason) {
+		refused.WithLabelValues(string(reason)).Inc()
+		if reason != access.ReasonAnonymous {
+			some.Do(func() { log.Warn("refused", "reason", string(reason), "from", r.RemoteAddr, "path", r.URL.Path) })
+		}
+	}
 }
 
 // listen begins to listen on addr.

@@ -37,7 +37,8 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	options.Features = budgets.Features
-	private, err := c.private(log)
+	registry := prometheus.NewRegistry()
+	private, err := c.private(registry, log)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,6 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
 	}
-	registry := prometheus.NewRegistry()
 	reads := newReads()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads)
 	board := c.board(s, budgets, registry)
@@ -81,13 +81,14 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	collector := collect.New(options)
 	d := daemon{log: log, store: s, heap: c.heap, failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, board, reads, log}.all}
 	outer := publicHandler(collector)
-	inner := privateHandler(s, registry, c.heap, &d.draining, log)
-	addPyroscope(inner, s, c.heap, c.site)
+	inner := privateHandler(s, registry, &d.draining, log)
+	gate := query.NewGate(query.GateOptions{Metrics: registry})
+	answers{query.Local{Reader: s.Reader}, gate, c.heap, c.site}.add(inner)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")
 	}
-	inner.Handle("/api/v1/budgets", board)
+	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", board))
 	var background sync.WaitGroup
 	backgroundCtx, stop := context.WithCancel(ctx)
 	background.Go(func() { d.roll(backgroundCtx) })

@@ -15,10 +15,10 @@ import (
 
 // Options say how a [Handler] answers. A zero field means the default beside it.
 type Options struct {
-	Site       string           // "fieldtrie": the value of the label service_name
-	Now        func() time.Time // time.Now
-	Timeout    time.Duration    // 30 s: for one answer
-	Concurrent int              // 16 answers in the making at once
+	Site    string           // "fieldtrie": the value of the label service_name
+	Now     func() time.Time // time.Now
+	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
+	Gate    *query.Gate      // one of its own
 }
 
 // WithDefaults returns o with every zero replaced by its default.
@@ -32,8 +32,8 @@ func (o Options) WithDefaults() Options {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
-	if o.Concurrent == 0 {
-		o.Concurrent = 16
+	if o.Gate == nil {
+		o.Gate = query.NewGate(query.GateOptions{})
 	}
 	return o
 }
@@ -56,25 +56,25 @@ func Patterns() []string {
 
 // answerer answers questions about a source.
 type answerer struct {
-	src   query.Source
-	opts  Options
-	turns chan struct{}
+	src  query.Source
+	opts Options
 }
 
 // Handler serves a source to clients of Pyroscope, on the paths that [Patterns] lists. It is
 // for the private address: it asks nobody who they are.
 func Handler(src query.Source, o Options) http.Handler {
 	o = o.WithDefaults()
-	a := &answerer{src: src, opts: o, turns: make(chan struct{}, o.Concurrent)}
+	a := &answerer{src: src, opts: o}
 	mux := http.NewServeMux()
+	handle := func(path string, h http.HandlerFunc) { mux.Handle(path, o.Gate.Measure(path, h)) }
 	for path, m := range a.methods() {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { a.unary(w, r, m) })
+		handle(path, func(w http.ResponseWriter, r *http.Request) { a.unary(w, r, m) })
 	}
-	mux.HandleFunc(legacyPath+"render", a.legacy(a.render))
-	mux.HandleFunc(legacyPath+"render-diff", a.legacy(a.renderDiff))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	handle(legacyPath+"render", a.legacy(a.render))
+	handle(legacyPath+"render-diff", a.legacy(a.renderDiff))
+	mux.Handle("/", o.Gate.Measure("unknown", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, failure(unimplemented, "%s is not implemented here", strings.TrimPrefix(r.URL.Path, "/")))
-	})
+	})))
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400))
 	if err != nil {
 		panic(err) // the option above can not be
@@ -87,17 +87,10 @@ func Handler(src query.Source, o Options) http.Handler {
 func (a *answerer) inTurn(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	select {
-	case a.turns <- struct{}{}:
-	default:
-		select {
-		case a.turns <- struct{}{}:
-		case <-ctx.Done():
-			return failure(unavailable, "%d questions are being answered: try again", cap(a.turns))
-		}
+	err := a.opts.Gate.Do(ctx, func() error { return f(ctx) })
+	if _, busy := errors.AsType[*query.BusyError](err); busy {
+		return &failed{unavailable, err}
 	}
-	defer func() { <-a.turns }()
-	err := f(ctx)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return failure(canceled, "the client has gone")

@@ -186,8 +186,9 @@ func (s slow) Catalog(ctx context.Context, _, _ time.Time) (query.Catalog, error
 // Few questions are answered at once, and none for ever.
 func TestTurns(t *testing.T) {
 	src := slow{begun: make(chan struct{}, 2)}
-	o := Options{Timeout: 50 * time.Millisecond, Concurrent: 1}.WithDefaults()
-	a := &answerer{src: src, opts: o, turns: make(chan struct{}, 1)}
+	gate := query.NewGate(query.GateOptions{Concurrent: 1, Wait: time.Millisecond})
+	o := Options{Timeout: 50 * time.Millisecond, Gate: gate}.WithDefaults()
+	a := &answerer{src: src, opts: o}
 	ask := func(ctx context.Context) error {
 		return a.inTurn(ctx, o.Timeout, func(ctx context.Context) error {
 			_, err := a.profileStats(ctx, nil)
@@ -200,11 +201,12 @@ func TestTurns(t *testing.T) {
 	<-src.begun
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	a.turns <- struct{}{}
-	if err := ask(t.Context()); asFailure(err).code != unavailable {
-		t.Errorf("no turn: %v", err)
-	}
-	<-a.turns
+	_ = gate.Do(t.Context(), func() error {
+		if err := ask(t.Context()); asFailure(err).code != unavailable {
+			t.Errorf("no turn: %v", err)
+		}
+		return nil
+	})
 	if err := ask(ctx); err == nil {
 		t.Error("a client that has gone is answered")
 	}

@@ -52,7 +52,7 @@ func newFixture(t testing.TB) *fixture {
 	f.now = f.now.Add(10 * time.Minute)
 	f.local = query.Local{Reader: s.Reader}
 	o := Options{Site: "shop", Now: func() time.Time { return f.now }}.WithDefaults()
-	f.answerer = &answerer{src: f.local, opts: o, turns: make(chan struct{}, o.Concurrent)}
+	f.answerer = &answerer{src: f.local, opts: o}
 	f.server = httptest.NewServer(Handler(f.local, o))
 	t.Cleanup(f.server.Close)
 	return f
