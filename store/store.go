@@ -27,6 +27,7 @@ type Reader struct {
 
 	samples sampler // what a Store makes dictionaries of
 	tails   tails   // of the partition that is written to
+	lane    lane
 	records *recordCache
 
 	damaged atomic.Uint64 // values found damaged by scans
@@ -89,6 +90,7 @@ func Open(dir string, o Options) (*Store, error) {
 		ctl:    make(chan func()),
 		done:   make(chan struct{}),
 	}
+	r.lane.commits = &s.commits
 	r.writer = newWriter(r, &s.fresh)
 	go s.run()
 	return s, nil

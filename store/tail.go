@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -26,8 +27,7 @@ type tail struct {
 	olds    []bool  // by item
 	decoder encode.BinaryDecoder
 	news    uint64 // traces that were added
-	// pace is called after each stretch of work with how long it took, unless it is nil.
-	pace func(time.Duration)
+	lane    *lane  // through which it goes; nil if somebody waits for it
 }
 
 // addTo adds all there is to a Builder for the page of the cursor.
@@ -36,17 +36,21 @@ func (t *tail) addTo(ctx context.Context, b *rollup.Builder) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		begin := time.Now()
-		t.attempt(t.c, func(_ *cursor, db *badger.DB) error {
-			txn := db.NewTransaction(false)
-			defer txn.Discard()
-			return t.addIn(ctx, txn, b)
-		})
-		if t.pace != nil {
-			t.pace(time.Since(begin))
+		if t.lane != nil {
+			t.lane.do(func() { t.addStretch(ctx, b) })
+		} else {
+			t.addStretch(ctx, b)
 		}
 	}
 	return nil
+}
+
+func (t *tail) addStretch(ctx context.Context, b *rollup.Builder) {
+	t.attempt(t.c, func(_ *cursor, db *badger.DB) error {
+		txn := db.NewTransaction(false)
+		defer txn.Discard()
+		return t.addIn(ctx, txn, b)
+	})
 }
 
 // stretch is how long one transaction is read in. To begin one takes as long as the commit
@@ -138,6 +142,7 @@ func (t *tail) addViews(b *rollup.Builder) {
 			n++
 		}
 		t.addView(b, rest[:size], items[:n], olds[:n])
+		runtime.Gosched() // or requests wait for the end of a time slice, 10 ms, at each step of theirs
 		rest, items, olds = rest[size:], items[n:], olds[n:]
 	}
 	t.items = t.items[:0]
