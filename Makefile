@@ -104,10 +104,12 @@ LOAD ?=
 load: ## send traces at a rate, check what is stored: make load TRACES=DIR RATE=2000 FOR=60s
 	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) $(TRACES) $(LOAD)
 
+# In turns, since the disk may be slow for a while.
+ROUNDS ?= 3
 .PHONY: dashboards
 dashboards: ## send traces with and without people who look at dashboards: make dashboards TRACES=DIR RATE=1500 FOR=60s
-	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false $(TRACES)
-	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards 50 $(TRACES)
+	for round in $$(seq $(ROUNDS)); do for n in 0 50; do echo "== round $$round, $$n dashboards"; \
+	  $(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards $$n $(TRACES) || exit 1; done; done
 
 # How often each is done; all of it takes about ten minutes. Cutting the power needs root.
 SOAK_CUTS ?= 48
