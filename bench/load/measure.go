@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,6 +108,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 	stop()
 	r.Dashboards = polled()
 	r.addLoad(g, &w)
+	r.UsualP99MS = median(p.p99s)
 	if killed != nil {
 		if err := <-killed; err != nil {
 			return err
@@ -124,6 +126,7 @@ type progress struct {
 	of      time.Duration
 	shown   time.Duration
 	last    loadgen.Counts
+	p99s    []float64 // in ms, a line each
 }
 
 // show writes a line, once a second or, on long runs, ten.
@@ -143,8 +146,18 @@ func (p *progress) show() {
 	if n := sum(c.Refused) + c.Broken + c.Unconnected; n > 0 {
 		fmt.Fprintf(p.w, ", %d requests refused, %d not answered, %d not connected", sum(c.Refused), c.Broken, c.Unconnected)
 	}
-	fmt.Fprintf(p.w, "; p50 %.1f ms, p99 %.1f\n", milliseconds(p.g.Recent.Percentile(0.5)), milliseconds(p.g.Recent.Percentile(0.99)))
+	p99 := milliseconds(p.g.Recent.Percentile(0.99))
+	p.p99s = append(p.p99s, p99)
+	fmt.Fprintf(p.w, "; p50 %.1f ms, p99 %.1f\n", milliseconds(p.g.Recent.Percentile(0.5)), p99)
 	p.g.Recent.Reset()
+}
+
+// median returns the middle one of values, 0 of none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
 func sum(m map[int]uint64) (n uint64) {
