@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// lane is for work that nobody waits for: rolling up, and sums that are made ahead of the
-// next question. It lets one piece after another through, and while there are commits,
-// which come first, it stays closed after each for as long as that took. So all of this
-// work gets half a processor then.
+// lane is for work that nobody waits for: it lets one piece after another through. If it is
+// told of commits, which come first, it stays closed after each piece for as long as that
+// took while there are some, so that the work gets half a processor then.
 type lane struct {
 	mu      sync.Mutex
-	commits *atomic.Uint64 // that there have been; nil if nobody commits
+	commits *atomic.Uint64 // that there have been, or nil
 	seen    uint64         // of them, by the piece before
 }
 

@@ -64,25 +64,3 @@ func TestLanePause(t *testing.T) {
 		}
 	})
 }
-
-// Rolling up keeps the directory open and waits for the lane. Whoever has the lane must not
-// wait for the directory to be closed, or none of the three would go on.
-func TestRefreshWhileClosing(t *testing.T) {
-	s := mustOpen(t, t.TempDir(), testOptions(t, newClock(time.Now())))
-	mustAppend(t, s, testRecord(1, "/feed"))
-	key := tailKey{s.shelf.written(), "/feed"}
-	if err := s.enter(); err != nil { // as Roll does
-		t.Fatal(err)
-	}
-	closed := make(chan error)
-	go func() { closed <- s.Close() }()
-	for s.life.TryRLock() { // until Close waits
-		s.life.RUnlock()
-		time.Sleep(time.Millisecond)
-	}
-	s.lane.do(func() { s.refresh(key, false) })
-	s.leave()
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
-}

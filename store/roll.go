@@ -220,7 +220,7 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 	}
 	before := len(x.stacks.Nodes)
 	b := rollup.NewBuilder(page, x.stacks.Trie, s.opts.Rollups)
-	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version, lane: &s.lane}
+	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version, lane: &s.rolling}
 	if err := t.addTo(ctx, b); err != nil {
 		return w, err
 	}
@@ -244,7 +244,7 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 	for _, level := range freshLevels() {
 		key := rollupKey{page, x.mark.next, byte(level)}
 		var packed []pair
-		s.lane.do(func() { packed, err = s.pack.pack(key.append(nil), b.Encode(level, false)) })
+		s.rolling.do(func() { packed, err = s.pack.pack(key.append(nil), b.Encode(level, false)) })
 		if err != nil {
 			return w, err
 		}

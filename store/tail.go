@@ -27,7 +27,7 @@ type tail struct {
 	olds    []bool  // by item
 	decoder encode.BinaryDecoder
 	news    uint64 // traces that were added
-	lane    *lane  // through which it goes; nil if somebody waits for it
+	lane    *lane  // through which stretches of work go, or nil
 }
 
 // addTo adds all there is to a Builder for the page of the cursor.

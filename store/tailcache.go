@@ -171,7 +171,7 @@ func (s *selection) recentPage(key tailKey) (pageRecords, bool) {
 	if age > min(s.want.Lag*2/3, 50*last.took) && sum.refreshing.CompareAndSwap(false, true) {
 		go func() {
 			defer sum.refreshing.Store(false)
-			s.r.lane.do(func() { s.r.refresh(key, last.details) })
+			s.r.ahead.do(func() { s.r.refresh(key, last.details) })
 		}()
 	}
 	return last.pageRecords, true
@@ -179,15 +179,10 @@ func (s *selection) recentPage(key tailKey) (pageRecords, bool) {
 
 // refresh brings what is known of a page up to date.
 func (r *Reader) refresh(key tailKey, details bool) {
-	// Who closes the store waits for all that is being read. That may wait for the lane, which
-	// this has, so this must not wait for who closes.
-	if !r.life.TryRLock() {
+	if r.enter() != nil {
 		return
 	}
 	defer r.leave()
-	if r.closed {
-		return
-	}
 	pinned := r.shelf.pin(func(p *partition) bool { return p == key.p })
 	defer r.shelf.unpin(pinned)
 	if len(pinned) == 0 {
