@@ -139,6 +139,7 @@ func readDashboard(t *testing.T) (d dashboard) {
 
 func TestDaemon(t *testing.T) {
 	private := startDaemon(t)
+	get(t, private+"/api/v1/pages") // or nothing would have been asked, and counted
 	names := known(get(t, private+"/metrics"))
 	t.Run("dashboard", func(t *testing.T) { testDashboard(t, private, names) })
 	t.Run("alerts", func(t *testing.T) { testAlerts(t, names) })

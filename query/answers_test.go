@@ -272,7 +272,9 @@ func TestBounds(t *testing.T) {
 	go ask(ctx)
 	<-src.begun
 	cancel() // which ends the work, or the next one would have to wait
-	<-statuses
+	if got := <-statuses; got != statusClientGone {
+		t.Errorf("a client that has gone: status %d", got)
+	}
 	go ask(t.Context())
 	<-src.begun
 	<-statuses

@@ -219,6 +219,10 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
+// statusClientGone is what nginx and Connect have for a client that did not wait. Nobody
+// reads it, but metrics tell it from failures.
+const statusClientGone = 499
+
 // statusOf returns the status of an answer that is an error.
 func statusOf(err error) int {
 	if _, refused := errors.AsType[*RefusedError](err); refused {
@@ -229,6 +233,9 @@ func statusOf(err error) int {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return http.StatusGatewayTimeout
+	}
+	if errors.Is(err, context.Canceled) {
+		return statusClientGone
 	}
 	return http.StatusInternalServerError
 }
