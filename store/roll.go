@@ -83,6 +83,7 @@ type roller struct {
 	upTo  uint64 // Badger's version that p is rolled up to
 
 	notBefore map[uint32]time.Time // days that could not be rolled up
+	commits   uint64               // that there had been when it worked last
 }
 
 // pageRoll is what the rollups of a page refer to and go on from.
@@ -220,7 +221,7 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 	}
 	before := len(x.stacks.Nodes)
 	b := rollup.NewBuilder(page, x.stacks.Trie, s.opts.Rollups)
-	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version, lane: &s.rolling}
+	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version, pace: s.pace}
 	if err := t.addTo(ctx, b); err != nil {
 		return w, err
 	}
@@ -242,12 +243,13 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 		return w, err
 	}
 	for _, level := range freshLevels() {
+		begin := time.Now()
 		key := rollupKey{page, x.mark.next, byte(level)}
-		var packed []pair
-		s.rolling.do(func() { packed, err = s.pack.pack(key.append(nil), b.Encode(level, false)) })
+		packed, err := s.pack.pack(key.append(nil), b.Encode(level, false))
 		if err != nil {
 			return w, err
 		}
+		s.pace(time.Since(begin))
 		w.rows = append(w.rows, packed...)
 		x.keys, x.parts = append(x.keys, key), append(x.parts, len(packed))
 	}
@@ -258,6 +260,15 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 
 // freshLevels are the rollups that a partition of traces has of a page: all that is known.
 func freshLevels() []rollup.Level { return []rollup.Level{rollup.Wide, rollup.Details} }
+
+// pace makes rolling up wait as long as it worked while there are commits, which come first:
+// it gets half a processor then. Nobody waits for it.
+func (s *Store) pace(worked time.Duration) {
+	if n := s.commits.Load(); n != s.roller.commits {
+		s.roller.commits = n
+		time.Sleep(min(worked, time.Second/10))
+	}
+}
 
 func pageCursor(p *partition, page string, snapshot uint64) *cursor {
 	prefix := appendPagePrefix(nil, page)

@@ -155,7 +155,7 @@ func (s *Store) rollClosedPage(ctx context.Context, w *rollupWriter, p *partitio
 	if err != nil {
 		return 0, err
 	}
-	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, noSnapshot), since: x.mark.version, lane: &s.rolling}
+	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, noSnapshot), since: x.mark.version, pace: s.pace}
 	if err := t.addTo(ctx, b); err != nil {
 		return 0, err
 	}

@@ -27,8 +27,6 @@ type Reader struct {
 
 	samples sampler // what a Store makes dictionaries of
 	tails   tails   // of the partition that is written to
-	rolling lane    // rolling up
-	ahead   lane    // sums that are made before somebody asks; it has no pauses, or who asks would have to make them
 	records *recordCache
 
 	damaged atomic.Uint64 // values found damaged by scans
@@ -91,7 +89,6 @@ func Open(dir string, o Options) (*Store, error) {
 		ctl:    make(chan func()),
 		done:   make(chan struct{}),
 	}
-	r.rolling.commits = &s.commits
 	r.writer = newWriter(r, &s.fresh)
 	go s.run()
 	return s, nil

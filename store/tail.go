@@ -27,7 +27,8 @@ type tail struct {
 	olds    []bool  // by item
 	decoder encode.BinaryDecoder
 	news    uint64 // traces that were added
-	lane    *lane  // through which stretches of work go, or nil
+	// pace is called after each stretch of work with how long it took, unless it is nil.
+	pace func(time.Duration)
 }
 
 // addTo adds all there is to a Builder for the page of the cursor.
@@ -36,21 +37,17 @@ func (t *tail) addTo(ctx context.Context, b *rollup.Builder) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if t.lane != nil {
-			t.lane.do(func() { t.addStretch(ctx, b) })
-		} else {
-			t.addStretch(ctx, b)
+		begin := time.Now()
+		t.attempt(t.c, func(_ *cursor, db *badger.DB) error {
+			txn := db.NewTransaction(false)
+			defer txn.Discard()
+			return t.addIn(ctx, txn, b)
+		})
+		if t.pace != nil {
+			t.pace(time.Since(begin))
 		}
 	}
 	return nil
-}
-
-func (t *tail) addStretch(ctx context.Context, b *rollup.Builder) {
-	t.attempt(t.c, func(_ *cursor, db *badger.DB) error {
-		txn := db.NewTransaction(false)
-		defer txn.Discard()
-		return t.addIn(ctx, txn, b)
-	})
 }
 
 // stretch is how long one transaction is read in. To begin one takes as long as the commit

@@ -22,6 +22,8 @@ type tails struct {
 	mu   sync.Mutex
 	of   map[tailKey]*tailSum
 	tick uint64 // counts uses
+
+	ahead sync.Mutex // held to work before somebody asks: one page at a time, or all processors would be busy with it
 }
 
 type tailKey struct {
@@ -171,7 +173,9 @@ func (s *selection) recentPage(key tailKey) (pageRecords, bool) {
 	if age > min(s.want.Lag*2/3, 50*last.took) && sum.refreshing.CompareAndSwap(false, true) {
 		go func() {
 			defer sum.refreshing.Store(false)
-			s.r.ahead.do(func() { s.r.refresh(key, last.details) })
+			s.r.tails.ahead.Lock()
+			defer s.r.tails.ahead.Unlock()
+			s.r.refresh(key, last.details)
 		}()
 	}
 	return last.pageRecords, true
