@@ -43,6 +43,20 @@ func viewTrace(r *rand.Rand, n int, ms int) *trie.Trace {
 	return t
 }
 
+// appendView stores a trace of a page view on /feed.
+func appendView(t testing.TB, s *store.Store, tr *trie.Trace) {
+	t.Helper()
+	payload, err := encode.EncodeTrace(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := store.Record{Pages: []string{"/feed"}, Payload: payload}
+	copy(rec.ID.View[:], tr.Context.ViewID)
+	if _, err := s.Append(t.Context(), []store.Record{rec}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // rolledField is a store with page views of three hours, of which sums were made.
 func rolledField(t *testing.T, views int) (Local, *trie.Merger) {
 	t.Helper()
@@ -62,15 +76,7 @@ func rolledField(t *testing.T, views int) (Local, *trie.Merger) {
 			}
 		}
 		tr := viewTrace(r, n, 100+n%100*10)
-		payload, err := encode.EncodeTrace(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec := store.Record{Pages: []string{"/feed"}, Payload: payload}
-		copy(rec.ID.View[:], tr.Context.ViewID)
-		if _, err := s.Append(t.Context(), []store.Record{rec}); err != nil {
-			t.Fatal(err)
-		}
+		appendView(t, s, tr)
 		all.AddTrace(tr, func(trie.Slice) int { return all.Group(nil) })
 		if n%7 == 0 {
 			if err := s.Roll(t.Context()); err != nil {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -37,16 +36,7 @@ func newFading(t *testing.T) *fading {
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range 60 {
 		f.now = f.start.Add(time.Duration(n/20) * time.Hour)
-		tr := viewTrace(r, n, 100)
-		payload, err := encode.EncodeTrace(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec := store.Record{Pages: []string{"/feed"}, Payload: payload}
-		copy(rec.ID.View[:], tr.Context.ViewID)
-		if _, err := s.Append(t.Context(), []store.Record{rec}); err != nil {
-			t.Fatal(err)
-		}
+		appendView(t, s, viewTrace(r, n, 100))
 	}
 	return f
 }
