@@ -273,3 +273,40 @@ func TestStacksGrow(t *testing.T) {
 		t.Error("a piece that does not go on where the table ends was taken")
 	}
 }
+
+// smallTrace returns a trace with one of three stacks, of one device and connection.
+func smallTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
+	t := &trie.Trace{Trie: *trie.New()}
+	stack := t.Insert(trie.Frame{Name: []string{"a", "b", "c"}[r.IntN(3)]})
+	t.Samples = []trie.Sample{{Time: 0, Node: stack}, {Time: 10_000}}
+	c := &t.Context
+	c.Page, c.ViewID, c.Chunk, c.Interval = "/a", view, chunk, 10_000
+	c.Labels = trie.MakeLabels("connection", []string{"3g", "4g"}[r.IntN(2)], "device", []string{"mobile-low", "desktop-high"}[r.IntN(2)])
+	return t
+}
+
+// A record is encoded at several levels, one after the other. What was added must not change
+// by that, also where page views left nothing behind when they were taken away.
+func TestEncodeLeavesTheBuilder(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		b := NewBuilder("/a", trie.New(), Limits{})
+		for i := range 1 + r.IntN(8) {
+			var view []*trie.Trace
+			for chunk := range 1 + r.IntN(4) { // as they come
+				if chunk > 0 {
+					addView(b, -1, view...)
+				}
+				view = append(view, smallTrace(r, fmt.Sprintf("view%012d", i), uint32(chunk)))
+				addView(b, 1, view...)
+			}
+		}
+		want := b.Encode(Whole, false)
+		for _, level := range []Level{Narrow, Wide, Details} {
+			b.Encode(level, true)
+			if !bytes.Equal(b.Encode(Whole, false), want) {
+				t.Fatalf("seed %d: level %d changed what was added", seed, level)
+			}
+		}
+	}
+}

@@ -85,7 +85,7 @@ func (t *table[R]) mapped(to []int, n int, add func(to *R, r R)) *table[R] {
 			continue
 		}
 		i := to[of]
-		if out.of[i] == nil {
+		if out.of[i] == nil && !owned[i] { // if owned, what was added up to now came to nothing
 			out.of[i] = from
 			continue
 		}

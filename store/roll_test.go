@@ -132,6 +132,7 @@ func TestRollupsEqualTraces(t *testing.T) {
 			}
 			roll := func() { rollAll(t, s) }
 			view := uint64(0)
+			var views []ID
 			chunks := map[ID]uint32{}
 			for range 60 {
 				var recs []Record
@@ -139,15 +140,15 @@ func TestRollupsEqualTraces(t *testing.T) {
 					id := ID{}
 					view++
 					id.View[0], id.View[1], id.View[15] = byte(r.IntN(256)), byte(view>>8), byte(view)
-					if len(chunks) > 0 && r.IntN(3) > 0 { // another chunk of a view that is there
-						for id = range chunks {
-							break
-						}
+					if len(views) > 0 && r.IntN(3) > 0 { // another chunk of a view that is there
+						id = views[r.IntN(len(views))]
+					} else {
+						views = append(views, id)
 					}
 					chunks[id]++
 					id.Chunk = chunks[id] - 1
 					if r.IntN(4) == 0 {
-						id.Chunk += 100 - 2*min(id.Chunk, 50) // out of order
+						id.Chunk = 1000 - id.Chunk // out of order
 					}
 					recs = append(recs, traceRecord(t, fieldTrace(r, id), id))
 				}
