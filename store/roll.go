@@ -76,7 +76,8 @@ func (f *fresh) everything(now time.Time) {
 
 // roller rolls up the partition that is written to. It belongs to [Store.Roll].
 type roller struct {
-	mu    sync.Mutex // held by Roll
+	mu    sync.Mutex    // held by Roll
+	stint time.Duration // a call of Roll goes on with one thing for so long, then the others get their turn
 	p     *partition
 	pages map[string]*pageRoll
 	nodes int    // of all pages
@@ -93,6 +94,9 @@ type pageRoll struct {
 	keys   []rollupKey
 	parts  []int // of the rollups under keys
 }
+
+// rollFor is the stint of a roller.
+const rollFor = time.Second
 
 // maxRollerNodes bounds the memory of a roller. Beyond it, stack tables are read again.
 const maxRollerNodes = 2 << 20
@@ -125,7 +129,7 @@ func (s *Store) Roll(ctx context.Context) error {
 
 // rollFresh rolls up what the partition that is written to has got.
 func (s *Store) rollFresh(ctx context.Context) error {
-	for begin := time.Now(); time.Since(begin) < rollFor; {
+	for begin := time.Now(); ; {
 		pages, all, ok := s.fresh.take(s.opts.Now(), s.opts.RollTraces, s.opts.RollEvery)
 		if !ok {
 			return nil
@@ -143,8 +147,10 @@ func (s *Store) rollFresh(ctx context.Context) error {
 			s.fresh.everything(s.opts.Now())
 			return fmt.Errorf("roll up partition %s: %w", p.name, err)
 		}
+		if time.Since(begin) >= s.roller.stint {
+			return nil
+		}
 	}
-	return nil
 }
 
 func (s *Store) rollPages(ctx context.Context, p *partition, pages []string, all bool) error {

@@ -13,17 +13,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/rollup"
 )
 
-// rollFor is how long a call of Roll goes on with partitions that are over before what is
-// fresh gets its turn.
-const rollFor = time.Second
-
 // retryRolling is how long a partition that could not be rolled up is left alone.
 const retryRolling = 5 * time.Minute
 
 // rollClosed adds up the partitions of traces that are closed for good.
 func (s *Store) rollClosed(ctx context.Context) error {
 	var errs error
-	for begin := time.Now(); time.Since(begin) < rollFor; {
+	for begin := time.Now(); ; {
 		p := s.shelf.nextToRoll(s.opts.Now())
 		if p == nil || s.space.room(s.space.rolling(), 0) != nil {
 			break
@@ -34,7 +30,7 @@ func (s *Store) rollClosed(ctx context.Context) error {
 			s.shelf.putOff(p, s.opts.Now())
 			errs = errors.Join(errs, fmt.Errorf("roll up partition %s: %w", p.name, err))
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || time.Since(begin) >= s.roller.stint {
 			break
 		}
 	}

@@ -89,6 +89,7 @@ func Open(dir string, o Options) (*Store, error) {
 		ctl:    make(chan func()),
 		done:   make(chan struct{}),
 	}
+	s.roller.stint = rollFor
 	r.writer = newWriter(r, &s.fresh)
 	go s.run()
 	return s, nil
