@@ -21,9 +21,12 @@ type fresh struct {
 	traces int
 	since  time.Time // when the oldest of it came, zero if there is none
 	all    bool      // there may be more: look at all pages
+
+	waiting int // keys of traces that are in no rollup yet; what there was before Open is not known
 }
 
-func (f *fresh) note(pages map[string]bool, traces int, now time.Time) {
+// note takes down what was committed.
+func (f *fresh) note(pages map[string]bool, c commit, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pages == nil {
@@ -32,7 +35,8 @@ func (f *fresh) note(pages map[string]bool, traces int, now time.Time) {
 	for p := range pages {
 		f.pages[p] = true
 	}
-	f.traces += traces
+	f.traces += int(c.traces)
+	f.waiting += int(c.entries)
 	if f.since.IsZero() {
 		f.since = now
 	}
@@ -65,6 +69,21 @@ func (f *fresh) more(pages []string) {
 		f.pages[p] = true
 	}
 	f.since = time.Unix(1, 0) // long ago
+}
+
+// rolledUp says that so many keys of traces went into rollups. They may be older than what
+// is counted: then the count is too low until it comes to nothing once.
+func (f *fresh) rolledUp(keys uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting = max(0, f.waiting-int(keys))
+}
+
+// unrolled returns how many keys of traces are in no rollup yet.
+func (f *fresh) unrolled() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.waiting
 }
 
 // everything says that a partition that may have something is being written to from now on.
@@ -235,7 +254,7 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 		return w, t.stats.Unreadable[0].Err
 	}
 	s.damaged.Add(t.stats.Damaged)
-	s.rolledUp.Add(t.news)
+	s.countRolled(t.news)
 	s.roller.nodes += len(x.stacks.Nodes) - before
 	if t.news == 0 {
 		return w, nil
@@ -262,6 +281,11 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 	x.mark = mark{snapshot, x.mark.next + 1}
 	w.seal = append(w.seal, x.mark.pair(page))
 	return w, nil
+}
+
+func (s *Store) countRolled(keys uint64) {
+	s.rolledUp.Add(keys)
+	s.fresh.rolledUp(keys)
 }
 
 // freshLevels are the rollups that a partition of traces has of a page: all that is known.

@@ -188,6 +188,53 @@ func TestRollupsEqualTraces(t *testing.T) {
 	}
 }
 
+// What waits to be rolled up counts until it is, also where that is closed meanwhile.
+func TestUnrolled(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	c := newClock(noon)
+	o := testOptions(t, c)
+	o.RollEvery, o.RollTraces = time.Nanosecond, 1
+	s := mustOpen(t, t.TempDir(), o)
+	s.roller.stint = 0 // one step at a time
+	keys := 0
+	store := func(n int) {
+		for range n {
+			id := ID{Chunk: uint32(keys)}
+			rec := traceRecord(t, fieldTrace(r, id), id)
+			mustAppend(t, s, rec)
+			keys += len(rec.Pages)
+		}
+	}
+	unrolled := func() int {
+		t.Helper()
+		got := s.Counters()
+		if got.RolledUp+uint64(got.Unrolled) != uint64(keys) {
+			t.Errorf("%d rolled up and %d not, of %d", got.RolledUp, got.Unrolled, keys)
+		}
+		return got.Unrolled
+	}
+	store(100)
+	if got := unrolled(); got != keys {
+		t.Errorf("%d of %d are not rolled up before it is begun", got, keys)
+	}
+	if err := s.Roll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := unrolled(); got == 0 || got == keys {
+		t.Errorf("%d of %d are not rolled up after a step", got, keys)
+	}
+	c.Add(2 * time.Hour)
+	store(1) // the rest is rolled up with what is closed
+	for range 10 {
+		if err := s.Roll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := unrolled(); got != 0 {
+		t.Errorf("%d of %d are not rolled up at the end", got, keys)
+	}
+}
+
 // differences lists the lines that only one of two texts has.
 func differences(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")

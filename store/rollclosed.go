@@ -159,7 +159,7 @@ func (s *Store) rollClosedPage(ctx context.Context, w *rollupWriter, p *partitio
 		return 0, u[0].Err // it may be better the next time
 	}
 	s.damaged.Add(t.stats.Damaged)
-	s.rolledUp.Add(t.news)
+	s.countRolled(t.news)
 	if b.Empty() {
 		return 0, nil
 	}

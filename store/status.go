@@ -120,19 +120,16 @@ type Counters struct {
 	QueuedTraces                         int
 	QueuedBytes                          int64
 	RolledUp                             uint64        // traces that went into rollups, each once for each of its pages
-	Unrolled                             int           // traces that wait for it
+	Unrolled                             int           // those that came since and are in none yet, counted alike
 	RollCPU                              time.Duration // processor time that rolling up took, where it is known
 }
 
 // Counters returns the store's counters. It is cheap.
 func (s *Store) Counters() Counters {
-	s.fresh.mu.Lock()
-	unrolled := s.fresh.traces
-	s.fresh.mu.Unlock()
 	s.qmu.Lock()
 	defer s.qmu.Unlock()
 	return Counters{
-		RolledUp: s.rolledUp.Load(), Unrolled: unrolled, RollCPU: time.Duration(s.rollCPU.Load()),
+		RolledUp: s.rolledUp.Load(), Unrolled: s.fresh.unrolled(), RollCPU: time.Duration(s.rollCPU.Load()),
 		Stored: s.stored.Load(), Duplicates: s.duplicates.Load(), Refused: s.refused.Load(), Commits: s.commits.Load(),
 		QueuedTraces: s.queuedTraces, QueuedBytes: s.queuedBytes,
 	}

@@ -71,7 +71,7 @@ func (w *writer) finish(b *batch) error {
 	w.r.shelf.mu.Lock()
 	w.p.add(number, b.count)
 	w.r.shelf.mu.Unlock()
-	w.fresh.note(b.pages, int(b.count.traces), b.now)
+	w.fresh.note(b.pages, b.count, b.now)
 	return w.commits.append(number, key, b.count)
 }
 
