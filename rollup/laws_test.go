@@ -52,12 +52,29 @@ func randomTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 	return t
 }
 
+// smallTrace returns a trace with one of three stacks, of one device and connection.
+func smallTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
+	t := &trie.Trace{Trie: *trie.New()}
+	stack := t.Insert(trie.Frame{Name: []string{"a", "b", "c"}[r.IntN(3)]})
+	t.Samples = []trie.Sample{{Time: 0, Node: stack}, {Time: 10_000}}
+	c := &t.Context
+	c.Page, c.ViewID, c.Chunk, c.Interval = "/a", view, chunk, 10_000
+	c.Labels = trie.MakeLabels("connection", []string{"3g", "4g"}[r.IntN(2)], "device", []string{"mobile-low", "desktop-high"}[r.IntN(2)])
+	return t
+}
+
 // randomViews returns page views of one to three traces.
-func randomViews(r *rand.Rand, n int) (views [][]*trie.Trace) {
+func randomViews(r *rand.Rand, n int) [][]*trie.Trace { return viewsOf(r, n, randomTrace) }
+
+// smallViews returns page views that have much in common: sums of them come to nothing here
+// and there when some are taken away.
+func smallViews(r *rand.Rand, n int) [][]*trie.Trace { return viewsOf(r, n, smallTrace) }
+
+func viewsOf(r *rand.Rand, n int, trace func(r *rand.Rand, view string, chunk uint32) *trie.Trace) (views [][]*trie.Trace) {
 	for i := range n {
 		var v []*trie.Trace
 		for chunk := range 1 + r.IntN(3) {
-			v = append(v, randomTrace(r, fmt.Sprintf("view%012d", i), uint32(chunk)))
+			v = append(v, trace(r, fmt.Sprintf("view%012d", i), uint32(chunk)))
 		}
 		views = append(views, v)
 	}
@@ -177,6 +194,9 @@ func TestRecordEqualsMerge(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		views := randomViews(r, 1+r.IntN(12))
+		if seed%2 == 1 {
+			views = smallViews(r, 1+r.IntN(12))
+		}
 		whole := NewBuilder("/a", trie.New(), Limits{})
 		for _, v := range views {
 			addView(whole, 1, v...)
@@ -274,31 +294,18 @@ func TestStacksGrow(t *testing.T) {
 	}
 }
 
-// smallTrace returns a trace with one of three stacks, of one device and connection.
-func smallTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
-	t := &trie.Trace{Trie: *trie.New()}
-	stack := t.Insert(trie.Frame{Name: []string{"a", "b", "c"}[r.IntN(3)]})
-	t.Samples = []trie.Sample{{Time: 0, Node: stack}, {Time: 10_000}}
-	c := &t.Context
-	c.Page, c.ViewID, c.Chunk, c.Interval = "/a", view, chunk, 10_000
-	c.Labels = trie.MakeLabels("connection", []string{"3g", "4g"}[r.IntN(2)], "device", []string{"mobile-low", "desktop-high"}[r.IntN(2)])
-	return t
-}
-
 // A record is encoded at several levels, one after the other. What was added must not change
 // by that, also where page views left nothing behind when they were taken away.
 func TestEncodeLeavesTheBuilder(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		b := NewBuilder("/a", trie.New(), Limits{})
-		for i := range 1 + r.IntN(8) {
-			var view []*trie.Trace
-			for chunk := range 1 + r.IntN(4) { // as they come
-				if chunk > 0 {
-					addView(b, -1, view...)
+		for _, v := range smallViews(r, 1+r.IntN(8)) {
+			for n := range v { // as they come
+				if n > 0 {
+					addView(b, -1, v[:n]...)
 				}
-				view = append(view, smallTrace(r, fmt.Sprintf("view%012d", i), uint32(chunk)))
-				addView(b, 1, view...)
+				addView(b, 1, v[:n+1]...)
 			}
 		}
 		want := b.Encode(Whole, false)
