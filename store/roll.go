@@ -25,8 +25,16 @@ type fresh struct {
 	waiting int // keys of traces that are in no rollup yet; what there was before Open is not known
 }
 
+// coming says that so many keys of traces are about to be committed: one who rolls up may
+// see them before note is called.
+func (f *fresh) coming(keys int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting += keys
+}
+
 // note takes down what was committed.
-func (f *fresh) note(pages map[string]bool, c commit, now time.Time) {
+func (f *fresh) note(pages map[string]bool, traces int, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pages == nil {
@@ -35,8 +43,7 @@ func (f *fresh) note(pages map[string]bool, c commit, now time.Time) {
 	for p := range pages {
 		f.pages[p] = true
 	}
-	f.traces += int(c.traces)
-	f.waiting += int(c.entries)
+	f.traces += traces
 	if f.since.IsZero() {
 		f.since = now
 	}
@@ -71,12 +78,13 @@ func (f *fresh) more(pages []string) {
 	f.since = time.Unix(1, 0) // long ago
 }
 
-// rolledUp says that so many keys of traces went into rollups. They may be older than what
-// is counted: then the count is too low until it comes to nothing once.
-func (f *fresh) rolledUp(keys uint64) {
+// gone says that so many keys of traces went into rollups, or were not committed after all.
+// They may be older than what is counted: then the count is too low until it comes to
+// nothing once.
+func (f *fresh) gone(keys int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.waiting = max(0, f.waiting-int(keys))
+	f.waiting = max(0, f.waiting-keys)
 }
 
 // unrolled returns how many keys of traces are in no rollup yet.
@@ -285,7 +293,7 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 
 func (s *Store) countRolled(keys uint64) {
 	s.rolledUp.Add(keys)
-	s.fresh.rolledUp(keys)
+	s.fresh.gone(int(keys))
 }
 
 // freshLevels are the rollups that a partition of traces has of a page: all that is known.

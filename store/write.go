@@ -60,7 +60,9 @@ func (w *writer) finish(b *batch) error {
 	if err := b.txn.Set(key, appendCommit(nil, key, b.count)); err != nil {
 		return err
 	}
+	w.fresh.coming(int(b.count.entries))
 	if err := b.txn.Commit(); err != nil {
+		w.fresh.gone(int(b.count.entries))
 		return err
 	}
 	w.next++
@@ -71,7 +73,7 @@ func (w *writer) finish(b *batch) error {
 	w.r.shelf.mu.Lock()
 	w.p.add(number, b.count)
 	w.r.shelf.mu.Unlock()
-	w.fresh.note(b.pages, b.count, b.now)
+	w.fresh.note(b.pages, int(b.count.traces), b.now)
 	return w.commits.append(number, key, b.count)
 }
 
