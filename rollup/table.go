@@ -79,19 +79,19 @@ func (s rows[R]) used() bool {
 // for which to is negative are left out. Where there is nothing to add up, it shares rows.
 func (t *table[R]) mapped(to []int, n int, add func(to *R, r R)) *table[R] {
 	out := &table[R]{of: make([]rows[R], n)}
-	owned := make([]bool, n)
+	shared := make([]bool, n) // whether the rows that are there are still those of t
 	for of, from := range t.of {
 		if of >= len(to) || to[of] < 0 {
 			continue
 		}
 		i := to[of]
-		if out.of[i] == nil && !owned[i] { // if owned, what was added up to now came to nothing
-			out.of[i] = from
+		if out.of[i] == nil {
+			out.of[i], shared[i] = from, true
 			continue
 		}
-		if !owned[i] {
+		if shared[i] {
 			first := out.of[i]
-			out.of[i], owned[i] = nil, true
+			out.of[i], shared[i] = nil, false
 			first.each(func(n trie.NodeID, r R) { *out.at(i, n) = r })
 		}
 		from.each(func(n trie.NodeID, r R) { add(out.at(i, n), r) })
