@@ -254,15 +254,14 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 	}
 	before := len(x.stacks.Nodes)
 	b := rollup.NewBuilder(page, x.stacks.Trie, s.opts.Rollups)
-	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: x.mark.version, pace: s.pace}
+	t := s.tailOf(p, page, snapshot, x.mark.version)
 	if err := t.addTo(ctx, b); err != nil {
 		return w, err
 	}
 	if len(t.stats.Unreadable) > 0 {
 		return w, t.stats.Unreadable[0].Err
 	}
-	s.damaged.Add(t.stats.Damaged)
-	s.countRolled(t.news)
+	s.countRolled(t)
 	s.roller.nodes += len(x.stacks.Nodes) - before
 	if t.news == 0 {
 		return w, nil
@@ -291,9 +290,16 @@ func (s *Store) rollPage(ctx context.Context, p *partition, page string, snapsho
 	return w, nil
 }
 
-func (s *Store) countRolled(keys uint64) {
-	s.rolledUp.Add(keys)
-	s.fresh.gone(int(keys))
+// tailOf returns what there is to be rolled up of a page.
+func (s *Store) tailOf(p *partition, page string, snapshot, since uint64) *tail {
+	return &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, snapshot), since: since, pace: s.pace}
+}
+
+// countRolled counts what of t went into a rollup.
+func (s *Store) countRolled(t *tail) {
+	s.damaged.Add(t.stats.Damaged)
+	s.rolledUp.Add(t.news)
+	s.fresh.gone(int(t.news))
 }
 
 // freshLevels are the rollups that a partition of traces has of a page: all that is known.

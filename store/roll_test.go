@@ -225,11 +225,7 @@ func TestUnrolled(t *testing.T) {
 	}
 	c.Add(2 * time.Hour)
 	store(1) // the rest is rolled up with what is closed
-	for range 10 {
-		if err := s.Roll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	rollAll(t, s)
 	if got := unrolled(); got != 0 {
 		t.Errorf("%d of %d are not rolled up at the end", got, keys)
 	}

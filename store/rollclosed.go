@@ -151,15 +151,14 @@ func (s *Store) rollClosedPage(ctx context.Context, w *rollupWriter, p *partitio
 	if err != nil {
 		return 0, err
 	}
-	t := &tail{scan: &scan{r: s.Reader, q: Query{EachPage: true}, page: page}, c: pageCursor(p, page, noSnapshot), since: x.mark.version, pace: s.pace}
+	t := s.tailOf(p, page, noSnapshot, x.mark.version)
 	if err := t.addTo(ctx, b); err != nil {
 		return 0, err
 	}
 	if u := t.stats.Unreadable; len(u) > 0 && !errors.Is(u[0].Err, ErrDamaged) {
 		return 0, u[0].Err // it may be better the next time
 	}
-	s.damaged.Add(t.stats.Damaged)
-	s.countRolled(t.news)
+	s.countRolled(t)
 	if b.Empty() {
 		return 0, nil
 	}
