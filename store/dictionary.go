@@ -185,7 +185,7 @@ func (s *scan) decompress(c *cursor, compressed []byte) error {
 	if c.noDictionary[id] {
 		return err
 	}
-	if lerr := s.learn(c.p, id); lerr != nil {
+	if lerr := s.learn(c, id); lerr != nil {
 		if c.noDictionary == nil {
 			c.noDictionary = make(map[uint32]bool)
 		}
@@ -196,19 +196,20 @@ func (s *scan) decompress(c *cursor, compressed []byte) error {
 	return err
 }
 
-func (s *scan) learn(p *partition, id uint32) error {
-	db, release, err := s.r.shelf.lease(p)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return view(db, func(txn *badger.Txn) error {
+// learn makes a dictionary of c's partition known. It reads with the transaction in hand if
+// there is one: a second lease would wait for whoever waits for the first to end.
+func (s *scan) learn(c *cursor, id uint32) error {
+	get := func(txn *badger.Txn) error {
 		d, err := getDictionary(txn, id)
 		if err == nil {
 			_, err = s.r.codec.learn(d)
 		}
 		return err
-	})
+	}
+	if c.txn != nil {
+		return guarded(func() error { return get(c.txn) })
+	}
+	return s.r.look(c.p, get)
 }
 
 // try is what it takes to find out whether a dictionary is worth its space.

@@ -159,6 +159,7 @@ type cursor struct {
 	found    uint64
 	done     bool
 
+	txn          *badger.Txn     // that reads p now; nil if none does
 	noDictionary map[uint32]bool // looked for in vain
 }
 

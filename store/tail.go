@@ -41,6 +41,8 @@ func (t *tail) addTo(ctx context.Context, b *rollup.Builder) error {
 		t.attempt(t.c, func(_ *cursor, db *badger.DB) error {
 			txn := db.NewTransaction(false)
 			defer txn.Discard()
+			t.c.txn = txn
+			defer func() { t.c.txn = nil }()
 			return t.addIn(ctx, txn, b)
 		})
 		if t.pace != nil {
