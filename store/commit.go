@@ -17,6 +17,11 @@ func (s *Store) run() {
 	for {
 		group = group[:0]
 		if next != nil {
+			select {
+			case f := <-s.ctl: // it gets its turn under a full queue, too
+				f()
+			default:
+			}
 			group, next = append(group, next), nil
 		} else {
 			select {
@@ -180,7 +185,14 @@ func (w *writer) turn(now time.Time) (bool, error) {
 	}
 	if err := w.open(p); err != nil {
 		err = fmt.Errorf("open partition %s for writing: %w", p.name, err)
-		if errors.Is(err, ErrDamaged) {
+		switch {
+		case errors.Is(err, errBlocks):
+			w.r.opts.Logger.Error("partition is not written to any more", logPartition, p.name, logErr, err)
+			if serr := w.r.shelf.markSealed(p); serr != nil {
+				return false, errors.Join(err, serr)
+			}
+			return w.turn(now)
+		case errors.Is(err, ErrDamaged):
 			w.r.shelf.giveUp(p, err) // the next commit makes a fresh one
 		}
 		return false, err
@@ -228,6 +240,11 @@ func (w *writer) openFiles(p *partition) (*badger.DB, error) {
 	}
 	if err := preflight(p.path, tables); err != nil {
 		return nil, err
+	}
+	if tables > 0 {
+		if err := verifyBlocks(p.path, w.r.opts); err != nil {
+			return nil, err
+		}
 	}
 	levels, err := levelsIn(p.path)
 	if err != nil {

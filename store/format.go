@@ -111,6 +111,22 @@ func writeFileSynced(path string, b []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
+// makeDir makes an empty directory, durably. One that is there and empty will do: an earlier
+// attempt may have failed after it was made.
+func makeDir(path string) error {
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		var entries []fs.DirEntry
+		if entries, err = os.ReadDir(path); err == nil && len(entries) > 0 {
+			err = fmt.Errorf("%s is there and not empty", path)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
 // syncDir makes the creation, renaming and removal of files in dir durable.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)

@@ -73,7 +73,16 @@ func (s *Store) storeOutcomes(ctx context.Context, longest time.Duration) error 
 }
 
 // writeOutcomes runs in the committer.
-func (s *Store) writeOutcomes(views map[outcome]int64) error {
+func (s *Store) writeOutcomes(views map[outcome]int64) (err error) {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("store page views: badger panicked: %v", r)
+			s.fail(err)
+		}
+	}()
 	now := s.opts.Now()
 	if err := s.readyToWrite(now); err != nil {
 		return err

@@ -63,7 +63,7 @@ func Restore(ctx context.Context, r io.Reader, dir string, o Options, progress P
 func emptyDir(dir string) (fresh bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, errNotExist) {
-		return true, os.MkdirAll(dir, 0o755)
+		return true, os.MkdirAll(dir, 0o700)
 	}
 	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == restoringFile }) {
 		return false, errors.New("an interrupted restore has left something there: delete it and try again")
@@ -192,7 +192,7 @@ func (x *restore) readHead() error {
 // entry behind the partition.
 func (x *restore) partition(p backupPart) error {
 	dir := filepath.Join(x.dir, p.Name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	put := x.file
@@ -313,7 +313,7 @@ func (x *restore) finish() error {
 			return fmt.Errorf("%w: %q is not the name of a partition that was set aside", errBackup, m.Name)
 		}
 		dir := filepath.Join(x.dir, m.Name)
-		if err := os.Mkdir(dir, 0o755); err != nil {
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
 		reason := fmt.Sprintf("left out of the backup of %s: %s\n", x.head.Made.Format(time.RFC3339), m.Reason)

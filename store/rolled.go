@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -250,11 +249,8 @@ func (s *shelf) rollupPartition(sp span, start time.Time) (*partition, error) {
 		return s.sums[at], nil
 	}
 	p := &partition{name: name, start: start, span: sp, path: filepath.Join(s.dir, name)}
-	if err := os.Mkdir(p.path, 0o755); err != nil {
+	if err := makeDir(p.path); err != nil {
 		return nil, fmt.Errorf("create partition: %w", err)
-	}
-	if err := syncDir(s.dir); err != nil {
-		return nil, err
 	}
 	s.sums = slices.Insert(s.sums, at, p)
 	return p, nil

@@ -44,6 +44,8 @@ type Store struct {
 	ctl   chan func()
 	done  chan struct{} // closed when the committer has ended
 
+	ended chan struct{} // closed when the first Close returns
+
 	qmu          sync.Mutex // guards the fields below
 	closing      bool
 	queuedTraces int
@@ -73,7 +75,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create data directory: %w", err)
 	}
 	r, err := newReader(dir, o)
@@ -88,6 +90,7 @@ func Open(dir string, o Options) (*Store, error) {
 		queue:  make(chan *request, o.QueueTraces),
 		ctl:    make(chan func()),
 		done:   make(chan struct{}),
+		ended:  make(chan struct{}),
 	}
 	s.roller.stint = rollFor
 	r.writer = newWriter(r, &s.fresh)
@@ -255,12 +258,13 @@ func (s *Store) Close() error {
 	s.qmu.Lock()
 	if s.closing {
 		s.qmu.Unlock()
-		<-s.done
+		<-s.ended
 		return nil
 	}
 	s.closing = true
 	close(s.queue) // Append sends under qmu, and never after closing is set
 	s.qmu.Unlock()
+	defer close(s.ended)
 	<-s.done
 	s.shut()
 	if err := s.closable(); err != nil {
@@ -354,28 +358,33 @@ func (s *Store) sealIdle(now time.Time) {
 	if p == nil || p.Sealed || p.fault != nil || writeTarget(now, p.start, false, s.opts.Partition).Equal(p.start) {
 		return
 	}
+	if err := s.shelf.markSealed(p); err != nil {
+		s.opts.Logger.Warn("seal partition", logPartition, p.name, logErr, err)
+	}
+}
+
+// markSealed notes that p, which is closed, is never written to again.
+func (s *shelf) markSealed(p *partition) error {
 	c := p.contents
 	c.Sealed = true
 	c, err := writeClean(p.path, c)
 	if err != nil {
-		s.opts.Logger.Warn("seal partition", logPartition, p.name, logErr, err)
-		return
+		return err
 	}
-	s.shelf.mu.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	p.contents = c
-	s.shelf.mu.Unlock()
+	return nil
 }
 
 // create adds a new, empty partition to the shelf. Its name must be greater than
-// those of all others.
+// those of all others. A directory that is there is what an earlier attempt has made
+// before something else failed.
 func (s *shelf) create(start time.Time) (*partition, error) {
 	p := &partition{name: partitionName(start), start: start}
 	p.path = filepath.Join(s.dir, p.name)
-	if err := os.Mkdir(p.path, 0o755); err != nil {
+	if err := makeDir(p.path); err != nil {
 		return nil, fmt.Errorf("create partition: %w", err)
-	}
-	if err := syncDir(s.dir); err != nil {
-		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,8 @@ func (w *writer) write(group []*request, now time.Time) (err error) {
 	defer done()
 	txn := w.db.NewTransaction(true)
 	defer txn.Discard()
-	b := batch{txn: txn, known: known, catalog: w.catalog, buf: w.buf[:0], now: now, touched: make(map[string]bool), pages: make(map[string]bool)}
+	isKnown := func(idKey []byte) bool { return w.has(txn, idKey) || known(idKey) }
+	b := batch{txn: txn, known: isKnown, catalog: w.catalog, buf: w.buf[:0], now: now, touched: make(map[string]bool), pages: make(map[string]bool)}
 	for _, q := range group {
 		for i := range q.recs {
 			stored, err := b.add(&q.recs[i])
@@ -80,40 +81,43 @@ func (w *writer) finish(b *batch) error {
 // knownBefore returns a lookup in the partition before the one that is written to.
 // If it cannot be read, its traces are taken as unknown: a repeat is then stored
 // again, which is better than refusing what is new.
-func (w *writer) knownBefore() (known func(idKey []byte) (bool, error), done func()) {
-	unknown := func([]byte) (bool, error) { return false, nil }
+func (w *writer) knownBefore() (known func(idKey []byte) bool, done func()) {
+	unknown := func([]byte) bool { return false }
 	if w.prev == nil {
 		return unknown, func() {}
 	}
 	db, release, err := w.r.shelf.lease(w.prev)
 	if err != nil {
-		w.prev = nil
+		if errors.Is(err, ErrDamaged) || errors.Is(err, errGone) {
+			w.prev = nil // it will not get better
+		}
+		w.r.opts.Logger.Warn("no look for duplicates in the partition before", logErr, err)
 		return unknown, func() {}
 	}
 	txn := db.NewTransaction(false)
-	known = func(idKey []byte) (bool, error) {
-		found, err := has(txn, idKey)
-		if err != nil {
-			w.r.opts.Logger.Warn("look for duplicates", logErr, err)
-		}
-		return found, nil
-	}
-	return known, func() { txn.Discard(); release() }
+	return func(idKey []byte) bool { return w.has(txn, idKey) }, func() { txn.Discard(); release() }
 }
 
-func has(txn *badger.Txn, key []byte) (bool, error) {
-	_, err := txn.Get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return false, nil
+// has reports whether there is a key. One that can not be looked for, since a block is
+// damaged, is taken as unknown: the next start would meet the same block again.
+func (w *writer) has(txn *badger.Txn, key []byte) (found bool) {
+	err := guarded(func() error {
+		_, err := txn.Get(key)
+		found = err == nil
+		return err
+	})
+	if err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
+		w.r.damaged.Add(1)
+		w.r.opts.Logger.Warn("look for duplicates", logErr, err)
 	}
-	return err == nil, err
+	return found
 }
 
 // batch is a transaction in the making. Badger holds on to keys and values until
 // the commit, so they are carved out of one buffer that is used again after it.
 type batch struct {
 	txn     *badger.Txn
-	known   func(idKey []byte) (bool, error)
+	known   func(idKey []byte) bool // also of what this transaction has set
 	catalog map[string]count
 	touched map[string]bool // keys of catalog to be written
 	pages   map[string]bool // with new traces
@@ -134,12 +138,8 @@ func (b *batch) carve(f func([]byte) []byte) []byte {
 // transaction or before. It reports which.
 func (b *batch) add(r *prepared) (stored bool, err error) {
 	idKey := b.carve(func(d []byte) []byte { return appendIDKey(d, r.id) })
-	dup, err := has(b.txn, idKey) // sees what this transaction has set
-	if err == nil && !dup {
-		dup, err = b.known(idKey)
-	}
-	if err != nil || dup {
-		return false, err
+	if b.known(idKey) {
+		return false, nil
 	}
 	if err := b.txn.Set(idKey, nil); err != nil {
 		return false, err
