@@ -1,0 +1,110 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile makes path hold b, all or nothing, and durably.
+func WriteFile(path string, b []byte) error {
+	tmp := path + ".tmp"
+	f, err := os.Create(tmp)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), errors.Join(err, os.Remove(tmp)))
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// MakeDir makes an empty directory, durably. One that is there and empty will do: an earlier
+// attempt may have failed after it was made.
+func MakeDir(path string) error {
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		var entries []fs.DirEntry
+		if entries, err = os.ReadDir(path); err == nil && len(entries) > 0 {
+			err = fmt.Errorf("%s is there and not empty", path)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the creation, renaming and removal of files in dir durable.
+func SyncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("sync directory %s: %w", dir, err)
+	}
+	return nil
+}
+
+// TreeBytes returns what a directory or file occupies. Files that vanish meanwhile do not count.
+func TreeBytes(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if fi, err := e.Info(); err == nil {
+			n += Bytes(fi)
+		}
+		return nil
+	})
+	return n
+}
+
+// SyncFiles makes the files in dir durable.
+func SyncFiles(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		var f *os.File
+		if err == nil {
+			f, err = os.Open(filepath.Join(dir, e.Name()))
+		}
+		if err == nil {
+			err = errors.Join(f.Sync(), f.Close())
+		}
+	}
+	return err
+}
+
+// TrashSuffix ends the name of a file or directory that is on its way out. The next start
+// removes it for good.
+const TrashSuffix = ".deleting"
+
+// Erase deletes a file or directory. It is renamed first, so that a crash halfway leaves
+// nothing that looks damaged.
+func Erase(path string) error {
+	trash := path + TrashSuffix
+	if err := os.Rename(path, trash); err != nil {
+		return err
+	}
+	if err := SyncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return os.RemoveAll(trash)
+}

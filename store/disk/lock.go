@@ -1,0 +1,124 @@
+package disk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const LockFile = "LOCK"
+
+// LockWait is how long an opener waits for others that will be gone soon: the
+// daemon for running readers, a reader for one that recovers a partition.
+const LockWait = 10 * time.Second
+
+// errLocked is what tryFlock returns when another open file holds the lock.
+var errLocked = errors.New("locked")
+
+// InUseError says who has a data directory open.
+type InUseError struct {
+	Dir     string
+	Program string // "" if the holder left no note
+	PID     int
+}
+
+func (e *InUseError) Error() string {
+	who := "another process"
+	if e.Program != "" {
+		who = fmt.Sprintf("%s (pid %d)", e.Program, e.PID)
+	}
+	return fmt.Sprintf("data directory %s is in use by %s", e.Dir, who)
+}
+
+// lockNote is what the holder of the lock writes into it, for the message only:
+// the lock itself is the flock, which goes away with its holder.
+type lockNote struct {
+	Program string `json:"program"`
+	PID     int    `json:"pid"`
+	Mode    string `json:"mode"` // write, recover or read
+}
+
+// Lock is a lock on a whole data directory, exclusive or shared.
+type Lock struct {
+	f       *os.File
+	dir     string
+	program string
+}
+
+func OpenLock(dir, program string) (*Lock, error) {
+	path := filepath.Join(dir, LockFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if errors.Is(err, os.ErrPermission) {
+		f, err = os.Open(path) // a reader without the right to write can still hold a shared lock
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	return &Lock{f: f, dir: dir, program: program}, nil
+}
+
+// Exclusive takes the lock for one process alone. It waits for readers, which are
+// short-lived, also while they recover, and for nobody else.
+func (l *Lock) Exclusive(mode string, wait time.Duration) error {
+	return l.take(true, mode, wait, func() bool {
+		if tryFlock(l.f, false) != nil {
+			return l.note().Mode == "recover"
+		}
+		return unlock(l.f) == nil // or two who wait would wait for each other
+	})
+}
+
+// Shared takes the lock together with other readers. It waits for a reader that
+// recovers a partition, and for nobody else.
+func (l *Lock) Shared(wait time.Duration) error {
+	return l.take(false, "read", wait, func() bool { return l.note().Mode == "recover" })
+}
+
+// take polls, because a flock cannot be waited for with a deadline.
+func (l *Lock) take(exclusive bool, mode string, wait time.Duration, soon func() bool) error {
+	deadline := time.Now().Add(wait)
+	for {
+		err := tryFlock(l.f, exclusive)
+		if err == nil {
+			return l.sign(mode)
+		}
+		if !errors.Is(err, errLocked) {
+			return fmt.Errorf("lock data directory %s: %w", l.dir, err)
+		}
+		if !soon() || time.Now().After(deadline) {
+			time.Sleep(20 * time.Millisecond) // the holder may be about to sign
+			n := l.note()
+			return &InUseError{Dir: l.dir, Program: n.Program, PID: n.PID}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (l *Lock) note() (n lockNote) {
+	b, err := io.ReadAll(io.NewSectionReader(l.f, 0, 4096))
+	if err != nil || json.Unmarshal(b, &n) != nil {
+		return lockNote{}
+	}
+	return n
+}
+
+// sign writes the note. Readers overwrite each other's: any of them is a true answer.
+func (l *Lock) sign(mode string) error {
+	b, err := json.Marshal(lockNote{Program: l.program, PID: os.Getpid(), Mode: mode})
+	if err != nil {
+		return err
+	}
+	// The lock holds without a note too: a reader may have no right to write here, and
+	// a disk may be full.
+	if l.f.Truncate(0) == nil {
+		_, _ = l.f.WriteAt(append(b, '\n'), 0)
+	}
+	return nil
+}
+
+// Release gives the lock back. The note stays until the next holder signs.
+func (l *Lock) Release() error { return l.f.Close() }

@@ -1,0 +1,23 @@
+package disk
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// fallocate sets n bytes of the filesystem aside for f. Where it cannot, the error is
+// [errors.ErrUnsupported].
+func fallocate(f *os.File, n int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), 0, 0, n)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+			return errors.ErrUnsupported
+		default:
+			return err
+		}
+	}
+}

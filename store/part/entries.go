@@ -1,0 +1,116 @@
+package part
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/pb"
+
+	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/store/record"
+)
+
+// Moment is what has to be known of a partition that is open for writing to copy it as of one
+// moment while commits go on. Traces and ids are written once, so their versions tell which
+// were there.
+type Moment struct {
+	Info
+	CommitsFile []byte // what COMMITS says of commits until then, and of those that are lost
+}
+
+// Moment returns the state of a partition now.
+func (s *Shelf) Moment(p *Partition) (Moment, error) {
+	m := Moment{Info: s.Lookup(p)}
+	all, err := os.ReadFile(filepath.Join(p.path, commitsFile))
+	if err != nil && !errors.Is(err, errNotExist) {
+		return m, err
+	}
+	for ; len(all) >= commitsRecordSize; all = all[commitsRecordSize:] {
+		if binary.BigEndian.Uint64(all) <= m.LastCommit {
+			m.CommitsFile = append(m.CommitsFile, all[:commitsRecordSize]...)
+		}
+	}
+	return m, nil
+}
+
+// CommitsFileName is the name of the file that [Moment.CommitsFile] is restored to.
+const CommitsFileName = commitsFile
+
+// Importer makes a partition of its entries.
+type Importer struct {
+	dir      string
+	memTable int64
+	log      *slog.Logger
+	db       *badger.DB // nil when it is closed
+	out      *badger.KVLoader
+}
+
+// pendingBatches bounds what Badger is given at once, in batches of 15 % of a memtable.
+const pendingBatches = 4
+
+// NewImporter returns what makes the partition in dir.
+func NewImporter(dir string, memTable int64, log *slog.Logger) (*Importer, error) {
+	// All is synced in the end; until then nobody relies on it.
+	db, err := openBadger(badgerOptions(dir, memTable, false, log).WithSyncWrites(false))
+	if err != nil {
+		return nil, err
+	}
+	return &Importer{dir: dir, memTable: memTable, log: log, db: db, out: db.NewKVLoader(pendingBatches)}, nil
+}
+
+// Set adds an entry, of which it keeps key and value. Versions stay what they were: marks of
+// how far a page is rolled up name them.
+func (x *Importer) Set(key, value []byte, version uint64) error {
+	return x.out.Set(&pb.KV{Key: key, Value: value, Version: version})
+}
+
+// Close makes the partition one that was closed cleanly, and durable.
+func (x *Importer) Close() error {
+	err := errors.Join(x.out.Finish(), closeBadger(x.db))
+	x.db = nil
+	if err == nil {
+		_, err = recoverPartition(x.dir, x.memTable, x.log)
+	}
+	if err != nil {
+		return err
+	}
+	return disk.SyncFiles(x.dir)
+}
+
+// Cancel gives up what was not closed.
+func (x *Importer) Cancel() {
+	if x.db != nil {
+		_ = closeBadger(x.db) // it is deleted anyway
+	}
+}
+
+// ReadDirectory calls f with a transaction on the partition in dir, which nobody has open:
+// one of rollups, as format 2 had them. It is recovered if it was not closed cleanly.
+func ReadDirectory(dir string, memTable int64, log *slog.Logger, f func(*Txn) error) error {
+	if err := preflight(dir, -1); err != nil {
+		return err
+	}
+	memTable, err := memTableFor(dir, memTable)
+	if err != nil {
+		return err
+	}
+	if _, err := hideOrphans(dir); err != nil {
+		return err
+	}
+	db, err := openBadger(recoveryOptions(dir, memTable, log))
+	if err != nil {
+		return err
+	}
+	txn := db.NewTransaction(false)
+	err = guarded(func() error { return f(&Txn{txn}) })
+	txn.Discard()
+	if cerr := closeBadger(db); err == nil && cerr != nil {
+		err = fmt.Errorf("%w: close: %w", record.ErrDamaged, cerr)
+	}
+	return err
+}
