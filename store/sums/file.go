@@ -78,12 +78,7 @@ func NewFile(r io.ReaderAt, size int64, name string, c *Cache) (*File, error) {
 	return f, nil
 }
 
-func (f *File) open() (err error) {
-	if f.cache != nil {
-		f.serial, f.dec = f.cache.serial.Add(1), f.cache.dec
-	} else if f.dec, err = newDecompressor(); err != nil {
-		return err
-	}
+func (f *File) open() error {
 	if f.size < int64(headSize+4+trailerSize) {
 		return fmt.Errorf("%w: %d bytes are too few", ErrDamaged, f.size)
 	}
@@ -103,7 +98,12 @@ func (f *File) open() (err error) {
 	if f.index, err = parseIndex(data, f.header, int64(t.index)); err != nil {
 		return fmt.Errorf("read index: %w", err)
 	}
-	return nil
+	if f.cache != nil {
+		f.serial, f.dec = f.cache.serial.Add(1), f.cache.dec
+		return nil
+	}
+	f.dec, err = newDecompressor()
+	return err
 }
 
 // Name returns the name of the file, without its directory.
