@@ -35,7 +35,8 @@ type Shelf struct {
 	writing map[string]bool // by name
 }
 
-// Faulty is a file that could not be opened, although nothing says that it is damaged.
+// Faulty is a file that could not be opened, although nothing says that it is damaged, or
+// that is damaged and could not be set aside.
 type Faulty struct {
 	Name  string
 	Span  Span
@@ -65,9 +66,7 @@ func Load(dir string, o Options) (*Shelf, error) {
 		} else if of, ok := parseAside(name); ok {
 			s.addAside(loadAside(dir, name, of))
 		} else if isName(name) {
-			if err := s.load(name); err != nil {
-				return nil, err
-			}
+			s.load(name)
 		}
 	}
 	return s, nil
@@ -78,24 +77,26 @@ func isName(name string) bool {
 	return ok
 }
 
-// load opens a file. Only what it does not know how to go on after is an error.
-func (s *Shelf) load(name string) error {
+// load opens a file. What is damaged and can not be set aside is faulty.
+func (s *Shelf) load(name string) {
 	f, err := Open(filepath.Join(s.dir, name), s.cache)
-	switch {
-	case err == nil:
-		s.files = withFile(s.files, f)
-	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
-	case errors.Is(err, ErrDamaged):
-		a, err := setAside(s.dir, name, err)
-		if err != nil {
-			return err
+	if errors.Is(err, fs.ErrNotExist) {
+		return // removed meanwhile
+	}
+	if errors.Is(err, ErrDamaged) {
+		a, aerr := setAside(s.dir, name, err)
+		if aerr == nil {
+			s.addAside(a)
+			return
 		}
-		s.addAside(a)
-	default:
+		err = errors.Join(err, aerr)
+	}
+	if err != nil {
 		span, start, _ := ParseName(name)
 		s.faulty = append(s.faulty, Faulty{name, span, start, err})
+		return
 	}
-	return nil
+	s.files = withFile(s.files, f)
 }
 
 // addAside notes a file that was set aside. It is called with the lock held.
@@ -118,9 +119,9 @@ func (s *Shelf) Aside() []Aside {
 	return slices.Clone(s.aside)
 }
 
-// Faulty returns the files that could not be opened, although nothing says that they are
-// damaged: there were no descriptors left, say, or the disk could not be read, or a newer
-// program wrote them.
+// Faulty returns the files that could not be opened for other reasons than damage: there
+// were no descriptors left, say, or the disk could not be read, or a newer program wrote
+// them.
 func (s *Shelf) Faulty() []Faulty {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,19 +129,14 @@ func (s *Shelf) Faulty() []Faulty {
 }
 
 // Retry tries again to open the faulty files.
-func (s *Shelf) Retry() error {
+func (s *Shelf) Retry() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.faulty
 	s.faulty = nil
-	var errs error
 	for _, f := range was {
-		if err := s.load(f.Name); err != nil {
-			s.faulty = append(s.faulty, f)
-			errs = errors.Join(errs, err)
-		}
+		s.load(f.Name)
 	}
-	return errs
 }
 
 // SetAside takes a file that turned out to be damaged out of use: it is renamed, and the

@@ -133,9 +133,7 @@ func TestFaulty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Retry(); err != nil {
-		t.Fatal(err)
-	}
+	s.Retry()
 	if f := s.Faulty(); len(f) != 1 || f[0].Name != filepath.Base(path) || f[0].Err == nil || f[0].Start != aDay || len(s.Aside()) > 0 {
 		t.Fatalf("got faulty %v and aside %v, want %s faulty", f, s.Aside(), path)
 	}
@@ -148,9 +146,7 @@ func TestFaulty(t *testing.T) {
 	if err := os.Rename(elsewhere, path); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Retry(); err != nil {
-		t.Fatal(err)
-	}
+	s.Retry()
 	if len(s.Faulty()) > 0 {
 		t.Errorf("got faulty %v, want none", s.Faulty())
 	}
