@@ -1,0 +1,155 @@
+package metamorphic
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// turnInUse ends the time of a partition while a query is in the middle of traces that
+// nobody read before.
+func (x *run) turnInUse(ctx context.Context) error {
+	if err := x.makeRoom(ctx); err != nil {
+		return err
+	}
+	n := 260 + x.r.IntN(160)
+	at, roll := int64(x.r.IntN(n)), x.r.IntN(2) == 0
+	x.note("turn in use: %d traces, at %d, roll %v", n, at, roll)
+	q := all
+	traces := x.maker.burst(n)
+	q.Page, q.Details = traces[0].doc.Context.Page, true // what is not rolled up yet is summed up for it
+	for len(traces) > 0 {
+		k := min(len(traces), 64)
+		if err := x.send(ctx, traces[:k]); err != nil {
+			return err
+		}
+		traces = traces[k:]
+	}
+	var seen atomic.Int64
+	reading := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(reading) })
+	q.Pages = func(string) bool { // it is asked for each trace
+		if seen.Add(1) > at {
+			begin()
+		}
+		return true
+	}
+	errs := make([]error, 3)
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer x.caught()
+		defer begin()
+		errs[0] = x.watch.do("select", func() error { return x.model.between(ctx, x.s.Reader, q) })
+	})
+	if roll {
+		group.Go(func() {
+			defer x.caught()
+			errs[1] = x.watch.do("roll", func() error { return x.s.Roll(ctx) })
+		})
+	}
+	group.Go(func() {
+		defer x.caught()
+		<-reading
+		x.clock.move(x.opts.Partition)
+		errs[2] = x.watch.do("maintain", func() error { return x.s.Maintain(ctx) })
+	})
+	group.Wait()
+	x.moved += x.opts.Partition
+	return errors.Join(errs...)
+}
+
+// saturate keeps the queue full until what goes through beside it has come to its end.
+func (x *run) saturate(ctx context.Context) error {
+	x.note("saturate")
+	if err := x.send(ctx, x.maker.burst(60)); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	const writers, batch = 48, 20
+	var group sync.WaitGroup
+	var over atomic.Bool
+	for range writers {
+		m := x.maker.fork()
+		group.Go(func() {
+			for n := 0; !over.Load() && ctx.Err() == nil; n++ {
+				var traces []*trace
+				for range batch { // repeats, so that the directory does not grow
+					traces = append(traces, m.made[m.r.IntN(len(m.made))])
+				}
+				if n%8 == 0 {
+					traces[0] = m.trace(m.page(), m.view())
+				}
+				if err := x.send(ctx, traces); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	err := errors.Join(x.maintain(ctx), x.roll(ctx), x.move(ctx, x.opts.Partition), x.maintain(ctx), x.roll(ctx))
+	over.Store(true)
+	group.Wait()
+	return errors.Join(err, context.Cause(ctx))
+}
+
+// closeInUse closes the store, twice, while others use it.
+func (x *run) closeInUse(ctx context.Context) error {
+	x.note("close in use")
+	var closed atomic.Bool
+	var group sync.WaitGroup
+	errs := make(chan error, 100)
+	use := func(f func() error) {
+		group.Go(func() {
+			for {
+				if err := f(); err != nil {
+					if !errors.Is(err, store.ErrClosed) {
+						errs <- err
+					}
+					return
+				}
+			}
+		})
+	}
+	for range 3 {
+		m := x.maker.fork()
+		use(func() error { return x.send(ctx, m.batch(5)) })
+	}
+	use(func() error {
+		return x.watch.do("scan", func() error {
+			_, err := x.s.Scan(ctx, store.Query{}, func(store.Record) error {
+				if closed.Load() {
+					return errors.New("a scan goes on after Close")
+				}
+				return nil
+			})
+			return err
+		})
+	})
+	use(func() error { return x.watch.do("roll", func() error { return x.s.Roll(ctx) }) })
+	use(func() error { return x.watch.do("maintain", func() error { return x.s.Maintain(ctx) }) })
+	use(func() error {
+		return x.watch.do("select", func() error { return x.model.between(ctx, x.s.Reader, all) })
+	})
+	if err := x.send(ctx, x.maker.batch(5)); err != nil {
+		return err
+	}
+	for range 2 {
+		group.Go(func() {
+			if err := x.watch.do("close", x.s.Close); err != nil {
+				errs <- err
+			}
+			closed.Store(true)
+		})
+	}
+	group.Wait()
+	close(errs)
+	var err error
+	for e := range errs {
+		err = errors.Join(err, e)
+	}
+	x.model.storedOutcomes()
+	return errors.Join(err, x.open())
+}

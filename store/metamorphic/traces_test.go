@@ -1,0 +1,158 @@
+package metamorphic
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// pages are what traces are of; the first ones more often.
+var pages = []string{"/feed", "/item/:id", "/cart", "/search", "/about"}
+
+// trace is a trace that was, or will be, handed to the store.
+type trace struct {
+	store.Record
+	doc    *trie.Trace
+	totals map[string]totals // by page
+}
+
+// totals are what adds up over traces.
+type totals struct{ traces, self, samples int64 }
+
+func (t *totals) add(o totals) {
+	t.traces += o.traces
+	t.self += o.self
+	t.samples += o.samples
+}
+
+// maker makes traces. Nothing else uses its random numbers, so that it makes the same ones
+// again.
+type maker struct {
+	r     *rand.Rand
+	next  int    // number of the next trace; it makes the id unique
+	epoch uint64 // names of functions change with it, and with them what compresses them well
+	views [][16]byte
+	made  []*trace // the last ones, to be sent again
+}
+
+// fork returns a maker of other traces, for another goroutine.
+func (m *maker) fork() *maker {
+	const room = 1 << 16 // traces that it makes at most
+	f := &maker{r: rand.New(rand.NewPCG(m.r.Uint64(), 1)), next: m.next, epoch: m.r.Uint64(),
+		views: slices.Clone(m.views), made: slices.Clone(m.made)}
+	m.next += room
+	return f
+}
+
+// join takes over what f knows.
+func (m *maker) join(f *maker) {
+	m.views = last(append(m.views, f.views...), 200)
+	m.made = last(append(m.made, f.made...), 200)
+}
+
+// last returns up to n of the last elements.
+func last[E any](list []E, n int) []E { return slices.Clone(list[max(0, len(list)-n):]) }
+
+// batch returns n traces: new page views, later chunks of earlier ones, and repeats.
+func (m *maker) batch(n int) (out []*trace) {
+	for range n {
+		if len(m.made) > 0 && m.r.IntN(12) == 0 {
+			out = append(out, m.made[m.r.IntN(len(m.made))])
+			continue
+		}
+		out = append(out, m.trace(m.page(), m.view()))
+	}
+	return out
+}
+
+// burst returns n new traces of one page, each a view of its own. They are alike, so that
+// they are worth a dictionary, and are read in the order in which they came, so that the
+// last dictionary is met last.
+func (m *maker) burst(n int) (out []*trace) {
+	m.epoch = m.r.Uint64()
+	for page := m.page(); len(out) < n; {
+		var view [16]byte
+		binary.BigEndian.PutUint64(view[:], uint64(m.next))
+		out = append(out, m.trace(page, view))
+	}
+	return out
+}
+
+// view returns a new page view, or one that has traces already.
+func (m *maker) view() (view [16]byte) {
+	if len(m.views) > 0 && m.r.IntN(3) == 0 {
+		return m.views[m.r.IntN(len(m.views))]
+	}
+	binary.BigEndian.PutUint64(view[:], uint64(m.next)*0x9E3779B97F4A7C15) // spread over the keys
+	return view
+}
+
+func (m *maker) page() string { return pages[min(m.r.IntN(len(pages)), m.r.IntN(len(pages)))] }
+
+// trace returns a new trace of a page view.
+func (m *maker) trace(page string, view [16]byte) *trace {
+	m.views = append(m.views, view)
+	id := store.ID{View: view, Chunk: uint32(m.next)}
+	if m.r.IntN(4) == 0 {
+		id.Chunk = 1<<31 - id.Chunk // chunks do not come in their order
+	}
+	m.next++
+	doc := m.document(page, id)
+	payload, err := encode.EncodeTrace(doc)
+	if err != nil {
+		panic(err) // it is not a trace
+	}
+	tags := []store.Tag{{Key: "release", Value: doc.Context.Release}}
+	if m.r.IntN(3) == 0 {
+		tags = append(tags, store.Tag{Key: "feature", Value: "search"})
+	}
+	t := &trace{Record: store.Record{ID: id, Pages: doc.Pages(), Tags: tags, Payload: payload}, doc: doc, totals: map[string]totals{}}
+	for _, page := range t.Pages {
+		t.totals[page] = totalsOf(merged(page, nil, slices.Values([]*instance{{trace: t}})))
+	}
+	if m.made = append(m.made, t); len(m.made) > 400 {
+		m.made, m.views = last(m.made, 200), last(m.views, 200)
+	}
+	return t
+}
+
+// document returns a trace with time on one page, or on two.
+func (m *maker) document(page string, id store.ID) *trie.Trace {
+	r := m.r
+	t := &trie.Trace{Trie: *trie.New()}
+	var nodes []trie.NodeID
+	for range 2 + r.IntN(10) {
+		var stack []trie.Frame
+		for depth := range 1 + r.IntN(4) {
+			name := fmt.Sprintf("component%xRender", m.epoch%1_000_003*uint64(7+depth)+uint64(r.IntN(12)))
+			stack = append(stack, trie.Frame{Name: name, Resource: fmt.Sprintf("https://static.example.com/bundle-%x.js", m.epoch), Line: uint32(1 + r.IntN(3))})
+		}
+		nodes = append(nodes, t.Insert(stack...))
+	}
+	c := &t.Context
+	c.Page, c.ViewID, c.Chunk, c.Interval = page, string(id.View[:]), id.Chunk, 10_000
+	c.Release = []string{"r1", "r2", "r3"}[r.IntN(3)]
+	c.Environment = []string{"", "test"}[r.IntN(2)]
+	c.SamplingShare = 0.01
+	c.Labels = trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[r.IntN(2)], "phase", "idle")
+	at := int64(0)
+	for range 1 + r.IntN(20) {
+		at += int64(r.IntN(40_000))
+		t.Samples = append(t.Samples, trie.Sample{Time: at, Node: nodes[r.IntN(len(nodes))]})
+	}
+	span := func(kind trie.SpanKind, name string) {
+		c.Spans = append(c.Spans, trie.Span{Kind: kind, Name: name, Start: r.Int64N(at + 1), Length: 1 + r.Int64N(at+1)})
+	}
+	span(trie.SpanFeature, "search")
+	span(trie.SpanLabel, "phase=load")
+	if r.IntN(3) == 0 {
+		span(trie.SpanPage, m.page())
+	}
+	trie.SortSpans(c.Spans)
+	return t
+}

@@ -1,0 +1,75 @@
+package metamorphic
+
+import (
+	"context"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"time"
+)
+
+// patience is how long one operation may take.
+const patience = 10 * time.Second * slowdown
+
+// watch notices operations that do not end.
+type watch struct {
+	mu      sync.Mutex
+	next    int
+	running map[int]watched
+}
+
+type watched struct {
+	what  string
+	begun time.Time
+}
+
+// do runs f under the eyes of the watch.
+func (w *watch) do(what string, f func() error) error {
+	w.mu.Lock()
+	if w.running == nil {
+		w.running = make(map[int]watched)
+	}
+	n := w.next
+	w.next++
+	w.running[n] = watched{what, time.Now()}
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		delete(w.running, n)
+		w.mu.Unlock()
+	}()
+	return f()
+}
+
+// overdue names the operations that take too long, "" if there are none.
+func (w *watch) overdue() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for _, x := range w.running {
+		if d := time.Since(x.begun); d > patience {
+			out = append(out, fmt.Sprintf("%s takes %v", x.what, d.Round(time.Millisecond)))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// stuck waits until an operation takes too long and says which, with all goroutines. It
+// returns "" when ctx ends.
+func (w *watch) stuck(ctx context.Context) string {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-tick.C:
+		}
+		if what := w.overdue(); what != "" {
+			var all strings.Builder
+			_ = pprof.Lookup("goroutine").WriteTo(&all, 2)
+			return what + "\n\n" + all.String()
+		}
+	}
+}
