@@ -22,7 +22,7 @@ func defaultFor() time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("METAMORPHIC_FOR")); err == nil {
 		return d
 	}
-	return 12 * time.Second
+	return 8 * time.Second
 }
 
 func seedOfEnv() uint64 {

@@ -3,6 +3,7 @@ package metamorphic
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -61,38 +62,48 @@ func (x *run) turnInUse(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// saturate keeps the queue full until what goes through beside it has come to its end.
+// patientCommits is how many commits may go by while Maintain waits for its turn.
+const patientCommits = 300
+
+// saturate keeps the queue full until maintenance has had its turn beside it.
 func (x *run) saturate(ctx context.Context) error {
 	x.note("saturate")
-	if err := x.send(ctx, x.maker.burst(60)); err != nil {
+	if err := errors.Join(x.makeRoom(ctx), x.send(ctx, x.maker.burst(60))); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	const writers, batch = 48, 20
+	const writers = 48
+	batch := min(20, x.opts.GroupTraces*5/8+1) // small groups have no room for a second one
+	var enough atomic.Uint64                   // commits
+	enough.Store(x.s.Counters().Commits + patientCommits)
+	errs := make([]error, writers+1)
 	var group sync.WaitGroup
-	var over atomic.Bool
-	for range writers {
+	for i := range writers {
 		m := x.maker.fork()
 		group.Go(func() {
-			for n := 0; !over.Load() && ctx.Err() == nil; n++ {
-				var traces []*trace
-				for range batch { // repeats, so that the directory does not grow
+			defer x.caught()
+			for errs[i] == nil && x.s.Counters().Commits <= enough.Load() {
+				traces := []*trace{m.trace(m.page(), m.view())}
+				for len(traces) < batch { // repeats, so that the directory does not grow
 					traces = append(traces, m.made[m.r.IntN(len(m.made))])
 				}
-				if n%8 == 0 {
-					traces[0] = m.trace(m.page(), m.view())
-				}
-				if err := x.send(ctx, traces); err != nil {
-					stop(err)
-				}
+				errs[i] = x.send(ctx, traces)
 			}
 		})
 	}
-	err := errors.Join(x.maintain(ctx), x.roll(ctx), x.move(ctx, x.opts.Partition), x.maintain(ctx), x.roll(ctx))
-	over.Store(true)
+	for range 3 {
+		before := x.s.Counters().Commits
+		enough.Store(before + patientCommits)
+		x.clock.move(x.opts.Partition / 2)
+		x.moved += x.opts.Partition / 2
+		errs[writers] = x.maintain(ctx)
+		if n := x.s.Counters().Commits - before; n > patientCommits {
+			errs[writers] = errors.Join(errs[writers], fmt.Errorf("maintenance waited for %d commits, until they ended", n))
+			break
+		}
+	}
+	enough.Store(0)
 	group.Wait()
-	return errors.Join(err, context.Cause(ctx))
+	return errors.Join(errs...)
 }
 
 // closeInUse closes the store, twice, while others use it.

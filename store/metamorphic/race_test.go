@@ -3,4 +3,4 @@
 package metamorphic
 
 // slowdown is how much longer things may take than in a plain run.
-const slowdown = 6
+const slowdown = 3

@@ -93,7 +93,7 @@ func (x *run) newDir() string {
 }
 
 // maxTraces bounds a run: then another one finds more.
-const maxTraces = 4000
+const maxTraces = 4000 / slowdown
 
 // play does up to most operations, until the time is over. It returns the first thing that
 // is wrong.

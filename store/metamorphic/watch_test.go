@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,16 +43,21 @@ func (w *watch) do(what string, f func() error) error {
 	return f()
 }
 
-// overdue names the operations that take too long, "" if there are none.
+// overdue names what is under way if some of it takes too long, else it returns "".
 func (w *watch) overdue() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string
+	late := false
 	for _, x := range w.running {
-		if d := time.Since(x.begun); d > patience {
-			out = append(out, fmt.Sprintf("%s takes %v", x.what, d.Round(time.Millisecond)))
-		}
+		d := time.Since(x.begun)
+		late = late || d > patience
+		out = append(out, fmt.Sprintf("%s takes %v", x.what, d.Round(time.Millisecond)))
 	}
+	if !late {
+		return ""
+	}
+	slices.Sort(out)
 	return strings.Join(out, "; ")
 }
 
