@@ -14,7 +14,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -146,7 +146,7 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	codec, err := store.NewCodec(16 << 20)
+	codec, err := record.NewCodec(16 << 20)
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +157,14 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	for i := 0; i < len(all) && len(dictionary) < 112<<10; i += 4 {
 		dictionary = append(dictionary, all[i].trie...)
 	}
-	if err := codec.SetDictionary(dictionary); err != nil {
+	known, err := codec.Learn(record.NewDictionary("", dictionary))
+	if err != nil {
 		return nil, err
 	}
+	missing := func(id uint32) (*record.Dictionary, error) { return nil, record.MissingDictionary(id) }
 	stored := make([][]byte, len(all))
 	for i, e := range all {
-		stored[i] = codec.Compress(nil, e.trie)
+		stored[i] = known.Compress(nil, e.trie)
 	}
 	peer := func() error {
 		profiles := make([]*profile.Profile, len(all))
@@ -179,7 +181,7 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 		var buf []byte
 		m := trie.NewMerger()
 		for _, s := range stored {
-			if buf, err = codec.Decompress(buf[:0], s); err != nil {
+			if buf, err = codec.Decompress(buf[:0], s, missing); err != nil {
 				return err
 			}
 			doc, err := decoder.Decode(buf, encode.Limits{})

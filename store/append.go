@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // ErrBusy says that the queue is full: try again later.
 var ErrBusy = errors.New("store is busy")
 
 // ErrNoSpace says that too little space is free on the filesystem to write.
-var ErrNoSpace = errors.New("too little free space")
+var ErrNoSpace = disk.ErrNoSpace
 
 // AppendResult says what became of the records of one call to Append.
 type AppendResult struct {
@@ -26,8 +30,6 @@ type request struct {
 	result AppendResult
 	err    error
 	done   chan struct{}
-
-	dictionary *dictionary // nil: each of recs has its own
 }
 
 // prepared is a record with all done to it that can be done outside the committer.
@@ -35,25 +37,25 @@ type prepared struct {
 	id         ID
 	pages      []string // sorted, distinct
 	tags       []Tag
-	dictionary *dictionary // that compressed needs
+	dictionary *record.Dictionary // that compressed needs
 	compressed []byte
 }
 
-// perEntry is what Badger adds to a key and value, generously.
-const perEntry = 64
+// perEntry is what the store adds to a key and value, generously.
+const perEntry = record.PerEntry
 
 // cost returns at least the bytes that r adds to a transaction.
 func (r *prepared) cost() int64 {
-	n := 2*perEntry + idSize
+	n := 2*perEntry + record.IDSize
 	all := 0
 	for _, p := range r.pages {
 		all += len(p) + 2
 	}
 	for _, p := range r.pages {
-		n += perEntry + len(p) + idSize + valueHeader + all + len(r.compressed)
-		n += perEntry + len(p) + countSize
+		n += perEntry + len(p) + record.IDSize + record.ValueHeader + all + len(r.compressed)
+		n += perEntry + len(p) + record.CountSize
 		for _, t := range r.tags {
-			n += perEntry + len(p) + len(t.Key) + len(t.Value) + countSize
+			n += perEntry + len(p) + len(t.Key) + len(t.Value) + record.CountSize
 		}
 	}
 	return int64(n)
@@ -71,7 +73,7 @@ func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error)
 	if err := ctx.Err(); err != nil {
 		return AppendResult{}, err
 	}
-	if err := s.Err(); err != nil {
+	if err := errors.Join(s.Err(), s.Stuck()); err != nil {
 		return AppendResult{}, err
 	}
 	var bytes int64
@@ -82,7 +84,7 @@ func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error)
 		bytes += int64(len(recs[i].Payload)) + perEntry
 	}
 	// Space and the place in the queue come first: refusing must be cheaper than compressing.
-	if err := s.space.commits(time.Second); err != nil {
+	if err := s.space.Admit(time.Second); err != nil {
 		return AppendResult{}, err
 	}
 	if err := s.reserve(len(recs), bytes); err != nil {
@@ -96,6 +98,9 @@ func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error)
 		s.unreserve(len(recs), bytes)
 		return AppendResult{}, err
 	}
+	w := s.watch.begin("delivery", waitLimit)
+	w.step("waiting for its commit")
+	defer w.end()
 	result, err := await(ctx, requests)
 	if ctx.Err() != nil && err != nil {
 		go func() { // they are still queued
@@ -158,7 +163,7 @@ func (s *Store) prepare(recs []Record) (requests []*request, err error) {
 		p := prepared{id: r.ID, pages: sortedSet(r.Pages), tags: r.Tags}
 		s.compress(&p, r.Payload)
 		cost := p.cost()
-		if len(p.compressed) > maxValue || cost > s.opts.maxCost() {
+		if len(p.compressed) > part.MaxValue || cost > s.opts.maxCost() {
 			return nil, &RecordError{Index: i, ID: r.ID, Reason: fmt.Sprintf(
 				"payload of %d bytes, %d compressed, for %d pages is too large", len(r.Payload), len(p.compressed), len(p.pages))}
 		}
@@ -175,11 +180,11 @@ func (s *Store) prepare(recs []Record) (requests []*request, err error) {
 // compress fills in the payload of p, by the dictionary for its first page.
 func (s *Store) compress(p *prepared, payload []byte) {
 	page := p.pages[0]
-	if p.dictionary = s.samples.current(page); p.dictionary == nil {
-		p.dictionary = s.codec.plain
+	if p.dictionary = s.samples.Current(page); p.dictionary == nil {
+		p.dictionary = s.codec.Plain()
 	}
-	p.compressed = p.dictionary.compress(nil, payload)
-	s.samples.observe(page, payload, p.dictionary)
+	p.compressed = p.dictionary.Compress(nil, payload)
+	s.samples.Observe(page, payload, p.dictionary)
 }
 
 // enqueue hands the requests to the committer. There is always room: a request

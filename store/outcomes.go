@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // outcome names a reason why page views of a page have no trace.
@@ -24,7 +28,7 @@ const maxOutcomes = 1 << 16
 // CountViews counts page views of which there is no trace, by the reason. They are stored
 // within [Options.RollEvery] or when the store is closed; a crash before that forgets them.
 func (s *Store) CountViews(page, reason string, views int64) {
-	if checkPage(page) != "" || reason == "" || len(reason) > MaxTagValue || views <= 0 {
+	if record.CheckPage(page) != "" || reason == "" || len(reason) > MaxTagValue || views <= 0 {
 		return
 	}
 	o := &s.outcomes
@@ -56,58 +60,48 @@ func (s *Store) storeOutcomes(ctx context.Context, longest time.Duration) error 
 	if len(views) == 0 {
 		return nil
 	}
-	result := make(chan error, 1)
-	var err error
-	select {
-	case s.ctl <- func() { result <- s.writeOutcomes(views) }:
-		err = <-result
-	case <-s.done:
-		return ErrClosed
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	for o, n := range views { // what was stored is not in it any more
-		s.CountViews(o.page, o.reason, n)
+	var begun atomic.Bool
+	err := s.control(ctx, "storing page views without a trace", func(at *waiting) error {
+		begun.Store(true)
+		return s.writeOutcomes(views, at)
+	})
+	if !begun.Load() {
+		s.countAgain(views)
 	}
 	return err
 }
 
-// writeOutcomes runs in the committer.
-func (s *Store) writeOutcomes(views map[outcome]int64) (err error) {
-	if err := s.Err(); err != nil {
-		return err
+func (s *Store) countAgain(views map[outcome]int64) {
+	for o, n := range views {
+		s.CountViews(o.page, o.reason, n)
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("store page views: badger panicked: %v", r)
-			s.fail(err)
-		}
-	}()
+}
+
+// writeOutcomes stores views. What it could not store waits again. It runs in the committer.
+func (s *Store) writeOutcomes(views map[outcome]int64, at *waiting) error {
+	defer func() { s.countAgain(views) }()
 	now := s.opts.Now()
-	if err := s.readyToWrite(now); err != nil {
+	w, err := s.readyToWrite(now, at)
+	if err != nil {
 		return err
 	}
-	w := s.writer
 	for len(views) > 0 {
-		txn := w.db.NewTransaction(true)
-		b := batch{txn: txn, catalog: w.catalog, buf: w.buf[:0], now: now}
-		var err error
 		var in []outcome
-		for o, v := range views {
-			if len(in) == maxOutcomesTxn {
-				break
+		err := w.Commit(func(b *part.Batch) (bool, error) {
+			b.Count.Received = now.UnixMicro()
+			for o, v := range views {
+				if len(in) == maxOutcomesTxn {
+					break
+				}
+				if err := countOutcome(b, o, v, now); err != nil {
+					return false, err
+				}
+				in = append(in, o)
 			}
-			if err = b.countOutcome(o, v); err != nil {
-				break
-			}
-			in = append(in, o)
-		}
-		if err == nil {
-			err = w.finish(&b)
-		}
-		txn.Discard()
+			return true, nil
+		})
 		if err != nil {
-			err = fmt.Errorf("store page views in partition %s: %w", w.p.name, err)
+			err = fmt.Errorf("store page views without a trace: %w", err)
 			s.fail(err)
 			return err
 		}
@@ -121,19 +115,19 @@ func (s *Store) writeOutcomes(views map[outcome]int64) (err error) {
 // maxOutcomesTxn keeps a transaction of counts within the smallest memtable.
 const maxOutcomesTxn = 500
 
-func (b *batch) countOutcome(o outcome, views int64) error {
-	key := appendOutcomeKey(nil, o.page, o.reason)
-	c, err := readCount(b.txn, key)
+func countOutcome(b *part.Batch, o outcome, views int64, at time.Time) error {
+	key := record.AppendOutcomeKey(nil, o.page, o.reason)
+	c, err := b.Txn().Count(key)
 	if errors.Is(err, ErrDamaged) {
-		c, err = count{}, nil // start over; the rest is lost
+		c, err = record.Count{}, nil // start over; the rest is lost
 	}
 	if err != nil {
 		return err
 	}
-	now := b.now.UnixMicro()
-	if c.traces == 0 {
-		c.first = now
+	now := at.UnixMicro()
+	if c.Traces == 0 {
+		c.First = now
 	}
-	c.traces, c.last = c.traces+uint64(views), now
-	return b.txn.Set(key, appendCount(nil, key, c))
+	c.Traces, c.Last = c.Traces+uint64(views), now
+	return b.Set(key, record.AppendCount(nil, key, c))
 }

@@ -3,35 +3,31 @@ package store
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // Limits on what a record may hold. They bound the size of keys and of one
 // transaction; see [RecordError].
 const (
-	MaxPage     = 1024 // bytes of one page
-	MaxPages    = 64   // pages of one record
-	MaxTags     = 32   // tags of one record
-	MaxTagKey   = 128  // bytes of a tag's key
-	MaxTagValue = 512  // bytes of a tag's value
+	MaxPage     = record.MaxPage     // bytes of one page
+	MaxPages    = record.MaxPages    // pages of one record
+	MaxTags     = record.MaxTags     // tags of one record
+	MaxTagKey   = record.MaxTagKey   // bytes of a tag's key
+	MaxTagValue = record.MaxTagValue // bytes of a tag's value
 )
+
+// ErrDamaged is wrapped by every error about stored bytes that are not what was written.
+var ErrDamaged = record.ErrDamaged
 
 // ID names one delivered trace: a page view and the number of its chunk. It is the
 // key of idempotence: what arrives twice under one ID is stored once.
-type ID struct {
-	View  [16]byte
-	Chunk uint32
-}
-
-// String returns the view in hexadecimal and the chunk, joined by a slash.
-func (id ID) String() string { return fmt.Sprintf("%x/%d", id.View, id.Chunk) }
+type ID = record.ID
 
 // Tag is a property of a trace that the catalogue counts: a feature, a release, an
 // environment.
-type Tag struct {
-	Key, Value string
-}
+type Tag = record.Tag
 
 // Record is one trace on its way into or out of the store.
 type Record struct {
@@ -56,34 +52,6 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("record %d (%s): %s", e.Index, e.ID, e.Reason)
 }
 
-// checkPage returns what is wrong with a page, or "".
-func checkPage(page string) string {
-	switch {
-	case page == "":
-		return "empty page"
-	case len(page) > MaxPage:
-		return fmt.Sprintf("page of %d bytes, at most %d are allowed", len(page), MaxPage)
-	case strings.IndexByte(page, 0) >= 0:
-		return "page holds a NUL byte"
-	}
-	return ""
-}
-
-// checkTag returns what is wrong with a tag, or "".
-func checkTag(t Tag) string {
-	switch {
-	case t.Key == "":
-		return "tag without a key"
-	case len(t.Key) > MaxTagKey:
-		return fmt.Sprintf("tag key of %d bytes, at most %d are allowed", len(t.Key), MaxTagKey)
-	case len(t.Value) > MaxTagValue:
-		return fmt.Sprintf("tag value of %d bytes, at most %d are allowed", len(t.Value), MaxTagValue)
-	case strings.IndexByte(t.Key, 0) >= 0 || strings.IndexByte(t.Value, 0) >= 0:
-		return "tag holds a NUL byte"
-	}
-	return ""
-}
-
 // checkRecord returns what is wrong with a record, or "".
 func checkRecord(r *Record, maxPayload int64) string {
 	switch {
@@ -97,12 +65,12 @@ func checkRecord(r *Record, maxPayload int64) string {
 		return fmt.Sprintf("payload of %d bytes, at most %d are allowed", len(r.Payload), maxPayload)
 	}
 	for _, p := range r.Pages {
-		if why := checkPage(p); why != "" {
+		if why := record.CheckPage(p); why != "" {
 			return why
 		}
 	}
 	for _, t := range r.Tags {
-		if why := checkTag(t); why != "" {
+		if why := record.CheckTag(t); why != "" {
 			return why
 		}
 	}

@@ -2,13 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
-
 	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store/head"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -29,13 +31,13 @@ type Wanted struct {
 	Lag time.Duration
 }
 
-// Select reads what q asks for by the shortest way: rollups of days, rollups of partitions,
-// and the traces of those that are asked for in part. Rollups of pages and traces are
+// Select reads what q asks for by the shortest way: sums of days, sums of partitions,
+// and the traces of those that are asked for in part. Sums of pages and traces are
 // handed over as they come, traces as by [Reader.Scan] with EachPage; rolled or trace gets
 // each of them once. A page view in several partitions is in each of them by itself.
 func (r *Reader) Select(ctx context.Context, q Query, want Wanted, trace func(Record) error, rolled func(Rolled) error) (ScanStats, error) {
 	if q.Page != "" {
-		if why := checkPage(q.Page); why != "" {
+		if why := record.CheckPage(q.Page); why != "" {
 			return ScanStats{}, fmt.Errorf("select: %s", why)
 		}
 	}
@@ -46,10 +48,7 @@ func (r *Reader) Select(ctx context.Context, q Query, want Wanted, trace func(Re
 	q.EachPage = true
 	s := &selection{scan: &scan{r: r, q: q, f: trace, page: q.Page}, want: want, rolled: rolled}
 	err := s.run(ctx)
-	r.damaged.Add(s.stats.Damaged)
-	for _, g := range s.stats.Gaps {
-		r.missing.Add(g.Expected - g.Found)
-	}
+	r.count(&s.stats)
 	return s.stats, err
 }
 
@@ -61,25 +60,25 @@ type selection struct {
 }
 
 func (s *selection) run(ctx context.Context) error {
-	parts, unpin := s.r.shelf.plan(s.q.Since, s.q.Until, s.want.None)
+	pieces, unpin := s.r.plan(s.q.Since, s.q.Until, s.want.None)
 	defer unpin()
-	s.noteAside()
-	var ofTraces []*partition
-	for len(parts) > 0 {
+	s.noteMissing()
+	var ofTraces []part.Info
+	for len(pieces) > 0 {
 		n := 1
-		for n < len(parts) && parts[n].p == parts[0].p {
+		for n < len(pieces) && pieces[n].file != nil && pieces[n].file == pieces[0].file {
 			n++
 		}
-		if p := parts[0].p; p.span != traces {
-			if err := s.readRolled(ctx, p, parts[:n]); err != nil {
+		if pieces[0].file != nil {
+			if err := s.readSums(ctx, pieces[:n]); err != nil {
 				return err
 			}
-		} else if fresh, err := s.readFresh(ctx, p); err != nil {
+		} else if summed, err := s.readHead(ctx, pieces[0].p); err != nil {
 			return err
-		} else if !fresh {
-			ofTraces = append(ofTraces, p)
+		} else if !summed {
+			ofTraces = append(ofTraces, pieces[0].p)
 		}
-		parts = parts[n:]
+		pieces = pieces[n:]
 	}
 	return s.readAll(ctx, ofTraces)
 }
@@ -88,44 +87,22 @@ func (s *selection) run(ctx context.Context) error {
 // a sum of them is worth its while if it is asked for again.
 const fewTraces = 100
 
-// plan pins what a query reads.
-func (s *shelf) plan(since, until time.Time, noRollups bool) (parts []part, unpin func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sums := s.sums
-	if noRollups {
-		sums = nil
-	}
-	parts = plan(s.parts, sums, since, until)
-	var pinned []*partition
-	for _, x := range parts {
-		if !slices.Contains(pinned, x.p) {
-			x.p.pins++
-			pinned = append(pinned, x.p)
-		}
-	}
-	return parts, func() { s.unpin(pinned) }
-}
-
-// readFresh reads a partition of traces by the rollups that it has so far, and the traces
-// that came since. It returns false if there are none, or the partition is asked for in
-// part: then its traces are to be read.
-func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
-	if s.want.None || !s.r.shelf.isWithin(p, s.q.Since, s.q.Until, s.r.opts.Now()) {
+// readHead reads a partition of traces by what its pages sum up to. It returns false if that
+// is not worth while, or the partition is asked for in part: then its traces are to be read.
+func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
+	if s.want.None || p.Start.Before(s.r.remadeBefore) || !isWithin(&p, s.q.Since, s.q.Until, s.r.opts.Now()) {
 		return false, nil
 	}
 	pages := []string{s.q.Page}
-	if s.q.Page == "" || s.r.tails.get(tailKey{p, s.q.Page}) == nil {
+	if s.q.Page == "" || !s.r.head.Has(p.Partition, s.q.Page) {
 		worth := s.want.Details // which are not with the traces
 		c := &cursor{p: p}
-		s.attempt(c, func(_ *cursor, db *badger.DB) error {
-			return view(db, func(txn *badger.Txn) error {
-				pages, worth = s.freshPages(txn, worth)
-				return nil
-			})
+		err := s.attempt(ctx, c, func(_ *cursor, txn *part.Txn) error {
+			pages, worth = s.pagesOf(txn, worth)
+			return nil
 		})
-		if c.done { // it can not be read
-			return true, nil
+		if err != nil || c.done { // it can not be read
+			return true, err
 		}
 		if !worth {
 			return false, nil
@@ -135,18 +112,18 @@ func (s *selection) readFresh(ctx context.Context, p *partition) (bool, error) {
 		if !s.q.takes(page) {
 			continue
 		}
-		if err := s.readFreshPage(ctx, tailKey{p, page}); err != nil {
+		if err := s.readHeadPage(ctx, p, page); err != nil {
 			return true, err
 		}
 	}
-	s.settle(&cursor{p: p})
+	s.account(&cursor{p: p})
 	return true, nil
 }
 
-// freshPages returns the pages to read, and whether it is worth while to read them by what
+// pagesOf returns the pages to read, and whether it is worth while to read them by what
 // they sum up to.
-func (s *selection) freshPages(txn *badger.Txn, worth bool) ([]string, bool) {
-	marks := pagesOfMarks(txn)
+func (s *selection) pagesOf(txn *part.Txn, worth bool) ([]string, bool) {
+	marks := head.MarkedPages(txn)
 	if s.q.Page != "" {
 		n, err := pageTotal(txn, s.q.Page) // a damaged one is found again, where it matters
 		return []string{s.q.Page}, worth || slices.Contains(marks, s.q.Page) || err == nil && n > fewTraces
@@ -154,78 +131,59 @@ func (s *selection) freshPages(txn *badger.Txn, worth bool) ([]string, bool) {
 	if !worth && len(marks) == 0 {
 		return nil, false
 	}
-	pages := append(pagesOf(txn, kindTrace), pagesOf(txn, kindOutcome)...)
-	slices.Sort(pages)
-	return slices.Compact(pages), true
+	return pagesIn(txn), true
 }
 
-// readFreshPage hands over what there is of a page in a partition of traces: its rollups,
-// more of the traces that came since, and page views without a trace.
-func (s *selection) readFreshPage(ctx context.Context, key tailKey) error {
-	got, ok := s.recentPage(key)
-	if ok {
-		s.stats.Behind = max(s.stats.Behind, time.Since(got.at))
-	} else {
-		var err error
-		if got, err = s.readPage(ctx, key); err != nil {
-			return err
-		}
+// pagesIn returns the pages that have something in a partition, sorted.
+func pagesIn(txn *part.Txn) []string {
+	pages := append(txn.Pages(record.KindTrace), txn.Pages(record.KindOutcome)...)
+	slices.Sort(pages)
+	return slices.Compact(pages)
+}
+
+// readHeadPage hands over what there is of a page in a partition of traces: its rollups, the
+// sum of the traces that came since, and page views without a trace.
+func (s *selection) readHeadPage(ctx context.Context, p part.Info, page string) error {
+	got, err := s.r.head.Page(ctx, p.Partition, page, s.want.Details, s.want.Lag)
+	if errors.Is(err, ErrDamaged) && ctx.Err() == nil {
+		s.bad(p.Name, record.AppendPageKey(nil, record.KindRollup, page), err)
+		got, err = s.r.head.FromTraces(ctx, p.Partition, page)
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		s.unreadable(p.Name, err)
+		return nil
+	}
+	if s.want.Lag > 0 {
+		s.stats.Behind = max(s.stats.Behind, got.Behind())
+	}
+	s.stats.bad(got.Bad...)
 	found := uint64(0)
-	for _, rec := range got.records() {
+	for _, rec := range got.Records {
 		if rec.Level == rollup.Details && !s.want.Details {
 			continue
 		}
 		_, n := rec.Views()
 		found += uint64(n) // may be less than nothing for one of them, but not for all
-		if err := s.rolled(Rolled{key.page, got.stacks, rec}); err != nil {
+		if err := s.rolled(Rolled{page, got.Stacks, rec}); err != nil {
 			return err
 		}
 	}
-	s.stats.RolledUp += found - got.traces // the others are counted as what they are
-	s.stats.Traces += got.traces
-	s.stats.Bytes += got.bytes
-	if found < got.expected {
-		s.stats.Gaps = append(s.stats.Gaps, Gap{key.p.name, key.page, got.expected, found})
+	s.stats.RolledUp += found - got.Traces // the others are counted as what they are
+	s.stats.Traces += got.Traces
+	s.stats.Bytes += got.Bytes
+	if found < got.Expected {
+		s.stats.Gaps = append(s.stats.Gaps, Gap{p.Name, page, got.Expected, found})
 	}
 	return nil
 }
 
-// freshRollups reads the rollups of a page in a partition of traces.
-func (s *selection) freshRollups(txn *badger.Txn, page string, m mark) (stacks *stackTable, out []*rollup.Record, err error) {
-	if stacks, err = s.r.readStacks(txn, page); err != nil {
-		return nil, nil, err
-	}
-	keys, _ := rollupKeys(txn, page, m)
-	for _, k := range keys {
-		if k.level == byte(rollup.Details) && !s.want.Details {
-			continue
-		}
-		rec, err := s.r.readRollup(txn, k, stacks.Trie)
-		if err != nil {
-			return nil, nil, err
-		}
-		out = append(out, rec)
-	}
-	return stacks, out, nil
-}
-
 // isWithin reports whether all of p was received in [since, until), also what is still to
 // come.
-func (s *shelf) isWithin(p *partition, since, until, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return p.fault == nil && !p.blank() && (until.IsZero() || until.After(time.UnixMicro(p.Last))) &&
-		(!p.writer || until.IsZero() || until.After(now.Add(time.Minute))) && // what comes meanwhile is older
+func isWithin(p *part.Info, since, until, now time.Time) bool {
+	return p.Fault == nil && !p.Blank() && (until.IsZero() || until.After(time.UnixMicro(p.Last))) &&
+		(!p.Writing || until.IsZero() || until.After(now.Add(time.Minute))) && // what comes meanwhile is older
 		(since.IsZero() || !time.UnixMicro(p.First).Before(since))
-}
-
-// pagesOfMarks returns the pages that have rollups in a partition of traces.
-func pagesOfMarks(txn *badger.Txn) (pages []string) {
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kindMark}})
-	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
-		pages = append(pages, string(it.Item().Key()[1:]))
-	}
-	return pages
 }

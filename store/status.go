@@ -1,11 +1,14 @@
 package store
 
 import (
+	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/sums"
 )
 
 // PartitionState says what can be done with a partition.
@@ -59,60 +62,62 @@ func (r *Reader) Status() (Status, error) {
 	}
 	defer r.leave()
 	st := Status{Damaged: r.damaged.Load(), Missing: r.missing.Load()}
-	var paths []string
-	sh := r.shelf
-	sh.mu.Lock()
-	for _, p := range slices.Concat(sh.parts, sh.sums) {
-		ps := p.contents.status(p.name, p.start, Closed)
-		ps.Holds = p.span.String()
+	for _, p := range r.parts.All() {
+		ps := statusOf(p.Name, p.Start, &p.Contents, Closed, p.Path())
 		switch {
-		case p.fault != nil:
-			ps.State, ps.Reason = Faulty, p.fault.Error()
-		case p.writer:
+		case p.Fault != nil:
+			ps.State, ps.Reason = Faulty, p.Fault.Error()
+		case p.Writing:
 			ps.State = Writing
 		}
 		st.Partitions = append(st.Partitions, ps)
-		paths = append(paths, p.path)
 	}
-	for i := range sh.aside {
-		a := &sh.aside[i]
-		ps := a.contents.status(a.name, a.start, Quarantine)
-		ps.Reason, ps.Holds = a.reason, a.span.String()
+	for _, f := range r.sums.Files() {
+		st.Partitions = append(st.Partitions, r.statusOfSums(f.Name(), kindOf(f.Span()), f.Start(), f.Sums(), Closed, ""))
+	}
+	for _, f := range r.sums.Faulty() {
+		st.Partitions = append(st.Partitions, r.statusOfSums(f.Name, kindOf(f.Span), f.Start, nil, Faulty, f.Err.Error()))
+	}
+	for _, a := range r.parts.Asides() {
+		ps := statusOf(a.Name, a.Start, &a.Contents, Quarantine, a.Path)
+		ps.Reason = a.Reason
 		st.Partitions = append(st.Partitions, ps)
-		paths = append(paths, a.path)
 	}
-	sh.mu.Unlock()
-	for i, path := range paths {
-		p := &st.Partitions[i]
-		p.Bytes = treeBytes(path)
+	for _, a := range r.sums.Aside() {
+		st.Partitions = append(st.Partitions, r.statusOfSums(a.Name, kindOf(a.Span), a.Start, a.Sums, Quarantine, a.Reason))
+	}
+	for _, p := range st.Partitions {
 		st.Bytes += p.Bytes
 		st.Lost += p.LostTraces
 	}
 	return st, nil
 }
 
-func (c *contents) status(name string, start time.Time, state PartitionState) PartitionStatus {
-	s := PartitionStatus{Name: name, Start: start, State: state, Traces: c.Traces, Commits: c.Commits,
-		LostTraces: c.LostTraces, LostCommits: c.LostCommits}
-	if !c.blank() {
+func statusOf(name string, start time.Time, c *part.Contents, state PartitionState, path string) PartitionStatus {
+	s := PartitionStatus{Name: name, Holds: traces.String(), Start: start, State: state, Traces: c.Traces, Commits: c.Commits,
+		LostTraces: c.LostTraces, LostCommits: c.LostCommits, Bytes: disk.TreeBytes(path)}
+	if !c.Blank() {
 		s.First, s.Last = time.UnixMicro(c.First).UTC(), time.UnixMicro(c.Last).UTC()
 	}
 	return s
 }
 
-// treeBytes returns what a directory occupies. Files that vanish meanwhile do not count.
-func treeBytes(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
+func (r *Reader) statusOfSums(name string, k kind, start time.Time, list []sums.Sum, state PartitionState, reason string) PartitionStatus {
+	s := PartitionStatus{Name: name, Holds: k.String(), Start: start, State: state, Reason: reason, Commits: uint64(len(list)), Bytes: disk.TreeBytes(r.path(name))}
+	for i, x := range list {
+		first, last := time.UnixMicro(x.First).UTC(), time.UnixMicro(x.Last).UTC()
+		if i == 0 || first.Before(s.First) {
+			s.First = first
 		}
-		if fi, err := e.Info(); err == nil {
-			n += diskBytes(fi)
+		if i == 0 || last.After(s.Last) {
+			s.Last = last
 		}
-		return nil
-	})
-	return n
+		s.Traces += x.Traces
+	}
+	return s
 }
+
+func (r *Reader) path(name string) string { return filepath.Join(r.dir, name) }
 
 // Counters are totals since the store was opened, and the length of the queue now.
 type Counters struct {
@@ -129,8 +134,27 @@ func (s *Store) Counters() Counters {
 	s.qmu.Lock()
 	defer s.qmu.Unlock()
 	return Counters{
-		RolledUp: s.rolledUp.Load(), Unrolled: s.fresh.unrolled(), RollCPU: time.Duration(s.rollCPU.Load()),
+		RolledUp: s.rolledUp.Load(), Unrolled: s.pending.Waiting(), RollCPU: time.Duration(s.rollCPU.Load()),
 		Stored: s.stored.Load(), Duplicates: s.duplicates.Load(), Refused: s.refused.Load(), Commits: s.commits.Load(),
 		QueuedTraces: s.queuedTraces, QueuedBytes: s.queuedBytes,
 	}
+}
+
+// Space says how much room there is for a data directory.
+type Space struct {
+	Free     int64 // bytes of the filesystem that are left to this user
+	Needed   int64 // bytes that must be free for traces to be accepted, 0 if that is not checked
+	Ballast  int64 // bytes of the ballast that are there
+	Refusing bool  // traces are refused for want of space
+}
+
+// Space returns how much room there is, as it was up to a second ago.
+func (s *Store) Space() Space {
+	x := Space{Ballast: disk.BallastBytes(s.dir), Needed: max(0, s.space.Writing())}
+	x.Free, _ = s.space.Free(time.Second) // 0 where it is not known
+	x.Refusing = errors.Is(s.space.Admit(time.Second), ErrNoSpace)
+	if !s.space.Checked() {
+		x.Needed = 0
+	}
+	return x
 }

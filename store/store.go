@@ -5,35 +5,45 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/store/head"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/store/sums"
 )
 
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("store is closed")
 
+// InUseError says who has a data directory open.
+type InUseError = disk.InUseError
+
 // Reader answers questions about a data directory.
 type Reader struct {
 	dir    string
 	opts   Options
-	lock   *dirLock
-	space  *space
-	shelf  *shelf
-	codec  *Codec
-	pack   *packer
-	writer *writer // nil unless it belongs to a Store
+	lock   *disk.Lock
+	space  *disk.Space
+	codec  *record.Codec
+	packer *record.Packer
+	cache  *sums.Cache
+	parts  *part.Shelf
+	sums   *sums.Shelf
+	head   *head.Head
 
-	samples sampler // what a Store makes dictionaries of
-	tails   tails   // of the partition that is written to
-	records *recordCache
+	// remadeBefore is up to when partitions have rollups that an older format wrote. They are
+	// made anew from the traces.
+	remadeBefore time.Time
 
+	failed  func(error)   // is told that it is not known what is on disk
 	damaged atomic.Uint64 // values found damaged by scans
 	missing atomic.Uint64 // traces found missing by scans
 
-	life   sync.RWMutex // held shared while reading, for Close to wait
-	closed bool
+	life *readers
 }
 
 // Store is a data directory open for writing. Exactly one process can have it.
@@ -43,7 +53,6 @@ type Store struct {
 	queue chan *request
 	ctl   chan func()
 	done  chan struct{} // closed when the committer has ended
-
 	ended chan struct{} // closed when the first Close returns
 
 	qmu          sync.Mutex // guards the fields below
@@ -54,9 +63,12 @@ type Store struct {
 	counters
 	failure atomic.Pointer[error]
 
-	fresh    fresh
-	roller   roller
+	samples  record.Sampler // what dictionaries are made of
+	pending  head.Pending   // what is to be rolled up
 	outcomes outcomes
+	writing  writing // of the committer
+	rolling  rolling
+	watch    *watch
 }
 
 // counters are since Open.
@@ -86,68 +98,86 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, errors.Join(err, r.release())
 	}
 	s := &Store{
-		Reader: r,
-		queue:  make(chan *request, o.QueueTraces),
-		ctl:    make(chan func()),
-		done:   make(chan struct{}),
-		ended:  make(chan struct{}),
+		Reader:  r,
+		queue:   make(chan *request, o.QueueTraces),
+		ctl:     make(chan func()),
+		done:    make(chan struct{}),
+		ended:   make(chan struct{}),
+		rolling: newRolling(),
+		watch:   newWatch(o),
 	}
-	s.roller.stint = rollFor
-	r.writer = newWriter(r, &s.fresh)
+	r.failed = s.fail
+	go s.watch.run()
 	go s.run()
 	return s, nil
 }
 
-func newReader(dir string, o Options) (*Reader, error) {
-	lock, err := openLock(dir, o.Program)
-	if err != nil {
+func newReader(dir string, o Options) (r *Reader, err error) {
+	r = &Reader{dir: dir, opts: o, failed: func(error) {}, life: newReaders()}
+	if r.lock, err = disk.OpenLock(dir, o.Program); err != nil {
 		return nil, err
 	}
-	codec, err := NewCodec(o.MaxPayload)
-	if err != nil {
-		return nil, errors.Join(err, lock.release())
+	r.space = disk.NewSpace(dir, disk.SpaceOptions{MinFree: o.MinFree, Ballast: o.Ballast, MaxDisk: o.MaxDisk, Log: o.Logger})
+	if r.codec, err = record.NewCodec(o.MaxPayload); err == nil {
+		r.packer, err = record.NewPacker()
 	}
-	pack, err := newPacker()
-	if err != nil {
-		codec.Close()
-		return nil, errors.Join(err, lock.release())
+	if err == nil {
+		r.cache, err = sums.NewCache()
 	}
-	records, err := newRecordCache()
 	if err != nil {
-		codec.Close()
-		pack.close()
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, r.release())
 	}
-	sh := newShelf(dir, o)
-	return &Reader{dir: dir, opts: o, lock: lock, codec: codec, pack: pack, shelf: sh, space: sh.space, records: records}, nil
+	return r, nil
 }
 
 // release undoes newReader.
 func (r *Reader) release() error {
-	r.codec.Close()
-	r.pack.close()
-	r.records.of.Close()
-	return r.lock.release()
+	if r.codec != nil {
+		r.codec.Close()
+	}
+	if r.packer != nil {
+		r.packer.Close()
+	}
+	if r.cache != nil {
+		r.cache.Close()
+	}
+	return r.lock.Release()
+}
+
+// load lists what there is. It returns the partitions that are to be recovered.
+func (r *Reader) load(readOnly bool) (dirty []*part.Partition, err error) {
+	r.parts, dirty, err = part.Open(r.dir, part.Options{Width: r.opts.Partition, MemTableSize: r.opts.MemTableSize, MaxOpen: r.opts.OpenPartitions,
+		Space: r.space, Log: r.opts.Logger, Failed: func(err error) { r.failed(err) }})
+	if err != nil {
+		return nil, err
+	}
+	if r.sums, err = sums.Load(r.dir, sums.Options{Cache: r.cache, ReadOnly: readOnly}); err != nil {
+		return nil, err
+	}
+	r.head = head.New(head.Options{Shelf: r.parts, Codec: r.codec, Packer: r.packer, Limits: r.opts.Rollups, Log: r.opts.Logger})
+	return dirty, nil
 }
 
 func (r *Reader) openExclusive() error {
-	if err := r.lock.exclusive("write", lockWait); err != nil {
+	if err := r.lock.Exclusive("write", disk.LockWait); err != nil {
 		return err
 	}
-	if err := ensureFormat(r.dir, r.opts.Logger); err != nil {
+	if err := part.RemoveTrash(r.dir); err != nil {
 		return err
 	}
-	dirty, trash, err := r.shelf.load()
+	f, err := ensureFormat(r.dir)
 	if err != nil {
 		return err
 	}
-	for _, path := range trash {
-		if err := os.RemoveAll(path); err != nil {
-			return fmt.Errorf("finish deleting a partition: %w", err)
-		}
+	dirty, err := r.load(false)
+	if err != nil {
+		return err
 	}
-	r.shelf.recover(dirty)
-	r.space.settle()
+	r.parts.Recover(dirty)
+	if err := r.upgrade(f); err != nil {
+		return err
+	}
+	r.space.PutBallast()
 	return nil
 }
 
@@ -178,81 +208,71 @@ func OpenReader(dir string, o Options) (*Reader, error) {
 // there is something to recover.
 func (r *Reader) openShared() error {
 	hopeless := make(map[string]error) // partitions that cannot be recovered now
-	for deadline := time.Now().Add(lockWait); ; {
-		if err := r.lock.shared(lockWait); err != nil {
+	for deadline := time.Now().Add(disk.LockWait); ; {
+		if err := r.lock.Shared(disk.LockWait); err != nil {
 			return err
 		}
-		r.shelf = newShelf(r.dir, r.opts)
-		dirty, _, err := r.shelf.load()
+		f, err := readFormat(r.dir)
 		if err != nil {
 			return err
 		}
-		pending := false
+		dirty, err := r.load(true)
+		if err != nil {
+			return err
+		}
+		pending := f.Format < FormatVersion
 		for _, p := range dirty {
-			p.fault = hopeless[p.name]
-			pending = pending || p.fault == nil
+			fault := hopeless[p.Name]
+			r.parts.SetFault(p, fault)
+			pending = pending || fault == nil
 		}
 		if !pending {
+			r.remadeBefore = f.Upgraded
 			return nil
 		}
-		if err := r.lock.exclusive("recover", 0); err != nil {
+		if err := r.lock.Exclusive("recover", 0); err != nil {
 			if _, ok := errors.AsType[*InUseError](err); !ok || time.Now().After(deadline) {
 				return fmt.Errorf("recover after a crash: %w", err)
 			}
 			continue // another reader may be about to do it, or have done it
 		}
 		// Someone else may have recovered it between the two locks.
-		r.shelf = newShelf(r.dir, r.opts)
-		if dirty, _, err = r.shelf.load(); err != nil {
+		if f, err = readFormat(r.dir); err != nil {
 			return err
 		}
-		r.shelf.recover(dirty)
-		for _, p := range dirty {
-			if p.fault != nil {
-				hopeless[p.name] = p.fault
-			}
+		if dirty, err = r.load(false); err != nil {
+			return err
+		}
+		r.parts.Recover(dirty)
+		hopeless = r.parts.Faults()
+		if err := r.upgrade(f); err != nil {
+			return err
 		}
 	}
 }
 
 // Close waits for running scans and closes the data directory.
 func (r *Reader) Close() error {
-	if !r.shut() {
+	if !r.life.end(context.Background()) {
 		return nil
 	}
-	r.shelf.closeAll()
+	r.parts.CloseReaders()
 	return r.release()
-}
-
-// shut waits for running scans and refuses new ones. It returns false if that was
-// done before.
-func (r *Reader) shut() bool {
-	r.life.Lock()
-	defer r.life.Unlock()
-	was := r.closed
-	r.closed = true
-	return !was
 }
 
 // Now returns the time by the clock of the store.
 func (r *Reader) Now() time.Time { return r.opts.Now() }
 
-// enter keeps the directory open until leave is called.
-func (r *Reader) enter() error {
-	r.life.RLock()
-	if r.closed {
-		r.life.RUnlock()
-		return ErrClosed
-	}
-	return nil
-}
-
-func (r *Reader) leave() { r.life.RUnlock() }
+// closeWait is how long Close waits for what is running.
+const closeWait = time.Minute
 
 // Close commits what is queued, waits for running scans, and closes the data
-// directory cleanly, so that it opens fast and without recovery next time.
+// directory cleanly, so that it opens fast and without recovery next time. What does not end
+// within a minute is left as it is: then the next start recovers the newest partitions.
 func (s *Store) Close() error {
-	if err := s.storeOutcomes(context.Background(), 0); err != nil && !errors.Is(err, ErrClosed) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	if err := s.storeOutcomes(ctx, 0); err != nil && !errors.Is(err, ErrClosed) {
 		s.opts.Logger.Warn("page views without a trace are forgotten", logErr, err)
 	}
 	s.qmu.Lock()
@@ -265,40 +285,31 @@ func (s *Store) Close() error {
 	close(s.queue) // Append sends under qmu, and never after closing is set
 	s.qmu.Unlock()
 	defer close(s.ended)
-	<-s.done
-	s.shut()
-	if err := s.closable(); err != nil {
+	defer s.watch.stop()
+	err := s.quiesce(ctx)
+	if err == nil {
+		err = s.parts.CloseWriters(ctx, s.Err() == nil)
+	}
+	if err != nil {
 		// Badger would write, and end the process. What is committed is in its logs.
 		s.opts.Logger.Error("the newest partition is not closed; the next start recovers it", logErr, err)
 		return fmt.Errorf("leave the newest partition to be recovered: %w", err) // and locked, until the process ends
 	}
-	err := s.writer.seal(s.Err() == nil, false)
-	s.shelf.closeAll()
-	return errors.Join(err, s.release())
+	s.parts.CloseReaders()
+	return s.release()
 }
 
-// closable reports what keeps the partition that is written to from being closed: no
-// space, or a disk that does not take anything.
-func (s *Store) closable() error {
-	w := s.writer
-	if w.db == nil {
-		return nil
+// quiesce waits until the committer and all who read have ended.
+func (s *Store) quiesce(ctx context.Context) error {
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the last commit: %w", context.Cause(ctx))
 	}
-	need, err := recoveryNeeds(w.p.path)
-	if err != nil {
-		return err
+	if !s.life.end(ctx) {
+		return fmt.Errorf("wait for what is being read: %w", context.Cause(ctx))
 	}
-	if err := s.space.make(need + compactionOf(levelsOf(w.db))); err != nil {
-		return err
-	}
-	if s.Err() == nil {
-		return nil
-	}
-	probe := filepath.Join(w.p.path, "PROBE")
-	if err := writeFileSynced(probe, []byte("1")); err != nil {
-		return err
-	}
-	return os.Remove(probe)
+	return nil
 }
 
 // Err returns why the store has stopped accepting traces, or nil. A commit that
@@ -316,78 +327,4 @@ func (s *Store) fail(err error) {
 	if s.failure.CompareAndSwap(nil, &err) {
 		s.opts.Logger.Error("store has stopped accepting traces", logErr, err)
 	}
-}
-
-// Maintain seals the newest partition if its time is over, and deletes what
-// retention no longer keeps. Commits do that as well; call Maintain every minute
-// or so, for the times when nothing is received.
-func (s *Store) Maintain(ctx context.Context) error {
-	result := make(chan error, 1)
-	select {
-	case s.ctl <- func() { result <- s.maintain(s.opts.Now()) }:
-		return <-result
-	case <-s.done:
-		return ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// maintain runs in the committer.
-func (s *Store) maintain(now time.Time) error {
-	w := s.writer
-	s.watchSpace(now)
-	s.shelf.recover(s.shelf.waiting())
-	s.space.settle()
-	if w.p != nil && w.over(now) && s.checkSpace() == nil {
-		if err := w.seal(s.Err() == nil, true); err != nil {
-			s.fail(err)
-			return err
-		}
-	}
-	if w.p == nil {
-		s.sealIdle(now)
-	}
-	s.applyRetention(now)
-	return nil
-}
-
-// sealIdle seals the newest partition if its time was over when the store was opened.
-func (s *Store) sealIdle(now time.Time) {
-	p := s.shelf.newest()
-	if p == nil || p.Sealed || p.fault != nil || writeTarget(now, p.start, false, s.opts.Partition).Equal(p.start) {
-		return
-	}
-	if err := s.shelf.markSealed(p); err != nil {
-		s.opts.Logger.Warn("seal partition", logPartition, p.name, logErr, err)
-	}
-}
-
-// markSealed notes that p, which is closed, is never written to again.
-func (s *shelf) markSealed(p *partition) error {
-	c := p.contents
-	c.Sealed = true
-	c, err := writeClean(p.path, c)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p.contents = c
-	return nil
-}
-
-// create adds a new, empty partition to the shelf. Its name must be greater than
-// those of all others. A directory that is there is what an earlier attempt has made
-// before something else failed.
-func (s *shelf) create(start time.Time) (*partition, error) {
-	p := &partition{name: partitionName(start), start: start}
-	p.path = filepath.Join(s.dir, p.name)
-	if err := makeDir(p.path); err != nil {
-		return nil, fmt.Errorf("create partition: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parts = append(s.parts, p)
-	return p, nil
 }

@@ -3,8 +3,9 @@ package store
 import (
 	"fmt"
 	"hash/fnv"
-	"io"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/sums"
 )
 
 // Version returns a text that changes whenever what is stored of [since, until) changes, or
@@ -12,55 +13,44 @@ import (
 // until its traces expire.
 func (r *Reader) Version(since, until time.Time) string {
 	h := fnv.New128a()
-	r.shelf.describe(h, since, until)
-	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
-// describe writes all that is known of what was received in [since, until).
-func (s *shelf) describe(w io.Writer, since, until time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.parts {
-		if !p.concerns(since, until) {
-			continue
-		}
-		fmt.Fprintln(w, p.name, p.Traces, p.Entries, p.LastCommit, p.LostTraces, p.fault)
-		if p.writer && p.db != nil { // page views without traces are no commits of theirs
-			fmt.Fprintln(w, p.db.MaxVersion())
+	for _, p := range r.parts.All() {
+		if p.Concerns(since, until) {
+			fmt.Fprintln(h, p.Name, p.Traces, p.Entries, p.LastCommit, p.LostTraces, p.Fault)
 		}
 	}
-	for _, p := range s.sums {
-		for _, r := range p.Rolled {
-			if r.overlaps(since, until) {
-				fmt.Fprintln(w, p.name, r.Start, r.Traces, r.Missing, p.fault)
+	for _, f := range r.sums.Files() {
+		for _, x := range f.Sums() {
+			if x.Overlaps(since, until) {
+				fmt.Fprintln(h, f.Name(), x.Start, x.Traces, x.Missing)
 			}
 		}
 	}
-	for _, a := range s.aside {
-		fmt.Fprintln(w, a.name)
+	for _, a := range r.parts.Asides() {
+		fmt.Fprintln(h, a.Name)
 	}
+	for _, a := range r.sums.Aside() {
+		fmt.Fprintln(h, a.Name)
+	}
+	for _, f := range r.sums.Faulty() {
+		fmt.Fprintln(h, f.Name, f.Err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // HasTraces reports whether the traces of all that was received in [since, until) are
 // there, and not only what they sum up to. Zero times are open ends.
-func (r *Reader) HasTraces(since, until time.Time) bool {
-	return r.shelf.canTell(since, until, false)
-}
+func (r *Reader) HasTraces(since, until time.Time) bool { return r.canTell(since, until, false) }
 
 // HasHours reports whether what was received in [since, until) can be told apart by the
 // hour: its traces are there, or what they sum up to by the hour. Zero times are open ends.
-func (r *Reader) HasHours(since, until time.Time) bool {
-	return r.shelf.canTell(since, until, true)
-}
+func (r *Reader) HasHours(since, until time.Time) bool { return r.canTell(since, until, true) }
 
-// canTell reports whether the traces, or, if they will do, rollups of hours are there of all
+// canTell reports whether the traces, or, if they will do, sums of hours are there of all
 // that was received in [since, until).
-func (s *shelf) canTell(since, until time.Time, hoursWillDo bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
 	there := map[uint32]bool{}
-	for _, p := range s.parts {
-		there[minutes(p.start)] = p.fault == nil
+	for _, p := range r.parts.All() {
+		there[minutes(p.Start)] = p.Fault == nil
 	}
 	all := true
 	look := func(start uint32) {
@@ -68,13 +58,14 @@ func (s *shelf) canTell(since, until time.Time, hoursWillDo bool) bool {
 		asked := (until.IsZero() || from.Before(until)) && from.Add(time.Hour).After(since)
 		all = all && (there[start] || !asked)
 	}
-	eachRolled(s.sums, hours, func(_ *partition, x rolled) {
+	files := r.sums.Files()
+	eachSum(files, sums.Hours, func(_ *sums.File, x sums.Sum) {
 		if hoursWillDo {
 			there[x.Start] = true
 		}
 		look(x.Start)
 	})
-	eachRolled(s.sums, days, func(_ *partition, x rolled) {
+	eachSum(files, sums.Days, func(_ *sums.File, x sums.Sum) {
 		for _, start := range x.Sources {
 			look(start)
 		}

@@ -3,125 +3,94 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
-var errNotExist = fs.ErrNotExist
+// writing is what the committer knows of the partition that it writes to.
+type writing struct {
+	catalog      map[string]record.Count // what the catalogue holds, as far as it was used
+	buf          []byte                  // keys and values of one transaction
+	dictionaries map[uint32]bool         // that the partition has, by id
+	watched      time.Time               // when space was last looked after
+}
+
+// maxCatalog bounds the memory of writing.catalog. Beyond it, entries are read again.
+const maxCatalog = 1 << 16
+
+// turn begins a partition: with the dictionaries in use, or after a start with those that it
+// or the one before has.
+func (x *writing) turn(s *Store, w *part.Writer) {
+	x.catalog = make(map[string]record.Count)
+	x.dictionaries = make(map[uint32]bool)
+	first := s.samples.Turn()
+	stored := s.storedDictionaries(w.Partition())
+	for _, d := range stored {
+		x.dictionaries[d.ID] = true
+	}
+	if !first {
+		return
+	}
+	if len(stored) == 0 && w.Before() != nil {
+		stored = s.storedDictionaries(w.Before())
+	}
+	s.samples.Restore(stored)
+}
 
 // write puts a group into one transaction and returns when it is durable. After an
 // error it is not known whether it is.
-func (w *writer) write(group []*request, now time.Time) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("write to partition %s: badger panicked: %v", w.p.name, r)
-		}
-	}()
-	known, done := w.knownBefore()
-	defer done()
-	txn := w.db.NewTransaction(true)
-	defer txn.Discard()
-	isKnown := func(idKey []byte) bool { return w.has(txn, idKey) || known(idKey) }
-	b := batch{txn: txn, known: isKnown, catalog: w.catalog, buf: w.buf[:0], now: now, touched: make(map[string]bool), pages: make(map[string]bool)}
-	for _, q := range group {
-		for i := range q.recs {
-			stored, err := b.add(&q.recs[i])
-			if err != nil {
-				return fmt.Errorf("write to partition %s: %w", w.p.name, err)
-			}
-			if stored {
-				q.result.Stored++
-			} else {
-				q.result.Duplicates++
+func (s *Store) write(w *part.Writer, group []*request, now time.Time) (err error) {
+	if err := s.putDictionaries(w, group); err != nil {
+		return err
+	}
+	b := batch{catalog: s.writing.catalog, buf: s.writing.buf[:0], now: now, touched: make(map[string]bool), pages: make(map[string]bool)}
+	coming := 0
+	err = w.Commit(func(in *part.Batch) (bool, error) {
+		b.in = in
+		for _, q := range group {
+			for i := range q.recs {
+				stored, err := b.add(&q.recs[i])
+				if err != nil {
+					return false, err
+				}
+				if stored {
+					q.result.Stored++
+				} else {
+					q.result.Duplicates++
+				}
 			}
 		}
+		if in.Count.Traces == 0 {
+			return false, nil // all there already, and durable
+		}
+		in.Count.Received = now.UnixMicro()
+		coming = int(in.Count.Entries)
+		s.pending.Coming(coming)
+		return true, b.putCatalog()
+	})
+	if err != nil {
+		s.pending.Rolled(coming)
+		return err
 	}
-	if b.count.traces == 0 {
-		return nil // all there already, and durable
+	s.writing.buf = b.buf
+	if len(s.writing.catalog) > maxCatalog {
+		clear(s.writing.catalog)
 	}
-	if err := w.putDictionaries(group); err != nil {
-		return fmt.Errorf("write to partition %s: %w", w.p.name, err)
-	}
-	if err := w.finish(&b); err != nil {
-		return fmt.Errorf("commit to partition %s: %w", w.p.name, err)
+	if coming > 0 {
+		s.pending.Note(b.pages, int(b.in.Count.Traces), now)
 	}
 	return nil
-}
-
-// finish commits a batch and counts it in.
-func (w *writer) finish(b *batch) error {
-	number := w.next
-	b.count.received = b.now.UnixMicro()
-	if err := b.putCatalog(); err != nil {
-		return err
-	}
-	key := appendCommitKey(nil, number)
-	if err := b.txn.Set(key, appendCommit(nil, key, b.count)); err != nil {
-		return err
-	}
-	w.fresh.coming(int(b.count.entries))
-	if err := b.txn.Commit(); err != nil {
-		w.fresh.gone(int(b.count.entries))
-		return err
-	}
-	w.next++
-	w.buf = b.buf
-	if len(w.catalog) > maxCatalog {
-		clear(w.catalog)
-	}
-	w.r.shelf.mu.Lock()
-	w.p.add(number, b.count)
-	w.r.shelf.mu.Unlock()
-	w.fresh.note(b.pages, int(b.count.traces), b.now)
-	return w.commits.append(number, key, b.count)
-}
-
-// knownBefore returns a lookup in the partition before the one that is written to.
-// If it cannot be read, its traces are taken as unknown: a repeat is then stored
-// again, which is better than refusing what is new.
-func (w *writer) knownBefore() (known func(idKey []byte) bool, done func()) {
-	unknown := func([]byte) bool { return false }
-	if w.prev == nil {
-		return unknown, func() {}
-	}
-	db, release, err := w.r.shelf.lease(w.prev)
-	if err != nil {
-		if errors.Is(err, ErrDamaged) || errors.Is(err, errGone) {
-			w.prev = nil // it will not get better
-		}
-		w.r.opts.Logger.Warn("no look for duplicates in the partition before", logErr, err)
-		return unknown, func() {}
-	}
-	txn := db.NewTransaction(false)
-	return func(idKey []byte) bool { return w.has(txn, idKey) }, func() { txn.Discard(); release() }
-}
-
-// has reports whether there is a key. One that can not be looked for, since a block is
-// damaged, is taken as unknown: the next start would meet the same block again.
-func (w *writer) has(txn *badger.Txn, key []byte) (found bool) {
-	err := guarded(func() error {
-		_, err := txn.Get(key)
-		found = err == nil
-		return err
-	})
-	if err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
-		w.r.damaged.Add(1)
-		w.r.opts.Logger.Warn("look for duplicates", logErr, err)
-	}
-	return found
 }
 
 // batch is a transaction in the making. Badger holds on to keys and values until
 // the commit, so they are carved out of one buffer that is used again after it.
 type batch struct {
-	txn     *badger.Txn
-	known   func(idKey []byte) bool // also of what this transaction has set
-	catalog map[string]count
+	in      *part.Batch
+	catalog map[string]record.Count
 	touched map[string]bool // keys of catalog to be written
 	pages   map[string]bool // with new traces
-	count   commit
 	now     time.Time
 	buf     []byte
 }
@@ -137,18 +106,18 @@ func (b *batch) carve(f func([]byte) []byte) []byte {
 // add puts a trace into the transaction, unless it is stored already, in this
 // transaction or before. It reports which.
 func (b *batch) add(r *prepared) (stored bool, err error) {
-	idKey := b.carve(func(d []byte) []byte { return appendIDKey(d, r.id) })
-	if b.known(idKey) {
+	idKey := b.carve(func(d []byte) []byte { return record.AppendIDKey(d, r.id) })
+	if b.in.Known(idKey) {
 		return false, nil
 	}
-	if err := b.txn.Set(idKey, nil); err != nil {
+	if err := b.in.Set(idKey, nil); err != nil {
 		return false, err
 	}
 	for i, page := range r.pages {
-		key := b.carve(func(d []byte) []byte { return AppendTraceKey(d, page, r.id) })
-		v := Value{Received: b.now, Compressed: r.compressed, Others: without(r.pages, i)}
-		value := b.carve(func(d []byte) []byte { return PackValue(d, key, v) })
-		if err := b.txn.Set(key, value); err != nil {
+		key := b.carve(func(d []byte) []byte { return record.AppendTraceKey(d, page, r.id) })
+		v := record.Value{Received: b.now, Compressed: r.compressed, Others: without(r.pages, i)}
+		value := b.carve(func(d []byte) []byte { return record.PackValue(d, key, v) })
+		if err := b.in.Set(key, value); err != nil {
 			return false, err
 		}
 		b.pages[page] = true
@@ -156,8 +125,8 @@ func (b *batch) add(r *prepared) (stored bool, err error) {
 			return false, err
 		}
 	}
-	b.count.traces++
-	b.count.entries += uint32(len(r.pages))
+	b.in.Count.Traces++
+	b.in.Count.Entries += uint32(len(r.pages))
 	return true, nil
 }
 
@@ -191,27 +160,33 @@ tags:
 }
 
 func (b *batch) countOne(page string, t Tag) error {
-	key := b.carve(func(d []byte) []byte { return appendCatalogKey(d, page, t) })
+	key := b.carve(func(d []byte) []byte { return record.AppendCatalogKey(d, page, t) })
 	c, ok := b.catalog[string(key)]
 	if !ok {
 		var err error
-		c, err = readCount(b.txn, key)
-		if errors.Is(err, ErrDamaged) {
-			c, err = count{}, nil // start over; scans will notice that it does not add up
-		}
-		if err != nil {
+		if c, err = b.stored(key); err != nil {
 			return err
 		}
 	}
 	now := b.now.UnixMicro()
-	if c.traces == 0 {
-		c.first, c.last = now, now
+	if c.Traces == 0 {
+		c.First, c.Last = now, now
 	}
-	c.traces++
-	c.first, c.last = min(c.first, now), max(c.last, now)
+	c.Traces++
+	c.First, c.Last = min(c.First, now), max(c.Last, now)
 	b.catalog[string(key)] = c
 	b.touched[string(key)] = true
 	return nil
+}
+
+// stored returns the count under key. One that is damaged starts over; scans will notice
+// that it does not add up.
+func (b *batch) stored(key []byte) (record.Count, error) {
+	c, err := b.in.Txn().Count(key)
+	if errors.Is(err, ErrDamaged) {
+		return record.Count{}, nil
+	}
+	return c, err
 }
 
 // putCatalog puts the changed catalogue entries into the transaction. They are few
@@ -219,9 +194,57 @@ func (b *batch) countOne(page string, t Tag) error {
 func (b *batch) putCatalog() error {
 	for k := range b.touched {
 		key := []byte(k)
-		value := b.carve(func(d []byte) []byte { return appendCount(d, key, b.catalog[k]) })
-		if err := b.txn.Set(key, value); err != nil {
+		value := b.carve(func(d []byte) []byte { return record.AppendCount(d, key, b.catalog[k]) })
+		if err := b.in.Set(key, value); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// storedDictionaries returns the good dictionaries of a partition, newest first.
+func (s *Store) storedDictionaries(p *part.Partition) (stored []*record.Dictionary) {
+	ctx, cancel := newTimeout(dictionariesWait)
+	defer cancel()
+	err := s.parts.Read(ctx, p, func(txn *part.Txn) error {
+		for _, id := range txn.DictionaryIDs() {
+			if d, err := txn.Dictionary(id); err == nil {
+				stored = append(stored, d)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.opts.Logger.Warn("read dictionaries", logErr, err)
+	}
+	return stored
+}
+
+// dictionariesWait bounds how long commits wait for dictionaries that would only save space.
+const dictionariesWait = 100 * time.Millisecond
+
+// putDictionaries stores what a group was compressed with, as far as the partition
+// does not have it. Each has a transaction of its own, before that of the group:
+// nothing is stored that cannot be read, and there is room for any number of them.
+func (s *Store) putDictionaries(w *part.Writer, group []*request) error {
+	for _, q := range group {
+		for i := range q.recs {
+			d := q.recs[i].dictionary
+			if d.ID == 0 || s.writing.dictionaries[d.ID] {
+				continue
+			}
+			if _, err := s.codec.Learn(d); err != nil {
+				return err
+			}
+			var pairs []record.Pair
+			for n := range byte(record.DictionaryCopies) {
+				key := record.AppendDictionaryKey(nil, d.ID, n)
+				pairs = append(pairs, record.Pair{Key: key, Value: d.Stored(key)})
+			}
+			if err := w.Put(pairs); err != nil {
+				return fmt.Errorf("store a dictionary: %w", err)
+			}
+			s.writing.dictionaries[d.ID] = true
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func (m *model) question(r *rand.Rand) question {
 		return q
 	}
 	at := func() time.Time {
-		t := m.now().Add(-time.Duration(r.Int64N(int64(time.Hour) * []int64{1, 4, 60}[r.IntN(3)])))
+		t := m.clock.Now().Add(-time.Duration(r.Int64N(int64(time.Hour) * []int64{1, 4, 60}[r.IntN(3)])))
 		return t.Truncate([]time.Duration{time.Microsecond, time.Minute, time.Hour, 24 * time.Hour}[r.IntN(4)])
 	}
 	if r.IntN(2) == 0 {
@@ -64,8 +64,10 @@ func (m *model) exactly(ctx context.Context, r *store.Reader, q question) error 
 		return fmt.Errorf("select %v: %w", q, err)
 	}
 	want, traces := m.want(q)
-	switch {
-	case q.Lag > 0 && got.stats.Behind > 0, len(got.stats.Widened) > 0:
+	if len(got.stats.Widened) > 0 && !q.Since.Before(m.horizon()) {
+		return fmt.Errorf("select %v took whole what it had the traces to cut: %+v", q, got.stats)
+	}
+	if q.Lag > 0 && got.stats.Behind > 0 || len(got.stats.Widened) > 0 {
 		lower := sums{}
 		if q.Lag > 0 {
 			lower = m.ackedAt(asked.Add(-q.Lag))

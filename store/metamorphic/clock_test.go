@@ -6,14 +6,25 @@ import (
 )
 
 // clock is the clock of a store. It stands still until it is moved.
-type clock struct{ micro atomic.Int64 }
+type clock struct {
+	micro  atomic.Int64
+	latest atomic.Int64 // the most that it showed
+}
 
 func newClock(at time.Time) *clock {
 	c := &clock{}
 	c.micro.Store(at.UnixMicro())
+	c.latest.Store(at.UnixMicro())
 	return c
 }
 
 func (c *clock) Now() time.Time { return time.UnixMicro(c.micro.Load()).UTC() }
 
-func (c *clock) move(d time.Duration) { c.micro.Add(d.Microseconds()) }
+// highest returns the latest time that the clock ever showed.
+func (c *clock) highest() time.Time { return time.UnixMicro(c.latest.Load()).UTC() }
+
+func (c *clock) move(d time.Duration) {
+	now := c.micro.Add(d.Microseconds())
+	for was := c.latest.Load(); now > was && !c.latest.CompareAndSwap(was, now); was = c.latest.Load() {
+	}
+}

@@ -22,7 +22,7 @@ func defaultFor() time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("METAMORPHIC_FOR")); err == nil {
 		return d
 	}
-	return 8 * time.Second
+	return 6 * time.Second
 }
 
 func seedOfEnv() uint64 {

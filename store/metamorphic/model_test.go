@@ -58,7 +58,7 @@ type span struct{ least, most int64 }
 
 // model knows what a store has to answer.
 type model struct {
-	now       func() time.Time
+	clock     *clock
 	retention time.Duration
 	width     time.Duration // of a partition
 
@@ -70,11 +70,10 @@ type model struct {
 	acked     []moment
 	begun     sums
 	outcomes  map[outcome]span
-	kept      time.Time // what was received from then on is there
 }
 
-func newModel(o store.Options) *model {
-	m := &model{now: o.Now, retention: o.Retention, width: o.Partition, instances: map[place]*instance{}, of: map[store.ID][]*instance{},
+func newModel(o store.Options, c *clock) *model {
+	m := &model{clock: c, retention: o.Retention, width: o.Partition, instances: map[place]*instance{}, of: map[store.ID][]*instance{},
 		known: map[store.ID]bool{}, begun: sums{}, outcomes: map[outcome]span{}}
 	m.acked = []moment{{sums: sums{}}}
 	return m
@@ -84,7 +83,7 @@ func newModel(o store.Options) *model {
 func (m *model) begin(traces []*trace) *call {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &call{traces: traces, before: m.now()}
+	c := &call{traces: traces, before: m.clock.Now()}
 	m.calls = append(m.calls, c)
 	for _, t := range traces {
 		m.begun.add(t)
@@ -96,7 +95,7 @@ func (m *model) begin(traces []*trace) *call {
 func (m *model) ack(c *call, res store.AppendResult) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c.acked, c.stored, c.after = true, res.Stored, m.now()
+	c.acked, c.stored, c.after = true, res.Stored, m.clock.Now()
 	now := maps.Clone(m.acked[len(m.acked)-1].sums)
 	for _, t := range c.traces {
 		if !m.known[t.ID] {
@@ -158,16 +157,13 @@ func (m *model) forgetOutcomes() {
 	}
 }
 
-// horizon returns from when on traces are kept.
+// horizon returns from when on traces are kept. It does not go back with the clock, since
+// what was deleted stays so.
 func (m *model) horizon() time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.retention > 0 {
-		if at := m.now().Add(-m.retention); at.After(m.kept) {
-			m.kept = at
-		}
+	if m.retention == 0 {
+		return time.Time{}
 	}
-	return m.kept
+	return m.clock.highest().Add(-m.retention)
 }
 
 // learn finds out in which partition the traces of the last calls are, and checks that each
@@ -184,7 +180,7 @@ func (m *model) learn(ctx context.Context, r *store.Reader) error {
 		}
 		stored += c.stored
 		if !c.acked {
-			c.after, sure = m.now(), false
+			c.after, sure = m.clock.Now(), false
 		}
 		for _, t := range c.traces {
 			pending[t.ID] = append(pending[t.ID], c)

@@ -262,10 +262,9 @@ func (x *run) fullDisk(ctx context.Context) error {
 	if err := x.send(ctx, x.maker.batch(3)); !errors.Is(err, store.ErrNoSpace) {
 		return fmt.Errorf("append to a full disk: got %v, want %v", err, store.ErrNoSpace)
 	}
-	for what, f := range map[string]func(context.Context) error{"roll": x.s.Roll, "maintain": x.s.Maintain} {
-		err := x.watch.do(what, func() error { return f(ctx) })
-		if err != nil && !errors.Is(err, store.ErrNoSpace) {
-			return fmt.Errorf("%s on a full disk: %w", what, err)
+	for _, do := range []func(context.Context) error{x.roll, x.maintain} {
+		if err := do(ctx); err != nil && !errors.Is(err, store.ErrNoSpace) {
+			return err
 		}
 	}
 	err := x.everything(ctx)

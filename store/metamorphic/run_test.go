@@ -59,7 +59,7 @@ func newRun(seed uint64, in mode, base string) *run {
 		OpenPartitions: []int{1, 2, 8}[r.IntN(3)],
 	}
 	x.opts.Retention = []time.Duration{0, 12 * x.opts.Partition, 26 * time.Hour}[r.IntN(3)]
-	x.model = newModel(x.opts)
+	x.model = newModel(x.opts, x.clock)
 	for _, op := range operations {
 		w := op.weight
 		if op.in > in || !op.always && r.IntN(4) == 0 {
@@ -197,7 +197,6 @@ func (x *run) move(ctx context.Context, d time.Duration) error {
 	}
 	x.moved += d
 	x.clock.move(d)
-	x.model.horizon()
 	return nil
 }
 

@@ -42,18 +42,9 @@ func (w *Writer) Commit(f func(*Batch) (bool, error)) (err error) {
 	return nil
 }
 
-// Pair is a key and value to be written; a nil value deletes the key.
-type Pair struct{ Key, Value []byte }
-
-// Cost is about how many bytes the pair adds to a transaction.
-func (p Pair) Cost() int { return len(p.Key) + len(p.Value) + PerEntry }
-
-// PerEntry is what Badger adds to a key and value, generously, in bytes.
-const PerEntry = 64
-
 // Put writes pairs in one transaction without a number: what can be made again. After an
 // error that does not wrap [ErrUnknown] nothing was written.
-func (w *Writer) Put(pairs []Pair) (err error) {
+func (w *Writer) Put(pairs []record.Pair) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w in partition %s: badger panicked: %v", ErrUnknown, w.p.Name, r)

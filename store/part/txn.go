@@ -1,7 +1,10 @@
 package part
 
 import (
+	"cmp"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -108,4 +111,19 @@ func (t *Txn) Pages(kind byte) (pages []string) {
 		it.Seek(record.AfterPage(kind, page))
 	}
 	return pages
+}
+
+// DictionaryIDs returns the ids of the dictionaries of the partition, newest first.
+func (t *Txn) DictionaryIDs() []uint32 {
+	it := t.Iterate([]byte{record.KindDictionary}, 0)
+	defer it.Close()
+	version := make(map[uint32]uint64)
+	for it.Rewind(); it.Valid(); it.Next() {
+		if id, ok := record.ParseDictionaryKey(it.Key()); ok {
+			version[id] = max(version[id], it.Version())
+		}
+	}
+	return slices.SortedFunc(maps.Keys(version), func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(version[b], version[a]), cmp.Compare(a, b))
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -247,16 +249,16 @@ func (s *Shelf) closeBehind(now time.Time) {
 		}
 		p.closing = true
 		s.background.Go(func() {
-			if err := s.retire(context.Background(), p); err != nil {
+			if err := s.retire(context.Background(), p, true); err != nil {
 				s.o.Failed(err)
 			}
 		})
 	}
 }
 
-// retire closes a partition that was written to, cleanly. Where there is no room to do it,
-// it stays open until it is tried again.
-func (s *Shelf) retire(ctx context.Context, p *Partition) error {
+// retire closes a partition that was written to. If clean is false it is left for recovery to
+// look into. Where there is no room to close it, it stays open until it is tried again.
+func (s *Shelf) retire(ctx context.Context, p *Partition, clean bool) error {
 	err := s.take(ctx, p)
 	if err == nil {
 		if err = s.roomToClose(p); err != nil {
@@ -272,7 +274,7 @@ func (s *Shelf) retire(ctx context.Context, p *Partition) error {
 	}
 	err = errors.Join(p.commits.Close(), closeBadger(p.db))
 	c := s.Lookup(p).Contents
-	if err == nil {
+	if err == nil && clean {
 		c, err = writeClean(p.path, c)
 	}
 	s.give(p, func() {
@@ -298,10 +300,10 @@ func (s *Shelf) roomToClose(p *Partition) error {
 	return s.o.Space.Ensure(need + disk.CompactionOf(levelsOf(p.db)))
 }
 
-// CloseWriters closes all that is open for writing, cleanly, or reports why not: then what
-// is committed is in the logs, and the next start recovers it. It is the last that is done
-// to a shelf before [Shelf.CloseReaders].
-func (s *Shelf) CloseWriters(ctx context.Context) error {
+// CloseWriters closes all that is open for writing, or reports why not: then what is committed
+// is in the logs, and the next start recovers it. If clean is false, it does so in any case.
+// It is the last that is done to a shelf before [Shelf.CloseReaders].
+func (s *Shelf) CloseWriters(ctx context.Context, clean bool) error {
 	if err := s.Settle(ctx); err != nil {
 		return err
 	}
@@ -314,13 +316,27 @@ func (s *Shelf) CloseWriters(ctx context.Context) error {
 		if !p.writable() {
 			continue
 		}
-		if err := s.roomToClose(p); err != nil {
-			errs = errors.Join(errs, fmt.Errorf("partition %s: %w", p.Name, err))
-			continue
+		err := s.roomToClose(p)
+		if err == nil && !clean {
+			err = probe(p.path)
 		}
-		errs = errors.Join(errs, s.retire(ctx, p))
+		if err == nil {
+			err = s.retire(ctx, p, clean)
+		}
+		if err != nil {
+			errs = errors.Join(errs, fmt.Errorf("partition %s: %w", p.Name, err))
+		}
 	}
 	return errs
+}
+
+// probe reports what keeps a disk from taking anything: Badger would end the process.
+func probe(dir string) error {
+	path := filepath.Join(dir, "PROBE")
+	if err := disk.WriteFile(path, []byte("1")); err != nil {
+		return err
+	}
+	return os.Remove(path)
 }
 
 // Measure sees how much room compactions may need.
@@ -345,4 +361,17 @@ func (s *Shelf) Measure(now time.Time) {
 		}
 	}
 	s.o.Space.SetCompaction(most)
+}
+
+// SealAll notes of all partitions that can be read that they are never written to again. None
+// may be open for writing.
+func (s *Shelf) SealAll() error {
+	for _, p := range s.All() {
+		if p.Fault == nil && !p.Sealed {
+			if err := s.markSealed(p.Partition); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

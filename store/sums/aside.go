@@ -105,7 +105,7 @@ func setAside(dir, name string, reason error) (Aside, error) {
 		to = fmt.Sprintf("%s%s.%d", name, asideSuffix, n)
 	}
 	text := reason.Error()
-	err := os.WriteFile(filepath.Join(dir, to+reasonSuffix), []byte(text[:min(len(text), maxReason)]), 0o644)
+	err := os.WriteFile(filepath.Join(dir, to+reasonSuffix), []byte(text[:min(len(text), maxReason)]), 0o600)
 	if err == nil {
 		err = os.Rename(filepath.Join(dir, name), filepath.Join(dir, to))
 	}
@@ -116,4 +116,38 @@ func setAside(dir, name string, reason error) (Aside, error) {
 		return Aside{}, fmt.Errorf("set %s aside: %w", name, err)
 	}
 	return loadAside(dir, to, name), nil
+}
+
+// WriteAside makes what looks like a file called name that was set aside in dir and of which
+// only its list of times could still be read: for a copy of a directory from which such a
+// file was left out.
+func WriteAside(dir, name, reason string, sums []Sum) error {
+	of, ok := parseAside(name)
+	if !ok {
+		return fmt.Errorf("%q is not the name of a file that was set aside", name)
+	}
+	span, start, _ := ParseName(of)
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path+reasonSuffix, []byte(reason[:min(len(reason), maxReason)]), 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, appendHeader(nil, identity{span, minutes(start)}, sums), 0o600); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// ParseAsideName returns the name that a file had before it was set aside as name.
+func ParseAsideName(name string) (of string, ok bool) { return parseAside(name) }
+
+// NoteAside is [WriteAside] for the directory of s.
+func (s *Shelf) NoteAside(name, reason string, lost []Sum) error {
+	if err := WriteAside(s.dir, name, reason, lost); err != nil {
+		return fmt.Errorf("note what is lost: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, _ := parseAside(name)
+	s.addAside(loadAside(s.dir, name, of))
+	return nil
 }

@@ -89,8 +89,8 @@ func writeSamples(tb testing.TB, s *Shelf, samples []sampleHour, span Span, star
 		if err := w.Put(page, table, 1, x.records); err != nil {
 			tb.Fatal(err)
 		}
-		for _, t := range []Tag{{}, {"browser", "Chrome 156"}, {"device", "desktop-high"}, {"release", "r1"}} {
-			w.Count(page, t, Count{1, int64(start) * 60e6, int64(start) * 60e6})
+		for _, t := range []Tag{{}, {Key: "browser", Value: "Chrome 156"}, {Key: "device", Value: "desktop-high"}, {Key: "release", Value: "r1"}} {
+			w.Count(page, t, Count{Traces: 1, First: int64(start) * 60e6, Last: int64(start) * 60e6})
 		}
 	}
 	return commit(tb, w, Sum{Traces: benchPages})

@@ -3,18 +3,16 @@ package sums
 import (
 	"cmp"
 	"encoding/binary"
+
+	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // Tag is a label of traces by which they are counted. The zero Tag stands for all traces
 // of a page.
-type Tag struct{ Key, Value string }
+type Tag = record.Tag
 
-// Count says how many traces carry a tag.
-type Count struct {
-	Traces uint64
-	First  int64 // receive time of the oldest, µs since the epoch
-	Last   int64 // receive time of the newest, µs since the epoch
-}
+// Count says how many traces carry a tag, and when they were received.
+type Count = record.Count
 
 // entry is a row of a catalogue.
 type entry struct {
@@ -53,7 +51,7 @@ func eachCount(data []byte, f func(page string, t Tag, c Count)) error {
 	var e entry
 	for len(d.in) > 0 {
 		e.page = d.text(e.page)
-		e.tag = Tag{d.text(e.tag.Key), d.text(e.tag.Value)}
+		e.tag = Tag{Key: d.text(e.tag.Key), Value: d.text(e.tag.Value)}
 		e.Traces = d.uint(1<<64 - 1)
 		e.First += d.int()
 		e.Last = e.First + d.int()

@@ -2,12 +2,13 @@ package sums
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // ErrDamaged is wrapped by every error about bytes that are not what was written.
-var ErrDamaged = errors.New("damaged")
+var ErrDamaged = record.ErrDamaged
 
 // Limits of what is written, so that what is read can be refused before it takes memory.
 const (

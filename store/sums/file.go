@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -359,3 +360,9 @@ func (c *Cache) put(key string, x cached, size int) {
 		c.of.Set(key, x, int64(size)+64)
 	}
 }
+
+// Start returns the start of the time of the file: a day or a month.
+func (f *File) Start() time.Time { return timeOf(f.identity.start) }
+
+// Bytes reads the file as it is, from its first byte on.
+func (f *File) Bytes() *io.SectionReader { return io.NewSectionReader(f.r, 0, f.size) }

@@ -73,7 +73,7 @@ func FuzzDirectory(f *testing.F) {
 
 // FuzzCounts reads anything as a piece of a catalogue.
 func FuzzCounts(f *testing.F) {
-	data, _ := appendCounts(nil, []entry{{"/a", Tag{}, Count{3, 1, 2}}, {"/a", Tag{"release", "r1"}, Count{2, 1, 2}}, {"/b", Tag{}, Count{1, 9, 9}}})
+	data, _ := appendCounts(nil, []entry{{"/a", Tag{}, Count{Traces: 3, First: 1, Last: 2}}, {"/a", Tag{Key: "release", Value: "r1"}, Count{Traces: 2, First: 1, Last: 2}}, {"/b", Tag{}, Count{Traces: 1, First: 9, Last: 9}}})
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var entries []entry

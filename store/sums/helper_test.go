@@ -238,12 +238,12 @@ func randomHour(tb testing.TB, r *rand.Rand, s *Shelf, want *contents, span Span
 		}
 		put(tb, w, want, page, traces...)
 		sum.Traces += uint64(len(traces))
-		tags := []Tag{{}, {"browser", "Chrome 156"}, {"release", "r1"}}
+		tags := []Tag{{}, {Key: "browser", Value: "Chrome 156"}, {Key: "release", Value: "r1"}}
 		for _, i := range r.Perm(len(tags)) {
-			w.Count(page, tags[i], Count{uint64(len(traces)), sum.First, sum.Last - int64(i)})
+			w.Count(page, tags[i], Count{Traces: uint64(len(traces)), First: sum.First, Last: sum.Last - int64(i)})
 		}
 		for i, t := range tags {
-			want.counts[start] = append(want.counts[start], entry{page, t, Count{uint64(len(traces)), sum.First, sum.Last - int64(i)}})
+			want.counts[start] = append(want.counts[start], entry{page, t, Count{Traces: uint64(len(traces)), First: sum.First, Last: sum.Last - int64(i)}})
 		}
 	}
 	want.sums = withSum(want.sums, sum)

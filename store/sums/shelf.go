@@ -18,6 +18,10 @@ import (
 // Options say how a [Shelf] is loaded. The zero value is the default given with each field.
 type Options struct {
 	Cache *Cache // what was read: nothing is kept
+
+	// ReadOnly leaves the directory as it is: what is damaged counts as faulty, and nothing is
+	// removed. Others may have the directory open in the same way.
+	ReadOnly bool
 }
 
 // Shelf is the files of sums of one data directory: it alone knows which there are. It is
@@ -27,6 +31,8 @@ type Shelf struct {
 	cache *Cache
 	enc   *zstd.Encoder
 	step  func(done string) // of writing: for tests that end it there
+
+	readOnly bool
 
 	mu      sync.Mutex
 	files   []*File // by name; a new slice after each change
@@ -52,7 +58,7 @@ func Load(dir string, o Options) (*Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shelf{dir: dir, cache: o.Cache, enc: enc, writing: make(map[string]bool), step: func(string) {}}
+	s := &Shelf{dir: dir, cache: o.Cache, enc: enc, writing: make(map[string]bool), step: func(string) {}, readOnly: o.ReadOnly}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list sums: %w", err)
@@ -60,6 +66,9 @@ func Load(dir string, o Options) (*Shelf, error) {
 	for _, e := range entries {
 		name := e.Name()
 		if part, ok := strings.CutSuffix(name, tmpSuffix); ok && isName(part) {
+			if o.ReadOnly {
+				continue
+			}
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
 				return nil, fmt.Errorf("remove what was being written: %w", err)
 			}
@@ -83,7 +92,7 @@ func (s *Shelf) load(name string) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return // removed meanwhile
 	}
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, ErrDamaged) && !s.readOnly {
 		a, aerr := setAside(s.dir, name, err)
 		if aerr == nil {
 			s.addAside(a)

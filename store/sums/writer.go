@@ -75,7 +75,7 @@ func (s *Shelf) Edit(span Span, start uint32, sources ...uint32) (*Writer, error
 	if header > headSize+maxTimes+4 {
 		return nil, fmt.Errorf("write %s: too many sums", name)
 	}
-	file, err := os.OpenFile(w.tmp(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	file, err := os.OpenFile(w.tmp(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("write sums: %w", err)
 	}
@@ -266,3 +266,6 @@ func (w *Writer) Abort() {
 func (w *Writer) String() string {
 	return fmt.Sprintf("%s from %s", w.name, timeOf(w.sum.Start).Format(time.RFC3339))
 }
+
+// Replaces returns the file whose place the new one takes, nil if there is none.
+func (w *Writer) Replaces() *File { return w.base }

@@ -1,0 +1,171 @@
+package head
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Options are what a [Head] works with.
+type Options struct {
+	Shelf  *part.Shelf
+	Codec  *record.Codec
+	Packer *record.Packer
+	Limits rollup.Limits // of rollups
+	Log    *slog.Logger
+}
+
+// Head has the running sums of pages. It is safe for concurrent use.
+type Head struct {
+	o Options
+
+	mu    sync.Mutex
+	pages map[key]*page
+	tick  uint64 // counts uses
+
+	ahead sync.Mutex // held to work before somebody asks: one page at a time, or all processors would be busy with it
+}
+
+type key struct {
+	p    *part.Partition
+	page string
+}
+
+// New returns a Head without sums.
+func New(o Options) *Head { return &Head{o: o, pages: make(map[key]*page)} }
+
+const (
+	// maxNodes bounds the memory of a Head, in nodes of all its stack tables. An empty page
+	// counts as pageNodes.
+	maxNodes  = 1 << 20
+	pageNodes = 64
+
+	// watchedFor is how long after a question the decoded rollups of a page are kept.
+	watchedFor = 5 * time.Minute
+)
+
+// page is the running sum of one page in one partition.
+type page struct {
+	key
+	turn chan struct{} // holds one while somebody works on the fields below, up to last
+
+	loaded  bool
+	rows                     // as they are stored
+	table   *trie.Trie       // rows.table, which grows with what is summed up
+	upTo    uint64           // version of the newest trace in the sum
+	recs    []*rollup.Record // of what came since the mark: each question adds one
+	rolled  []*rollup.Record // the rollups that are stored, if keep is set
+	keep    bool             // somebody asks for this page
+	details bool             // what is in rolled has functions and outcomes, too
+	traces  uint64           // in recs
+	bytes   uint64           // stored size of these
+	bad     []BadValue       // met since the mark
+
+	last    lastAnswer
+	used    uint64 // by the tick of the head
+	nodes   int    // of the stack table, for the head
+	askedAt time.Time
+}
+
+// take returns the page, and waits for its turn.
+func (h *Head) take(ctx context.Context, k key) (*page, error) {
+	for {
+		x := h.find(k, true)
+		select {
+		case x.turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if h.find(k, false) == x {
+			return x, nil
+		}
+		<-x.turn // it was dropped meanwhile
+	}
+}
+
+// give ends a turn. drop forgets what the page has: it is read again the next time.
+func (h *Head) give(x *page, drop bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if drop && h.pages[x.key] == x {
+		delete(h.pages, x.key)
+	}
+	x.nodes = pageNodes
+	if x.table != nil {
+		x.nodes += len(x.table.Nodes)
+	}
+	<-x.turn
+}
+
+// find returns a page, and makes it if it is not there and create is set.
+func (h *Head) find(k key, create bool) *page {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.pages[k]
+	if x == nil && create {
+		h.makeRoom()
+		x = &page{key: k, turn: make(chan struct{}, 1), nodes: pageNodes}
+		h.pages[k] = x
+	}
+	if x != nil {
+		h.tick++
+		x.used = h.tick
+	}
+	return x
+}
+
+// makeRoom drops the pages that were not used for the longest time, if there are too many.
+// What they had is in the partition. It is called with the lock held.
+func (h *Head) makeRoom() {
+	nodes := 0
+	for _, x := range h.pages {
+		nodes += x.nodes
+	}
+	for nodes > maxNodes {
+		var oldest *page
+		for _, x := range h.pages {
+			if len(x.turn) == 0 && (oldest == nil || x.used < oldest.used) {
+				oldest = x
+			}
+		}
+		if oldest == nil {
+			return // all are being worked on
+		}
+		delete(h.pages, oldest.key)
+		nodes -= oldest.nodes
+	}
+}
+
+// Forget drops what there is of all partitions but those for which keep is true.
+func (h *Head) Forget(keep func(*part.Partition) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for k := range h.pages {
+		if !keep(k.p) {
+			delete(h.pages, k)
+		}
+	}
+}
+
+// load reads what the partition has of the page, unless that is known. It is called by who
+// has the turn.
+func (h *Head) load(txn *part.Txn, x *page) error {
+	if x.loaded {
+		return nil
+	}
+	r, err := h.o.readRows(txn, x.page)
+	if err != nil {
+		return err
+	}
+	x.rows, x.loaded = r, true
+	x.table = r.table
+	x.upTo = r.mark.version
+	x.recs, x.rolled, x.keep, x.traces, x.bytes, x.bad = nil, nil, false, 0, 0, nil
+	return nil
+}

@@ -1,0 +1,246 @@
+package head
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Page is what there is of one page in one partition of traces. Nothing of it changes.
+type Page struct {
+	Records  []*rollup.Record // all of them together
+	Stacks   *trie.Trie       // of all of them
+	Traces   uint64           // that are in no rollup yet
+	Bytes    uint64           // stored size of these
+	Expected uint64           // traces that there must be at least, by the catalogue
+	Bad      []BadValue       // what is left out since it is damaged
+	At       time.Time        // when it was all there was
+}
+
+// Behind returns how long ago the page was looked at.
+func (p *Page) Behind() time.Duration { return time.Since(p.At) }
+
+// lastAnswer is what was there when somebody looked last.
+type lastAnswer struct {
+	page       atomic.Pointer[Page]
+	details    atomic.Bool
+	took       atomic.Int64 // ns
+	refreshing atomic.Bool
+}
+
+// foldRecords is how many records of a page are added up to one.
+const foldRecords = 8
+
+// Has reports whether there is a sum of the page that goes on.
+func (h *Head) Has(p *part.Partition, name string) bool { return h.find(key{p, name}, false) != nil }
+
+// Page returns what there is of a page, with functions and outcomes if details is set. With a
+// lag, what was known a shorter time ago than that is good enough: nobody waits for a newer
+// answer then, which is made in the meantime, for whoever asks next. An error that wraps
+// [record.ErrDamaged] is about rollups: the traces have it all, see [Head.FromTraces].
+func (h *Head) Page(ctx context.Context, p *part.Partition, name string, details bool, lag time.Duration) (Page, error) {
+	k := key{p, name}
+	if known, ok := h.recent(k, details, lag); ok {
+		return known, nil
+	}
+	return h.now(ctx, k, details)
+}
+
+// recent returns what was known of a page a short time ago, if there is such an answer.
+func (h *Head) recent(k key, details bool, lag time.Duration) (Page, bool) {
+	x := h.find(k, false)
+	if x == nil {
+		return Page{}, false
+	}
+	last := x.last.page.Load()
+	if last == nil || details && !x.last.details.Load() {
+		return Page{}, false
+	}
+	age := time.Since(last.At)
+	if age >= lag {
+		return Page{}, false
+	}
+	// A fiftieth of a processor for each page that somebody watches is enough.
+	if age > min(lag*2/3, 50*time.Duration(x.last.took.Load())) && x.last.refreshing.CompareAndSwap(false, true) {
+		go func() {
+			defer x.last.refreshing.Store(false)
+			h.ahead.Lock()
+			defer h.ahead.Unlock()
+			ctx, cancel := context.WithTimeout(context.Background(), refreshFor)
+			defer cancel()
+			_, _ = h.now(ctx, k, x.last.details.Load()) // what goes wrong is said to the one who asks next
+		}()
+	}
+	return *last, true
+}
+
+// refreshFor bounds what is done before somebody asks.
+const refreshFor = 30 * time.Second
+
+// now brings the sum of a page up to date and returns it.
+func (h *Head) now(ctx context.Context, k key, details bool) (Page, error) {
+	begin := time.Now()
+	x, err := h.take(ctx, k)
+	if err != nil {
+		return Page{}, err
+	}
+	drop := true
+	defer func() { h.give(x, drop) }()
+	answer := Page{At: begin}
+	var snapshot uint64
+	var outcomes *rollup.Record
+	err = h.o.Shelf.Read(ctx, k.p, func(txn *part.Txn) error {
+		snapshot = txn.Version()
+		if answer.Expected, err = expected(txn, k.page); err != nil {
+			return err
+		}
+		if outcomes, err = h.outcomes(txn, k.page); err != nil {
+			return err
+		}
+		if err := h.load(txn, x); err != nil {
+			return err
+		}
+		return h.loadRolled(txn, x, details)
+	})
+	if err == nil {
+		err = h.advance(ctx, x, snapshot)
+	}
+	if err != nil {
+		drop = drop && ctx.Err() == nil // what was summed up so far is right
+		return Page{}, err
+	}
+	x.askedAt = begin
+	answer.Records = append(slices.Clip(x.rolled), x.recs...)
+	if outcomes != nil {
+		answer.Records = append(answer.Records, outcomes)
+	}
+	answer.Stacks, answer.Traces, answer.Bytes, answer.Bad = x.table.Snapshot(), x.traces, x.bytes, x.bad
+	drop = len(answer.Records) == 0 // there may be any number of pages that do not exist
+	x.last.details.Store(x.details)
+	x.last.took.Store(int64(time.Since(begin)))
+	x.last.page.Store(&answer)
+	return answer, nil
+}
+
+// expected returns how many traces the catalogue counts of page, 0 if that is not known.
+func expected(txn *part.Txn, page string) (uint64, error) {
+	c, err := txn.Count(record.AppendCatalogKey(nil, page, record.Tag{}))
+	if errors.Is(err, record.ErrDamaged) {
+		return 0, nil
+	}
+	return c.Traces, err
+}
+
+// outcomes returns the page views without a trace as a record, nil if there are none.
+func (h *Head) outcomes(txn *part.Txn, page string) (*rollup.Record, error) {
+	b := rollup.NewBuilder(page, trie.New(), h.o.Limits)
+	if err := addOutcomes(txn, page, b); err != nil || b.Empty() {
+		return nil, err
+	}
+	return b.Record()
+}
+
+// loadRolled reads the rollups that are stored, unless they are known.
+func (h *Head) loadRolled(txn *part.Txn, x *page, details bool) error {
+	if x.keep && (x.details || !details) {
+		return nil
+	}
+	var recs []*rollup.Record
+	stored := x.rows
+	stored.table = x.table
+	err := h.o.eachRollup(txn, &stored, func(rec *rollup.Record) {
+		if rec.Level != rollup.Details || details {
+			recs = append(recs, rec)
+		}
+	})
+	if err == nil {
+		x.rolled, x.keep, x.details = recs, true, details
+	}
+	return err
+}
+
+// advance adds to the sum what came since, up to the snapshot.
+func (h *Head) advance(ctx context.Context, x *page, snapshot uint64) error {
+	if x.upTo >= snapshot {
+		return nil
+	}
+	b := rollup.NewBuilder(x.page, x.table, h.o.Limits)
+	t := newTail(&h.o, x.p, x.page, x.upTo, snapshot)
+	if err := t.addTo(ctx, b); err != nil {
+		return err
+	}
+	x.counted(t)
+	if b.Empty() {
+		return nil
+	}
+	rec, err := b.Record()
+	if err != nil {
+		return err
+	}
+	x.recs, err = h.folded(x, append(slices.Clip(x.recs), rec)) // whoever was given the others has them still
+	return err
+}
+
+// counted notes what a tail has read.
+func (x *page) counted(t *tail) {
+	x.upTo = t.snapshot
+	x.traces += t.traces
+	x.bytes += t.bytes
+	x.bad = append(slices.Clip(x.bad), t.bad...)
+}
+
+// folded returns the records, or their sum if they are many.
+func (h *Head) folded(x *page, recs []*rollup.Record) ([]*rollup.Record, error) {
+	if len(recs) <= foldRecords {
+		return recs, nil
+	}
+	all := rollup.NewBuilder(x.page, x.table, h.o.Limits)
+	for _, rec := range recs {
+		all.AddRecord(rec, x.table)
+	}
+	rec, err := all.Record()
+	return []*rollup.Record{rec}, err
+}
+
+// FromTraces returns what there is of a page by its traces alone, when its rollups are
+// damaged.
+func (h *Head) FromTraces(ctx context.Context, p *part.Partition, name string) (Page, error) {
+	answer := Page{At: time.Now(), Stacks: trie.New()}
+	var snapshot uint64
+	var outcomes *rollup.Record
+	err := h.o.Shelf.Read(ctx, p, func(txn *part.Txn) (err error) {
+		snapshot = txn.Version()
+		if answer.Expected, err = expected(txn, name); err != nil {
+			return err
+		}
+		outcomes, err = h.outcomes(txn, name)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	b := rollup.NewBuilder(name, answer.Stacks, h.o.Limits)
+	t := newTail(&h.o, p, name, 0, snapshot)
+	if err := t.addTo(ctx, b); err != nil {
+		return Page{}, err
+	}
+	answer.Traces, answer.Bytes, answer.Bad = t.traces, t.bytes, t.bad
+	if !b.Empty() {
+		rec, err := b.Record()
+		if err != nil {
+			return Page{}, err
+		}
+		answer.Records = append(answer.Records, rec)
+	}
+	if outcomes != nil {
+		answer.Records = append(answer.Records, outcomes)
+	}
+	return answer, nil
+}

@@ -1,0 +1,275 @@
+package head
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
+)
+
+// ErrMoved says that a partition is not written to any more. It is rolled up when it is
+// closed.
+var ErrMoved = errors.New("the partition is not written to any more")
+
+// Roller says how a roll goes on.
+type Roller struct {
+	Pending *Pending
+	// Most and Longest say when there is enough: so many traces wait, or one has waited for
+	// that long.
+	Most    int
+	Longest time.Duration
+	// Stint is after how long a roll ends, although there is more.
+	Stint time.Duration
+	Now   time.Time
+	// Put writes to the partition, all or nothing.
+	Put     func(context.Context, *part.Partition, []record.Pair) error
+	MaxCost int // bytes of one Put
+	// Pace is called after each stretch of work with how long it took.
+	Pace func(time.Duration)
+	// Progress is told what is being done.
+	Progress func(string)
+	// Rolled is told how many traces went into a rollup, and how many were found damaged.
+	Rolled func(traces uint64, damaged int)
+}
+
+// Roll writes what p, which is written to, has got into rollups, if there is enough of it. It
+// does nothing that a crash in the middle could spoil. Pages whose rollups are damaged are
+// left to [Head.AddTo].
+func (h *Head) Roll(ctx context.Context, p *part.Partition, r *Roller) error {
+	for begin := time.Now(); ; {
+		pages, all, ok := r.Pending.take(r.Now, r.Most, r.Longest)
+		if !ok || p == nil {
+			return nil // without p it was closed, and is rolled up with those
+		}
+		err := h.rollPages(ctx, p, pages, all, r)
+		if errors.Is(err, ErrMoved) {
+			return nil
+		}
+		if err != nil {
+			r.Pending.Everything(r.Now)
+			return fmt.Errorf("roll up partition %s: %w", p.Name, err)
+		}
+		if time.Since(begin) >= r.Stint {
+			return nil
+		}
+	}
+}
+
+func (h *Head) rollPages(ctx context.Context, p *part.Partition, pages []string, all bool, r *Roller) error {
+	var snapshot uint64
+	err := h.o.Shelf.Read(ctx, p, func(txn *part.Txn) error {
+		snapshot = txn.Version()
+		if all {
+			pages = txn.Pages(record.KindTrace)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c := h.o.Shelf.Lookup(p).Contents
+	// Memory is for so many traces at once.
+	step := max(64, uint64(r.Most)*c.Commits/max(c.Traces, 1))
+	var behind []string
+	for _, page := range pages {
+		r.Progress("rolling up page " + page)
+		more, err := h.rollPage(ctx, key{p, page}, snapshot, step, r)
+		if errors.Is(err, record.ErrDamaged) {
+			h.o.Log.Warn("page is not rolled up before the partition is over", "partition", p.Name, "page", page, "err", err)
+			continue // then its traces are read anew
+		}
+		if err != nil {
+			return err
+		}
+		if more {
+			behind = append(behind, page)
+		}
+	}
+	if len(behind) > 0 {
+		r.Pending.more(behind)
+	}
+	return nil
+}
+
+// rollPage writes what came to a page, of at most step commits, as a rollup. It reports
+// whether there is more.
+func (h *Head) rollPage(ctx context.Context, k key, snapshot, step uint64, r *Roller) (more bool, err error) {
+	x, err := h.take(ctx, k)
+	if err != nil {
+		return false, err
+	}
+	drop := true // what the page has may be ahead of what is stored
+	defer func() { h.give(x, drop) }()
+	if err := h.o.Shelf.Read(ctx, k.p, func(txn *part.Txn) error { return h.load(txn, x) }); err != nil {
+		return false, err
+	}
+	if snapshot > x.upTo+step {
+		snapshot, more = x.upTo+step, true
+	}
+	b := rollup.NewBuilder(x.page, x.table, h.o.Limits)
+	if x.upTo < snapshot {
+		t := newTail(&h.o, k.p, k.page, x.upTo, snapshot)
+		t.pace = r.Pace
+		if err := t.addTo(ctx, b); err != nil {
+			return false, err
+		}
+		x.counted(t)
+	}
+	for _, rec := range x.recs {
+		b.AddRecord(rec, x.table)
+	}
+	if x.traces > 0 {
+		if err := h.write(ctx, x, b, r); err != nil {
+			return false, err
+		}
+	}
+	drop = false
+	return more, nil
+}
+
+// foldAfter is how many rollups of a page are added up to one.
+const foldAfter = 8
+
+// write stores what came to a page since its mark, which is in b, as its next rollup. That
+// takes the place of the others if there are many.
+func (h *Head) write(ctx context.Context, x *page, b *rollup.Builder, r *Roller) error {
+	if x.keep && time.Since(x.askedAt) > watchedFor {
+		x.keep, x.rolled = false, nil
+	}
+	next := x.rows
+	next.table = x.table
+	var seal []record.Pair
+	fold := len(x.keys) >= foldAfter*len(levels())
+	if fold {
+		for i, k := range x.keys {
+			seal = append(seal, record.Removal(k.Append(nil), x.parts[i])...)
+		}
+		if err := h.addRolled(ctx, x, b); err != nil {
+			return err
+		}
+		next.keys, next.parts = nil, nil
+	}
+	out, err := h.encode(&next, x, b, r)
+	if err != nil {
+		return err
+	}
+	next.mark = mark{x.upTo, next.mark.next + 1}
+	if err := h.put(ctx, x.p, out, append(seal, next.mark.pair(x.page)), r); err != nil {
+		return err
+	}
+	if x.keep {
+		rec, err := b.Record()
+		if err != nil {
+			return err
+		}
+		if x.rolled = append(x.rolled[:len(x.rolled):len(x.rolled)], rec); fold {
+			x.rolled = []*rollup.Record{rec}
+		}
+	}
+	r.Rolled(x.traces, len(x.bad))
+	x.rows = next
+	x.recs, x.traces, x.bytes, x.bad = nil, 0, 0, nil
+	return nil
+}
+
+// addRolled adds the rollups that are stored to b.
+func (h *Head) addRolled(ctx context.Context, x *page, b *rollup.Builder) error {
+	if x.keep && x.details {
+		for _, rec := range x.rolled {
+			b.AddRecord(rec, x.table)
+		}
+		return nil
+	}
+	stored := x.rows
+	stored.table = x.table
+	return h.o.Shelf.Read(ctx, x.p, func(txn *part.Txn) error {
+		return h.o.eachRollup(txn, &stored, func(rec *rollup.Record) { b.AddRecord(rec, x.table) })
+	})
+}
+
+// encode returns what stores b as a rollup, with what came to the stack table.
+func (h *Head) encode(next *rows, x *page, b *rollup.Builder, r *Roller) (out []record.Pair, err error) {
+	if now := rollup.SizeOf(x.table); now != next.stored {
+		out, err = h.o.Packer.Pack(record.AppendStacksKey(nil, x.page, next.pieces), rollup.EncodeStacks(x.table, next.stored))
+		if err != nil {
+			return nil, err
+		}
+		next.stored = now
+		next.pieces++
+	}
+	for _, level := range levels() {
+		begin := time.Now()
+		k := record.RollupKey{Page: x.page, Start: next.mark.next, Level: byte(level)}
+		packed, err := h.o.Packer.Pack(k.Append(nil), b.Encode(level, false))
+		if err != nil {
+			return nil, err
+		}
+		r.Pace(time.Since(begin))
+		out = append(out, packed...)
+		next.keys = append(next.keys[:len(next.keys):len(next.keys)], k)
+		next.parts = append(next.parts[:len(next.parts):len(next.parts)], len(packed))
+	}
+	return out, nil
+}
+
+// put has the committer write rows, in any number of transactions, and then seal, in one:
+// nobody reads the rows before that. Commits go on in between.
+func (h *Head) put(ctx context.Context, p *part.Partition, rows, seal []record.Pair, r *Roller) error {
+	for len(rows) > 0 {
+		n, cost := 0, 0
+		for n < len(rows) && (n == 0 || cost+rows[n].Cost() < r.MaxCost) {
+			cost += rows[n].Cost()
+			n++
+		}
+		if err := r.Put(ctx, p, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return r.Put(ctx, p, seal)
+}
+
+// Adding says how [Head.AddTo] adds.
+type Adding struct {
+	New        func() *rollup.Builder // returns an empty builder for the page
+	TracesOnly bool                   // the rollups that the partition has are not to be used
+	Pace       func(time.Duration)    // is called after each stretch of work with how long it took
+}
+
+// AddTo returns a builder with all there is of a page in a partition that is not written to
+// any more: its rollups, or its traces if these are damaged, the traces that came since, and
+// page views without a trace. It also returns how many traces were not in a rollup before,
+// and what is damaged.
+func (h *Head) AddTo(ctx context.Context, p *part.Partition, page string, a Adding) (b *rollup.Builder, traces uint64, bad []BadValue, err error) {
+	var since uint64
+	b = a.New()
+	err = h.o.Shelf.Read(ctx, p, func(txn *part.Txn) error {
+		if !a.TracesOnly {
+			r, err := h.o.readRows(txn, page)
+			if err == nil {
+				err = h.o.eachRollup(txn, &r, func(rec *rollup.Record) { b.AddRecord(rec, r.table) })
+			}
+			since = r.mark.version
+			if errors.Is(err, record.ErrDamaged) {
+				since, b, err = 0, a.New(), nil // it is all in the traces
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return addOutcomes(txn, page, b)
+	})
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	t := newTail(&h.o, p, page, since, part.AllVersions)
+	t.pace = a.Pace
+	if err := t.addTo(ctx, b); err != nil && !errors.Is(err, record.ErrDamaged) {
+		return nil, 0, nil, err // it may be better the next time
+	}
+	return b, t.traces, t.bad, nil
+}

@@ -1,0 +1,142 @@
+package head
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// rows are what a partition has of a page besides its traces: the stack table, as far as it
+// is stored, and the rollups.
+type rows struct {
+	table  *trie.Trie
+	stored rollup.Size // how much of table is stored
+	pieces uint32      // in how many pieces
+	mark   mark
+	keys   []record.RollupKey // of the rollups
+	parts  []int              // of each
+}
+
+// levels are the rollups that a partition of traces has of a page: all that is known.
+func levels() []rollup.Level { return []rollup.Level{rollup.Wide, rollup.Details} }
+
+// readRows returns the rows of page.
+func (o *Options) readRows(txn *part.Txn, page string) (r rows, err error) {
+	r.table = trie.New()
+	for {
+		value, err := o.Packer.Unpack(record.AppendStacksKey(nil, page, r.pieces), txn.Get)
+		if err == nil && value == nil {
+			break
+		}
+		if err == nil {
+			err = rollup.DecodeStacks(r.table, value)
+		}
+		if err != nil {
+			return r, fmt.Errorf("%w: stack table of %q: %w", record.ErrDamaged, page, err)
+		}
+		r.pieces++
+	}
+	r.stored = rollup.SizeOf(r.table)
+	if r.mark, err = readMark(txn, page); err == nil {
+		r.readKeys(txn, page)
+	}
+	return r, err
+}
+
+// readKeys finds the rollups that the mark says are there. What else there is was being
+// written when something ended it.
+func (r *rows) readKeys(txn *part.Txn, page string) {
+	it := txn.Iterate(record.AppendPageKey(nil, record.KindRollup, page), 0)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		k, _, err := record.ParseRollupKey(it.Key())
+		if err != nil || k.Start >= r.mark.next {
+			continue
+		}
+		if n := len(r.keys); n == 0 || r.keys[n-1] != k {
+			r.keys, r.parts = append(r.keys, k), append(r.parts, 0)
+		}
+		r.parts[len(r.parts)-1]++
+	}
+}
+
+// eachRollup calls f with the rollups.
+func (o *Options) eachRollup(txn *part.Txn, r *rows, f func(*rollup.Record)) error {
+	for _, k := range r.keys {
+		value, err := o.Packer.Unpack(k.Append(nil), txn.Get)
+		if err == nil && value == nil {
+			err = fmt.Errorf("%w: rollup %d of %q is missing", record.ErrDamaged, k.Start, k.Page)
+		}
+		if err != nil {
+			return err
+		}
+		rec, err := rollup.Decode(value, r.table)
+		if err != nil {
+			return fmt.Errorf("%w: rollup %d of %q: %w", record.ErrDamaged, k.Start, k.Page, err)
+		}
+		f(rec)
+	}
+	return nil
+}
+
+// mark says how far the traces of a page are rolled up.
+type mark struct {
+	version uint64 // Badger's, of the newest trace in the rollups
+	next    uint32 // number of the next rollup of the page
+}
+
+const markSize = 4 + 8 + 4
+
+func (m mark) pair(page string) record.Pair {
+	key := record.AppendMarkKey(nil, page)
+	v := binary.BigEndian.AppendUint64(make([]byte, 4, markSize), m.version)
+	return record.Pair{Key: key, Value: record.SumInto(binary.BigEndian.AppendUint32(v, m.next), 0, key)}
+}
+
+// readMark returns the mark of page, zero if there is none.
+func readMark(txn *part.Txn, page string) (m mark, err error) {
+	key := record.AppendMarkKey(nil, page)
+	_, err = txn.Get(key, func(b []byte) error {
+		if len(b) != markSize || !record.SumOK(key, b) {
+			return fmt.Errorf("%w mark of %q", record.ErrDamaged, page)
+		}
+		m = mark{binary.BigEndian.Uint64(b[4:]), binary.BigEndian.Uint32(b[12:])}
+		return nil
+	})
+	return m, err
+}
+
+// MarkedPages returns the pages that have rollups in a partition.
+func MarkedPages(txn *part.Txn) (pages []string) {
+	it := txn.Iterate([]byte{record.KindMark}, 0)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		pages = append(pages, string(it.Key()[1:]))
+	}
+	return pages
+}
+
+// addOutcomes adds the page views without a trace that a partition counts for page. What is
+// damaged of them is left out.
+func addOutcomes(txn *part.Txn, page string, b *rollup.Builder) error {
+	prefix := record.AppendPageKey(nil, record.KindOutcome, page)
+	it := txn.Iterate(prefix, 0)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		key := it.Key()
+		err := it.Value(func(v []byte) error {
+			if c, err := record.ParseCount(key, v); err == nil {
+				b.AddOutcome(string(key[len(prefix):]), int64(c.Traces))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

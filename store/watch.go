@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrStuck is wrapped by errors that say what has waited for too long.
+var ErrStuck = errors.New("store is stuck")
+
+// How long something may wait, or go on without a next step, before the store counts as stuck.
+const (
+	waitLimit   = 10 * time.Second // a delivery for its commit
+	commitLimit = time.Minute      // the committer with one thing
+	stepLimit   = time.Minute      // a roll, maintenance, or closing a partition, with one step
+)
+
+// watch knows what goes on and since when, and tells when something has waited for too long.
+// It goes by the monotonic clock, not by [Options.Now].
+type watch struct {
+	o Options
+
+	mu     sync.Mutex
+	tasks  map[*waiting]bool
+	looked time.Time // when it was looked last
+	said   bool      // of the present trouble
+
+	trouble atomic.Pointer[error]
+	done    chan struct{}
+}
+
+// waiting is something that goes on.
+type waiting struct {
+	w     *watch
+	what  string
+	limit time.Duration
+	since time.Time // the beginning of the step
+	at    string    // the step
+}
+
+func newWatch(o Options) *watch {
+	return &watch{o: o, tasks: make(map[*waiting]bool), looked: time.Now(), done: make(chan struct{})}
+}
+
+// begin says that something begins, of which no step may take longer than limit.
+func (w *watch) begin(what string, limit time.Duration) *waiting {
+	x := &waiting{w: w, what: what, limit: limit, since: time.Now()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tasks[x] = true
+	return x
+}
+
+// step says what is done next: there was progress.
+func (x *waiting) step(at string) {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	x.at, x.since = at, time.Now()
+}
+
+// end says that it is over.
+func (x *waiting) end() {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	delete(x.w.tasks, x)
+}
+
+// watchEvery is how often it is looked what goes on. If a look comes much later than that,
+// the whole process did not run: then nothing has waited for anything in it.
+const watchEvery = time.Second
+
+func (w *watch) run() {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.done:
+			return
+		case <-tick.C:
+			w.look(time.Now())
+		}
+	}
+}
+
+func (w *watch) stop() { close(w.done) }
+
+// look sees whether something has waited for too long. The first time it does it writes what
+// all goroutines do to the log.
+func (w *watch) look(now time.Time) {
+	err, first := w.judge(now)
+	if err == nil {
+		if w.trouble.Swap(nil) != nil {
+			w.o.Logger.Info("what was stuck goes on")
+		}
+		return
+	}
+	w.trouble.Store(&err)
+	if first {
+		var all strings.Builder
+		_ = pprof.Lookup("goroutine").WriteTo(&all, 2) // to a Builder
+		w.o.Logger.Error("the store is stuck; new traces are refused", logErr, err, "goroutines", all.String())
+	}
+}
+
+func (w *watch) judge(now time.Time) (err error, first bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if gap := now.Sub(w.looked) - watchEvery; gap > watchEvery {
+		for x := range w.tasks {
+			x.since = x.since.Add(gap)
+		}
+	}
+	w.looked = now
+	late := false
+	var worst []string
+	for x := range w.tasks {
+		age := now.Sub(x.since)
+		late = late || age > x.limit
+		if age > watchEvery*5 {
+			worst = append(worst, fmt.Sprintf("%s has been %s for %v", x.what, x.doing(), age.Round(time.Second)))
+		}
+	}
+	if !late {
+		w.said = false
+		return nil, false
+	}
+	first = !w.said
+	w.said = true
+	return fmt.Errorf("%w: %s", ErrStuck, summary(worst)), first
+}
+
+func (x *waiting) doing() string {
+	if x.at == "" {
+		return "at work"
+	}
+	return x.at
+}
+
+// summary joins what is said of several, each once, with how often if it is said of many.
+func summary(list []string) string {
+	count := make(map[string]int)
+	var order []string
+	for _, s := range list {
+		if count[s] == 0 {
+			order = append(order, s)
+		}
+		count[s]++
+	}
+	for i, s := range order {
+		if n := count[s]; n > 1 {
+			order[i] = fmt.Sprintf("%d times: %s", n, s)
+		}
+	}
+	return strings.Join(order[:min(len(order), 20)], "; ")
+}
+
+// Stuck returns an error that wraps [ErrStuck] and says what waits for what, if something has
+// waited for too long: a delivery for its commit for ten seconds, or a roll, maintenance or
+// the closing of a partition without progress for a minute. Traces are refused meanwhile.
+func (s *Store) Stuck() error {
+	if p := s.watch.trouble.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// OldestWait returns how long the delivery that has waited longest has waited for its commit,
+// 0 if none waits.
+func (s *Store) OldestWait() time.Duration {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	var oldest time.Duration
+	for x := range s.watch.tasks {
+		if x.limit == waitLimit {
+			oldest = max(oldest, time.Since(x.since))
+		}
+	}
+	return oldest
+}
+
+// newTimeout returns a context that ends after d, for what nobody asked for.
+func newTimeout(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), d)
+}
