@@ -25,6 +25,12 @@ ingest as page views of many pages, each with an id, release, labels and spans o
 Without --addr it builds ingest, starts it on free ports with its data in a directory that
 is deleted in the end, and stops it by SIGTERM; GOMEMLIMIT and the like go to it too.
 
+By default views have little in common, and each variant has labels and spans of its own,
+which is hard on sums. With --site they are those of a site: five releases, which share
+most functions and of which the last rolls out during the run, four classes of devices,
+six browsers, four connections, ten features, one to four routes and one to twenty chunks
+a view, mostly few. A real site has about --pages 1000.
+
 A request is due at a set time, whatever the daemon does, and its latency counts from
 then. In the end the daemon is asked for the profiles of the pages, and each must be the
 sum of exactly the traces that were acknowledged; if not, the first differences are
@@ -35,6 +41,7 @@ Examples:
 
   load --rate 2000 --for 60s testdata/traces
   load --rate 2000 --for 60s --json --pages 1000
+  load --rate 500 --for 5m --site --pages 1000
   load --rate 500 --for 2m --kill-every 5s --retry
   load --rate 5000 --traces 100000 --batch 20 --data /tmp/load -- --retention 1h
   load --rate 1500 --for 60s --batch 5 --dashboards 50
@@ -88,9 +95,10 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Connections, "connections", 64, "connections, and the most requests under way")
 	fs.IntVar(&o.Batch, "batch", 1, "traces in a request")
 	fs.BoolVar(&o.JSON, "json", false, "send JSON as the browser API gives it, not the binary format")
+	fs.BoolVar(&o.Site, "site", false, "send the views of a site, and not such that have little in common")
 	fs.IntVar(&o.Pages, "pages", 200, "pages that the views are of")
 	fs.Float64Var(&o.Zipf, "zipf", 1.1, "page k comes as often as k^-`EXPONENT` says; above 1")
-	fs.IntVar(&o.Variants, "variants", 4, "how many views, with release, labels, spans and chunks, are made of each trace")
+	fs.IntVar(&o.Variants, "variants", 4, "how many views, with release, labels, spans and chunks, are made of each trace; with --site of each trace and release")
 	fs.Float64Var(&o.Repeat, "repeat", 0.01, "`SHARE` of requests that are delivered twice, from 0 to 1")
 	fs.BoolVar(&o.Retry, "retry", false, "send again what was refused with 408, 429 or 5xx, or not answered, up to five times")
 	fs.Uint64Var(&o.Seed, "seed", 1, "of what is sent; the ids of the views are new each time")

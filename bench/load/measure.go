@@ -94,7 +94,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 	}
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
-	p := progress{g: g, w: stderr, started: time.Now(), of: c.options.For}
+	p := progress{g: g, w: stderr, mode: c.mode(), started: time.Now(), of: c.options.For}
 	for running := true; running; {
 		select {
 		case <-over:
@@ -122,6 +122,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 type progress struct {
 	g       *loadgen.Generator
 	w       io.Writer
+	mode    string
 	started time.Time
 	of      time.Duration
 	shown   time.Duration
@@ -142,7 +143,7 @@ func (p *progress) show() {
 	c := p.g.Counts()
 	rate := float64(c.Acknowledged-p.last.Acknowledged) / (now - p.shown).Seconds()
 	p.shown, p.last = now, c
-	fmt.Fprintf(p.w, "load: %3.0f s  %9d traces acknowledged, %6.0f/s", now.Seconds(), c.Acknowledged, rate)
+	fmt.Fprintf(p.w, "load: %s, %3.0f s  %9d traces acknowledged, %6.0f/s", p.mode, now.Seconds(), c.Acknowledged, rate)
 	if n := sum(c.Refused) + c.Broken + c.Unconnected; n > 0 {
 		fmt.Fprintf(p.w, ", %d requests refused, %d not answered, %d not connected", sum(c.Refused), c.Broken, c.Unconnected)
 	}

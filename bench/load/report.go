@@ -15,6 +15,7 @@ import (
 
 // report is what a run has found.
 type report struct {
+	Mode        string `json:"mode"` // "hard" or "site"
 	Form        string `json:"form"` // "binary" or "json"
 	Connections int    `json:"connections"`
 	Batch       int    `json:"batch"`
@@ -70,11 +71,19 @@ type report struct {
 
 func newReport(c *config) *report {
 	o := c.options
-	r := &report{Form: "binary", Connections: o.Connections, Batch: o.Batch, Pages: o.Pages}
+	r := &report{Mode: c.mode(), Form: "binary", Connections: o.Connections, Batch: o.Batch, Pages: o.Pages}
 	if o.JSON {
 		r.Form = "json"
 	}
 	return r
+}
+
+// mode returns what kind of page views are sent.
+func (c *config) mode() string {
+	if c.options.Site {
+		return "site"
+	}
+	return "hard"
 }
 
 var percentiles = []struct {
@@ -134,6 +143,7 @@ func round(v float64) float64 { return math.Round(v*1000) / 1000 }
 func (r *report) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("mode", "%s, %d pages", r.Mode, r.Pages)
 	row("sent", "%d traces in %.1f s, %s, %.0f bytes each, batches of %d over %d connections", r.Sent, r.Seconds, r.Form, r.BodyBytes, r.Batch, r.Connections)
 	row("rate", "%.0f traces/s offered, %.0f/s acknowledged", r.OfferedRate, r.AchievedRate)
 	if r.Unsent > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -16,6 +17,7 @@ import (
 type expectation struct {
 	variants []variant
 	stored   [][]*trie.Trace        // by variant and chunk: as the daemon stores it
+	pages    [][][]string           // of these
 	views    map[seen]*trie.Profile // of one page view
 }
 
@@ -24,19 +26,77 @@ type expectation struct {
 type seen struct {
 	question question
 	variant  int
-	chunks   uint8
+	chunks   chunkSet
+	on       shown
+}
+
+// shown says when a view shows the page of a question.
+type shown struct {
+	first bool   // before its first change of routes
+	route string // "" or the page, if a route leads there
+}
+
+func (s shown) has(page string) bool { return s.first && page == firstPage || s.route == page }
+
+// firstPage stands for the page that a view begins with: all pages of that have what is
+// expected in common.
+const firstPage = "/first"
+
+// shown returns when a view of a variant that began with the page of one rank shows the
+// page of another.
+func (x *expectation) shown(variant, first, rank int) shown {
+	on := shown{first: first == rank}
+	if slices.Contains(x.variants[variant].routes, rank) {
+		on.route = PageName(rank)
+	}
+	return on
+}
+
+// byPage returns the views that show each page, by its rank, with those of their chunks
+// that do.
+func (x *expectation) byPage(byFirst map[int]map[tally]uint64) map[int]map[tally]uint64 {
+	out := map[int]map[tally]uint64{}
+	for first, views := range byFirst {
+		for t, n := range views {
+			ranks := append([]int{first}, x.variants[t.variant].routes...)
+			slices.Sort(ranks)
+			for _, rank := range slices.Compact(ranks) {
+				chunks := x.showing(t.variant, x.shown(t.variant, first, rank))
+				part := tally{rank: first, variant: t.variant, acked: t.acked & chunks, unclear: t.unclear & chunks}
+				part.split = t.split && members(part.acked|part.unclear) > 1
+				if part.acked|part.unclear == 0 {
+					continue
+				}
+				if out[rank] == nil {
+					out[rank] = map[tally]uint64{}
+				}
+				out[rank][part] += n
+			}
+		}
+	}
+	return out
+}
+
+// showing returns the chunks of a variant that show a page for some of their time.
+func (x *expectation) showing(variant int, on shown) (chunks chunkSet) {
+	for k, pages := range x.pages[variant] {
+		if slices.ContainsFunc(pages, on.has) {
+			chunks |= chunkNumber(k)
+		}
+	}
+	return chunks
 }
 
 // newExpectation receives each chunk once, by the very code of the daemon, which says
 // what is stored of it. Neither the store nor the queries, which are what is checked,
 // have a part in that.
 func newExpectation(variants []variant) (*expectation, error) {
-	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), views: map[seen]*trie.Profile{}}
+	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), pages: make([][][]string, len(variants)), views: map[seen]*trie.Profile{}}
 	var got kept
 	receiver := collect.New(collect.Options{Store: &got})
 	for i, v := range variants {
 		for k := range v.chunks {
-			s := stamp{page: PageName(0), number: k}
+			s := stamp{page: firstPage, number: k}
 			s.view[0] = 0xff // or it would be taken for a text
 			r, err := http.NewRequest(http.MethodPost, "/v1/traces", bytes.NewReader(v.chunks[k].append(nil, s)))
 			if err != nil {
@@ -54,6 +114,7 @@ func newExpectation(variants []variant) (*expectation, error) {
 				return nil, fmt.Errorf("variant %d, chunk %d: %w", i, k, err)
 			}
 			x.stored[i] = append(x.stored[i], doc.Trace)
+			x.pages[i] = append(x.pages[i], doc.Trace.Pages())
 		}
 	}
 	return x, nil
@@ -87,52 +148,56 @@ func (d *discard) Header() http.Header {
 func (d *discard) WriteHeader(status int)         { d.status = status }
 func (d *discard) Write(data []byte) (int, error) { return d.body.Write(data) }
 
-// view returns what q sees of one page view.
-func (x *expectation) view(q question, variant int, chunks uint8) *trie.Profile {
-	q.page = PageName(0)
-	key := seen{q, variant, chunks}
+// view returns what q sees of one page view that shows its page as on says.
+func (x *expectation) view(q question, variant int, chunks chunkSet, on shown) *trie.Profile {
+	q.page = firstPage
+	key := seen{q, variant, chunks, on}
 	p := x.views[key]
 	if p == nil {
 		m := trie.NewMerger()
 		for k, t := range x.stored[variant] {
-			if chunks>>k&1 == 0 {
+			if !chunks.has(k) {
 				continue
 			}
 			m.AddTrace(t, func(s trie.Slice) int {
-				if !q.takes(s, &t.Context) {
+				if !on.has(s.Page) || !q.takes(s, &t.Context) {
 					return -1
 				}
 				return m.Group(q.labels(s, &t.Context))
 			})
 		}
 		p = m.Profile()
-		x.views[key] = p
+		if on.route == "" { // or it is of one page alone, and of few views
+			x.views[key] = p
+		}
 	}
 	return p
 }
 
-// bounds returns the least and the most that the answer to q may be. They are the same
+// bounds returns the least and the most that the answer to q may be, which asks for the
+// page with the given rank. They are the same
 // profile if there is no doubt about any view.
-func (x *expectation) bounds(q question, views map[tally]uint64) (least, most *trie.Profile) {
+func (x *expectation) bounds(q question, rank int, views map[tally]uint64) (least, most *trie.Profile) {
 	low, high := trie.NewMerger(), trie.NewMerger()
 	doubt := false
 	for t := range views {
 		doubt = doubt || t.unclear != 0 || t.split
 	}
 	for t, n := range views {
+		on := x.shown(t.variant, t.rank, rank)
 		if t.acked != 0 {
-			low.AddProfile(times(x.view(q, t.variant, t.acked), n, q))
+			low.AddProfile(times(x.view(q, t.variant, t.acked, on), n, q))
 		}
 		switch {
 		case !doubt:
 		case t.split: // each chunk may count as a view
 			for k := range maxChunks {
-				if bit := uint8(1) << k; (t.acked|t.unclear)&bit != 0 {
-					high.AddProfile(times(x.view(q, t.variant, bit), n, q))
+				if (t.acked | t.unclear).has(k) {
+					high.AddProfile(times(x.view(q, t.variant, chunkNumber(k), on), n, q))
 				}
 			}
 		default:
-			high.AddProfile(times(x.view(q, t.variant, t.acked|t.unclear), n, q))
+			high.AddProfile(times(x.view(q, t.variant, t.acked|t.unclear, on), n, q))
 		}
 	}
 	if !doubt {

@@ -27,7 +27,8 @@ type Options struct {
 	Zipf        float64       // 1.1: page k, from 0, comes as often as (k+1)^-Zipf says; above 1
 	Repeat      float64       // share of requests that are delivered twice
 	Retry       bool          // send again what was refused with 408, 429 or 5xx, or not answered
-	Variants    int           // 4 variants of each trace
+	Variants    int           // 4 variants of each trace; of a site, of each trace and release
+	Site        bool          // views are those of a site, and not each with a set of labels and spans of its own
 	Seed        uint64        // of all that is drawn but the ids of the page views
 	Partition   time.Duration // 1 h: of the daemon. Chunks in different partitions make two views
 }
@@ -71,6 +72,23 @@ func (o Options) form() form {
 	return formBinary
 }
 
+// population returns what views differ in.
+func (o Options) population() population {
+	if o.Site {
+		return site()
+	}
+	return anyView()
+}
+
+// traces returns about how many traces are sent.
+func (o Options) traces() int {
+	n := float64(o.Count)
+	if most := o.Rate * o.For.Seconds(); o.For > 0 && (n == 0 || most < n) {
+		n = most
+	}
+	return int(n)
+}
+
 // Generator sends traces. Make it with [New].
 type Generator struct {
 	Latency Histogram // of requests that were accepted, from when they were due, retries included
@@ -105,7 +123,12 @@ func New(o Options) (*Generator, error) {
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
 	g := &Generator{opts: o, ledger: newLedger(o.Partition), backoff: time.Second, allSent: make(chan struct{})}
 	g.interval = time.Duration(float64(o.Batch) / o.Rate * float64(time.Second))
-	if g.variants, err = newVariants(o.Traces, o.Variants, o.form(), rnd); err != nil {
+	if o.Site {
+		g.variants, err = newSiteVariants(o, rnd)
+	} else {
+		g.variants, err = newVariants(o.Traces, o.Variants, o.form(), rnd)
+	}
+	if err != nil {
 		return nil, err
 	}
 	g.sequence = newSequence(o, g.variants, rnd)

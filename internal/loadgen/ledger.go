@@ -35,9 +35,9 @@ type Counts struct {
 // tally says of what views are equal: their page, what they hold and what became of it.
 type tally struct {
 	rank, variant int
-	acked         uint8 // chunks that are stored
-	unclear       uint8 // further chunks that may be
-	split         bool  // the chunks may be in different partitions, so that the view may count twice
+	acked         chunkSet // that are stored
+	unclear       chunkSet // further ones that may be
+	split         bool     // the chunks may be in different partitions, so that the view may count twice
 }
 
 // ledger notes what became of each trace. It keeps the views that are under way, and of
@@ -94,7 +94,7 @@ func (l *ledger) open(v *view, n int) {
 func (l *ledger) settle(d delivery, f fate, began, ended time.Time, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v, bit := d.view, uint8(1)<<d.number
+	v, bit := d.view, chunkNumber(d.number)
 	switch f {
 	case acked:
 		v.acked |= bit
@@ -146,14 +146,6 @@ func (l *ledger) crosses(from, to time.Time) bool {
 	return slices.ContainsFunc(l.boundaries, func(b time.Time) bool { return !b.Before(from) && !b.After(to) })
 }
 
-// members returns the size of a set of chunks.
-func members(set uint8) (n int) {
-	for i := range maxChunks {
-		n += int(set >> i & 1)
-	}
-	return n
-}
-
 // stored returns how many distinct traces are stored for sure, and how many more may be.
 // Of the former, doubted may have been stored before the answer that says so.
 func (l *ledger) stored() (sure, more, doubted uint64) {
@@ -162,7 +154,7 @@ func (l *ledger) stored() (sure, more, doubted uint64) {
 	return l.traces, l.unclear, l.doubted
 }
 
-// tallies returns the views that are over, by the rank of their page.
+// tallies returns the views that are over, by the rank of the page that they began with.
 func (l *ledger) tallies() map[int]map[tally]uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

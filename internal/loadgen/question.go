@@ -19,15 +19,15 @@ type question struct {
 
 // questionsOf returns what is asked about a page. About the pages that most views are of
 // it is more, for what only some of the time of a view answers.
-func questionsOf(page string, rank int) []question {
+func questionsOf(page string, rank int, p population) []question {
 	all := []question{{page: page, grouped: true}}
 	if rank < 2 {
 		all = append(all,
 			question{page: page},
-			question{page: page, feature: features[0]},
-			question{page: page, label: trie.Label{Key: "device", Value: devices[0]}},
+			question{page: page, feature: p.features[0]},
+			question{page: page, label: trie.Label{Key: "device", Value: p.devices[0]}},
 			question{page: page, label: trie.Label{Key: "phase", Value: "load"}, grouped: true},
-			question{page: page, label: trie.Label{Key: "release", Value: releases[0]}})
+			question{page: page, label: trie.Label{Key: "release", Value: p.releases[0]}})
 	}
 	return all
 }

@@ -14,8 +14,8 @@ type view struct {
 
 	// The rest is the ledger's: what became of the chunks, which are bits of sets.
 	open        int // deliveries of which it is not known yet
-	acked       uint8
-	unclear     uint8     // may have come without an acknowledgement
+	acked       chunkSet
+	unclear     chunkSet  // may have come without an acknowledgement
 	first, last time.Time // between which all of it came
 }
 
@@ -53,7 +53,8 @@ type sequence struct {
 	pages    []string
 	variants []variant
 	batch    int
-	repeat   float64 // share of requests that are delivered twice
+	repeat   float64  // share of requests that are delivered twice
+	rollout  *rollout // of a site
 
 	made    int // traces
 	again   *request
@@ -88,10 +89,14 @@ func (q *queue[E]) pop(now int) (what E, ok bool) {
 func newSequence(o Options, variants []variant, rnd *rand.Rand) *sequence {
 	var seed [32]byte
 	_, _ = crand.Read(seed[:]) // which never fails
-	return &sequence{
+	s := &sequence{
 		rnd: rnd, ids: rand.NewChaCha8(seed), zipf: newZipf(rnd, o.Zipf, o.Pages), pages: pageNames(o.Pages),
 		variants: variants, batch: o.Batch, repeat: o.Repeat,
 	}
+	if o.Site {
+		s.rollout = &rollout{releases: len(site().releases), of: o.traces()}
+	}
+	return s
 }
 
 // next returns the next request. open is called with each view for each of its traces
@@ -111,6 +116,9 @@ func (s *sequence) next(now time.Time, open func(*view, int)) *request {
 		if !ok {
 			d = s.newView(now, open)
 		}
+		if chunks, next := s.variants[d.view.variant].chunks, d.number+1; next < len(chunks) {
+			s.chunks.push(s.made+later, delivery{d.view, &chunks[next], next})
+		}
 		r.traces = append(r.traces, d)
 	}
 	if s.rnd.Float64() < s.repeat {
@@ -129,23 +137,33 @@ func (s *sequence) next(now time.Time, open func(*view, int)) *request {
 
 // newView returns the first delivery of a new page view.
 func (s *sequence) newView(now time.Time, open func(*view, int)) delivery {
-	v := &view{rank: int(s.zipf.Uint64()), variant: s.rnd.IntN(len(s.variants))}
+	v := &view{rank: int(s.zipf.Uint64()), variant: s.drawVariant()}
 	x := &s.variants[v.variant]
 	v.page = s.pages[v.rank]
 	_, _ = s.ids.Read(v.stamp.view[:]) // which never fails
 	v.origin = now.UnixMicro() - x.length
 	open(v, len(x.chunks))
-	for i := range x.chunks[1:] {
-		s.chunks.push(s.made+(i+1)*later, delivery{v, &x.chunks[i+1], i + 1})
-	}
 	return delivery{v, &x.chunks[0], 0}
+}
+
+// drawVariant returns the number of a variant; of a site, one of a release that views have
+// at present.
+func (s *sequence) drawVariant() int {
+	if s.rollout == nil {
+		return s.rnd.IntN(len(s.variants))
+	}
+	each := len(s.variants) / s.rollout.releases
+	return s.rollout.release(s.rnd, s.made)*each + s.rnd.IntN(each)
 }
 
 // rest returns what was to be sent later.
 func (s *sequence) rest() []delivery {
 	var out []delivery
 	for _, x := range s.chunks {
-		out = append(out, x.what)
+		d := x.what
+		for chunks := s.variants[d.view.variant].chunks; d.number < len(chunks); d.number++ {
+			out = append(out, delivery{d.view, &chunks[d.number], d.number})
+		}
 	}
 	if s.again != nil {
 		out = append(out, s.again.traces...)

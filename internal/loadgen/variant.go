@@ -2,17 +2,19 @@ package loadgen
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A variant is a page view that is ready to be sent any number of times: a source trace
-// with a release, labels and spans, cut into chunks.
+// A variant is a page view that is ready to be sent any number of times: one or
+// more chunks with a release, labels and spans.
 type variant struct {
 	chunks []chunk
 	length int64 // µs from the page's time origin to the end of the last chunk
+	routes []int // ranks of the pages that the view goes on to, from the one that it begins with
 }
 
 // chunk is one trace of a variant, without what differs from one view to the next: page,
@@ -32,28 +34,27 @@ const (
 	formJSON   form = "application/json"
 )
 
-// What visitors differ in. The labels are those that the browser script sends, and
-// browser, which the daemon takes from the request otherwise.
-var (
-	releases    = []string{"2026.11.1", "2026.11.2", "2026.11.3"}
-	devices     = []string{"mobile-low", "mobile-mid", "mobile-high", "desktop-low", "desktop-mid", "desktop-high"}
-	connections = []string{"3g", "4g", "4g", "4g"}
-	navigations = []string{"navigate", "navigate", "reload", "back_forward"}
-	browsers    = []string{"Chrome 155", "Chrome 156", "Edge 156"}
-	features    = []string{"search", "menu", "checkout", "filter", "edit", "gallery"}
-	chunkCounts = []int{1, 1, 1, 1, 1, 1, 1, 2, 2, 3}
-)
+// chunkSet is a set of chunks of a view, a bit each.
+type chunkSet uint32
 
-// maxChunks is how many chunks a view has at most. Sets of them are the bits of a byte.
-const maxChunks = 3
+// maxChunks is how many chunks a view has at most.
+const maxChunks = 20
+
+func chunkNumber(n int) chunkSet { return 1 << n }
+
+func (s chunkSet) has(n int) bool { return s>>n&1 != 0 }
+
+// members returns the size of a set of chunks.
+func members(s chunkSet) int { return bits.OnesCount32(uint32(s)) }
 
 // newVariants returns the given number of variants of each trace, those of one trace
 // apart, so that the order of the files does not matter.
 func newVariants(traces []*trie.Trace, each int, f form, rnd *rand.Rand) ([]variant, error) {
 	var out []variant
+	p := anyView()
 	for range each {
 		for i, t := range traces {
-			v, err := newVariant(t, f, rnd)
+			v, err := p.variant(t, f, rnd)
 			if err != nil {
 				return nil, fmt.Errorf("trace %d: %w", i, err)
 			}
@@ -63,26 +64,40 @@ func newVariants(traces []*trie.Trace, each int, f form, rnd *rand.Rand) ([]vari
 	return out, nil
 }
 
-func newVariant(t *trie.Trace, f form, rnd *rand.Rand) (variant, error) {
+// variant returns a view that is t, cut into chunks.
+func (p *population) variant(t *trie.Trace, f form, rnd *rand.Rand) (variant, error) {
 	c := trie.Context{
-		Interval: t.Context.Interval, SamplingShare: 0.05, Release: oneOf(rnd, releases), Environment: "production",
-		Labels: trie.MakeLabels("browser", oneOf(rnd, browsers), "connection", oneOf(rnd, connections),
-			"device", oneOf(rnd, devices), "navigation", oneOf(rnd, navigations)),
-		Spans: newSpans(t, rnd),
+		Interval: t.Context.Interval, SamplingShare: 0.05, Release: oneOf(rnd, p.releases), Environment: "production",
+		Labels: p.labels(rnd), Spans: p.spans(t, rnd),
 	}
-	cost := trie.Cost{Start: 300 + rnd.Uint32N(500), Stop: 500 + rnd.Uint32N(2000), Encode: 800 + rnd.Uint32N(2000)}
+	cost := newCost(rnd)
 	var v variant
-	for _, part := range split(t, oneOf(rnd, chunkCounts)) {
+	for _, part := range split(t, p.chunks(rnd)) {
 		part.Context, part.Cost = c, cost
-		from, to := covered(part)
-		part.Context.Spans = slices.DeleteFunc(slices.Clone(c.Spans), func(s trie.Span) bool { return s.Start >= to || s.End() <= from })
+		part.Context.Spans = spansWithin(part, c.Spans)
 		k, err := newChunk(part, f)
 		if err != nil {
 			return variant{}, err
 		}
-		v.chunks, v.length = append(v.chunks, k), to
+		v.chunks = append(v.chunks, k)
+		_, v.length = covered(part)
 	}
 	return v, nil
+}
+
+func (p *population) labels(rnd *rand.Rand) trie.Labels {
+	return trie.MakeLabels("browser", oneOf(rnd, p.browsers), "connection", oneOf(rnd, p.connections),
+		"device", oneOf(rnd, p.devices), "navigation", oneOf(rnd, p.navigations))
+}
+
+func newCost(rnd *rand.Rand) trie.Cost {
+	return trie.Cost{Start: 300 + rnd.Uint32N(500), Stop: 500 + rnd.Uint32N(2000), Encode: 800 + rnd.Uint32N(2000)}
+}
+
+// spansWithin returns those of the spans that are at work in the time of t.
+func spansWithin(t *trie.Trace, spans []trie.Span) []trie.Span {
+	from, to := covered(t)
+	return slices.DeleteFunc(slices.Clone(spans), func(s trie.Span) bool { return s.Start >= to || s.End() <= from })
 }
 
 func oneOf[E any](rnd *rand.Rand, s []E) E { return s[rnd.IntN(len(s))] }
@@ -92,9 +107,9 @@ func covered(t *trie.Trace) (from, to int64) {
 	return t.Samples[0].Time, t.Samples[len(t.Samples)-1].Time + int64(t.Context.Interval)
 }
 
-// newSpans returns phases that cover the time of t, and some features within it. Every
+// spans returns phases that cover the time of t, and some features within it. Every
 // fifth trace has none.
-func newSpans(t *trie.Trace, rnd *rand.Rand) []trie.Span {
+func (p *population) spans(t *trie.Trace, rnd *rand.Rand) []trie.Span {
 	if rnd.IntN(5) == 0 {
 		return nil
 	}
@@ -113,7 +128,7 @@ func newSpans(t *trie.Trace, rnd *rand.Rand) []trie.Span {
 	}
 	for range rnd.IntN(4) {
 		start := 0.9 * rnd.Float64()
-		add(trie.SpanFeature, oneOf(rnd, features), start, start+0.05+0.3*rnd.Float64())
+		add(trie.SpanFeature, oneOf(rnd, p.features), start, start+0.05+0.3*rnd.Float64())
 	}
 	trie.SortSpans(spans)
 	return spans

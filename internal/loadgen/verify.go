@@ -17,10 +17,10 @@ import (
 type Verdict struct {
 	Pages       int      // asked for
 	Questions   int      // asked
-	Traces      uint64   // distinct ones that are stored for sure, of these pages
-	Unclear     uint64   // further ones that may be stored
-	Found       uint64   // all that are stored, say the answers
-	Split       uint64   // page views of these pages that may count twice, as a partition ended between their chunks
+	Traces      uint64   // distinct ones that are stored for sure; one of two of these pages counts at each
+	Unclear     uint64   // further ones that may be stored, likewise
+	Found       uint64   // all that are stored, say the answers, likewise
+	Split       uint64   // page views that may count twice on a page, as a partition ended between their chunks
 	Count       int      // differences
 	Differences []string // the first of them; none: all is right
 }
@@ -48,7 +48,7 @@ func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 		v.add(w)
 	}
 	g.verifyDuplicates(&v)
-	byRank := g.ledger.tallies()
+	byRank := x.byPage(g.ledger.tallies())
 	for rank := range g.opts.Pages {
 		views := byRank[rank]
 		if len(views) == 0 || s.Pages > 0 && v.Pages >= s.Pages {
@@ -66,9 +66,9 @@ func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 				v.Split += n
 			}
 		}
-		for i, q := range questionsOf(page, rank) {
+		for i, q := range questionsOf(page, rank, g.opts.population()) {
 			v.Questions++
-			traces, err := ask(ctx, x, q, views, s, &v)
+			traces, err := x.ask(ctx, q, rank, views, s, &v)
 			if err != nil {
 				return v, fmt.Errorf("ask for %s: %w", q.path(s.Since), err)
 			}
@@ -104,7 +104,7 @@ func (g *Generator) verifyDuplicates(v *Verdict) {
 
 // ask asks one question, compares the answer with what it has to be, and returns how many
 // traces it is of.
-func ask(ctx context.Context, x *expectation, q question, views map[tally]uint64, s Scope, v *Verdict) (traces int64, err error) {
+func (x *expectation) ask(ctx context.Context, q question, rank int, views map[tally]uint64, s Scope, v *Verdict) (traces int64, err error) {
 	body, header, err := get(ctx, s.QueryAddr, q.path(s.Since))
 	if err != nil {
 		return 0, err
@@ -124,7 +124,7 @@ func ask(ctx context.Context, x *expectation, q question, views map[tally]uint64
 	for _, w := range stats.Warnings {
 		v.add(name + ": warning: " + w)
 	}
-	least, most := x.bounds(q, views)
+	least, most := x.bounds(q, rank, views)
 	differences, count := compare(doc.Profile, least, most, maxDifferences)
 	for _, d := range differences {
 		v.add(name + ": " + d)

@@ -1,0 +1,80 @@
+package loadgen
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Of 100 functions of scripts, so many change from one release to the next.
+const (
+	renamedOf100 = 1
+	movedOf100   = 5
+	wrappedOf100 = 1 // get a new function that calls them
+)
+
+// edition returns t as it would be if a later release had been recorded: some functions are
+// renamed, some stand elsewhere, and some are called by new ones. Releases count from 0,
+// which is t. A function changes alike in all traces.
+func edition(t *trie.Trace, release int) *trie.Trace {
+	if release == 0 {
+		return t
+	}
+	out := *t
+	out.Trie, out.Samples = *trie.New(), make([]trie.Sample, len(t.Samples))
+	frames := make([][]trie.FrameID, len(t.Frames))
+	for i := range frames {
+		for _, f := range changed(t.FrameOf(trie.FrameID(i)), release) {
+			frames[i] = append(frames[i], out.Intern(f))
+		}
+	}
+	nodes := make([]trie.NodeID, len(t.Nodes))
+	for i, n := range t.Nodes[1:] {
+		to := nodes[n.Parent]
+		for _, f := range frames[n.Frame] {
+			to = out.Child(to, f)
+		}
+		nodes[i+1] = to
+	}
+	for i, s := range t.Samples {
+		s.Node = nodes[s.Node]
+		out.Samples[i] = s
+	}
+	return &out
+}
+
+// changed returns what stands for a frame in a release: the frame, and before it the new
+// functions through which it is called.
+func changed(f trie.Frame, release int) []trie.Frame {
+	if f.Resource == "" { // the browser's, which no release changes
+		return []trie.Frame{f}
+	}
+	was := f
+	var callers []trie.Frame
+	for r := 1; r <= release; r++ {
+		switch p := hundredth(was, r); {
+		case p < renamedOf100:
+			if f.Name != "" {
+				f.Name += "Next"
+			}
+		case p < renamedOf100+movedOf100:
+			f.Column += 113
+		case p < renamedOf100+movedOf100+wrappedOf100:
+			callers = append(callers, trie.Frame{Name: "with" + was.Name, Resource: f.Resource, Line: f.Line, Column: f.Column + 1})
+		}
+	}
+	return append(callers, f)
+}
+
+// hundredth returns a number from 0 to 99 that depends on a frame and a release alone.
+func hundredth(f trie.Frame, release int) uint64 {
+	h := fnv.New64a()
+	place := binary.LittleEndian.AppendUint32(nil, f.Line)
+	place = binary.LittleEndian.AppendUint32(place, f.Column)
+	_, _ = h.Write(append(place, byte(release)))
+	_, _ = h.Write([]byte(f.Resource))
+	_, _ = h.Write([]byte(f.Name))
+	sum := h.Sum64()
+	return (sum ^ sum>>32) % 100
+}
