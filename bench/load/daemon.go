@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -141,17 +142,46 @@ func (d *daemon) kill() {
 	<-d.ended
 }
 
+// stopTimeout is how long the daemon may take to end when it is told to.
+const stopTimeout = 2 * time.Minute
+
 // stop ends the daemon as a service manager would.
 func (d *daemon) stop() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	ended, err := d.signal(syscall.SIGTERM)
+	if err != nil {
 		return errors.Join(fmt.Errorf("stop ingest: %w", err), d.logged())
 	}
-	if err := <-d.ended; err != nil {
-		return errors.Join(fmt.Errorf("ingest: %w", err), d.logged())
+	select {
+	case err := <-ended:
+		if err != nil {
+			return errors.Join(fmt.Errorf("ingest: %w", err), d.logged())
+		}
+		return nil
+	case <-time.After(stopTimeout):
+		return fmt.Errorf("ingest has not ended %v after it was told to; its goroutines:\n%s", stopTimeout, d.goroutines())
 	}
-	return nil
+}
+
+// signal signals the daemon, and returns what will say that it has ended.
+func (d *daemon) signal(s os.Signal) (ended <-chan error, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended, d.cmd.Process.Signal(s)
+}
+
+// goroutines ends the daemon in the way that makes the Go runtime write what all goroutines
+// are at, and returns that.
+func (d *daemon) goroutines() string {
+	d.log.clear()
+	ended, err := d.signal(syscall.SIGQUIT)
+	if err != nil {
+		return err.Error()
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+	}
+	return d.log.String()
 }
 
 // killOften kills the daemon and starts it again, every now and then until all is sent.
@@ -186,7 +216,8 @@ func (d *daemon) logged() error {
 	if d == nil {
 		return nil
 	}
-	return fmt.Errorf("the log of ingest ends with\n%s", d.log.String())
+	text := d.log.String()
+	return fmt.Errorf("the log of ingest ends with\n%s", text[max(len(text)-shownBytes, 0):])
 }
 
 // logTail keeps the end of a log.
@@ -195,7 +226,10 @@ type logTail struct {
 	text []byte
 }
 
-const logBytes = 16 << 10
+const (
+	logBytes   = 4 << 20 // kept: the stacks of all goroutines are long
+	shownBytes = 16 << 10
+)
 
 func (l *logTail) Write(p []byte) (int, error) {
 	l.mu.Lock()
@@ -205,6 +239,12 @@ func (l *logTail) Write(p []byte) (int, error) {
 		l.text = append(l.text[:0], l.text[n:]...)
 	}
 	return len(p), nil
+}
+
+func (l *logTail) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = l.text[:0]
 }
 
 func (l *logTail) String() string {

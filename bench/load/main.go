@@ -34,7 +34,8 @@ a view, mostly few. A real site has about --pages 1000.
 A request is due at a set time, whatever the daemon does, and its latency counts from
 then. In the end the daemon is asked for the profiles of the pages, and each must be the
 sum of exactly the traces that were acknowledged; if not, the first differences are
-printed, and the exit status is 1. Flags of ingest that change what is stored, such as
+printed, and the exit status is 1. So it is when the daemon stops to acknowledge (--stall),
+and then its goroutines are printed, if it was started here. Flags of ingest that change what is stored, such as
 --first-party, need --verify=false.
 
 Examples:
@@ -85,6 +86,7 @@ type config struct {
 	verifyPages int
 	report      string
 	dashboards  dashboards
+	stall       time.Duration
 }
 
 func (c *config) flags(fs *pflag.FlagSet) {
@@ -103,6 +105,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.Retry, "retry", false, "send again what was refused with 408, 429 or 5xx, or not answered, up to five times")
 	fs.Uint64Var(&o.Seed, "seed", 1, "of what is sent; the ids of the views are new each time")
 	fs.DurationVar(&c.killEvery, "kill-every", 0, "kill the daemon about this often, and start it again; not with --addr")
+	fs.DurationVar(&c.stall, "stall", 15*time.Second, "fail when nothing is acknowledged for this `DURATION` while requests are sent; 0 for never")
 	fs.BoolVar(&c.verify, "verify", true, "check that what was acknowledged is stored, and once")
 	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only so many pages, those with the most views; 0 is all")
 	fs.StringVar(&o.Addr, "addr", "", "public `ADDR` of a running daemon; else one is started")
@@ -141,8 +144,8 @@ func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
 		return c, "", errors.New("--kill-every, --ingest and flags of ingest are for a daemon that is started, so not with --addr")
 	case own && c.pid != 0:
 		return c, "", errors.New("--pid is for a running daemon, so with --addr alone")
-	case c.killEvery < 0:
-		return c, "", errors.New("--kill-every must not be negative")
+	case c.killEvery < 0 || c.stall < 0:
+		return c, "", errors.New("--kill-every and --stall must not be negative")
 	}
 	dir = "testdata/traces"
 	if len(dirs) > 0 {

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/loadgen"
@@ -43,9 +39,11 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 		return nil, err
 	}
 	if c.killEvery == 0 { // a daemon that is started anew counts from nothing
-		if r.RollCPUShare, err = rollShare(ctx, c.queryAddr); err != nil {
+		x, err := readRolling(ctx, c.queryAddr)
+		if err != nil {
 			return nil, err
 		}
+		r.RollCPUShare, r.RollCPUPerTraceMS = x.share, x.perTrace
 	}
 	if c.verify {
 		scope := loadgen.Scope{QueryAddr: c.queryAddr, Pages: c.verifyPages}
@@ -56,7 +54,11 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 		began := time.Now()
 		v, err := g.Verify(context.WithoutCancel(ctx), scope)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("verify: %w", err), d.logged())
+			err = fmt.Errorf("verify: %w", err)
+			if d != nil && errors.Is(err, context.DeadlineExceeded) {
+				return nil, fmt.Errorf("%w\nthe goroutines of ingest:\n%s", err, d.goroutines())
+			}
+			return nil, errors.Join(err, d.logged())
 		}
 		r.addVerdict(v, time.Since(began))
 	}
@@ -79,13 +81,13 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 	}
 	w := watch{pid: pid, self: os.Getpid()}
 	w.begin()
-	over := make(chan struct{})
-	go func() {
-		g.Run(ctx)
-		close(over)
-	}()
 	polling, stop := context.WithCancel(ctx)
 	defer stop()
+	over := make(chan struct{})
+	go func() {
+		g.Run(polling)
+		close(over)
+	}()
 	polled := c.dashboards.start(polling, c.queryAddr, c.options.Pages, c.options.Zipf)
 	var killed chan error
 	if c.killEvery > 0 {
@@ -94,6 +96,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 	}
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
+	hung := stall{limit: c.stall}
 	p := progress{g: g, w: stderr, mode: c.mode(), started: time.Now(), of: c.options.For}
 	for running := true; running; {
 		select {
@@ -102,6 +105,14 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 		case <-tick.C:
 			w.look()
 			p.show()
+			if n := g.Counts(); hung.look(time.Now(), n, g.UnderWay()) {
+				err := c.stalled(ctx, d, n.Acknowledged)
+				stop()
+				if killed != nil { // or it could start the daemon again when nobody stops that any more
+					err = errors.Join(err, <-killed)
+				}
+				return err
+			}
 		}
 	}
 	w.look()
@@ -172,28 +183,4 @@ func sum(m map[int]uint64) (n uint64) {
 func emptyDir(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
-}
-
-// rollShare returns how much of its processor time a daemon has taken to roll up.
-func rollShare(ctx context.Context, addr string) (float64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/metrics", nil)
-	if err != nil {
-		return 0, err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, fmt.Errorf("read metrics: %w", err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	values := map[string]float64{}
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		name, text, _ := strings.Cut(lines.Text(), " ")
-		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			values[name] = v
-		}
-	}
-	if all := values["process_cpu_seconds_total"]; all > 0 {
-		return round(values["fieldtrie_store_roll_cpu_seconds_total"] / all), nil
-	}
-	return 0, nil
 }

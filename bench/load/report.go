@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -44,19 +45,23 @@ type report struct {
 	// some seconds, which a p99 of all is mostly about, does not show in it.
 	UsualP99MS float64 `json:"usual_p99_ms"`
 
+	Turns []turn `json:"turns,omitempty"` // of partitions
+
 	Dashboards *polled `json:"dashboards,omitempty"`
 
-	CPUSeconds     float64 `json:"daemon_cpu_s"`
-	CPUPerTraceMS  float64 `json:"daemon_cpu_ms_per_trace"`
-	RollCPUShare   float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
-	OwnCPUSeconds  float64 `json:"load_cpu_s"`
-	PeakRSSBytes   int64   `json:"daemon_peak_rss_bytes"`
-	PeakAnonBytes  int64   `json:"daemon_peak_anonymous_bytes"`
-	DiskLiveBytes  int64   `json:"disk_bytes"`
-	DiskBytes      int64   `json:"disk_bytes_after_stop"`
-	DiskPerTrace   float64 `json:"disk_bytes_per_trace"`
-	Kills          int     `json:"kills"`
-	RestartSeconds float64 `json:"slowest_restart_s"`
+	CPUSeconds    float64 `json:"daemon_cpu_s"`
+	CPUPerTraceMS float64 `json:"daemon_cpu_ms_per_trace"`
+	RollCPUShare  float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
+	// RollCPUPerTraceMS is the processor time for rolling a trace up, once for each page of it.
+	RollCPUPerTraceMS float64 `json:"daemon_roll_cpu_ms_per_trace"`
+	OwnCPUSeconds     float64 `json:"load_cpu_s"`
+	PeakRSSBytes      int64   `json:"daemon_peak_rss_bytes"`
+	PeakAnonBytes     int64   `json:"daemon_peak_anonymous_bytes"`
+	DiskLiveBytes     int64   `json:"disk_bytes"`
+	DiskBytes         int64   `json:"disk_bytes_after_stop"`
+	DiskPerTrace      float64 `json:"disk_bytes_per_trace"`
+	Kills             int     `json:"kills"`
+	RestartSeconds    float64 `json:"slowest_restart_s"`
 
 	Verified         bool     `json:"verified"`
 	VerifiedPages    int      `json:"verified_pages"`
@@ -67,6 +72,13 @@ type report struct {
 	VerifySeconds    float64  `json:"verify_s"`
 	Differences      int      `json:"differences"`
 	FirstDifferences []string `json:"first_differences,omitempty"`
+}
+
+// turn says how long requests waited when a partition ended.
+type turn struct {
+	At        time.Time `json:"at"`
+	Requests  uint64    `json:"requests"`        // accepted, that waited in the two seconds before and after
+	LongestMS float64   `json:"longest_wait_ms"` // of one of these, from when it was due
 }
 
 func newReport(c *config) *report {
@@ -109,6 +121,9 @@ func (r *report) addLoad(g *loadgen.Generator, w *watch) {
 	r.LatencyMS = map[string]float64{"max": milliseconds(g.Latency.Max())}
 	for _, p := range percentiles {
 		r.LatencyMS[p.name] = milliseconds(g.Latency.Percentile(p.share))
+	}
+	for _, x := range g.Turns() {
+		r.Turns = append(r.Turns, turn{x.At.UTC(), x.Requests, milliseconds(x.Longest)})
 	}
 	r.CPUSeconds, r.OwnCPUSeconds = round(w.used().Seconds()), round(w.ownCPU.Seconds())
 	r.PeakRSSBytes, r.PeakAnonBytes = w.rss, w.anon
@@ -160,6 +175,10 @@ func (r *report) print(w io.Writer) error {
 	l := r.LatencyMS
 	row("latency", "p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f, from when a request was due; p99 of the median second %.1f",
 		l["p50"], l["p90"], l["p99"], l["p99.9"], l["max"], r.UsualP99MS)
+	if n := len(r.Turns); n > 0 {
+		longest := slices.MaxFunc(r.Turns, func(a, b turn) int { return cmp.Compare(a.LongestMS, b.LongestMS) })
+		row("turns", "%d of partitions, 2 s before to 2 s after each: longest wait at a turn %.1f ms, at %s", n, longest.LongestMS, longest.At.Format(time.TimeOnly))
+	}
 	if d := r.Dashboards; d != nil {
 		row("dashboards", "%d, %d answers of %.0f bytes: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", d.Count, d.Answers, d.Bytes,
 			d.LatencyMS["p50"], d.LatencyMS["p90"], d.LatencyMS["p99"], d.LatencyMS["max"], d.Failed)
@@ -168,8 +187,8 @@ func (r *report) print(w io.Writer) error {
 		}
 	}
 	if r.PeakRSSBytes > 0 {
-		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up; peak memory %.0f MiB resident, %.0f MiB anonymous",
-			r.CPUSeconds, r.CPUPerTraceMS, 100*r.RollCPUShare, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
+		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up, %.3f ms a trace of each page; peak memory %.0f MiB resident, %.0f MiB anonymous",
+			r.CPUSeconds, r.CPUPerTraceMS, 100*r.RollCPUShare, r.RollCPUPerTraceMS, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
 	}
 	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
 	if r.DiskLiveBytes > 0 {

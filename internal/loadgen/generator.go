@@ -97,6 +97,7 @@ type Generator struct {
 	opts     Options
 	variants []variant
 	ledger   *ledger
+	turns    turns         // of partitions
 	interval time.Duration // between requests
 	backoff  time.Duration // before the first retry; doubled for each after it
 
@@ -121,7 +122,7 @@ func New(o Options) (*Generator, error) {
 		return nil, err
 	}
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
-	g := &Generator{opts: o, ledger: newLedger(o.Partition), backoff: time.Second, allSent: make(chan struct{})}
+	g := &Generator{opts: o, ledger: newLedger(o.Partition), turns: turns{partition: o.Partition}, backoff: time.Second, allSent: make(chan struct{})}
 	g.interval = time.Duration(float64(o.Batch) / o.Rate * float64(time.Second))
 	if o.Site {
 		g.variants, err = newSiteVariants(o, rnd)
@@ -137,6 +138,13 @@ func New(o Options) (*Generator, error) {
 
 // Counts returns what was sent and answered so far.
 func (g *Generator) Counts() Counts { return g.ledger.Counts() }
+
+// UnderWay returns how many requests are being sent or wait for their answers.
+func (g *Generator) UnderWay() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.underWay
+}
 
 // Stored returns how many distinct traces are stored for sure, and how many more may be,
 // once [Generator.Run] has returned.

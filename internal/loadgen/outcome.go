@@ -76,6 +76,7 @@ func (g *Generator) accept(r *request, a answer, began time.Time) {
 	}
 	g.Latency.Add(now.Sub(r.due))
 	g.Recent.Add(now.Sub(r.due))
+	g.turns.note(r.due, now)
 	g.ledger.count(func(c *Counts) {
 		c.Acknowledged += uint64(said.Accepted)
 		c.Duplicates += uint64(said.Duplicates)

@@ -180,8 +180,13 @@ func (g *Generator) verifyCatalog(ctx context.Context, s Scope, byRank map[int]m
 	return nil
 }
 
+// questionTimeout is longer than a daemon may take that works.
+const questionTimeout = 2 * time.Minute
+
 // get asks the daemon.
 func get(ctx context.Context, addr, path string) ([]byte, http.Header, error) {
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
 	if err != nil {
 		return nil, nil, err
