@@ -115,7 +115,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a daemon that is started, where it is to be and to stay")
 	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; else ingest is built")
 	fs.DurationVar(&o.Partition, "partition", time.Hour, "`DURATION` of the daemon's partitions, with which one is started: a view with chunks in two of them counts twice")
-	fs.IntVar(&c.dashboards.count, "dashboards", 0, "poll so many dashboards beside the load: the series and the heaviest functions of a page each")
+	fs.IntVar(&c.dashboards.count, "dashboards", 0, "poll so many dashboards beside the load: of a page each, every tenth of all pages, what /api/v1 and the dashboard for Grafana show")
 	fs.DurationVar(&c.dashboards.every, "poll", 10*time.Second, "each dashboard asks again after this `DURATION`")
 	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
 }

@@ -37,6 +37,7 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a daemon and kills it")
 	}
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.json")
 	var out, log bytes.Buffer
 	args := []string{"--rate", "200", "--for", "4s", "--kill-every", "1s", "--retry", "--repeat", "0.1", "--json-report", name, traces}

@@ -180,11 +180,7 @@ func (r *report) print(w io.Writer) error {
 		row("turns", "%d of partitions, 2 s before to 2 s after each: longest wait at a turn %.1f ms, at %s", n, longest.LongestMS, longest.At.Format(time.TimeOnly))
 	}
 	if d := r.Dashboards; d != nil {
-		row("dashboards", "%d, %d answers of %.0f bytes: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", d.Count, d.Answers, d.Bytes,
-			d.LatencyMS["p50"], d.LatencyMS["p90"], d.LatencyMS["p99"], d.LatencyMS["max"], d.Failed)
-		if d.LastError != "" {
-			row("", "%s", d.LastError)
-		}
+		d.print(row)
 	}
 	if r.PeakRSSBytes > 0 {
 		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up, %.3f ms a trace of each page; peak memory %.0f MiB resident, %.0f MiB anonymous",

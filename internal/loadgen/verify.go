@@ -191,6 +191,7 @@ func get(ctx context.Context, addr, path string) ([]byte, http.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	req.Header.Set("Cache-Control", "no-cache") // or the answer may be some seconds behind
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, nil, err
