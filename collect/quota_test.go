@@ -169,10 +169,7 @@ func TestExplosion(t *testing.T) {
 	}
 	col, fake := newCollector(Options{Store: s, Limits: Limits{PageRate: 1e6}})
 	const batch = 200
-	total := 100_000
-	if testing.Short() {
-		total = 30_000
-	}
+	const total = 40_000
 	send := func(from int) {
 		var body strings.Builder
 		for i := from; i < from+batch; i++ {
@@ -209,7 +206,7 @@ func TestExplosion(t *testing.T) {
 			t.Errorf("count %d: %d, at most %d are expected", i, late[i], most)
 		}
 	}
-	if grown > 8<<20 {
+	if grown > 2<<20 {
 		t.Errorf("memory grew by %d bytes", grown)
 	}
 	if !s.pages[PageOther] || !s.labels["plan="+PageOther] || !s.keys[PageOther] || !s.releases[PageOther] || !s.labels["few=yes"] {

@@ -178,7 +178,7 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 	out := sums{}
 	for _, tr := range traces {
 		interval := int64(tr.Context.Interval)
-		names := make([]string, len(tr.Nodes))
+		names := stackTexts(&tr.Trie)
 		names[trie.Root] = "stackless"
 		for i, s := range tr.Samples {
 			end := s.Time + interval
@@ -186,9 +186,6 @@ func naive(traces []*trie.Trace, sel Selection) sums {
 				end = tr.Samples[i+1].Time
 			}
 			clip := min(end, s.Time+3*interval)
-			if names[s.Node] == "" {
-				names[s.Node] = stackOf(&tr.Trie, s.Node)
-			}
 			stack := names[s.Node]
 			for time := s.Time; time < end; { // up to the next bound of a span
 				next := end
@@ -256,22 +253,28 @@ func holds(m Matcher, value string, features map[string]bool) bool {
 	return hit == (m.Op == Equal || m.Op == Matches)
 }
 
-func stackOf(t *trie.Trie, n trie.NodeID) string {
-	var b strings.Builder
-	for a := range t.Stack(n) {
-		f := t.Frame(a)
-		b.WriteString(f.Name + " " + f.Resource + " " + strconv.Itoa(int(f.Line)) + " " + strconv.Itoa(int(f.Column)) + "\n")
+// stackTexts returns the stack of each node of t as a text, the leaf first.
+func stackTexts(t *trie.Trie) []string {
+	frames := make([]string, len(t.Frames))
+	for i := range frames {
+		f := t.FrameOf(trie.FrameID(i))
+		frames[i] = f.Name + " " + f.Resource + " " + strconv.Itoa(int(f.Line)) + " " + strconv.Itoa(int(f.Column)) + "\n"
 	}
-	return b.String()
+	out := make([]string, len(t.Nodes))
+	for i, n := range t.Nodes[1:] {
+		out[i+1] = frames[n.Frame] + out[n.Parent]
+	}
+	return out
 }
 
 // sumsOf returns what naive returns, from a profile.
 func sumsOf(p *trie.Profile) sums {
 	out := sums{}
 	flat, c := p.Flat()
+	names := stackTexts(&p.Trie)
 	for n, w := range flat {
 		if w.Self != 0 {
-			out[stackOf(&p.Trie, trie.NodeID(n))] += w.Self
+			out[names[n]] += w.Self
 		}
 	}
 	if c.Stackless != 0 {

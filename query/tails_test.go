@@ -153,7 +153,7 @@ func TestTailsAtOnce(t *testing.T) {
 			}
 		})
 	}
-	for range 40 {
+	for range 15 {
 		g.append(t, 20)
 		if err := s.Roll(t.Context()); err != nil {
 			t.Fatal(err)
