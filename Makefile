@@ -36,11 +36,33 @@ sdk/node_modules viewers/node_modules bench/peers/node_modules: %/node_modules: 
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
+# Packages that lock or start goroutines, in their code or their tests, are tested with the
+# race detector. It makes tests up to eight times slower, so the others do without.
+CONCURRENT = $(shell for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+  grep -qE '^\s+go [a-z]|\.Go\b|sync\.(RW)?Mutex|sync/atomic' $$dir/*.go && echo $$dir; done)
+SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
+STORE = $(abspath store)
+
+# Tests write to memory where there is enough, except those of the store: what it is about is
+# a disk. Tests start programs that they build, so it has to be memory that allows that.
+MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 2e9 {print "TMPDIR=/dev/shm"; exit}')
+
+# Two at a time, since some wait for a disk or a browser when others compute.
 .PHONY: test
-test: setup sdk/node_modules viewers/node_modules ## run all tests, with the race detector
-	TRACES=$(abspath $(TRACES)) $(GO) test -race -timeout 25m ./...
+test: setup sdk/node_modules viewers/node_modules ## run all tests, with the race detector where code is concurrent
+	@TRACES=$(abspath $(TRACES)) $(MAKE) --no-print-directory --output-sync=target -j2 test-store test-concurrent test-sequential test-sdk test-viewers
+
+.PHONY: test-store test-concurrent test-sequential test-sdk test-viewers
+test-store:
+	$(GO) test -race -timeout 25m $(STORE)
+test-concurrent:
+	@$(MEMORY) $(GO) test -race $(filter-out $(STORE),$(CONCURRENT))
+test-sequential:
+	@$(MEMORY) $(GO) test $(SEQUENTIAL)
+test-sdk:
 	cd sdk && npm test
-	cd viewers/pyroscope && $(GO) test -race ./...
+test-viewers:
+	cd viewers/pyroscope && $(GO) test ./...
 	cd viewers && npm test
 
 .PHONY: sdk
@@ -111,15 +133,23 @@ dashboards: ## send traces with and without people who look at dashboards: make 
 	for round in $$(seq $(ROUNDS)); do for n in 0 50; do echo "== round $$round, $$n dashboards"; \
 	  $(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards $$n $(TRACES) || exit 1; done; done
 
-# How often each is done; all of it takes about ten minutes. Cutting the power needs root.
+# Turns of partitions that are passed, a minute each.
+TURNS ?= 2
+.PHONY: turns
+turns: ## let partitions end under load, check that nothing stops and what is stored: make turns TURNS=20
+	$(GO) run ./bench/load --site --rate 300 --for $$((60 * $(TURNS) + 5))s --partition 1m --pages 300 --batch 20 --dashboards 5 $(TRACES)
+
+# How often each is done; all of it takes about half an hour. Cutting the power needs root.
 SOAK_CUTS ?= 48
 SOAK_KILLS ?= 100
+SOAK_TURNS ?= 20
 SOAK_FOR ?= 200s
 .PHONY: soak
-soak: ## cut the power and kill processes again and again, check what is stored
+soak: ## cut the power, kill processes and end partitions again and again, check what is stored
 	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store -count 1 -timeout 0 -v \
 	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
 	$(GO) run ./bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
+	$(MAKE) turns TURNS=$(SOAK_TURNS)
 
 .PHONY: clean
 clean: ## remove what was built
