@@ -96,9 +96,9 @@ check-generate: generate ## check that what is generated is that of the sources
 FUZZTIME ?= 100000x
 .PHONY: fuzz
 fuzz: ## run each fuzz target on FUZZTIME inputs
-	@for pkg in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	@for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+	  for f in $$(sed -nE 's/^func (Fuzz\w+)\(.*/\1/p' $$dir/*_test.go 2>/dev/null); do \
+	    echo "$$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$dir || exit 1; \
 	  done; \
 	done
 
