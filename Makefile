@@ -50,7 +50,8 @@ MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noex
 # Two at a time, since some wait for a disk or a browser when others compute.
 .PHONY: test
 test: setup sdk/node_modules viewers/node_modules ## run all tests, with the race detector where code is concurrent
-	@TRACES=$(abspath $(TRACES)) $(MAKE) --no-print-directory --output-sync=target -j2 test-store test-concurrent test-sequential test-sdk test-viewers
+	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
+	  test-store test-concurrent test-sequential test-sdk test-viewers
 
 .PHONY: test-store test-concurrent test-sequential test-sdk test-viewers
 test-store:
