@@ -47,7 +47,7 @@ func (b *budget) take(kind, name string, now time.Time) (ok, news bool) {
 	k, n := maphash.String(hashSeed, kind), maphash.String(hashSeed, name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now.Truncate(time.Hour).After(b.hour) {
+	if b.over(now) {
 		b.start(now, "", nil)
 	}
 	names := b.names[k]
@@ -64,6 +64,13 @@ func (b *budget) take(kind, name string, now time.Time) (ok, news bool) {
 	}
 	b.add(k, n)
 	return true, false
+}
+
+// over reports whether the hour of now is another one. A request that read the clock just
+// before the turn may come after it, so the hour before is still this one. A clock that goes
+// back by more was ahead: the budget must not wait until time has caught up.
+func (b *budget) over(now time.Time) bool {
+	return now.Sub(b.hour) >= time.Hour || now.Sub(b.hour) < -time.Hour
 }
 
 // knows reports whether there are names of a kind this hour.

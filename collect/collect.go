@@ -47,9 +47,12 @@ type Options struct {
 	// Features are added to traces, see also [Collector.SetFeatures].
 	Features feature.Rules
 	Limits   Limits
-	Now      func() time.Time      // time.Now
-	Metrics  prometheus.Registerer // none
-	Logger   *slog.Logger          // none
+	// Now is time.Now unless it is set. Rates go by the monotonic reading that is in its
+	// times: by the wall clock, a rate that was used up while the clock was ahead would be
+	// closed until time has caught up.
+	Now     func() time.Time
+	Metrics prometheus.Registerer // none
+	Logger  *slog.Logger          // none
 }
 
 // Collector receives traces. It is an [http.Handler] for POST /v1/traces and POST
