@@ -86,7 +86,7 @@ func profileAnswer(ctx context.Context, h *handler, sel Selection, format encode
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{media: contentType(format), header: map[string]string{statsHeader: string(stats)}, write: func(w http.ResponseWriter) error {
+	return answer{media: contentType(format), header: map[string]string{statsHeader: string(stats)}, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
 		return format.Encode(w, result.Profile, encode.Output{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page})
 	}}, nil
 }
@@ -111,7 +111,7 @@ func answerStats(ctx context.Context, h *handler, p *parameters) (answer, error)
 		return answer{}, p.err
 	}
 	report, err := h.src.Report(ctx, sel)
-	return answer{json: report}, err
+	return answer{json: report, behind: report.Stats.Behind}, err
 }
 
 func answerCatalog(ctx context.Context, h *handler, p *parameters) (answer, error) {
@@ -137,7 +137,7 @@ func answerBy(key string, coverage bool) func(context.Context, *handler, *parame
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{json: listOf(key, series, limit)}, nil
+		return answer{json: listOf(key, series, limit), behind: series.Stats.Behind}, nil
 	}
 }
 
@@ -177,7 +177,7 @@ func answerLabels(ctx context.Context, h *handler, p *parameters) (answer, error
 	if key := p.Get("key"); key != "" && err == nil {
 		labels.Labels = slices.DeleteFunc(labels.Labels, func(x LabelValues) bool { return x.Key != key })
 	}
-	return answer{json: labels}, err
+	return answer{json: labels, behind: labels.Stats.Behind}, err
 }
 
 // resolveSeries writes down what a question for a series means that leaves it open: how far
@@ -206,7 +206,7 @@ func answerSeries(ctx context.Context, h *handler, p *parameters) (answer, error
 		return answer{}, p.err
 	}
 	series, err := h.src.Series(ctx, q)
-	return answer{json: series}, err
+	return answer{json: series, behind: series.Stats.Behind}, err
 }
 
 // stepAll asks for one point of all the time.
@@ -231,7 +231,7 @@ func answerTop(ctx context.Context, h *handler, p *parameters) (answer, error) {
 		return answer{}, p.err
 	}
 	top, err := h.src.Top(ctx, q)
-	return answer{json: top}, err
+	return answer{json: top, behind: top.Stats.Behind}, err
 }
 
 // compareParameters are those of a second selection.
@@ -267,7 +267,7 @@ func answerCompare(ctx context.Context, h *handler, p *parameters) (answer, erro
 		return answer{}, p.err
 	}
 	comparison, err := h.src.Compare(ctx, q)
-	return answer{json: comparison}, err
+	return answer{json: comparison, behind: max(comparison.StatsA.Behind, comparison.StatsB.Behind)}, err
 }
 
 func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) {
@@ -296,7 +296,7 @@ func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) 
 	if both {
 		tree.Base.Stats = other.Stats
 	}
-	return answer{json: tree}, nil
+	return answer{json: tree, behind: max(result.Stats.Behind, other.Stats.Behind)}, nil
 }
 
 // answerAround answers with who calls a function, or what it calls.
@@ -320,6 +320,6 @@ func answerAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profil
 				(line == 0 || f.Line == uint32(line)) && (column == 0 || f.Column == uint32(column))
 		}), nil, "", nodes)
 		tree.Stats = result.Stats
-		return answer{json: tree}, err
+		return answer{json: tree, behind: result.Stats.Behind}, err
 	}
 }

@@ -19,9 +19,7 @@ type Options struct {
 	Now     func() time.Time // time.Now
 	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
 	Gate    *Gate            // one of its own
-	// Lag is how far an answer may be behind, unless the question has Cache-Control:
-	// no-cache: under load, summing up what came in the last second again for everybody who
-	// asks would take its toll. 0 is not at all.
+	// Lag is [Selection.Lag], unless the question has Cache-Control: no-cache.
 	Lag time.Duration
 }
 
@@ -107,6 +105,7 @@ type answer struct {
 	json   any                               // unless write is set
 	media  string                            // of what write writes
 	header map[string]string                 // more headers
+	behind time.Duration                     // [Stats.Behind]
 	write  func(w http.ResponseWriter) error // writes the body piece by piece
 }
 
@@ -142,13 +141,12 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Timeout)
 	defer cancel()
-	lag := &lag{most: h.opts.Lag}
-	if strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
-		lag.most = 0
+	if !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
+		p.lag = h.opts.Lag
 	}
 	var a answer
 	err = h.opts.Gate.Do(ctx, func() (err error) {
-		a, err = e.answer(withLag(ctx, lag), h, p)
+		a, err = e.answer(ctx, h, p)
 		return err
 	})
 	if err == nil {
@@ -159,9 +157,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		h.refuse(w, err)
 		return
 	}
-	if behind := time.Duration(lag.behind.Load()); behind > 0 {
+	if a.behind > 0 {
 		w.Header().Del("ETag") // which is that of an answer of now
-		w.Header().Set("Age", strconv.Itoa(int(behind.Round(time.Second).Seconds())))
+		w.Header().Set("Age", strconv.Itoa(int(a.behind.Round(time.Second).Seconds())))
 	}
 	a.writeTo(w)
 }

@@ -28,6 +28,7 @@ var selectionParameters = [...]string{"page", "feature", "release", "label", "si
 type parameters struct {
 	url.Values
 	now time.Time
+	lag time.Duration // of what is selected
 	err error
 }
 
@@ -67,6 +68,7 @@ func (p *parameters) fail(err error) {
 func (p *parameters) selection() Selection {
 	s, err := parseSelection(p.Values, p.now)
 	p.fail(err)
+	s.Lag = p.lag
 	return s
 }
 

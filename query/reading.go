@@ -27,6 +27,8 @@ type Stats struct {
 	// counts each as a trace of a page view, which it is not.
 	Profiles uint64 `json:"profiles,omitempty"`
 	Bytes    uint64 `json:"bytes"` // stored size of what was read
+	// Behind is how long ago what came in last was looked at, see [Selection.Lag].
+	Behind time.Duration `json:"-"`
 	// Warnings name what should have been read and could not be: damaged values,
 	// partitions that can not be opened, traces lost in a crash. None: all was read.
 	Warnings []string `json:"warnings,omitempty"`
@@ -62,6 +64,7 @@ func (s Stats) Read() string {
 func (s *Stats) add(o Stats) {
 	s.Days, s.Hours, s.RolledUp = s.Days+o.Days, s.Hours+o.Hours, s.RolledUp+o.RolledUp
 	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles, s.Bytes+o.Bytes
+	s.Behind = max(s.Behind, o.Behind)
 	for _, w := range o.Warnings {
 		if len(s.Warnings) < maxWarnings && !slices.Contains(s.Warnings, w) {
 			s.Warnings = append(s.Warnings, w)
@@ -101,7 +104,7 @@ func (r *reading) stats(s store.ScanStats) Stats {
 		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)", r.folded))
 	}
 	return Stats{Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
-		Traces: s.Traces, Bytes: s.Bytes, Warnings: w}
+		Traces: s.Traces, Bytes: s.Bytes, Behind: s.Behind, Warnings: w}
 }
 
 // recording reads a store as records alone: rollups as they are, and traces that are in
@@ -178,11 +181,8 @@ func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool,
 
 // selectFrom reads what sel asks for of the store.
 func (l Local) selectFrom(ctx context.Context, sel Selection, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
-	lag := mayLag(ctx)
-	want.Lag = lag.most
-	stats, err := l.Reader.Select(ctx, sel.query(), want, trace, rolled)
-	lag.note(stats.Behind)
-	return stats, err
+	want.Lag = sel.Lag
+	return l.Reader.Select(ctx, sel.query(), want, trace, rolled)
 }
 
 // trace takes a trace that is in no rollup.

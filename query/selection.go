@@ -30,6 +30,9 @@ type Selection struct {
 	// page view counts once, if its traces are of one page and were received in one
 	// partition of the store: no more is remembered of a view.
 	GroupBy []string
+	// Lag is how much of what came in last may be missing from an answer of a [Local]: under
+	// load, to sum it up again for everybody who asks is expensive. 0: nothing.
+	Lag time.Duration
 }
 
 // The keys of labels that are not those of a label span.

@@ -53,8 +53,8 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, draining *ato
 	return mux
 }
 
-// answersLag is how far answers may be behind under load: dashboards are not looked at more
-// often.
+// answersLag is how far answers may be behind under load, whoever asks: dashboards are not
+// looked at more often.
 const answersLag = 15 * time.Second
 
 // answers is what questions about a store go through, whoever asks them.
@@ -70,7 +70,7 @@ func (a answers) add(private *http.ServeMux) {
 	api := a.heap.forAnswers(query.Handler(a.source, query.Options{Lag: answersLag, Gate: a.gate}))
 	private.Handle("/api/", api)
 	private.Handle("/pprof/", api)
-	services := a.heap.forAnswers(pyroscope.Handler(a.source, pyroscope.Options{Site: a.site, Gate: a.gate}))
+	services := a.heap.forAnswers(pyroscope.Handler(a.source, pyroscope.Options{Site: a.site, Lag: answersLag, Gate: a.gate}))
 	for _, pattern := range pyroscope.Patterns() {
 		private.Handle(pattern, services)
 	}

@@ -19,6 +19,7 @@ type Options struct {
 	Now     func() time.Time // time.Now
 	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
 	Gate    *query.Gate      // one of its own
+	Lag     time.Duration    // none: [query.Selection.Lag]
 }
 
 // WithDefaults returns o with every zero replaced by its default.

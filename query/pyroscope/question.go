@@ -87,7 +87,7 @@ func (a *answerer) ask(text string, start, end int64) (question, error) {
 	if err != nil {
 		return question{}, &failed{invalidArgument, err}
 	}
-	q := question{types: profileTypes()}
+	q := question{sel: query.Selection{Lag: a.opts.Lag}, types: profileTypes()}
 	if q.sel.Since, q.sel.Until, err = a.times(start, end); err != nil {
 		return question{}, err
 	}
