@@ -170,7 +170,7 @@ func TestDecodeGarbage(t *testing.T) {
 func TestOutputTimes(t *testing.T) {
 	since := time.Date(2026, 11, 3, 10, 0, 0, 0, time.FixedZone("", 3600))
 	o := Output{Since: since, Until: since.Add(time.Hour)}
-	p := pprofProfile(minimalTrace().Profile(), o)
+	p := pprofProfile(minimalTrace().Profile(), o, pprofValues())
 	if p.TimeNanos != since.UnixNano() || p.DurationNanos != int64(time.Hour) {
 		t.Errorf("pprof: got %d for %d ns", p.TimeNanos, p.DurationNanos)
 	}

@@ -1,10 +1,12 @@
 package encode
 
 import (
+	"compress/gzip"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/pprof/profile"
@@ -39,13 +41,27 @@ const coverageComment = "fieldtrie coverage: "
 // pprof::base=true, as go tool pprof -diff_base reads two files: that tool then shows
 // shares of the base, and sums are differences.
 func EncodePprof(w io.Writer, p *trie.Profile, o Output) error {
+	z := gzip.NewWriter(w)
+	if err := WritePprof(z, p, o); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// WritePprof writes what [EncodePprof] does, not compressed, and of the values of samples
+// those alone whose types are named, such as "wall". No name stands for all.
+func WritePprof(w io.Writer, p *trie.Profile, o Output, types ...string) error {
 	if err := checkStacks(p); err != nil {
 		return err
 	}
-	if o.Base == nil {
-		return writePprof(w, p, o)
+	v, err := pprofValuesOf(types)
+	if err != nil {
+		return err
 	}
-	out, base := pprofProfile(p, o), pprofProfile(o.Base, Output{})
+	if o.Base == nil {
+		return writePprof(w, p, o, v)
+	}
+	out, base := pprofProfile(p, o, v), pprofProfile(o.Base, Output{}, v)
 	for _, s := range base.Sample {
 		s.Label = maps.Clone(s.Label) // the samples of a group share one
 		s.Label["pprof::base"] = []string{"true"}
@@ -60,19 +76,40 @@ func EncodePprof(w io.Writer, p *trie.Profile, o Output) error {
 	if err != nil {
 		return fmt.Errorf("merge with the base: %w", err)
 	}
-	return both.Write(w)
+	return both.WriteUncompressed(w)
 }
 
-// pprofTypes are the types of the values of a sample, which pprofValues returns.
-var pprofTypes = [...]profile.ValueType{
-	{Type: "samples", Unit: "count"}, {Type: "pageviews", Unit: "count"}, {Type: pprofDefault, Unit: "nanoseconds"},
+// pprofValue is a value that samples have.
+type pprofValue struct {
+	profile.ValueType
+	of func(trie.Weight) int64
 }
 
-// pprofDefault is the type that tools show if nobody asks for another.
-const pprofDefault = "wall"
+// pprofValues returns the values that samples can have. The last is the one that tools show
+// if nobody asks for another.
+func pprofValues() []pprofValue {
+	return []pprofValue{
+		{profile.ValueType{Type: "samples", Unit: "count"}, func(w trie.Weight) int64 { return w.Samples }},
+		{profile.ValueType{Type: "pageviews", Unit: "count"}, func(w trie.Weight) int64 { return w.Reach }},
+		{profile.ValueType{Type: "wall", Unit: "nanoseconds"}, func(w trie.Weight) int64 { return nanoseconds(w.Self) }},
+	}
+}
 
-func pprofValues(w trie.Weight) [len(pprofTypes)]int64 {
-	return [...]int64{w.Samples, w.Reach, nanoseconds(w.Self)}
+// pprofValuesOf returns the values of some types, all without a type.
+func pprofValuesOf(types []string) ([]pprofValue, error) {
+	all := pprofValues()
+	if len(types) == 0 {
+		return all, nil
+	}
+	var values []pprofValue
+	for _, name := range types {
+		i := slices.IndexFunc(all, func(v pprofValue) bool { return v.Type == name })
+		if i < 0 {
+			return nil, fmt.Errorf("a pprof profile has no values of the type %q", name)
+		}
+		values = append(values, all[i])
+	}
+	return values, nil
 }
 
 // pprofTimes returns when the time that was asked for began and how long it is, in
@@ -86,12 +123,12 @@ func pprofTimes(o Output) (start, duration int64) {
 
 // pprofProfile returns p in the form of the pprof library, which can be merged.
 // [writePprof] writes the same.
-func pprofProfile(p *trie.Profile, o Output) *profile.Profile {
+func pprofProfile(p *trie.Profile, o Output, values []pprofValue) *profile.Profile {
 	p = p.Canonical()
-	out := &profile.Profile{DefaultSampleType: pprofDefault, Comments: coverageComments(p)}
+	out := &profile.Profile{DefaultSampleType: values[len(values)-1].Type, Comments: coverageComments(p)}
 	out.TimeNanos, out.DurationNanos = pprofTimes(o)
-	for _, t := range pprofTypes {
-		out.SampleType = append(out.SampleType, &t)
+	for _, v := range values {
+		out.SampleType = append(out.SampleType, &v.ValueType)
 	}
 	// A mapping that says that all is symbolized keeps pprof from trying to.
 	mapping := &profile.Mapping{ID: 1, File: mappingFile(p), HasFunctions: true, HasFilenames: true, HasLineNumbers: true}
@@ -128,8 +165,11 @@ func pprofProfile(p *trie.Profile, o Output) *profile.Profile {
 					stacks[n] = append(stacks[n], locations[p.Nodes[a].Frame])
 				}
 			}
-			values := pprofValues(w)
-			out.Sample = append(out.Sample, &profile.Sample{Location: stacks[n], Label: labels, Value: values[:]})
+			s := &profile.Sample{Location: stacks[n], Label: labels}
+			for _, v := range values {
+				s.Value = append(s.Value, v.of(w))
+			}
+			out.Sample = append(out.Sample, s)
 		}
 	}
 	return out

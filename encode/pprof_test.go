@@ -29,7 +29,7 @@ func gzipped(data []byte) []byte {
 func uncompressedPprof(t testing.TB, p *trie.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := pprofProfile(p, Output{}).WriteUncompressed(&b); err != nil {
+	if err := pprofProfile(p, Output{}, pprofValues()).WriteUncompressed(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

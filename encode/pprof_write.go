@@ -2,7 +2,6 @@ package encode
 
 import (
 	"bufio"
-	"compress/gzip"
 	"io"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -15,19 +14,19 @@ import (
 // before the first byte is.
 type pprofWriter struct {
 	p       *trie.Profile // canonical
+	values  []pprofValue
 	w       *bufio.Writer // keeps the first error
 	ids     []uint64      // of locations and functions, by FrameID; 0 for those that are not called
 	numbers map[string]uint64
 	texts   []string // by number
 }
 
-// writePprof writes what pprofProfile(p, o).Write(w) writes, as far as one who reads it
-// can tell.
-func writePprof(w io.Writer, p *trie.Profile, o Output) error {
+// writePprof writes what pprofProfile(p, o, values).WriteUncompressed(w) writes, as far as
+// one who reads it can tell.
+func writePprof(w io.Writer, p *trie.Profile, o Output, values []pprofValue) error {
 	p = p.Canonical()
-	z := gzip.NewWriter(w)
 	t := &pprofWriter{
-		p: p, w: bufio.NewWriterSize(z, 1<<16),
+		p: p, values: values, w: bufio.NewWriterSize(w, 1<<16),
 		ids:     make([]uint64, len(p.Frames)),
 		numbers: map[string]uint64{"": 0}, texts: []string{""},
 	}
@@ -38,18 +37,15 @@ func writePprof(w io.Writer, p *trie.Profile, o Output) error {
 			t.ids[i] = last
 		}
 	}
-	for _, s := range pprofTypes {
-		t.message(1, t.appendText(t.appendText(nil, 1, s.Type), 2, s.Unit)) // sample_type
+	for _, v := range values {
+		t.message(1, t.appendText(t.appendText(nil, 1, v.Type), 2, v.Unit)) // sample_type
 	}
 	if err := t.samples(); err != nil {
 		return err
 	}
 	t.symbols()
 	t.rest(o)
-	if err := t.w.Flush(); err != nil {
-		return err
-	}
-	return z.Close()
+	return t.w.Flush()
 }
 
 // samples writes the samples of all groups.
@@ -70,8 +66,8 @@ func (t *pprofWriter) samples() error {
 			for a := range t.p.Stack(n) {
 				stack = protowire.AppendVarint(stack, t.ids[t.p.Nodes[a].Frame])
 			}
-			for _, v := range pprofValues(w) {
-				values = protowire.AppendVarint(values, uint64(v))
+			for _, v := range t.values {
+				values = protowire.AppendVarint(values, uint64(v.of(w)))
 			}
 			b = append(appendBytes(appendBytes(b[:0], 1, stack), 2, values), labels...) // location_id, value
 			if err := t.message(2, b); err != nil {                                     // sample
@@ -113,7 +109,7 @@ func (t *pprofWriter) rest(o Output) {
 	for _, c := range coverageComments(t.p) {
 		b = t.appendText(b, 13, c) // comment
 	}
-	t.w.Write(t.appendText(b, 14, pprofDefault)) // default_sample_type
+	t.w.Write(t.appendText(b, 14, t.values[len(t.values)-1].Type)) // default_sample_type
 	for _, s := range t.texts {
 		b = append(b[:0], s...)
 		t.message(6, b) // string_table

@@ -51,13 +51,17 @@ func manyStacks() *trie.Profile {
 }
 
 // checkPprofWrite: what is written reads as what the pprof library writes.
-func checkPprofWrite(t *testing.T, name string, p *trie.Profile, o Output) {
+func checkPprofWrite(t *testing.T, name string, p *trie.Profile, o Output, types ...string) {
 	t.Helper()
 	var own, theirs bytes.Buffer
-	if err := EncodePprof(&own, p, o); err != nil {
+	if err := WritePprof(&own, p, o, types...); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if err := pprofProfile(p, o).Write(&theirs); err != nil {
+	values, err := pprofValuesOf(types)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if err := pprofProfile(p, o, values).Write(&theirs); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	got, err := profile.ParseData(own.Bytes())
@@ -125,6 +129,18 @@ func TestPprofWrite(t *testing.T) {
 	p := groupedProfile()
 	checkPprofWrite(t, "before 1970", p, Output{Since: time.Unix(-5, 0), Until: time.Unix(-6, 0)})
 	checkPprofWrite(t, "without an end", p, Output{Since: since})
+	checkPprofWrite(t, "time alone", p, Output{}, "wall")
+	checkPprofWrite(t, "two values", p, Output{}, "wall", "samples")
+	var plain, compressed bytes.Buffer
+	if err := WritePprof(&plain, p, Output{}, "cpu"); err == nil || plain.Len() > 0 {
+		t.Errorf("a type that is not known: got %d bytes, %v, want an error", plain.Len(), err)
+	}
+	if err := errors.Join(WritePprof(&plain, p, Output{}), EncodePprof(&compressed, p, Output{})); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := gunzip(compressed.Bytes()); err != nil || !bytes.Equal(got, plain.Bytes()) {
+		t.Errorf("compressed: got %d bytes, want the %d that are written without; %v", len(got), plain.Len(), err)
+	}
 }
 
 // fullWriter has room for some bytes.

@@ -361,7 +361,7 @@ func TestRender(t *testing.T) {
 	}
 	// Numbers are numbers here, and no texts.
 	var raw bytes.Buffer
-	empty := rendered{Flamebearer: newStacks(trie.NewProfile(), nil, 0, profileTypes()[0]).layOut().flamebearer()}
+	empty := rendered{Flamebearer: newStacks(trie.NewProfile(), 0, profileTypes()[0]).layOut().flamebearer()}
 	if err := json.NewEncoder(&raw).Encode(empty); err != nil {
 		t.Fatal(err)
 	}

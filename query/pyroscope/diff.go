@@ -34,6 +34,6 @@ func (a *answerer) compared(ctx context.Context, r *querierv1.DiffRequest) (*gra
 	if err != nil {
 		return nil, err
 	}
-	maxNodes := max(r.GetLeft().GetMaxNodes(), r.GetRight().GetMaxNodes())
-	return newStacks(left.Profile, right.Profile, maxNodes, left.of).layOut(), nil
+	both := newStacks(left.Profile, max(r.GetLeft().GetMaxNodes(), r.GetRight().GetMaxNodes()), left.of).beside(right.Profile)
+	return both.layOut(), nil
 }

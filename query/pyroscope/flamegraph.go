@@ -54,7 +54,8 @@ func (a *answerer) merged(ctx context.Context, r *querierv1.SelectMergeStacktrac
 	if err != nil {
 		return nil, err
 	}
-	s := newStacks(p, nil, r.GetMaxNodes(), t)
+	s := newStacks(p, r.GetMaxNodes(), t)
+	s.asked = q
 	return s, s.choose(r.GetStackTraceSelector())
 }
 
@@ -75,26 +76,28 @@ func (a *answerer) profile(ctx context.Context, q question) (*trie.Profile, erro
 
 // stacks are the stacks of one side, or of two sides of a comparison, on one trie.
 type stacks struct {
-	*trie.Profile // with a group for each side
+	*trie.Profile          // with a group for each side
+	asked         question // of the left side
 	sides         int
 	of            profileType
 	maxNodes      int
 }
 
-// newStacks returns the stacks of a profile and, unless it is nil, of another one beside it.
-func newStacks(left, right *trie.Profile, maxNodes int64, t profileType) *stacks {
-	s := &stacks{sides: 1, of: t, maxNodes: defaultNodes}
+// newStacks returns the stacks of a profile without labels.
+func newStacks(p *trie.Profile, maxNodes int64, t profileType) *stacks {
+	s := &stacks{Profile: p, sides: 1, of: t, maxNodes: defaultNodes}
 	if maxNodes != 0 {
 		s.maxNodes = int(min(uint64(maxNodes), mostNodes)) // a negative number is all
 	}
-	m := trie.NewMerger()
-	m.AddProfile(query.OneGroup(left, sideLabels()[0]))
-	if right != nil {
-		s.sides = 2
-		m.AddProfile(query.OneGroup(right, sideLabels()[1]))
-	}
-	s.Profile = m.Profile()
 	return s
+}
+
+// beside returns the stacks of s and of another profile without labels on one trie.
+func (s *stacks) beside(right *trie.Profile) *stacks {
+	both := *s
+	both.sides = 2
+	both.Profile = trie.Merge(s.Profile, query.OneGroup(right, sideLabels()[1]))
+	return &both
 }
 
 // sideLabels returns the labels of the groups of the sides, the left one first.

@@ -194,11 +194,11 @@ func TestFlameGraphRandom(t *testing.T) {
 	for range 300 {
 		left, right := random(), random()
 		of := profileTypes()[r.IntN(2)]
-		g := newStacks(left, nil, -1, of).flameGraph()
+		g := newStacks(left, -1, of).flameGraph()
 		if got, err := rebuild(g.Names, levelsOf(g.Levels), 0, 4); err != nil || !maps.Equal(got, totalsOf(left, of)) {
 			t.Fatalf("%v\n%v\n%v", err, got, totalsOf(left, of))
 		}
-		d := newStacks(left, right, int64(r.IntN(50)), of).layOut()
+		d := newStacks(left, int64(r.IntN(50)), of).beside(right).layOut()
 		for side := range 2 {
 			if _, err := rebuild(d.used, d.levels, 3*side, 7); err != nil {
 				t.Fatal(err)

@@ -2,10 +2,7 @@ package pyroscope
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
-	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -28,7 +25,11 @@ func (a *answerer) selectMergeProfile(ctx context.Context, read func(proto.Messa
 		p, err := a.pprof(ctx, r)
 		return encoded{Message: p}, err
 	}
-	wire, _, err := a.pprofWire(ctx, r)
+	s, err := a.stacksOf(ctx, r)
+	if err != nil {
+		return encoded{}, err
+	}
+	wire, err := a.pprofWire(s)
 	return encoded{wire: wire}, err
 }
 
@@ -41,37 +42,32 @@ func pprofRequest(r *querierv1.SelectMergeStacktracesRequest) *querierv1.SelectM
 	}
 }
 
-// pprofWire returns a pprof profile in its own format. If stacks are chosen by the names
-// that flame graphs have for them, functions have these names.
-func (a *answerer) pprofWire(ctx context.Context, r *querierv1.SelectMergeProfileRequest) ([]byte, profileType, error) {
+// stacksOf returns what a request for a pprof profile selects. If stacks are chosen by the
+// names that flame graphs have for them, functions have these names.
+func (a *answerer) stacksOf(ctx context.Context, r *querierv1.SelectMergeProfileRequest) (*stacks, error) {
 	s, err := a.merged(ctx, &querierv1.SelectMergeStacktracesRequest{
 		ProfileTypeID: r.ProfileTypeID, LabelSelector: r.LabelSelector, Start: r.Start, End: r.End,
 		StackTraceSelector: r.StackTraceSelector, ProfileIdSelector: r.ProfileIdSelector, TraceIdSelector: r.TraceIdSelector,
 	})
 	if err != nil {
-		return nil, profileType{}, err
+		return nil, err
 	}
-	p := s.Profile
+	name := named(&s.Trie) // names of all stacks, so that they do not change with how many are shown
 	if r.GetMaxNodes() > 0 {
-		p = p.Prune(int(min(r.GetMaxNodes(), mostNodes)))
+		s.Profile = s.Prune(int(min(r.GetMaxNodes(), mostNodes)))
 	}
 	if len(r.GetStackTraceSelector().GetCallSite()) > 0 {
-		p = p.Coalesce(named(&s.Trie))
+		s.Profile = s.Coalesce(name)
 	}
-	q, _, err := a.askType(r.ProfileTypeID, r.LabelSelector, r.Start, r.End)
-	if err != nil {
-		return nil, profileType{}, err
-	}
+	return s, nil
+}
+
+// pprofWire returns stacks as a pprof profile in its own format, with the values of some
+// types, or all.
+func (a *answerer) pprofWire(s *stacks, types ...string) ([]byte, error) {
 	var out bytes.Buffer
-	if err := encode.EncodePprof(&out, p, encode.Output{Since: q.sel.Since, Until: a.endOf(q.sel)}); err != nil {
-		return nil, profileType{}, err
-	}
-	z, err := gzip.NewReader(&out)
-	if err != nil {
-		return nil, profileType{}, err
-	}
-	wire, err := io.ReadAll(z)
-	return wire, s.of, err
+	err := encode.WritePprof(&out, s.Profile, encode.Output{Since: s.asked.sel.Since, Until: a.endOf(s.asked.sel)}, types...)
+	return out.Bytes(), err
 }
 
 // named returns what gives frames the names that flame graphs have for them.
@@ -90,22 +86,14 @@ func named(t *trie.Trie) func(trie.Frame) trie.Frame {
 
 // pprof returns a pprof profile that has the value that is asked for alone.
 func (a *answerer) pprof(ctx context.Context, r *querierv1.SelectMergeProfileRequest) (*googlev1.Profile, error) {
-	wire, t, err := a.pprofWire(ctx, r)
+	s, err := a.stacksOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	wire, err := a.pprofWire(s, s.of.sample)
 	if err != nil {
 		return nil, err
 	}
 	p := &googlev1.Profile{}
-	if err := proto.Unmarshal(wire, p); err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(p.SampleType, func(v *googlev1.ValueType) bool { return p.StringTable[v.Type] == t.sample })
-	if i < 0 {
-		return nil, failure(internalError, "the profile has no values of %s", t.sample)
-	}
-	p.SampleType = p.SampleType[i : i+1]
-	p.DefaultSampleType = p.SampleType[0].Type
-	for _, s := range p.Sample {
-		s.Value = s.Value[i : i+1]
-	}
-	return p, nil
+	return p, proto.Unmarshal(wire, p)
 }

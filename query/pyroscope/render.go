@@ -85,16 +85,14 @@ func (a *answerer) render(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	out := rendered{Version: 1, Flamebearer: s.layOut().flamebearer(), Metadata: metadataOf(s.of, "single")}
-	return out, a.addLines(ctx, &out, request, v["groupBy"])
+	return out, a.addLines(ctx, &out, s, float64((request.End-request.Start)/1000), v["groupBy"])
 }
 
-// addLines adds the sums over time, of all and of each value of a label.
-func (a *answerer) addLines(ctx context.Context, out *rendered, r *querierv1.SelectMergeStacktracesRequest, groupBy []string) error {
-	q, t, err := a.askType(r.ProfileTypeID, r.LabelSelector, r.Start, r.End)
-	if err != nil {
-		return err
-	}
-	step := max(15, float64((r.End-r.Start)/1000)/maxColumns)
+// addLines adds the sums over time, of all and of each value of a label. The time is so many
+// seconds long.
+func (a *answerer) addLines(ctx context.Context, out *rendered, s *stacks, seconds float64, groupBy []string) error {
+	q, t := s.asked, s.of
+	step := max(15, seconds/maxColumns)
 	all, err := a.bySteps(ctx, q, step, nil, false)
 	if err != nil {
 		return err
