@@ -161,7 +161,7 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, stats *St
 	}
 	r.take = func(_ time.Time, x store.Rolled) error {
 		s.add(x, method == MethodViews)
-		return nil
+		return l.fits(s.sum.Size())
 	}
 	*stats, err = l.readRecords(ctx, want, r)
 	if err != nil {

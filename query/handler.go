@@ -226,6 +226,9 @@ func statusOf(err error) int {
 	if _, refused := errors.AsType[*RefusedError](err); refused {
 		return http.StatusBadRequest
 	}
+	if _, large := errors.AsType[*TooLargeError](err); large {
+		return http.StatusUnprocessableEntity
+	}
 	if _, busy := errors.AsType[*BusyError](err); busy {
 		return http.StatusServiceUnavailable
 	}

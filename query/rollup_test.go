@@ -90,7 +90,7 @@ func rolledField(t *testing.T, views int) (Local, *trie.Merger) {
 	if err := s.Roll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return Local{s.Reader}, all
+	return Local{Reader: s.Reader}, all
 }
 
 func TestReport(t *testing.T) {

@@ -23,7 +23,7 @@ func TestQueriesBesideSealing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	l := Local{s.Reader}
+	l := Local{Reader: s.Reader}
 	var begun, stored atomic.Int64 // traces
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup

@@ -59,7 +59,7 @@ func (f *fading) after(t *testing.T, d time.Duration) {
 // However little is left, a page view is in one point, and steps are as long as they must be.
 func TestSeriesOfWhatIsLeft(t *testing.T) {
 	f := newFading(t)
-	l := Local{f.store.Reader}
+	l := Local{Reader: f.store.Reader}
 	midnight := f.start.Truncate(day)
 	for _, age := range []struct {
 		after    time.Duration

@@ -68,29 +68,43 @@ func (c Catalog) Pages() []Entry {
 }
 
 // Local reads a data directory itself.
-type Local struct{ Reader *store.Reader }
+type Local struct {
+	Reader *store.Reader
+	// MaxSize bounds the memory that the merge for one answer takes, in bytes: a larger one
+	// is a [TooLargeError]. 0 is 256 MiB.
+	MaxSize int
+}
 
-// progressEvery is how many traces are read between two calls of progress.
-const progressEvery = 256
+const (
+	// progressEvery is how many traces are read between two calls of progress.
+	progressEvery = 256
+	// sizedEvery is how many traces are merged between two looks at the size of the merge.
+	sizedEvery = 16
+)
 
 // Profile implements [Source].
 func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
 	if err := checkTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
 	}
-	m := merging{reading: reading{sel: sel}, merger: trie.NewMerger(), progress: progress}
+	m := merging{reading: reading{sel: sel}, local: l, merger: trie.NewMerger(), progress: progress}
 	m.sum = rollup.NewSum(m.group)
 	stats, err := l.selectFrom(ctx, sel, sel.wanted(), m.trace, m.rolled)
 	if err != nil {
 		return Result{}, err
 	}
-	m.merger.AddProfile(m.sum.Profile())
+	summed := m.sum.Profile()
+	if err := l.fits(summed.Size() + m.merger.Profile().Size()); err != nil {
+		return Result{}, err
+	}
+	m.merger.AddProfile(summed)
 	return Result{m.merger.Profile(), m.stats(stats)}, nil
 }
 
 // merging answers a Selection.
 type merging struct {
 	reading
+	local    Local
 	merger   *trie.Merger // of traces
 	sum      *rollup.Sum  // of rollups
 	progress func(uint64)
@@ -107,7 +121,7 @@ func (m *merging) rolled(r store.Rolled) error {
 	m.page = r.Page
 	m.folded += r.Record.Folded()
 	m.sum.Add(r.Record, r.Stacks)
-	return nil
+	return m.local.fits(m.sum.Size())
 }
 
 func (m *merging) trace(rec store.Record) error {
@@ -124,6 +138,9 @@ func (m *merging) trace(rec store.Record) error {
 		m.last = key
 	}
 	m.sel.add(m.merger, t, rec.Page)
+	if m.read%sizedEvery == 0 {
+		return m.local.fits(m.merger.Profile().Size())
+	}
 	return nil
 }
 

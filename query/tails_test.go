@@ -75,7 +75,7 @@ func TestTails(t *testing.T) {
 		}
 		defer func() { _ = s.Close() }()
 		g := &growing{store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
-		l := Local{s.Reader}
+		l := Local{Reader: s.Reader}
 		g.append(t, 300) // beyond what is read trace by trace
 		for step := range 40 {
 			g.append(t, g.rnd.IntN(12))
@@ -117,7 +117,7 @@ func TestTailsAtOnce(t *testing.T) {
 	defer func() { _ = s.Close() }()
 	g := &growing{store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
 	g.append(t, 300)
-	l := Local{s.Reader}
+	l := Local{Reader: s.Reader}
 	var asking sync.WaitGroup
 	done := make(chan struct{})
 	for i := range 4 {

@@ -80,7 +80,7 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 				functions.add(of, x.Stacks)
 			}
 		}
-		return nil
+		return l.fits(sum.Size())
 	})
 	if err != nil {
 		return Top{}, err

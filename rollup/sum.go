@@ -15,7 +15,13 @@ type Sum struct {
 	groups  []*summed
 	byKey   map[string]int // places in groups
 	key     []byte
+	pending int // encoded bytes since the last flush
+	size    int // of profile, at the last flush
 }
+
+// maxPending is how many encoded bytes are added before they are moved to the profile, which
+// bounds what is not in its size.
+const maxPending = 1 << 20
 
 // summed is a group of the profile, by the nodes of stacks.
 type summed struct {
@@ -73,7 +79,14 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
 			s.groups[g].weights.at(n).Reach += views
 		}
 	})
+	if s.pending += len(rec.weights) + len(rec.reach); s.pending > maxPending {
+		s.flush()
+	}
 }
+
+// Size returns about how many bytes what was added takes, but for the records that came
+// last. It takes no time to ask for.
+func (s *Sum) Size() int { return s.size }
 
 func (s *Sum) groupOf(l trie.Labels) int {
 	s.key = appendLabelsKey(s.key[:0], l)
@@ -111,7 +124,7 @@ func (s *Sum) flush() {
 		to.Coverage.Add(g.coverage)
 		g.weights.each(func(n trie.NodeID, w trie.Weight) { to.Weights.Add(nodes[n], w) })
 	}
-	s.groups, s.stacks = nil, nil
+	s.groups, s.stacks, s.pending, s.size = nil, nil, 0, s.profile.Size()
 	clear(s.byKey)
 }
 

@@ -16,6 +16,7 @@ type index struct {
 	frames  hashTable
 	calls   []calls   // by node
 	nodes   hashTable // the nodes that calls does not list
+	text    int       // bytes of all strings
 	// Random, so that nobody can send frames or nodes that all fall into one slot.
 	seed   maphash.Seed
 	k1, k2 uint64
@@ -103,6 +104,7 @@ func (t *Trie) lookup() *index {
 	t.index = x
 	x.strings.reserve(len(t.Strings) + 1)
 	for i, s := range t.Strings {
+		x.text += len(s)
 		hash := x.hashString(s)
 		if _, slot := t.findString(hash, s); slot >= 0 && s != "" {
 			x.strings.put(slot, hash, i)
@@ -245,6 +247,7 @@ func (t *Trie) internHashed(s string, hash uint64) StringID {
 		id = StringID(len(t.Strings))
 		t.Strings = appendRow(t.Strings, strings.Clone(s))
 		t.index.strings.put(slot, hash, int(id))
+		t.index.text += len(s)
 	}
 	return id
 }

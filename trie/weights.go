@@ -46,6 +46,7 @@ func (w Weight) negate() Weight { return Weight{-w.Self, -w.Samples, -w.Reach} }
 // of which only those with weight are there. The zero value is empty.
 type Weights struct {
 	blocks []*weightBlock // node n is in block n / blockNodes
+	made   int            // blocks that are there
 }
 
 // blockNodes is how many nodes share a block.
@@ -79,6 +80,7 @@ func (w *Weights) block(n NodeID) *weightBlock {
 	}
 	if w.blocks[i] == nil {
 		w.blocks[i] = new(weightBlock)
+		w.made++
 	}
 	return w.blocks[i]
 }
@@ -100,15 +102,7 @@ func (w *Weights) All() iter.Seq2[NodeID, Weight] {
 }
 
 // Cells returns for how many nodes w takes memory.
-func (w *Weights) Cells() int {
-	n := 0
-	for _, b := range w.blocks {
-		if b != nil {
-			n += blockNodes
-		}
-	}
-	return n
-}
+func (w *Weights) Cells() int { return w.made * blockNodes }
 
 // equal reports whether w and o hold the same weights.
 func (w *Weights) equal(o *Weights) bool {

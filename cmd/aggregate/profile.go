@@ -43,8 +43,12 @@ func (c *command) source() (query.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return query.Local{Reader: r}, r.Close, nil
+	return query.Local{Reader: r, MaxSize: maxSize}, r.Close, nil
 }
+
+// maxSize bounds the memory of a merge, in bytes: a program that answers one question has more
+// for it than a daemon.
+const maxSize = 1 << 30
 
 // printProfile merges what is asked for and writes it.
 func (c *command) printProfile(ctx context.Context) error {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +84,21 @@ func TestDailyRate(t *testing.T) {
 	}
 	if v := got.Series[0].Points[0].Value; v != 3600*perMicrosecond {
 		t.Errorf("an hour of the day has %g ns, want %d", v, 3600*perMicrosecond)
+	}
+}
+
+// An answer that would take too much memory says what to ask for.
+func TestAnswerSize(t *testing.T) {
+	f := newFixture(t)
+	f.local.MaxSize = 1
+	f.server = httptest.NewServer(Handler(f.local, f.opts))
+	t.Cleanup(f.server.Close)
+	start, end := f.day()
+	body := fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{}","start":%d,"end":%d}`, wall, start, end)
+	for _, method := range []string{"SelectMergeStacktraces", "SelectMergeProfile"} {
+		status, text := f.post(t, method, "application/json", body)
+		if status != http.StatusTooManyRequests || !strings.Contains(text, `"resource_exhausted"`) || !strings.Contains(text, "ask for one page or feature") {
+			t.Errorf("%s: got %d %s, want resource_exhausted and what to ask for", method, status, text)
+		}
 	}
 }

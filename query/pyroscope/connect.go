@@ -74,6 +74,9 @@ func asFailure(err error) *failed {
 	if _, ok := errors.AsType[*query.RefusedError](err); ok {
 		return &failed{invalidArgument, err}
 	}
+	if _, ok := errors.AsType[*query.TooLargeError](err); ok {
+		return &failed{resourceExhausted, err}
+	}
 	return &failed{internalError, err}
 }
 
