@@ -37,8 +37,9 @@
 // The outcome is one of unsupported, header, unsampled, quota, refused, stopped, cost and
 // error; the weight is how many page views the report stands for, 1 if it is absent. The
 // answer is 204, or one of those above. A report is counted in
-// fieldtrie_ingest_page_views_total and forgotten, so one that is sent twice counts twice.
-// Page views with a profile are counted there by the first of their traces.
+// fieldtrie_ingest_page_views_total, and its weight is added to a count that the store keeps
+// for each page, hour and outcome. It has no id, so one that is sent twice counts twice.
+// Page views with a profile are counted by the first of their traces.
 //
 // # What is kept
 //
