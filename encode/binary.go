@@ -23,13 +23,6 @@ func IsBinary(data []byte) bool {
 	return len(data) >= 5 && data[0] == magicTag && string(data[1:4]) == magicLetter
 }
 
-// Document is what one document holds; the other fields are nil.
-type Document struct {
-	Trace     *trie.Trace
-	Profile   *trie.Profile
-	Recording *trie.Recording
-}
-
 // DecodeBinary reads a document in the binary format. What it returns is valid and
 // shares no memory with data. Fields that it does not know are kept in Unknown and
 // written again by [EncodeTrace] and [EncodeProfile].

@@ -26,7 +26,7 @@ func binarySeeds(t testing.TB) [][]byte {
 		seeds = append(seeds, data)
 	}
 	for _, name := range goldenTraces {
-		tr := repositoryTrace(t, name)
+		tr := repositoryTrace(t, name, DecodeProfilerTrace)
 		seeds = append(seeds, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
 	}
 	return seeds
@@ -218,39 +218,6 @@ func recording(t *trie.Trace) []string {
 	for _, s := range t.Samples {
 		out = append(out, fmt.Sprintf("%d %d %s", s.Time, s.Marker, stacks[s.Node]))
 	}
-	return out
-}
-
-func stackText(t *trie.Trie, n trie.NodeID) string {
-	var b strings.Builder
-	for a := range t.Stack(n) {
-		f := t.Frame(a)
-		fmt.Fprintf(&b, "%q %q %d %d,", f.Name, f.Resource, f.Line, f.Column)
-	}
-	return b.String()
-}
-
-// weightsByStack is all that a profile says. Coverage stands as a weight without a stack.
-func weightsByStack(p *trie.Profile) map[string]trie.Weight {
-	out := map[string]trie.Weight{}
-	add := func(key string, w trie.Weight) {
-		if w.IsZero() {
-			return
-		}
-		sum := out[key]
-		out[key] = trie.Weight{Self: sum.Self + w.Self, Samples: sum.Samples + w.Samples, Reach: sum.Reach + w.Reach}
-	}
-	for _, g := range p.Groups {
-		c := g.Coverage
-		add(fmt.Sprintf("%q", g.Labels), trie.Weight{Self: c.Stackless, Samples: c.Traces, Reach: c.Views})
-		add(fmt.Sprintf("%q unsampled", g.Labels), trie.Weight{Self: c.Unsampled, Samples: c.Truncated, Reach: c.Idle})
-		for n, w := range g.Weights.All() {
-			if !w.IsZero() {
-				add(fmt.Sprintf("%q %s", g.Labels, stackText(&p.Trie, trie.NodeID(n))), w)
-			}
-		}
-	}
-	add("all", trie.Weight{Samples: p.Traces, Reach: p.Views})
 	return out
 }
 

@@ -36,7 +36,7 @@ func releasedFiles(t *testing.T) map[string][]byte {
 		"full":       trace(fullTrace()),
 		"unknown":    trace(unknownTrace()),
 		"odd":        trace(oddTrace()),
-		"real":       trace(repositoryTrace(t, "preact-complex.json")),
+		"real":       trace(repositoryTrace(t, "preact-complex.json", DecodeProfilerTrace)),
 		"profile":    profile(groupedProfile()),
 		"difference": profile(difference()),
 		"phases":     trace(phasesTrace()),

@@ -2,7 +2,6 @@ package encode
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,31 +22,6 @@ func TestComparedFormats(t *testing.T) {
 	compareGolden(t, "formats/compared.top", []byte(written(t, EncodeTop, now, o)))
 	compareGolden(t, "formats/compared.json", readable(t, "json", []byte(written(t, EncodeJSON, now, o))))
 	compareGolden(t, "formats/compared.pprof", readable(t, "pprof", []byte(written(t, EncodePprof, now, o))))
-}
-
-// TestComparedWithItself: nothing is more and nothing is less.
-func TestComparedWithItself(t *testing.T) {
-	p := groupedProfile()
-	w := weigh(p, Output{Base: p})
-	for n := range w.Nodes {
-		if w.delta(trie.NodeID(n)) != 0 || w.total[n] != w.baseTotal[n] {
-			t.Errorf("node %d: %+v and %+v", n, w.total[n], w.baseTotal[n])
-		}
-	}
-	var got jsonProfile
-	if err := json.Unmarshal([]byte(written(t, EncodeJSON, p, Output{Base: p})), &got); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range got.Functions {
-		if *f.Delta != (jsonWeight{}) || f.Base.Self != f.Self {
-			t.Errorf("got %+v", f)
-		}
-	}
-	for i, d := range got.Nodes.DeltaTotal {
-		if d != 0 || got.Nodes.DeltaSelf[i] != 0 || got.Nodes.BaseTotal[i] != got.Nodes.Total[i] {
-			t.Errorf("row %d differs", i)
-		}
-	}
 }
 
 // TestComparedEmpty: comparing with nothing, and nothing with something.

@@ -121,12 +121,6 @@ func chosenNames(lines []*trie.Timeline) string {
 	return strings.Join(names, ", ")
 }
 
-// alone returns o without a base, for formats that can not compare.
-func (o Output) alone() Output {
-	o.Base = nil
-	return o
-}
-
 // cdpWriter puts together a cdpProfile.
 type cdpWriter struct {
 	out     cdpProfile

@@ -58,7 +58,7 @@ func readCDP(t *testing.T, data string) map[string]int64 {
 func TestCPUProfile(t *testing.T) {
 	profiles := map[string]*trie.Profile{"groups": groupedProfile(), "odd": oddTrace().Profile(), "difference": difference(), "hostile": hostileProfile()}
 	for _, name := range goldenTraces {
-		profiles[name] = repositoryTrace(t, name).Profile()
+		profiles[name] = repositoryTrace(t, name, DecodeProfilerTrace).Profile()
 	}
 	for name, p := range profiles {
 		want := map[string]int64{}

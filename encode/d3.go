@@ -2,7 +2,6 @@ package encode
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 	"strconv"
 
@@ -106,15 +105,6 @@ func (d *d3Writer) line(t *trie.Timeline, first int64, below bool, o Output) {
 	}
 }
 
-// rootName returns what the root of a chart is called. (root) is its name in the
-// profiles of browsers.
-func (o Output) rootName() string {
-	if o.Title == "" {
-		return "(root)"
-	}
-	return o.Title
-}
-
 // d3Writer writes nested nodes without recursion: stacks may be deeper than what a
 // program can call.
 type d3Writer struct {
@@ -193,10 +183,4 @@ func (d *d3Writer) end() error {
 	d.closeTo(0)
 	d.w.WriteByte('\n')
 	return d.w.Flush()
-}
-
-// quote returns s as a JSON string.
-func quote(s string) string {
-	b, _ := json.Marshal(s) // a string can always be written
-	return string(b)
 }

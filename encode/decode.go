@@ -13,17 +13,14 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// maxInflated is how many bytes a document may have that is held in memory as a whole.
-const maxInflated = 1 << 30
-
 // detectWindows are how much of a document is looked at to tell its format: more, if less
 // does not tell.
-var detectWindows = [...]int{64 << 10, 4 << 20, 64 << 20}
+var detectWindows = [...]int{headSize, 4 << 20, 64 << 20}
 
 // Decode reads a document of any format that can be read, gzipped or not, in UTF-8 or in
 // UTF-16 with a byte order mark. The format is told by the content.
 func Decode(r io.Reader, lim Limits) (Document, error) {
-	b, err := plain(bufio.NewReaderSize(r, detectWindows[0]))
+	b, err := plain(bufio.NewReaderSize(r, headSize))
 	if err != nil {
 		return Document{}, err
 	}
@@ -69,14 +66,6 @@ func (r *rest) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// readError says that a document could not be read to its end.
-func readError(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
-		return &Error{Malformed, "gzip", err}
-	}
-	return err
-}
-
 func detect(head []byte) (Format, bool) {
 	for _, f := range readFormats() {
 		if f.Detect(head) {
@@ -95,32 +84,11 @@ func plain(b *bufio.Reader) (io.Reader, error) {
 		if err != nil {
 			return nil, &Error{Malformed, "gzip", err}
 		}
-		return plain(bufio.NewReaderSize(z, detectWindows[0]))
+		return plain(bufio.NewReaderSize(z, headSize))
 	case "\xff\xfe", "\xfe\xff":
 		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()), nil
 	}
 	return b, nil
-}
-
-// readWhole reads all of a document.
-func readWhole(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxInflated+1))
-	if err != nil {
-		return nil, readError(err)
-	}
-	return data, check("document", len(data), maxInflated)
-}
-
-// gunzip returns what data holds if it is gzip, else data.
-func gunzip(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, &Error{Malformed, "gzip", err}
-	}
-	return readWhole(z)
 }
 
 // neighbour returns an error about a document that looks like a profile and is none that

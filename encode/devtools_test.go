@@ -87,7 +87,7 @@ func callRows(l *trie.Timeline) []callRow {
 	for i, c := range l.Calls {
 		name := l.Frame(c.Node).Name
 		if name == trie.FrameGC {
-			name = v8GC
+			name = "(garbage collector)"
 		}
 		rows = append(rows, callRow{name, float64(c.Start), float64(c.End - c.Start), float64(c.End - c.Start - children[i]), int(depths[c.Node]) - 1})
 	}

@@ -14,7 +14,7 @@ import (
 // TestDumpTraces holds the documents of traces against golden dumps.
 func TestDumpTraces(t *testing.T) {
 	for _, name := range goldenTraces {
-		compareGolden(t, "dump/"+strings.TrimSuffix(name, ".json")+".trie", dump(t, encodeTrace(t, repositoryTrace(t, name))))
+		compareGolden(t, "dump/"+strings.TrimSuffix(name, ".json")+".trie", dump(t, encodeTrace(t, repositoryTrace(t, name, DecodeProfilerTrace))))
 	}
 	for name, tr := range handmadeTraces() {
 		compareGolden(t, "dump/"+name+".trie", dump(t, encodeTrace(t, tr)))
@@ -117,7 +117,3 @@ func TestDumpGarbage(t *testing.T) {
 		t.Errorf("got %v, want %v", err, failed)
 	}
 }
-
-type failingWriter struct{ err error }
-
-func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }

@@ -174,6 +174,6 @@ func FuzzDecodeFirefox(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		isFirefox(data)
-		fuzzRecording(t, data, DecodeFirefox)
+		fuzzRecording(t, data, DecodeFirefox, KindOf)
 	})
 }

@@ -12,30 +12,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// goldenTraces are the smallest of the real traces.
-var goldenTraces = []string{"preact-complex.json", "svelte-complex.json", "javascript-web-components.json"}
-
-// repositoryTrace decodes one of the traces of testdata/traces.
-func repositoryTrace(t testing.TB, name string) *trie.Trace {
-	t.Helper()
-	t.Setenv("TRACES", "")
-	data, ok := realTraces(t)[name]
-	if !ok {
-		t.Fatalf("no trace %s", name)
-	}
-	tr, err := DecodeProfilerTrace(data, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
-}
-
 // readable returns what a format wrote as text.
 func readable(t *testing.T, format string, data []byte) []byte {
 	t.Helper()
 	switch format {
 	case "trie":
-		return dump(t, data)
+		var b bytes.Buffer
+		if err := Dump(&b, data); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
 	case "pprof":
 		p, err := profile.ParseData(data)
 		if err != nil {
@@ -84,7 +70,7 @@ func checkFormats(t *testing.T, name string, p *trie.Profile) {
 
 func TestFormats(t *testing.T) {
 	for _, name := range goldenTraces {
-		checkFormats(t, strings.TrimSuffix(name, ".json"), repositoryTrace(t, name).Profile())
+		checkFormats(t, strings.TrimSuffix(name, ".json"), repositoryTrace(t, name, DecodeProfilerTrace).Profile())
 	}
 	for name, tr := range handmadeTraces() {
 		checkFormats(t, name, tr.Profile())
@@ -120,7 +106,7 @@ func TestDetect(t *testing.T) {
 	}
 	documents := map[string][]byte{
 		"trie":          binary,
-		"pprof":         uncompressedPprof(t, tr.Profile()),
+		"pprof":         plainPprof(t, tr.Profile()),
 		"profilertrace": []byte(" {\"page\":\"/\",\"trace\":" + oneTrace + "}"),
 		"proposal": []byte("\n" + `{"version":1,"options":{"sampleInterval":10},"profile":{"strings":["a"],` +
 			`"stackFrames":{"1":{"name":0}},"main-thread":[{"type":"stack","timestamp":1,"stack":1}]}}`),
@@ -170,15 +156,31 @@ func TestDecodeGarbage(t *testing.T) {
 func TestOutputTimes(t *testing.T) {
 	since := time.Date(2026, 11, 3, 10, 0, 0, 0, time.FixedZone("", 3600))
 	o := Output{Since: since, Until: since.Add(time.Hour)}
-	p := pprofProfile(minimalTrace().Profile(), o, pprofValues())
+	var file, b bytes.Buffer
+	if err := EncodePprof(&file, minimalTrace().Profile(), o); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Parse(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if p.TimeNanos != since.UnixNano() || p.DurationNanos != int64(time.Hour) {
 		t.Errorf("pprof: got %d for %d ns", p.TimeNanos, p.DurationNanos)
 	}
-	var b bytes.Buffer
 	if err := EncodeJSON(&b, trie.NewProfile(), o); err != nil {
 		t.Fatal(err)
 	}
 	if want := `"since":"2026-11-03T09:00:00.000Z","until":"2026-11-03T10:00:00.000Z"`; !strings.Contains(b.String(), want) {
 		t.Errorf("json: got %s, want it to have %s", b.Bytes(), want)
 	}
+}
+
+// plainPprof returns p as a pprof that is not gzipped.
+func plainPprof(t testing.TB, p *trie.Profile) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WritePprof(&b, p, Output{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

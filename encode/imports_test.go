@@ -275,7 +275,7 @@ func TestDecodeCPUProfileDeep(t *testing.T) {
 			}
 		}
 	}
-	_, err := Decode(strings.NewReader(`{"head":`+strings.Repeat(`{"functionName":"f","children":[`, maxTreeDepth+2)), FileLimits())
+	_, err := Decode(strings.NewReader(`{"head":`+strings.Repeat(`{"functionName":"f","children":[`, 100_002)), FileLimits())
 	if KindOf(err) != TooLarge {
 		t.Errorf("got %v", err)
 	}

@@ -46,7 +46,7 @@ func TestOTLPTables(t *testing.T) {
 func TestOTLP(t *testing.T) {
 	for name, p := range map[string]*trie.Profile{
 		"groups": groupedProfile(), "odd": oddTrace().Profile(), "difference": difference(),
-		goldenTraces[0]: repositoryTrace(t, goldenTraces[0]).Profile(),
+		goldenTraces[0]: repositoryTrace(t, goldenTraces[0], DecodeProfilerTrace).Profile(),
 	} {
 		data := readOTLP(t, written(t, EncodeOTLP, p, Output{}))
 		profiles := data.ResourceProfiles[0].ScopeProfiles[0].Profiles

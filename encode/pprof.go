@@ -5,26 +5,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/google/pprof/profile"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
-
-// Anonymous is how a function without a name is shown where an empty text would be
-// mistaken for a missing one.
-const Anonymous = "(anonymous)"
-
-// shown returns the name under which f is shown.
-func shown(f trie.Frame) string {
-	if f.Name == "" {
-		return Anonymous
-	}
-	return f.Name
-}
 
 // coverageComment introduces the comment that holds the coverage of all groups.
 const coverageComment = "fieldtrie coverage: "
@@ -175,9 +161,6 @@ func pprofProfile(p *trie.Profile, o Output, values []pprofValue) *profile.Profi
 	return out
 }
 
-// onTop reports whether a node with weight w was on top of a stack, and so has a sample.
-func onTop(w trie.Weight) bool { return w.Self != 0 || w.Samples != 0 }
-
 // calledFrames marks the frames that a stack with a sample has. A frame may have none:
 // one that was on top for no time at all has reach alone.
 func calledFrames(p *trie.Profile) []bool {
@@ -195,12 +178,6 @@ func calledFrames(p *trie.Profile) []bool {
 		}
 	}
 	return frames
-}
-
-// nanoseconds returns µs in nanoseconds, held within the range of int64: 292 years.
-func nanoseconds(us int64) int64 {
-	const most = math.MaxInt64 / int64(time.Microsecond)
-	return min(max(us, -most), most) * int64(time.Microsecond)
 }
 
 // mappingFile is what pprof shows as the profile's file: the page if there is one only.

@@ -20,7 +20,7 @@ import (
 // The fields may stand in any order: Go's own profiles begin with the time, and the string
 // table comes last, so of a long one the beginning must do.
 func isPprof(data []byte) bool {
-	sampleType, firstString, long := false, -1, len(data) >= detectWindows[0]
+	sampleType, firstString, long := false, -1, len(data) >= headSize
 	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] == '{' || text[0] == '[' {
 		return false // JSON, and a line break in front could be a field
 	}
@@ -225,14 +225,6 @@ func locationFrames(p *trie.Profile, l *profile.Location, lim Limits) ([]trie.Fr
 		out = append(out, p.Intern(trie.Frame{Name: "0x" + strconv.FormatUint(l.Address, 16)}))
 	}
 	return out, nil
-}
-
-// clampLine returns n as a line or column, 0 if it can not be one.
-func clampLine(n int64) uint32 {
-	if n < 0 || n > 1<<32-1 {
-		return 0
-	}
-	return uint32(n)
 }
 
 func sampleLabels(s *profile.Sample) trie.Labels {

@@ -37,12 +37,12 @@ func TestDecodePprofOfGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Decode(bytes.NewReader(data), FileLimits())
-	if err != nil || d.Profile == nil {
-		t.Fatalf("got %v, %v", d, err)
+	p, err := DecodePprof(data, FileLimits())
+	if err != nil {
+		t.Fatal(err)
 	}
 	var self, samples int64
-	for _, g := range d.Profile.Groups {
+	for _, g := range p.Groups {
 		s, n := g.Sum()
 		self, samples = self+s, samples+n
 	}
@@ -57,14 +57,14 @@ func TestDecodePprofOfGo(t *testing.T) {
 		t.Skip("no sample was taken")
 	}
 	found := false
-	for i := range d.Profile.Frames {
-		f := d.Profile.FrameOf(trie.FrameID(i))
+	for i := range p.Frames {
+		f := p.FrameOf(trie.FrameID(i))
 		found = found || strings.HasSuffix(f.Name, ".goProfile") && strings.HasSuffix(f.Resource, "pprof_read_test.go") && f.Line > 0
 	}
 	if !found {
 		t.Log("this function is not in the profile") // it may not have been seen
 	}
-	checkPprofRoundTrip(t, "go", d.Profile)
+	checkPprofRoundTrip(t, "go", p)
 }
 
 // foreign is a pprof profile with one sample type, for tests to change.
@@ -95,15 +95,6 @@ func pprofBytes(t *testing.T, p *profile.Profile) []byte {
 	return b.Bytes()
 }
 
-func foldedText(t *testing.T, p *trie.Profile) string {
-	t.Helper()
-	var b strings.Builder
-	if err := EncodeFolded(&b, p, Output{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // TestDecodePprofForeign: inlined frames, places of calls, locations without a function.
 func TestDecodePprofForeign(t *testing.T) {
 	p := foreign("nanoseconds", 1000, 2000, 3000, 4000, 499, 2500)
@@ -115,7 +106,7 @@ func TestDecodePprofForeign(t *testing.T) {
 	}
 	// The line is that of the definition where it is known; the column of a call is not.
 	want := "0x30 3\n(anonymous) (lib.so:1) 4\nmain (main.c:3) 1\nmain (main.c:3);inner (main.c:7:2) 5\n"
-	if got := foldedText(t, got); got != want {
+	if got := written(t, EncodeFolded, got, Output{}); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if _, c := got.Flat(); c.Stackless != 7 {
@@ -255,7 +246,7 @@ func TestDecodePprofCoverage(t *testing.T) {
 // read again.
 func FuzzPprof(f *testing.F) {
 	for _, name := range goldenTraces {
-		f.Add(uncompressedPprof(f, repositoryTrace(f, name).Profile()))
+		f.Add(uncompressedPprof(f, repositoryTrace(f, name, DecodeProfilerTrace).Profile()))
 	}
 	for _, p := range handmadeProfiles() {
 		f.Add(uncompressedPprof(f, p))

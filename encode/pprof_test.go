@@ -3,7 +3,6 @@ package encode
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,14 +15,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
-
-func gzipped(data []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write(data)
-	z.Close()
-	return b.Bytes()
-}
 
 // uncompressedPprof returns p as a pprof that is not gzipped.
 func uncompressedPprof(t testing.TB, p *trie.Profile) []byte {
@@ -126,7 +117,7 @@ func TestPprofMapping(t *testing.T) {
 func TestPprofDeterministic(t *testing.T) {
 	profiles := []*trie.Profile{groupedProfile(), minimalTrace().Profile(), oddTrace().Profile(), difference()}
 	for _, name := range goldenTraces {
-		profiles = append(profiles, repositoryTrace(t, name).Profile())
+		profiles = append(profiles, repositoryTrace(t, name, DecodeProfilerTrace).Profile())
 	}
 	var a, b bytes.Buffer
 	if err := EncodePprof(&a, trie.Merge(profiles...), Output{}); err != nil {

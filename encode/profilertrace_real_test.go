@@ -1,16 +1,10 @@
 package encode
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -47,42 +41,6 @@ type jsonSample struct {
 	Timestamp float64 `json:"timestamp"`
 	StackID   *uint32 `json:"stackId"`
 	Marker    string  `json:"marker"`
-}
-
-// realTraces returns the recordings of real browsers: the folder that the environment
-// variable TRACES names, or that of the repository.
-func realTraces(t testing.TB) map[string][]byte {
-	t.Helper()
-	folder := os.Getenv("TRACES")
-	if folder == "" {
-		folder = filepath.FromSlash("../testdata/traces")
-	}
-	traces := map[string][]byte{}
-	entries, _ := os.ReadDir(folder)
-	for _, e := range entries {
-		name, zipped := strings.CutSuffix(e.Name(), ".gz")
-		if !strings.HasSuffix(name, ".json") {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if zipped {
-			z, err := gzip.NewReader(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if data, err = io.ReadAll(z); err != nil {
-				t.Fatal(err)
-			}
-		}
-		traces[name] = data
-	}
-	if len(traces) == 0 {
-		t.Skip("no traces in " + folder)
-	}
-	return traces
 }
 
 // checkTotal compares the time that a decoded trace covers with a reckoning of its own.

@@ -15,10 +15,6 @@ import (
 
 // Parts of the documents of the tests.
 const (
-	oneTrace = `{"resources":["https://example.com/app.js"],` +
-		`"frames":[{"name":"main","resourceId":0,"line":1,"column":1},{"name":"","resourceId":0,"line":12,"column":3},{"name":"querySelector"}],` +
-		`"stacks":[{"frameId":0},{"frameId":1,"parentId":0},{"frameId":2,"parentId":1}],` +
-		`"samples":[{"timestamp":101.4,"stackId":2},{"timestamp":121.5000000001397,"stackId":0},{"timestamp":111.45},{"timestamp":131,"stackId":1,"marker":"gc"}]}`
 	noTrace = `{"resources":[],"frames":[],"stacks":[],"samples":[]}`
 )
 

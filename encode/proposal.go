@@ -3,7 +3,6 @@ package encode
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -350,24 +349,6 @@ func parseFrame(s string) trie.Frame {
 		}
 	}
 	return f
-}
-
-// functionOf returns the name of a function, "" if s says that it has none.
-func functionOf(s string) string {
-	if s == "(anonymous)" || s == "(anonymous function)" {
-		return ""
-	}
-	return s
-}
-
-// cutNumber takes ":" and a number off the end of s.
-func cutNumber(s string) (rest string, n uint32, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return s, 0, false
-	}
-	u, err := strconv.ParseUint(s[i+1:], 10, 32)
-	return s[:i], uint32(u), err == nil
 }
 
 // isProposal reports whether data begins like what [DecodeProposal] reads.

@@ -134,15 +134,6 @@ func oneStack(frames ...trie.Frame) *trie.Trace {
 	return t
 }
 
-func framesOf(t *trie.Trie, n trie.NodeID) []trie.Frame {
-	var frames []trie.Frame
-	for n := range t.Stack(n) {
-		frames = append(frames, t.Frame(n))
-	}
-	slices.Reverse(frames)
-	return frames
-}
-
 func TestRepair(t *testing.T) {
 	shared := latin1("/größe.js") // a name and a resource are repaired each in its way
 	tr := oneStack(

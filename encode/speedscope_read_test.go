@@ -1,66 +1,9 @@
 package encode
 
 import (
-	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/fieldtrie/fieldtrie/trie"
 )
-
-// importFile returns one of the files of testdata/imports.
-func importFile(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile("testdata/imports/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-// threadLines returns a line for each thread of r and each of its samples: the time, the
-// frames and the marker.
-func threadLines(t testing.TB, r *trie.Recording) []string {
-	t.Helper()
-	var lines []string
-	for _, th := range r.Threads {
-		if len(th.Streams) != 1 {
-			t.Fatalf("thread %q: %d streams", th.Name, len(th.Streams))
-		}
-		tr := th.Streams[0].Trace
-		if err := tr.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		if !tr.Gapless {
-			t.Errorf("thread %q has gaps", th.Name)
-		}
-		lines = append(lines, fmt.Sprintf("%s %d/%d until %d", th.Name, th.Process, th.ID, tr.End))
-		for _, s := range tr.Samples {
-			line := fmt.Sprintf("%d", s.Time)
-			for _, f := range framesOf(&tr.Trie, s.Node) {
-				line += ";" + location(f)
-			}
-			if s.Marker != 0 {
-				line += " [" + s.Marker.String() + "]"
-			}
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// checkLines compares what was read of a file with what it should be.
-func checkLines(t *testing.T, r *trie.Recording, want, warnings []string) {
-	t.Helper()
-	if got := threadLines(t, r); !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if !slices.Equal(r.Warnings, warnings) {
-		t.Errorf("got warnings\n%s\nwant\n%s", strings.Join(r.Warnings, "\n"), strings.Join(warnings, "\n"))
-	}
-}
 
 func TestDecodeSpeedscopeSampled(t *testing.T) {
 	r, err := DecodeSpeedscope(importFile(t, "speedscope-sampled.json"), Limits{})
@@ -164,24 +107,12 @@ func TestIsSpeedscope(t *testing.T) {
 	}
 }
 
-// fuzzRecording checks that what decode takes is valid.
-func fuzzRecording(t *testing.T, data []byte, decode func([]byte, Limits) (*trie.Recording, error)) {
-	r, err := decode(data, Limits{})
-	if err != nil {
-		if KindOf(err) == 0 {
-			t.Fatalf("%T %v", err, err)
-		}
-		return
-	}
-	threadLines(t, r)
-}
-
 func FuzzDecodeSpeedscope(f *testing.F) {
 	for _, name := range []string{"speedscope-sampled.json", "speedscope-evented.json"} {
 		f.Add(importFile(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		isSpeedscope(data)
-		fuzzRecording(t, data, DecodeSpeedscope)
+		fuzzRecording(t, data, DecodeSpeedscope, KindOf)
 	})
 }

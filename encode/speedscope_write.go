@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -100,18 +99,6 @@ func sampled(t *trie.Trie, self []int64, frames []int, name string) speedscopeSa
 		out.EndValue += self[n]
 	}
 	return out
-}
-
-// labelText returns labels as people write them.
-func labelText(l trie.Labels) string {
-	if len(l) == 0 {
-		return "(no labels)"
-	}
-	pairs := make([]string, len(l))
-	for i, x := range l {
-		pairs[i] = x.Key + "=" + x.Value
-	}
-	return strings.Join(pairs, " ")
 }
 
 // EncodeSpeedscopeTimed writes threads in time order in speedscope's own format, a

@@ -123,5 +123,3 @@ func oneLine(s string) string {
 		return r
 	}, s)
 }
-
-func isControl(r rune) bool { return r < ' ' || (r >= 0x7f && r < 0xa0) }

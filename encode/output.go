@@ -20,3 +20,18 @@ type Output struct {
 
 // of says what self times are of.
 func (o Output) of() string { return cmp.Or(o.Of, "JavaScript") }
+
+// rootName returns what the root of a chart is called. (root) is its name in the
+// profiles of browsers.
+func (o Output) rootName() string {
+	if o.Title == "" {
+		return "(root)"
+	}
+	return o.Title
+}
+
+// alone returns o without a base, for formats that can not compare.
+func (o Output) alone() Output {
+	o.Base = nil
+	return o
+}
