@@ -14,6 +14,8 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/encode/pprof"
 	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -39,7 +41,7 @@ func encodeAll(traces []trace) ([]encoded, error) {
 		m := trie.NewMerger()
 		addByPage(m, decoded)
 		var b bytes.Buffer
-		if err := encode.EncodePprof(&b, m.Profile(), encode.Output{}); err != nil {
+		if err := pprof.Encode(&b, m.Profile(), output.Options{}); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
 		e.pprof = b.Bytes()

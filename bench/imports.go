@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/formats"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -383,7 +385,7 @@ func (b *importBench) smallProfile(ctx context.Context, file string) ([]figure, 
 
 // warm converts data again and again and returns the least CPU time of one, in s.
 func warm(ctx context.Context, data []byte, format string) (float64, error) {
-	f, err := encode.Writer(format)
+	f, err := formats.Writer(format)
 	if err != nil {
 		return 0, err
 	}
@@ -404,8 +406,8 @@ func warm(ctx context.Context, data []byte, format string) (float64, error) {
 }
 
 // convert does what aggregate does with a file.
-func convert(data []byte, f encode.Format) error {
-	doc, err := encode.Decode(bytes.NewReader(data), encode.FileLimits())
+func convert(data []byte, f formats.Format) error {
+	doc, err := formats.Decode(bytes.NewReader(data), encode.FileLimits())
 	if err != nil {
 		return err
 	}
@@ -418,5 +420,5 @@ func convert(data []byte, f encode.Format) error {
 			m.AddTrace(t.Streams[best].Trace, func(trie.Slice) int { return m.Group(nil) })
 		}
 	}
-	return f.Encode(io.Discard, m.Profile(), encode.Output{})
+	return f.Encode(io.Discard, m.Profile(), output.Options{})
 }

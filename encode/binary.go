@@ -3,6 +3,7 @@ package encode
 import (
 	"unicode/utf8"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -26,7 +27,7 @@ func IsBinary(data []byte) bool {
 // DecodeBinary reads a document in the binary format. What it returns is valid and
 // shares no memory with data. Fields that it does not know are kept in Unknown and
 // written again by [EncodeTrace] and [EncodeProfile].
-func DecodeBinary(data []byte, lim Limits) (Document, error) {
+func DecodeBinary(data []byte, lim input.Limits) (Document, error) {
 	var d BinaryDecoder
 	doc, err := d.Decode(data, lim)
 	if doc.Trace != nil {
@@ -46,18 +47,18 @@ type BinaryDecoder struct {
 }
 
 // Decode does what [DecodeBinary] does, but a trace is good until the next call only.
-func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
+func (d *BinaryDecoder) Decode(data []byte, lim input.Limits) (Document, error) {
 	if !IsBinary(data) {
-		return Document{}, refuse(Malformed, "", "not in the binary format: it must begin with 0d 46 54 52")
+		return Document{}, input.Refuse(input.Malformed, "", "not in the binary format: it must begin with 0d 46 54 52")
 	}
 	if v := data[4]; v != FormatVersion {
-		return Document{}, refuse(Malformed, "magic", "format version %d; this program reads version %d, so update it", v, FormatVersion)
+		return Document{}, input.Refuse(input.Malformed, "magic", "format version %d; this program reads version %d, so update it", v, FormatVersion)
 	}
 	if err := d.columns.parse(data); err != nil {
 		return Document{}, err
 	}
 	if m := d.columns.col(colMagic); len(m) != 1 {
-		return Document{}, refuse(Malformed, "magic", "stands %d times", len(m))
+		return Document{}, input.Refuse(input.Malformed, "magic", "stands %d times", len(m))
 	}
 	r := documentReader{BinaryDecoder: d, columns: &d.columns, lim: lim.WithDefaults()}
 	if d.columns.single(colSampleUnit) == 0 {
@@ -74,7 +75,7 @@ func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
 type documentReader struct {
 	*BinaryDecoder
 	*columns
-	lim   Limits
+	lim   input.Limits
 	cells int // weights that the groups so far take in memory
 }
 
@@ -82,11 +83,11 @@ type documentReader struct {
 func (r *documentReader) cutText(field string, row int, text []byte, n uint64) (own, rest []byte, err error) {
 	switch {
 	case n > uint64(len(text)):
-		return nil, nil, refuse(Invalid, field, "row %d: %d bytes, but the text has %d left", row, n, len(text))
+		return nil, nil, input.Refuse(input.Invalid, field, "row %d: %d bytes, but the text has %d left", row, n, len(text))
 	case n > uint64(r.lim.StringBytes):
-		return nil, nil, refuse(TooLarge, field, "row %d: %d bytes, the most is %d", row, n, r.lim.StringBytes)
+		return nil, nil, input.Refuse(input.TooLarge, field, "row %d: %d bytes, the most is %d", row, n, r.lim.StringBytes)
 	case int(n) < len(text) && !utf8.RuneStart(text[n]):
-		return nil, nil, refuse(Invalid, field, "row %d: ends inside a UTF-8 sequence", row)
+		return nil, nil, input.Refuse(input.Invalid, field, "row %d: ends inside a UTF-8 sequence", row)
 	}
 	return text[:n], text[n:], nil
 }
@@ -96,7 +97,7 @@ func (r *documentReader) sameRows(fields ...int) error {
 	rows := len(r.col(fields[0]))
 	for _, f := range fields[1:] {
 		if n := len(r.col(f)); n != rows {
-			return refuse(Invalid, fieldNameOf(f), "%d rows, %s has %d", n, fieldNameOf(fields[0]), rows)
+			return input.Refuse(input.Invalid, fieldNameOf(f), "%d rows, %s has %d", n, fieldNameOf(fields[0]), rows)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
+
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
 // Field numbers of the Document message. TestColumnNumbers holds them against the
@@ -108,14 +110,14 @@ func (c *columns) parse(data []byte) error {
 		number, typ, n := protowire.ConsumeTag(rest)
 		if n >= 0 && number > protowire.MaxValidNumber {
 			// No protobuf library reads it, so it must not be written back.
-			return refuse(Malformed, "", "at byte %d: field number %d is out of range", len(data)-len(rest), number)
+			return input.Refuse(input.Malformed, "", "at byte %d: field number %d is out of range", len(data)-len(rest), number)
 		}
 		if n < 0 {
-			return refuse(Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
+			return input.Refuse(input.Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
 		}
 		size := protowire.ConsumeFieldValue(number, typ, rest[n:])
 		if size < 0 {
-			return refuse(Malformed, fieldName(number), "at byte %d: %w", len(data)-len(rest), protowire.ParseError(size))
+			return input.Refuse(input.Malformed, fieldName(number), "at byte %d: %w", len(data)-len(rest), protowire.ParseError(size))
 		}
 		if err := c.field(number, typ, rest[:n+size], rest[n:n+size]); err != nil {
 			return err
@@ -167,7 +169,7 @@ func (c *columns) field(number protowire.Number, typ protowire.Type, whole, valu
 			return c.packed(number, v)
 		}
 	}
-	return refuse(Malformed, fieldName(number), "wire type %d does not fit", typ)
+	return input.Refuse(input.Malformed, fieldName(number), "wire type %d does not fit", typ)
 }
 
 func (c *columns) text(number protowire.Number, v []byte) error {
@@ -175,7 +177,7 @@ func (c *columns) text(number protowire.Number, v []byte) error {
 	case colContext:
 		c.hasContext = true
 		if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(v, &c.context); err != nil {
-			return &Error{Malformed, "context", err}
+			return &input.Error{Kind: input.Malformed, Field: "context", Err: err}
 		}
 	case colResourceText:
 		c.resourceText = v
@@ -198,18 +200,18 @@ func (c *columns) parseCost(v []byte) error {
 	for len(v) > 0 {
 		number, typ, n := protowire.ConsumeTag(v)
 		if n >= 0 && number > protowire.MaxValidNumber {
-			return refuse(Malformed, "cost", "field number %d is out of range", number)
+			return input.Refuse(input.Malformed, "cost", "field number %d is out of range", number)
 		}
 		if n < 0 {
-			return refuse(Malformed, "cost", "%w", protowire.ParseError(n))
+			return input.Refuse(input.Malformed, "cost", "%w", protowire.ParseError(n))
 		}
 		size := protowire.ConsumeFieldValue(number, typ, v[n:])
 		if size < 0 {
-			return refuse(Malformed, "cost", "%w", protowire.ParseError(size))
+			return input.Refuse(input.Malformed, "cost", "%w", protowire.ParseError(size))
 		}
 		if number < costEnd {
 			if typ != protowire.VarintType {
-				return refuse(Malformed, costName(number), "wire type %d does not fit", typ)
+				return input.Refuse(input.Malformed, costName(number), "wire type %d does not fit", typ)
 			}
 			c.cost[number], _ = protowire.ConsumeVarint(v[n:])
 		}
@@ -222,7 +224,7 @@ func (c *columns) parseCost(v []byte) error {
 func (c *columns) packed(number protowire.Number, v []byte) error {
 	switch number {
 	case colSampleStart, colSampleUnit, colViews, colTraces:
-		return refuse(Malformed, fieldName(number), "is a column, but must be one number")
+		return input.Refuse(input.Malformed, fieldName(number), "is a column, but must be one number")
 	}
 	rows := len(c.numbers[number])
 	column := slices.Grow(c.numbers[number], len(v))[:rows+len(v)] // a number takes a byte at least
@@ -241,7 +243,7 @@ func (c *columns) packed(number protowire.Number, v []byte) error {
 		}
 		x, n := protowire.ConsumeVarint(v[i:])
 		if n < 0 {
-			return refuse(Malformed, fieldName(number), "row %d: %w", rows, protowire.ParseError(n))
+			return input.Refuse(input.Malformed, fieldName(number), "row %d: %w", rows, protowire.ParseError(n))
 		}
 		column[rows] = x
 		i += n

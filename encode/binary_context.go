@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -21,7 +22,7 @@ func ReplaceContext(data []byte, c *trie.Context) ([]byte, error) {
 	for rest := data; len(rest) > 0; {
 		number, _, n := protowire.ConsumeField(rest)
 		if n < 0 {
-			return nil, refuse(Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
+			return nil, input.Refuse(input.Malformed, "", "at byte %d: %w", len(data)-len(rest), protowire.ParseError(n))
 		}
 		if number < colEnd && number != colContext {
 			out = append(out, rest[:n]...)

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -25,8 +27,8 @@ func binarySeeds(t testing.TB) [][]byte {
 	for _, data := range released(t) {
 		seeds = append(seeds, data)
 	}
-	for _, name := range goldenTraces {
-		tr := repositoryTrace(t, name, DecodeProfilerTrace)
+	for _, name := range fixture.GoldenTraces {
+		tr := fixture.RepositoryTrace(t, name, DecodeProfilerTrace)
 		seeds = append(seeds, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
 	}
 	return seeds
@@ -49,18 +51,18 @@ func checkBinary(t *testing.T, data []byte) bool {
 	t.Helper()
 	Dump(io.Discard, data)
 	compareWithGenerated(t, data)
-	first, err := DecodeBinary(data, Limits{})
+	first, err := DecodeBinary(data, input.Limits{})
 	if err != nil {
-		if KindOf(err) == 0 {
+		if input.KindOf(err) == 0 {
 			t.Errorf("%v is no *Error", err)
 		}
 		return false
 	}
-	once, err := reencode(data, Limits{})
+	once, err := reencode(data, input.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := DecodeBinary(once, Limits{})
+	second, err := DecodeBinary(once, input.Limits{})
 	if err != nil && strings.Contains(err.Error(), "weight out of range") {
 		return true // of equal frames, whose nodes became one
 	}
@@ -68,8 +70,8 @@ func checkBinary(t *testing.T, data []byte) bool {
 		t.Fatal(err)
 	}
 	compareDocuments(t, first, second)
-	if twice, err := reencode(once, Limits{}); err != nil || !bytes.Equal(twice, once) {
-		t.Errorf("encoded again: %v, %s", err, firstDifference(dump(t, twice), dump(t, once)))
+	if twice, err := reencode(once, input.Limits{}); err != nil || !bytes.Equal(twice, once) {
+		t.Errorf("encoded again: %v, %s", err, fixture.FirstDifference(dump(t, twice), dump(t, once)))
 	}
 	return true
 }
@@ -182,7 +184,7 @@ func compareDocuments(t *testing.T, a, b Document) {
 		if err := a.Profile.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := weightsByStack(b.Profile), weightsByStack(a.Profile); !maps.Equal(got, want) {
+		if got, want := fixture.WeightsByStack(b.Profile), fixture.WeightsByStack(a.Profile); !maps.Equal(got, want) {
 			t.Errorf("got weights %v, want %v", got, want)
 		}
 		if !bytes.Equal(a.Profile.Unknown, b.Profile.Unknown) {
@@ -211,7 +213,7 @@ func recording(t *trie.Trace) []string {
 	stacks := make([]string, len(t.Nodes))
 	for _, s := range t.Samples {
 		if n := s.Node; n != trie.Root && stacks[n] == "" {
-			stacks[n] = stackText(&t.Trie, n)
+			stacks[n] = fixture.StackText(&t.Trie, n)
 		}
 	}
 	var out []string

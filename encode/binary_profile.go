@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -13,14 +14,14 @@ const maxGroupCells = 1 << 25
 
 func (r *documentReader) profile() (*trie.Profile, error) {
 	if r.hasContext {
-		return nil, refuse(Invalid, "context", "a profile has none, and a trace needs sample_unit")
+		return nil, input.Refuse(input.Invalid, "context", "a profile has none, and a trace needs sample_unit")
 	}
 	if r.hasCost {
-		return nil, refuse(Invalid, "cost", "a profile has none, and a trace needs sample_unit")
+		return nil, input.Refuse(input.Invalid, "cost", "a profile has none, and a trace needs sample_unit")
 	}
 	for f := colSampleStart; f <= colMarkerRunLength; f++ {
 		if f != colSampleUnit && len(r.col(f)) > 0 {
-			return nil, refuse(Invalid, fieldNameOf(f), "a profile has none, and a trace needs sample_unit")
+			return nil, input.Refuse(input.Invalid, fieldNameOf(f), "a profile has none, and a trace needs sample_unit")
 		}
 	}
 	if err := r.sameRows(colGroupRows, colGroupLabelCount, colGroupViews, colGroupTraces,
@@ -36,7 +37,7 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 		return nil, err
 	}
 	if len(r.labelKeys) != len(r.labelValues) {
-		return nil, refuse(Invalid, "group_label_value", "%d rows, group_label_key has %d", len(r.labelValues), len(r.labelKeys))
+		return nil, input.Refuse(input.Invalid, "group_label_value", "%d rows, group_label_key has %d", len(r.labelValues), len(r.labelKeys))
 	}
 	p := &trie.Profile{
 		Views: unzigzag(r.single(colViews)), Traces: unzigzag(r.single(colTraces)),
@@ -54,10 +55,10 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 		p.Groups = append(p.Groups, group)
 	}
 	if rows := len(r.col(colWeightNode)); row != rows || label != len(r.labelKeys) {
-		return nil, refuse(Invalid, "group_rows", "%d weights and %d labels belong to no group", rows-row, len(r.labelKeys)-label)
+		return nil, input.Refuse(input.Invalid, "group_rows", "%d weights and %d labels belong to no group", rows-row, len(r.labelKeys)-label)
 	}
 	if err := p.Validate(); err != nil {
-		return nil, &Error{Invalid, "", err}
+		return nil, &input.Error{Kind: input.Invalid, Err: err}
 	}
 	return p, nil
 }
@@ -75,18 +76,18 @@ func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, e
 	}
 	labels, rows := r.col(colGroupLabelCount)[g], r.col(colGroupRows)[g]
 	if labels > uint64(len(r.labelKeys)-*label) || rows > uint64(len(r.col(colWeightNode))-*row) {
-		return group, refuse(Invalid, "group_rows", "group %d has more labels or weights than there are", g)
+		return group, input.Refuse(input.Invalid, "group_rows", "group %d has more labels or weights than there are", g)
 	}
 	if labels > uint64(r.lim.Labels) {
-		return group, refuse(TooLarge, "group_label_count", "group %d: %d, the most is %d", g, labels, r.lim.Labels)
+		return group, input.Refuse(input.TooLarge, "group_label_count", "group %d: %d, the most is %d", g, labels, r.lim.Labels)
 	}
 	for range labels {
 		k, v := r.labelKeys[*label], r.labelValues[*label]
 		if n := max(len(k), len(v)); n > r.lim.StringBytes {
-			return group, refuse(TooLarge, "group_label_key", "row %d: %d bytes, the most is %d", *label, n, r.lim.StringBytes)
+			return group, input.Refuse(input.TooLarge, "group_label_key", "row %d: %d bytes, the most is %d", *label, n, r.lim.StringBytes)
 		}
 		if !utf8.Valid(k) || !utf8.Valid(v) {
-			return group, refuse(Malformed, "group_label_key", "row %d: not UTF-8", *label)
+			return group, input.Refuse(input.Malformed, "group_label_key", "row %d: not UTF-8", *label)
 		}
 		group.Labels = append(group.Labels, trie.Label{Key: string(k), Value: string(v)})
 		*label++
@@ -95,7 +96,7 @@ func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, e
 	last := uint64(0)
 	for i, step := range steps {
 		if last += step; step == 0 || step >= uint64(nodes) || last >= uint64(nodes) {
-			return group, refuse(Invalid, "weight_node", "row %d: node %d of %d", *row+i, last, nodes-1)
+			return group, input.Refuse(input.Invalid, "weight_node", "row %d: node %d of %d", *row+i, last, nodes-1)
 		}
 	}
 	if rows == 0 {
@@ -112,7 +113,7 @@ func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, e
 		*row++
 	}
 	if r.cells += group.Weights.Cells(); r.cells > maxGroupCells {
-		return group, refuse(TooLarge, "group_rows", "more than %d weights in memory", maxGroupCells)
+		return group, input.Refuse(input.TooLarge, "group_rows", "more than %d weights in memory", maxGroupCells)
 	}
 	return group, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -32,23 +34,23 @@ func releasedFiles(t *testing.T) map[string][]byte {
 		return b
 	}
 	return map[string][]byte{
-		"minimal":    trace(minimalTrace()),
-		"full":       trace(fullTrace()),
-		"unknown":    trace(unknownTrace()),
-		"odd":        trace(oddTrace()),
-		"real":       trace(repositoryTrace(t, "preact-complex.json", DecodeProfilerTrace)),
-		"profile":    profile(groupedProfile()),
-		"difference": profile(difference()),
-		"phases":     trace(phasesTrace()),
-		"cost":       trace(costTrace()),
-		"idle":       profile(idleProfile()),
+		"minimal":    trace(fixture.MinimalTrace()),
+		"full":       trace(fixture.FullTrace()),
+		"unknown":    trace(fixture.UnknownTrace()),
+		"odd":        trace(fixture.OddTrace()),
+		"real":       trace(fixture.RepositoryTrace(t, "preact-complex.json", DecodeProfilerTrace)),
+		"profile":    profile(fixture.GroupedProfile()),
+		"difference": profile(fixture.Difference()),
+		"phases":     trace(fixture.PhasesTrace()),
+		"cost":       trace(fixture.CostTrace()),
+		"idle":       profile(fixture.IdleProfile()),
 	}
 }
 
 // TestReleased: documents of a released version are read for ever, and written as they
 // were.
 func TestReleased(t *testing.T) {
-	if *update {
+	if *fixture.Update {
 		for name, data := range releasedFiles(t) {
 			writeOnce(t, name+".ftr", data)
 			writeOnce(t, name+".dump", dump(t, data))
@@ -60,19 +62,19 @@ func TestReleased(t *testing.T) {
 	}
 	for name, data := range files {
 		t.Run(name, func(t *testing.T) {
-			again, err := reencode(data, Limits{})
+			again, err := reencode(data, input.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(again, data) {
-				t.Errorf("written again: %s", firstDifference(dump(t, again), dump(t, data)))
+				t.Errorf("written again: %s", fixture.FirstDifference(dump(t, again), dump(t, data)))
 			}
 			want, err := os.ReadFile(filepath.Join(releasedFolder, name+".dump"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := dump(t, data); !bytes.Equal(got, want) {
-				t.Errorf("dump: %s", firstDifference(got, want))
+				t.Errorf("dump: %s", fixture.FirstDifference(got, want))
 			}
 		})
 	}
@@ -108,7 +110,7 @@ func released(t testing.TB) map[string][]byte {
 }
 
 // reencode decodes a document and encodes it again.
-func reencode(data []byte, lim Limits) ([]byte, error) {
+func reencode(data []byte, lim input.Limits) ([]byte, error) {
 	d, err := DecodeBinary(data, lim)
 	if err != nil {
 		return nil, err

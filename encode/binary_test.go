@@ -15,6 +15,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -42,7 +44,7 @@ func encodeProfile(t testing.TB, p *trie.Profile) []byte {
 func checkTraceRoundTrip(t *testing.T, name string, tr *trie.Trace) {
 	t.Helper()
 	data := encodeTrace(t, tr)
-	d, err := DecodeBinary(data, Limits{})
+	d, err := DecodeBinary(data, input.Limits{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -52,14 +54,14 @@ func checkTraceRoundTrip(t *testing.T, name string, tr *trie.Trace) {
 		return
 	}
 	if again := encodeTrace(t, d.Trace); !bytes.Equal(again, data) {
-		t.Errorf("%s: encoded again: %s", name, firstDifference(dump(t, again), dump(t, data)))
+		t.Errorf("%s: encoded again: %s", name, fixture.FirstDifference(dump(t, again), dump(t, data)))
 	}
 }
 
 func checkProfileRoundTrip(t *testing.T, name string, p *trie.Profile) {
 	t.Helper()
 	data := encodeProfile(t, p)
-	d, err := DecodeBinary(data, Limits{})
+	d, err := DecodeBinary(data, input.Limits{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -69,24 +71,24 @@ func checkProfileRoundTrip(t *testing.T, name string, p *trie.Profile) {
 		return
 	}
 	if again := encodeProfile(t, d.Profile); !bytes.Equal(again, data) {
-		t.Errorf("%s: encoded again: %s", name, firstDifference(dump(t, again), dump(t, data)))
+		t.Errorf("%s: encoded again: %s", name, fixture.FirstDifference(dump(t, again), dump(t, data)))
 	}
 }
 
 func TestBinaryRoundTrip(t *testing.T) {
-	for name, data := range realTraces(t) {
-		tr, err := DecodeProfilerTrace(data, Limits{})
+	for name, data := range fixture.RealTraces(t) {
+		tr, err := DecodeProfilerTrace(data, input.Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		checkTraceRoundTrip(t, name, tr)
 		checkProfileRoundTrip(t, name, tr.Profile())
 	}
-	for name, tr := range handmadeTraces() {
+	for name, tr := range fixture.HandmadeTraces() {
 		checkTraceRoundTrip(t, name, tr)
 		checkProfileRoundTrip(t, name, tr.Profile())
 	}
-	for name, p := range handmadeProfiles() {
+	for name, p := range fixture.HandmadeProfiles() {
 		checkProfileRoundTrip(t, name, p)
 	}
 }
@@ -102,7 +104,7 @@ func TestBinaryTimes(t *testing.T) {
 		"unit over an hour":    {0, 4_000_000_000, 8_000_000_000},
 		"unit not of interval": {0, 7, 14, 700, 707},
 	} {
-		tr := minimalTrace()
+		tr := fixture.MinimalTrace()
 		tr.Samples = nil
 		for i, time := range times {
 			tr.Samples = append(tr.Samples, trie.Sample{Time: time, Node: trie.NodeID(i % len(tr.Nodes))})
@@ -114,38 +116,38 @@ func TestBinaryTimes(t *testing.T) {
 // TestBinaryIsCanonical: how tables are numbered does not show in the bytes.
 func TestBinaryIsCanonical(t *testing.T) {
 	a, b := &trie.Trace{Trie: *trie.New()}, &trie.Trace{Trie: *trie.New()}
-	x := a.Insert(frameMain, frameRender)
-	y := a.Insert(frameMain, frameDOM)
+	x := a.Insert(fixture.FrameMain, fixture.FrameRender)
+	y := a.Insert(fixture.FrameMain, fixture.FrameDOM)
 	a.Context.Interval, a.Samples = 10, []trie.Sample{{Time: 1, Node: y}, {Time: 2, Node: x}}
-	y = b.Insert(frameMain, frameDOM)
-	x = b.Insert(frameMain, frameRender)
+	y = b.Insert(fixture.FrameMain, fixture.FrameDOM)
+	x = b.Insert(fixture.FrameMain, fixture.FrameRender)
 	b.Context.Interval, b.Samples = 10, []trie.Sample{{Time: 1, Node: y}, {Time: 2, Node: x}}
 	if got, want := encodeTrace(t, b), encodeTrace(t, a); !bytes.Equal(got, want) {
-		t.Error(firstDifference(dump(t, got), dump(t, want)))
+		t.Error(fixture.FirstDifference(dump(t, got), dump(t, want)))
 	}
 	b.Frames = append(b.Frames, b.Frames[b.Nodes[y].Frame])
 	b.Nodes[y].Frame = trie.FrameID(len(b.Frames) - 1)
 	if got, want := encodeTrace(t, b), encodeTrace(t, a); !bytes.Equal(got, want) {
-		t.Errorf("a frame stands twice: %s", firstDifference(dump(t, got), dump(t, want)))
+		t.Errorf("a frame stands twice: %s", fixture.FirstDifference(dump(t, got), dump(t, want)))
 	}
-	p, q := difference(), groupedProfile()
+	p, q := fixture.Difference(), fixture.GroupedProfile()
 	if got, want := encodeProfile(t, trie.Merge(q, p)), encodeProfile(t, trie.Merge(p, q)); !bytes.Equal(got, want) {
-		t.Error(firstDifference(dump(t, got), dump(t, want)))
+		t.Error(fixture.FirstDifference(dump(t, got), dump(t, want)))
 	}
 }
 
 // TestBinaryEqualFrames: a profile that has a frame twice is read, and written with the
 // frame once and its nodes as one.
 func TestBinaryEqualFrames(t *testing.T) {
-	got, err := reencode(equalFrames(t), Limits{})
+	got, err := reencode(equalFrames(t), input.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := trie.NewProfile()
-	p.Add(nil, p.Insert(frameDOM), trie.Weight{Self: 8})
-	p.Add(nil, p.Insert(frameMain), trie.Weight{Self: 2})
+	p.Add(nil, p.Insert(fixture.FrameDOM), trie.Weight{Self: 8})
+	p.Add(nil, p.Insert(fixture.FrameMain), trie.Weight{Self: 2})
 	if want := encodeProfile(t, p); !bytes.Equal(got, want) {
-		t.Error(firstDifference(dump(t, got), dump(t, want)))
+		t.Error(fixture.FirstDifference(dump(t, got), dump(t, want)))
 	}
 }
 
@@ -154,8 +156,8 @@ func TestBinaryEqualFrames(t *testing.T) {
 func equalFrames(t testing.TB) []byte {
 	t.Helper()
 	p := trie.NewProfile()
-	p.Add(nil, p.Insert(frameDOM), trie.Weight{Self: 1})
-	p.Add(nil, p.Insert(frameMain), trie.Weight{Self: 1})
+	p.Add(nil, p.Insert(fixture.FrameDOM), trie.Weight{Self: 1})
+	p.Add(nil, p.Insert(fixture.FrameMain), trie.Weight{Self: 1})
 	d := document(t, encodeProfile(t, p))
 	d.FrameCount, d.FrameName, d.FramePosition = []uint32{2, 1}, []uint32{1, 2, 1}, []uint64{0, 0, 3, 1}
 	d.ChainParent, d.ChainLength, d.NodeFrame = []uint32{1, 2, 3}, []uint32{0, 0, 0}, []int32{0, 2, 1}
@@ -171,13 +173,13 @@ func equalFrames(t testing.TB) []byte {
 // TestBinaryIsSmall pins what the format is for.
 func TestBinaryIsSmall(t *testing.T) {
 	var binary, zipped int
-	for _, data := range realTraces(t) {
-		tr, err := DecodeProfilerTrace(data, Limits{})
+	for _, data := range fixture.RealTraces(t) {
+		tr, err := DecodeProfilerTrace(data, input.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		binary += len(encodeTrace(t, tr))
-		zipped += len(gzipped(data))
+		zipped += len(fixture.Gzipped(data))
 	}
 	if share := float64(binary) / float64(zipped); share > 0.6 {
 		t.Errorf("the traces have %.2f of the size of their gzipped JSON, want 0.6 or less", share)
@@ -188,9 +190,9 @@ func TestBinaryIsSmall(t *testing.T) {
 
 // TestBinaryUnknown: fields of later versions are kept where they stood.
 func TestBinaryUnknown(t *testing.T) {
-	tr := unknownTrace()
+	tr := fixture.UnknownTrace()
 	data := encodeTrace(t, tr)
-	d, err := DecodeBinary(data, Limits{})
+	d, err := DecodeBinary(data, input.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,13 +200,13 @@ func TestBinaryUnknown(t *testing.T) {
 		t.Errorf("got %x and %x, want %x and %x", d.Trace.Unknown, d.Trace.Context.Unknown, tr.Unknown, tr.Context.Unknown)
 	}
 	// A field between the others has the same meaning and moves to the end.
-	data = append(append(bytes.Clone(data[:5]), appendUnknown(nil)...), encodeTrace(t, minimalTrace())[5:]...)
-	again, err := reencode(data, Limits{})
-	if want := append(encodeTrace(t, minimalTrace()), appendUnknown(nil)...); err != nil || !bytes.Equal(again, want) {
+	data = append(append(bytes.Clone(data[:5]), fixture.AppendUnknown(nil)...), encodeTrace(t, fixture.MinimalTrace())[5:]...)
+	again, err := reencode(data, input.Limits{})
+	if want := append(encodeTrace(t, fixture.MinimalTrace()), fixture.AppendUnknown(nil)...); err != nil || !bytes.Equal(again, want) {
 		t.Errorf("got %x, %v\nwant %x", again, err, want)
 	}
-	p := groupedProfile()
-	if d, err = DecodeBinary(encodeProfile(t, p), Limits{}); err != nil || !bytes.Equal(d.Profile.Unknown, p.Unknown) {
+	p := fixture.GroupedProfile()
+	if d, err = DecodeBinary(encodeProfile(t, p), input.Limits{}); err != nil || !bytes.Equal(d.Profile.Unknown, p.Unknown) {
 		t.Errorf("profile: got %v, %v", d.Profile, err)
 	}
 }
@@ -212,7 +214,7 @@ func TestBinaryUnknown(t *testing.T) {
 // TestBinaryCost: the cost is the last field, so that it can be appended to what is
 // encoded already. It may come in parts, and none is the same as one of zeros.
 func TestBinaryCost(t *testing.T) {
-	without, with := encodeTrace(t, minimalTrace()), encodeTrace(t, costTrace())
+	without, with := encodeTrace(t, fixture.MinimalTrace()), encodeTrace(t, fixture.CostTrace())
 	message, found := bytes.CutPrefix(with, without)
 	tag := protowire.AppendTag(nil, colCost, protowire.BytesType)
 	if !found || !bytes.HasPrefix(message, tag) {
@@ -234,29 +236,29 @@ func TestBinaryCost(t *testing.T) {
 		want trie.Cost
 	}{
 		{without, trie.Cost{}},
-		{with, costTrace().Cost},
-		{append(bytes.Clone(with[:5]), append(bytes.Clone(message), without[5:]...)...), costTrace().Cost},
+		{with, fixture.CostTrace().Cost},
+		{append(bytes.Clone(with[:5]), append(bytes.Clone(message), without[5:]...)...), fixture.CostTrace().Cost},
 		{appended(nil), trie.Cost{}},
 		{appended(field(costStart, most), nil, field(costDropped, 2)), trie.Cost{Start: most, Dropped: 2}},
 		{appended(append(field(costStop, 7), field(costStop, 8)...), field(costBytes, most)), trie.Cost{Stop: 8, Bytes: most}},
 		{appended(append(field(costEncode, most), field(costEnd, 1<<40)...)), trie.Cost{Encode: most}}, // of a later version
 	} {
-		d, err := DecodeBinary(c.data, Limits{})
+		d, err := DecodeBinary(c.data, input.Limits{})
 		if err != nil || d.Trace.Cost != c.want {
 			t.Errorf("%x: got %+v, %v, want %+v", c.data[len(without):], d.Trace, err, c.want)
 			continue
 		}
-		want := costTrace()
+		want := fixture.CostTrace()
 		want.Cost = c.want
 		if got, want := encodeTrace(t, d.Trace), encodeTrace(t, want); !bytes.Equal(got, want) {
-			t.Error(firstDifference(dump(t, got), dump(t, want)))
+			t.Error(fixture.FirstDifference(dump(t, got), dump(t, want)))
 		}
 	}
 }
 
 // TestBinaryIdle: the column of idle time is there if a group has some.
 func TestBinaryIdle(t *testing.T) {
-	without, with := document(t, encodeProfile(t, groupedProfile())), document(t, encodeProfile(t, idleProfile()))
+	without, with := document(t, encodeProfile(t, fixture.GroupedProfile())), document(t, encodeProfile(t, fixture.IdleProfile()))
 	if without.GroupIdle != nil || !slices.Equal(with.GroupIdle, []int64{0, 20_000, 0}) {
 		t.Errorf("got columns %v and %v", without.GroupIdle, with.GroupIdle)
 	}
@@ -265,10 +267,10 @@ func TestBinaryIdle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := reencode(data, Limits{}); err != nil || !bytes.Equal(again, encodeProfile(t, groupedProfile())) {
+	if again, err := reencode(data, input.Limits{}); err != nil || !bytes.Equal(again, encodeProfile(t, fixture.GroupedProfile())) {
 		t.Errorf("a column of zeros: got %x, %v", again, err)
 	}
-	less := trie.Subtract(idleProfile(), trie.Merge(idleProfile(), idleProfile()))
+	less := trie.Subtract(fixture.IdleProfile(), trie.Merge(fixture.IdleProfile(), fixture.IdleProfile()))
 	checkProfileRoundTrip(t, "negative", less)
 	if _, c := less.Flat(); c.Idle != -20_000 {
 		t.Errorf("got %+v", c)
@@ -279,16 +281,16 @@ func TestBinaryIdle(t *testing.T) {
 func TestBinaryDecoderReuse(t *testing.T) {
 	var documents [][]byte
 	for _, tr := range []*trie.Trace{
-		fullTrace(), costTrace(), minimalTrace(), unknownTrace(), {Trie: *trie.New()}, markedTrace(), oddTrace(), minimalTrace(),
+		fixture.FullTrace(), fixture.CostTrace(), fixture.MinimalTrace(), fixture.UnknownTrace(), {Trie: *trie.New()}, fixture.MarkedTrace(), fixture.OddTrace(), fixture.MinimalTrace(),
 	} {
 		documents = append(documents, encodeTrace(t, tr), encodeProfile(t, tr.Profile()))
 	}
-	documents = append(documents, encodeProfile(t, idleProfile()), encodeProfile(t, groupedProfile()),
-		encodeTrace(t, phasesTrace()), encodeTrace(t, fullTrace()), encodeProfile(t, trie.NewProfile()))
+	documents = append(documents, encodeProfile(t, fixture.IdleProfile()), encodeProfile(t, fixture.GroupedProfile()),
+		encodeTrace(t, fixture.PhasesTrace()), encodeTrace(t, fixture.FullTrace()), encodeProfile(t, trie.NewProfile()))
 	var d BinaryDecoder
 	for round := range 2 {
 		for i, data := range documents {
-			got, err := d.Decode(data, Limits{})
+			got, err := d.Decode(data, input.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -299,10 +301,10 @@ func TestBinaryDecoderReuse(t *testing.T) {
 				again = encodeProfile(t, got.Profile)
 			}
 			if !bytes.Equal(again, data) {
-				t.Errorf("round %d, document %d: %s", round, i, firstDifference(dump(t, again), dump(t, data)))
+				t.Errorf("round %d, document %d: %s", round, i, fixture.FirstDifference(dump(t, again), dump(t, data)))
 			}
 			// What is refused half-way must not show in the next either.
-			if _, err := d.Decode(data[:len(data)-1], Limits{}); err == nil {
+			if _, err := d.Decode(data[:len(data)-1], input.Limits{}); err == nil {
 				t.Errorf("document %d: cut off, but not refused", i)
 			}
 		}
@@ -313,7 +315,7 @@ func TestBinaryDecoderReuse(t *testing.T) {
 func TestBinarySharesNothing(t *testing.T) {
 	for name, want := range released(t) {
 		data := bytes.Clone(want)
-		d, err := DecodeBinary(data, Limits{})
+		d, err := DecodeBinary(data, input.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,8 +335,8 @@ func TestBinarySharesNothing(t *testing.T) {
 // TestBinaryLetsGo: a trace that is kept does not keep the bytes that it was read from.
 func TestBinaryLetsGo(t *testing.T) {
 	read := func() (*trie.Trace, weak.Pointer[byte]) {
-		data := encodeTrace(t, fullTrace())
-		d, err := DecodeBinary(data, Limits{})
+		data := encodeTrace(t, fixture.FullTrace())
+		d, err := DecodeBinary(data, input.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -21,11 +22,11 @@ func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 // readTrie fills the tables of t from the columns, in the memory that they have.
 func (r *documentReader) readTrie(t *trie.Trie) error {
 	names, urls := len(r.col(colNameLength)), len(r.col(colResourceLength))
-	if err := first(
-		check("resource_length", urls, r.lim.Resources),
-		check("frame_name", len(r.col(colFrameName)), r.lim.Frames),
-		check("name_length", names, r.lim.Frames),
-		check("node_frame", len(r.col(colNodeFrame)), r.lim.Nodes),
+	if err := input.First(
+		input.Check("resource_length", urls, r.lim.Resources),
+		input.Check("frame_name", len(r.col(colFrameName)), r.lim.Frames),
+		input.Check("name_length", names, r.lim.Frames),
+		input.Check("node_frame", len(r.col(colNodeFrame)), r.lim.Nodes),
 		r.sameRows(colResourceLength, colResourceShared),
 		r.sameRows(colChainParent, colChainLength),
 	); err != nil {
@@ -48,7 +49,7 @@ func (r *documentReader) readTrie(t *trie.Trie) error {
 // names appends the name table to t.Strings: parts of one string.
 func (r *documentReader) names(t *trie.Trie) error {
 	if !utf8.Valid(r.nameText) {
-		return refuse(Malformed, "name_text", "not UTF-8")
+		return input.Refuse(input.Malformed, "name_text", "not UTF-8")
 	}
 	all, rest := string(r.nameText), r.nameText
 	for i, n := range r.col(colNameLength) {
@@ -61,7 +62,7 @@ func (r *documentReader) names(t *trie.Trie) error {
 		rest = after
 	}
 	if len(rest) > 0 {
-		return refuse(Invalid, "name_text", "%d bytes belong to no name", len(rest))
+		return input.Refuse(input.Invalid, "name_text", "%d bytes belong to no name", len(rest))
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ const maxResourceBytes = 64 << 20
 // resources appends the resource table to t.Strings: parts of one string.
 func (r *documentReader) resources(t *trie.Trie) error {
 	if !utf8.Valid(r.resourceText) {
-		return refuse(Malformed, "resource_text", "not UTF-8")
+		return input.Refuse(input.Malformed, "resource_text", "not UTF-8")
 	}
 	r.urls, r.urlEnds = r.urls[:0], r.urlEnds[:0]
 	rest, start := r.resourceText, 0 // start of the row before
@@ -83,21 +84,21 @@ func (r *documentReader) resources(t *trie.Trie) error {
 		}
 		last, shared := r.urls[start:], r.col(colResourceShared)[i]
 		if shared > uint64(len(last)) || (int(shared) < len(last) && !utf8.RuneStart(last[shared])) {
-			return refuse(Invalid, "resource_shared", "row %d: %d bytes of a row of %d", i, shared, len(last))
+			return input.Refuse(input.Invalid, "resource_shared", "row %d: %d bytes of a row of %d", i, shared, len(last))
 		}
 		start = len(r.urls)
 		r.urls = append(append(r.urls, last[:shared]...), own...)
 		r.urlEnds = append(r.urlEnds, len(r.urls))
 		// Sharing lets a few bytes stand for many, so the sum is bounded too.
 		if size := len(r.urls) - start; size > r.lim.StringBytes || len(r.urls) > min(512*r.lim.Resources, maxResourceBytes) {
-			return refuse(TooLarge, "resource_length", "row %d: a URL of %d bytes, %d in all", i, size, len(r.urls))
+			return input.Refuse(input.TooLarge, "resource_length", "row %d: a URL of %d bytes, %d in all", i, size, len(r.urls))
 		} else if size == 0 {
-			return refuse(Invalid, "resource_length", "row %d is empty", i)
+			return input.Refuse(input.Invalid, "resource_length", "row %d is empty", i)
 		}
 		rest = after
 	}
 	if len(rest) > 0 {
-		return refuse(Invalid, "resource_text", "%d bytes belong to no resource", len(rest))
+		return input.Refuse(input.Invalid, "resource_text", "%d bytes belong to no resource", len(rest))
 	}
 	all, at := string(r.urls), 0
 	for _, end := range r.urlEnds {
@@ -112,13 +113,13 @@ func (r *documentReader) resources(t *trie.Trie) error {
 func (r *documentReader) frames(t *trie.Trie, firstResource trie.StringID) error {
 	names, counts, position := r.col(colFrameName), r.col(colFrameCount), r.col(colFramePosition)
 	if len(counts) > 0 && len(counts) != len(r.col(colResourceLength))+1 {
-		return refuse(Invalid, "frame_count", "%d rows for %d resources", len(counts), len(r.col(colResourceLength)))
+		return input.Refuse(input.Invalid, "frame_count", "%d rows for %d resources", len(counts), len(r.col(colResourceLength)))
 	}
 	t.Frames = slices.Grow(t.Frames, len(names))
 	used := uint64(0) // names that a frame has used
 	for i, count := range counts {
 		if count > uint64(len(names)-len(t.Frames)) {
-			return refuse(Invalid, "frame_count", "row %d: %d frames, frame_name has %d left", i, count, len(names)-len(t.Frames))
+			return input.Refuse(input.Invalid, "frame_count", "row %d: %d frames, frame_name has %d left", i, count, len(names)-len(t.Frames))
 		}
 		f := trie.FrameRow{}
 		if i > 0 {
@@ -135,19 +136,19 @@ func (r *documentReader) frames(t *trie.Trie, firstResource trie.StringID) error
 				name--
 			}
 			if name >= uint64(firstResource) {
-				return refuse(Invalid, "frame_name", "row %d: name %d of %d", row, name, firstResource-1)
+				return input.Refuse(input.Invalid, "frame_name", "row %d: name %d of %d", row, name, firstResource-1)
 			}
 			f.Name = trie.StringID(name)
 			taken, ok := movePosition(&f, position)
 			if !ok {
-				return refuse(Invalid, "frame_position", "frame %d: ends early, or a line or column over 32 bits", row)
+				return input.Refuse(input.Invalid, "frame_position", "frame %d: ends early, or a line or column over 32 bits", row)
 			}
 			position = position[taken:]
 			t.Frames = append(t.Frames, f)
 		}
 	}
 	if len(t.Frames) != len(names) || len(position) > 0 {
-		return refuse(Invalid, "frame_count", "%d frames; frame_name has %d, frame_position %d numbers too many", len(t.Frames), len(names), len(position))
+		return input.Refuse(input.Invalid, "frame_count", "%d frames; frame_name has %d, frame_position %d numbers too many", len(t.Frames), len(names), len(position))
 	}
 	return nil
 }
@@ -180,10 +181,10 @@ func (r *documentReader) nodes(t *trie.Trie) error {
 	for i, distance := range r.col(colChainParent) {
 		first := len(t.Nodes)
 		if distance == 0 || distance > uint64(first) {
-			return refuse(Invalid, "chain_parent", "row %d: %d nodes back from node %d", i, distance, first)
+			return input.Refuse(input.Invalid, "chain_parent", "row %d: %d nodes back from node %d", i, distance, first)
 		}
 		if lengths[i] >= uint64(len(frames)-first+1) {
-			return refuse(Invalid, "chain_length", "row %d: more nodes than node_frame has", i)
+			return input.Refuse(input.Invalid, "chain_length", "row %d: more nodes than node_frame has", i)
 		}
 		parent := trie.NodeID(first - int(distance))
 		frame := int64(0)
@@ -192,14 +193,14 @@ func (r *documentReader) nodes(t *trie.Trie) error {
 		}
 		for _, step := range frames[first-1 : first+int(lengths[i])] {
 			if frame += unzigzag(step); frame < 0 || frame >= int64(len(t.Frames)) {
-				return refuse(Invalid, "node_frame", "row %d: frame %d of %d", len(t.Nodes)-1, frame, len(t.Frames))
+				return input.Refuse(input.Invalid, "node_frame", "row %d: frame %d of %d", len(t.Nodes)-1, frame, len(t.Frames))
 			}
 			t.Nodes = append(t.Nodes, trie.Node{Parent: parent, Frame: trie.FrameID(frame)})
 			parent = trie.NodeID(len(t.Nodes) - 1)
 		}
 	}
 	if len(t.Nodes)-1 != len(frames) {
-		return refuse(Invalid, "node_frame", "%d rows, the chains have %d nodes", len(frames), len(t.Nodes)-1)
+		return input.Refuse(input.Invalid, "node_frame", "%d rows, the chains have %d nodes", len(frames), len(t.Nodes)-1)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
+
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 )
 
 // TestFormatDocument: docs/format.md has the fields of the schema and a true example.
@@ -19,7 +21,7 @@ func TestFormatDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
-	if example := string(dump(t, encodeTrace(t, minimalTrace()))); !strings.Contains(text, example) {
+	if example := string(dump(t, encodeTrace(t, fixture.MinimalTrace()))); !strings.Contains(text, example) {
 		t.Errorf("the worked example is not\n%s", example)
 	}
 	for _, m := range []protoreflect.ProtoMessage{&fieldtriev1.Document{}, &fieldtriev1.Context{}, &fieldtriev1.Cost{}} {

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
+
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
 // Dump writes a document in the binary format as text, so that people can read it and a
@@ -26,7 +28,7 @@ import (
 func Dump(w io.Writer, data []byte) error {
 	d := dumper{w: bufio.NewWriter(w), data: data}
 	err := d.message((&fieldtriev1.Document{}).ProtoReflect().Descriptor(), 0, len(data), 0)
-	return first(err, d.w.Flush())
+	return input.First(err, d.w.Flush())
 }
 
 // dumper writes ranges of a document, which are given by their offsets.
@@ -59,11 +61,11 @@ func (d *dumper) message(m protoreflect.MessageDescriptor, from, to, depth int) 
 	for at := from; at < to; {
 		number, typ, n := protowire.ConsumeTag(d.data[at:to])
 		if n < 0 {
-			return refuse(Malformed, "", "at byte %d: %w", at, protowire.ParseError(n))
+			return input.Refuse(input.Malformed, "", "at byte %d: %w", at, protowire.ParseError(n))
 		}
 		size := protowire.ConsumeFieldValue(number, typ, d.data[at+n:to])
 		if size < 0 {
-			return refuse(Malformed, "", "at byte %d: field %d: %w", at, number, protowire.ParseError(size))
+			return input.Refuse(input.Malformed, "", "at byte %d: field %d: %w", at, number, protowire.ParseError(size))
 		}
 		f := m.Fields().ByNumber(number)
 		end := at + n + size
@@ -157,7 +159,7 @@ func (d *dumper) packed(f protoreflect.FieldDescriptor, tag, from, end, depth in
 		for at < end && len(values) < dumpNumbers {
 			v, n := protowire.ConsumeVarint(d.data[at:end])
 			if n < 0 {
-				return refuse(Malformed, string(f.Name()), "at byte %d: %w", at, protowire.ParseError(n))
+				return input.Refuse(input.Malformed, string(f.Name()), "at byte %d: %w", at, protowire.ParseError(n))
 			}
 			if at+n-from > dumpBytes {
 				break

@@ -9,15 +9,18 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
 // TestDumpTraces holds the documents of traces against golden dumps.
 func TestDumpTraces(t *testing.T) {
-	for _, name := range goldenTraces {
-		compareGolden(t, "dump/"+strings.TrimSuffix(name, ".json")+".trie", dump(t, encodeTrace(t, repositoryTrace(t, name, DecodeProfilerTrace))))
+	for _, name := range fixture.GoldenTraces {
+		fixture.CompareGolden(t, "dump/"+strings.TrimSuffix(name, ".json")+".trie", dump(t, encodeTrace(t, fixture.RepositoryTrace(t, name, DecodeProfilerTrace))))
 	}
-	for name, tr := range handmadeTraces() {
-		compareGolden(t, "dump/"+name+".trie", dump(t, encodeTrace(t, tr)))
+	for name, tr := range fixture.HandmadeTraces() {
+		fixture.CompareGolden(t, "dump/"+name+".trie", dump(t, encodeTrace(t, tr)))
 	}
 }
 
@@ -44,8 +47,8 @@ func undump(t *testing.T, dump []byte) []byte {
 // TestDumpIsComplete: a dump shows each byte once, in order.
 func TestDumpIsComplete(t *testing.T) {
 	documents := released(t)
-	for name, data := range realTraces(t) {
-		tr, err := DecodeProfilerTrace(data, Limits{})
+	for name, data := range fixture.RealTraces(t) {
+		tr, err := DecodeProfilerTrace(data, input.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +96,7 @@ func TestDumpOdd(t *testing.T) {
 }
 
 func TestDumpGarbage(t *testing.T) {
-	good := encodeTrace(t, minimalTrace())
+	good := encodeTrace(t, fixture.MinimalTrace())
 	for _, c := range []struct{ more, want string }{
 		{"\x00", "malformed: at byte 131: "},
 		{"\x80", "malformed: at byte 131: unexpected EOF"},
@@ -104,7 +107,7 @@ func TestDumpGarbage(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		err := Dump(&b, append(bytes.Clone(good), c.more...))
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || KindOf(err) != Malformed {
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || input.KindOf(err) != input.Malformed {
 			t.Errorf("%x: got %v, want %s", c.more, err, c.want)
 		}
 		// What comes before is shown; a second text no longer fits its lengths.
@@ -113,7 +116,7 @@ func TestDumpGarbage(t *testing.T) {
 		}
 	}
 	failed := errors.New("disk full")
-	if err := Dump(failingWriter{failed}, good); !errors.Is(err, failed) {
+	if err := Dump(fixture.FailingWriter{Err: failed}, good); !errors.Is(err, failed) {
 		t.Errorf("got %v, want %v", err, failed)
 	}
 }

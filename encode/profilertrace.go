@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -29,12 +30,12 @@ import (
 // the last is taken. A null counts as an absent value where a value may be absent.
 // Bytes that are not UTF-8 become U+FFFD. Samples are brought into time order, and the
 // trace is repaired, see [Repair].
-func DecodeProfilerTrace(data []byte, lim Limits) (*trie.Trace, error) {
+func DecodeProfilerTrace(data []byte, lim input.Limits) (*trie.Trace, error) {
 	d := profilerTraces.Get().(*profilerTrace)
 	d.begin(data, lim.WithDefaults())
 	t, err := d.decode()
-	d.begin(nil, Limits{}) // lets go of data and of what is in t
-	if len(data) < 4<<20 { // one giant must not hold its memory for ever
+	d.begin(nil, input.Limits{}) // lets go of data and of what is in t
+	if len(data) < 4<<20 {       // one giant must not hold its memory for ever
 		profilerTraces.Put(d)
 	}
 	return t, err
@@ -46,13 +47,13 @@ var profilerTraces = sync.Pool{New: func() any { return new(profilerTrace) }}
 // profilerTrace decodes a ProfilerTrace. The tables are scratch space, which is copied
 // at its exact size in the end.
 type profilerTrace struct {
-	jsonReader
-	lim   Limits
+	input.JSON
+	lim   input.Limits
 	where string // "trace." within an envelope
 	table string // what is being read, for errors
 	row   int
 
-	strings   stringTable
+	strings   input.Strings
 	resources []trie.StringID
 	frames    []trie.FrameRow // until resolve, Resource is the index of a resource plus one
 	nodes     []trie.Node
@@ -67,10 +68,10 @@ type profilerTrace struct {
 
 var tableNames = [4]string{"resources", "frames", "stacks", "samples"}
 
-func (d *profilerTrace) begin(data []byte, lim Limits) {
-	d.reset(data)
+func (d *profilerTrace) begin(data []byte, lim input.Limits) {
+	d.Reset(data)
 	d.lim, d.where, d.table, d.row = lim, "", "", 0
-	d.strings.reset()
+	d.strings.Reset()
 	d.resources, d.frames, d.samples = d.resources[:0], d.frames[:0], d.samples[:0]
 	d.nodes = append(d.nodes[:0], trie.Node{})
 	d.read, d.folded = [4]bool{}, false
@@ -79,17 +80,17 @@ func (d *profilerTrace) begin(data []byte, lim Limits) {
 
 func (d *profilerTrace) decode() (*trie.Trace, error) {
 	d.document()
-	if d.err == nil {
+	if d.Err == nil {
 		d.resolve()
 	}
-	if e, ok := d.err.(*Error); ok && e.Field == "" {
+	if e, ok := d.Err.(*input.Error); ok && e.Field == "" {
 		e.Field = d.field("")
 	}
-	if d.err != nil {
-		return nil, d.err
+	if d.Err != nil {
+		return nil, d.Err
 	}
 	t := &trie.Trace{Context: d.context, Cost: d.cost, Samples: append([]trie.Sample(nil), d.samples...)}
-	t.Strings = d.strings.texts()
+	t.Strings = d.strings.Texts()
 	t.Frames = append([]trie.FrameRow(nil), d.frames...)
 	t.Nodes = append([]trie.Node(nil), d.nodes...)
 	trie.SortSamples(t.Samples)
@@ -102,7 +103,7 @@ func (d *profilerTrace) decode() (*trie.Trace, error) {
 	}
 	t.Context.Labels = t.Context.Labels.Sort()
 	if err := t.Validate(); err != nil {
-		return nil, &Error{Invalid, "", err}
+		return nil, &input.Error{Kind: input.Invalid, Err: err}
 	}
 	if d.folded {
 		repairTables(t)
@@ -113,7 +114,7 @@ func (d *profilerTrace) decode() (*trie.Trace, error) {
 
 // invalid refuses the value of key in the row that is being read.
 func (d *profilerTrace) invalid(key, format string, args ...any) {
-	d.stop(refuse(Invalid, d.field(key), format, args...))
+	d.Stop(input.Refuse(input.Invalid, d.field(key), format, args...))
 }
 
 // field names the row that is being read, or the value of a key in it.
@@ -131,27 +132,27 @@ func (d *profilerTrace) field(key string) string {
 
 // document reads the whole document. The tables may stand at the top or under "trace".
 func (d *profilerTrace) document() {
-	for d.object(); d.key(); {
+	for d.Object(); d.Key(); {
 		switch {
-		case d.null():
+		case d.Null():
 		case d.readTable():
-		case string(d.name) == "trace":
+		case string(d.Name) == "trace":
 			d.where = "trace."
-			for d.object(); d.key(); {
-				if !d.null() && !d.readTable() {
-					d.skip()
+			for d.Object(); d.Key(); {
+				if !d.Null() && !d.readTable() {
+					d.Skip()
 				}
 			}
 		default:
 			d.readContext()
 		}
 	}
-	d.end()
+	d.End()
 }
 
 // readTable reads the table that the last key names, if it names one.
 func (d *profilerTrace) readTable() bool {
-	switch string(d.name) {
+	switch string(d.Name) {
 	case "resources":
 		d.resources = d.resources[:0]
 		d.rows(0, d.lim.Resources, d.readResource)
@@ -174,24 +175,24 @@ func (d *profilerTrace) readTable() bool {
 func (d *profilerTrace) rows(table, most int, read func()) {
 	d.table, d.row = tableNames[table], -1
 	d.read[table] = true
-	for d.array(); d.element(); {
+	for d.Array(); d.Element(); {
 		if d.row++; d.row == most {
-			d.stop(refuse(TooLarge, d.where+d.table, "more than %d", most))
+			d.Stop(input.Refuse(input.TooLarge, d.where+d.table, "more than %d", most))
 			return
 		}
-		if read(); d.err != nil {
+		if read(); d.Err != nil {
 			return
 		}
 	}
-	if d.err == nil {
+	if d.Err == nil {
 		d.table = ""
 	}
 }
 
 func (d *profilerTrace) readResource() {
-	url := repairResource(string(d.str()))
-	known := len(d.strings.ends)
-	id := d.strings.intern([]byte(url))
+	url := repairResource(string(d.Str()))
+	known := len(d.strings.Ends)
+	id := d.strings.Intern([]byte(url))
 	d.checkLength("", len(url))
 	d.folded = d.folded || int(id) < known
 	d.resources = append(d.resources, id)
@@ -200,8 +201,8 @@ func (d *profilerTrace) readResource() {
 func (d *profilerTrace) readFrame() {
 	var f trie.FrameRow
 	named := false
-	for d.object(); d.key(); {
-		switch string(d.name) {
+	for d.Object(); d.Key(); {
+		switch string(d.Name) {
 		case "name":
 			f.Name, named = d.functionName(), true
 		case "resourceId":
@@ -211,7 +212,7 @@ func (d *profilerTrace) readFrame() {
 		case "column":
 			f.Column = d.position("column")
 		default:
-			d.skip()
+			d.Skip()
 		}
 	}
 	d.require("name", named)
@@ -221,8 +222,8 @@ func (d *profilerTrace) readFrame() {
 func (d *profilerTrace) readStack() {
 	var n trie.Node
 	framed := false
-	for d.object(); d.key(); {
-		switch string(d.name) {
+	for d.Object(); d.Key(); {
+		switch string(d.Name) {
 		case "frameId":
 			id := d.id("frameId")
 			n.Frame, framed = trie.FrameID(id-1), id != 0
@@ -232,7 +233,7 @@ func (d *profilerTrace) readStack() {
 				d.invalid("parentId", "%d does not come before it", n.Parent-1)
 			}
 		default:
-			d.skip()
+			d.Skip()
 		}
 	}
 	d.require("frameId", framed)
@@ -242,21 +243,21 @@ func (d *profilerTrace) readStack() {
 func (d *profilerTrace) readSample() {
 	var s trie.Sample
 	timed := false
-	for d.object(); d.key(); {
-		switch string(d.name) {
+	for d.Object(); d.Key(); {
+		switch string(d.Name) {
 		case "timestamp":
 			s.Time, timed = d.time("timestamp", trie.MaxTime), true
 		case "stackId":
 			s.Node = trie.NodeID(d.id("stackId"))
 		case "marker":
-			if !d.null() {
+			if !d.Null() {
 				var ok bool
-				if s.Marker, ok = trie.ParseMarker(string(d.str())); !ok {
+				if s.Marker, ok = trie.ParseMarker(string(d.Str())); !ok {
 					s.Marker = trie.MarkerOther
 				}
 			}
 		default:
-			d.skip()
+			d.Skip()
 		}
 	}
 	d.require("timestamp", timed)
@@ -264,34 +265,34 @@ func (d *profilerTrace) readSample() {
 }
 
 func (d *profilerTrace) require(key string, there bool) {
-	if !there && d.err == nil {
-		d.stop(refuse(Malformed, d.field(key), "missing"))
+	if !there && d.Err == nil {
+		d.Stop(input.Refuse(input.Malformed, d.field(key), "missing"))
 	}
 }
 
 func (d *profilerTrace) checkLength(key string, n int) {
 	if n > d.lim.StringBytes {
-		d.stop(refuse(TooLarge, d.field(key), "%d bytes, the most is %d", n, d.lim.StringBytes))
+		d.Stop(input.Refuse(input.TooLarge, d.field(key), "%d bytes, the most is %d", n, d.lim.StringBytes))
 	}
 }
 
 // functionName reads a name. Repair would do the same, but would have to make new tables.
 func (d *profilerTrace) functionName() trie.StringID {
-	name := d.str()
+	name := d.Str()
 	d.checkLength("name", len(name))
 	if b, ok := fromLatin1(string(name)); ok {
 		name = []byte(repairName(string(b)))
 	}
-	return d.strings.intern(name)
+	return d.strings.Intern(name)
 }
 
 // id reads an id and returns it plus one; 0 if there is none.
 func (d *profilerTrace) id(key string) uint32 {
-	if d.peek() == 'n' && d.null() {
+	if d.Peek() == 'n' && d.Null() {
 		return 0
 	}
 	const most = math.MaxUint32 - 1
-	v, ok := d.whole(most)
+	v, ok := d.Whole(most)
 	if !ok {
 		d.invalid(key, "not a whole number from 0 to %d", uint32(most))
 	}
@@ -299,10 +300,10 @@ func (d *profilerTrace) id(key string) uint32 {
 }
 
 func (d *profilerTrace) position(key string) uint32 {
-	if d.peek() == 'n' && d.null() {
+	if d.Peek() == 'n' && d.Null() {
 		return 0
 	}
-	v, ok := d.whole(math.MaxUint32)
+	v, ok := d.Whole(math.MaxUint32)
 	if !ok {
 		d.invalid(key, "not a whole number from 0 to %d", uint32(math.MaxUint32))
 	}
@@ -311,7 +312,7 @@ func (d *profilerTrace) position(key string) uint32 {
 
 // time reads milliseconds and returns microseconds.
 func (d *profilerTrace) time(key string, most float64) int64 {
-	us, ok := microseconds(d.float(), most)
+	us, ok := microseconds(d.Float(), most)
 	if !ok {
 		d.invalid(key, "out of range")
 	}
@@ -323,7 +324,7 @@ func (d *profilerTrace) time(key string, most float64) int64 {
 func (d *profilerTrace) resolve() {
 	for i, there := range d.read {
 		if !there {
-			d.stop(refuse(Malformed, d.where+tableNames[i], "missing"))
+			d.Stop(input.Refuse(input.Malformed, d.where+tableNames[i], "missing"))
 			return
 		}
 	}
@@ -360,39 +361,39 @@ func (d *profilerTrace) resolve() {
 	}
 }
 
-// isProfilerTrace reports whether data begins like what [DecodeProfilerTrace] reads: an
+// IsProfilerTrace reports whether data begins like what [DecodeProfilerTrace] reads: an
 // object with one of the tables, at its top or under "trace".
-func isProfilerTrace(data []byte) bool {
-	var r jsonReader
-	r.reset(data)
+func IsProfilerTrace(data []byte) bool {
+	var r input.JSON
+	r.Reset(data)
 	inside, empty := false, 0
-	for r.object(); r.key(); {
-		switch name := string(r.name); {
-		case name == "trace" && !inside && r.peek() == '{':
+	for r.Object(); r.Key(); {
+		switch name := string(r.Name); {
+		case name == "trace" && !inside && r.Peek() == '{':
 			inside = true
-			r.object()
-		case slices.Contains(tableNames[:], name) && r.peek() == '[':
-			r.array()
-			if r.element() {
+			r.Object()
+		case slices.Contains(tableNames[:], name) && r.Peek() == '[':
+			r.Array()
+			if r.Element() {
 				return isRow(&r, name)
 			}
 			empty++
 		default:
-			r.skip()
+			r.Skip()
 		}
 	}
-	return empty > 1 && r.err == nil
+	return empty > 1 && r.Err == nil
 }
 
 // isRow reports whether what comes next may be a row of a table. Other formats have
 // tables of the same names.
-func isRow(r *jsonReader, table string) bool {
+func isRow(r *input.JSON, table string) bool {
 	if table == "resources" {
-		r.str()
-		return r.err == nil
+		r.Str()
+		return r.Err == nil
 	}
-	r.object()
-	if !r.key() {
+	r.Object()
+	if !r.Key() {
 		return false
 	}
 	keys := map[string][]string{
@@ -400,5 +401,5 @@ func isRow(r *jsonReader, table string) bool {
 		"stacks":  {"frameId", "parentId"},
 		"samples": {"timestamp", "stackId", "marker"},
 	}[table]
-	return slices.Contains(keys, string(r.name))
+	return slices.Contains(keys, string(r.Name))
 }

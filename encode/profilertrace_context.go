@@ -5,25 +5,26 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // readContext reads the value of the last key, which is not of a table.
 func (d *profilerTrace) readContext() {
 	c := &d.context
-	switch string(d.name) {
+	switch string(d.Name) {
 	case "page":
-		c.Page = pagePath(string(d.str()))
+		c.Page = pagePath(string(d.Str()))
 		d.checkLength("page", len(c.Page))
 	case "timeOrigin":
 		c.TimeOrigin = d.time("timeOrigin", 1<<62)
 	case "interval":
 		var ok bool
-		if c.Interval, ok = interval(d.float()); !ok {
+		if c.Interval, ok = interval(d.Float()); !ok {
 			d.invalid("interval", "not over 0 to 60000 ms")
 		}
 	case "ua":
-		d.browser = BrowserOf(string(d.str()))
+		d.browser = BrowserOf(string(d.Str()))
 	case "viewId":
 		c.ViewID = d.viewID()
 	case "chunk":
@@ -33,7 +34,7 @@ func (d *profilerTrace) readContext() {
 	case "environment":
 		c.Environment = d.text("environment")
 	case "samplingShare":
-		if c.SamplingShare = d.float(); !(c.SamplingShare > 0 && c.SamplingShare <= 1) {
+		if c.SamplingShare = d.Float(); !(c.SamplingShare > 0 && c.SamplingShare <= 1) {
 			d.invalid("samplingShare", "not over 0 to 1")
 		}
 	case "labels":
@@ -43,19 +44,19 @@ func (d *profilerTrace) readContext() {
 	case "cost":
 		d.readCost()
 	default:
-		d.skip()
+		d.Skip()
 	}
 }
 
 // text reads a string and copies it.
 func (d *profilerTrace) text(key string) string {
-	s := string(d.str())
+	s := string(d.Str())
 	d.checkLength(key, len(s))
 	return s
 }
 
 func (d *profilerTrace) viewID() string {
-	s := string(d.str())
+	s := string(d.Str())
 	if len(s) == 32 {
 		if b, err := hex.DecodeString(s); err == nil {
 			return string(b)
@@ -69,8 +70,8 @@ func (d *profilerTrace) viewID() string {
 
 func (d *profilerTrace) readLabels() {
 	var labels trie.Labels
-	for d.object(); d.key(); {
-		key := string(d.name)
+	for d.Object(); d.Key(); {
+		key := string(d.Name)
 		if key == "" {
 			d.invalid("labels", "a label has no name")
 		}
@@ -82,7 +83,7 @@ func (d *profilerTrace) readLabels() {
 		}
 		labels[i].Value = value
 		if len(labels) > d.lim.Labels {
-			d.stop(refuse(TooLarge, "labels", "more than %d", d.lim.Labels))
+			d.Stop(input.Refuse(input.TooLarge, "labels", "more than %d", d.lim.Labels))
 		}
 	}
 	d.context.Labels = labels
@@ -92,16 +93,16 @@ func (d *profilerTrace) readSpans() {
 	d.context.Spans = nil
 	where := d.where
 	d.table, d.row, d.where = "spans", -1, ""
-	for d.array(); d.element(); {
+	for d.Array(); d.Element(); {
 		if d.row++; d.row == d.lim.Spans {
-			d.stop(refuse(TooLarge, "spans", "more than %d", d.lim.Spans))
+			d.Stop(input.Refuse(input.TooLarge, "spans", "more than %d", d.lim.Spans))
 			break
 		}
-		if d.context.Spans = append(d.context.Spans, d.span()); d.err != nil {
+		if d.context.Spans = append(d.context.Spans, d.span()); d.Err != nil {
 			break
 		}
 	}
-	if d.err == nil {
+	if d.Err == nil {
 		d.table, d.where = "", where
 	}
 }
@@ -110,8 +111,8 @@ func (d *profilerTrace) span() trie.Span {
 	var s trie.Span
 	var start, end, named bool
 	var until int64
-	for d.object(); d.key(); {
-		switch key := string(d.name); key {
+	for d.Object(); d.Key(); {
+		switch key := string(d.Name); key {
 		case "page", "feature", "label":
 			if named {
 				d.invalid(key, "a span has one name")
@@ -123,7 +124,7 @@ func (d *profilerTrace) span() trie.Span {
 		case "end":
 			until, end = d.time("end", trie.MaxTime), true
 		default:
-			d.skip()
+			d.Skip()
 		}
 	}
 	d.require("feature", named)
@@ -156,8 +157,8 @@ func (d *profilerTrace) spanName(s *trie.Span, key string) {
 
 func (d *profilerTrace) readCost() {
 	d.cost = trie.Cost{}
-	for d.object(); d.key(); {
-		switch string(d.name) {
+	for d.Object(); d.Key(); {
+		switch string(d.Name) {
 		case "start":
 			d.cost.Start = d.spent("cost.start")
 		case "stop":
@@ -169,14 +170,14 @@ func (d *profilerTrace) readCost() {
 		case "dropped":
 			d.cost.Dropped = d.position("cost.dropped")
 		default:
-			d.skip()
+			d.Skip()
 		}
 	}
 }
 
 // spent reads milliseconds of work and returns microseconds.
 func (d *profilerTrace) spent(key string) uint32 {
-	if d.null() {
+	if d.Null() {
 		return 0
 	}
 	us := d.time(key, math.MaxUint32)

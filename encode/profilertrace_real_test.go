@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
 // jsonEnvelope and its parts are what one would write to read a trace with
@@ -46,7 +49,7 @@ type jsonSample struct {
 // checkTotal compares the time that a decoded trace covers with a reckoning of its own.
 func checkTotal(t *testing.T, name string, data []byte) {
 	t.Helper()
-	tr, err := DecodeProfilerTrace(data, Limits{})
+	tr, err := DecodeProfilerTrace(data, input.Limits{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -97,12 +100,12 @@ func checkTotal(t *testing.T, name string, data []byte) {
 
 // TestRealTraces decodes the recordings of real browsers.
 func TestRealTraces(t *testing.T) {
-	for name, data := range realTraces(t) {
+	for name, data := range fixture.RealTraces(t) {
 		checkTotal(t, name, data)
-		if !isProfilerTrace(data) || isProposal(data) {
+		if !IsProfilerTrace(data) || IsProposal(data) {
 			t.Errorf("%s: not recognised", name)
 		}
-		if _, err := DecodeProfilerTrace(data[:len(data)/2], Limits{}); KindOf(err) != Malformed {
+		if _, err := DecodeProfilerTrace(data[:len(data)/2], input.Limits{}); input.KindOf(err) != input.Malformed {
 			t.Errorf("%s: cut off: got %v", name, err)
 		}
 	}
@@ -111,7 +114,7 @@ func TestRealTraces(t *testing.T) {
 // BenchmarkProfilerTrace measures a pass over all real traces. The decoder does all that
 // a server needs; encoding/json only fills structs.
 func BenchmarkProfilerTrace(b *testing.B) {
-	traces := realTraces(b)
+	traces := fixture.RealTraces(b)
 	size := 0
 	for _, data := range traces {
 		size += len(data)
@@ -130,7 +133,7 @@ func BenchmarkProfilerTrace(b *testing.B) {
 		})
 	}
 	run("fieldtrie", func(data []byte) error {
-		_, err := DecodeProfilerTrace(data, Limits{})
+		_, err := DecodeProfilerTrace(data, input.Limits{})
 		return err
 	})
 	run("encoding_json", func(data []byte) error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -27,7 +29,7 @@ func envelope(keys string) string {
 
 func mustDecode(t *testing.T, doc string) *trie.Trace {
 	t.Helper()
-	tr, err := DecodeProfilerTrace([]byte(doc), Limits{})
+	tr, err := DecodeProfilerTrace([]byte(doc), input.Limits{})
 	if err != nil {
 		t.Fatalf("%.200s: %v", doc, err)
 	}
@@ -59,7 +61,7 @@ func TestProfilerTrace(t *testing.T) {
 		`"ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36",` +
 		`"viewId":"000102030405060708090a0b0c0d0eff","chunk":2,"release":"2026.11.3","environment":"production",` +
 		`"labels":{"device":"low","phase":"load"},"samplingShare":0.25,` +
-		`"spans":[{"feature":"search","start":105.5,"end":120},{"start":90,"page":"/results?q=x","end":105.5}],"trace":` + oneTrace + `}`
+		`"spans":[{"feature":"search","start":105.5,"end":120},{"start":90,"page":"/results?q=x","end":105.5}],"trace":` + fixture.OneTrace + `}`
 	tr := mustDecode(t, doc)
 	want := trie.Context{
 		Page: "/feed", TimeOrigin: 1795216764503800, Interval: 10_000,
@@ -84,33 +86,33 @@ func TestProfilerTrace(t *testing.T) {
 		{Resource: "https://example.com/app.js", Line: 12, Column: 3},
 		{Name: "querySelector"},
 	}
-	if got := framesOf(&tr.Trie, 3); !slices.Equal(got, stack) {
+	if got := fixture.FramesOf(&tr.Trie, 3); !slices.Equal(got, stack) {
 		t.Errorf("got stack %v, want %v", got, stack)
 	}
 }
 
 // TestProfilerTraceForms checks that what means the same is read the same.
 func TestProfilerTraceForms(t *testing.T) {
-	bare := mustDecode(t, oneTrace)
+	bare := mustDecode(t, fixture.OneTrace)
 	if bare.Context.Interval != 10_000 || len(bare.Samples) != 4 {
 		t.Fatalf("got %+v", bare)
 	}
 	var tables map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(oneTrace), &tables); err != nil {
+	if err := json.Unmarshal([]byte(fixture.OneTrace), &tables); err != nil {
 		t.Fatal(err)
 	}
 	other := fmt.Sprintf("\ufeff\r\n{ \"samples\" : %s,\t\"stacks\":%s, \"x\": {\"samples\": [[]]}, \"frames\":%s,\"resources\":%s } ",
 		tables["samples"], tables["stacks"], tables["frames"], tables["resources"])
 	for _, doc := range []string{
 		other,
-		`{"trace":` + oneTrace + `}`,
-		`{"trace":` + oneTrace + `,"interval":10}`,
-		`{"page":null,"timeOrigin":null,"ua":null,"labels":null,"spans":null,"interval":null,"trace":` + oneTrace + `}`,
-		`{"trace":` + noTrace + `,"trace":` + oneTrace + `}`, // the last of two keys
-		strings.ReplaceAll(oneTrace, `{"name"`, `{"n\u0061me":"x","nam\u0065"`),
-		strings.ReplaceAll(oneTrace, `{"frameId"`, `{"other":[{"a":[1,"]"]}],"parentId":null,"frameId"`),
-		strings.ReplaceAll(oneTrace, `:0}`, `:0.0}`),
-		strings.ReplaceAll(oneTrace, `:12,`, `:1.2e1,`),
+		`{"trace":` + fixture.OneTrace + `}`,
+		`{"trace":` + fixture.OneTrace + `,"interval":10}`,
+		`{"page":null,"timeOrigin":null,"ua":null,"labels":null,"spans":null,"interval":null,"trace":` + fixture.OneTrace + `}`,
+		`{"trace":` + noTrace + `,"trace":` + fixture.OneTrace + `}`, // the last of two keys
+		strings.ReplaceAll(fixture.OneTrace, `{"name"`, `{"n\u0061me":"x","nam\u0065"`),
+		strings.ReplaceAll(fixture.OneTrace, `{"frameId"`, `{"other":[{"a":[1,"]"]}],"parentId":null,"frameId"`),
+		strings.ReplaceAll(fixture.OneTrace, `:0}`, `:0.0}`),
+		strings.ReplaceAll(fixture.OneTrace, `:12,`, `:1.2e1,`),
 	} {
 		if got := mustDecode(t, doc); !got.Equal(bare) {
 			t.Errorf("%s:\n got %+v\nwant %+v", doc, got, bare)
@@ -159,7 +161,7 @@ func TestProfilerTraceCost(t *testing.T) {
 		``:            {},
 		`"cost":null`: {},
 		`"cost":{}`:   {},
-		`"cost":{"start":1.9,"stop":2.4,"encode":1.1,"bytes":5120,"dropped":1}`:            costTrace().Cost,
+		`"cost":{"start":1.9,"stop":2.4,"encode":1.1,"bytes":5120,"dropped":1}`:            fixture.CostTrace().Cost,
 		`"cost":{"stop":4294967.295,"bytes":4294967295,"start":0.0004,"later":[1]}`:        {Stop: most, Bytes: most},
 		`"cost":{"start":null,"stop":null,"encode":null,"bytes":null,"dropped":null}`:      {},
 		`"cost":{"start":5,"bytes":9},"cost":{"encode":2,"encode":0.0005,"dropped":3.0e0}`: {Encode: 1, Dropped: 3},
@@ -169,7 +171,7 @@ func TestProfilerTraceCost(t *testing.T) {
 		}
 	}
 	mustDecode(t, envelope(`"cost":{"dropped":1}`))
-	if got := mustDecode(t, oneTrace).Cost; got != (trie.Cost{}) {
+	if got := mustDecode(t, fixture.OneTrace).Cost; got != (trie.Cost{}) {
 		t.Errorf("got %+v of the trace before", got)
 	}
 }
@@ -205,7 +207,7 @@ func TestProfilerTraceKeepsNothing(t *testing.T) {
 		`"trace":{"resources":["https://u:` + secret + `@h/a.js?` + secret + `","data:text/javascript,` + strings.Repeat(secret, 9000) + `","chrome-extension://` + secret + `/x","/unused` + secret + `"],` +
 		`"frames":[{"name":"f","resourceId":0},{"name":"g","resourceId":1},{"name":"` + secret + `","resourceId":2}],` +
 		`"stacks":[{"frameId":0},{"frameId":1},{"frameId":2}],"samples":[{"timestamp":1,"stackId":1}]}}`)
-	tr, err := DecodeProfilerTrace(doc, Limits{})
+	tr, err := DecodeProfilerTrace(doc, input.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +215,7 @@ func TestProfilerTraceKeepsNothing(t *testing.T) {
 	for i := range doc {
 		doc[i] = 'X'
 	}
-	mustDecode(t, oneTrace) // uses the scratch space again
+	mustDecode(t, fixture.OneTrace) // uses the scratch space again
 	if after := fmt.Sprintf("%+v", tr); after != before || strings.Contains(after, secret) {
 		t.Errorf("got %s\nthen %s", before, after)
 	}
@@ -258,7 +260,7 @@ func TestProfilerTraceLarge(t *testing.T) {
 		if len(tr.Strings) != n+1 {
 			t.Fatalf("got %d strings, want %d", len(tr.Strings), n+1)
 		}
-		mustDecode(t, oneTrace)
+		mustDecode(t, fixture.OneTrace)
 	}
 }
 
@@ -367,11 +369,11 @@ var badTraces = []struct{ doc, want string }{
 
 func TestProfilerTraceRefuses(t *testing.T) {
 	for _, c := range badTraces {
-		tr, err := DecodeProfilerTrace([]byte(c.doc), Limits{})
+		tr, err := DecodeProfilerTrace([]byte(c.doc), input.Limits{})
 		if err == nil || err.Error() != c.want || tr != nil {
 			t.Errorf("%.120s:\n got %v\nwant %s", c.doc, err, c.want)
 		}
-		if KindOf(err) == 0 {
+		if input.KindOf(err) == 0 {
 			t.Errorf("%.120s: got %T, want an *Error", c.doc, err)
 		}
 	}
@@ -379,7 +381,7 @@ func TestProfilerTraceRefuses(t *testing.T) {
 
 func TestProfilerTraceInvalidTrace(t *testing.T) {
 	doc := envelope(`"spans":[{"page":"/a","start":1,"end":3},{"page":"/b","start":2,"end":4}]`)
-	if _, err := DecodeProfilerTrace([]byte(doc), Limits{}); KindOf(err) != Invalid || !strings.Contains(err.Error(), "overlaps") {
+	if _, err := DecodeProfilerTrace([]byte(doc), input.Limits{}); input.KindOf(err) != input.Invalid || !strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("got %v, want what the trace itself says", err)
 	}
 }
@@ -387,7 +389,7 @@ func TestProfilerTraceInvalidTrace(t *testing.T) {
 // TestProfilerTraceLimits checks that a limit is noticed as soon as it is passed: what
 // follows is not JSON, and would be refused for that.
 func TestProfilerTraceLimits(t *testing.T) {
-	lim := Limits{Samples: 2, Nodes: 2, Frames: 2, Resources: 2, StringBytes: 4, Spans: 2, Labels: 2}
+	lim := input.Limits{Samples: 2, Nodes: 2, Frames: 2, Resources: 2, StringBytes: 4, Spans: 2, Labels: 2}
 	for doc, want := range map[string]string{
 		`{"samples":[{"timestamp":1},{"timestamp":1},{`:                             `too large: samples: more than 2`,
 		`{"trace":{"stacks":[{"frameId":1},{"frameId":1},{`:                         `too large: trace.stacks: more than 2`,
@@ -417,8 +419,8 @@ func TestProfilerTraceLimits(t *testing.T) {
 
 func TestIsProfilerTrace(t *testing.T) {
 	for doc, want := range map[string]bool{
-		oneTrace: true, noTrace: true, envelope(""): true, envelope(`"page":"/","x":{"y":[]}`): true,
-		"\ufeff \n" + oneTrace:                           true,
+		fixture.OneTrace: true, noTrace: true, envelope(""): true, envelope(`"page":"/","x":{"y":[]}`): true,
+		"\ufeff \n" + fixture.OneTrace:                   true,
 		`{"samples":[{"stackId":1},`:                     true, // cut off: decoding says where
 		`{"stacks":[{"parentId":1,"frameId":1}]}`:        true,
 		`{"interval":10,"trace":{"resources":["/a.js"],`: true,
@@ -434,12 +436,12 @@ func TestIsProfilerTrace(t *testing.T) {
 		`main;render 5`: false,
 		"\x1f\x8b":      false,
 	} {
-		if got := isProfilerTrace([]byte(doc)); got != want {
+		if got := IsProfilerTrace([]byte(doc)); got != want {
 			t.Errorf("%s: got %v, want %v", doc, got, want)
 		}
 	}
 	for _, c := range proposalCases {
-		if isProfilerTrace([]byte(c.doc)) {
+		if IsProfilerTrace([]byte(c.doc)) {
 			t.Errorf("%s: taken for a ProfilerTrace", c.doc)
 		}
 	}
@@ -448,9 +450,9 @@ func TestIsProfilerTrace(t *testing.T) {
 // FuzzProfilerTrace checks that what decodes is valid, repaired and always the same, and
 // that nothing decodes which encoding/json does not take for JSON.
 func FuzzProfilerTrace(f *testing.F) {
-	f.Add([]byte(oneTrace))
+	f.Add([]byte(fixture.OneTrace))
 	f.Add([]byte(envelope(`"labels":{"a":"b"},"spans":[{"page":"/a","start":1,"end":3},{"feature":"f","start":1,"end":3},{"label":"k=v","start":1,"end":2}],"viewId":"x"`)))
-	f.Add([]byte(`{"trace":` + oneTrace + `,"interval":5,"page":"https://h/x?y","ua":"Edg/1 Chrome/2","samplingShare":0.5,"cost":{"start":1.5,"stop":2,"encode":0,"bytes":7,"dropped":1}}`))
+	f.Add([]byte(`{"trace":` + fixture.OneTrace + `,"interval":5,"page":"https://h/x?y","ua":"Edg/1 Chrome/2","samplingShare":0.5,"cost":{"start":1.5,"stop":2,"encode":0,"bytes":7,"dropped":1}}`))
 	f.Add([]byte(`{"resources":["chrome-extension://a","blob:https://h/1","/a?b","/a"],"frames":[{"name":"Ã©","resourceId":2},{"name":"","resourceId":3},{"name":"x","resourceId":0},{"name":"","resourceId":1}],"stacks":[{"frameId":3},{"frameId":2,"parentId":0}],"samples":[{"timestamp":5,"stackId":1,"marker":"x"},{"timestamp":-1e2}]}`))
 	for _, c := range badTraces {
 		if len(c.doc) < 1000 {
@@ -458,10 +460,10 @@ func FuzzProfilerTrace(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tr, err := DecodeProfilerTrace(data, Limits{})
-		again, errAgain := DecodeProfilerTrace(data, Limits{})
+		tr, err := DecodeProfilerTrace(data, input.Limits{})
+		again, errAgain := DecodeProfilerTrace(data, input.Limits{})
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
+			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
 				t.Fatalf("got %v, then %v", err, errAgain)
 			}
 			return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -21,19 +22,19 @@ import (
 // or timeInterval in milliseconds; without either it is estimated from the samples.
 //
 // For keys, nulls and text the rules are those of [DecodeProfilerTrace].
-func DecodeProposal(data []byte, lim Limits) (*trie.Trace, error) {
+func DecodeProposal(data []byte, lim input.Limits) (*trie.Trace, error) {
 	d := proposal{lim: lim.WithDefaults(), ids: map[string]int{}}
-	d.reset(data)
+	d.Reset(data)
 	d.document()
-	if d.err != nil {
-		return nil, d.err
+	if d.Err != nil {
+		return nil, d.Err
 	}
 	t, err := d.trace()
 	if err != nil {
 		return nil, err
 	}
 	if err := t.Validate(); err != nil {
-		return nil, &Error{Invalid, "", err}
+		return nil, &input.Error{Kind: input.Invalid, Err: err}
 	}
 	Repair(t)
 	t = t.Coalesce(nil)
@@ -44,8 +45,8 @@ func DecodeProposal(data []byte, lim Limits) (*trie.Trace, error) {
 
 // proposal decodes the form of the first proposal.
 type proposal struct {
-	jsonReader
-	lim      Limits
+	input.JSON
+	lim      input.Limits
 	interval uint32
 	strings  []string
 	calls    []proposalCall // the stackFrames
@@ -71,52 +72,52 @@ var proposalTables = [3]string{"strings", "stackFrames", "main-thread"}
 
 func (d *proposal) document() {
 	found := false
-	for d.object(); d.key(); {
-		switch string(d.name) {
+	for d.Object(); d.Key(); {
+		switch string(d.Name) {
 		case "version":
-			if v, ok := d.whole(1); !ok || v != 1 {
-				d.stop(refuse(Invalid, "version", "not 1"))
+			if v, ok := d.Whole(1); !ok || v != 1 {
+				d.Stop(input.Refuse(input.Invalid, "version", "not 1"))
 			}
 		case "options":
-			for d.object(); d.key(); {
-				switch string(d.name) {
+			for d.Object(); d.Key(); {
+				switch string(d.Name) {
 				case "sampleInterval", "timeInterval":
-					d.readInterval("options." + string(d.name))
+					d.readInterval("options." + string(d.Name))
 				default:
-					d.skip()
+					d.Skip()
 				}
 			}
 		case "profile":
 			found = true
 			d.readProfile()
 		default:
-			d.skip()
+			d.Skip()
 		}
 	}
-	d.end()
+	d.End()
 	if !found {
-		d.stop(refuse(Malformed, "profile", "missing"))
+		d.Stop(input.Refuse(input.Malformed, "profile", "missing"))
 	}
 	for i, there := range d.read {
 		if !there {
-			d.stop(refuse(Malformed, "profile."+proposalTables[i], "missing"))
+			d.Stop(input.Refuse(input.Malformed, "profile."+proposalTables[i], "missing"))
 		}
 	}
 }
 
 func (d *proposal) readInterval(field string) {
-	if d.null() {
+	if d.Null() {
 		return
 	}
 	var ok bool
-	if d.interval, ok = interval(d.float()); !ok {
-		d.stop(refuse(Invalid, field, "not over 0 to 60000 ms"))
+	if d.interval, ok = interval(d.Float()); !ok {
+		d.Stop(input.Refuse(input.Invalid, field, "not over 0 to 60000 ms"))
 	}
 }
 
 func (d *proposal) readProfile() {
-	for d.object(); d.key(); {
-		switch string(d.name) {
+	for d.Object(); d.Key(); {
+		switch string(d.Name) {
 		case "strings":
 			d.read[0] = true
 			d.readStrings()
@@ -127,21 +128,21 @@ func (d *proposal) readProfile() {
 			d.read[2] = true
 			d.readSamples()
 		default:
-			d.skip()
+			d.Skip()
 		}
 	}
 }
 
 func (d *proposal) readStrings() {
 	d.strings = nil
-	for d.array(); d.element(); {
+	for d.Array(); d.Element(); {
 		if len(d.strings) == d.lim.Frames {
-			d.stop(refuse(TooLarge, "profile.strings", "more than %d", d.lim.Frames))
+			d.Stop(input.Refuse(input.TooLarge, "profile.strings", "more than %d", d.lim.Frames))
 			return
 		}
-		s := string(d.str())
+		s := string(d.Str())
 		if len(s) > d.lim.StringBytes {
-			d.stop(refuse(TooLarge, fmt.Sprintf("profile.strings[%d]", len(d.strings)),
+			d.Stop(input.Refuse(input.TooLarge, fmt.Sprintf("profile.strings[%d]", len(d.strings)),
 				"%d bytes, the most is %d", len(s), d.lim.StringBytes))
 		}
 		d.strings = append(d.strings, s)
@@ -151,15 +152,15 @@ func (d *proposal) readStrings() {
 func (d *proposal) readCalls() {
 	d.calls = nil
 	clear(d.ids)
-	for d.object(); d.key(); {
-		c := proposalCall{id: string(d.name)}
+	for d.Object(); d.Key(); {
+		c := proposalCall{id: string(d.Name)}
 		if c.id == "" {
-			d.stop(refuse(Invalid, "profile.stackFrames", "an empty id"))
+			d.Stop(input.Refuse(input.Invalid, "profile.stackFrames", "an empty id"))
 		}
 		i, known := d.ids[c.id]
 		if !known {
 			if len(d.calls) == d.lim.Nodes {
-				d.stop(refuse(TooLarge, "profile.stackFrames", "more than %d", d.lim.Nodes))
+				d.Stop(input.Refuse(input.TooLarge, "profile.stackFrames", "more than %d", d.lim.Nodes))
 				return
 			}
 			i = len(d.calls)
@@ -167,23 +168,23 @@ func (d *proposal) readCalls() {
 			d.calls = append(d.calls, c)
 		}
 		named := false
-		for d.object(); d.key(); {
-			switch string(d.name) {
+		for d.Object(); d.Key(); {
+			switch string(d.Name) {
 			case "name":
-				c.name, named = d.whole(uint64(d.lim.Frames))
+				c.name, named = d.Whole(uint64(d.lim.Frames))
 				if !named {
-					d.stop(refuse(Invalid, callField(c.id, "name"), "not the number of a string"))
+					d.Stop(input.Refuse(input.Invalid, callField(c.id, "name"), "not the number of a string"))
 				}
 			case "parent":
 				c.parent = d.id()
 			default:
-				d.skip()
+				d.Skip()
 			}
 		}
 		if !named {
-			d.stop(refuse(Malformed, callField(c.id, "name"), "missing"))
+			d.Stop(input.Refuse(input.Malformed, callField(c.id, "name"), "missing"))
 		}
-		if d.err == nil {
+		if d.Err == nil {
 			d.calls[i] = c
 		}
 	}
@@ -196,38 +197,38 @@ func callField(id, key string) string {
 // id reads the id of a stack, which is the key of an object and may be a number where
 // it is referred to. It returns "" for null.
 func (d *proposal) id() string {
-	switch c := d.peek(); {
-	case d.null():
+	switch c := d.Peek(); {
+	case d.Null():
 		return ""
 	case c == '"':
-		at := d.pos
-		s := string(d.str())
+		at := d.Pos
+		s := string(d.Str())
 		if s == "" {
-			d.fail(at, "an empty id")
+			d.Fail(at, "an empty id")
 		}
 		return s
 	}
-	return string(d.number())
+	return string(d.Number())
 }
 
 func (d *proposal) readSamples() {
 	d.samples = nil
-	d.array()
-	for row := 0; d.element(); row++ {
+	d.Array()
+	for row := 0; d.Element(); row++ {
 		s := proposalSample{row: row}
 		var isStack, timed, inRange, odd bool
-		for d.object(); d.key(); {
-			c := d.peek()
+		for d.Object(); d.Key(); {
+			c := d.Peek()
 			scalar := c == '"' || c == '-' || c-'0' <= 9
-			switch string(d.name) {
+			switch string(d.Name) {
 			case "type":
 				if isStack = false; c == '"' {
-					isStack = string(d.str()) == "stack"
+					isStack = string(d.Str()) == "stack"
 					continue
 				}
 			case "timestamp":
 				if scalar && c != '"' {
-					s.time, inRange = microseconds(d.float(), trie.MaxTime)
+					s.time, inRange = microseconds(d.Float(), trie.MaxTime)
 					timed = true
 					continue
 				}
@@ -238,18 +239,18 @@ func (d *proposal) readSamples() {
 				}
 				odd = odd || c != 'n'
 			}
-			d.skip() // what is odd here is wrong only in an entry of our type
+			d.Skip() // what is odd here is wrong only in an entry of our type
 		}
 		switch {
 		case !isStack:
 		case odd:
-			d.stop(refuse(Malformed, sampleField(row, "stack"), "not an id"))
+			d.Stop(input.Refuse(input.Malformed, sampleField(row, "stack"), "not an id"))
 		case !timed:
-			d.stop(refuse(Malformed, sampleField(row, "timestamp"), "missing"))
+			d.Stop(input.Refuse(input.Malformed, sampleField(row, "timestamp"), "missing"))
 		case !inRange:
-			d.stop(refuse(Invalid, sampleField(row, "timestamp"), "out of range"))
+			d.Stop(input.Refuse(input.Invalid, sampleField(row, "timestamp"), "out of range"))
 		case len(d.samples) == d.lim.Samples:
-			d.stop(refuse(TooLarge, "profile.main-thread", "more than %d", d.lim.Samples))
+			d.Stop(input.Refuse(input.TooLarge, "profile.main-thread", "more than %d", d.lim.Samples))
 		default:
 			d.samples = append(d.samples, s)
 		}
@@ -275,7 +276,7 @@ func (d *proposal) trace() (*trie.Trace, error) {
 		}
 		call, ok := d.ids[s.stack]
 		if !ok {
-			return nil, refuse(Invalid, sampleField(s.row, "stack"), "there is no stack %.40q", s.stack)
+			return nil, input.Refuse(input.Invalid, sampleField(s.row, "stack"), "there is no stack %.40q", s.stack)
 		}
 		t.Samples[i].Node = nodes[call]
 	}
@@ -301,7 +302,7 @@ func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
 		parent := trie.Root
 		for call := i; ; {
 			if nodes[call] == waiting {
-				return nil, refuse(Invalid, callField(d.calls[call].id, "parent"), "it calls itself")
+				return nil, input.Refuse(input.Invalid, callField(d.calls[call].id, "parent"), "it calls itself")
 			}
 			if nodes[call] != trie.Root {
 				parent = nodes[call]
@@ -315,7 +316,7 @@ func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
 			}
 			next, ok := d.ids[up]
 			if !ok {
-				return nil, refuse(Invalid, callField(d.calls[call].id, "parent"), "there is no stack %.40q", up)
+				return nil, input.Refuse(input.Invalid, callField(d.calls[call].id, "parent"), "there is no stack %.40q", up)
 			}
 			call = next
 		}
@@ -323,7 +324,7 @@ func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
 			call := path[len(path)-1]
 			c := &d.calls[call]
 			if c.name >= uint64(len(frames)) {
-				return nil, refuse(Invalid, callField(c.id, "name"), "%d, but there are %d strings", c.name, len(frames))
+				return nil, input.Refuse(input.Invalid, callField(c.id, "name"), "%d, but there are %d strings", c.name, len(frames))
 			}
 			parent = t.Child(parent, frames[c.name])
 			nodes[call] = parent
@@ -340,28 +341,28 @@ func parseFrame(s string) trie.Frame {
 		if s == "unknown" || s == trie.FrameUnknown {
 			return trie.Frame{Name: trie.FrameUnknown}
 		}
-		return trie.Frame{Name: functionOf(s)}
+		return trie.Frame{Name: input.FunctionName(s)}
 	}
-	f := trie.Frame{Name: functionOf(s[:max(i-1, 0)]), Resource: s[i+len("@ "):]}
-	if rest, column, ok := cutNumber(f.Resource); ok {
-		if rest, line, ok := cutNumber(rest); ok { // one number alone may be a port
+	f := trie.Frame{Name: input.FunctionName(s[:max(i-1, 0)]), Resource: s[i+len("@ "):]}
+	if rest, column, ok := input.CutNumber(f.Resource); ok {
+		if rest, line, ok := input.CutNumber(rest); ok { // one number alone may be a port
 			f.Resource, f.Line, f.Column = rest, line, column
 		}
 	}
 	return f
 }
 
-// isProposal reports whether data begins like what [DecodeProposal] reads.
-func isProposal(data []byte) bool {
-	var r jsonReader
-	r.reset(data)
-	for r.object(); r.key(); {
-		if string(r.name) != "profile" {
-			r.skip()
+// IsProposal reports whether data begins like what [DecodeProposal] reads.
+func IsProposal(data []byte) bool {
+	var r input.JSON
+	r.Reset(data)
+	for r.Object(); r.Key(); {
+		if string(r.Name) != "profile" {
+			r.Skip()
 			continue
 		}
-		for r.object(); r.key(); r.skip() {
-			if slices.Contains(proposalTables[:], string(r.name)) {
+		for r.Object(); r.Key(); r.Skip() {
+			if slices.Contains(proposalTables[:], string(r.Name)) {
 				return true
 			}
 		}

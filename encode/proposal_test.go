@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -42,7 +44,7 @@ var proposalCases = []struct {
 func TestProposal(t *testing.T) {
 	for _, c := range proposalCases {
 		t.Run(c.name, func(t *testing.T) {
-			tr, err := DecodeProposal([]byte(c.doc), Limits{})
+			tr, err := DecodeProposal([]byte(c.doc), input.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +56,7 @@ func TestProposal(t *testing.T) {
 			var stacks []string
 			for _, s := range tr.Samples {
 				var frames []string
-				for _, f := range framesOf(&tr.Trie, s.Node) {
+				for _, f := range fixture.FramesOf(&tr.Trie, s.Node) {
 					b, _ := json.Marshal([]uint32{f.Line, f.Column})
 					frames = append(frames, f.Name+" "+f.Resource+":"+strings.Trim(strings.ReplaceAll(string(b), ",", ":"), "[]"))
 				}
@@ -63,7 +65,7 @@ func TestProposal(t *testing.T) {
 			if !slices.Equal(times, c.times) || !slices.Equal(stacks, c.stacks) {
 				t.Errorf("got %v %q\nwant %v %q", times, stacks, c.times, c.stacks)
 			}
-			if !isProposal([]byte("\ufeff\n" + c.doc)) {
+			if !IsProposal([]byte("\ufeff\n" + c.doc)) {
 				t.Error("not recognised")
 			}
 		})
@@ -125,15 +127,15 @@ var badProposals = []struct{ doc, want string }{
 
 func TestProposalRefuses(t *testing.T) {
 	for _, c := range badProposals {
-		tr, err := DecodeProposal([]byte(c.doc), Limits{})
-		if err == nil || err.Error() != c.want || tr != nil || KindOf(err) == 0 {
+		tr, err := DecodeProposal([]byte(c.doc), input.Limits{})
+		if err == nil || err.Error() != c.want || tr != nil || input.KindOf(err) == 0 {
 			t.Errorf("%s:\n got %v\nwant %s", c.doc, err, c.want)
 		}
 	}
 }
 
 func TestProposalLimits(t *testing.T) {
-	lim := Limits{Samples: 1, Nodes: 1, Frames: 2, StringBytes: 4}
+	lim := input.Limits{Samples: 1, Nodes: 1, Frames: 2, StringBytes: 4}
 	for doc, want := range map[string]string{
 		`{"profile":{"strings":["a","b",?`:                                                             `too large: profile.strings: more than 2`,
 		`{"profile":{"strings":["a","abcde"?`:                                                          `too large: profile.strings[1]: 5 bytes, the most is 4`,
@@ -163,7 +165,7 @@ func TestProposalDeep(t *testing.T) {
 		}
 		b.WriteString(`}`)
 	}
-	tr, err := DecodeProposal([]byte(proposalDoc(`"f"`, b.String(), `{"type":"stack","timestamp":1,"stack":0}`)), FileLimits())
+	tr, err := DecodeProposal([]byte(proposalDoc(`"f"`, b.String(), `{"type":"stack","timestamp":1,"stack":0}`)), input.FileLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,11 +176,11 @@ func TestProposalDeep(t *testing.T) {
 
 func TestIsProposal(t *testing.T) {
 	for doc, want := range map[string]bool{
-		``: false, `{}`: false, `[]`: false, oneTrace: false, envelope(""): false,
+		``: false, `{}`: false, `[]`: false, fixture.OneTrace: false, envelope(""): false,
 		`{"profile":[]}`: false, `{"profile":{}}`: false, `{"profile":{"x":1,"strings":[]}}`: true,
 		`{"profile":{"strings":[],`: true, `{"profile":"x"}`: false, `{"profile":{"samples":[]}}`: false,
 	} {
-		if got := isProposal([]byte(doc)); got != want {
+		if got := IsProposal([]byte(doc)); got != want {
 			t.Errorf("%s: got %v, want %v", doc, got, want)
 		}
 	}
@@ -193,10 +195,10 @@ func FuzzProposal(f *testing.F) {
 		f.Add([]byte(c.doc))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tr, err := DecodeProposal(data, Limits{})
-		again, errAgain := DecodeProposal(data, Limits{})
+		tr, err := DecodeProposal(data, input.Limits{})
+		again, errAgain := DecodeProposal(data, input.Limits{})
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
+			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
 				t.Fatalf("got %v, then %v", err, errAgain)
 			}
 			return

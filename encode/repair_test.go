@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -166,7 +167,7 @@ func TestRepair(t *testing.T) {
 		run,
 		run,
 	}
-	if got := framesOf(&tr.Trie, tr.Samples[0].Node); !slices.Equal(got, want) {
+	if got := fixture.FramesOf(&tr.Trie, tr.Samples[0].Node); !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 	if len(tr.Frames) != 5 {
@@ -182,11 +183,11 @@ func TestRepair(t *testing.T) {
 		t.Errorf("got page %q and spans %v", c.Page, c.Spans)
 	}
 	// Tables that were replaced must not be found by what the old ones were.
-	if n := tr.Insert(want...); n == trie.Root || !slices.Equal(framesOf(&tr.Trie, n), want) {
+	if n := tr.Insert(want...); n == trie.Root || !slices.Equal(fixture.FramesOf(&tr.Trie, n), want) {
 		t.Errorf("after the repair a stack can not be inserted")
 	}
 	joined := tr.Coalesce(nil)
-	if got := framesOf(&joined.Trie, joined.Samples[0].Node); len(got) != len(want)-1 {
+	if got := fixture.FramesOf(&joined.Trie, joined.Samples[0].Node); len(got) != len(want)-1 {
 		t.Errorf("coalesced: got %v", got)
 	}
 }
@@ -224,7 +225,7 @@ func FuzzRepair(f *testing.F) {
 			}
 		}
 		var want []trie.Frame
-		for _, f := range framesOf(&tr.Trie, n) {
+		for _, f := range fixture.FramesOf(&tr.Trie, n) {
 			want = append(want, repairFrame(f))
 		}
 		if err := tr.Validate(); err != nil {
@@ -234,7 +235,7 @@ func FuzzRepair(f *testing.F) {
 		if err := tr.Validate(); err != nil {
 			t.Fatalf("after the repair: %v", err)
 		}
-		if got := framesOf(&tr.Trie, n); !slices.Equal(got, want) {
+		if got := fixture.FramesOf(&tr.Trie, n); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 		checkRepaired(t, tr)

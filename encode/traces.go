@@ -3,14 +3,15 @@ package encode
 import (
 	"errors"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // DecodeTraceJSON reads one trace in either JSON form of the API; the content tells
 // which.
-func DecodeTraceJSON(data []byte, lim Limits) (*trie.Trace, error) {
+func DecodeTraceJSON(data []byte, lim input.Limits) (*trie.Trace, error) {
 	// The older form is rare, and looking for it may mean to read everything.
-	if !isProfilerTrace(data) && isProposal(data) {
+	if !IsProfilerTrace(data) && IsProposal(data) {
 		return DecodeProposal(data, lim)
 	}
 	return DecodeProfilerTrace(data, lim)
@@ -24,30 +25,30 @@ var ErrTooMany = errors.New("too many documents")
 // returns ErrTooMany once there are more than most. A byte that is not JSON makes all of
 // data malformed, since nobody can say where the next document begins.
 func SplitJSON(data []byte, most int) ([][]byte, error) {
-	var r jsonReader
-	r.reset(data)
+	var r input.JSON
+	r.Reset(data)
 	var out [][]byte
 	take := func() bool {
-		r.peek()
-		from := r.pos
-		if r.skip(); r.err != nil {
+		r.Peek()
+		from := r.Pos
+		if r.Skip(); r.Err != nil {
 			return false
 		}
-		out = append(out, data[from:r.pos:r.pos])
+		out = append(out, data[from:r.Pos:r.Pos])
 		return len(out) <= most
 	}
-	if r.peek() == '[' {
-		for r.array(); r.element() && take(); {
+	if r.Peek() == '[' {
+		for r.Array(); r.Element() && take(); {
 		}
 	} else {
-		for r.peek() == '{' && take() {
+		for r.Peek() == '{' && take() {
 		}
 	}
 	if len(out) > most {
 		return nil, ErrTooMany
 	}
-	if r.end(); r.err != nil {
-		return nil, r.err
+	if r.End(); r.Err != nil {
+		return nil, r.Err
 	}
 	return out, nil
 }

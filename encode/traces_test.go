@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -54,7 +56,7 @@ func TestSplitJSON(t *testing.T) {
 				if got != nil {
 					t.Errorf("got %q beside the error %v", got, err)
 				}
-				if !errors.Is(err, ErrTooMany) && KindOf(err) != Malformed {
+				if !errors.Is(err, ErrTooMany) && input.KindOf(err) != input.Malformed {
 					t.Errorf("%v is not of kind malformed", err)
 				}
 				return
@@ -102,7 +104,7 @@ func splitWithJSON(data []byte) ([]string, error) {
 }
 
 func FuzzSplitJSON(f *testing.F) {
-	for _, s := range jsonCases {
+	for _, s := range fixture.JsonCases {
 		if len(s) < 1000 {
 			f.Add([]byte(s))
 			f.Add([]byte(s + "\n" + s))
@@ -145,7 +147,7 @@ func TestDecodeTraceJSON(t *testing.T) {
 		{"proposal", `{` + proposal + `}`},
 		{"proposal, other keys first", `{"x":{"frames":[1]},` + proposal + `}`},
 	} {
-		got, err := DecodeTraceJSON([]byte(c.data), Limits{})
+		got, err := DecodeTraceJSON([]byte(c.data), input.Limits{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !got.Equal(want) {
@@ -154,18 +156,18 @@ func TestDecodeTraceJSON(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, data string
-		kind       Kind
+		kind       input.Kind
 		err        string
 	}{
-		{"nothing", ``, Malformed, "byte 0: the document ends where an object should be"},
-		{"other JSON", `{"hello":"world"}`, Malformed, "resources: missing"},
-		{"two objects", `{` + trace + `}{}`, Malformed, "the end of the document"},
-		{"trace", `{"trace":{` + strings.Replace(trace, `"stackId":0`, `"stackId":9`, 1) + `}}`, Invalid, "trace.samples[0].stackId"},
-		{"proposal", `{` + strings.Replace(proposal, `"stack":7`, `"stack":9`, 1) + `}`, Invalid, "profile.main-thread[0].stack"},
-		{"over a limit", `{` + trace + `}`, TooLarge, "samples: more than 1"},
+		{"nothing", ``, input.Malformed, "byte 0: the document ends where an object should be"},
+		{"other JSON", `{"hello":"world"}`, input.Malformed, "resources: missing"},
+		{"two objects", `{` + trace + `}{}`, input.Malformed, "the end of the document"},
+		{"trace", `{"trace":{` + strings.Replace(trace, `"stackId":0`, `"stackId":9`, 1) + `}}`, input.Invalid, "trace.samples[0].stackId"},
+		{"proposal", `{` + strings.Replace(proposal, `"stack":7`, `"stack":9`, 1) + `}`, input.Invalid, "profile.main-thread[0].stack"},
+		{"over a limit", `{` + trace + `}`, input.TooLarge, "samples: more than 1"},
 	} {
-		_, err := DecodeTraceJSON([]byte(c.data), Limits{Samples: map[bool]int{true: 1}[c.kind == TooLarge]})
-		if KindOf(err) != c.kind || !strings.Contains(err.Error(), c.err) {
+		_, err := DecodeTraceJSON([]byte(c.data), input.Limits{Samples: map[bool]int{true: 1}[c.kind == input.TooLarge]})
+		if input.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: got %v, want kind %d with %q", c.name, err, c.kind, c.err)
 		}
 	}
@@ -174,7 +176,7 @@ func TestDecodeTraceJSON(t *testing.T) {
 // TestRealTracesSplit cuts all real traces out of one batch again.
 func TestRealTracesSplit(t *testing.T) {
 	var all [][]byte
-	for _, data := range realTraces(t) {
+	for _, data := range fixture.RealTraces(t) {
 		all = append(all, bytes.TrimSpace(data))
 	}
 	for name, data := range map[string][]byte{

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
 // TestVectors encodes the traces of testdata/sdk, which the tests of the browser script
@@ -20,7 +23,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trace, err := DecodeTraceJSON(data, Limits{})
+		trace, err := DecodeTraceJSON(data, input.Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -28,6 +31,6 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		compareGolden(t, filepath.Join("..", strings.TrimSuffix(file, ".json")+".ftr"), document)
+		fixture.CompareGolden(t, filepath.Join("..", strings.TrimSuffix(file, ".json")+".ftr"), document)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/compare"
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -327,7 +327,7 @@ func Align(other, p *trie.Profile) *trie.Profile {
 			return moved
 		}
 		if taken[f] {
-			f.Name = cmp.Or(f.Name, encode.Anonymous) + " (gone)"
+			f.Name = cmp.Or(f.Name, output.Anonymous) + " (gone)"
 		}
 		return f
 	})

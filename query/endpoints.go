@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/formats"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -60,7 +61,7 @@ func endpoints() map[string]endpoint {
 
 func answerProfile(ctx context.Context, h *handler, p *parameters) (answer, error) {
 	sel := p.selection()
-	format, err := encode.Writer(p.choice("format", profileFormats()...))
+	format, err := formats.Writer(p.choice("format", profileFormats()...))
 	if p.fail(err); p.err != nil {
 		return answer{}, p.err
 	}
@@ -73,11 +74,11 @@ func answerProfile(ctx context.Context, h *handler, p *parameters) (answer, erro
 
 // profileFormats are the names of the formats that a merge can be written in, pprof first.
 func profileFormats() []string {
-	names := encode.Names(func(f encode.Format) bool { return f.Encode != nil && f.Name != "pprof" })
+	names := formats.Names(func(f formats.Format) bool { return f.Encode != nil && f.Name != "pprof" })
 	return append([]string{"pprof"}, names...)
 }
 
-func profileAnswer(ctx context.Context, h *handler, sel Selection, format encode.Format, rows int) (answer, error) {
+func profileAnswer(ctx context.Context, h *handler, sel Selection, format formats.Format, rows int) (answer, error) {
 	result, err := h.src.Profile(ctx, sel, nil)
 	if err != nil {
 		return answer{}, err
@@ -87,11 +88,11 @@ func profileAnswer(ctx context.Context, h *handler, sel Selection, format encode
 		return answer{}, err
 	}
 	return answer{media: contentType(format), header: map[string]string{statsHeader: string(stats)}, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
-		return format.Encode(w, result.Profile, encode.Output{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page})
+		return format.Encode(w, result.Profile, output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page})
 	}}, nil
 }
 
-func contentType(f encode.Format) string {
+func contentType(f formats.Format) string {
 	switch {
 	case f.Binary:
 		return "application/octet-stream"

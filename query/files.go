@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -59,7 +60,7 @@ func readFile(ctx context.Context, f File, read func(int)) (encode.Document, err
 	}
 	defer func() { _ = r.Close() }()
 	size := 0
-	doc, err := encode.Decode(&watched{ctx, r, func(n int) {
+	doc, err := formats.Decode(&watched{ctx, r, func(n int) {
 		size += n
 		read(n)
 	}}, encode.FileLimits())

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/formats"
 )
 
 // answerPprof answers go tool pprof. That adds seconds to what it asks, which says how long
@@ -17,7 +17,7 @@ func answerPprof(ctx context.Context, h *handler, p *parameters) (answer, error)
 	if !p.Has("group_by") {
 		sel.GroupBy = AllGroups() // as tags
 	}
-	format, err := encode.Writer("pprof")
+	format, err := formats.Writer("pprof")
 	if p.fail(err); p.err != nil {
 		return answer{}, p.err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -344,7 +345,7 @@ func TestHandlerFormats(t *testing.T) {
 			t.Errorf("%s: stats %+v, %v", query, stats, err)
 		}
 		if media == "application/octet-stream" {
-			doc, err := encode.Decode(w.Body, encode.FileLimits())
+			doc, err := formats.Decode(w.Body, encode.FileLimits())
 			if err != nil || doc.Profile == nil || len(sumsOf(doc.Profile)) == 0 {
 				t.Errorf("%s: %v", query, err)
 			}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/folded"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -26,7 +28,7 @@ const twoThreads = `[{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"nam
 func foldedOf(t *testing.T, p *trie.Profile) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := encode.EncodeFolded(&b, p, encode.Output{}); err != nil {
+	if err := folded.Encode(&b, p, output.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

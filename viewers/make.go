@@ -14,6 +14,14 @@ import (
 	"path/filepath"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/firefox"
+	"github.com/fieldtrie/fieldtrie/encode/folded"
+	"github.com/fieldtrie/fieldtrie/encode/otlp"
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/encode/pprof"
+	"github.com/fieldtrie/fieldtrie/encode/speedscope"
+	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
+	"github.com/fieldtrie/fieldtrie/encode/view"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -89,7 +97,7 @@ func run(args []string) error {
 // writeAll writes p, p compared with base, and line in every format that has a place
 // for it.
 func writeAll(dir string, p, base *trie.Profile, line *trie.Timeline) error {
-	o := encode.Output{Title: "/feed", Rows: 60}
+	o := output.Options{Title: "/feed", Rows: 60}
 	compare := o
 	compare.Base = base
 	lines := []*trie.Timeline{line}
@@ -99,26 +107,26 @@ func writeAll(dir string, p, base *trie.Profile, line *trie.Timeline) error {
 		name  string
 		write func(io.Writer) error
 	}{
-		{"merged.d3.json", func(w io.Writer) error { return encode.EncodeD3(w, p, o) }},
-		{"compared.d3.json", func(w io.Writer) error { return encode.EncodeD3(w, p, compare) }},
-		{"timed.d3.json", func(w io.Writer) error { return encode.EncodeD3Timed(w, lines, o) }},
-		{"merged.svg", func(w io.Writer) error { return encode.EncodeSVG(w, p, o) }},
-		{"compared.svg", func(w io.Writer) error { return encode.EncodeSVG(w, p, compare) }},
-		{"hostile.svg", func(w io.Writer) error { return encode.EncodeSVG(w, hostile(), o) }},
-		{"merged.cpuprofile", func(w io.Writer) error { return encode.EncodeCPUProfile(w, p, o) }},
-		{"timed.cpuprofile", func(w io.Writer) error { return encode.EncodeCPUProfileTimed(w, lines, o) }},
-		{"merged.speedscope.json", func(w io.Writer) error { return encode.EncodeSpeedscope(w, p, o) }},
-		{"timed.speedscope.json", func(w io.Writer) error { return encode.EncodeSpeedscopeTimed(w, lines, o) }},
-		{"timed.trace.json", func(w io.Writer) error { return encode.EncodeChromeTraceTimed(w, lines, o) }},
+		{"merged.d3.json", func(w io.Writer) error { return view.EncodeD3(w, p, o) }},
+		{"compared.d3.json", func(w io.Writer) error { return view.EncodeD3(w, p, compare) }},
+		{"timed.d3.json", func(w io.Writer) error { return view.EncodeD3Timed(w, lines, o) }},
+		{"merged.svg", func(w io.Writer) error { return view.EncodeSVG(w, p, o) }},
+		{"compared.svg", func(w io.Writer) error { return view.EncodeSVG(w, p, compare) }},
+		{"hostile.svg", func(w io.Writer) error { return view.EncodeSVG(w, hostile(), o) }},
+		{"merged.cpuprofile", func(w io.Writer) error { return v8.EncodeCPUProfile(w, p, o) }},
+		{"timed.cpuprofile", func(w io.Writer) error { return v8.EncodeCPUProfileTimed(w, lines, o) }},
+		{"merged.speedscope.json", func(w io.Writer) error { return speedscope.Encode(w, p, o) }},
+		{"timed.speedscope.json", func(w io.Writer) error { return speedscope.EncodeTimed(w, lines, o) }},
+		{"timed.trace.json", func(w io.Writer) error { return v8.EncodeChromeTraceTimed(w, lines, o) }},
 		{"timed.firefox.json", func(w io.Writer) error {
-			return encode.EncodeFirefoxTimed(w, []*trie.Timeline{line, &worker}, o)
+			return firefox.EncodeTimed(w, []*trie.Timeline{line, &worker}, o)
 		}},
-		{"merged.folded", func(w io.Writer) error { return encode.EncodeFolded(w, p, o) }},
-		{"merged.tree", func(w io.Writer) error { return encode.EncodeTree(w, p, o) }},
-		{"compared.tree", func(w io.Writer) error { return encode.EncodeTree(w, p, compare) }},
-		{"merged.csv", func(w io.Writer) error { return encode.EncodeCSV(w, p, o) }},
-		{"merged.otlp", func(w io.Writer) error { return encode.EncodeOTLP(w, p, o) }},
-		{"merged.pprof", func(w io.Writer) error { return encode.EncodePprof(w, p, o) }},
+		{"merged.folded", func(w io.Writer) error { return folded.Encode(w, p, o) }},
+		{"merged.tree", func(w io.Writer) error { return view.EncodeTree(w, p, o) }},
+		{"compared.tree", func(w io.Writer) error { return view.EncodeTree(w, p, compare) }},
+		{"merged.csv", func(w io.Writer) error { return view.EncodeCSV(w, p, o) }},
+		{"merged.otlp", func(w io.Writer) error { return otlp.Encode(w, p, o) }},
+		{"merged.pprof", func(w io.Writer) error { return pprof.Encode(w, p, o) }},
 	} {
 		var b bytes.Buffer
 		if err := f.write(&b); err != nil {
@@ -197,7 +205,7 @@ func expectTimed(t *trie.Timeline) timed {
 
 func name(f trie.Frame) string {
 	if f.Name == "" {
-		return encode.Anonymous
+		return output.Anonymous
 	}
 	return f.Name
 }

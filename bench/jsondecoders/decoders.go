@@ -20,6 +20,7 @@ import (
 	segmentio "github.com/segmentio/encoding/json"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/formats"
 )
 
 // profile is what is wanted of a .cpuprofile.
@@ -145,7 +146,7 @@ func readAll(r io.Reader) ([]byte, error) {
 
 // ours reads either document.
 func ours(r io.Reader) (f found, err error) {
-	doc, err := encode.Decode(r, encode.FileLimits())
+	doc, err := formats.Decode(r, encode.FileLimits())
 	if err != nil || doc.Recording == nil {
 		return f, err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/wasm"
@@ -49,7 +49,7 @@ type command struct {
 
 	selection query.Selection
 	pick      query.Pick
-	format    encode.Format
+	format    formats.Format
 }
 
 // lists are what --list can print: of a store, and, the last, of files.
@@ -236,7 +236,7 @@ func (c *command) checkFormat() error {
 		c.formatName = "pprof"
 	}
 	var err error
-	if c.format, err = encode.Writer(c.formatName); err != nil {
+	if c.format, err = formats.Writer(c.formatName); err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
 	switch f := c.format; {
@@ -244,12 +244,12 @@ func (c *command) checkFormat() error {
 		return fmt.Errorf("--format %s is in time order, which merged traces of a store have not; name files", f.Name)
 	case f.Encode == nil && c.diff != "", (c.diff != "" || c.comparing.given) && !f.Compares:
 		return fmt.Errorf("--format %s can not show a difference; %s can", f.Name,
-			strings.Join(encode.Names(func(f encode.Format) bool { return f.Compares }), ", "))
+			strings.Join(formats.Names(func(f formats.Format) bool { return f.Compares }), ", "))
 	case f.Encode == nil:
 		c.timed = true
 	case c.timed && f.EncodeTimed == nil:
 		return fmt.Errorf("--timed: %s has no time order; %s have", f.Name,
-			strings.Join(encode.Names(func(f encode.Format) bool { return f.EncodeTimed != nil }), ", "))
+			strings.Join(formats.Names(func(f formats.Format) bool { return f.EncodeTimed != nil }), ", "))
 	}
 	if c.format.Binary && c.output == "" && isTerminal(c.stdout) {
 		return fmt.Errorf("will not write %s to a terminal; use --output FILE, a pipe, or --format top", c.format.Name)
@@ -341,7 +341,7 @@ func readModule(name string) (*wasm.Module, error) {
 // formatTable lists the formats and what they can do, for --help.
 func formatTable() string {
 	var b strings.Builder
-	for _, f := range encode.Formats() {
+	for _, f := range formats.All() {
 		column := fmt.Sprintf("  %-13s %s", f.Name, f.Abilities())
 		for _, text := range []string{f.About, "loses: " + f.Loses} {
 			for line := range wrapped(text, 70) {

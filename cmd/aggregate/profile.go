@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -128,7 +128,7 @@ func (c *command) printTimed(ctx context.Context) error {
 	if !slices.ContainsFunc(lines, func(l *trie.Timeline) bool { return len(l.Calls) > 0 }) {
 		return fmt.Errorf("no calls in %s", strings.Join(c.files, ", "))
 	}
-	err = c.emit(func(w io.Writer) error { return c.format.EncodeTimed(w, lines, encode.Output{Title: c.title()}) })
+	err = c.emit(func(w io.Writer) error { return c.format.EncodeTimed(w, lines, output.Options{Title: c.title()}) })
 	if err != nil || c.toStdout() {
 		return err
 	}
@@ -173,7 +173,7 @@ func (c *command) title() string {
 
 // write writes the profile to where the command line says.
 func (c *command) write(r query.Result, base *trie.Profile) error {
-	o := encode.Output{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base}
+	o := output.Options{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base}
 	if c.events {
 		o.Of = "work"
 	}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/pprof"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 
@@ -307,7 +308,7 @@ func TestSelectMergeProfile(t *testing.T) {
 	media := "application/proto"
 	if status, data := f.post(t, "SelectMergeProfile", media, "\x0a\x26"+wall); status != 200 {
 		t.Errorf("%d %s", status, data)
-	} else if q, err := encode.DecodePprof([]byte(data), encode.FileLimits()); err != nil || q.Views == 0 {
+	} else if q, err := pprof.Decode([]byte(data), encode.FileLimits()); err != nil || q.Views == 0 {
 		t.Errorf("%v: %v", q, err)
 	}
 	var merged querierv1.SelectMergeStacktracesResponse

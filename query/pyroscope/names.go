@@ -6,7 +6,7 @@ import (
 	"path"
 	"strconv"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -31,7 +31,7 @@ func namesOf(t *trie.Trie) []string {
 
 // nameOf returns the name of a frame whose script is written as resource.
 func nameOf(f trie.Frame, resource string) string {
-	name := cmp.Or(f.Name, encode.Anonymous)
+	name := cmp.Or(f.Name, output.Anonymous)
 	if resource == "" {
 		return name
 	}

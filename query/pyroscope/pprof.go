@@ -6,7 +6,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/encode/pprof"
 	"github.com/fieldtrie/fieldtrie/trie"
 
 	googlev1 "github.com/fieldtrie/fieldtrie/proto/google/v1"
@@ -66,7 +67,7 @@ func (a *answerer) stacksOf(ctx context.Context, r *querierv1.SelectMergeProfile
 // types, or all.
 func (a *answerer) pprofWire(s *stacks, types ...string) ([]byte, error) {
 	var out bytes.Buffer
-	err := encode.WritePprof(&out, s.Profile, encode.Output{Since: s.asked.sel.Since, Until: a.endOf(s.asked.sel)}, types...)
+	err := pprof.Write(&out, s.Profile, output.Options{Since: s.asked.sel.Since, Until: a.endOf(s.asked.sel)}, types...)
 	return out.Bytes(), err
 }
 

@@ -1,0 +1,153 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// jsonWindow is how much of a streamed document is held, unless a string is longer.
+const jsonWindow = 256 << 10
+
+// maxJSONString bounds a string of a streamed document that is wanted.
+const maxJSONString = 64 << 20
+
+// Stream makes r read a document as it comes from src, so that a file of any size takes
+// little memory. What r returns is good until more is read. Values that are skipped are
+// not checked, but for their end.
+func (r *JSON) Stream(src io.Reader) {
+	*r = JSON{open: r.open, kept: r.kept, streamed: true, src: src}
+	for len(r.Data) < len("\ufeff") && r.more(0) {
+	}
+	if bytes.HasPrefix(r.Data, []byte("\ufeff")) {
+		r.Pos = len("\ufeff")
+	}
+}
+
+// more reads more of the document, and forgets what of it stands before the offset from,
+// so that offsets are less by that after it. It returns false at the end of the document.
+func (r *JSON) more(from int) bool {
+	if r.src == nil {
+		return false
+	}
+	rest := r.Data[from:]
+	if len(rest) > maxJSONString {
+		r.Stop(Refuse(TooLarge, "", "byte %d: a string of over %d bytes", r.Base+int64(from), maxJSONString))
+		return false
+	}
+	if len(r.Name) > 0 { // it lies in what is overwritten
+		r.kept = append(r.kept[:0], r.Name...)
+		r.Name = r.kept
+	}
+	buffer := r.Data[:0]
+	if cap(buffer) < 2*len(rest) || cap(buffer) < jsonWindow {
+		buffer = make([]byte, 0, max(jsonWindow, 4*len(rest)))
+	}
+	buffer = append(buffer, rest...) // moved to the front
+	r.Base += int64(from)
+	r.Pos -= from
+	for {
+		n, err := r.src.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		r.Data = buffer
+		switch {
+		case errors.Is(err, io.EOF):
+			r.src = nil
+			return n > 0
+		case err != nil:
+			r.Stop(err)
+			return false
+		case n > 0:
+			return true
+		}
+	}
+}
+
+// structural tells the bytes that skipStreamed has to look at.
+var structural = func() (t [256]bool) {
+	for _, c := range []byte(`{}[]"`) {
+		t[c] = true
+	}
+	return t
+}()
+
+// skipStreamed passes over a value. Most of a trace are arguments that nobody asked for,
+// so nothing is looked at but strings and brackets.
+func (r *JSON) skipStreamed() {
+	switch r.Peek() {
+	case '{', '[':
+	case '"':
+		r.Pos++
+		r.skipString()
+		return
+	case 't':
+		r.literal("true")
+		return
+	case 'f':
+		r.literal("false")
+		return
+	case 'n':
+		r.literal("null")
+		return
+	default:
+		r.Number()
+		return
+	}
+	depth := 0
+	for {
+		data := r.Data
+		i := r.Pos
+		for i < len(data) && !structural[data[i]] {
+			i++
+		}
+		if r.Pos = i; i == len(data) {
+			if !r.more(i) {
+				r.want("the end of a value")
+				return
+			}
+			continue
+		}
+		r.Pos++
+		switch data[i] {
+		case '"':
+			if r.skipString(); r.Err != nil {
+				return
+			}
+		case '{', '[':
+			depth++
+		default:
+			if depth--; depth == 0 {
+				r.First = false
+				return
+			}
+		}
+	}
+}
+
+// skipString passes over the rest of a string. It may be longer than memory has room for.
+func (r *JSON) skipString() {
+	for {
+		i := bytes.IndexByte(r.Data[r.Pos:], '"')
+		if i < 0 {
+			// A backslash at the end belongs to what comes.
+			odd := trailingBackslashes(r.Data[r.Pos:]) % 2
+			if r.Pos = len(r.Data) - odd; !r.more(r.Pos) {
+				r.want("the end of a string")
+				return
+			}
+			continue
+		}
+		escaped := trailingBackslashes(r.Data[r.Pos:r.Pos+i])%2 == 1
+		if r.Pos += i + 1; !escaped {
+			return
+		}
+	}
+}
+
+func trailingBackslashes(s []byte) int {
+	n := 0
+	for n < len(s) && s[len(s)-1-n] == '\\' {
+		n++
+	}
+	return n
+}

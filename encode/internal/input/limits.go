@@ -1,0 +1,43 @@
+package input
+
+// Limits bounds what a decoder accepts for one trace or profile. A zero field means the
+// default that stands beside it.
+type Limits struct {
+	Samples     int // 60,000
+	Nodes       int // 20,000
+	Frames      int // 20,000
+	Resources   int // 2,000
+	StringBytes int // 8 KiB, the longest single name, URL, page or label
+	Spans       int // 1,000
+	Labels      int // 64
+}
+
+// FileLimits returns limits for files that the user of a program names: large enough
+// for any real recording, small enough that a broken file can not take all memory.
+func FileLimits() Limits {
+	return Limits{1 << 28, 1 << 26, 1 << 26, 1 << 24, 1 << 20, 1 << 20, 1 << 10}
+}
+
+// WithDefaults returns l with every zero replaced by its default.
+func (l Limits) WithDefaults() Limits {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Samples, 60_000}, {&l.Nodes, 20_000}, {&l.Frames, 20_000}, {&l.Resources, 2_000},
+		{&l.StringBytes, 8 << 10}, {&l.Spans, 1_000}, {&l.Labels, 64},
+	} {
+		if *f.field == 0 {
+			*f.field = f.value
+		}
+	}
+	return l
+}
+
+// Check returns a TooLarge error if n things of field are more than most.
+func Check(field string, n, most int) error {
+	if n > most {
+		return Refuse(TooLarge, field, "%d, the most is %d", n, most)
+	}
+	return nil
+}

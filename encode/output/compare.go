@@ -1,0 +1,127 @@
+package output
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Weighted is a trie and what its nodes weigh in a profile and, if there is one, in the
+// profile that it is compared with. All slices are by node; times are µs.
+type Weighted struct {
+	*trie.Trie
+	Self, Total         []trie.Weight
+	BaseSelf, BaseTotal []trie.Weight // nil without a base
+}
+
+// Weigh returns the weights of p and of o.Base, summed over all groups. Neither of them
+// is changed.
+func Weigh(p *trie.Profile, o Options) Weighted {
+	if o.Base == nil {
+		self, _ := p.Flat()
+		return Weighted{Trie: &p.Trie, Self: self, Total: p.Totals(self)}
+	}
+	t := trie.New()
+	a, b := t.AddAll(&p.Trie), t.AddAll(&o.Base.Trie)
+	w := Weighted{Trie: t, Self: moved(p, a, len(t.Nodes)), BaseSelf: moved(o.Base, b, len(t.Nodes))}
+	w.Total, w.BaseTotal = t.Totals(w.Self), t.Totals(w.BaseSelf)
+	return w
+}
+
+// moved returns the weights of p by the numbers that its nodes have in a trie of n nodes.
+func moved(p *trie.Profile, to []trie.NodeID, n int) []trie.Weight {
+	flat, _ := p.Flat()
+	out := make([]trie.Weight, n)
+	for i, w := range flat {
+		at := &out[to[i]]
+		at.Self, at.Samples, at.Reach = at.Self+w.Self, at.Samples+w.Samples, at.Reach+w.Reach
+	}
+	return out
+}
+
+// SelfSum returns the self time of all nodes, in µs.
+func SelfSum(self []trie.Weight) int64 {
+	var total int64
+	for _, w := range self {
+		total += w.Self
+	}
+	return total
+}
+
+// Drawable returns self times without those below zero, which no chart can show as a
+// width or as a stretch of time, and the totals of what is left, both in µs.
+func (w Weighted) Drawable() (self, total []int64) {
+	self, total = make([]int64, len(w.Self)), make([]int64, len(w.Self))
+	for i, v := range w.Self {
+		self[i] = max(v.Self, 0)
+		total[i] = self[i]
+	}
+	for i := len(w.Nodes) - 1; i > 0; i-- {
+		total[w.Nodes[i].Parent] += total[i]
+	}
+	return self, total
+}
+
+// Delta returns how much more self time node n has than in the base, in µs.
+func (w Weighted) Delta(n trie.NodeID) int64 {
+	if w.BaseSelf == nil {
+		return 0
+	}
+	return w.Self[n].Self - w.BaseSelf[n].Self
+}
+
+// Change is what a function weighs in two profiles.
+type Change struct {
+	trie.Function // in the profile that is written
+	Base          trie.Function
+}
+
+// Changes returns what each frame of either profile weighs, the largest change of self
+// time first, be it more or less.
+func Changes(w Weighted) []Change {
+	now, base := w.WeighFrames(w.Self, w.Total), w.WeighFrames(w.BaseSelf, w.BaseTotal)
+	var out []Change
+	for i := range now {
+		if !now[i].Weightless() || !base[i].Weightless() {
+			out = append(out, Change{now[i], base[i]})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(Size(b.Self-b.Base.Self), Size(a.Self-a.Base.Self)),
+			cmp.Compare(Size(b.Total-b.Base.Total), Size(a.Total-a.Base.Total)),
+			cmp.Compare(b.Self, a.Self), trie.CompareFrames(a.Frame, b.Frame))
+	})
+	return out
+}
+
+func Size(v int64) int64 { return max(v, -v) }
+
+// Weight returns by what nodes are compared, in µs.
+func (t Weighted) Weight(n trie.NodeID) int64 {
+	v := Size(t.Total[n].Self)
+	if t.BaseTotal != nil {
+		v = max(v, Size(t.BaseTotal[n].Self))
+	}
+	return v
+}
+
+// Heaviest marks the root and at most rows other nodes, of those that weigh at least
+// least µs, and with each its callers. They are as heavy, unless weights are negative.
+func (t Weighted) Heaviest(rows int, least int64) []bool {
+	var order []trie.NodeID
+	for n := range t.Preorder() {
+		if t.Weight(n) >= least {
+			order = append(order, n)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b trie.NodeID) int { return cmp.Compare(t.Weight(b), t.Weight(a)) })
+	keep := make([]bool, len(t.Nodes))
+	keep[trie.Root] = true
+	for _, n := range order[:min(rows, len(order))] {
+		for ; !keep[n]; n = t.Nodes[n].Parent {
+			keep[n] = true
+		}
+	}
+	return keep
+}

@@ -1,0 +1,181 @@
+package view
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// jsonProfile is the JSON form of a profile; docs/format.md describes it.
+type jsonProfile struct {
+	Version   int            `json:"version"`
+	Unit      string         `json:"unit"`
+	Since     string         `json:"since,omitempty"`
+	Until     string         `json:"until,omitempty"`
+	Coverage  jsonCoverage   `json:"coverage"`
+	Groups    []jsonGroup    `json:"groups"`
+	Functions []jsonFunction `json:"functions"`
+	Nodes     jsonNodes      `json:"nodes"`
+	Base      *jsonBase      `json:"base,omitempty"`
+}
+
+// jsonBase is what is known of the profile that the written one is compared with.
+type jsonBase struct {
+	Coverage jsonCoverage `json:"coverage"`
+	Groups   []jsonGroup  `json:"groups"`
+}
+
+type jsonCoverage struct {
+	Views     int64 `json:"views"`
+	Traces    int64 `json:"traces"`
+	Self      int64 `json:"self"`
+	Stackless int64 `json:"stackless"`
+	Idle      int64 `json:"idle"`
+	Unsampled int64 `json:"unsampled"`
+	Truncated int64 `json:"truncated"`
+}
+
+type jsonGroup struct {
+	Labels   map[string][]string `json:"labels"`
+	Coverage jsonCoverage        `json:"coverage"`
+}
+
+type jsonFunction struct {
+	Name     string `json:"name"`
+	Resource string `json:"resource,omitempty"`
+	Package  string `json:"package,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+	Column   uint32 `json:"column,omitempty"`
+	Self     int64  `json:"self"`
+	Total    int64  `json:"total"`
+	Samples  int64  `json:"samples"`
+	Views    int64  `json:"views"`
+
+	Base  *jsonWeight `json:"base,omitempty"`
+	Delta *jsonWeight `json:"delta,omitempty"` // the function's own values less those of base
+}
+
+// jsonWeight is what a function weighs in the base, or how much more it weighs now.
+type jsonWeight struct {
+	Self    int64 `json:"self"`
+	Total   int64 `json:"total"`
+	Samples int64 `json:"samples"`
+	Views   int64 `json:"views"`
+}
+
+// jsonNodes has a row for each node, in preorder.
+type jsonNodes struct {
+	Function []int   `json:"function"` // index into functions
+	Depth    []int   `json:"depth"`    // frames of the stack, from 1
+	Self     []int64 `json:"self"`
+	Total    []int64 `json:"total"`
+	Samples  []int64 `json:"samples"`
+	Views    []int64 `json:"views"`
+
+	BaseSelf   []int64 `json:"baseSelf,omitempty"`
+	BaseTotal  []int64 `json:"baseTotal,omitempty"`
+	DeltaSelf  []int64 `json:"deltaSelf,omitempty"`
+	DeltaTotal []int64 `json:"deltaTotal,omitempty"`
+}
+
+// EncodeJSON writes p as one JSON object for programs: coverage, the functions, heaviest
+// self time first, and the nodes as columns in preorder. Groups are summed. Times are
+// microseconds.
+//
+// With o.Base it holds the functions and nodes of both profiles, functions with the
+// largest change of self time first. Functions then have the objects base and delta,
+// nodes the columns baseSelf, baseTotal, deltaSelf and deltaTotal, and base at the top
+// has the coverage and the groups of the base; delta is p less the base.
+func EncodeJSON(w io.Writer, p *trie.Profile, o output.Options) error {
+	p = p.Canonical()
+	t := output.Weigh(p, o)
+	out := jsonProfile{Version: 1, Unit: "microseconds", Functions: []jsonFunction{}}
+	if !o.Since.IsZero() {
+		out.Since = o.Since.UTC().Format(timeFormat)
+	}
+	if !o.Until.IsZero() {
+		out.Until = o.Until.UTC().Format(timeFormat)
+	}
+	out.Coverage, out.Groups = jsonCoverageOfProfile(p, t.Self), jsonGroups(p)
+	row := map[trie.Frame]int{}
+	if o.Base == nil {
+		for i, f := range p.Functions() {
+			row[f.Frame] = i
+			out.Functions = append(out.Functions, jsonFunctionOf(f))
+		}
+	} else {
+		base := o.Base.Canonical()
+		out.Base = &jsonBase{jsonCoverageOfProfile(base, t.BaseSelf), jsonGroups(base)}
+		for i, c := range output.Changes(t) {
+			row[c.Frame] = i
+			f := jsonFunctionOf(c.Function)
+			f.Base = &jsonWeight{c.Base.Self, c.Base.Total, c.Base.Samples, c.Base.Reach}
+			f.Delta = &jsonWeight{c.Self - c.Base.Self, c.Total - c.Base.Total, c.Samples - c.Base.Samples, c.Reach - c.Base.Reach}
+			out.Functions = append(out.Functions, f)
+		}
+	}
+	out.Nodes = jsonNodesOf(t, row)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(out)
+}
+
+// jsonNodesOf returns the nodes of t in preorder; row says where a frame stands among
+// the functions.
+func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
+	n := jsonNodes{Function: []int{}, Depth: []int{}, Self: []int64{}, Total: []int64{}, Samples: []int64{}, Views: []int64{}}
+	for id, depth := range t.Preorder() {
+		f, ok := row[t.Frame(id)]
+		if !ok {
+			f = -1 // a frame whose weights cancel out in a difference
+		}
+		n.Function = append(n.Function, f)
+		n.Depth = append(n.Depth, depth)
+		n.Self = append(n.Self, t.Self[id].Self)
+		n.Total = append(n.Total, t.Total[id].Self)
+		n.Samples = append(n.Samples, t.Self[id].Samples)
+		n.Views = append(n.Views, t.Self[id].Reach)
+		if t.BaseSelf != nil {
+			n.BaseSelf = append(n.BaseSelf, t.BaseSelf[id].Self)
+			n.BaseTotal = append(n.BaseTotal, t.BaseTotal[id].Self)
+			n.DeltaSelf = append(n.DeltaSelf, t.Delta(id))
+			n.DeltaTotal = append(n.DeltaTotal, t.Total[id].Self-t.BaseTotal[id].Self)
+		}
+	}
+	return n
+}
+
+func jsonFunctionOf(f trie.Function) jsonFunction {
+	return jsonFunction{
+		Name: output.Shown(f.Frame), Resource: f.Resource, Package: trie.PackageOf(f.Resource), Line: f.Line, Column: f.Column,
+		Self: f.Self, Total: f.Total, Samples: f.Samples, Views: f.Reach,
+	}
+}
+
+func jsonGroups(p *trie.Profile) []jsonGroup {
+	out := []jsonGroup{}
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		labels := map[string][]string{}
+		for _, l := range g.Labels {
+			labels[l.Key] = append(labels[l.Key], l.Value)
+		}
+		self, _ := g.Sum()
+		out = append(out, jsonGroup{labels, jsonCoverageOf(g.Coverage, self)})
+	}
+	return out
+}
+
+func jsonCoverageOfProfile(p *trie.Profile, self []trie.Weight) jsonCoverage {
+	_, c := p.Flat()
+	return jsonCoverageOf(c, output.SelfSum(self))
+}
+
+// timeFormat is RFC 3339 with milliseconds.
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
+func jsonCoverageOf(c trie.Coverage, self int64) jsonCoverage {
+	return jsonCoverage{c.Views, c.Traces, self, c.Stackless, c.Idle, c.Unsampled, c.Truncated}
+}

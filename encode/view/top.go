@@ -1,0 +1,126 @@
+package view
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// EncodeTop writes the functions of p as a table for people, heaviest self time first.
+// Times are per table row, in milliseconds, and shares are of the self time of all of p.
+// With o.Base the functions that changed most come first, in self time, with what they
+// have more or less than in the base.
+func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
+	b := bufio.NewWriter(w)
+	t := output.Weigh(p, o)
+	self := output.SelfSum(t.Self)
+	if o.Base != nil {
+		writeTopHead(b, "now:  ", p, self, o.Subject())
+		writeTopHead(b, "base: ", o.Base, output.SelfSum(t.BaseSelf), o.Subject())
+		writeTopChanges(b, output.Changes(t), o.Rows)
+		return b.Flush()
+	}
+	writeTopHead(b, "", p, self, o.Subject())
+	all := p.Functions()
+	rows := tableRows(o.Rows, len(all))
+	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", "views", "function")
+	for _, f := range all[:rows] {
+		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6d  %s\n",
+			millis(f.Self), share(f.Self, self), millis(f.Total), share(f.Total, self), f.Samples, f.Reach, oneLine(output.Location(f.Frame)))
+	}
+	if rest := all[rows:]; len(rest) > 0 {
+		var sum, samples int64
+		for _, f := range rest {
+			sum += f.Self
+			samples += f.Samples
+		}
+		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6s  %d more functions\n", millis(sum), share(sum, self), "", "", samples, "", len(rest))
+	}
+	return b.Flush()
+}
+
+// writeTopHead writes what the table can not say: the coverage of p, whose self time is
+// self µs of something, such as JavaScript.
+func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of string) {
+	_, c := p.Flat()
+	idle := ""
+	if c.Idle != 0 { // 0 may also mean that nobody knows
+		idle = fmt.Sprintf(" (%s ms of that idle)", millis(c.Idle))
+	}
+	fmt.Fprintf(b, "%s%d page views, %d traces: %s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
+		mark, c.Views, c.Traces, millis(self), of, millis(c.Stackless), idle, 100*c.UnsampledShare(self))
+	if c.Views > 0 {
+		fmt.Fprintf(b, "%s%s ms of %s per page view\n", mark, millis(self/c.Views), of)
+	}
+	if c.Truncated > 0 {
+		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)
+	}
+}
+
+// writeTopChanges writes the table of a comparison.
+func writeTopChanges(b *bufio.Writer, all []output.Change, most int) {
+	rows := tableRows(most, len(all))
+	fmt.Fprintf(b, "\n%12s %12s %12s %12s  %s\n", "self ms", "base self", "self +-", "total +-", "function")
+	for _, c := range all[:rows] {
+		fmt.Fprintf(b, "%12s %12s %12s %12s  %s\n", millis(c.Self), millis(c.Base.Self),
+			signed(c.Self-c.Base.Self), signed(c.Total-c.Base.Total), oneLine(output.Location(c.Frame)))
+	}
+	if rest := all[rows:]; len(rest) > 0 {
+		var now, base int64
+		for _, c := range rest {
+			now, base = now+c.Self, base+c.Base.Self
+		}
+		fmt.Fprintf(b, "%12s %12s %12s %12s  %d more functions\n", millis(now), millis(base), signed(now-base), "", len(rest))
+	}
+}
+
+// tableRows returns how many of n rows to write if the user asked for rows of them: see
+// [Output].
+func tableRows(rows, n int) int {
+	if rows == 0 {
+		rows = 40
+	}
+	if rows < 0 || rows > n {
+		return n
+	}
+	return rows
+}
+
+// share returns v as a percentage of all.
+func share(v, all int64) string {
+	if all == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f%%", 100*float64(v)/float64(all))
+}
+
+// signed returns µs as milliseconds that show which way they go.
+func signed(us int64) string {
+	if s := millis(us); us >= 50 {
+		return "+" + s
+	} else {
+		return s
+	}
+}
+
+// millis returns µs as milliseconds with one decimal.
+func millis(us int64) string {
+	if us > -50 && us < 0 {
+		us = 0 // not "-0.0"
+	}
+	return fmt.Sprintf("%.1f", float64(us)/1000)
+}
+
+// oneLine keeps control characters of a name from moving the terminal's cursor.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if output.IsControl(r) {
+			return '�'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,185 @@
+// Package view writes profiles for people, and for the programs that they look at profiles with:
+// tables, trees, flame graphs, and plain JSON and CSV.
+package view
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Bounds of the text tree.
+const (
+	treeRows   = 200   // if nobody says
+	treeShare  = 0.005 // of all time: what is less is folded
+	treeLevels = 50    // of indents that are drawn; deeper lines say their level
+)
+
+// EncodeTree writes p as a call tree for people, children with the largest total first.
+// Times are milliseconds, shares are of the self time of all of p. Nodes with less than
+// 0.5 % of it are folded into one line for each parent. o.Rows bounds the other lines,
+// 0 meaning 200: the heaviest nodes are shown, wherever they are; less than 0 shows all.
+//
+// A call that is the only one of its caller stands below it without an indent: stacks of
+// programs are long chains, which would be a staircase.
+//
+// With o.Base the tree is of both profiles, and two more columns say how much more or
+// less total and self time a node has than in the base. A node is then as heavy as the
+// larger of its totals.
+func EncodeTree(w io.Writer, p *trie.Profile, o output.Options) error {
+	b := bufio.NewWriter(w)
+	t := newTree(p, o)
+	all := t.Total[trie.Root].Self
+	writeTreeHead(b, p, o, t, all)
+	t.line(b, trie.Root, "", o.RootName())
+	type item struct {
+		node   trie.NodeID // the root for what is folded
+		parent trie.NodeID
+		level  int // of indents
+		last   bool
+		only   bool // call of its caller
+	}
+	var open []item
+	push := func(n trie.NodeID, level int) {
+		from := len(open)
+		if t.hidden[n].nodes > 0 {
+			open = append(open, item{parent: n, level: level + 1})
+		}
+		for _, c := range slices.Backward(t.children(n)) {
+			open = append(open, item{node: c, parent: n, level: level + 1})
+		}
+		if len(open) > from {
+			open[from].last = true
+		}
+		if len(open) == from+1 && open[from].node != trie.Root {
+			open[from].only, open[from].level = true, level
+		}
+	}
+	push(trie.Root, 0)
+	var bars []string // what the lines of a level begin with
+	for len(open) > 0 {
+		it := open[len(open)-1]
+		open = open[:len(open)-1]
+		joint := ""
+		if !it.only {
+			bars, joint = append(bars[:it.level-1], "│  "), "├─ "
+			if it.last {
+				bars[it.level-1], joint = "   ", "└─ "
+			}
+		}
+		indent := treeIndent(bars, it.level, it.only) + joint
+		if it.node == trie.Root {
+			t.foldedLine(b, it.parent, indent)
+			continue
+		}
+		t.line(b, it.node, indent, oneLine(output.Location(t.Frame(it.node))))
+		push(it.node, it.level)
+	}
+	return b.Flush()
+}
+
+// treeIndent returns what stands before the joint of a line, if it has one.
+func treeIndent(bars []string, level int, only bool) string {
+	if !only {
+		level--
+	}
+	if level < treeLevels {
+		return strings.Join(bars[:level], "")
+	}
+	return fmt.Sprintf("%s[%d] ", strings.Join(bars[:treeLevels-1], ""), level)
+}
+
+func writeTreeHead(b *bufio.Writer, p *trie.Profile, o output.Options, t *tree, all int64) {
+	if o.Base == nil {
+		writeTopHead(b, "", p, all, o.Subject())
+		fmt.Fprintf(b, "\n%12s %7s %12s  %s\n", "total ms", "total%", "self ms", "function")
+		return
+	}
+	writeTopHead(b, "now:  ", p, all, o.Subject())
+	writeTopHead(b, "base: ", o.Base, t.BaseTotal[trie.Root].Self, o.Subject())
+	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-", "function")
+}
+
+// tree is a weighted trie of which a part is shown.
+type tree struct {
+	output.Weighted
+	next   []trie.NodeID // the shown nodes: by parent, heaviest first
+	first  []int         // where the children of a node begin in next
+	hidden []hiddenNodes // by parent
+}
+
+// hiddenNodes is the nodes below one node that are not shown.
+type hiddenNodes struct {
+	nodes       int
+	total, base int64 // µs
+}
+
+func newTree(p *trie.Profile, o output.Options) *tree {
+	p = p.Canonical()
+	t := &tree{Weighted: output.Weigh(p, o)}
+	rows := o.Rows
+	if rows == 0 {
+		rows = treeRows
+	}
+	least := int64(float64(t.Weight(trie.Root)) * treeShare)
+	if rows < 0 {
+		rows, least = len(t.Nodes), 0
+	}
+	keep := t.Heaviest(rows, least)
+	t.hidden = make([]hiddenNodes, len(t.Nodes))
+	t.first = make([]int, len(t.Nodes)+1)
+	under := make([]trie.NodeID, len(t.Nodes)) // the node that a node is folded into
+	for n := range t.Preorder() {
+		parent := t.Nodes[n].Parent
+		if keep[n] {
+			t.next = append(t.next, n)
+			t.first[parent+1]++
+			continue
+		}
+		under[n] = parent
+		if !keep[parent] {
+			under[n] = under[parent]
+		}
+		f := &t.hidden[under[n]]
+		f.nodes++
+		f.total += t.Self[n].Self
+		if t.BaseSelf != nil {
+			f.base += t.BaseSelf[n].Self
+		}
+	}
+	for i := range t.Nodes {
+		t.first[i+1] += t.first[i]
+	}
+	// Stable, so that equal nodes stay in preorder.
+	slices.SortStableFunc(t.next, func(a, b trie.NodeID) int {
+		return cmp.Or(cmp.Compare(t.Nodes[a].Parent, t.Nodes[b].Parent), cmp.Compare(t.Weight(b), t.Weight(a)))
+	})
+	return t
+}
+
+func (t *tree) children(n trie.NodeID) []trie.NodeID { return t.next[t.first[n]:t.first[n+1]] }
+
+func (t *tree) line(b *bufio.Writer, n trie.NodeID, indent, name string) {
+	total, self := t.Total[n].Self, t.Self[n].Self
+	fmt.Fprintf(b, "%12s %7s %12s", millis(total), share(total, t.Total[trie.Root].Self), millis(self))
+	if t.BaseTotal != nil {
+		fmt.Fprintf(b, " %12s %12s", signed(total-t.BaseTotal[n].Self), signed(t.Delta(n)))
+	}
+	fmt.Fprintf(b, "  %s%s\n", indent, name)
+}
+
+// foldedLine writes what is not shown below parent. Its times are those of all of it.
+func (t *tree) foldedLine(b *bufio.Writer, parent trie.NodeID, indent string) {
+	f := t.hidden[parent]
+	fmt.Fprintf(b, "%12s %7s %12s", millis(f.total), share(f.total, t.Total[trie.Root].Self), "")
+	if t.BaseTotal != nil {
+		fmt.Fprintf(b, " %12s %12s", signed(f.total-f.base), "")
+	}
+	fmt.Fprintf(b, "  %s… %d more\n", indent, f.nodes)
+}
