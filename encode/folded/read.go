@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Decode reads folded stacks, see [EncodeFolded]. A line is a stack, root first,
+// Decode reads folded stacks, see [Encode]. A line is a stack, root first,
 // with its frames joined by ";", then white space and a count; blank lines are skipped
 // and so are comments, which begin with "#".
 //
@@ -24,7 +24,7 @@ import (
 // profiles, with a second column or with counts below zero, are refused.
 //
 // A frame that is written as "name (url:line:column)" is taken apart, any other is a
-// name as it stands. The escapes of [EncodeFolded] are undone if the whole file has no
+// name as it stands. The escapes of [Encode] are undone if the whole file has no
 // other use of "\", such as paths on Windows. What can not be told apart is a name that
 // itself ends like a place, "f (a.js:1)", and a URL that ends like one, "x?y:1".
 func Decode(data []byte, lim input.Limits) (*trie.Profile, error) {
@@ -158,7 +158,7 @@ func isBlankOrComment(line []byte) bool {
 	return len(bytes.TrimSpace(line)) == 0 || line[0] == '#'
 }
 
-// escapeLength returns how many bytes the escape of [escapeFolded] has that s begins
+// escapeLength returns how many bytes the escape of [escape] has that s begins
 // with, and what it stands for; 0 if s does not begin with one.
 func escapeLength(s string) (length int, r rune) {
 	switch {
@@ -177,7 +177,7 @@ func escapeLength(s string) (length int, r rune) {
 	return 0, 0
 }
 
-// onlyOurEscapes reports whether each "\" of data begins an escape of [escapeFolded].
+// onlyOurEscapes reports whether each "\" of data begins an escape of [escape].
 func onlyOurEscapes(data []byte) bool {
 	for {
 		i := bytes.IndexByte(data, '\\')
@@ -192,7 +192,7 @@ func onlyOurEscapes(data []byte) bool {
 	}
 }
 
-// unescapeFolded undoes [escapeFolded].
+// unescapeFolded undoes [escape].
 func unescapeFolded(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s

@@ -29,7 +29,7 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	t := output.Weigh(p, o)
 	names := make([]string, len(t.Frames))
 	for i := range names {
-		names[i] = output.EscapeFolded(output.Location(t.FrameOf(trie.FrameID(i))))
+		names[i] = escape(output.Location(t.FrameOf(trie.FrameID(i))))
 	}
 	var stack []string
 	for n := range t.Preorder() {
@@ -48,4 +48,26 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 		fmt.Fprintf(b, " %d\n", t.Self[n].Self)
 	}
 	return b.Flush()
+}
+
+// escape keeps a name from being taken for the structure of the format, and from
+// moving the cursor of a terminal. Readers that do not know the escapes show them as
+// they stand.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == ';' || output.IsControl(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

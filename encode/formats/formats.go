@@ -29,7 +29,7 @@ type Format struct {
 	Binary bool
 	// Detect reports whether a document looks like this format, given its beginning,
 	// which may be cut anywhere. It may be cheap and wrong if a format before it in
-	// [Formats] would have taken the document. nil: not read.
+	// [All] would have taken the document. nil: not read.
 	Detect func(head []byte) bool
 	// Decode reads one document. Exactly one field of it is set. nil: not read.
 	Decode func(r io.Reader, lim input.Limits) (encode.Document, error)
@@ -143,6 +143,17 @@ func writtenFormats() []Format {
 		{
 			Name: "otlp", About: "OpenTelemetry profiles, ProfilesData of v1development as protobuf; that proto is not stable yet", Binary: true, Labels: true, Encode: otlp.Encode,
 			Loses: "times, reach, coverage",
+		},
+		{
+			Name: "dump", About: "what --format trie writes, byte by byte and with its meaning, for people (docs/format.md)", Labels: true,
+			Loses: "samples and their times",
+			Encode: func(w io.Writer, p *trie.Profile, _ output.Options) error {
+				b, err := encode.EncodeProfile(p)
+				if err != nil {
+					return err
+				}
+				return encode.Dump(w, b)
+			},
 		},
 	}
 }

@@ -86,6 +86,23 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestDumpFormat: a dump is that of what the format trie writes.
+func TestDumpFormat(t *testing.T) {
+	p := fixture.GroupedProfile()
+	dump, err := Writer("dump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := encode.EncodeProfile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := fixture.Written(t, dump.Encode, p, output.Options{}), string(readable(t, "trie", data))
+	if got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
 func TestWriter(t *testing.T) {
 	f, err := Writer("pprof")
 	if err != nil || f.Name != "pprof" || !f.Binary {

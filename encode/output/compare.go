@@ -95,6 +95,7 @@ func Changes(w Weighted) []Change {
 	return out
 }
 
+// Size returns how far v is from 0.
 func Size(v int64) int64 { return max(v, -v) }
 
 // Weight returns by what nodes are compared, in µs.

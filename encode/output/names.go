@@ -34,28 +34,6 @@ func Location(f trie.Frame) string {
 	return fmt.Sprintf("%s (%s:%d:%d)", name, f.Resource, f.Line, f.Column)
 }
 
-// EscapeFolded keeps a name from being taken for the structure of the format, and from
-// moving the cursor of a terminal. Readers that do not know the escapes show them as
-// they stand.
-func EscapeFolded(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\\':
-			b.WriteString(`\\`)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == ';' || IsControl(r):
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // LabelText returns labels as people write them.
 func LabelText(l trie.Labels) string {
 	if len(l) == 0 {
@@ -68,6 +46,7 @@ func LabelText(l trie.Labels) string {
 	return strings.Join(pairs, " ")
 }
 
+// IsControl reports whether r moves the cursor of a terminal or the like.
 func IsControl(r rune) bool { return r < ' ' || (r >= 0x7f && r < 0xa0) }
 
 // Quote returns s as a JSON string.

@@ -37,7 +37,7 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	return z.Close()
 }
 
-// Write writes what [EncodePprof] does, not compressed, and of the values of samples
+// Write writes what [Encode] does, not compressed, and of the values of samples
 // those alone whose types are named, such as "wall". No name stands for all.
 func Write(w io.Writer, p *trie.Profile, o output.Options, types ...string) error {
 	if err := output.CheckStacks(p); err != nil {
@@ -200,7 +200,7 @@ func mappingFile(p *trie.Profile) string {
 }
 
 // coverageComments says what the stacks can not, for people and, in the last line, for
-// [DecodePprof].
+// [Decode].
 func coverageComments(p *trie.Profile) []string {
 	var self int64
 	var c trie.Coverage

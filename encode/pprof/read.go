@@ -241,7 +241,7 @@ func sampleLabels(s *profile.Sample) trie.Labels {
 	return l.Sort()
 }
 
-// readCoverage adds what [EncodePprof] wrote into a comment. Which group it belongs to
+// readCoverage adds what [Encode] wrote into a comment. Which group it belongs to
 // is not known any more.
 func readCoverage(comment string, p *trie.Profile) {
 	text, ok := strings.CutPrefix(comment, coverageComment)

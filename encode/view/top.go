@@ -79,7 +79,7 @@ func writeTopChanges(b *bufio.Writer, all []output.Change, most int) {
 }
 
 // tableRows returns how many of n rows to write if the user asked for rows of them: see
-// [Output].
+// [output.Options].
 func tableRows(rows, n int) int {
 	if rows == 0 {
 		rows = 40

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxJSONDepth is how deep the values may be nested that a [jsonReader] skips. It is
+// maxJSONDepth is how deep the values may be nested that a [JSON] skips. It is
 // the limit of encoding/json.
 const maxJSONDepth = 10_000
 
@@ -24,18 +24,18 @@ const maxJSONDepth = 10_000
 // of each byte that is not UTF-8 and of each lone half of a surrogate pair. The methods read
 // what must come next:
 //
-//	for r.object(); r.key(); {
-//		switch string(r.name) {
+//	for r.Object(); r.Key(); {
+//		switch string(r.Name) {
 //		case "list":
-//			for r.array(); r.element(); {
-//				sum += r.float()
+//			for r.Array(); r.Element(); {
+//				sum += r.Float()
 //			}
 //		default:
-//			r.skip()
+//			r.Skip()
 //		}
 //	}
-//	r.end()
-//	return r.err
+//	r.End()
+//	return r.Err
 //
 // The first error sticks. After it every method returns zero or false, so that loops
 // end and one check at the end is enough.
@@ -46,12 +46,12 @@ type JSON struct {
 	Ended bool   // the error is that the document ends where it must not
 	Name  []byte // the key that was read last; it stays until the next key
 	First bool   // nothing of the innermost open object or array was read yet
-	open  []byte // scratch space of skip
+	open  []byte // scratch space of Skip
 
-	// For a document that is read as it comes, see [jsonReader.stream].
+	// For a document that is read as it comes, see [JSON.Stream].
 	streamed bool
-	src      io.Reader // where the rest is; nil if data holds all that is left
-	Base     int64     // offset of data[0] in the document
+	src      io.Reader // where the rest is; nil if Data holds all that is left
+	Base     int64     // offset of Data[0] in the document
 	kept     []byte    // a key that may be overwritten
 }
 
@@ -158,7 +158,7 @@ func (r *JSON) next(end byte, what string) bool {
 // end of the array, which it reads.
 func (r *JSON) Element() bool { return r.next(']', "a comma or the end of the array") }
 
-// Key reads the next key of the object that is open into r.name, and the colon. It
+// Key reads the next key of the object that is open into r.Name, and the colon. It
 // returns false at the end of the object, which it reads.
 func (r *JSON) Key() bool {
 	if !r.next('}', "a comma or the end of the object") {

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 )
 
-// checkJSONReader compares what a jsonReader makes of a document with encoding/json.
+// checkJSONReader compares what a [JSON] makes of a document with encoding/json.
 func checkJSONReader(t *testing.T, data []byte) {
 	t.Helper()
 	var r JSON

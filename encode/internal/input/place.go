@@ -77,7 +77,7 @@ func isOrigin(s string) bool {
 	return ok && strings.HasPrefix(s, "http") && host != "" && !strings.ContainsAny(host, "/?#")
 }
 
-// cutPositive is [cutNumber] for a number as programs write it: from 1 up and with no
+// cutPositive is [CutNumber] for a number as programs write it: from 1 up and with no
 // zeros before it.
 func cutPositive(s string) (rest string, n uint32, ok bool) {
 	rest, n, ok = CutNumber(s)

@@ -17,6 +17,7 @@ type Strings struct {
 // hashSeed differs in each process, so that nobody can send texts that collide.
 var hashSeed = maphash.MakeSeed()
 
+// Reset makes s empty. It keeps the memory.
 func (s *Strings) Reset() {
 	s.all, s.Ends = s.all[:0], append(s.Ends[:0], 0)
 	if s.slots == nil {
