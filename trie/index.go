@@ -10,7 +10,7 @@ import (
 
 // index finds the rows of a trie's tables. The tables themselves hold the keys: merging
 // is mostly looking up frames and nodes, and maps would take more than twice the time
-// (docs/design.md).
+// (docs/diary.md).
 type index struct {
 	strings hashTable // without the empty string
 	frames  hashTable
