@@ -27,7 +27,7 @@ func IsBinary(data []byte) bool {
 // DecodeBinary reads a document in the binary format. What it returns is valid and
 // shares no memory with data. Fields that it does not know are kept in Unknown and
 // written again by [EncodeTrace] and [EncodeProfile].
-func DecodeBinary(data []byte, lim input.Limits) (Document, error) {
+func DecodeBinary(data []byte, lim Limits) (Document, error) {
 	var d BinaryDecoder
 	doc, err := d.Decode(data, lim)
 	if doc.Trace != nil {
@@ -47,7 +47,7 @@ type BinaryDecoder struct {
 }
 
 // Decode does what [DecodeBinary] does, but a trace is good until the next call only.
-func (d *BinaryDecoder) Decode(data []byte, lim input.Limits) (Document, error) {
+func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
 	if !IsBinary(data) {
 		return Document{}, input.Refuse(input.Malformed, "", "not in the binary format: it must begin with 0d 46 54 52")
 	}
@@ -75,7 +75,7 @@ func (d *BinaryDecoder) Decode(data []byte, lim input.Limits) (Document, error) 
 type documentReader struct {
 	*BinaryDecoder
 	*columns
-	lim   input.Limits
+	lim   Limits
 	cells int // weights that the groups so far take in memory
 }
 

@@ -6,9 +6,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
-
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
 // Field numbers of the Document message. TestColumnNumbers holds them against the

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // What has another context is what is encoded with it.
 func TestReplaceContext(t *testing.T) {
 	for name, text := range fixture.RealTraces(t) {
-		tr, err := DecodeTraceJSON(text, input.FileLimits())
+		tr, err := DecodeTraceJSON(text, FileLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +32,7 @@ func TestReplaceContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, err := DecodeBinary(got, input.Limits{})
+		doc, err := DecodeBinary(got, Limits{})
 		if err != nil || doc.Trace == nil {
 			t.Fatalf("what has another context can not be read: %v", err)
 		}

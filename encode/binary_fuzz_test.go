@@ -17,7 +17,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -51,18 +50,18 @@ func checkBinary(t *testing.T, data []byte) bool {
 	t.Helper()
 	Dump(io.Discard, data)
 	compareWithGenerated(t, data)
-	first, err := DecodeBinary(data, input.Limits{})
+	first, err := DecodeBinary(data, Limits{})
 	if err != nil {
-		if input.KindOf(err) == 0 {
+		if KindOf(err) == 0 {
 			t.Errorf("%v is no *Error", err)
 		}
 		return false
 	}
-	once, err := reencode(data, input.Limits{})
+	once, err := reencode(data, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := DecodeBinary(once, input.Limits{})
+	second, err := DecodeBinary(once, Limits{})
 	if err != nil && strings.Contains(err.Error(), "weight out of range") {
 		return true // of equal frames, whose nodes became one
 	}
@@ -70,7 +69,7 @@ func checkBinary(t *testing.T, data []byte) bool {
 		t.Fatal(err)
 	}
 	compareDocuments(t, first, second)
-	if twice, err := reencode(once, input.Limits{}); err != nil || !bytes.Equal(twice, once) {
+	if twice, err := reencode(once, Limits{}); err != nil || !bytes.Equal(twice, once) {
 		t.Errorf("encoded again: %v, %s", err, fixture.FirstDifference(dump(t, twice), dump(t, once)))
 	}
 	return true

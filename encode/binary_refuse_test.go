@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
-
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
 // doc abbreviates the message in the tables below.
@@ -35,7 +35,7 @@ func document(t testing.TB, data []byte) *doc {
 	return d
 }
 
-func checkRefused(t *testing.T, data []byte, lim input.Limits, kind input.Kind, field, message string) {
+func checkRefused(t *testing.T, data []byte, lim Limits, kind input.Kind, field, message string) {
 	t.Helper()
 	d, err := DecodeBinary(data, lim)
 	if err == nil {
@@ -44,7 +44,7 @@ func checkRefused(t *testing.T, data []byte, lim input.Limits, kind input.Kind, 
 	}
 	e, ok := errors.AsType[*input.Error](err)
 	if !ok || e.Kind != kind || e.Field != field || !strings.Contains(err.Error(), message) {
-		t.Errorf("got %v (kind %d, field %q)\nwant kind %d, field %q, message %q", err, input.KindOf(err), e.Field, kind, field, message)
+		t.Errorf("got %v (kind %d, field %q)\nwant kind %d, field %q, message %q", err, KindOf(err), e.Field, kind, field, message)
 	}
 	if d != (Document{}) {
 		t.Errorf("%v comes with a document", err)
@@ -60,7 +60,7 @@ func checkRefusals(t *testing.T, base []byte, refusals []refusal) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRefused(t, data, input.Limits{}, r.kind, r.field, r.message)
+			checkRefused(t, data, Limits{}, r.kind, r.field, r.message)
 		})
 	}
 }
@@ -158,11 +158,11 @@ func TestRefuseTrace(t *testing.T) {
 		{func(d *doc) { d.Marker, d.MarkerRunLength = []fieldtriev1.Marker{1}, []uint32{2} }, input.Invalid, "marker_run_length", "covers 3 of 4 samples"},
 	})
 	unit := protowire.AppendVarint(protowire.AppendTag(encodeTrace(t, fixture.MinimalTrace()), colSampleUnit, protowire.VarintType), 1<<50+1)
-	checkRefused(t, unit, input.Limits{}, input.Invalid, "sample_unit", "1125899906842625 µs is out of range")
+	checkRefused(t, unit, Limits{}, input.Invalid, "sample_unit", "1125899906842625 µs is out of range")
 	for field := protowire.Number(1); field < costEnd; field++ {
 		cost := protowire.AppendVarint(protowire.AppendTag(nil, field, protowire.VarintType), 1<<32)
 		long := protowire.AppendBytes(protowire.AppendTag(encodeTrace(t, fixture.MinimalTrace()), colCost, protowire.BytesType), cost)
-		checkRefused(t, long, input.Limits{}, input.Invalid, costName(field), "4294967296 is over 32 bits")
+		checkRefused(t, long, Limits{}, input.Invalid, costName(field), "4294967296 is over 32 bits")
 	}
 }
 
@@ -255,14 +255,14 @@ func TestRefuseProfile(t *testing.T) {
 // bound is far off, so the groups before it are only said to be there.
 func TestRefuseCells(t *testing.T) {
 	p := fixture.GroupedProfile()
-	r := documentReader{BinaryDecoder: new(BinaryDecoder), columns: new(columns), lim: input.Limits{}.WithDefaults()}
+	r := documentReader{BinaryDecoder: new(BinaryDecoder), columns: new(columns), lim: Limits{}.WithDefaults()}
 	if err := r.columns.parse(encodeProfile(t, p)); err != nil {
 		t.Fatal(err)
 	}
 	for left, want := range map[int]input.Kind{32: 0, 31: input.TooLarge} { // a block of weights has 32
 		r.cells = maxGroupCells - left
 		row, label := 0, 0
-		if _, err := r.group(0, &row, &label, len(p.Nodes)); input.KindOf(err) != want {
+		if _, err := r.group(0, &row, &label, len(p.Nodes)); KindOf(err) != want {
 			t.Errorf("room for %d weights: got %v", left, err)
 		}
 	}
@@ -311,36 +311,36 @@ func TestRefuseWire(t *testing.T) {
 		{"names not UTF-8", join(tag(colNameText, protowire.BytesType), []byte{1, 0xff}), "name_text", "not UTF-8"},
 		{"resources not UTF-8", join(tag(colResourceText, protowire.BytesType), []byte{1, 0xff}), "resource_text", "not UTF-8"},
 	} {
-		t.Run(c.name, func(t *testing.T) { checkRefused(t, c.data, input.Limits{}, input.Malformed, c.field, c.message) })
+		t.Run(c.name, func(t *testing.T) { checkRefused(t, c.data, Limits{}, input.Malformed, c.field, c.message) })
 	}
 	// The library does not write such texts, so one is put where another was.
 	for _, text := range []string{"page", "/about"} {
 		label := bytes.Replace(encodeProfile(t, fixture.GroupedProfile()), []byte(text), append([]byte{0xff}, text[1:]...), -1)
-		checkRefused(t, label, input.Limits{}, input.Malformed, "group_label_key", ": not UTF-8")
+		checkRefused(t, label, Limits{}, input.Malformed, "group_label_key", ": not UTF-8")
 	}
 }
 
 // TestBinaryLimits: every limit holds, and its exact number is allowed.
 func TestBinaryLimits(t *testing.T) {
 	data := encodeTrace(t, fixture.FullTrace()) // 24 samples, 3 nodes, 3 frames, 1 resource, 3 spans, 2 labels, a URL of 26 bytes
-	if _, err := DecodeBinary(data, input.Limits{Samples: 24, Nodes: 3, Frames: 3, Resources: 1, StringBytes: 26, Spans: 3, Labels: 2}); err != nil {
+	if _, err := DecodeBinary(data, Limits{Samples: 24, Nodes: 3, Frames: 3, Resources: 1, StringBytes: 26, Spans: 3, Labels: 2}); err != nil {
 		t.Errorf("at the limits: %v", err)
 	}
 	for _, c := range []struct {
-		lim   input.Limits
+		lim   Limits
 		field string
 	}{
-		{input.Limits{Samples: 23}, "sample_time"},
-		{input.Limits{Nodes: 2}, "node_frame"},
-		{input.Limits{Frames: 2}, "frame_name"},
-		{input.Limits{StringBytes: 25}, "resource_length"},
-		{input.Limits{Spans: 2}, "context.span_kind"},
-		{input.Limits{Labels: 1}, "context.label_key"},
+		{Limits{Samples: 23}, "sample_time"},
+		{Limits{Nodes: 2}, "node_frame"},
+		{Limits{Frames: 2}, "frame_name"},
+		{Limits{StringBytes: 25}, "resource_length"},
+		{Limits{Spans: 2}, "context.span_kind"},
+		{Limits{Labels: 1}, "context.label_key"},
 	} {
 		checkRefused(t, data, c.lim, input.TooLarge, c.field, "the most is")
 	}
-	checkRefused(t, encodeTrace(t, fixture.OddTrace()), input.Limits{Resources: 3}, input.TooLarge, "resource_length", "4, the most is 3")
-	if _, err := DecodeBinary(data, input.FileLimits()); err != nil {
+	checkRefused(t, encodeTrace(t, fixture.OddTrace()), Limits{Resources: 3}, input.TooLarge, "resource_length", "4, the most is 3")
+	if _, err := DecodeBinary(data, FileLimits()); err != nil {
 		t.Error(err)
 	}
 }

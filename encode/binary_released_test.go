@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -62,7 +61,7 @@ func TestReleased(t *testing.T) {
 	}
 	for name, data := range files {
 		t.Run(name, func(t *testing.T) {
-			again, err := reencode(data, input.Limits{})
+			again, err := reencode(data, Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +109,7 @@ func released(t testing.TB) map[string][]byte {
 }
 
 // reencode decodes a document and encodes it again.
-func reencode(data []byte, lim input.Limits) ([]byte, error) {
+func reencode(data []byte, lim Limits) ([]byte, error) {
 	d, err := DecodeBinary(data, lim)
 	if err != nil {
 		return nil, err

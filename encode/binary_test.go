@@ -16,9 +16,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
-	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 	"github.com/fieldtrie/fieldtrie/trie"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
 // encodeTrace and encodeProfile encode what can be encoded.
@@ -44,7 +44,7 @@ func encodeProfile(t testing.TB, p *trie.Profile) []byte {
 func checkTraceRoundTrip(t *testing.T, name string, tr *trie.Trace) {
 	t.Helper()
 	data := encodeTrace(t, tr)
-	d, err := DecodeBinary(data, input.Limits{})
+	d, err := DecodeBinary(data, Limits{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -61,7 +61,7 @@ func checkTraceRoundTrip(t *testing.T, name string, tr *trie.Trace) {
 func checkProfileRoundTrip(t *testing.T, name string, p *trie.Profile) {
 	t.Helper()
 	data := encodeProfile(t, p)
-	d, err := DecodeBinary(data, input.Limits{})
+	d, err := DecodeBinary(data, Limits{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -77,7 +77,7 @@ func checkProfileRoundTrip(t *testing.T, name string, p *trie.Profile) {
 
 func TestBinaryRoundTrip(t *testing.T) {
 	for name, data := range fixture.RealTraces(t) {
-		tr, err := DecodeProfilerTrace(data, input.Limits{})
+		tr, err := DecodeProfilerTrace(data, Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -139,7 +139,7 @@ func TestBinaryIsCanonical(t *testing.T) {
 // TestBinaryEqualFrames: a profile that has a frame twice is read, and written with the
 // frame once and its nodes as one.
 func TestBinaryEqualFrames(t *testing.T) {
-	got, err := reencode(equalFrames(t), input.Limits{})
+	got, err := reencode(equalFrames(t), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func equalFrames(t testing.TB) []byte {
 func TestBinaryIsSmall(t *testing.T) {
 	var binary, zipped int
 	for _, data := range fixture.RealTraces(t) {
-		tr, err := DecodeProfilerTrace(data, input.Limits{})
+		tr, err := DecodeProfilerTrace(data, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestBinaryIsSmall(t *testing.T) {
 func TestBinaryUnknown(t *testing.T) {
 	tr := fixture.UnknownTrace()
 	data := encodeTrace(t, tr)
-	d, err := DecodeBinary(data, input.Limits{})
+	d, err := DecodeBinary(data, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,12 +201,12 @@ func TestBinaryUnknown(t *testing.T) {
 	}
 	// A field between the others has the same meaning and moves to the end.
 	data = append(append(bytes.Clone(data[:5]), fixture.AppendUnknown(nil)...), encodeTrace(t, fixture.MinimalTrace())[5:]...)
-	again, err := reencode(data, input.Limits{})
+	again, err := reencode(data, Limits{})
 	if want := append(encodeTrace(t, fixture.MinimalTrace()), fixture.AppendUnknown(nil)...); err != nil || !bytes.Equal(again, want) {
 		t.Errorf("got %x, %v\nwant %x", again, err, want)
 	}
 	p := fixture.GroupedProfile()
-	if d, err = DecodeBinary(encodeProfile(t, p), input.Limits{}); err != nil || !bytes.Equal(d.Profile.Unknown, p.Unknown) {
+	if d, err = DecodeBinary(encodeProfile(t, p), Limits{}); err != nil || !bytes.Equal(d.Profile.Unknown, p.Unknown) {
 		t.Errorf("profile: got %v, %v", d.Profile, err)
 	}
 }
@@ -243,7 +243,7 @@ func TestBinaryCost(t *testing.T) {
 		{appended(append(field(costStop, 7), field(costStop, 8)...), field(costBytes, most)), trie.Cost{Stop: 8, Bytes: most}},
 		{appended(append(field(costEncode, most), field(costEnd, 1<<40)...)), trie.Cost{Encode: most}}, // of a later version
 	} {
-		d, err := DecodeBinary(c.data, input.Limits{})
+		d, err := DecodeBinary(c.data, Limits{})
 		if err != nil || d.Trace.Cost != c.want {
 			t.Errorf("%x: got %+v, %v, want %+v", c.data[len(without):], d.Trace, err, c.want)
 			continue
@@ -267,7 +267,7 @@ func TestBinaryIdle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := reencode(data, input.Limits{}); err != nil || !bytes.Equal(again, encodeProfile(t, fixture.GroupedProfile())) {
+	if again, err := reencode(data, Limits{}); err != nil || !bytes.Equal(again, encodeProfile(t, fixture.GroupedProfile())) {
 		t.Errorf("a column of zeros: got %x, %v", again, err)
 	}
 	less := trie.Subtract(fixture.IdleProfile(), trie.Merge(fixture.IdleProfile(), fixture.IdleProfile()))
@@ -290,7 +290,7 @@ func TestBinaryDecoderReuse(t *testing.T) {
 	var d BinaryDecoder
 	for round := range 2 {
 		for i, data := range documents {
-			got, err := d.Decode(data, input.Limits{})
+			got, err := d.Decode(data, Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -304,7 +304,7 @@ func TestBinaryDecoderReuse(t *testing.T) {
 				t.Errorf("round %d, document %d: %s", round, i, fixture.FirstDifference(dump(t, again), dump(t, data)))
 			}
 			// What is refused half-way must not show in the next either.
-			if _, err := d.Decode(data[:len(data)-1], input.Limits{}); err == nil {
+			if _, err := d.Decode(data[:len(data)-1], Limits{}); err == nil {
 				t.Errorf("document %d: cut off, but not refused", i)
 			}
 		}
@@ -315,7 +315,7 @@ func TestBinaryDecoderReuse(t *testing.T) {
 func TestBinarySharesNothing(t *testing.T) {
 	for name, want := range released(t) {
 		data := bytes.Clone(want)
-		d, err := DecodeBinary(data, input.Limits{})
+		d, err := DecodeBinary(data, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,7 @@ func TestBinarySharesNothing(t *testing.T) {
 func TestBinaryLetsGo(t *testing.T) {
 	read := func() (*trie.Trace, weak.Pointer[byte]) {
 		data := encodeTrace(t, fixture.FullTrace())
-		d, err := DecodeBinary(data, input.Limits{})
+		d, err := DecodeBinary(data, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
-
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
 // TestFormatDocument: docs/format.md has the fields of the schema and a true example.

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
-
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
 // Dump writes a document in the binary format as text, so that people can read it and a

@@ -48,7 +48,7 @@ func undump(t *testing.T, dump []byte) []byte {
 func TestDumpIsComplete(t *testing.T) {
 	documents := released(t)
 	for name, data := range fixture.RealTraces(t) {
-		tr, err := DecodeProfilerTrace(data, input.Limits{})
+		tr, err := DecodeProfilerTrace(data, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestDumpGarbage(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		err := Dump(&b, append(bytes.Clone(good), c.more...))
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || input.KindOf(err) != input.Malformed {
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || KindOf(err) != input.Malformed {
 			t.Errorf("%x: got %v, want %s", c.more, err, c.want)
 		}
 		// What comes before is shown; a second text no longer fits its lengths.

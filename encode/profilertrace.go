@@ -30,12 +30,12 @@ import (
 // the last is taken. A null counts as an absent value where a value may be absent.
 // Bytes that are not UTF-8 become U+FFFD. Samples are brought into time order, and the
 // trace is repaired, see [Repair].
-func DecodeProfilerTrace(data []byte, lim input.Limits) (*trie.Trace, error) {
+func DecodeProfilerTrace(data []byte, lim Limits) (*trie.Trace, error) {
 	d := profilerTraces.Get().(*profilerTrace)
 	d.begin(data, lim.WithDefaults())
 	t, err := d.decode()
-	d.begin(nil, input.Limits{}) // lets go of data and of what is in t
-	if len(data) < 4<<20 {       // one giant must not hold its memory for ever
+	d.begin(nil, Limits{}) // lets go of data and of what is in t
+	if len(data) < 4<<20 { // one giant must not hold its memory for ever
 		profilerTraces.Put(d)
 	}
 	return t, err
@@ -48,7 +48,7 @@ var profilerTraces = sync.Pool{New: func() any { return new(profilerTrace) }}
 // at its exact size in the end.
 type profilerTrace struct {
 	input.JSON
-	lim   input.Limits
+	lim   Limits
 	where string // "trace." within an envelope
 	table string // what is being read, for errors
 	row   int
@@ -68,7 +68,7 @@ type profilerTrace struct {
 
 var tableNames = [4]string{"resources", "frames", "stacks", "samples"}
 
-func (d *profilerTrace) begin(data []byte, lim input.Limits) {
+func (d *profilerTrace) begin(data []byte, lim Limits) {
 	d.Reset(data)
 	d.lim, d.where, d.table, d.row = lim, "", "", 0
 	d.strings.Reset()

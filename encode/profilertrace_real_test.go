@@ -49,7 +49,7 @@ type jsonSample struct {
 // checkTotal compares the time that a decoded trace covers with a reckoning of its own.
 func checkTotal(t *testing.T, name string, data []byte) {
 	t.Helper()
-	tr, err := DecodeProfilerTrace(data, input.Limits{})
+	tr, err := DecodeProfilerTrace(data, Limits{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -105,7 +105,7 @@ func TestRealTraces(t *testing.T) {
 		if !IsProfilerTrace(data) || IsProposal(data) {
 			t.Errorf("%s: not recognised", name)
 		}
-		if _, err := DecodeProfilerTrace(data[:len(data)/2], input.Limits{}); input.KindOf(err) != input.Malformed {
+		if _, err := DecodeProfilerTrace(data[:len(data)/2], Limits{}); KindOf(err) != input.Malformed {
 			t.Errorf("%s: cut off: got %v", name, err)
 		}
 	}
@@ -133,7 +133,7 @@ func BenchmarkProfilerTrace(b *testing.B) {
 		})
 	}
 	run("fieldtrie", func(data []byte) error {
-		_, err := DecodeProfilerTrace(data, input.Limits{})
+		_, err := DecodeProfilerTrace(data, Limits{})
 		return err
 	})
 	run("encoding_json", func(data []byte) error {

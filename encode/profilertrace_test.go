@@ -29,7 +29,7 @@ func envelope(keys string) string {
 
 func mustDecode(t *testing.T, doc string) *trie.Trace {
 	t.Helper()
-	tr, err := DecodeProfilerTrace([]byte(doc), input.Limits{})
+	tr, err := DecodeProfilerTrace([]byte(doc), Limits{})
 	if err != nil {
 		t.Fatalf("%.200s: %v", doc, err)
 	}
@@ -207,7 +207,7 @@ func TestProfilerTraceKeepsNothing(t *testing.T) {
 		`"trace":{"resources":["https://u:` + secret + `@h/a.js?` + secret + `","data:text/javascript,` + strings.Repeat(secret, 9000) + `","chrome-extension://` + secret + `/x","/unused` + secret + `"],` +
 		`"frames":[{"name":"f","resourceId":0},{"name":"g","resourceId":1},{"name":"` + secret + `","resourceId":2}],` +
 		`"stacks":[{"frameId":0},{"frameId":1},{"frameId":2}],"samples":[{"timestamp":1,"stackId":1}]}}`)
-	tr, err := DecodeProfilerTrace(doc, input.Limits{})
+	tr, err := DecodeProfilerTrace(doc, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,11 +369,11 @@ var badTraces = []struct{ doc, want string }{
 
 func TestProfilerTraceRefuses(t *testing.T) {
 	for _, c := range badTraces {
-		tr, err := DecodeProfilerTrace([]byte(c.doc), input.Limits{})
+		tr, err := DecodeProfilerTrace([]byte(c.doc), Limits{})
 		if err == nil || err.Error() != c.want || tr != nil {
 			t.Errorf("%.120s:\n got %v\nwant %s", c.doc, err, c.want)
 		}
-		if input.KindOf(err) == 0 {
+		if KindOf(err) == 0 {
 			t.Errorf("%.120s: got %T, want an *Error", c.doc, err)
 		}
 	}
@@ -381,7 +381,7 @@ func TestProfilerTraceRefuses(t *testing.T) {
 
 func TestProfilerTraceInvalidTrace(t *testing.T) {
 	doc := envelope(`"spans":[{"page":"/a","start":1,"end":3},{"page":"/b","start":2,"end":4}]`)
-	if _, err := DecodeProfilerTrace([]byte(doc), input.Limits{}); input.KindOf(err) != input.Invalid || !strings.Contains(err.Error(), "overlaps") {
+	if _, err := DecodeProfilerTrace([]byte(doc), Limits{}); KindOf(err) != input.Invalid || !strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("got %v, want what the trace itself says", err)
 	}
 }
@@ -389,7 +389,7 @@ func TestProfilerTraceInvalidTrace(t *testing.T) {
 // TestProfilerTraceLimits checks that a limit is noticed as soon as it is passed: what
 // follows is not JSON, and would be refused for that.
 func TestProfilerTraceLimits(t *testing.T) {
-	lim := input.Limits{Samples: 2, Nodes: 2, Frames: 2, Resources: 2, StringBytes: 4, Spans: 2, Labels: 2}
+	lim := Limits{Samples: 2, Nodes: 2, Frames: 2, Resources: 2, StringBytes: 4, Spans: 2, Labels: 2}
 	for doc, want := range map[string]string{
 		`{"samples":[{"timestamp":1},{"timestamp":1},{`:                             `too large: samples: more than 2`,
 		`{"trace":{"stacks":[{"frameId":1},{"frameId":1},{`:                         `too large: trace.stacks: more than 2`,
@@ -460,8 +460,8 @@ func FuzzProfilerTrace(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tr, err := DecodeProfilerTrace(data, input.Limits{})
-		again, errAgain := DecodeProfilerTrace(data, input.Limits{})
+		tr, err := DecodeProfilerTrace(data, Limits{})
+		again, errAgain := DecodeProfilerTrace(data, Limits{})
 		if err != nil {
 			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
 				t.Fatalf("got %v, then %v", err, errAgain)

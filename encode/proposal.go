@@ -22,7 +22,7 @@ import (
 // or timeInterval in milliseconds; without either it is estimated from the samples.
 //
 // For keys, nulls and text the rules are those of [DecodeProfilerTrace].
-func DecodeProposal(data []byte, lim input.Limits) (*trie.Trace, error) {
+func DecodeProposal(data []byte, lim Limits) (*trie.Trace, error) {
 	d := proposal{lim: lim.WithDefaults(), ids: map[string]int{}}
 	d.Reset(data)
 	d.document()
@@ -46,7 +46,7 @@ func DecodeProposal(data []byte, lim input.Limits) (*trie.Trace, error) {
 // proposal decodes the form of the first proposal.
 type proposal struct {
 	input.JSON
-	lim      input.Limits
+	lim      Limits
 	interval uint32
 	strings  []string
 	calls    []proposalCall // the stackFrames

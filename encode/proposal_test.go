@@ -44,7 +44,7 @@ var proposalCases = []struct {
 func TestProposal(t *testing.T) {
 	for _, c := range proposalCases {
 		t.Run(c.name, func(t *testing.T) {
-			tr, err := DecodeProposal([]byte(c.doc), input.Limits{})
+			tr, err := DecodeProposal([]byte(c.doc), Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,15 +127,15 @@ var badProposals = []struct{ doc, want string }{
 
 func TestProposalRefuses(t *testing.T) {
 	for _, c := range badProposals {
-		tr, err := DecodeProposal([]byte(c.doc), input.Limits{})
-		if err == nil || err.Error() != c.want || tr != nil || input.KindOf(err) == 0 {
+		tr, err := DecodeProposal([]byte(c.doc), Limits{})
+		if err == nil || err.Error() != c.want || tr != nil || KindOf(err) == 0 {
 			t.Errorf("%s:\n got %v\nwant %s", c.doc, err, c.want)
 		}
 	}
 }
 
 func TestProposalLimits(t *testing.T) {
-	lim := input.Limits{Samples: 1, Nodes: 1, Frames: 2, StringBytes: 4}
+	lim := Limits{Samples: 1, Nodes: 1, Frames: 2, StringBytes: 4}
 	for doc, want := range map[string]string{
 		`{"profile":{"strings":["a","b",?`:                                                             `too large: profile.strings: more than 2`,
 		`{"profile":{"strings":["a","abcde"?`:                                                          `too large: profile.strings[1]: 5 bytes, the most is 4`,
@@ -165,7 +165,7 @@ func TestProposalDeep(t *testing.T) {
 		}
 		b.WriteString(`}`)
 	}
-	tr, err := DecodeProposal([]byte(proposalDoc(`"f"`, b.String(), `{"type":"stack","timestamp":1,"stack":0}`)), input.FileLimits())
+	tr, err := DecodeProposal([]byte(proposalDoc(`"f"`, b.String(), `{"type":"stack","timestamp":1,"stack":0}`)), FileLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +195,8 @@ func FuzzProposal(f *testing.F) {
 		f.Add([]byte(c.doc))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tr, err := DecodeProposal(data, input.Limits{})
-		again, errAgain := DecodeProposal(data, input.Limits{})
+		tr, err := DecodeProposal(data, Limits{})
+		again, errAgain := DecodeProposal(data, Limits{})
 		if err != nil {
 			if _, ok := errors.AsType[*input.Error](err); !ok || tr != nil || errAgain == nil || errAgain.Error() != err.Error() {
 				t.Fatalf("got %v, then %v", err, errAgain)

@@ -9,7 +9,7 @@ import (
 
 // DecodeTraceJSON reads one trace in either JSON form of the API; the content tells
 // which.
-func DecodeTraceJSON(data []byte, lim input.Limits) (*trie.Trace, error) {
+func DecodeTraceJSON(data []byte, lim Limits) (*trie.Trace, error) {
 	// The older form is rare, and looking for it may mean to read everything.
 	if !IsProfilerTrace(data) && IsProposal(data) {
 		return DecodeProposal(data, lim)

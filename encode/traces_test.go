@@ -56,7 +56,7 @@ func TestSplitJSON(t *testing.T) {
 				if got != nil {
 					t.Errorf("got %q beside the error %v", got, err)
 				}
-				if !errors.Is(err, ErrTooMany) && input.KindOf(err) != input.Malformed {
+				if !errors.Is(err, ErrTooMany) && KindOf(err) != input.Malformed {
 					t.Errorf("%v is not of kind malformed", err)
 				}
 				return
@@ -147,7 +147,7 @@ func TestDecodeTraceJSON(t *testing.T) {
 		{"proposal", `{` + proposal + `}`},
 		{"proposal, other keys first", `{"x":{"frames":[1]},` + proposal + `}`},
 	} {
-		got, err := DecodeTraceJSON([]byte(c.data), input.Limits{})
+		got, err := DecodeTraceJSON([]byte(c.data), Limits{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !got.Equal(want) {
@@ -166,8 +166,8 @@ func TestDecodeTraceJSON(t *testing.T) {
 		{"proposal", `{` + strings.Replace(proposal, `"stack":7`, `"stack":9`, 1) + `}`, input.Invalid, "profile.main-thread[0].stack"},
 		{"over a limit", `{` + trace + `}`, input.TooLarge, "samples: more than 1"},
 	} {
-		_, err := DecodeTraceJSON([]byte(c.data), input.Limits{Samples: map[bool]int{true: 1}[c.kind == input.TooLarge]})
-		if input.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.err) {
+		_, err := DecodeTraceJSON([]byte(c.data), Limits{Samples: map[bool]int{true: 1}[c.kind == input.TooLarge]})
+		if KindOf(err) != c.kind || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: got %v, want kind %d with %q", c.name, err, c.kind, c.err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
 // TestVectors encodes the traces of testdata/sdk, which the tests of the browser script
@@ -23,7 +22,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trace, err := DecodeTraceJSON(data, input.Limits{})
+		trace, err := DecodeTraceJSON(data, Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}

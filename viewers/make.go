@@ -20,9 +20,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/encode/pprof"
 	"github.com/fieldtrie/fieldtrie/encode/speedscope"
-	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 	"github.com/fieldtrie/fieldtrie/encode/view"
 	"github.com/fieldtrie/fieldtrie/trie"
+
+	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 )
 
 func main() {

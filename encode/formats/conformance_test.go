@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -39,7 +38,7 @@ func decodeFile(t *testing.T, name string) encode.Document {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	doc, err := Decode(f, input.FileLimits())
+	doc, err := Decode(f, encode.FileLimits())
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

@@ -22,7 +22,7 @@ var detectWindows = [...]int{input.HeadSize, 4 << 20, 64 << 20}
 
 // Decode reads a document of any format that can be read, gzipped or not, in UTF-8 or in
 // UTF-16 with a byte order mark. The format is told by the content.
-func Decode(r io.Reader, lim input.Limits) (encode.Document, error) {
+func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
 	b, err := plain(bufio.NewReaderSize(r, input.HeadSize))
 	if err != nil {
 		return encode.Document{}, err

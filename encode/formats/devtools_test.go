@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
+	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -97,7 +97,7 @@ func callRows(l *trie.Timeline) []callRow {
 
 func readRecording(t *testing.T, data string) *trie.Recording {
 	t.Helper()
-	doc, err := Decode(strings.NewReader(data), input.FileLimits())
+	doc, err := Decode(strings.NewReader(data), encode.FileLimits())
 	if err != nil || doc.Recording == nil {
 		t.Fatalf("%v: %.200s", err, data)
 	}

@@ -15,9 +15,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/encode/pprof"
 	"github.com/fieldtrie/fieldtrie/encode/speedscope"
-	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 	"github.com/fieldtrie/fieldtrie/encode/view"
 	"github.com/fieldtrie/fieldtrie/trie"
+
+	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 )
 
 // Format is a format that Fieldtrie reads, writes or both.
@@ -32,7 +33,7 @@ type Format struct {
 	// [All] would have taken the document. nil: not read.
 	Detect func(head []byte) bool
 	// Decode reads one document. Exactly one field of it is set. nil: not read.
-	Decode func(r io.Reader, lim input.Limits) (encode.Document, error)
+	Decode func(r io.Reader, lim encode.Limits) (encode.Document, error)
 	// Encode writes a profile. nil: not written, or in time order only.
 	Encode func(w io.Writer, p *trie.Profile, o output.Options) error
 	// EncodeTimed writes threads in time order, as --timed asks for. nil: it can not.
@@ -159,8 +160,8 @@ func writtenFormats() []Format {
 }
 
 // whole returns a decoder that holds all of a document in memory.
-func whole(f func([]byte, input.Limits) (encode.Document, error)) func(io.Reader, input.Limits) (encode.Document, error) {
-	return func(r io.Reader, lim input.Limits) (encode.Document, error) {
+func whole(f func([]byte, encode.Limits) (encode.Document, error)) func(io.Reader, encode.Limits) (encode.Document, error) {
+	return func(r io.Reader, lim encode.Limits) (encode.Document, error) {
 		data, err := input.ReadWhole(r)
 		if err != nil {
 			return encode.Document{}, err
@@ -169,29 +170,29 @@ func whole(f func([]byte, input.Limits) (encode.Document, error)) func(io.Reader
 	}
 }
 
-func traceDecoder(f func([]byte, input.Limits) (*trie.Trace, error)) func([]byte, input.Limits) (encode.Document, error) {
-	return func(data []byte, lim input.Limits) (encode.Document, error) {
+func traceDecoder(f func([]byte, encode.Limits) (*trie.Trace, error)) func([]byte, encode.Limits) (encode.Document, error) {
+	return func(data []byte, lim encode.Limits) (encode.Document, error) {
 		t, err := f(data, lim)
 		return encode.Document{Trace: t}, err
 	}
 }
 
-func profileDecoder(f func([]byte, input.Limits) (*trie.Profile, error)) func([]byte, input.Limits) (encode.Document, error) {
-	return func(data []byte, lim input.Limits) (encode.Document, error) {
+func profileDecoder(f func([]byte, encode.Limits) (*trie.Profile, error)) func([]byte, encode.Limits) (encode.Document, error) {
+	return func(data []byte, lim encode.Limits) (encode.Document, error) {
 		p, err := f(data, lim)
 		return encode.Document{Profile: p}, err
 	}
 }
 
-func recordingDecoder(f func([]byte, input.Limits) (*trie.Recording, error)) func([]byte, input.Limits) (encode.Document, error) {
-	return func(data []byte, lim input.Limits) (encode.Document, error) {
+func recordingDecoder(f func([]byte, encode.Limits) (*trie.Recording, error)) func([]byte, encode.Limits) (encode.Document, error) {
+	return func(data []byte, lim encode.Limits) (encode.Document, error) {
 		r, err := f(data, lim)
 		return encode.Document{Recording: r}, err
 	}
 }
 
-func streamDecoder(f func(io.Reader, input.Limits) (*trie.Recording, error)) func(io.Reader, input.Limits) (encode.Document, error) {
-	return func(r io.Reader, lim input.Limits) (encode.Document, error) {
+func streamDecoder(f func(io.Reader, encode.Limits) (*trie.Recording, error)) func(io.Reader, encode.Limits) (encode.Document, error) {
+	return func(r io.Reader, lim encode.Limits) (encode.Document, error) {
 		rec, err := f(r, lim)
 		return encode.Document{Recording: rec}, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/encode/pprof"
 	"github.com/fieldtrie/fieldtrie/encode/view"
@@ -61,7 +60,7 @@ func checkFormats(t *testing.T, name string, p *trie.Profile) {
 			if f.Decode == nil || f.Name == "folded" { // which does not keep counts
 				return
 			}
-			d, err := f.Decode(bytes.NewReader(b.Bytes()), input.Limits{})
+			d, err := f.Decode(bytes.NewReader(b.Bytes()), encode.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +144,7 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: detected as %v", want, got)
 		}
 		for _, data := range [][]byte{data, fixture.Gzipped(data)} {
-			if d, err := Decode(bytes.NewReader(data), input.Limits{}); err != nil || (d.Trace == nil) == (d.Profile == nil) {
+			if d, err := Decode(bytes.NewReader(data), encode.Limits{}); err != nil || (d.Trace == nil) == (d.Profile == nil) {
 				t.Errorf("%s: got %v, %v", want, d, err)
 			}
 		}
@@ -167,8 +166,8 @@ func TestDecodeGarbage(t *testing.T) {
 		`{"samples":[{"stackId":`:         "read as profilertrace: malformed",
 		"\x0a\x02\x08\x01\x32\x01":        "malformed: not in a known format",
 	} {
-		d, err := Decode(strings.NewReader(data), input.Limits{})
-		if err == nil || !strings.HasPrefix(err.Error(), want) || input.KindOf(err) == 0 || d != (encode.Document{}) {
+		d, err := Decode(strings.NewReader(data), encode.Limits{})
+		if err == nil || !strings.HasPrefix(err.Error(), want) || encode.KindOf(err) == 0 || d != (encode.Document{}) {
 			t.Errorf("%q: got %v, %v, want %s", data, d, err, want)
 		}
 	}

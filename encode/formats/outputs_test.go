@@ -7,7 +7,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
-	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
@@ -45,9 +44,9 @@ func FuzzDecode(f *testing.F) {
 		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) && len(data) > 1<<12 {
 			return // may hold a thousand times as much
 		}
-		d, err := Decode(bytes.NewReader(data), input.Limits{Samples: 2000, Nodes: 2000})
+		d, err := Decode(bytes.NewReader(data), encode.Limits{Samples: 2000, Nodes: 2000})
 		if err != nil {
-			if input.KindOf(err) == 0 {
+			if encode.KindOf(err) == 0 {
 				t.Errorf("%v is no *Error", err)
 			}
 			return

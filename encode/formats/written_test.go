@@ -11,9 +11,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/otlp"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/encode/speedscope"
-	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 	"github.com/fieldtrie/fieldtrie/encode/view"
 	"github.com/fieldtrie/fieldtrie/trie"
+
+	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 )
 
 // writer is a format of the tests: merged, in time order, or both.

@@ -212,18 +212,18 @@ func (f *v8Place) member(d *cpuProfileReader) bool {
 // most of the work. So the text of each is remembered, if it ends at its first brace.
 func (d *cpuProfileReader) callFrame() trie.FrameID {
 	d.Peek()
-	text := d.Data[d.Pos:]
+	text := d.Ahead()
 	text = text[:bytes.IndexByte(text, '}')+1]
 	if id, ok := d.callFrames[string(text)]; ok && len(text) > 0 {
 		d.Pos += len(text)
 		return id
 	}
-	key, end := "", d.Base+int64(d.Pos+len(text))
+	key, end := "", d.Offset()+int64(len(text))
 	if len(text) > 0 && len(text) <= maxCallFrame && len(d.callFrames) < maxCallFrames {
 		key = string(text)
 	}
 	id := d.readCallFrame()
-	if key != "" && d.Err == nil && d.Base+int64(d.Pos) == end {
+	if key != "" && d.Err == nil && d.Offset() == end {
 		if d.callFrames == nil {
 			d.callFrames = map[string]trie.FrameID{}
 		}

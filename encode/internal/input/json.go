@@ -40,7 +40,7 @@ const maxJSONDepth = 10_000
 // The first error sticks. After it every method returns zero or false, so that loops
 // end and one check at the end is enough.
 type JSON struct {
-	Data  []byte // the document; nil after an error
+	data  []byte // the document; nil after an error
 	Pos   int    // offset of the next byte
 	Err   error  // the first error, an *Error
 	Ended bool   // the error is that the document ends where it must not
@@ -50,15 +50,22 @@ type JSON struct {
 
 	// For a document that is read as it comes, see [JSON.Stream].
 	streamed bool
-	src      io.Reader // where the rest is; nil if Data holds all that is left
-	Base     int64     // offset of Data[0] in the document
+	src      io.Reader // where the rest is; nil if data holds all that is left
+	base     int64     // offset of data[0] in the document
 	kept     []byte    // a key that may be overwritten
 }
+
+// Ahead returns the bytes that come next, as far as r holds them. They are good until more is
+// read.
+func (r *JSON) Ahead() []byte { return r.data[r.Pos:] }
+
+// Offset returns how many bytes of the document are read.
+func (r *JSON) Offset() int64 { return r.base + int64(r.Pos) }
 
 // Reset makes r read data from its beginning. It passes over a byte order mark, which
 // some tools write although JSON has none.
 func (r *JSON) Reset(data []byte) {
-	*r = JSON{Data: data, open: r.open, kept: r.kept}
+	*r = JSON{data: data, open: r.open, kept: r.kept}
 	if bytes.HasPrefix(data, []byte("\ufeff")) {
 		r.Pos = len("\ufeff")
 	}
@@ -66,7 +73,7 @@ func (r *JSON) Reset(data []byte) {
 
 // Fail makes the document malformed at the given offset, unless an error came before.
 func (r *JSON) Fail(offset int, format string, args ...any) {
-	r.Stop(Refuse(Malformed, "", "byte %d: %s", r.Base+int64(offset), fmt.Sprintf(format, args...)))
+	r.Stop(Refuse(Malformed, "", "byte %d: %s", r.base+int64(offset), fmt.Sprintf(format, args...)))
 }
 
 // Stop makes err the error of r, unless an error came before.
@@ -74,24 +81,24 @@ func (r *JSON) Stop(err error) {
 	if r.Err == nil {
 		r.Err = err
 	}
-	r.Data, r.Pos, r.src = nil, 0, nil
+	r.data, r.Pos, r.src = nil, 0, nil
 }
 
 // want fails because what comes next is not what is wanted.
 func (r *JSON) want(what string) {
-	if r.Pos >= len(r.Data) {
+	if r.Pos >= len(r.data) {
 		r.Ended = r.Ended || r.Err == nil
 		r.Fail(r.Pos, "the document ends where %s should be", what)
 		return
 	}
-	c, _ := utf8.DecodeRune(r.Data[r.Pos:])
+	c, _ := utf8.DecodeRune(r.data[r.Pos:])
 	r.Fail(r.Pos, "%q where %s should be", c, what)
 }
 
 // at returns the next byte, 0 at the end.
 func (r *JSON) at() byte {
-	if r.Pos < len(r.Data) {
-		return r.Data[r.Pos]
+	if r.Pos < len(r.data) {
+		return r.data[r.Pos]
 	}
 	return 0
 }
@@ -110,7 +117,7 @@ func (r *JSON) peekSpace() byte {
 		case ' ', '\t', '\n', '\r':
 			r.Pos++
 		case 0:
-			if r.Pos < len(r.Data) || !r.more(r.Pos) {
+			if r.Pos < len(r.data) || !r.more(r.Pos) {
 				return 0
 			}
 		default:
@@ -180,7 +187,7 @@ func (r *JSON) Key() bool {
 
 // End checks that nothing but white space is left.
 func (r *JSON) End() {
-	if r.Peek(); r.Pos < len(r.Data) {
+	if r.Peek(); r.Pos < len(r.data) {
 		r.want("the end of the document")
 	}
 }
@@ -196,9 +203,9 @@ func (r *JSON) Null() bool {
 
 // literal reads the word s.
 func (r *JSON) literal(s string) {
-	for len(r.Data)-r.Pos < len(s) && r.more(r.Pos) {
+	for len(r.data)-r.Pos < len(s) && r.more(r.Pos) {
 	}
-	if !bytes.HasPrefix(r.Data[r.Pos:], []byte(s)) {
+	if !bytes.HasPrefix(r.data[r.Pos:], []byte(s)) {
 		r.want(s)
 		return
 	}
@@ -220,7 +227,7 @@ func (r *JSON) Str() []byte {
 		r.want("a string")
 		return nil
 	}
-	data, start := r.Data, r.Pos+1
+	data, start := r.data, r.Pos+1
 	for i := start; i < len(data); i++ {
 		if c := data[i]; !plainByte[c] {
 			if c != '"' {
@@ -239,28 +246,28 @@ func (r *JSON) oddString(plain int) []byte {
 	escaped := false
 	n := 1 + plain // how much of the string was looked at, with its quotation mark
 	for {
-		for ; r.Pos+n < len(r.Data) && r.Data[r.Pos+n] != '"' && r.Data[r.Pos+n] >= ' '; n++ {
-			if r.Data[r.Pos+n] == '\\' {
+		for ; r.Pos+n < len(r.data) && r.data[r.Pos+n] != '"' && r.data[r.Pos+n] >= ' '; n++ {
+			if r.data[r.Pos+n] == '\\' {
 				escaped = true
 				n++
 			}
 		}
-		if r.Pos+n < len(r.Data) || !r.more(r.Pos) {
+		if r.Pos+n < len(r.data) || !r.more(r.Pos) {
 			break
 		}
 	}
 	start := r.Pos + 1
-	r.Pos = min(r.Pos+n, len(r.Data))
+	r.Pos = min(r.Pos+n, len(r.data))
 	if r.at() != '"' {
 		r.want("the end of a string")
 		return nil
 	}
 	r.Pos++
-	if text := r.Data[start : r.Pos-1]; !escaped && utf8.Valid(text) {
+	if text := r.data[start : r.Pos-1]; !escaped && utf8.Valid(text) {
 		return text
 	}
 	var s string
-	if err := json.Unmarshal(r.Data[start-1:r.Pos], &s); err != nil {
+	if err := json.Unmarshal(r.data[start-1:r.Pos], &s); err != nil {
 		at := start - 1
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 			at += int(e.Offset) - 1
@@ -276,10 +283,10 @@ func (r *JSON) Number() []byte {
 	if end == 0 {
 		end = r.Pos
 		for {
-			for ; end < len(r.Data) && numberByte(r.Data[end]); end++ {
+			for ; end < len(r.data) && numberByte(r.data[end]); end++ {
 			}
 			n := end - r.Pos
-			if end < len(r.Data) {
+			if end < len(r.data) {
 				break
 			}
 			more := r.more(r.Pos)
@@ -287,7 +294,7 @@ func (r *JSON) Number() []byte {
 				break
 			}
 		}
-		if text := r.Data[r.Pos:end]; len(text) == 0 {
+		if text := r.data[r.Pos:end]; len(text) == 0 {
 			r.want("a number")
 			return nil
 		} else if !json.Valid(text) {
@@ -295,7 +302,7 @@ func (r *JSON) Number() []byte {
 			return nil
 		}
 	}
-	text := r.Data[r.Pos:end]
+	text := r.data[r.Pos:end]
 	r.Pos = end
 	return text
 }
@@ -308,7 +315,7 @@ func numberByte(c byte) bool {
 // mantissa / 10^decimals. It returns where the number ends, or 0 if it is not like that.
 func (r *JSON) Decimal() (mantissa uint64, decimals, end int) {
 	c := r.Peek()
-	data, start, point := r.Data, r.Pos, 0
+	data, start, point := r.data, r.Pos, 0
 	i := start
 	for ; i < len(data); i++ {
 		if d := data[i] - '0'; d <= 9 {
@@ -339,9 +346,9 @@ func (r *JSON) Decimal() (mantissa uint64, decimals, end int) {
 // cutDecimal does what decimal does for a number of which more may have to be read.
 func (r *JSON) cutDecimal(n int) (mantissa uint64, decimals, end int) {
 	for more := true; more; {
-		for more = r.more(r.Pos); r.Pos+n < len(r.Data) && numberByte(r.Data[r.Pos+n]); n++ {
+		for more = r.more(r.Pos); r.Pos+n < len(r.data) && numberByte(r.data[r.Pos+n]); n++ {
 		}
-		more = more && r.Pos+n == len(r.Data)
+		more = more && r.Pos+n == len(r.data)
 	}
 	if r.Err != nil {
 		return 0, 0, 0
@@ -392,7 +399,7 @@ func (r *JSON) Skip() {
 				r.Fail(r.Pos, "nested deeper than %d", maxJSONDepth)
 				return
 			}
-			open = append(open, r.Data[r.Pos])
+			open = append(open, r.data[r.Pos])
 			r.Pos++
 			r.First = true
 		case '"':

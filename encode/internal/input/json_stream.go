@@ -17,9 +17,9 @@ const maxJSONString = 64 << 20
 // not checked, but for their end.
 func (r *JSON) Stream(src io.Reader) {
 	*r = JSON{open: r.open, kept: r.kept, streamed: true, src: src}
-	for len(r.Data) < len("\ufeff") && r.more(0) {
+	for len(r.data) < len("\ufeff") && r.more(0) {
 	}
-	if bytes.HasPrefix(r.Data, []byte("\ufeff")) {
+	if bytes.HasPrefix(r.data, []byte("\ufeff")) {
 		r.Pos = len("\ufeff")
 	}
 }
@@ -30,26 +30,26 @@ func (r *JSON) more(from int) bool {
 	if r.src == nil {
 		return false
 	}
-	rest := r.Data[from:]
+	rest := r.data[from:]
 	if len(rest) > maxJSONString {
-		r.Stop(Refuse(TooLarge, "", "byte %d: a string of over %d bytes", r.Base+int64(from), maxJSONString))
+		r.Stop(Refuse(TooLarge, "", "byte %d: a string of over %d bytes", r.base+int64(from), maxJSONString))
 		return false
 	}
 	if len(r.Name) > 0 { // it lies in what is overwritten
 		r.kept = append(r.kept[:0], r.Name...)
 		r.Name = r.kept
 	}
-	buffer := r.Data[:0]
+	buffer := r.data[:0]
 	if cap(buffer) < 2*len(rest) || cap(buffer) < jsonWindow {
 		buffer = make([]byte, 0, max(jsonWindow, 4*len(rest)))
 	}
 	buffer = append(buffer, rest...) // moved to the front
-	r.Base += int64(from)
+	r.base += int64(from)
 	r.Pos -= from
 	for {
 		n, err := r.src.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
-		r.Data = buffer
+		r.data = buffer
 		switch {
 		case errors.Is(err, io.EOF):
 			r.src = nil
@@ -95,7 +95,7 @@ func (r *JSON) skipStreamed() {
 	}
 	depth := 0
 	for {
-		data := r.Data
+		data := r.data
 		i := r.Pos
 		for i < len(data) && !structural[data[i]] {
 			i++
@@ -127,17 +127,17 @@ func (r *JSON) skipStreamed() {
 // skipString passes over the rest of a string. It may be longer than memory has room for.
 func (r *JSON) skipString() {
 	for {
-		i := bytes.IndexByte(r.Data[r.Pos:], '"')
+		i := bytes.IndexByte(r.data[r.Pos:], '"')
 		if i < 0 {
 			// A backslash at the end belongs to what comes.
-			odd := trailingBackslashes(r.Data[r.Pos:]) % 2
-			if r.Pos = len(r.Data) - odd; !r.more(r.Pos) {
+			odd := trailingBackslashes(r.data[r.Pos:]) % 2
+			if r.Pos = len(r.data) - odd; !r.more(r.Pos) {
 				r.want("the end of a string")
 				return
 			}
 			continue
 		}
-		escaped := trailingBackslashes(r.Data[r.Pos:r.Pos+i])%2 == 1
+		escaped := trailingBackslashes(r.data[r.Pos:r.Pos+i])%2 == 1
 		if r.Pos += i + 1; !escaped {
 			return
 		}

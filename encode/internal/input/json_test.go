@@ -14,7 +14,7 @@ import (
 func checkJSONReader(t *testing.T, data []byte) {
 	t.Helper()
 	var r JSON
-	r.Data = data // not reset, which passes over a byte order mark
+	r.data = data // not reset, which passes over a byte order mark
 	r.Skip()
 	r.End()
 	if got, want := r.Err == nil, json.Valid(data); got != want {
@@ -30,7 +30,7 @@ func checkJSONReader(t *testing.T, data []byte) {
 	if err := json.Unmarshal(data, &want); err != nil && !strings.Contains(err.Error(), "cannot unmarshal number") {
 		t.Fatal(err)
 	}
-	r = JSON{Data: data}
+	r = JSON{data: data}
 	switch want := want.(type) {
 	case string:
 		if got := string(r.Str()); got != want {
@@ -40,7 +40,7 @@ func checkJSONReader(t *testing.T, data []byte) {
 		if got := r.Float(); got != want || math.Signbit(got) != math.Signbit(want) {
 			t.Fatalf("%q: got %v, want %v", data, got, want)
 		}
-		r = JSON{Data: data}
+		r = JSON{data: data}
 		u, ok := r.Whole(1 << 32)
 		if whole := want >= 0 && want <= 1<<32 && want == math.Trunc(want); ok != whole || ok && float64(u) != want {
 			t.Fatalf("%q: got %d and %v as a whole number", data, u, ok)
@@ -111,7 +111,7 @@ func TestJSONReaderErrors(t *testing.T) {
 
 // TestJSONReaderSticks checks that loops end after an error and that the first one stays.
 func TestJSONReaderSticks(t *testing.T) {
-	r := JSON{Data: []byte(`{"a":[1,2],"b":?}`)}
+	r := JSON{data: []byte(`{"a":[1,2],"b":?}`)}
 	rounds := 0
 	for r.Object(); r.Key(); {
 		for r.Array(); r.Element(); {
@@ -142,7 +142,7 @@ func FuzzJSONNumbers(f *testing.F) {
 			for _, digits := range []int{-1, 3, 12} {
 				text := strconv.FormatFloat(x, format, digits, 64)
 				want, _ := strconv.ParseFloat(text, 64)
-				r := JSON{Data: []byte(text)}
+				r := JSON{data: []byte(text)}
 				if got := r.Float(); got != want || r.Err != nil {
 					t.Fatalf("%s: got %v and %v, want %v", text, got, r.Err, want)
 				}
