@@ -129,7 +129,10 @@ func (s *selection) pagesOf(txn *part.Txn, worth bool) ([]string, bool) {
 		return []string{s.q.Page}, worth || slices.Contains(marks, s.q.Page) || err == nil && n > fewTraces
 	}
 	if !worth && len(marks) == 0 {
-		return nil, false
+		n, err := allTotals(txn)
+		if err != nil || n <= fewTraces {
+			return nil, false
+		}
 	}
 	return pagesIn(txn), true
 }
