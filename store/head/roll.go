@@ -216,21 +216,29 @@ func (h *Head) encode(next *rows, x *page, b *rollup.Builder, r *Roller) (out []
 	return out, nil
 }
 
-// put has the committer write rows, in any number of transactions, and then seal, in one:
-// nobody reads the rows before that. Commits go on in between.
+// put has the committer write rows and seal: in one transaction if there is room for all of
+// it, or the rows in several and then the seal, since nobody reads rows before that. Commits
+// go on in between.
 func (h *Head) put(ctx context.Context, p *part.Partition, rows, seal []record.Pair, r *Roller) error {
+	last := 0
+	for _, x := range seal {
+		last += x.Cost()
+	}
 	for len(rows) > 0 {
 		n, cost := 0, 0
 		for n < len(rows) && (n == 0 || cost+rows[n].Cost() < r.MaxCost) {
 			cost += rows[n].Cost()
 			n++
 		}
+		if n == len(rows) && cost+last < r.MaxCost {
+			break
+		}
 		if err := r.Put(ctx, p, rows[:n]); err != nil {
 			return err
 		}
 		rows = rows[n:]
 	}
-	return r.Put(ctx, p, seal)
+	return r.Put(ctx, p, append(rows[:len(rows):len(rows)], seal...))
 }
 
 // Adding says how [Head.AddTo] adds.
