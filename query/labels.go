@@ -61,6 +61,13 @@ func refuseLabels(what string) error {
 // Labels implements [Source].
 func (l Local) Labels(ctx context.Context, sel Selection) (Labels, error) {
 	sel.GroupBy = nil
+	sel, key := sel.recently()
+	got, age, err := answerRecent(ctx, l.Recent, "labels "+key, sel.Lag, func() (Labels, error) { return l.labels(ctx, sel) })
+	got.Stats.Behind += age
+	return got, err
+}
+
+func (l Local) labels(ctx context.Context, sel Selection) (Labels, error) {
 	if sel.wanted().None { // sums lost the label, so that no time would be found to have it
 		return Labels{}, refuseLabels("labels")
 	}

@@ -81,6 +81,15 @@ const (
 
 // Series implements [Source].
 func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
+	sel, key := q.recently()
+	q.Selection = sel
+	key = fmt.Sprint("series ", key, q.Step, q.Coverage, q.Histogram)
+	got, age, err := answerRecent(ctx, l.Recent, key, sel.Lag, func() (Series, error) { return l.series(ctx, q) })
+	got.Stats.Behind += age
+	return got, err
+}
+
+func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := checkTimes(q.Since, q.Until); err != nil {
 		return Series{}, err
 	}

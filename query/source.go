@@ -73,6 +73,9 @@ type Local struct {
 	// MaxSize bounds the memory that the merge for one answer takes, in bytes: a larger one
 	// is a [TooLargeError]. 0 is 256 MiB.
 	MaxSize int
+	// Recent shares answers about labels and series among those who ask the same within
+	// [Selection.Lag]; nil does not.
+	Recent *Recent
 }
 
 const (

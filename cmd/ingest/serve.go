@@ -83,7 +83,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) (err error) {
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining, log)
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
-	answers{query.Local{Reader: s.Reader}, gate, c.heap, c.site}.add(inner)
+	answers{query.Local{Reader: s.Reader, Recent: query.NewRecent()}, gate, c.heap, c.site}.add(inner)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")
