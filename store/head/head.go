@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
@@ -55,6 +56,8 @@ type page struct {
 	key
 	turn chan struct{} // holds one while somebody works on the fields below, up to last
 
+	waiting atomic.Int64 // how many wait for the turn
+
 	loaded  bool
 	rows                     // as they are stored
 	table   *trie.Trie       // rows.table, which grows with what is summed up
@@ -77,9 +80,12 @@ type page struct {
 func (h *Head) take(ctx context.Context, k key) (*page, error) {
 	for {
 		x := h.find(k, true)
+		x.waiting.Add(1)
 		select {
 		case x.turn <- struct{}{}:
+			x.waiting.Add(-1)
 		case <-ctx.Done():
+			x.waiting.Add(-1)
 			return nil, context.Cause(ctx)
 		}
 		if h.find(k, false) == x {

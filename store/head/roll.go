@@ -113,7 +113,11 @@ func (h *Head) rollPage(ctx context.Context, k key, snapshot, step uint64, r *Ro
 	b := rollup.NewBuilder(x.page, x.table, h.o.Limits)
 	if x.upTo < snapshot {
 		t := newTail(&h.o, k.p, k.page, x.upTo, snapshot)
-		t.pace = r.Pace
+		t.pace = func(worked time.Duration) {
+			if x.waiting.Load() == 0 { // who asks for the page does not wait for a pause
+				r.Pace(worked)
+			}
+		}
 		if err := t.addTo(ctx, b); err != nil {
 			return false, err
 		}

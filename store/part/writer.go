@@ -173,14 +173,13 @@ func (s *Shelf) openFiles(p *Partition, c Contents) (*badger.DB, *commitLog, err
 	if !c.Blank() {
 		tables = c.Tables
 	}
-	err := preflight(p.path, tables)
-	if err == nil && tables > 0 {
-		err = verifyBlocks(p.path, s.o)
-	}
-	if err != nil {
+	if err := preflight(p.path, tables); err != nil {
 		return nil, nil, err
 	}
 	levels, err := levelsIn(p.path)
+	if err == nil && tables > 0 && sum(levels) <= verifyMost {
+		err = verifyBlocks(p.path, s.o)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -204,6 +203,17 @@ func (s *Shelf) openFiles(p *Partition, c Contents) (*badger.DB, *commitLog, err
 		return nil, nil, errors.Join(err, log.Close())
 	}
 	return db, log, nil
+}
+
+// verifyMost is how many bytes of tables are verified before they are written to again, since
+// commits wait for that: a second or two.
+const verifyMost = 1 << 30
+
+func sum(list []int64) (n int64) {
+	for _, x := range list {
+		n += x
+	}
+	return n
 }
 
 // Seal ends writing to the newest partition if its time is over at now, and closes what has
