@@ -50,23 +50,27 @@ func (f *File) checkHeader() error {
 	return nil
 }
 
-// readRun reads all of a run, as it lies in the file, and its directory with the blocks.
-func (f *File) readRun(r run) ([]byte, *directory, error) {
-	data := make([]byte, r.length)
+// readRun reads all of a run, as it lies in the file, and its directory with the blocks. An
+// error about damage comes with what was read all the same: data is nil only if the bytes
+// could not be read, and d only if they could not or the directory is damaged.
+func (f *File) readRun(r run) (data []byte, d *directory, err error) {
+	data = make([]byte, r.length)
 	if err := f.readAt(data, r.offset); err != nil {
 		return nil, nil, err
 	}
 	if err := f.check(place{kind: kindDirectory, page: r.page}, data[:r.directory], r.crc); err != nil {
-		return nil, nil, err
+		return data, nil, err
 	}
-	d, err := parseDirectory(data[:r.directory], r.length)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read directory: %w", err)
+	if d, err = parseDirectory(data[:r.directory], r.length); err != nil {
+		return data, nil, fmt.Errorf("read directory: %w", err)
 	}
-	err = d.each(func(p place, l *located) error {
+	d.each(func(p place, l *located) error {
 		p.page = r.page
 		l.data = data[l.offset:][:l.packed]
-		return f.check(p, l.data, l.crc)
+		if err == nil {
+			err = f.check(p, l.data, l.crc)
+		}
+		return nil
 	})
 	return data, d, err
 }

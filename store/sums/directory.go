@@ -96,6 +96,15 @@ func (d *directory) remove(start uint32) bool {
 	return found
 }
 
+// dropTable takes the stack table out, and all records, which mean nothing without it. How
+// many traces were counted stays.
+func (d *directory) dropTable() {
+	d.size, d.stacks = noRun().size, nil
+	for i := range d.hours {
+		d.hours[i].records = [levels]located{}
+	}
+}
+
 // append appends the directory.
 func (d *directory) append(dst []byte) []byte {
 	for _, n := range []int{d.size.Strings, d.size.Frames, d.size.Nodes, len(d.stacks)} {

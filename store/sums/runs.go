@@ -42,29 +42,32 @@ func (w *Writer) search(page string) (int, bool) {
 
 // takeRun returns what the old file has of a page, but for what is being replaced. It must
 // be the first of those not written yet, if it is there.
-func (w *Writer) takeRun(page string) (*directory, error) {
+func (w *Writer) takeRun(page string) *directory {
 	if _, found := w.search(page); !found {
-		return noRun(), nil
+		return noRun()
 	}
-	_, d, err := w.base.readRun(w.had[0])
-	if err != nil {
-		return nil, w.base.wrap(page, err)
-	}
+	_, d := w.readOld(w.had[0])
 	w.had = w.had[1:]
+	switch {
+	case d == nil:
+		return w.countedRun(page)
+	case w.stack.anew:
+		d.dropTable()
+	}
 	d.remove(w.sum.Start)
-	return d, nil
+	return d
 }
 
 // copyRuns copies the first n old runs of those not written yet, but for what is being
-// replaced. Their blocks are copied as they are, after their checksums were checked.
+// replaced. Their blocks are copied as they are, also those that are damaged.
 func (w *Writer) copyRuns(n int) {
 	for ; n > 0 && w.err == nil; n-- {
 		r := w.had[0]
-		data, d, err := w.base.readRun(r)
+		data, d := w.readOld(r)
 		switch {
-		case err != nil:
-			w.err = w.base.wrap(r.page, err)
-		case !d.remove(w.sum.Start):
+		case w.err != nil:
+			return
+		case d == nil || !d.remove(w.sum.Start):
 			r.offset = w.at
 			w.write(data)
 			w.index.runs = append(w.index.runs, r)
@@ -101,11 +104,7 @@ func (w *Writer) writeCounts() {
 		}
 		old, _ := slices.BinarySearchFunc(w.base.index.sums, s.Start, byStart)
 		for n, c := range w.base.index.counts[old] {
-			data, err := w.base.readCounts(s.Start, n, c)
-			if w.err == nil && err != nil {
-				w.err = fmt.Errorf("copy counts: %w", err)
-			}
-			w.write(data)
+			w.write(w.readOldCounts(s.Start, n, c))
 			w.index.counts[i] = append(w.index.counts[i], c)
 		}
 	}

@@ -41,12 +41,16 @@ type Writer struct {
 	entries []entry
 	err     error // sticks
 	ended   bool
+
+	damaged  map[place]error              // of base: by page, or by the hour of a catalogue
+	expected map[uint32]map[string]uint64 // of base: traces by start and page; nil until it is needed
 }
 
 // grown is a stack table that Writer.Stacks returned.
 type grown struct {
 	page  string
 	table *trie.Trie // nil before the first call
+	anew  bool       // it does not continue the one that is stored, which is damaged
 }
 
 // Edit begins to write what was received in the hour or day that begins at start, in minutes
@@ -97,16 +101,26 @@ func (w *Writer) write(b []byte) {
 
 // Stacks returns the stack table of a page, to which the caller adds what its records need,
 // and how much of it is stored. It is the caller's own.
+//
+// If the table that is stored is damaged it is an empty one. Put then leaves out the records
+// that need the damaged one, and keeps how many traces they should have.
 func (w *Writer) Stacks(page string) (*trie.Trie, rollup.Size, error) {
-	t, size := trie.New(), rollup.SizeOf(trie.New())
+	w.stack = grown{page: page}
 	if w.base != nil {
-		var err error
-		if t, size, err = w.base.readStacks(page); err != nil {
-			return nil, rollup.Size{}, w.base.wrap(page, err)
+		t, size, err := w.base.readStacks(page)
+		if err == nil {
+			w.stack.table = t
+			return t, size, nil
 		}
+		err = w.base.wrap(page, err)
+		if !errors.Is(err, ErrDamaged) {
+			return nil, rollup.Size{}, err
+		}
+		w.noteDamage(place{page: page}, err)
+		w.stack.anew = true
 	}
-	w.stack = grown{page, t}
-	return t, size, nil
+	w.stack.table = trie.New()
+	return w.stack.table, rollup.SizeOf(w.stack.table), nil
 }
 
 // Put adds what there is of a page: its stack table, which is what Stacks returned last, how
@@ -118,13 +132,10 @@ func (w *Writer) Put(page string, stacks *trie.Trie, expected uint64, records [3
 	}
 	n, _ := w.search(page)
 	w.copyRuns(n)
-	d, err := w.takeRun(page)
-	if w.err == nil {
-		w.err = err
-	}
 	if w.err != nil {
 		return w.err
 	}
+	d := w.takeRun(page)
 	w.addStacks(d, page, stacks)
 	h := hour{start: w.sum.Start, expected: expected}
 	for level, record := range records {
@@ -166,6 +177,7 @@ func (w *Writer) Count(page string, t Tag, c Count) {
 
 // Commit puts the new file in the place of the old one and returns it. From then on it
 // survives the loss of power. Start and Sources of sum are those that Edit was given.
+// What is damaged in the old file is so in the new one, see [Writer.Damaged].
 //
 // After an error the old file is there as before, but for one about syncing the directory:
 // then the new one is there, and may be gone after a loss of power.
