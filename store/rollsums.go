@@ -96,8 +96,8 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 	}
 	x.Missing = max(x.Traces, found) - found
 	at.step("writing the sums of partition " + p.Name)
-	if _, err := w.Commit(x); err != nil {
-		return s.ownDamage(w, err)
+	if err := s.commitSums(w, x); err != nil {
+		return err
 	}
 	s.opts.Logger.Info("partition rolled up", logPartition, p.Name, "traces", found, "missing", x.Missing)
 	return nil
@@ -107,7 +107,7 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 func (s *Store) rollPartPage(ctx context.Context, w *sums.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
 	stacks, _, err := w.Stacks(page)
 	if err != nil {
-		return 0, s.ownDamage(w, err)
+		return 0, err
 	}
 	add := head.Adding{
 		New:        func() *rollup.Builder { return rollup.NewBuilder(page, stacks, s.opts.Rollups) },
@@ -120,21 +120,48 @@ func (s *Store) rollPartPage(ctx context.Context, w *sums.Writer, p *part.Info, 
 	}
 	s.countRolled(fresh, len(bad))
 	_, n := b.Views()
-	return uint64(n), s.ownDamage(w, putPage(w, b, page, max(counted, uint64(n))))
+	return uint64(n), putPage(w, b, page, max(counted, uint64(n)))
 }
 
-// ownDamage says of an error that it is about the file that is to be replaced: that is set
-// aside, to be made again as far as there are traces.
-func (s *Store) ownDamage(w *sums.Writer, err error) error {
+// commitSums puts a file of sums in the place of the old one. Damage of the old one is copied.
+// If all of the file can be made again, the new one is set aside, and is made again.
+func (s *Store) commitSums(w *sums.Writer, x sums.Sum) error {
+	f, err := w.Commit(x)
 	if errors.Is(err, ErrDamaged) {
-		if f := w.Replaces(); f != nil {
-			return s.sumsDamaged(f, err)
+		if old := w.Replaces(); old != nil { // too damaged to be copied
+			return s.sumsDamaged(old, err)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	damage := w.Damaged()
+	if len(damage) == 0 {
+		return nil
+	}
+	if s.canRemake(f) {
+		return s.sumsDamaged(f, fmt.Errorf("damaged at %d places: %w", len(damage), damage[0]))
+	}
+	s.opts.Logger.Error("sums are damaged, and can not be made again", "file", f.Name(), "places", len(damage), logErr, damage[0])
+	return nil
 }
 
-// editSums begins to write sums. A file that is damaged is set aside first.
+// canRemake reports whether all that the sums of a file were made of can be read.
+func (s *Store) canRemake(f *sums.File) bool {
+	summed := make(map[uint32]bool)
+	var sources []uint32
+	if f.Span() == sums.Hours {
+		sources = sourcesOf(f.Sums())
+	} else {
+		eachSum(s.sums.Files(), sums.Hours, func(_ *sums.File, x sums.Sum) { summed[x.Start] = true })
+		for _, x := range f.Sums() {
+			sources = append(sources, x.Sources...)
+		}
+	}
+	return s.haveAll(slices.DeleteFunc(sources, func(start uint32) bool { return summed[start] }))
+}
+
+// editSums begins to write sums.
 func (s *Store) editSums(span sums.Span, start uint32, sources ...uint32) (*sums.Writer, error) {
 	w, err := s.sums.Edit(span, start, sources...)
 	if err != nil {
@@ -203,12 +230,14 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
 		x.Traces += h.Traces
 		x.Missing += h.Missing
 	}
+	found := uint64(0)
 	w, err := s.editSums(sums.Days, d.start, x.Sources...)
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
-	if err := sumCounts(w, from, x.Sources); err != nil {
+	counted, err := sumCounts(w, from, x.Sources)
+	if err != nil {
 		return err
 	}
 	for page := range from.Pages() {
@@ -216,38 +245,43 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
 			return context.Cause(ctx)
 		}
 		at.step(fmt.Sprintf("summing up page %s of the day %s", page, timeOfMinutes(d.start).Format("2006-01-02")))
-		if err := s.rollDayPage(w, from, page, &x); err != nil {
+		n, err := s.rollDayPage(w, from, page, x.Sources, counted[page])
+		if err != nil {
 			return err
 		}
+		found += n
 	}
+	x.Missing = max(x.Missing, x.Traces-min(x.Traces, found)) // more, if what is damaged was left out
 	at.step("writing the sums of a day")
-	if _, err := w.Commit(x); err != nil {
-		return s.ownDamage(w, err)
+	if err := s.commitSums(w, x); err != nil {
+		return err
 	}
 	s.opts.Logger.Info("day rolled up", "day", timeOfMinutes(d.start).Format("2006-01-02"), "traces", x.Traces)
 	return nil
 }
 
-// rollDayPage writes the sums of a page for a day. What of it is damaged counts as missing;
-// but as long as there are the traces, the file of hours is set aside, to be made again.
-func (s *Store) rollDayPage(w *sums.Writer, from *sums.File, page string, x *sums.Sum) error {
+// rollDayPage writes the sums of a page for a day, and returns how many traces are in them.
+// What is damaged of the hours is left out; but as long as there are the traces, the file of
+// hours is set aside, to be made again.
+func (s *Store) rollDayPage(w *sums.Writer, from *sums.File, page string, sources []uint32, counted uint64) (traces uint64, err error) {
 	stacks, _, err := w.Stacks(page)
 	if err != nil {
-		return s.ownDamage(w, err)
+		return 0, err
 	}
 	b := rollup.NewBuilder(page, stacks, s.opts.Rollups)
-	expected, damage := addHours(b, from, page, x.Sources)
+	expected, damage := addHours(b, from, page, sources)
 	if damage != nil && !errors.Is(damage, ErrDamaged) {
-		return damage
+		return 0, damage
+	}
+	if damage != nil {
+		if s.haveAll(sources) {
+			return 0, s.sumsDamaged(from, damage)
+		}
+		s.opts.Logger.Error("sums are damaged, and can not be made again", "file", from.Name(), "page", page, logErr, damage)
 	}
 	_, n := b.Views()
-	if damage != nil {
-		if s.haveAll(x.Sources) {
-			return s.sumsDamaged(from, damage)
-		}
-		x.Missing += expected - min(expected, uint64(max(n, 0)))
-	}
-	return s.ownDamage(w, putPage(w, b, page, max(expected, uint64(max(n, 0)))))
+	traces = uint64(max(n, 0))
+	return traces, putPage(w, b, page, max(expected, counted, traces))
 }
 
 // addHours adds the hours of a page to b. It returns how many traces there should be, and what
@@ -275,19 +309,24 @@ func (s *Store) haveAll(starts []uint32) bool {
 	return !slices.ContainsFunc(starts, func(start uint32) bool { return !there[start] })
 }
 
-// sumCounts adds up the catalogues of the sources of a day.
-func sumCounts(w *sums.Writer, from *sums.File, starts []uint32) error {
+// sumCounts adds up the catalogues of the sources of a day. It returns how many traces of
+// each page were counted.
+func sumCounts(w *sums.Writer, from *sums.File, starts []uint32) (counted map[string]uint64, err error) {
 	totals := make(map[CatalogEntry]record.Count)
 	for _, start := range starts {
 		err := from.Counts(start, func(page string, t Tag, c record.Count) { addCount(totals, page, t, c) })
 		if err != nil && !errors.Is(err, ErrDamaged) {
-			return err
+			return nil, err
 		}
 	}
+	counted = make(map[string]uint64)
 	for e, c := range totals {
 		w.Count(e.Page, e.Tag, c)
+		if e.Tag == (Tag{}) {
+			counted[e.Page] = c.Traces
+		}
 	}
-	return nil
+	return counted, nil
 }
 
 // addHour adds all levels of an hour of a page to b, or none.
