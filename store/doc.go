@@ -1,62 +1,84 @@
-// Package store keeps traces on disk until retention deletes them, and what they sum up to
-// for longer.
+// Package store keeps traces on disk until retention deletes them, and their sums for longer.
 //
-// It is the only part of the program that knows Badger. A trace is bytes to it, until
-// [Store.Roll] adds it to the rollups of its pages (package rollup), which [Reader.Select]
-// reads instead of traces where it can.
+// A trace is bytes to the store, until [Store.Roll] adds it to the rollups of its pages
+// (package rollup). [Reader.Select] reads rollups instead of traces where it can.
+//
+// # Promises
+//
+// [Store.Append] returns after the traces survive kill -9 and, on Linux with an honest disk,
+// power loss. A trace is stored once for each [ID], however often it is delivered, if the
+// deliveries fall into the newest partition and the one before it. What was stored and
+// cannot be read back is counted and reported by [Reader.Scan] and [Reader.Status]. It is
+// never returned changed, and never left out in silence.
 //
 // # Layout
 //
-// A data directory holds one Badger directory for each aligned hour (or
-// [Options.Partition]) in which something was received, one for the rollups of the
-// partitions of a day, and one for the rollups of the days of a month:
+// A data directory holds one Badger directory for each aligned hour (or [Options.Partition])
+// in which something was received, one file with the sums of the hours of a day, and one
+// with the sums of the days of a month:
 //
 //	DIR/FORMAT                the version of this layout
 //	DIR/LOCK                  locked by whoever has the directory open
 //	DIR/BALLAST               space set aside, released when a start finds too little
-//	DIR/20261121T09/          a sealed partition, opened read-only on demand
-//	DIR/20261121T10/          the newest partition, the only one written to
+//	DIR/20261121T08/          a closed partition of traces, opened read-only on demand
+//	DIR/20261121T09/          the one before the newest: commits look for repeats in it
+//	DIR/20261121T10/          the newest partition, the only one that gets traces
 //	DIR/20261121T10/COMMITS   one small record for each commit, beside Badger
-//	DIR/20261121T10/CLEAN     present while the partition is cleanly closed
-//	DIR/20261121T08.corrupt/  a partition that could not be opened
-//	DIR/20261121.hours/       rollups of partitions
-//	DIR/202611.days/          rollups of days
+//	DIR/20261121T08/CLEAN     what is known of a partition that was closed
+//	DIR/20261121T07.corrupt/  a partition that could not be opened
+//	DIR/20261121.hours.sums   sums of the partitions of a day
+//	DIR/202611.days.sums      sums of the days of a month
 //
-// A partition goes away by deleting its directory, because Badger does not give
-// the space of expired time-ordered keys back.
+// docs/storage.md has keys, values and reasons, and docs/sums.md the files of sums.
 //
-// # Keys
+// # Packages below
 //
-// The first byte of a key is its kind:
+// Each imports those further down alone:
 //
-//	t │ page │ 0x00 │ view [16] │ chunk u32     a trace
-//	i │ view [16] │ chunk u32                   a trace with this id is here
-//	c │ page │ 0x00 │ tag key │ 0x00 │ tag value  catalogue
-//	n │ number u64                              a commit
-//	d │ id u32 │ copy u8                        compression dictionary
-//	o │ page │ 0x00 │ outcome                   page views without a trace
-//	r │ page │ 0x00 │ start u32 │ level │ part u16  a rollup
-//	s │ page │ 0x00 │ piece u32 │ part u16      stacks that the rollups of a page share
-//	w │ page                                    how far a page is rolled up
-//	h │ start u32                               what a partition of rollups has
-//	k │ start u32 │ page │ …                    its copy of a catalogue
+//	snapshot   backup and restore
+//	head       running sums of the pages of the newest partition
+//	sums       files of sums of closed hours and days
+//	part       the life of partitions of traces; the only package that knows Badger
+//	record     keys, values, checksums and compression: values into bytes and back
+//	disk       durable writes, the lock of a directory, room on a filesystem
 //
-// docs/storage.md has the values.
+// Package metamorphic holds tests of all of it together.
 //
 // # Files
 //
-// What goes in: append.go, write.go, commit.go, dictionary.go. What comes out: scan.go,
-// select.go, catalog.go. Rollups: roll.go (of the partition that is written to),
-// rollclosed.go (of partitions and days that are over), rolled.go (the partitions that hold
-// them), tail.go, stacks.go, pack.go. What to read, roll up and delete: plan.go,
-// retention.go. Partitions and who uses them: partition.go, shelf.go, recover.go, badger.go.
+// Opening and closing:
 //
-// # Promises
+//	store.go      Reader and Store: open, recover, close
+//	options.go    how a directory is opened
+//	format.go     FORMAT: the version of a directory
+//	upgrade.go    directories of format 2
+//	life.go       how Close waits for readers
 //
-// [Store.Append] returns after the traces survive kill -9 and, on Linux with an
-// honest disk, power loss. A trace is stored once for each [ID], however often it
-// is delivered, if the deliveries fall into the newest partition and the one
-// before it. What was stored and cannot be read back is counted and reported by
-// [Reader.Scan] and [Reader.Status]; it is never returned changed, and never left
-// out in silence.
+// What goes in:
+//
+//	record.go     a trace on its way in or out, and its limits
+//	append.go     the queue
+//	commit.go     the committer: the only goroutine that writes; maintenance
+//	write.go      what a transaction of traces holds
+//	outcomes.go   page views without a trace
+//	watch.go      what goes on, and whether it is stuck
+//
+// What comes out:
+//
+//	select.go     Select: by rollups, where it can
+//	selectsums.go its part about files of sums
+//	scan.go       Scan: trace by trace
+//	missing.go    what of a time can not be read
+//	stats.go      what a question has read, and should have
+//	catalog.go    which pages and tags there are
+//	version.go    a text that changes with what is stored
+//	status.go     the state of a directory, counters, room
+//	backup.go     a copy while the store goes on
+//
+// What is summed up and deleted, and when:
+//
+//	roll.go       Roll, and the newest partition
+//	rollsums.go   files of sums of closed partitions and days
+//	plan.go       what to read and what to sum up: pure functions
+//	retention.go  what to delete: pure functions, and doing it
 package store
