@@ -284,7 +284,7 @@ func TestBounds(t *testing.T) {
 func TestRemoteAnswers(t *testing.T) {
 	l, _ := rolledField(t, 100)
 	for name, r := range serve(t, Handler(l, Options{Now: fixedNow})) {
-		sel := Selection{Page: "/feed", Where: Having(trie.MakeLabels("device", "mobile-low")), Since: noon.Truncate(time.Hour)}
+		sel := Selection{Page: "/feed", Where: having(trie.MakeLabels("device", "mobile-low")), Since: noon.Truncate(time.Hour)}
 		series := SeriesQuery{Selection: sel, Step: time.Hour, Coverage: true, Histogram: true}
 		all := SeriesQuery{Selection: Selection{GroupBy: []string{"release"}}}
 		for what, pair := range map[string]func(Source) (any, error){
@@ -302,7 +302,7 @@ func TestRemoteAnswers(t *testing.T) {
 				t.Errorf("%s: %s: got %s and %v, want %s and %v", name, what, asJSON(t, got), remoteErr, asJSON(t, want), err)
 			}
 		}
-		if _, err := r.Series(t.Context(), SeriesQuery{Selection: Selection{Where: Having(trie.MakeLabels("navigation", "x"))}}); err == nil || !strings.Contains(err.Error(), "series are kept by") {
+		if _, err := r.Series(t.Context(), SeriesQuery{Selection: Selection{Where: having(trie.MakeLabels("navigation", "x"))}}); err == nil || !strings.Contains(err.Error(), "series are kept by") {
 			t.Errorf("%s: a label that series have not: %v", name, err)
 		}
 	}

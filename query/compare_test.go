@@ -12,7 +12,7 @@ import (
 
 func releases(a, b string) (Selection, Selection) {
 	of := func(r string) Selection {
-		return Selection{Page: "/feed", Where: Having(trie.MakeLabels("release", r))}
+		return Selection{Page: "/feed", Where: having(trie.MakeLabels("release", r))}
 	}
 	return of(a), of(b)
 }

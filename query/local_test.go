@@ -31,7 +31,7 @@ func selections() []Selection {
 		trie.MakeLabels("phase", "load", "team", "t1"), trie.MakeLabels("phase", "load", "phase", "typing"),
 		trie.MakeLabels("phase", "typing", "release", "r0", "team", ""), trie.MakeLabels("team", "t2"),
 	} {
-		out = append(out, Selection{Page: "/a", Where: Having(l)}, Selection{Feature: "edit", Where: Having(l)})
+		out = append(out, Selection{Page: "/a", Where: having(l)}, Selection{Feature: "edit", Where: having(l)})
 	}
 	for _, texts := range [][]string{
 		{"page=~/.*"}, {"page=~/a|/b"}, {"page!=/a"}, {"page!~/(a|b)"}, {"feature=~se.*"}, {"feature!=search"}, {"feature!~.*"},
@@ -122,10 +122,10 @@ func TestCounts(t *testing.T) {
 		{Selection{Page: "/a"}, 48, 24, 48, 2},
 		{Selection{Page: "/a", Until: noon.Add(later)}, 24, 12, 24, 1},
 		{Selection{Page: "/b"}, 32, 24, 32, 2},
-		{Selection{Page: "/a", Where: Having(trie.MakeLabels("release", "r2"))}, 16, 8, 48, 2},
-		{Selection{Page: "/a", Where: Having(trie.MakeLabels("team", ""))}, 16, 8, 48, 2},
-		{Selection{Page: "/a", Where: Having(trie.MakeLabels("phase", "typing"))}, 18, 14, 48, 2},
-		{Selection{Page: "/a", Where: Having(trie.MakeLabels("phase", "nothing"))}, 0, 0, 48, 2},
+		{Selection{Page: "/a", Where: having(trie.MakeLabels("release", "r2"))}, 16, 8, 48, 2},
+		{Selection{Page: "/a", Where: having(trie.MakeLabels("team", ""))}, 16, 8, 48, 2},
+		{Selection{Page: "/a", Where: having(trie.MakeLabels("phase", "typing"))}, 18, 14, 48, 2},
+		{Selection{Page: "/a", Where: having(trie.MakeLabels("phase", "nothing"))}, 0, 0, 48, 2},
 	} {
 		for _, c.sel.GroupBy = range [][]string{nil, AllGroups()} {
 			got, err := f.local().Profile(t.Context(), c.sel, nil)
@@ -158,13 +158,13 @@ func TestGroups(t *testing.T) {
 		return out
 	}
 	r1 := trie.MakeLabels("release", "r1")
-	if got, want := groups(Selection{Page: "/b", Where: Having(r1)}), []string{
+	if got, want := groups(Selection{Page: "/b", Where: having(r1)}), []string{
 		"feature=edit feature=search page=/b release=r1", "feature=edit page=/b release=r1", "page=/b release=r1",
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// What else was at work does not matter to who asks for one feature.
-	if got, want := groups(Selection{Feature: "edit", Where: Having(r1)}), []string{
+	if got, want := groups(Selection{Feature: "edit", Where: having(r1)}), []string{
 		"feature=edit page=/a release=r1", "feature=edit page=/b release=r1",
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -185,7 +185,7 @@ func TestProgress(t *testing.T) {
 	}
 	f.append(t, 0, many)
 	var seen []uint64
-	if _, err := f.local().Profile(t.Context(), Selection{Page: "/many", Where: Having(trie.MakeLabels("team", ""))}, func(n uint64) { seen = append(seen, n) }); err != nil {
+	if _, err := f.local().Profile(t.Context(), Selection{Page: "/many", Where: having(trie.MakeLabels("team", ""))}, func(n uint64) { seen = append(seen, n) }); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(seen, []uint64{progressEvery, 2 * progressEvery}) {

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // Op is how the value of a label is compared.
@@ -96,13 +94,4 @@ func (m Matcher) takesAny(values []string) bool {
 		return m.Takes("")
 	}
 	return slices.ContainsFunc(values, m.is) == m.positive()
-}
-
-// Having returns matchers for time with all of these labels; an empty value is that of one
-// that is missing.
-func Having(labels trie.Labels) (all []Matcher) {
-	for _, l := range labels {
-		all = append(all, Matcher{Key: l.Key, Op: Equal, Value: l.Value})
-	}
-	return all
 }

@@ -91,7 +91,7 @@ func TestNoSpread(t *testing.T) {
 // Page views without a profile are of pages, however these are chosen.
 func TestCoverageOfPages(t *testing.T) {
 	l, _ := rolledField(t, 30)
-	where := func(key, value string) []Matcher { return Having(trie.MakeLabels(key, value)) }
+	where := func(key, value string) []Matcher { return having(trie.MakeLabels(key, value)) }
 	for _, test := range []struct {
 		sel  Selection
 		want int64

@@ -142,7 +142,7 @@ func TestReport(t *testing.T) {
 func TestReportOfTraces(t *testing.T) {
 	l, _ := rolledField(t, 60)
 	for _, sel := range []Selection{{Page: "/feed"}, {}, {Page: "/feed", Feature: "search"},
-		{Page: "/feed", Where: Having(trie.MakeLabels("release", "r1"))}, {Where: Having(trie.MakeLabels("device", "mobile-low", "phase", "load"))}} {
+		{Page: "/feed", Where: having(trie.MakeLabels("release", "r1"))}, {Where: having(trie.MakeLabels("device", "mobile-low", "phase", "load"))}} {
 		sums, err := l.Report(t.Context(), sel)
 		if err != nil {
 			t.Fatal(err)
@@ -170,8 +170,8 @@ func TestReportOfTraces(t *testing.T) {
 func TestReportRefuses(t *testing.T) {
 	l, _ := rolledField(t, 3)
 	for _, sel := range []Selection{
-		{Where: Having(trie.MakeLabels("navigation", "reload"))}, {Where: Having(trie.MakeLabels("visibility", "hidden"))},
-		{Feature: "search", Where: Having(trie.MakeLabels("phase", "load"))}, {Since: noon, Until: noon},
+		{Where: having(trie.MakeLabels("navigation", "reload"))}, {Where: having(trie.MakeLabels("visibility", "hidden"))},
+		{Feature: "search", Where: having(trie.MakeLabels("phase", "load"))}, {Since: noon, Until: noon},
 	} {
 		if _, err := l.Report(t.Context(), sel); err == nil {
 			t.Errorf("%+v is answered", sel)
@@ -184,7 +184,7 @@ func TestReportRefuses(t *testing.T) {
 // Questions about labels that sums do not have are answered from the traces.
 func TestOtherLabels(t *testing.T) {
 	l, _ := rolledField(t, 30)
-	result, err := l.Profile(t.Context(), Selection{Page: "/feed", Where: Having(trie.MakeLabels("navigation", ""))}, nil)
+	result, err := l.Profile(t.Context(), Selection{Page: "/feed", Where: having(trie.MakeLabels("navigation", ""))}, nil)
 	if err != nil || result.Stats.Hours != 0 || result.Stats.Traces != 30 {
 		t.Errorf("got %+v and %v", result.Stats, err)
 	}

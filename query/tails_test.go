@@ -85,7 +85,7 @@ func TestTails(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			sel := []Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"}, {Where: Having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
+			sel := []Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"}, {Where: having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
 			p := g.want(sel)
 			result, err := l.Profile(t.Context(), sel, nil)
 			if err != nil || len(result.Stats.Warnings) > 0 {

@@ -68,7 +68,7 @@ func FuzzParseTime(f *testing.F) {
 }
 
 func TestSelectionString(t *testing.T) {
-	s := Selection{Page: "/a", Feature: "x", Where: Having(trie.MakeLabels("release", "r1", "team", "t"))}
+	s := Selection{Page: "/a", Feature: "x", Where: having(trie.MakeLabels("release", "r1", "team", "t"))}
 	if got, want := s.String(), " for /a with feature x with release=r1 with team=t"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
