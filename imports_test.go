@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"store":                   {"trie", "rollup", "store/head", "store/snapshot", "store/sums", "store/part", "store/record", "store/disk"},
 	"store/head":              {"trie", "rollup", "encode", "store/part", "store/record"},
 	"store/snapshot":          {"store/sums", "store/part", "store/record", "store/disk"},
-	"store/sums":              {"trie", "rollup", "store/record"},
+	"store/sums":              {"trie", "rollup", "store/record", "store/disk"},
 	"store/part":              {"store/record", "store/disk"},
 	"store/record":            {},
 	"store/disk":              {},

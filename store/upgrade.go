@@ -271,24 +271,6 @@ func (r *Reader) addOld(txn *part.Txn, b *rollup.Builder, page string, start uin
 
 // eachOldCount calls f with the catalogue that a directory of rollups has of one time.
 func eachOldCount(txn *part.Txn, start uint32, f func(page string, t Tag, c record.Count)) error {
-	it := txn.Iterate(binary.BigEndian.AppendUint32([]byte{record.KindCounts}, start), 0)
-	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
-		key := it.Key()
-		page, t, err := record.ParseCountsKey(key)
-		if err != nil {
-			return fmt.Errorf("%w catalogue: %w", ErrDamaged, err)
-		}
-		err = it.Value(func(b []byte) error {
-			c, err := record.ParseCount(key, b)
-			if err == nil {
-				f(page, t, c)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	prefix := binary.BigEndian.AppendUint32([]byte{record.KindCounts}, start)
+	return eachCountUnder(txn, prefix, record.ParseCountsKey, f)
 }

@@ -18,7 +18,7 @@ const (
 	KindStacks     = 's' // s │ page │ 0x00 │ piece u32 │ part u16: stacks that the rollups of a page share
 	KindMark       = 'w' // w │ page: how far the traces of a page are rolled up
 	KindOutcome    = 'o' // o │ page │ 0x00 │ outcome: page views without a trace
-	KindRolled     = 'h' // h │ start u32: what a rollup partition has of one stretch of time
+	KindRolled     = 'h' // h │ start u32: what a rollup partition of format 2 has of one stretch of time
 	KindCounts     = 'k' // k │ start u32 │ page │ 0x00 │ tag key │ 0x00 │ tag value: its catalogue
 )
 
@@ -181,18 +181,8 @@ func AppendOutcomeKey(dst []byte, page, outcome string) []byte {
 	return append(AppendPageKey(dst, KindOutcome, page), outcome...)
 }
 
-// AppendRolledKey appends the key under which format 2 says what a partition of rollups has.
-func AppendRolledKey(dst []byte, start uint32) []byte {
-	return binary.BigEndian.AppendUint32(append(dst, KindRolled), start)
-}
-
-// AppendCountsKey appends the key of a copy of the catalogue entry of page and tag.
-func AppendCountsKey(dst []byte, start uint32, page string, t Tag) []byte {
-	dst = binary.BigEndian.AppendUint32(append(dst, KindCounts), start)
-	return append(dst, AppendCatalogKey(nil, page, t)[1:]...)
-}
-
-// ParseCountsKey is the reverse of AppendCountsKey, without start.
+// ParseCountsKey returns the page and tag of the key of a count that format 2 kept with the
+// rollups of closed time.
 func ParseCountsKey(key []byte) (page string, t Tag, err error) {
 	if len(key) < 5 || key[0] != KindCounts {
 		return "", Tag{}, ErrKey

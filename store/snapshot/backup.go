@@ -96,7 +96,6 @@ type backup struct {
 type opened struct {
 	part.Moment
 	version uint64 // up to which it is copied
-	pieces  int    // that were written
 }
 
 func (b *backup) Write(p []byte) (int, error) { return b.sink.Write(p) }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/disk"
 )
 
 const (
@@ -110,7 +112,7 @@ func setAside(dir, name string, reason error) (Aside, error) {
 		err = os.Rename(filepath.Join(dir, name), filepath.Join(dir, to))
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = disk.SyncDir(dir)
 	}
 	if err != nil {
 		return Aside{}, fmt.Errorf("set %s aside: %w", name, err)
@@ -134,7 +136,7 @@ func WriteAside(dir, name, reason string, sums []Sum) error {
 	if err := os.WriteFile(path, appendHeader(nil, identity{span, minutes(start)}, sums), 0o600); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return disk.SyncDir(dir)
 }
 
 // ParseAsideName returns the name that a file had before it was set aside as name.

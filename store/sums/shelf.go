@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/fieldtrie/fieldtrie/store/disk"
 )
 
 // Options say how a [Shelf] is loaded. The zero value is the default given with each field.
@@ -191,7 +193,7 @@ func (s *Shelf) Remove(names ...string) error {
 		s.aside = slices.DeleteFunc(s.aside, func(a Aside) bool { return a.Name == name })
 		s.faulty = slices.DeleteFunc(s.faulty, func(f Faulty) bool { return f.Name == name })
 	}
-	return errors.Join(errs, syncDir(s.dir))
+	return errors.Join(errs, disk.SyncDir(s.dir))
 }
 
 // find returns the file with a name, nil if there is none. It is called with the lock held.
@@ -214,20 +216,4 @@ func withFile(files []*File, f *File) []*File {
 // without returns a copy of files without that with a name.
 func without(files []*File, name string) []*File {
 	return slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.name == name })
-}
-
-// syncDir makes what was renamed in a directory last.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return fmt.Errorf("sync directory %s: %w", dir, err)
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store/disk"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -253,7 +254,7 @@ func (w *Writer) replace(f *File) error {
 	s.step("renamed")
 	s.files = withFile(s.files, f)
 	w.end()
-	return syncDir(s.dir)
+	return disk.SyncDir(s.dir)
 }
 
 // end lets others write the file. It is called with the lock held.
