@@ -42,8 +42,8 @@ func (s *Store) CountViews(page, reason string, views int64) {
 	}
 }
 
-// take empties o, if it has waited for long enough.
-func (o *outcomes) take(now time.Time, longest time.Duration) map[outcome]int64 {
+// drain empties o, if it has waited for long enough.
+func (o *outcomes) drain(now time.Time, longest time.Duration) map[outcome]int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.views == nil || now.Sub(o.since).Abs() < longest {
@@ -56,7 +56,7 @@ func (o *outcomes) take(now time.Time, longest time.Duration) map[outcome]int64 
 
 // storeOutcomes has the committer store what was counted.
 func (s *Store) storeOutcomes(ctx context.Context, longest time.Duration) error {
-	views := s.outcomes.take(s.opts.Now(), longest)
+	views := s.outcomes.drain(s.opts.Now(), longest)
 	if len(views) == 0 {
 		return nil
 	}

@@ -64,7 +64,7 @@ func OpenLock(dir, program string) (*Lock, error) {
 // Exclusive takes the lock for one process alone. It waits for readers, which are
 // short-lived, also while they recover, and for nobody else.
 func (l *Lock) Exclusive(mode string, wait time.Duration) error {
-	return l.take(true, mode, wait, func() bool {
+	return l.acquire(true, mode, wait, func() bool {
 		if tryFlock(l.f, false) != nil {
 			return l.note().Mode == "recover"
 		}
@@ -75,11 +75,11 @@ func (l *Lock) Exclusive(mode string, wait time.Duration) error {
 // Shared takes the lock together with other readers. It waits for a reader that
 // recovers a partition, and for nobody else.
 func (l *Lock) Shared(wait time.Duration) error {
-	return l.take(false, "read", wait, func() bool { return l.note().Mode == "recover" })
+	return l.acquire(false, "read", wait, func() bool { return l.note().Mode == "recover" })
 }
 
-// take polls, because a flock cannot be waited for with a deadline.
-func (l *Lock) take(exclusive bool, mode string, wait time.Duration, soon func() bool) error {
+// acquire polls, because a flock cannot be waited for with a deadline.
+func (l *Lock) acquire(exclusive bool, mode string, wait time.Duration, soon func() bool) error {
 	deadline := time.Now().Add(wait)
 	for {
 		err := tryFlock(l.f, exclusive)

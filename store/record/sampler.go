@@ -101,7 +101,7 @@ func (s *Sampler) count(tries []try, m *material, payload []byte, used *Dictiona
 		return tries
 	}
 	m.try *= 2
-	if samples := s.take(m); len(samples) > triedTraces {
+	if samples := s.drain(m); len(samples) > triedTraces {
 		tries = append(tries, try{m, m.traces, samples, used})
 	}
 	return tries
@@ -112,8 +112,8 @@ func (s *Sampler) room(m *material) bool {
 	return m.dict != nil || m.page == "" || s.inUse < maxPageDictionaries
 }
 
-// take removes the samples from m and returns them.
-func (s *Sampler) take(m *material) [][]byte {
+// drain removes the samples from m and returns them.
+func (s *Sampler) drain(m *material) [][]byte {
 	samples := m.samples
 	m.samples = nil
 	for _, p := range samples {
@@ -161,7 +161,7 @@ func (s *Sampler) Restore(stored []*Dictionary) {
 	for _, d := range stored {
 		if m := s.at(d.Page); m != nil && m.dict == nil {
 			s.use(m, d, dictionaryAfter)
-			s.take(m)
+			s.drain(m)
 			m.traces, m.try = dictionaryAfter, 2*dictionaryAfter
 		}
 	}
