@@ -136,6 +136,7 @@ func TestStoreFailures(t *testing.T) {
 	}{
 		{store.ErrBusy, "busy", "the store is behind", [2]int{1, 5}},
 		{fmt.Errorf("%w: 3 MiB", store.ErrNoSpace), "no_space", "the disk is nearly full", [2]int{20, 100}},
+		{fmt.Errorf("%w: delivery has been waiting for its commit for 11s", store.ErrStuck), "stuck", "the store has not written for too long", [2]int{1, 5}},
 		{store.ErrClosed, "closing", "shutting down", [2]int{1, 5}},
 		{errors.New("commit to partition: input/output error"), "store", "could not be stored", [2]int{1, 5}},
 	} {

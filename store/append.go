@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,8 +68,8 @@ func (o *Options) maxCost() int64 { return o.MemTableSize * 12 / 100 }
 
 // Append stores the records and returns when they are durable. All are checked
 // before any is stored: a record that cannot be stored gives a [*RecordError].
-// [ErrBusy] means that nothing was stored. After any other error, and when ctx ends,
-// all, some or none may be; repeating the call does no harm.
+// [ErrBusy] means that nothing was stored. After any other error, when ctx ends, and with
+// [ErrStuck], all, some or none may be; repeating the call does no harm.
 func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error) {
 	if err := ctx.Err(); err != nil {
 		return AppendResult{}, err
@@ -100,26 +101,34 @@ func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error)
 	}
 	w := s.watch.begin("delivery", waitLimit)
 	w.step("waiting for its commit")
-	defer w.end()
-	result, err := await(ctx, requests)
-	if ctx.Err() != nil && err != nil {
-		go func() { // they are still queued
-			_, _ = await(context.Background(), requests)
-			s.unreserve(len(recs), bytes)
-		}()
+	leave := func() {
+		s.unreserve(len(recs), bytes)
+		w.end()
+	}
+	result, err, over := s.await(ctx, requests)
+	if over {
+		leave()
 		return result, err
 	}
-	s.unreserve(len(recs), bytes)
+	go func() { // they are still queued, and the watch sees that nobody commits them
+		for _, q := range requests {
+			<-q.done
+		}
+		leave()
+	}()
 	return result, err
 }
 
-// await returns the sum of the results when all requests are done.
-func await(ctx context.Context, requests []*request) (sum AppendResult, err error) {
+// await waits until all requests are over, and returns the sum of their results. It gives up
+// when ctx ends or the store is stuck: then they are not over.
+func (s *Store) await(ctx context.Context, requests []*request) (sum AppendResult, err error, over bool) {
 	for _, q := range requests {
 		select {
 		case <-q.done:
 		case <-ctx.Done():
-			return sum, ctx.Err()
+			return sum, ctx.Err(), false
+		case <-s.watch.alarmed():
+			return sum, cmp.Or(s.Stuck(), ErrStuck), false // it may go on just now
 		}
 		if q.err != nil && err == nil {
 			err = q.err
@@ -127,7 +136,7 @@ func await(ctx context.Context, requests []*request) (sum AppendResult, err erro
 		sum.Stored += q.result.Stored
 		sum.Duplicates += q.result.Duplicates
 	}
-	return sum, err
+	return sum, err, true
 }
 
 // reserve takes a place in the queue, or none.

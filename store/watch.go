@@ -28,8 +28,9 @@ type watch struct {
 
 	mu     sync.Mutex
 	tasks  map[*waiting]bool
-	looked time.Time // when it was looked last
-	said   bool      // of the present trouble
+	looked time.Time     // when it was looked last
+	said   bool          // of the present trouble
+	alarm  chan struct{} // closed while there is trouble
 
 	trouble atomic.Pointer[error]
 	done    chan struct{}
@@ -45,7 +46,14 @@ type waiting struct {
 }
 
 func newWatch(o Options) *watch {
-	return &watch{o: o, tasks: make(map[*waiting]bool), looked: time.Now(), done: make(chan struct{})}
+	return &watch{o: o, tasks: make(map[*waiting]bool), looked: time.Now(), alarm: make(chan struct{}), done: make(chan struct{})}
+}
+
+// alarmed returns a channel that is closed while something has waited for too long.
+func (w *watch) alarmed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.alarm
 }
 
 // begin says that something begins, of which no step may take longer than limit.
@@ -96,11 +104,16 @@ func (w *watch) look(now time.Time) {
 	err, first := w.judge(now)
 	if err == nil {
 		if w.trouble.Swap(nil) != nil {
+			w.mu.Lock()
+			w.alarm = make(chan struct{})
+			w.mu.Unlock()
 			w.o.Logger.Info("what was stuck goes on")
 		}
 		return
 	}
-	w.trouble.Store(&err)
+	if w.trouble.Swap(&err) == nil {
+		close(w.alarm) // which nobody else changes
+	}
 	if first {
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 2) // to a Builder
@@ -162,7 +175,8 @@ func summary(list []string) string {
 
 // Stuck returns an error that wraps [ErrStuck] and says what waits for what, if something has
 // waited for too long: a delivery for its commit for ten seconds, or a roll, maintenance or
-// the closing of a partition without progress for a minute. Traces are refused meanwhile.
+// the closing of a partition without progress for a minute. Meanwhile [Store.Append] refuses
+// traces, and gives up those that wait.
 func (s *Store) Stuck() error {
 	if p := s.watch.trouble.Load(); p != nil {
 		return *p
