@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -40,8 +41,12 @@ type config struct {
 	budgets     string
 	demo        bool
 	restore     string
-	heap        *heap // nil: the environment says how large it may be
 	limits      collect.Limits
+
+	exitWhenStuck bool
+
+	heap *heap            // nil: the environment says how large it may be
+	now  func() time.Time // the clock of the store; nil: time.Now
 }
 
 func (c *config) flags(fs *pflag.FlagSet) {
@@ -68,6 +73,9 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	c.ballast = 256 << 20
 	fs.Var((*reserveValue)(&c.ballast), "ballast", "set this `SIZE` of the disk aside, a 32nd of it at most, so that a start on a full disk can bring the data in order; 0 is none")
 	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory, an hour at most")
+
+	watched, err := watchdogPeriod(os.Getenv)
+	fs.BoolVar(&c.exitWhenStuck, "exit-when-stuck", err == nil && watched > 0, "when nothing was written for too long, end at once and without closing the data, so that a supervisor starts the daemon anew; =false goes on and refuses traces (default true with $WATCHDOG_USEC, as by systemd's WatchdogSec)")
 
 	fs.StringVar(&c.restore, "restore", "", "make --data, which must be new or empty, of a backup in `FILE`, - for standard input, and exit")
 	fs.BoolVar(&c.demo, "demo", false, "serve a page at /demo/ on the private address, to try things out")
@@ -128,7 +136,7 @@ func (c *config) check() error {
 const memTable = 32 << 20
 
 func (c *config) storeOptions() store.Options {
-	return store.Options{Program: "ingest", Partition: c.partition, MemTableSize: memTable,
+	return store.Options{Program: "ingest", Now: c.now, Partition: c.partition, MemTableSize: memTable,
 		Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk, Ballast: c.ballast}
 }
 

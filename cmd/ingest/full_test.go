@@ -40,9 +40,16 @@ type running struct {
 // launch starts the daemon and waits until it answers.
 func launch(t *testing.T, bin, dir string, flags ...string) *running {
 	t.Helper()
+	return launchIn(t, nil, bin, dir, flags...)
+}
+
+// launchIn does so with more variables in the environment.
+func launchIn(t *testing.T, env []string, bin, dir string, flags ...string) *running {
+	t.Helper()
 	d := &running{t: t, public: "http://" + freeAddr(t), private: "http://" + freeAddr(t), ended: make(chan error, 1)}
 	d.cmd = exec.Command(bin, append([]string{"--data", dir, "--listen", d.public[7:], "--query-listen", d.private[7:]}, flags...)...)
 	d.cmd.Stderr = &d.log
+	d.cmd.Env = append(os.Environ(), env...)
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +84,18 @@ func (d *running) get(path string) string {
 func (d *running) stop(s os.Signal) error {
 	d.t.Helper()
 	_ = d.cmd.Process.Signal(s)
+	return d.wait()
+}
+
+// wait returns how the daemon ended.
+func (d *running) wait() error {
+	d.t.Helper()
 	select {
 	case err := <-d.ended:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(30 * time.Second):
+		_ = d.cmd.Process.Signal(syscall.SIGQUIT) // which has it write what all goroutines do
+		<-d.ended
 		d.t.Fatalf("the daemon does not end\n%s", d.log.String())
 		return nil
 	}
@@ -156,7 +171,12 @@ func (s *senders) end() map[int]bool {
 // program returns the daemon, which is this test under the name that TestMain gave it.
 func program(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("ingest")
+	return programOf(t, "ingest")
+}
+
+func programOf(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -39,9 +40,15 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, draining *ato
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.Stuck(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		switch err := s.Err(); {
+		switch err := cmp.Or(s.Err(), s.Stuck()); {
 		case draining.Load():
 			http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		case err != nil:

@@ -23,7 +23,8 @@ page views without a trace; /sdk.js is the script for browsers. The private addr
 serves queries, /healthz, /readyz, /metrics and a backup of the running store at
 /v1/backup; without --access it asks nobody who they are. SIGTERM and SIGINT finish what
 is in flight and close the store. SIGHUP reads the files of --sampling, --keys,
---access and --budgets again.
+--access and --budgets again. systemd is told when the daemon is ready, and with
+WatchdogSec that the store is not stuck.
 
 Examples:
 
@@ -36,13 +37,18 @@ Flags:
 Sizes are bytes or like 256KiB and 4MiB. Durations are like 90m, 24h and 7d.
 `
 
-func main() {
+func main() { os.Exit(execute(&config{})) }
+
+// execute runs the program and returns its exit status. Something may go on behind it, when the
+// store is stuck.
+func execute(c *config) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal kills the process
-	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+	err := c.run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "ingest:", err)
-		os.Exit(exitCode(err))
 	}
+	return exitCode(err)
 }
 
 // usageError is a mistake on the command line.
@@ -54,11 +60,13 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
 		return 2
 	}
-	return 1
+	if err != nil {
+		return 1
+	}
+	return 0
 }
 
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	var c config
+func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := pflag.NewFlagSet("ingest", pflag.ContinueOnError)
 	fs.SortFlags = false
 	c.flags(fs)

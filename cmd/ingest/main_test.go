@@ -27,8 +27,21 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ingest": main})
+	testscript.Main(m, map[string]func(){"ingest": main, "ingest-stalling": stalling})
 }
+
+// stalling is the daemon with a store that stands still for as long as its clock, which is
+// read before each commit, is a FIFO that nobody writes to: DIR.clock.
+func stalling() {
+	var c config
+	c.now = func() time.Time {
+		_, _ = os.ReadFile(c.data + clockFile)
+		return time.Now()
+	}
+	os.Exit(execute(&c))
+}
+
+const clockFile = ".clock"
 
 func TestScripts(t *testing.T) {
 	traces, err := filepath.Abs("../../testdata/traces")

@@ -34,6 +34,19 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_store_rolled_up_traces_total", "Traces that went into rollups, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
 	send("fieldtrie_store_roll_cpu_seconds_total", "Processor time that rolling up took.", prometheus.CounterValue, c.RollCPU.Seconds())
 	send("fieldtrie_store_unrolled_traces", "Traces that came since the start and wait to be rolled up, once for each page of theirs.", prometheus.GaugeValue, float64(c.Unrolled))
+	stuck, trouble := 0.0, m.store.Stuck()
+	if trouble != nil {
+		stuck = 1
+	}
+	send("fieldtrie_store_oldest_wait_seconds", "How long the request that has waited longest for its commit has waited, 0 if none waits.", prometheus.GaugeValue, m.store.OldestWait().Seconds())
+	send("fieldtrie_store_stuck", "1 if the store has not written for too long and refuses traces, else 0.", prometheus.GaugeValue, stuck)
+	if trouble == nil { // else what looks at the disk may never come back
+		m.collectDisk(out, send)
+	}
+}
+
+// collectDisk shows what is known by looking at the disk.
+func (m storeMetrics) collectDisk(out chan<- prometheus.Metric, send func(name, help string, kind prometheus.ValueType, v float64)) {
 	space, refusing := m.store.Space(), 0.0
 	if space.Refusing {
 		refusing = 1

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// How long what goes on may take once the daemon is told to stop.
+const (
+	grace      = 12 * time.Second // requests: longer than a client has to send its body
+	stuckGrace = time.Second      // requests if the store is stuck: those that can be are answered at once
+	closeWait  = 70 * time.Second // the rest: longer than the store takes to give up
+)
+
+// daemon is the running servers and what works beside them.
+type daemon struct {
+	log        *slog.Logger
+	data       string // the directory
+	store      *store.Store
+	heap       *heap
+	supervisor *supervisor
+
+	exitWhenStuck bool
+	draining      atomic.Bool
+
+	servers []*http.Server
+	failed  chan error
+	hangUp  chan os.Signal // for reread
+	reread  func()
+
+	background sync.WaitGroup
+	stop       context.CancelFunc // ends what is in the background
+}
+
+// start answers requests on ln.
+func (d *daemon) start(ln net.Listener, h http.Handler) {
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug), // clients that hang up
+	}
+	d.servers = append(d.servers, srv)
+	go func() { d.failed <- srv.Serve(ln) }()
+}
+
+// work has each f go on in the background, until it is told to end.
+func (d *daemon) work(ctx context.Context, fs ...func(context.Context)) {
+	ctx, d.stop = context.WithCancel(ctx)
+	for _, f := range fs {
+		d.background.Go(func() { f(ctx) })
+	}
+}
+
+// run does what the daemon is for until ctx is done or something fails. It returns when all
+// has ended. If the store is stuck it waits for nothing that may never end: the process is
+// to end then, and with it what goes on.
+func (d *daemon) run(ctx context.Context) error {
+	d.supervisor.tell(nowReady)
+	cause := d.wait(ctx)
+	d.draining.Store(true)
+	d.supervisor.tell(nowStopping)
+	cut := d.drain(context.WithoutCancel(ctx))
+	if errors.Is(cause, store.ErrStuck) {
+		return abandoned(cause)
+	}
+	return errors.Join(cause, cut, d.close())
+}
+
+// wait returns nil when ctx is done, or why the daemon has to end: a server or the store has
+// failed, or the store is stuck and a supervisor can start another one. A daemon that can not
+// store must not look alive. Nothing here waits for the store.
+func (d *daemon) wait(ctx context.Context) error {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	due, stop := d.supervisor.signs()
+	defer stop()
+	for {
+		select {
+		case err := <-d.failed:
+			return err
+		case <-ctx.Done():
+			d.log.Info("shutting down", "cause", context.Cause(ctx))
+			return nil
+		case <-d.hangUp:
+			d.reread()
+		case <-due:
+			if d.store.Stuck() == nil {
+				d.supervisor.tell(stillAlive)
+			}
+		case <-look.C:
+			d.heap.shrink(time.Now())
+			if err := d.store.Err(); err != nil {
+				return err
+			}
+			if err := d.store.Stuck(); err != nil && d.exitWhenStuck {
+				return err
+			}
+		}
+	}
+}
+
+// abandoned adds to why the store is left as it is what that means.
+func abandoned(err error) error {
+	return fmt.Errorf("%w; what was acknowledged is on disk, and the next start goes on from there", err)
+}
+
+// maintain has the store maintain itself until ctx is done.
+func (d *daemon) maintain(ctx context.Context) {
+	tick := time.NewTicker(10 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := d.store.Maintain(ctx); err != nil && ctx.Err() == nil {
+			d.log.Error("maintain store", "err", err)
+		}
+	}
+}
+
+// roll keeps the rollups up to date until ctx is done.
+func (d *daemon) roll(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var said time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := d.store.Roll(ctx); err != nil && ctx.Err() == nil && time.Since(said) > time.Minute {
+			d.log.Error("roll up traces; queries read the traces instead, and it is tried again", "err", err)
+			said = time.Now()
+		}
+	}
+}
+
+// drain finishes what is in flight, for at most grace, and then cuts off the rest: the
+// store is closed next.
+func (d *daemon) drain(ctx context.Context) error {
+	left := grace
+	if d.store.Stuck() != nil {
+		left = stuckGrace
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	ended := make(chan error, len(d.servers))
+	for _, srv := range d.servers {
+		go func() {
+			err := srv.Shutdown(ctx)
+			if err != nil {
+				err = errors.Join(fmt.Errorf("finish requests: %w", err), srv.Close())
+			}
+			ended <- err
+		}()
+	}
+	var err error
+	for range d.servers {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}
+
+// close ends what is in the background and closes the store. It waits for neither when the
+// store is stuck, and not for ever.
+func (d *daemon) close() error {
+	d.stop()
+	ended := make(chan error, 1)
+	go func() {
+		d.background.Wait()
+		ended <- d.store.Close()
+	}()
+	late := time.After(closeWait)
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		if err := d.store.Stuck(); err != nil {
+			return abandoned(err)
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				return fmt.Errorf("close store: %w", err)
+			}
+			d.log.Info("closed", "data", d.data)
+			return nil
+		case <-late:
+			return abandoned(fmt.Errorf("the store is not closed after %v", closeWait))
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,182 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// signs are what a supervisor hears.
+type signs struct {
+	t       *testing.T
+	conn    *net.UnixConn
+	address string
+}
+
+// listenForSigns listens at an address of NOTIFY_SOCKET.
+func listenForSigns(t *testing.T, address string) *signs {
+	t.Helper()
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &signs{t, conn, address}
+}
+
+// next returns the next sign, "" if there is none for that long.
+func (s *signs) next(patience time.Duration) string {
+	s.t.Helper()
+	b := make([]byte, 1<<10)
+	if err := s.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		s.t.Fatal(err)
+	}
+	n, err := s.conn.Read(b)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		s.t.Fatal(err)
+	}
+	return string(b[:n])
+}
+
+// expect waits for a sign. Signs of life may come before.
+func (s *signs) expect(want string) {
+	s.t.Helper()
+	for range 1000 {
+		switch got := s.next(20 * time.Second); {
+		case got == want:
+			return
+		case got != stillAlive:
+			s.t.Fatalf("the supervisor is told %q, want %q", got, want)
+		}
+	}
+	s.t.Fatalf("the supervisor is not told %q", want)
+}
+
+// expectNone waits until a sign does not come any more, for several of its periods.
+func (s *signs) expectNone(sign string) {
+	s.t.Helper()
+	for range 1000 {
+		if s.next(2*time.Second) == "" {
+			return
+		}
+	}
+	s.t.Errorf("the supervisor goes on to be told %q", sign)
+}
+
+// environment returns a stand-in for os.Getenv.
+func environment(of map[string]string) func(string) string {
+	return func(name string) string { return of[name] }
+}
+
+// TestSupervisor tells a supervisor what the daemon does, over sockets with a path and
+// without one.
+func TestSupervisor(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	for _, address := range []string{filepath.Join(t.TempDir(), "notify"), fmt.Sprintf("@fieldtrie-test-%d", os.Getpid())} {
+		heard := listenForSigns(t, address)
+		s, err := findSupervisor(environment(map[string]string{
+			"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "30000", "WATCHDOG_PID": strconv.Itoa(os.Getpid()),
+		}), log)
+		if err != nil || s == nil {
+			t.Fatalf("%s: got %v, %v, want a supervisor", address, s, err)
+		}
+		s.tell(nowReady)
+		if got := heard.next(20 * time.Second); got != "READY=1" {
+			t.Errorf("%s: the supervisor is told %q, want READY=1", address, got)
+		}
+		due, stop := s.signs()
+		<-due
+		stop()
+	}
+}
+
+// TestNoSupervisor runs without one, or with one that does not listen or wants no signs of
+// life of this process.
+func TestNoSupervisor(t *testing.T) {
+	var log strings.Builder
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	heard := listenForSigns(t, filepath.Join(t.TempDir(), "notify"))
+	for _, c := range []struct {
+		name   string
+		env    map[string]string
+		there  bool
+		period time.Duration
+		err    string
+	}{
+		{name: "none"},
+		{name: "none for signs", env: map[string]string{"WATCHDOG_USEC": "30000000"}},
+		{name: "no watchdog", env: map[string]string{"NOTIFY_SOCKET": heard.address}, there: true},
+		{name: "watchdog", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000"}, there: true, period: 30 * time.Second},
+		{name: "of a parent", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}, there: true},
+		{name: "no time", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30s"}, err: `WATCHDOG_USEC is "30s", which is not a number of microseconds`},
+		{name: "zero", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "0"}, err: "not a number of microseconds"},
+		{name: "too long", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "9223372036854775807"}, err: "not a number of microseconds"},
+		{name: "nobody listens", env: map[string]string{"NOTIFY_SOCKET": heard.address + "x"}, err: "connect to NOTIFY_SOCKET: "},
+		{name: "no socket of this kind", env: map[string]string{"NOTIFY_SOCKET": "vsock:2:1234"}, err: "connect to NOTIFY_SOCKET: "},
+	} {
+		s, err := findSupervisor(environment(c.env), logger)
+		if (s != nil) != c.there || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: got %v, %v, want one: %v, error %q", c.name, s, err, c.there, c.err)
+			continue
+		}
+		if s != nil && s.period != c.period {
+			t.Errorf("%s: got a period of %v, want %v", c.name, s.period, c.period)
+		}
+		s.tell(nowReady)
+		if due, _ := s.signs(); (due != nil) != (c.period > 0) {
+			t.Errorf("%s: got signs that are due: %v, want %v", c.name, due != nil, c.period > 0)
+		}
+	}
+	if log.Len() > 0 {
+		t.Errorf("the log has %s", log.String())
+	}
+}
+
+// TestSupervisorGone has a supervisor end, which is no reason for the daemon to.
+func TestSupervisorGone(t *testing.T) {
+	var log strings.Builder
+	heard := listenForSigns(t, filepath.Join(t.TempDir(), "notify"))
+	s, err := findSupervisor(environment(map[string]string{"NOTIFY_SOCKET": heard.address}), slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = heard.conn.Close()
+	s.tell(stillAlive)
+	if want := "tell the service manager"; !strings.Contains(log.String(), want) {
+		t.Errorf("log: got %q, want %q", log.String(), want)
+	}
+}
+
+// TestExitWhenStuckDefault has the default of --exit-when-stuck: on where a watchdog watches.
+func TestExitWhenStuckDefault(t *testing.T) {
+	for _, c := range []struct {
+		usec string
+		args []string
+		want bool
+	}{
+		{"", nil, false},
+		{"", []string{"--exit-when-stuck"}, true},
+		{"30000000", nil, true},
+		{"30000000", []string{"--exit-when-stuck=false"}, false},
+		{"soon", nil, false},
+	} {
+		t.Setenv("WATCHDOG_USEC", c.usec)
+		var conf config
+		fs := pflag.NewFlagSet("ingest", pflag.ContinueOnError)
+		conf.flags(fs)
+		if err := fs.Parse(c.args); err != nil || conf.exitWhenStuck != c.want {
+			t.Errorf("WATCHDOG_USEC=%s %v: got %v, %v, want %v", c.usec, c.args, conf.exitWhenStuck, err, c.want)
+		}
+	}
+}
