@@ -1,0 +1,85 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// ending is a context that is cancelled when it is looked at for the last of some times, with
+// Err as with Done.
+type ending struct {
+	context.Context
+	cancel context.CancelFunc
+	left   atomic.Int64
+}
+
+func endingAfter(t *testing.T, looks int64) *ending {
+	c := &ending{}
+	c.Context, c.cancel = context.WithCancel(t.Context())
+	t.Cleanup(c.cancel)
+	c.left.Store(looks)
+	return c
+}
+
+func (c *ending) look() {
+	if c.left.Add(-1) <= 0 {
+		c.cancel()
+	}
+}
+
+func (c *ending) Err() error            { c.look(); return c.Context.Err() }
+func (c *ending) Done() <-chan struct{} { c.look(); return c.Context.Done() }
+
+// TestLocalEnds cancels each question at all moments. It ends with the error of the context,
+// and does not pass off as an answer what it has read until then.
+func TestLocalEnds(t *testing.T) {
+	l, _ := rolledField(t, 40)
+	traces := newFixture(t).local() // of which there are no sums
+	feed := Selection{Page: "/feed"}
+	for name, ask := range map[string]func(context.Context) (any, error){
+		"profile": func(ctx context.Context) (any, error) {
+			r, err := l.Profile(ctx, feed, nil)
+			return r.Stats.RolledUp + r.Stats.Traces, err
+		},
+		"profile of traces": func(ctx context.Context) (any, error) {
+			r, err := traces.Profile(ctx, Selection{Page: "/a", Feature: "search"}, nil)
+			return r.Stats.Traces, err
+		},
+		"report": func(ctx context.Context) (any, error) { return l.Report(ctx, feed) },
+		"series": func(ctx context.Context) (any, error) {
+			return l.Series(ctx, SeriesQuery{Selection: Selection{Page: "/feed", Since: noon.Truncate(time.Hour)}, Step: time.Hour})
+		},
+		"top":     func(ctx context.Context) (any, error) { return l.Top(ctx, TopQuery{Selection: feed}) },
+		"labels":  func(ctx context.Context) (any, error) { return l.Labels(ctx, feed) },
+		"catalog": func(ctx context.Context) (any, error) { return l.Catalog(ctx, time.Time{}, time.Time{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, err := ask(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := 0
+			for looks := int64(1); ; looks += 1 + looks/8 {
+				ctx := endingAfter(t, looks)
+				got, err := ask(ctx)
+				if errors.Is(err, context.Canceled) {
+					ended++
+					continue
+				}
+				if err != nil || asJSON(t, got) != asJSON(t, want) {
+					t.Fatalf("cancelled at look %d: got %s and %v, want %s or that it was cancelled", looks, asJSON(t, got), err, asJSON(t, want))
+				}
+				if ctx.left.Load() > 0 {
+					break // it was not cancelled at all
+				}
+			}
+			if ended == 0 {
+				t.Error("it never ended before the answer")
+			}
+			t.Logf("cancelled at %d moments", ended)
+		})
+	}
+}
