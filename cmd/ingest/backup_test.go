@@ -1,0 +1,80 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// fillData makes a data directory of which a backup does not fit into the buffers between a
+// daemon and its client.
+func fillData(t *testing.T, dir string) {
+	t.Helper()
+	s, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range uint64(32) {
+		payload := make([]byte, 900<<10)
+		_, _ = rand.Read(payload) // never fails, and can not be compressed
+		r := store.Record{Pages: []string{"/large"}, Payload: payload}
+		binary.BigEndian.PutUint64(r.ID.View[:], n)
+		if _, err := s.Append(t.Context(), []store.Record{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// beginBackup asks for a backup and takes the beginning of it.
+func beginBackup(t *testing.T, d *running) *http.Response {
+	t.Helper()
+	res, err := http.Get(d.private + "/v1/backup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	if _, err := io.CopyN(io.Discard, res.Body, 1<<10); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("got status %d and %v, want the beginning of a backup", res.StatusCode, err)
+	}
+	return res
+}
+
+// TestBackupEnds has clients of backups that do not take all of it. One that hangs up ends its
+// backup; one that goes on without taking any more holds up the end of the daemon for as long as
+// other requests may.
+func TestBackupEnds(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	fillData(t, dir)
+	d := launch(t, program(t), dir)
+	first := beginBackup(t, d)
+	if got := d.ask("/v1/backup"); got.status != http.StatusConflict {
+		t.Errorf("a second one at the same time: got status %d, want 409", got.status)
+	}
+	_ = first.Body.Close()
+	until(t, "the end of a backup whose client hung up", func() bool { return d.ask("/v1/backup").status == http.StatusOK })
+
+	last := beginBackup(t, d)
+	if err := d.stop(syscall.SIGTERM); err == nil {
+		t.Errorf("the daemon ended with status 0, want 1: a backup was cut off")
+	}
+	if _, err := io.Copy(io.Discard, last.Body); err == nil {
+		t.Errorf("a backup that was cut off looks whole")
+	}
+	text := d.log.String()
+	if !strings.Contains(text, "finish requests: context deadline exceeded") || !strings.Contains(text, "msg=closed") {
+		t.Errorf("the log does not have that requests were cut off and the data was closed:\n%s", text)
+	}
+}
