@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -48,7 +48,7 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, draining *ato
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		switch err := cmp.Or(s.Err(), s.Stuck()); {
+		switch err := errors.Join(s.Err(), s.Stuck()); {
 		case draining.Load():
 			http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		case err != nil:
