@@ -25,4 +25,10 @@
 // checksum of a block also covers the span and start of the file, the page, the kind and
 // the hour, so a block that turns up in another place is found out. docs/sums.md has the
 // format byte by byte.
+//
+// # Damage
+//
+// A damaged block costs what is in it, and its file is written anew in spite of it: the block
+// is copied as it is, and goes on to be found out. [Writer.Damaged] names what was found. A
+// file whose end is damaged can not be opened; [Load] sets it aside.
 package sums
