@@ -125,6 +125,16 @@ func TestSwappedBlocks(t *testing.T) {
 	}
 }
 
+// openBytes opens a file that is in memory.
+func openBytes(tb testing.TB, data []byte) *File {
+	tb.Helper()
+	f, err := NewFile(bytes.NewReader(data), int64(len(data)), "x", nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
 // spot is a byte of a file, and what of the file it damages.
 type spot struct {
 	at   int64
@@ -230,10 +240,7 @@ func wantTold(t *testing.T, f *File, want *contents) (told int) {
 // on to be read, what is damaged goes on to be told, and the writer names it.
 func TestEditDamaged(t *testing.T) {
 	data, want := smallFile(t)
-	f, err := NewFile(bytes.NewReader(data), int64(len(data)), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := openBytes(t, data)
 	for _, x := range spots(t, f) {
 		pages := []string{"/page/00a", "/page/99"} // beside those that there are
 		got, want, damaged := editDamaged(t, data, want, x.at, pages...)
@@ -253,10 +260,7 @@ func TestEditDamaged(t *testing.T) {
 // old records are lost, and how many traces they had is not.
 func TestTableBegunAnew(t *testing.T) {
 	data, want := smallFile(t)
-	f, err := NewFile(bytes.NewReader(data), int64(len(data)), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := openBytes(t, data)
 	for _, x := range spots(t, f) {
 		if x.page == "" {
 			continue
@@ -289,10 +293,7 @@ func TestTableBegunAnew(t *testing.T) {
 // the page there were. One is the least that can be told.
 func TestTableBegunAnewUncounted(t *testing.T) {
 	data, want := smallFile(t)
-	f, err := NewFile(bytes.NewReader(data), int64(len(data)), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := openBytes(t, data)
 	run, start := f.index.runs[0], f.index.sums[0].Start
 	data[f.index.counts[0][0].offset] ^= 1
 	got, _, damaged := editDamaged(t, data, want, run.offset, run.page)
