@@ -259,8 +259,15 @@ func (s *Shelf) closeBehind(now time.Time) {
 		}
 		p.closing = true
 		s.background.Go(func() {
-			if err := s.retire(context.Background(), p, true); err != nil {
+			err := s.retire(context.Background(), p, true)
+			s.mu.Lock()
+			p.closing = false
+			s.mu.Unlock()
+			switch {
+			case errors.Is(err, ErrUnknown):
 				s.o.Failed(err)
+			case err != nil:
+				s.o.Log.Warn("a partition is not closed yet; it is tried again", "err", err)
 			}
 		})
 	}
@@ -269,26 +276,24 @@ func (s *Shelf) closeBehind(now time.Time) {
 // retire closes a partition that was written to. If clean is false it is left for recovery to
 // look into. Where there is no room to close it, it stays open until it is tried again.
 func (s *Shelf) retire(ctx context.Context, p *Partition, clean bool) error {
-	err := s.take(ctx, p)
-	if err == nil {
-		if err = s.roomToClose(p); err != nil {
-			s.give(p, func() {})
-		}
+	if err := s.take(ctx, p); err != nil {
+		return err
 	}
-	if err != nil {
-		s.mu.Lock()
-		p.closing = false
-		s.mu.Unlock()
-		s.o.Log.Warn("close partition; it is tried again", "partition", p.Name, "err", err)
+	if p.db == nil { // it was deleted meanwhile
+		s.give(p, func() {})
 		return nil
 	}
-	err = errors.Join(p.commits.Close(), closeBadger(p.db))
+	if err := s.roomToClose(p); err != nil {
+		s.give(p, func() {})
+		return fmt.Errorf("close partition %s: %w", p.Name, err)
+	}
+	err := errors.Join(p.commits.Close(), closeBadger(p.db))
 	c := s.Lookup(p).Contents
 	if err == nil && clean {
 		c, err = writeClean(p.path, c)
 	}
 	s.give(p, func() {
-		p.db, p.commits, p.closing = nil, nil, false
+		p.db, p.commits = nil, nil
 		if err == nil {
 			p.contents = c
 		}
@@ -326,16 +331,14 @@ func (s *Shelf) CloseWriters(ctx context.Context, clean bool) error {
 		if !p.writable() {
 			continue
 		}
-		err := s.roomToClose(p)
-		if err == nil && !clean {
+		var err error
+		if !clean {
 			err = probe(p.path)
 		}
 		if err == nil {
 			err = s.retire(ctx, p, clean)
 		}
-		if err != nil {
-			errs = errors.Join(errs, fmt.Errorf("partition %s: %w", p.Name, err))
-		}
+		errs = errors.Join(errs, err)
 	}
 	return errs
 }
