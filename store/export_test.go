@@ -1,0 +1,35 @@
+package store
+
+import (
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/sums"
+)
+
+// What tests from outside can not do through the API alone.
+
+// BatchRecords is how many traces a scan copies at once.
+const BatchRecords = batchRecords
+
+// SetStint says how long a call of Roll goes on with one thing.
+func (s *Store) SetStint(d time.Duration) { s.rolling.stint = d }
+
+// Fail stops the store as a commit does that goes wrong.
+func (s *Store) Fail(err error) { s.fail(err) }
+
+// Parts returns the partitions.
+func (r *Reader) Parts() *part.Shelf { return r.parts }
+
+// Sums returns the files of sums.
+func (r *Reader) Sums() *sums.Shelf { return r.sums }
+
+// NeedRolling reports whether a partition is over and not summed up.
+func (s *Store) NeedRolling() bool {
+	for _, l := range s.lifetimes(false) {
+		if l.needed && l.kind == traces && !l.open {
+			return true
+		}
+	}
+	return false
+}
