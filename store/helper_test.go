@@ -63,6 +63,15 @@ func mustOpen(t testing.TB, dir string, o store.Options) *store.Store {
 	return s
 }
 
+func mustRead(t testing.TB, dir string, o store.Options) *store.Reader {
+	t.Helper()
+	r, err := store.OpenReader(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func mustClose(t testing.TB, c interface{ Close() error }) {
 	t.Helper()
 	if err := c.Close(); err != nil {
