@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
@@ -42,4 +44,37 @@ func editBadger(t testing.TB, part string, f func(*badger.Txn) error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// valuesOf returns the keys of some kinds in a partition that was closed cleanly.
+func valuesOf(t testing.TB, part string, kinds ...byte) (keys [][]byte) {
+	t.Helper()
+	editBadger(t, part, func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if slices.Contains(kinds, it.Item().Key()[0]) {
+				keys = append(keys, it.Item().KeyCopy(nil))
+			}
+		}
+		return nil
+	})
+	return keys
+}
+
+// flipValue flips a bit of the value under key in a partition that was closed cleanly.
+func flipValue(t testing.TB, part string, key []byte, r *rand.Rand) {
+	t.Helper()
+	editBadger(t, part, func(txn *badger.Txn) error {
+		item, err := txn.Get(key)
+		if err != nil {
+			return err
+		}
+		v, err := item.ValueCopy(nil)
+		if err != nil {
+			return err
+		}
+		v[r.IntN(len(v))] ^= 1 << r.IntN(8)
+		return txn.Set(key, v)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/store/sums"
 )
 
@@ -32,4 +33,17 @@ func (s *Store) NeedRolling() bool {
 		}
 	}
 	return false
+}
+
+// DictionaryFor returns the dictionary that traces of a page are compressed with, nil if there
+// is none.
+func (s *Store) DictionaryFor(page string) *record.Dictionary { return s.samples.Current(page) }
+
+// ForgetDictionaries has r read dictionaries anew. Nobody may use r meanwhile.
+func (r *Reader) ForgetDictionaries() {
+	codec, err := record.NewCodec(r.opts.MaxPayload)
+	if err != nil {
+		panic(err) // its options are those of the codec that there is
+	}
+	r.codec = codec // the other one's dictionaries are still in use
 }
