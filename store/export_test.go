@@ -47,3 +47,6 @@ func (r *Reader) ForgetDictionaries() {
 	}
 	r.codec = codec // the other one's dictionaries are still in use
 }
+
+// ForgetPages has r read what pages sum up to anew.
+func (r *Reader) ForgetPages() { r.head.Forget(func(*part.Partition) bool { return false }) }
