@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/part"
@@ -50,3 +52,10 @@ func (r *Reader) ForgetDictionaries() {
 
 // ForgetPages has r read what pages sum up to anew.
 func (r *Reader) ForgetPages() { r.head.Forget(func(*part.Partition) bool { return false }) }
+
+// Finish closes what a Close has left open that took too long.
+func (s *Store) Finish() error {
+	err := s.parts.CloseWriters(context.Background(), true)
+	s.parts.CloseReaders()
+	return errors.Join(err, s.release())
+}

@@ -43,6 +43,7 @@ func (s *Store) Roll(ctx context.Context) error {
 	w.step("waiting for another roll")
 	select {
 	case s.rolling.turn <- struct{}{}:
+		w.step("")
 		defer func() { <-s.rolling.turn }()
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A process that did not run for a while has kept nobody waiting: the time is taken off.
+func TestSleepIsNoTrouble(t *testing.T) {
+	t.Parallel()
+	w := newWatch(Options{Logger: slog.New(slog.DiscardHandler)})
+	now := time.Now()
+	x := w.begin("delivery", waitLimit)
+	x.step("waiting for its commit")
+	look := func(d time.Duration) error {
+		now = now.Add(d)
+		w.look(now)
+		if p := w.trouble.Load(); p != nil {
+			return *p
+		}
+		return nil
+	}
+	for _, d := range []time.Duration{watchEvery, time.Hour, watchEvery, 20 * time.Minute, watchEvery} {
+		if err := look(d); err != nil {
+			t.Errorf("a look %v later: %v", d, err)
+		}
+	}
+	var err error
+	for range waitLimit / watchEvery {
+		err = look(watchEvery)
+	}
+	if err == nil || !strings.Contains(err.Error(), "delivery has been waiting for its commit for 1") {
+		t.Errorf("got %v, want that the delivery waits for some ten seconds", err)
+	}
+	x.step("goes on")
+	x.since = now
+	if err := look(watchEvery); err != nil {
+		t.Errorf("after a step: %v", err)
+	}
+	x.end()
+}
+
+// What many wait for is said once, with how many they are.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	if got, want := summary([]string{"a", "b", "a"}), "2 times: a; b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var many []string
+	for i := range 1000 {
+		many = append(many, strings.Repeat("x", i))
+	}
+	if got := strings.Count(summary(many), ";"); got != 19 {
+		t.Errorf("%d things are said, want 20", got+1)
+	}
+}
