@@ -59,10 +59,10 @@ func variedStore(t testing.TB, dir string, c *clock) *store.Store {
 	mustClose(t, s)
 	// The partition of this hour is unreadable, so that a new one is begun.
 	bad := filepath.Join(dir, part.Name(c.Now().Truncate(time.Hour)))
-	if err := os.Mkdir(bad, 0o755); err != nil {
+	if err := os.Mkdir(bad, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(bad, "000001.sst"), []byte("no table"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(bad, "000001.sst"), []byte("no table"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s = mustOpen(t, dir, o)

@@ -244,3 +244,35 @@ func TestDamagedFresh(t *testing.T) {
 		}
 	}
 }
+
+// What was read of a file of sums that was set aside is not taken for what the file has that
+// takes its place, although that has as many hours.
+func TestCacheAfterSetAside(t *testing.T) {
+	t.Parallel()
+	c := newClock(noon)
+	dir := t.TempDir()
+	s := mustOpen(t, dir, rolledOptions(t, c))
+	fillRolled(t, s, c, 2, 30) // 12 and 13
+	q := store.Query{Page: "/feed"}
+	for range 3 { // the cache takes its time
+		if _, st := answer(t, s.Reader, q, false); st.Hours != 2 {
+			t.Fatalf("not read from sums: %+v", st)
+		}
+	}
+	// The file turns out to be damaged, and the traces of the first hour are gone.
+	if err := s.Sums().SetAside(s.Sums().Files()[0], store.ErrDamaged); err != nil {
+		t.Fatal(err)
+	}
+	s.Parts().Remove("20261121T12")
+	if err := s.Sums().Remove("20261121.hours.sums.corrupt"); err != nil {
+		t.Fatal(err)
+	}
+	maintainAndRoll(t, s)
+	fillRolled(t, s, c, 1, 30) // 14: now as many hours as before
+	want, _ := answer(t, s.Reader, q, true)
+	for range 3 {
+		if got, st := answer(t, s.Reader, q, false); got != want || st.Hours != 2 || !st.Complete() {
+			t.Errorf("%s\n%+v", differences(got, want), st)
+		}
+	}
+}

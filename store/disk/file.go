@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// WriteFile makes path hold b, all or nothing, and durably.
+// WriteFile makes path hold b, all or nothing, and durably. Only the owner may read it.
 func WriteFile(path string, b []byte) error {
 	tmp := path + ".tmp"
-	f, err := os.Create(tmp)
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
