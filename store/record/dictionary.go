@@ -153,7 +153,7 @@ func AppendDictionaryKey(dst []byte, id uint32, copy byte) []byte {
 	return append(dst, copy)
 }
 
-// parseDictionaryKey returns the id in a key of AppendDictionaryKey.
+// ParseDictionaryKey returns the id in a key of AppendDictionaryKey.
 func ParseDictionaryKey(key []byte) (id uint32, ok bool) {
 	if len(key) != 6 || key[0] != KindDictionary {
 		return 0, false
