@@ -165,6 +165,10 @@ func verifyBlocks(dir string, o Options) error {
 	if err := sweep(dir); err != nil {
 		return err
 	}
+	logs, err := filepath.Glob(filepath.Join(dir, "*.mem"))
+	if err != nil || len(logs) > 0 {
+		return err // what is left of a log Badger puts in order only when it opens for writing
+	}
 	db, err := openBadger(badgerOptions(dir, o.MemTableSize, true, o.Log))
 	if err != nil {
 		return err
