@@ -240,3 +240,30 @@ func TestMaxOpen(t *testing.T) {
 		t.Error(fmt.Errorf("read eight partitions at once: %w", err))
 	}
 }
+
+// A partition may be deleted just when it is to be closed behind the writer. Whichever comes
+// first, it is gone in the end.
+func TestDeletedWhileClosing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	now := noon
+	for round := range 30 {
+		put(t, s, now, round*10, round*10+10)
+		old := s.Current().Before()
+		now = now.Add(time.Hour)
+		if _, _, err := s.Writer(now); err != nil { // closes old behind it
+			t.Fatal(err)
+		}
+		if old == nil {
+			continue
+		}
+		s.Remove(old.Name)
+		if err := s.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(old.Path()); !os.IsNotExist(err) {
+			t.Errorf("partition %s: %v, want that it is gone", old.Name, err)
+		}
+	}
+}
