@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -98,8 +99,7 @@ func (w *watch) run() {
 
 func (w *watch) stop() { close(w.done) }
 
-// look sees whether something has waited for too long. The first time it does it writes what
-// all goroutines do to the log.
+// look sees whether something has waited for too long, and says so once in the log.
 func (w *watch) look(now time.Time) {
 	err, first := w.judge(now)
 	if err == nil {
@@ -115,10 +115,25 @@ func (w *watch) look(now time.Time) {
 		close(w.alarm) // which nobody else changes
 	}
 	if first {
-		var all strings.Builder
-		_ = pprof.Lookup("goroutine").WriteTo(&all, 2) // to a Builder
-		w.o.Logger.Error("the store is stuck; new traces are refused", logErr, err, "goroutines", all.String())
+		w.o.Logger.Error("the store is stuck; new traces are refused", logErr, err)
+		time.AfterFunc(dumpAfter, w.dump)
 	}
+}
+
+// dumpAfter is how long who asks for [Store.Stuck] has to end the process before all goroutines
+// are stopped.
+const dumpAfter = 5 * time.Second
+
+// dump writes what all goroutines do to the log, unless it goes on. They stop meanwhile, and one
+// that waits for a page of a mapped file can not: if the disk never answers, the process stands
+// still from then on. The garbage collector would have the same effect a little later.
+func (w *watch) dump() {
+	if w.trouble.Load() == nil {
+		return
+	}
+	var all strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&all, 2) // to a Builder
+	w.o.Logger.Error("what goes on while the store is stuck", "goroutines", all.String())
 }
 
 func (w *watch) judge(now time.Time) (err error, first bool) {
@@ -143,6 +158,7 @@ func (w *watch) judge(now time.Time) (err error, first bool) {
 		w.said = false
 		return nil, false
 	}
+	slices.Sort(worst)
 	first = !w.said
 	w.said = true
 	return fmt.Errorf("%w: %s", ErrStuck, summary(worst)), first

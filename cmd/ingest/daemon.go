@@ -152,7 +152,8 @@ func (d *daemon) roll(ctx context.Context) {
 }
 
 // drain finishes what is in flight, for at most grace, and then cuts off the rest: the
-// store is closed next.
+// store is closed next. It does not wait for a server that can not even be closed: one removes
+// its socket from the data directory, and the disk may not answer.
 func (d *daemon) drain(ctx context.Context) error {
 	left := grace
 	if d.store.Stuck() != nil {
@@ -170,9 +171,15 @@ func (d *daemon) drain(ctx context.Context) error {
 			ended <- err
 		}()
 	}
+	late := time.After(left + stuckGrace)
 	var err error
 	for range d.servers {
-		err = errors.Join(err, <-ended)
+		select {
+		case e := <-ended:
+			err = errors.Join(err, e)
+		case <-late:
+			return errors.Join(err, errors.New("a server does not end"))
+		}
 	}
 	return err
 }

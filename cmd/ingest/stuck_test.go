@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
 )
 
 // stall has the store of a daemon of [stalling] stand still, until goOn is called.
@@ -39,6 +41,7 @@ type answered struct {
 	status int
 	after  string // Retry-After
 	body   string
+	err    error // there was none
 }
 
 // sendTrace sends the trace with number n.
@@ -51,14 +54,14 @@ func (d *running) ask(path string) answered { return answerOf(http.Get(d.private
 
 func answerOf(res *http.Response, err error) answered {
 	if err != nil {
-		return answered{body: err.Error()}
+		return answered{err: err}
 	}
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return answered{body: err.Error()}
+		return answered{err: err}
 	}
-	return answered{res.StatusCode, res.Header.Get("Retry-After"), string(b)}
+	return answered{res.StatusCode, res.Header.Get("Retry-After"), string(b), nil}
 }
 
 // wantAccepted checks that the daemon takes a trace.
@@ -139,6 +142,22 @@ func TestExitWhenStuck(t *testing.T) {
 		t.Errorf("the next daemon ended with %v\n%s", err, d.log.String())
 	}
 	wantStored(t, dir, map[int]bool{1: true, 3: true})
+}
+
+// TestDiskFreezes has a disk that does not answer any more, in the middle of what the store does
+// with it through mapped files.
+func TestDiskFreezes(t *testing.T) {
+	t.Parallel()
+	disk := scratchdisk.Ext4(t, diskSize)
+	dir := filepath.Join(disk.Dir, "data")
+	d := launch(t, program(t), dir, "--exit-when-stuck")
+	d.wantAccepted(1)
+	disk.Freeze()
+	wantRefused(t, "a trace that waits", d.sendTrace(2))
+	until(t, "the end of the daemon", func() bool { return errors.Is(d.ask("/healthz").err, syscall.ECONNREFUSED) })
+	disk.Thaw() // or it could not end
+	wantLeft(t, d, d.wait())
+	wantStored(t, dir, map[int]bool{1: true})
 }
 
 // TestTerminateStuck stops a daemon of which the store stands still, before anybody knows

@@ -99,6 +99,39 @@ func (d *Disk) Cut() {
 	}
 }
 
+// FIFREEZE and FITHAW.
+const (
+	freeze = 0xc0045877
+	thaw   = 0xc0045878
+)
+
+// Freeze has an ext4 answer nobody who writes, as a disk does that is gone for a while, until
+// Thaw is called or the test ends. Who waits for it can not be killed meanwhile.
+func (d *Disk) Freeze() {
+	d.t.Helper()
+	if err := d.control(freeze); err != nil {
+		d.t.Fatalf("freeze: %v", err)
+	}
+	d.t.Cleanup(func() { _ = d.control(thaw) })
+}
+
+// Thaw undoes Freeze.
+func (d *Disk) Thaw() {
+	d.t.Helper()
+	if err := d.control(thaw); err != nil {
+		d.t.Fatalf("thaw: %v", err)
+	}
+}
+
+func (d *Disk) control(request uint) error {
+	f, err := os.Open(d.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	return unix.IoctlSetInt(int(f.Fd()), request, 0)
+}
+
 // Remount mounts an ext4 anew, which replays its journal, as after a reboot. Nobody may
 // have a file on it open.
 func (d *Disk) Remount() {
