@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -146,19 +147,18 @@ func (w *watch) judge(now time.Time) (err error, first bool) {
 	}
 	w.looked = now
 	late := false
-	var worst []string
+	worst := make(map[string]waits)
 	for x := range w.tasks {
 		age := now.Sub(x.since)
 		late = late || age > x.limit
-		if age > watchEvery*5 {
-			worst = append(worst, fmt.Sprintf("%s has been %s for %v", x.what, x.doing(), age.Round(time.Second)))
+		if what := x.what + " has been " + x.doing(); age > watchEvery*5 {
+			worst[what] = waits{worst[what].number + 1, max(worst[what].longest, age)}
 		}
 	}
 	if !late {
 		w.said = false
 		return nil, false
 	}
-	slices.Sort(worst)
 	first = !w.said
 	w.said = true
 	return fmt.Errorf("%w: %s", ErrStuck, summary(worst)), first
@@ -171,22 +171,23 @@ func (x *waiting) doing() string {
 	return x.at
 }
 
-// summary joins what is said of several, each once, with how often if it is said of many.
-func summary(list []string) string {
-	count := make(map[string]int)
-	var order []string
-	for _, s := range list {
-		if count[s] == 0 {
-			order = append(order, s)
+// waits are several that do the same.
+type waits struct {
+	number  int
+	longest time.Duration
+}
+
+// summary says what goes on, for how long, and how often if that is more than once.
+func summary(list map[string]waits) string {
+	var out []string
+	for _, what := range slices.Sorted(maps.Keys(list)) {
+		text := fmt.Sprintf("%s for %v", what, list[what].longest.Round(time.Second))
+		if n := list[what].number; n > 1 {
+			text += fmt.Sprintf(" (%d of them)", n)
 		}
-		count[s]++
+		out = append(out, text)
 	}
-	for i, s := range order {
-		if n := count[s]; n > 1 {
-			order[i] = fmt.Sprintf("%d times: %s", n, s)
-		}
-	}
-	return strings.Join(order[:min(len(order), 20)], "; ")
+	return strings.Join(out[:min(len(out), 20)], "; ")
 }
 
 // Stuck returns an error that wraps [ErrStuck] and says what waits for what, if something has
