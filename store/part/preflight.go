@@ -118,7 +118,7 @@ func checkTable(path string) error {
 		return fmt.Errorf("%w: cut off", record.ErrDamaged)
 	}
 	index := take(length())
-	if index == nil {
+	if len(index) == 0 { // as where a file ends in zeros
 		return fmt.Errorf("%w: cut off", record.ErrDamaged)
 	}
 	if err := y.VerifyChecksum(index, &sum); err != nil {
