@@ -45,12 +45,13 @@ func TestSleepIsNoTrouble(t *testing.T) {
 // What many wait for is said once, with how many they are.
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	if got, want := summary([]string{"a", "b", "a"}), "2 times: a; b"; got != want {
+	list := map[string]waits{"a is": {2, 12 * time.Second}, "b is": {1, 7 * time.Second}}
+	if got, want := summary(list), "a is for 12s (2 of them); b is for 7s"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	var many []string
+	many := make(map[string]waits)
 	for i := range 1000 {
-		many = append(many, strings.Repeat("x", i))
+		many[strings.Repeat("x", i)] = waits{number: 1}
 	}
 	if got := strings.Count(summary(many), ";"); got != 19 {
 		t.Errorf("%d things are said, want 20", got+1)
