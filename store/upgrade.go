@@ -124,16 +124,25 @@ func (r *Reader) upgradeAside(name, of string) error {
 		return nil
 	}
 	b, _ := os.ReadFile(filepath.Join(r.dir, name, "REASON"))
-	return r.noteLost(span, start, strings.TrimSpace(string(b))+" (see "+name+")", readOldContents(filepath.Join(r.dir, name)))
+	return r.noteLost(span, start, name, strings.TrimSpace(string(b)), readOldContents(filepath.Join(r.dir, name)))
 }
 
-// noteLost makes it known that sums are lost.
-func (r *Reader) noteLost(span sums.Span, start time.Time, reason string, lost []sums.Sum) error {
-	name := part.AsideName(span.Name(start), func(name string) bool {
-		_, err := os.Lstat(filepath.Join(r.dir, name))
+// noteLost makes it known that sums are lost which the directory from had, unless an upgrade
+// that was interrupted has done that.
+func (r *Reader) noteLost(span sums.Span, start time.Time, from, reason string, lost []sums.Sum) error {
+	see := "see " + from + ": "
+	if slices.ContainsFunc(r.sums.Aside(), func(a sums.Aside) bool { return strings.HasPrefix(a.Reason, see) }) {
+		return nil
+	}
+	return r.sums.NoteAside(r.asideName(span.Name(start)), see+reason, lost)
+}
+
+// asideName returns the first free name to set name aside by.
+func (r *Reader) asideName(name string) string {
+	return part.AsideName(name, func(name string) bool {
+		_, err := os.Lstat(r.path(name))
 		return err == nil
 	})
-	return r.sums.NoteAside(name, reason, lost)
 }
 
 // upgradeRollups makes a file of sums of a directory of rollups, and deletes the directory.
@@ -169,8 +178,8 @@ func (r *Reader) upgradeRollups(name string, span sums.Span, start time.Time) er
 	if len(lost) == 0 && !damaged {
 		return disk.Erase(dir)
 	}
-	aside := name + ".corrupt"
-	if err := r.noteLost(span, start, fmt.Sprintf("damaged when it was upgraded (see %s): %v", aside, err), lost); err != nil {
+	aside := r.asideName(name)
+	if err := r.noteLost(span, start, aside, fmt.Sprintf("damaged when it was upgraded: %v", err), lost); err != nil {
 		return err
 	}
 	return os.Rename(dir, filepath.Join(r.dir, aside))
