@@ -48,6 +48,7 @@ func (s *Store) Roll(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	w.step("at work")
 	runtime.LockOSThread() // to know the time it takes
 	defer runtime.UnlockOSThread()
 	begin := disk.ThreadCPU()

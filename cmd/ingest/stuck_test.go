@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
 )
@@ -44,13 +45,16 @@ type answered struct {
 	err    error // there was none
 }
 
+// patient waits for longer than a daemon may take.
+var patient = &http.Client{Timeout: 30 * time.Second}
+
 // sendTrace sends the trace with number n.
 func (d *running) sendTrace(n int) answered {
-	return answerOf(http.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
+	return answerOf(patient.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
 }
 
 // ask asks the private address.
-func (d *running) ask(path string) answered { return answerOf(http.Get(d.private + path)) }
+func (d *running) ask(path string) answered { return answerOf(patient.Get(d.private + path)) }
 
 func answerOf(res *http.Response, err error) answered {
 	if err != nil {
@@ -150,11 +154,14 @@ func TestDiskFreezes(t *testing.T) {
 	t.Parallel()
 	disk := scratchdisk.Ext4(t, diskSize)
 	dir := filepath.Join(disk.Dir, "data")
-	d := launch(t, program(t), dir, "--exit-when-stuck")
+	// The garbage collector stops all threads, again and again, and must find none that can not.
+	d := launchIn(t, []string{"GOGC=2"}, program(t), dir, "--exit-when-stuck")
 	d.wantAccepted(1)
 	disk.Freeze()
-	wantRefused(t, "a trace that waits", d.sendTrace(2))
-	until(t, "the end of the daemon", func() bool { return errors.Is(d.ask("/healthz").err, syscall.ECONNREFUSED) })
+	answers := make(chan answered, 1)
+	go func() { answers <- d.sendTrace(2) }()
+	until(t, "the end of the daemon", func() bool { return errors.Is(d.ask("/metrics").err, syscall.ECONNREFUSED) })
+	wantRefused(t, "a trace that waits", <-answers)
 	disk.Thaw() // or it could not end
 	wantLeft(t, d, d.wait())
 	wantStored(t, dir, map[int]bool{1: true})

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -27,6 +30,9 @@ func (w *Writer) Commit(f func(*Batch) (bool, error)) (err error) {
 	key := record.AppendCommitKey(nil, w.next)
 	if err := b.txn.Set(key, record.AppendCommit(nil, key, b.Count)); err != nil {
 		return fmt.Errorf("write to partition %s: %w", w.p.Name, err)
+	}
+	if err := w.knock(); err != nil {
+		return err
 	}
 	if err := b.txn.Commit(); err != nil {
 		return fmt.Errorf("%w: commit to partition %s: %w", ErrUnknown, w.p.Name, err)
@@ -62,8 +68,23 @@ func (w *Writer) Put(pairs []record.Pair) (err error) {
 			return fmt.Errorf("write to partition %s: %w", w.p.Name, err)
 		}
 	}
+	if err := w.knock(); err != nil {
+		return err
+	}
 	if err := txn.Commit(); err != nil {
 		return fmt.Errorf("%w: write to partition %s: %w", ErrUnknown, w.p.Name, err)
+	}
+	return nil
+}
+
+// knock waits until the filesystem takes changes, by one of the time of a file. Badger writes to
+// mapped files. A thread that waits for the disk there can not be stopped, and the garbage
+// collector, which stops all, would hold up the whole process with it; one in a system call
+// keeps nobody waiting. So a disk that does not answer should be met here.
+func (w *Writer) knock() error {
+	now := time.Now()
+	if err := os.Chtimes(filepath.Join(w.p.path, commitsFile), now, now); err != nil {
+		return fmt.Errorf("reach partition %s: %w", w.p.Name, err)
 	}
 	return nil
 }
