@@ -1,0 +1,99 @@
+package disk
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A file is written all or nothing: what is there stays until the other is whole.
+func TestWriteFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for _, text := range []string{"one", "another"} {
+		if err := WriteFile(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		fi, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); string(got) != text || err != nil || fi.Mode() != 0o600 {
+			t.Errorf("got %q, %v, mode %v, want %q for the owner alone", got, err, fi.Mode(), text)
+		}
+	}
+	// A directory in its place can not be replaced. Nothing is left of the attempt.
+	blocked := filepath.Join(dir, "blocked")
+	if err := os.MkdirAll(filepath.Join(blocked, "inside"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(blocked, []byte("x")); err == nil {
+		t.Error("a directory was replaced by a file")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestMakeDir(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "dir")
+	for range 2 { // one that an earlier attempt has made will do
+		if err := MakeDir(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o700 {
+		t.Errorf("got mode %v, %v, want 0700", fi.Mode(), err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "mine"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := MakeDir(path); err == nil {
+		t.Error("a directory with a file is taken for a new one")
+	}
+}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "file"), make([]byte, 100_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := TreeBytes(dir); n < 100_000 {
+		t.Errorf("got %d bytes, want at least 100000", n)
+	}
+	if err := Erase(path); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if err := Erase(path); err == nil {
+		t.Error("what is not there was erased")
+	}
+}
+
+// Files are as large as the space they take: Badger's are mostly holes.
+func TestBytes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "holes")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := Bytes(fi); n > 1<<20 {
+		t.Errorf("got %d bytes of a file of holes, want next to nothing", n)
+	}
+}

@@ -1,0 +1,75 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func mustLock(t *testing.T, dir string) *Lock {
+	t.Helper()
+	l, err := OpenLock(dir, "disktest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Release() })
+	return l
+}
+
+// Readers share a directory, a writer has it alone, and each is told who has it.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b, c := mustLock(t, dir), mustLock(t, dir), mustLock(t, dir)
+	for _, l := range []*Lock{a, b} {
+		if err := l.Shared(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if e, ok := errors.AsType[*InUseError](err); !ok || e.PID != os.Getpid() || e.Program != "disktest" || e.Dir != dir {
+			t.Errorf("%s: got %v, want that this process has the directory open", what, err)
+		}
+	}
+	refused("a writer beside readers", c.Exclusive("write", 0))
+	waited := make(chan error, 1)
+	go func() { waited <- c.Exclusive("write", time.Minute) }() // readers are gone soon
+	if err := errors.Join(a.Release(), b.Release()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waited; err != nil {
+		t.Fatalf("a writer after the readers: %v", err)
+	}
+	a, b = mustLock(t, dir), mustLock(t, dir)
+	refused("a reader beside a writer", a.Shared(time.Minute)) // it does not wait for one
+	refused("a writer beside a writer", b.Exclusive("write", time.Minute))
+	if err := c.Release(); err != nil {
+		t.Fatal(err)
+	}
+	// Who recovers is gone soon, and is waited for.
+	if err := a.Exclusive("recover", 0); err != nil {
+		t.Fatal(err)
+	}
+	go func() { waited <- b.Shared(time.Minute) }()
+	if err := a.Shared(0); err != nil { // the same lock, for less
+		t.Fatal(err)
+	}
+	if err := <-waited; err != nil {
+		t.Errorf("a reader beside one that recovers: %v", err)
+	}
+}
+
+// A reader without the right to write shares the lock all the same.
+func TestLockReadOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, LockFile), nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := mustLock(t, dir).Shared(0); err != nil {
+		t.Error(err)
+	}
+}
