@@ -90,7 +90,7 @@ func (l *Lock) acquire(exclusive bool, mode string, wait time.Duration, soon fun
 			return fmt.Errorf("lock data directory %s: %w", l.dir, err)
 		}
 		if !soon() || time.Now().After(deadline) {
-			time.Sleep(20 * time.Millisecond) // the holder may be about to sign
+			time.Sleep(20 * time.Millisecond)    // the holder may be about to sign
 			if tryFlock(l.f, exclusive) == nil { // or to share it
 				return l.sign(mode)
 			}
