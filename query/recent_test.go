@@ -46,6 +46,28 @@ func TestRecent(t *testing.T) {
 	})
 }
 
+// What took little time is made anew soon.
+func TestRecentFast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRecent()
+		made := 0
+		for _, x := range []struct {
+			after time.Duration
+			want  int
+		}{{0, 1}, {400 * time.Millisecond, 1}, {200 * time.Millisecond, 2}} {
+			time.Sleep(x.after)
+			n, _, err := answerRecent(t.Context(), r, "key", 15*time.Second, func() (int, error) {
+				time.Sleep(10 * time.Millisecond)
+				made++
+				return made, nil
+			})
+			if n != x.want || err != nil {
+				t.Errorf("after %v more: got answer %d, %v, want %d", x.after, n, err, x.want)
+			}
+		}
+	})
+}
+
 // An error is for the one whose question it was: another who waited makes the answer itself.
 func TestRecentErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

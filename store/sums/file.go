@@ -59,6 +59,9 @@ func openFile(file *os.File, c *Cache) (*File, error) {
 		return nil, err
 	}
 	name := filepath.Base(file.Name())
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open %s: it is no file", name)
+	}
 	f, err := NewFile(file, info.Size(), name, c)
 	if err != nil {
 		return nil, err
