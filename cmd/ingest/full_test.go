@@ -174,15 +174,6 @@ func program(t *testing.T) string {
 	return programOf(t, "ingest")
 }
 
-func programOf(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // wantStored checks that each acknowledged trace is there once, and nothing twice.
 func wantStored(t *testing.T, dir string, acked map[int]bool) {
 	t.Helper()

@@ -17,6 +17,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
 )
 
+// programOf returns a program that TestMain has under a name.
+func programOf(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // stall has the store of a daemon of [stalling] stand still, until goOn is called.
 func stall(t *testing.T, dir string) (goOn func()) {
 	t.Helper()
