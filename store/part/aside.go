@@ -112,12 +112,12 @@ func (s *Shelf) giveUp(p *Partition, reason error) {
 	}
 	s.o.Log.Log(context.Background(), level, "partition unreadable", "partition", p.Name, "err", reason)
 	if !errors.Is(reason, record.ErrDamaged) {
-		s.setFault(p, reason)
+		s.SetFault(p, reason)
 		return
 	}
 	name, err := setAside(s.dir, p.Name, reason)
 	if err != nil {
-		s.setFault(p, errors.Join(reason, err))
+		s.SetFault(p, errors.Join(reason, err))
 		return
 	}
 	a := readAside(s.dir, name, p.Start)
@@ -135,7 +135,8 @@ func (s *Shelf) faultOf(p *Partition) error {
 	return p.fault
 }
 
-func (s *Shelf) setFault(p *Partition, fault error) {
+// SetFault says why a partition can not be read; nil says that it can.
+func (s *Shelf) SetFault(p *Partition, fault error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.fault = fault

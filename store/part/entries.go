@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ type Moment struct {
 func (s *Shelf) Moment(p *Partition) (Moment, error) {
 	m := Moment{Info: s.Lookup(p)}
 	all, err := os.ReadFile(filepath.Join(p.path, commitsFile))
-	if err != nil && !errors.Is(err, errNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return m, err
 	}
 	for ; len(all) >= commitsRecordSize; all = all[commitsRecordSize:] {

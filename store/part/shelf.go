@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -256,9 +255,6 @@ func (s *Shelf) Faults() map[string]error {
 	return faults
 }
 
-// SetFault says that a partition can not be read.
-func (s *Shelf) SetFault(p *Partition, fault error) { s.setFault(p, fault) }
-
 // Retry tries again to recover the partitions that could not be because of the machine, and
 // not because of what they hold.
 func (s *Shelf) Retry() {
@@ -329,5 +325,3 @@ func (s *Shelf) CloseReaders() {
 		})
 	}
 }
-
-var errNotExist = fs.ErrNotExist

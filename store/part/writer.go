@@ -55,7 +55,7 @@ func (s *Shelf) over(p *Partition, now time.Time) bool {
 // Writer returns what writes to the partition for now, and whether that is another than
 // before. Then the one before the last is closed behind it. It waits for nobody.
 func (s *Shelf) Writer(now time.Time) (w *Writer, turned bool, err error) {
-	if w := s.current(); w != nil && !s.over(w.p, now) {
+	if w := s.Current(); w != nil && !s.over(w.p, now) {
 		return w, false, nil
 	}
 	s.seal()
@@ -79,7 +79,7 @@ func (s *Shelf) Writer(now time.Time) (w *Writer, turned bool, err error) {
 		}
 	}
 	s.closeBehind(now)
-	return s.current(), true, nil
+	return s.Current(), true, nil
 }
 
 func (i *Info) start() time.Time {
@@ -122,9 +122,7 @@ func (s *Shelf) markSealed(p *Partition) error {
 }
 
 // Current returns the writer that there is, nil if there is none.
-func (s *Shelf) Current() *Writer { return s.current() }
-
-func (s *Shelf) current() *Writer {
+func (s *Shelf) Current() *Writer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writer
@@ -219,10 +217,10 @@ func sum(list []int64) (n int64) {
 // Seal ends writing to the newest partition if its time is over at now, and closes what has
 // been over for long enough.
 func (s *Shelf) Seal(now time.Time) error {
-	if w := s.current(); w != nil && s.over(w.p, now) {
+	if w := s.Current(); w != nil && s.over(w.p, now) {
 		s.seal()
 	}
-	if s.current() == nil {
+	if s.Current() == nil {
 		if p, ok := s.newest(); ok && !p.Sealed && !p.writable() && p.Fault == nil && s.over(p.Partition, now) {
 			if err := s.markSealed(p.Partition); err != nil { // its time was over when the store was opened
 				s.o.Log.Warn("seal partition", "partition", p.Name, "err", err)

@@ -34,8 +34,8 @@ type Aside struct {
 	Sums   []Sum // what it had, as far as that could still be read
 }
 
-// parseAside returns the name that a file had before it was set aside.
-func parseAside(name string) (of string, ok bool) {
+// ParseAsideName returns the name that a file had before it was set aside as name.
+func ParseAsideName(name string) (of string, ok bool) {
 	m := asideName.FindStringSubmatch(name)
 	if m == nil {
 		return "", false
@@ -124,7 +124,7 @@ func setAside(dir, name string, reason error) (Aside, error) {
 // only its list of times could still be read: for a copy of a directory from which such a
 // file was left out.
 func WriteAside(dir, name, reason string, sums []Sum) error {
-	of, ok := parseAside(name)
+	of, ok := ParseAsideName(name)
 	if !ok {
 		return fmt.Errorf("%q is not the name of a file that was set aside", name)
 	}
@@ -139,9 +139,6 @@ func WriteAside(dir, name, reason string, sums []Sum) error {
 	return disk.SyncDir(dir)
 }
 
-// ParseAsideName returns the name that a file had before it was set aside as name.
-func ParseAsideName(name string) (of string, ok bool) { return parseAside(name) }
-
 // NoteAside is [WriteAside] for the directory of s.
 func (s *Shelf) NoteAside(name, reason string, lost []Sum) error {
 	if err := WriteAside(s.dir, name, reason, lost); err != nil {
@@ -149,7 +146,7 @@ func (s *Shelf) NoteAside(name, reason string, lost []Sum) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of, _ := parseAside(name)
+	of, _ := ParseAsideName(name)
 	s.addAside(loadAside(s.dir, name, of))
 	return nil
 }

@@ -74,7 +74,7 @@ func Load(dir string, o Options) (*Shelf, error) {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
 				return nil, fmt.Errorf("remove what was being written: %w", err)
 			}
-		} else if of, ok := parseAside(name); ok {
+		} else if of, ok := ParseAsideName(name); ok {
 			s.addAside(loadAside(dir, name, of))
 		} else if isName(name) {
 			s.load(name)
@@ -176,7 +176,7 @@ func (s *Shelf) Remove(names ...string) error {
 	defer s.mu.Unlock()
 	var errs error
 	for _, name := range names {
-		_, aside := parseAside(name)
+		_, aside := ParseAsideName(name)
 		if !aside && !isName(name) {
 			errs = errors.Join(errs, fmt.Errorf("remove %q: no file of sums has such a name", name))
 			continue
