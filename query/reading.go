@@ -27,6 +27,9 @@ type Stats struct {
 	// counts each as a trace of a page view, which it is not.
 	Profiles uint64 `json:"profiles,omitempty"`
 	Bytes    uint64 `json:"bytes"` // stored size of what was read
+	// Folded is how many of the page views had labels that the sums did not keep apart: an
+	// answer about these labels may lack them, as they are under (other).
+	Folded int64 `json:"folded_views,omitempty"`
 	// Behind is how long ago what came in last was looked at, see [Selection.Lag].
 	Behind time.Duration `json:"-"`
 	// Warnings name what should have been read and could not be: damaged values,
@@ -64,6 +67,7 @@ func (s Stats) Read() string {
 func (s *Stats) add(o Stats) {
 	s.Days, s.Hours, s.RolledUp = s.Days+o.Days, s.Hours+o.Hours, s.RolledUp+o.RolledUp
 	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles, s.Bytes+o.Bytes
+	s.Folded += o.Folded
 	s.Behind = max(s.Behind, o.Behind)
 	for _, w := range o.Warnings {
 		if len(s.Warnings) < maxWarnings && !slices.Contains(s.Warnings, w) {
@@ -77,7 +81,7 @@ type reading struct {
 	sel     Selection
 	decoder encode.BinaryDecoder
 	read    uint64
-	folded  int64 // page views whose labels were too many
+	folded  int64 // page views whose labels, those that the answer is about, were too many
 	bad     int
 	badErr  error
 }
@@ -94,16 +98,19 @@ func (r *reading) decode(rec store.Record) *trie.Trace {
 	return doc.Trace
 }
 
+// countFolded counts the page views of a rollup that the answer may lack.
+func (r *reading) countFolded(rec *rollup.Record) { r.folded += rec.Folded(r.sel.labelKeys()) }
+
 // stats says what the answer rests on.
 func (r *reading) stats(s store.ScanStats) Stats {
 	w := warnings(s)
 	if r.bad > 0 {
 		w = append(w, fmt.Sprintf("%d stored traces can not be decoded, the last: %v", r.bad, r.badErr))
 	}
-	if r.folded > 0 && (len(r.sel.Where) > 0 || r.sel.Feature != "" || len(r.sel.GroupBy) > 0) {
+	if r.folded > 0 {
 		w = append(w, fmt.Sprintf("%d page views had more labels than sums keep apart, and are counted under (other)", r.folded))
 	}
-	return Stats{Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
+	return Stats{Folded: r.folded, Partitions: s.Partitions, Days: s.Days, Hours: s.Hours, RolledUp: s.RolledUp,
 		Traces: s.Traces, Bytes: s.Bytes, Behind: s.Behind, Warnings: w}
 }
 
@@ -147,7 +154,7 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 		return Stats{}, err
 	}
 	stats, err := l.selectFrom(ctx, r.sel, want, r.trace, func(x store.Rolled) error {
-		r.folded += x.Record.Folded()
+		r.countFolded(x.Record)
 		runtime.Gosched() // requests with traces come first: they would wait for a time slice of 10 ms at each of their steps
 		return r.take(time.Time{}, x)
 	})
@@ -237,7 +244,7 @@ func (r *recording) flush() error {
 	for key, b := range r.builders {
 		rec, err := b.Record()
 		if err == nil {
-			r.folded += rec.Folded()
+			r.countFolded(rec)
 			err = r.take(key.at, store.Rolled{Page: b.page, Stacks: b.Stacks(), Record: rec})
 		}
 		if err != nil {

@@ -127,22 +127,36 @@ func (s Selection) appendFeatures(l trie.Labels, all iter.Seq[string]) trie.Labe
 // wanted says which rollups can answer s.
 func (s Selection) wanted() store.Wanted {
 	w := store.Wanted{Level: rollup.Narrow}
-	need := func(key string) {
+	for _, key := range s.labelKeys() {
 		switch {
-		case key == keyPage, rollup.Narrow.Has(key):
+		case rollup.Narrow.Has(key):
 		case rollup.Wide.Has(key):
 			w.Level = rollup.Wide
 		default:
 			w.None = true
 		}
 	}
+	return w
+}
+
+// labelKeys returns the keys of the labels that s is about. The page is none: each rollup is
+// of one.
+func (s Selection) labelKeys() (keys []string) {
+	add := func(key string) {
+		if key != keyPage {
+			keys = append(keys, key)
+		}
+	}
+	if s.Feature != "" {
+		add(keyFeature)
+	}
 	for _, m := range s.Where {
-		need(m.Key)
+		add(m.Key)
 	}
 	for _, key := range s.GroupBy {
-		need(key)
+		add(key)
 	}
-	return w
+	return keys
 }
 
 func (s Selection) query() store.Query {

@@ -122,7 +122,7 @@ func (m *merging) group(cell trie.Labels) (trie.Labels, bool) {
 
 func (m *merging) rolled(r store.Rolled) error {
 	m.page = r.Page
-	m.folded += r.Record.Folded()
+	m.countFolded(r.Record)
 	m.sum.Add(r.Record, r.Stacks)
 	return m.local.fits(m.sum.Size())
 }

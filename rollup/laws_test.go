@@ -317,3 +317,35 @@ func TestEncodeLeavesTheBuilder(t *testing.T) {
 		}
 	}
 }
+
+// What an answer lacks for want of room is no more than the record says, of the labels that
+// the answer is about.
+func TestFolded(t *testing.T) {
+	folded := map[string]int{}
+	for seed := range uint64(40) {
+		views := randomViews(rand.New(rand.NewPCG(seed, 5)), 60)
+		b := NewBuilder("/a", trie.New(), Limits{Cells: 2 << (seed % 6)})
+		for _, v := range views {
+			addView(b, 1, v...)
+		}
+		rec := decoded(t, b, Wide)
+		if n := rec.Folded(nil); n != 0 {
+			t.Errorf("a question about no labels misses %d views", n)
+		}
+		for key, v := range map[string]string{KeyDevice: "mobile-low", KeyRelease: "r1", KeyFeature: "f"} {
+			q := question{takes: value(key, v), group: only()}
+			s := NewSum(q.ask)
+			s.Add(rec, b.stacks)
+			got, want, n := s.Profile().Views, q.merged(views, "/a").Views, rec.Folded([]string{key})
+			if got > want || got < want-n {
+				t.Errorf("seed %d, %s: got %d views of %d, and %d are said to be folded", seed, key, got, want, n)
+			}
+			if got < want {
+				folded[key]++
+			}
+		}
+	}
+	if folded[KeyDevice] <= folded[KeyRelease] || folded[KeyRelease] == 0 || folded[KeyFeature] == 0 {
+		t.Errorf("it does not happen as it should: %v", folded)
+	}
+}

@@ -265,13 +265,17 @@ func (r *Record) Views() (views, traces int64) {
 	return views, traces
 }
 
-// Folded returns how many page views had labels that there was no room for: some of the
-// values, or all labels, of a cell of theirs are (other).
-func (r *Record) Folded() (views int64) {
+// Folded returns how many page views had labels with one of these keys that there was no
+// room for: the value, or all labels, of a cell of theirs are (other).
+func (r *Record) Folded(keys []string) (views int64) {
+	if len(keys) == 0 {
+		return 0
+	}
+	folded := func(l trie.Label) bool {
+		return l.Key == trie.FrameOther || l.Value == trie.FrameOther && slices.Contains(keys, l.Key)
+	}
 	for _, t := range r.Touches {
-		if slices.ContainsFunc(t.Cells, func(c int) bool {
-			return slices.ContainsFunc(r.Cells[c].Labels, func(l trie.Label) bool { return l.Value == trie.FrameOther })
-		}) {
+		if slices.ContainsFunc(t.Cells, func(c int) bool { return slices.ContainsFunc(r.Cells[c].Labels, folded) }) {
 			views += t.Views
 		}
 	}

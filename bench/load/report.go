@@ -68,6 +68,7 @@ type report struct {
 	VerifiedTraces   uint64   `json:"verified_traces"`
 	FoundTraces      uint64   `json:"found_traces"` // on these pages; at most the verified and the unclear ones
 	SplitViews       uint64   `json:"split_views"`  // on these pages, that may count twice
+	FoldedViews      uint64   `json:"folded_views"` // that answers about a label may lack, as they say
 	Questions        int      `json:"verified_questions"`
 	VerifySeconds    float64  `json:"verify_s"`
 	Differences      int      `json:"differences"`
@@ -132,6 +133,7 @@ func (r *report) addLoad(g *loadgen.Generator, w *watch) {
 func (r *report) addVerdict(v loadgen.Verdict, took time.Duration) {
 	r.Verified, r.VerifySeconds = true, round(took.Seconds())
 	r.VerifiedPages, r.VerifiedTraces, r.FoundTraces, r.Questions = v.Pages, v.Traces, v.Found, v.Questions
+	r.FoldedViews = v.Folded
 	r.SplitViews, r.Differences, r.FirstDifferences = v.Split, v.Count, v.Differences
 }
 
@@ -212,6 +214,9 @@ func (r *report) printVerdict(row func(name, format string, args ...any)) {
 	row("verified", "%s: %d traces of %d pages by %d questions in %.1f s", verdict, r.VerifiedTraces, r.VerifiedPages, r.Questions, r.VerifySeconds)
 	if r.SplitViews > 0 {
 		row("", "%d page views may count twice, as a partition ended or the daemon was killed between their chunks", r.SplitViews)
+	}
+	if r.FoldedViews > 0 {
+		row("", "%d page views had more labels than sums keep apart, and say so: of a device there may be so many fewer", r.FoldedViews)
 	}
 	if len(r.FirstDifferences) > 0 {
 		row("", "%s", strings.Join(r.FirstDifferences, "\n\t"))

@@ -50,6 +50,10 @@ func (q question) path(since time.Time) string {
 	return "/api/v1/profile?" + v.Encode()
 }
 
+// foldable reports whether q is about a label that sums stop keeping apart where there are too
+// many sets of labels. The others are kept.
+func (q question) foldable() bool { return q.label.Key == "device" }
+
 // takes reports whether q asks for a slice of a trace with the context c.
 func (q question) takes(s trie.Slice, c *trie.Context) bool {
 	if q.feature != "" && !slices.Contains(s.Features, q.feature) {

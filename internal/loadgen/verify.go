@@ -11,6 +11,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // Verdict says whether the daemon has what it acknowledged, and nothing twice.
@@ -20,6 +22,7 @@ type Verdict struct {
 	Traces      uint64   // distinct ones that are stored for sure; one of two of these pages counts at each
 	Unclear     uint64   // further ones that may be stored, likewise
 	Found       uint64   // all that are stored, say the answers, likewise
+	Folded      uint64   // page views that a question about labels may have missed, as the answers themselves say
 	Split       uint64   // page views that may count twice on a page, as a partition ended between their chunks
 	Count       int      // differences
 	Differences []string // the first of them; none: all is right
@@ -116,15 +119,22 @@ func (x *expectation) ask(ctx context.Context, q question, rank int, views map[t
 	if doc.Profile == nil {
 		return 0, fmt.Errorf("the answer is not a profile")
 	}
-	var stats struct{ Warnings []string }
+	var stats query.Stats
 	if err := json.Unmarshal([]byte(header.Get("Fieldtrie-Stats")), &stats); err != nil {
 		return 0, fmt.Errorf("header Fieldtrie-Stats: %w", err)
 	}
 	name := q.path(time.Time{})
+	least, most := x.bounds(q, rank, views)
+	if stats.Folded > 0 && q.foldable() {
+		v.Folded += uint64(stats.Folded)
+		if len(stats.Warnings) == 1 { // which is of just that
+			stats.Warnings = nil
+		}
+		least = &trie.Profile{Views: least.Views - stats.Folded}
+	}
 	for _, w := range stats.Warnings {
 		v.add(name + ": warning: " + w)
 	}
-	least, most := x.bounds(q, rank, views)
 	differences, count := compare(doc.Profile, least, most, maxDifferences)
 	for _, d := range differences {
 		v.add(name + ": " + d)
