@@ -21,19 +21,20 @@ import (
 type privateAddress struct {
 	net.Listener
 	guard       *access.Guard       // nil: it asks nobody who they are
+	refused     func(*http.Request, access.Reason)
 	certificate *access.Certificate // nil: no TLS
 }
 
 // private returns the private address, of which it reads the files and on which nobody
 // listens yet.
 func (c *config) private(registry prometheus.Registerer, log *slog.Logger) (*privateAddress, error) {
-	var p privateAddress
+	p := privateAddress{refused: newRefusals(registry, log)}
 	rules, err := c.readAccess()
 	if err != nil {
 		return nil, err
 	}
 	if rules != nil {
-		p.guard = access.NewGuard(rules, newRefusals(registry, log))
+		p.guard = access.NewGuard(rules, p.refused)
 	}
 	if c.tlsCert == "" {
 		return &p, nil
@@ -48,12 +49,12 @@ func (c *config) private(registry prometheus.Registerer, log *slog.Logger) (*pri
 	return &p, err
 }
 
-// newRefusals returns what counts and logs the requests that a guard refuses. The log tells
+// newRefusals returns what counts and logs the requests that are refused. The log tells
 // where somebody tries passwords, and can not be filled by that. It has no names: people type
 // passwords there by mistake.
 func newRefusals(registry prometheus.Registerer, log *slog.Logger) func(*http.Request, access.Reason) {
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy.",
+		Name: "fieldtrie_access_refused_total", Help: "Requests to the private address that were refused, by reason: anonymous, unknown, scope, busy, foreign.",
 	}, []string{"reason"})
 	registry.MustRegister(refused)
 	some := rate.Sometimes{First: 10, Interval: 10 * time.Second}
@@ -84,13 +85,14 @@ func (p *privateAddress) listen(addr string, log *slog.Logger) error {
 // handler returns what the private address serves of mux. The socket in the data
 // directory serves all of it: who may open it may read the data anyway.
 func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
+	var h http.Handler = mux
 	switch {
 	case p.guard != nil:
-		return p.guard.Handler(mux)
+		h = p.guard.Handler(mux)
 	case loopback(p.Addr()):
-		return localHosts(mux)
+		h = localHosts(mux)
 	}
-	return mux
+	return access.SameOrigin(mux, h, p.refused)
 }
 
 // localHosts refuses requests for other hosts than this machine. A page in a browser here
