@@ -77,7 +77,7 @@ check(
     const evil = await listen((_, res) => res.setHeader('Content-Type', 'text/html').end('<!doctype html><title>x</title><body>'));
     // Passes on what a daemon without protection would answer: the test can fail.
     const [host, port] = daemon.address.split(':');
-    const open_ = await listen((req, res) => {
+    const unguarded = await listen((req, res) => {
       const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => !/^(sec-fetch|origin|accept-encoding)/.test(name)));
       req.pipe(request({ host, port, path: req.url, method: req.method, headers: { ...headers, host: daemon.address } }, (from) => {
         res.writeHead(from.statusCode ?? 500, { 'Content-Type': from.headers['content-type'] ?? '' });
@@ -86,7 +86,7 @@ check(
     });
     try {
       const page = await open(`http://localhost:${evil.port}/`);
-      const unprotected = await page.evaluate(attempts, `127.0.0.1:${open_.port}`);
+      const unprotected = await page.evaluate(attempts, `127.0.0.1:${unguarded.port}`);
       assert.match(unprotected.script, /^read \d+$/);
       assert.deepEqual({ ...unprotected, script: '' }, { script: '', image: 'loaded', cors: 'refused', backup: 'sent', health: 'sent', post: 'sent' });
 
@@ -113,7 +113,7 @@ check(
       assert.match(metrics, /fieldtrie_access_refused_total\{reason="foreign"\} 7/);
     } finally {
       evil.close();
-      open_.close();
+      unguarded.close();
     }
   },
 );
