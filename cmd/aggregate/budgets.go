@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -150,7 +151,8 @@ func writeBudgets(w io.Writer, all []budget.Status) error {
 		if s.Verdict == budget.Blown && !s.Sure && note == "" {
 			note = "the limit is within the interval, or there is none: it may be chance"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.4g %s\t%d\t%s\n", s.Verdict, s.Name, s.Owner, s.What(), value, between, s.Limit, unit, s.Views, note)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.4g %s\t%d\t%s\n", s.Verdict, output.Printable(s.Name), output.Printable(s.Owner),
+			output.Printable(s.What()), value, between, s.Limit, unit, s.Views, output.Printable(note))
 	}
 	return t.Flush()
 }

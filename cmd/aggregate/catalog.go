@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -57,9 +58,9 @@ func (c *command) writeTable(w io.Writer, entries []query.Entry) error {
 		fmt.Fprintf(t, "TRACES\tLAST RECEIVED\tPAGE\t%s\n", name)
 	}
 	for _, e := range entries {
-		fmt.Fprintf(t, "%d\t%s\t%s", e.Traces, e.Last.UTC().Format(time.DateTime), e.Page)
+		fmt.Fprintf(t, "%d\t%s\t%s", e.Traces, e.Last.UTC().Format(time.DateTime), output.Printable(e.Page))
 		if c.list != "pages" {
-			fmt.Fprintf(t, "\t%s", e.Name)
+			fmt.Fprintf(t, "\t%s", output.Printable(e.Name))
 		}
 		fmt.Fprintln(t)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -168,7 +169,7 @@ func sideName(s query.Selection) string {
 }
 
 func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Comparison) error {
-	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, sideName(q.A), r.Views.B, sideName(q.B))
+	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sideName(q.A)), r.Views.B, output.Printable(sideName(q.B)))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "STATUS\tCHANGE MS\t\t%\tA\tB\tMIX\tSHARE\tMS PER PAGE VIEW")
 	row := func(name string, x compare.Change, share *float64) {
@@ -183,7 +184,7 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 		if e := x.Adjusted; e.Low != nil && e.High != nil {
 			between = fmt.Sprintf("(%+.3f to %+.3f)", *e.Low, *e.High)
 		}
-		fmt.Fprintf(t, "%s\t%+.3f\t%s\t%s\t%.3f\t%.3f\t%+.3f\t%s\t%s\n", x.Status, x.Adjusted.Value, between, relative, x.Mean.A, x.Mean.B, x.Mix, shared, name)
+		fmt.Fprintf(t, "%s\t%+.3f\t%s\t%s\t%.3f\t%.3f\t%+.3f\t%s\t%s\n", x.Status, x.Adjusted.Value, between, relative, x.Mean.A, x.Mean.B, x.Mix, shared, output.Printable(name))
 	}
 	row("JavaScript", r.Total, nil)
 	for _, f := range r.Features {
@@ -222,7 +223,7 @@ false. CHANGE is of the mean self time. Its interval of 95 %% is that of one tes
 leave 0 out where the status, which minds all of them, says noise. B counts as if it had
 the devices and browsers of A; MIX is what it has by having others.
 Here %s.
-`, alarms, r.Tested, 100*r.FalseDiscovery, r.Note)
+`, alarms, r.Tested, 100*r.FalseDiscovery, output.PrintableLines(r.Note))
 	return err
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
@@ -61,10 +63,16 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal kills the process
-	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "aggregate:", err)
-		os.Exit(exitCode(err))
+	os.Exit(report(os.Stderr, run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)))
+}
+
+// report writes what went wrong, if anything did, and returns the exit status.
+func report(stderr io.Writer, err error) int {
+	if err == nil {
+		return 0
 	}
+	fmt.Fprintln(stderr, "aggregate:", output.PrintableLines(err.Error()))
+	return exitCode(err)
 }
 
 // usageError is a mistake on the command line.

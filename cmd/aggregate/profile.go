@@ -216,6 +216,15 @@ func counted(n uint64, what string) string {
 // toStdout reports whether the output goes to standard output.
 func (c *command) toStdout() bool { return c.output == "" || c.output == "-" }
 
+// shownOn returns what writes text to w, standard output. Formats for programs have names as
+// they are; on a terminal these must not do more than be seen.
+func (c *command) shownOn(w io.Writer) io.Writer {
+	if isTerminal(w) && !c.format.Binary {
+		return output.Terminal(w)
+	}
+	return w
+}
+
 // emit lets write write to where the command line says.
 func (c *command) emit(write func(io.Writer) error) error {
 	buffered := func(w io.Writer) error { // compressors write a few bytes at a time
@@ -223,7 +232,7 @@ func (c *command) emit(write func(io.Writer) error) error {
 		return errors.Join(write(b), b.Flush())
 	}
 	if c.toStdout() {
-		return buffered(c.stdout)
+		return buffered(c.shownOn(c.stdout))
 	}
 	return writeFile(c.output, buffered)
 }
@@ -231,7 +240,7 @@ func (c *command) emit(write func(io.Writer) error) error {
 // warn says what an answer lacks.
 func (c *command) warn(warnings []string) {
 	for _, w := range warnings {
-		fmt.Fprintln(c.stderr, "aggregate: warning:", w)
+		fmt.Fprintln(c.stderr, "aggregate: warning:", output.Printable(w))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -55,7 +56,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 
 // writePage writes what a report says of one page as a table.
 func (c *command) writePage(w io.Writer, p *query.PageReport) error {
-	fmt.Fprintf(w, "%s: %d page views profiled, standing for %.0f (%.0f to %.0f)\n", p.Page, p.Views, p.Population.Value, p.Population.Low, p.Population.High)
+	fmt.Fprintf(w, "%s: %d page views profiled, standing for %.0f (%.0f to %.0f)\n", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High)
 	if len(p.Coverage) > 0 {
 		var parts []string
 		for _, reason := range slices.SortedFunc(maps.Keys(p.Coverage), func(a, b string) int {
@@ -63,7 +64,7 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 		}) {
 			parts = append(parts, fmt.Sprintf("%s %d", reason, p.Coverage[reason]))
 		}
-		fmt.Fprintf(w, "not profiled: %s\n", strings.Join(parts, ", "))
+		fmt.Fprintf(w, "not profiled: %s\n", output.Printable(strings.Join(parts, ", ")))
 	}
 	if p.Folded > 0 {
 		fmt.Fprintf(w, "%d page views had labels too many to be kept, and are counted as (other)\n", p.Folded)
@@ -72,7 +73,7 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "MS PER PAGE VIEW\tVIEWS\tMEAN\t\tP50\tP75\t\tP95\t")
 	row := func(name string, views int64, s query.Spread) {
-		fmt.Fprintf(t, "%s\t%d\t%.2f\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\n", name, views,
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%s\t%.1f\t%.1f\t%s\t%.1f\t%s\n", output.Printable(name), views,
 			s.Mean.Value, bounds(s.Mean, 2), s.P50.Value, s.P75.Value, bounds(s.P75, 1), s.P95.Value, bounds(s.P95, 1))
 	}
 	row("JavaScript", p.Views, p.Time)
@@ -103,7 +104,7 @@ func (c *command) writeFunctions(w io.Writer, p *query.PageReport) error {
 	}
 	for _, f := range shown {
 		fmt.Fprintf(t, "%.3f\t%s\t%.2f\t%.3f\t%.1f %%\t%s\n", f.Self.Mean.Value, bounds(f.Self.Mean, 3), f.Self.P75.Value,
-			f.Total.Mean.Value, 100*float64(f.Reach)/float64(max(p.Views, 1)), functionName(f))
+			f.Total.Mean.Value, 100*float64(f.Reach)/float64(max(p.Views, 1)), output.Printable(functionName(f)))
 	}
 	if more := int64(len(p.Functions)-len(shown)) + p.Others.Count; more > 0 {
 		rest := p.Others.Self

@@ -8,6 +8,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -44,7 +45,7 @@ func (c *command) printThreads(ctx context.Context) error {
 				profile += " "
 			}
 			fmt.Fprintf(t, "%s\t%d/%d\t%s\t%s\t%d\t%.1f\t%d\t%s\n",
-				taken, e.Process, e.Thread, e.Name, profile+e.ID, e.Samples, float64(e.Micros)/1000, e.Events, e.File)
+				taken, e.Process, e.Thread, output.Printable(e.Name), output.Printable(profile+e.ID), e.Samples, float64(e.Micros)/1000, e.Events, output.Printable(e.File))
 		}
 		return t.Flush()
 	})

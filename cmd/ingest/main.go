@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
 const usage = `Usage: ingest [--data DIR] [--listen ADDR] [--query-listen ADDR] [flags]
@@ -46,7 +48,7 @@ func execute(c *config) int {
 	context.AfterFunc(ctx, stop) // a second signal kills the process
 	err := c.run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "ingest:", err)
+		fmt.Fprintln(os.Stderr, "ingest:", output.PrintableLines(err.Error()))
 	}
 	return exitCode(err)
 }

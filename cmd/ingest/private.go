@@ -20,7 +20,7 @@ import (
 // privateAddress is the private address, and what guards it.
 type privateAddress struct {
 	net.Listener
-	guard       *access.Guard       // nil: it asks nobody who they are
+	guard       *access.Guard // nil: it asks nobody who they are
 	refused     func(*http.Request, access.Reason)
 	certificate *access.Certificate // nil: no TLS
 }

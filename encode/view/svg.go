@@ -221,7 +221,7 @@ func (s *svgChart) frame(n trie.NodeID, y int, left int64, name, place string) {
 	} else {
 		share = 1
 	}
-	name, place = oneLine(cutText(name, svgNameBytes)), oneLine(cutText(place, svgNameBytes))
+	name, place = output.Printable(cutText(name, svgNameBytes)), output.Printable(cutText(place, svgNameBytes))
 	fmt.Fprintf(s.w, `<svg class="frame %s"%s x="%s%%" y="%d" width="%s%%" height="%d"><title>%s`+"\n%s\n"+`%s ms (%s), self %s ms`,
 		class, focus, svgShare(float64(left)/all), y, svgShare(share), svgRow, xmlText(name), xmlText(place),
 		millis(s.total[n]), percent(s.total[n], s.total[trie.Root]), millis(s.self[n]))

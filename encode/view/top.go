@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -30,7 +29,7 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", "views", "function")
 	for _, f := range all[:rows] {
 		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6d  %s\n",
-			millis(f.Self), share(f.Self, self), millis(f.Total), share(f.Total, self), f.Samples, f.Reach, oneLine(output.Location(f.Frame)))
+			millis(f.Self), share(f.Self, self), millis(f.Total), share(f.Total, self), f.Samples, f.Reach, output.Printable(output.Location(f.Frame)))
 	}
 	if rest := all[rows:]; len(rest) > 0 {
 		var sum, samples int64
@@ -46,6 +45,7 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 // writeTopHead writes what the table can not say: the coverage of p, whose self time is
 // self µs of something, such as JavaScript.
 func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of string) {
+	of = output.Printable(of)
 	_, c := p.Flat()
 	idle := ""
 	if c.Idle != 0 { // 0 may also mean that nobody knows
@@ -67,7 +67,7 @@ func writeTopChanges(b *bufio.Writer, all []output.Change, most int) {
 	fmt.Fprintf(b, "\n%12s %12s %12s %12s  %s\n", "self ms", "base self", "self +-", "total +-", "function")
 	for _, c := range all[:rows] {
 		fmt.Fprintf(b, "%12s %12s %12s %12s  %s\n", millis(c.Self), millis(c.Base.Self),
-			signed(c.Self-c.Base.Self), signed(c.Total-c.Base.Total), oneLine(output.Location(c.Frame)))
+			signed(c.Self-c.Base.Self), signed(c.Total-c.Base.Total), output.Printable(output.Location(c.Frame)))
 	}
 	if rest := all[rows:]; len(rest) > 0 {
 		var now, base int64
@@ -113,14 +113,4 @@ func millis(us int64) string {
 		us = 0 // not "-0.0"
 	}
 	return fmt.Sprintf("%.1f", float64(us)/1000)
-}
-
-// oneLine keeps control characters of a name from moving the terminal's cursor.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if output.IsControl(r) {
-			return '�'
-		}
-		return r
-	}, s)
 }

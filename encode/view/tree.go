@@ -37,7 +37,7 @@ func EncodeTree(w io.Writer, p *trie.Profile, o output.Options) error {
 	t := newTree(p, o)
 	all := t.Total[trie.Root].Self
 	writeTreeHead(b, p, o, t, all)
-	t.line(b, trie.Root, "", o.RootName())
+	t.line(b, trie.Root, "", output.Printable(o.RootName()))
 	type item struct {
 		node   trie.NodeID // the root for what is folded
 		parent trie.NodeID
@@ -78,7 +78,7 @@ func EncodeTree(w io.Writer, p *trie.Profile, o output.Options) error {
 			t.foldedLine(b, it.parent, indent)
 			continue
 		}
-		t.line(b, it.node, indent, oneLine(output.Location(t.Frame(it.node))))
+		t.line(b, it.node, indent, output.Printable(output.Location(t.Frame(it.node))))
 		push(it.node, it.level)
 	}
 	return b.Flush()

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// hostileNames do something to a terminal, or are seen as something else.
+var hostileNames = []string{
+	"\x1b[31mred\x1b]0;title\x07", "\u009b31m", "\u202eevil\u202c", "\u2066x\u2069", "a\rb", "a\nb\nc", "\x01soh", "\x7fdel", "tab\there",
+	"\u200bzero", "\ufeffbom", "a\u2028b\u2029c", "\U000e0041tag", "\u115f\u3164filler", "\u061carab", "\u0085next",
+}
+
+// hostileTrace has such names wherever a trace has names. n tells traces apart.
+func hostileTrace(n int) *trie.Trace {
+	all := strings.Join(hostileNames, "")
+	tr := &trie.Trace{Trie: *trie.New()}
+	tr.Context = trie.Context{Page: "/" + all, ViewID: fmt.Sprintf("%016d", n), Release: fmt.Sprintf("r%d%s", n%2, all), Environment: all, Interval: 10_000,
+		Labels: trie.MakeLabels("device", all, "phase", "load"+all)}
+	for i, name := range hostileNames {
+		at := int64(i) * 10_000
+		node := tr.Insert(trie.Frame{Name: name, Resource: "https://x.example/" + name + ".js", Line: uint32(i + 1), Column: 1})
+		tr.Samples = append(tr.Samples, trie.Sample{Time: at, Node: node})
+		tr.Context.Spans = append(tr.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: name, Start: at, Length: 10_000})
+	}
+	trie.SortSpans(tr.Context.Spans)
+	return tr
+}
+
+// unfit returns what of a text is not for a terminal.
+func unfit(text string) (out []string) {
+	for _, r := range text {
+		if r != '\n' && r != unicode.ReplacementChar && !unicode.IsPrint(r) || r == 0x3164 || r == 0x115f {
+			out = append(out, fmt.Sprintf("%U", r))
+		}
+	}
+	return out
+}
+
+// Hostile names are written by every command, and do nothing to a terminal.
+func TestHostileNames(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(filepath.Join(dir, "data"), store.Options{MemTableSize: 8 << 20, MinFree: -1, RollTraces: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recs []store.Record
+	for n := range 40 {
+		tr := hostileTrace(n)
+		payload, err := encode.EncodeTrace(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := store.Record{Pages: []string{tr.Context.Page}, Payload: payload}
+		copy(rec.ID.View[:], tr.Context.ViewID)
+		for _, name := range hostileNames {
+			rec.Tags = append(rec.Tags, store.Tag{Key: "feature", Value: name})
+		}
+		rec.Tags = append(rec.Tags, store.Tag{Key: "release", Value: tr.Context.Release})
+		recs = append(recs, rec)
+	}
+	if _, err := s.Append(t.Context(), recs); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Roll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, content []byte) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	tr := hostileTrace(0)
+	binary, err := encode.EncodeTrace(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := file("hostile.trie", binary)
+	events, err := json.Marshal(map[string]any{"traceEvents": []map[string]any{
+		{"ph": "M", "pid": 1, "tid": 1, "name": "thread_name", "args": map[string]any{"name": strings.Join(hostileNames, "")}},
+		{"ph": "P", "pid": 1, "tid": 1, "id": "0x1", "ts": 1, "name": "Profile", "args": map[string]any{"data": map[string]any{"startTime": 1}}},
+		{"ph": "P", "pid": 1, "tid": 1, "id": "0x1", "ts": 2, "name": "ProfileChunk", "args": map[string]any{"data": map[string]any{
+			"cpuProfile": map[string]any{"nodes": []map[string]any{{"id": 1, "callFrame": map[string]any{"functionName": "(root)"}}, {"id": 2, "parent": 1, "callFrame": map[string]any{"functionName": hostileNames[0]}}},
+				"samples": []int{2, 2}}, "timeDeltas": []int{10, 10}}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording := file("hostile.json", events)
+	rules := file("budgets.yaml", []byte("budgets:\n  - name: stays fast\n    owner: \"\\u202Eteam\"\n    page: \"/\\u202Efeed\"\n    metric: p75\n    limit: 250ms\n"))
+
+	data, page := []string{"--data", filepath.Join(dir, "data")}, []string{"--page", tr.Context.Page}
+	with := func(parts ...[]string) (all []string) {
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		return all
+	}
+	for name, args := range map[string][]string{
+		"pages":         with(data, []string{"--list", "pages"}),
+		"features":      with(data, []string{"--list", "features"}),
+		"releases":      with(data, []string{"--list", "releases"}),
+		"stats":         with(data, []string{"--stats"}),
+		"stats of page": with(data, page, []string{"--stats"}),
+		"top":           with(data, page, []string{"-f", "top"}),
+		"tree":          with(data, page, []string{"-f", "tree"}),
+		"top of file":   {"-f", "top", trace},
+		"tree of file":  {"-f", "tree", trace},
+		"threads":       {"--list", "threads", recording},
+		"comparison":    with(data, page, []string{"--release", tr.Context.Release, "--compare-release", hostileTrace(1).Context.Release, "--min-views", "2"}),
+		"no such page":  with(data, []string{"--page", "/no" + hostileNames[0], "-f", "top"}),
+		"no such label": with(data, []string{"--label", "device=" + hostileNames[2], "-f", "top"}),
+		"bad flag":      {"--list", hostileNames[0]},
+		"no such file":  {"-f", "top", filepath.Join(dir, hostileNames[0])},
+		"budgets":       with(data, []string{"--budgets", rules}),
+		"base":          {"-f", "top", "--diff", trace, trace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			status := report(&stderr, run(t.Context(), args, strings.NewReader(""), &stdout, &stderr))
+			if bad := unfit(stdout.String() + stderr.String()); len(bad) > 0 {
+				t.Errorf("wrote %s:\n%q\n%q", bad, &stdout, &stderr)
+			}
+			if !strings.Contains(stdout.String()+stderr.String(), "�") {
+				t.Errorf("no hostile name was written (status %d):\n%s\n%s", status, &stdout, &stderr)
+			}
+		})
+	}
+}

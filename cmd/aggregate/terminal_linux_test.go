@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+)
+
+// openTerminal returns both ends of a terminal: what shows, and what a program writes to.
+func openTerminal(t *testing.T) (screen, program *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = screen.Close() })
+	fd := int(screen.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = program.Close() })
+	return screen, program
+}
+
+// Formats for programs have names as they are, but on a terminal.
+func TestFormatsOnTerminal(t *testing.T) {
+	data, err := encode.EncodeTrace(hostileTrace(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := t.TempDir() + "/hostile.trie"
+	if err := os.WriteFile(trace, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"folded", "csv", "json", "d3", "speedscope", "cpuprofile", "firefox", "svg", "top", "tree"} {
+		t.Run(format, func(t *testing.T) {
+			screen, program := openTerminal(t)
+			shown := make(chan string)
+			go func() {
+				text, _ := io.ReadAll(screen) // ends with an error when the other end is closed
+				shown <- string(text)
+			}()
+			var stderr bytes.Buffer
+			err := run(t.Context(), []string{"-f", format, trace}, strings.NewReader(""), program, &stderr)
+			if err := program.Close(); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.ReplaceAll(<-shown, "\r\n", "\n") // which terminals make of line breaks
+			text = strings.ReplaceAll(text, "        ", "")   // and of tabs
+			if err != nil || len(text) < 100 {
+				t.Fatalf("wrote %d bytes, %v", len(text), err)
+			}
+			if bad := unfit(strings.ReplaceAll(text, "\t", "")); len(bad) > 0 {
+				t.Errorf("a terminal got %s", bad)
+			}
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package output
+
+import (
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Anybody may send names. Written to a terminal as they are, they could move its cursor, set
+// its title, or show a line other than the one that is there.
+
+// Printable returns s as one line that a terminal shows as what it is. Characters that move
+// the cursor, change the direction of the text or are not seen become U+FFFD, line breaks
+// among them; of marks that pile up on a letter the first few are kept.
+func Printable(s string) string { return printable(s, "") }
+
+// PrintableLines is [Printable] for a text of several lines.
+func PrintableLines(s string) string { return printable(s, "\n") }
+
+// maxMarks is how many marks a letter keeps. Vietnamese and Hebrew get by with three.
+const maxMarks = 4
+
+// printable is Printable, but for the characters in kept.
+func printable(s, kept string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	marks := 0
+	for _, r := range s { // bytes that are not UTF-8 come as U+FFFD
+		if unicode.In(r, unicode.Mn, unicode.Me) {
+			if marks++; marks > maxMarks {
+				continue
+			}
+		} else {
+			marks = 0
+		}
+		switch {
+		case strings.ContainsRune(kept, r) || unicode.IsPrint(r) && !isBlank(r):
+			b.WriteRune(r)
+		case unicode.Is(unicode.Zs, r):
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(utf8.RuneError)
+		}
+	}
+	return b.String()
+}
+
+// isPlain reports whether s is of printable ASCII, as nearly all names are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// isBlank reports whether r counts as a letter and shows nothing: fillers of Hangul, and the
+// empty pattern of Braille.
+func isBlank(r rune) bool {
+	switch r {
+	case 0x115f, 0x1160, 0x3164, 0xffa0, 0x2800:
+		return true
+	}
+	return false
+}
+
+// Terminal returns a writer that passes to w what [PrintableLines] leaves of it, and tabs. It
+// keeps the last bytes of a character that is not whole until the rest comes.
+func Terminal(w io.Writer) io.Writer { return &terminal{w: w} }
+
+type terminal struct {
+	w    io.Writer
+	rest []byte // the begin of a character
+}
+
+// Write never writes less than all of p without an error.
+func (t *terminal) Write(p []byte) (int, error) {
+	text := append(t.rest, p...)
+	end := len(text)
+	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+		if tail := text[len(text)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				end = len(text) - i
+			}
+			break
+		}
+	}
+	t.rest = append([]byte(nil), text[end:]...)
+	if _, err := io.WriteString(t.w, printable(string(text[:end]), "\n\t")); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
