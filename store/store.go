@@ -97,6 +97,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := r.openExclusive(); err != nil {
 		return nil, errors.Join(err, r.release())
 	}
+	if err := disk.MakePrivate(dir); err != nil {
+		o.Logger.Warn("others may read the data directory, and that can not be changed", logErr, err)
+	}
 	s := &Store{
 		Reader:  r,
 		queue:   make(chan *request, o.QueueTraces),

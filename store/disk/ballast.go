@@ -94,7 +94,7 @@ func (s *Space) PutBallast() {
 
 // allocate makes a file of n bytes for which the filesystem has set all of the space aside.
 func allocate(path string, n int64) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return err
 	}

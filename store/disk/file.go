@@ -11,7 +11,7 @@ import (
 // WriteFile makes path hold b, all or nothing, and durably. Only the owner may read it.
 func WriteFile(path string, b []byte) error {
 	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func WriteFile(path string, b []byte) error {
 // MakeDir makes an empty directory, durably. One that is there and empty will do: an earlier
 // attempt may have failed after it was made.
 func MakeDir(path string) error {
-	err := os.Mkdir(path, 0o700)
+	err := os.Mkdir(path, dirMode)
 	if errors.Is(err, fs.ErrExist) {
 		var entries []fs.DirEntry
 		if entries, err = os.ReadDir(path); err == nil && len(entries) > 0 {

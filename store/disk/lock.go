@@ -51,7 +51,7 @@ type Lock struct {
 
 func OpenLock(dir, program string) (*Lock, error) {
 	path := filepath.Join(dir, LockFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if errors.Is(err, os.ErrPermission) {
 		f, err = os.Open(path) // a reader without the right to write can still hold a shared lock
 	}
