@@ -149,6 +149,8 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, stats *St
 	s := &sideSums{facet: facet, strata: map[string]*stratumSums{}, whole: functionSums{}}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return stratumOf(cell), sel.takesCell(cell) })
 	want := store.Wanted{Level: rollup.Wide, Details: true}
+	room := l.room()
+	defer room.release()
 	r := &recording{reading: reading{sel: sel}}
 	switch method {
 	case MethodViews:
@@ -161,7 +163,7 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, stats *St
 	}
 	r.take = func(_ time.Time, x store.Rolled) error {
 		s.add(x, method == MethodViews)
-		return l.fits(s.sum.Size())
+		return room.fits(s.sum.Size() + x.Record.Size())
 	}
 	*stats, err = l.readRecords(ctx, want, r)
 	if err != nil {

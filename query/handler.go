@@ -232,6 +232,9 @@ func statusOf(err error) int {
 	if _, busy := errors.AsType[*BusyError](err); busy {
 		return http.StatusServiceUnavailable
 	}
+	if _, crowded := errors.AsType[*CrowdedError](err); crowded {
+		return http.StatusServiceUnavailable
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return http.StatusGatewayTimeout
 	}

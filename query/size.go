@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 )
 
 // TooLargeError says that an answer would take more memory than one may.
@@ -12,13 +13,79 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("its stacks take over %d MiB of memory, so it was given up: ask for one page or feature, less time, or fewer labels", e.Most>>20)
 }
 
+// CrowdedError says that all answers in the making together take too much memory. Asking
+// again later may help, or asking for less.
+type CrowdedError struct{ Most int } // bytes
+
+func (e *CrowdedError) Error() string {
+	return fmt.Sprintf("the answers in the making take %d MiB of memory, so this one was given up: try again, or ask for less", e.Most>>20)
+}
+
 // defaultMaxSize has room for some four million stacks of one group.
 const defaultMaxSize = 256 << 20
 
-// fits returns a [TooLargeError] if an answer may not be so many bytes large.
-func (l Local) fits(size int) error {
-	if most := cmp.Or(l.MaxSize, defaultMaxSize); size > most {
-		return &TooLargeError{most}
+// Memory bounds what the merges for all answers in the making take together. It may be used
+// by several goroutines. A nil Memory is no bound.
+type Memory struct {
+	most int64
+	used atomic.Int64
+}
+
+// NewMemory returns a bound of so many bytes.
+func NewMemory(most int) *Memory { return &Memory{most: int64(most)} }
+
+// Used returns how many bytes are in use.
+func (m *Memory) Used() int64 { return m.used.Load() }
+
+// smallAnswer is the size up to which an answer may use the last quarter of the memory, so that
+// questions that take a lot keep nobody else from asking.
+const smallAnswer = 16 << 20
+
+// take takes n bytes more for an answer that is then size bytes large. n may be negative.
+func (m *Memory) take(n, size int64) error {
+	most := m.most
+	if size > smallAnswer {
+		most -= most / 4
+	}
+	if m.used.Add(n) > most && n > 0 {
+		m.used.Add(-n)
+		return &CrowdedError{int(m.most)}
 	}
 	return nil
+}
+
+// room is the memory of the merge for one answer. It is not for concurrent use.
+type room struct {
+	most   int
+	shared *Memory
+	held   int64 // of shared
+}
+
+// room returns the memory for one answer. Give it back with release.
+func (l Local) room() *room {
+	return &room{most: cmp.Or(l.MaxSize, defaultMaxSize), shared: l.Memory}
+}
+
+// fits returns an error, a [TooLargeError] or a [CrowdedError], if the merge may not be so many
+// bytes large.
+func (r *room) fits(size int) error {
+	if size > r.most {
+		return &TooLargeError{r.most}
+	}
+	if r.shared == nil {
+		return nil
+	}
+	if err := r.shared.take(int64(size)-r.held, int64(size)); err != nil {
+		return err
+	}
+	r.held = int64(size)
+	return nil
+}
+
+// release gives back what the merge took.
+func (r *room) release() {
+	if r.shared != nil {
+		_ = r.shared.take(-r.held, 0)
+		r.held = 0
+	}
 }

@@ -73,6 +73,8 @@ type Local struct {
 	// MaxSize bounds the memory that the merge for one answer takes, in bytes: a larger one
 	// is a [TooLargeError]. 0 is 256 MiB.
 	MaxSize int
+	// Memory bounds what the merges for all answers take, of all that share it.
+	Memory *Memory
 	// Recent shares answers about labels and series among those who ask the same within
 	// [Selection.Lag]; nil does not.
 	Recent *Recent
@@ -90,14 +92,16 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 	if err := checkTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
 	}
-	m := merging{reading: reading{sel: sel}, local: l, merger: trie.NewMerger(), progress: progress}
+	room := l.room()
+	defer room.release()
+	m := merging{reading: reading{sel: sel}, room: room, merger: trie.NewMerger(), progress: progress}
 	m.sum = rollup.NewSum(m.group)
 	stats, err := l.selectFrom(ctx, sel, sel.wanted(), m.trace, m.rolled)
 	if err != nil {
 		return Result{}, err
 	}
 	summed := m.sum.Profile()
-	if err := l.fits(summed.Size() + m.merger.Profile().Size()); err != nil {
+	if err := room.fits(summed.Size() + m.merger.Profile().Size()); err != nil {
 		return Result{}, err
 	}
 	m.merger.AddProfile(summed)
@@ -107,7 +111,7 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 // merging answers a Selection.
 type merging struct {
 	reading
-	local    Local
+	room     *room
 	merger   *trie.Merger // of traces
 	sum      *rollup.Sum  // of rollups
 	progress func(uint64)
@@ -124,7 +128,7 @@ func (m *merging) rolled(r store.Rolled) error {
 	m.page = r.Page
 	m.countFolded(r.Record)
 	m.sum.Add(r.Record, r.Stacks)
-	return m.local.fits(m.sum.Size())
+	return m.room.fits(m.sum.Size() + r.Record.Size())
 }
 
 func (m *merging) trace(rec store.Record) error {
@@ -142,7 +146,7 @@ func (m *merging) trace(rec store.Record) error {
 	}
 	m.sel.add(m.merger, t, rec.Page)
 	if m.read%sizedEvery == 0 {
-		return m.local.fits(m.merger.Profile().Size())
+		return m.room.fits(m.merger.Profile().Size())
 	}
 	return nil
 }

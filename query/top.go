@@ -67,6 +67,8 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
 		return top, nil
 	}
+	room := l.room()
+	defer room.release()
 	functions := functionSums{}
 	page := ""
 	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return q.cellLabels(page, cell), q.takesCell(cell) })
@@ -80,7 +82,7 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 				functions.add(of, x.Stacks)
 			}
 		}
-		return l.fits(sum.Size())
+		return room.fits(sum.Size() + x.Record.Size() + functions.size())
 	})
 	if err != nil {
 		return Top{}, err

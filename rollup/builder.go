@@ -19,6 +19,13 @@ type Limits struct {
 	// Functions is how many are kept with their distribution in a record that is final:
 	// 500 for each release, the heaviest.
 	Functions int
+	// AllFunctions is how many functions of all releases are told apart in a record that is
+	// not final: 1<<16. If there are more, the lightest half is summed up with the rest.
+	AllFunctions int
+	// Memory is how many bytes the rows of a record in the making take, by cell and node: 256
+	// MiB. From half of it on, browser, connection and device of the page views that come are
+	// (other), and once it is used up all labels.
+	Memory int
 }
 
 // WithDefaults returns l with the default for each zero.
@@ -32,6 +39,8 @@ func (l Limits) WithDefaults() Limits {
 	set(&l.Bytes, 16<<20)
 	set(&l.Cells, 2048)
 	set(&l.Functions, 500)
+	set(&l.AllFunctions, 1<<16)
+	set(&l.Memory, 256<<20)
 	return l
 }
 
@@ -51,6 +60,7 @@ type Builder struct {
 	dists     []Distribution
 	distAt    map[string]int
 	functions map[string]*functions // by release
+	told      int                   // functions in these
 	outcomes  map[string]int64
 	key       []byte // scratch
 
@@ -85,6 +95,7 @@ func (b *Builder) AddOutcome(outcome string, views int64) { b.outcomes[outcome] 
 
 // cellOf returns the number of the cell with these labels.
 func (b *Builder) cellOf(l trie.Labels) int {
+	l = b.fitting(l)
 	b.key = appendLabelsKey(b.key[:0], l)
 	if i, ok := b.cellAt[string(b.key)]; ok {
 		return i
@@ -109,6 +120,17 @@ func (b *Builder) cellOf(l trie.Labels) int {
 	}
 	b.cells = append(b.cells, c)
 	return i
+}
+
+// fitting returns the labels under which there is room for what has the labels l.
+func (b *Builder) fitting(l trie.Labels) trie.Labels {
+	switch size := b.weights.size + b.reach.size; {
+	case size <= b.lim.Memory/2 || l.Value(trie.FrameOther) != "":
+		return l
+	case size <= b.lim.Memory:
+		return foldWide(l)
+	}
+	return otherLabels()
 }
 
 // distOf returns the number of the distribution with these labels.
@@ -370,9 +392,8 @@ func (b *Builder) End() {
 		*b.reach.at(v.touchOf(b, v.at[n]), n) += v.sign
 	}
 	v.distribute(b)
-	of := b.functionsOf(v.release)
 	for _, f := range v.frames {
-		of.at(f).add(v.self[f], v.total[f], v.sign)
+		b.function(v.release, f).add(v.self[f], v.total[f], v.sign)
 	}
 }
 

@@ -1,7 +1,9 @@
 package rollup
 
 import (
+	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -25,6 +27,11 @@ func (s *Spread) AddAll(o *Spread) {
 
 func (s *Spread) isZero() bool {
 	return s.Moments == Moments{} && !slices.ContainsFunc(s.Histogram.buckets, func(b bucket) bool { return b.count != 0 })
+}
+
+// size returns how many bytes s takes.
+func (s *Spread) size() int {
+	return int(unsafe.Sizeof(*s)) + len(s.Histogram.buckets)*int(unsafe.Sizeof(bucket{}))
 }
 
 // Distribution says how page views with the same labels differ. The labels are those that
@@ -114,14 +121,20 @@ func (b *Builder) functionsOf(release string) *functions {
 	return f
 }
 
-func (s *functions) at(frame trie.FrameID) *Function {
+// function returns a function of a release. It is good until the next call.
+func (b *Builder) function(release string, frame trie.FrameID) *Function {
+	s := b.functionsOf(release)
 	if int(frame) < len(s.dense) && s.dense[frame] != nil {
 		return s.dense[frame]
 	}
 	f := s.of[frame]
 	if f == nil {
+		if b.told >= b.lim.AllFunctions {
+			b.shed()
+		}
 		f = &Function{Frame: frame}
 		s.of[frame] = f
+		b.told++
 	}
 	if s.dense != nil {
 		s.dense = extended(s.dense, int(frame)+1)
@@ -129,3 +142,36 @@ func (s *functions) at(frame trie.FrameID) *Function {
 	}
 	return f
 }
+
+// shed sums the lightest half of the functions up with the rest of their release. What is
+// taken away is as heavy as what is added.
+func (b *Builder) shed() {
+	type told struct {
+		*Function
+		release string
+	}
+	all := make([]told, 0, b.told)
+	for release, s := range b.functions {
+		for _, f := range s.of {
+			all = append(all, told{f, release})
+		}
+	}
+	slices.SortFunc(all, func(a, b told) int {
+		return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.release, b.release), cmp.Compare(a.Frame, b.Frame))
+	})
+	for _, f := range all[:(len(all)+1)/2] {
+		s := b.functions[f.release]
+		s.rest.Add(f.rest())
+		delete(s.of, f.Frame)
+		if int(f.Frame) < len(s.dense) {
+			s.dense[f.Frame] = nil
+		}
+		b.told--
+	}
+}
+
+// weight says how much f matters beside others.
+func (f *Function) weight() int64 { return max(f.Self.Sum, -f.Self.Sum) }
+
+// rest returns what f adds to the rest.
+func (f *Function) rest() Rest { return Rest{1, f.Self.Sum, f.Total.Count} }

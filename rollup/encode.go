@@ -281,7 +281,7 @@ func (s *functions) heaviest(most int, final bool) (kept []*Function, rest Rest)
 	}
 	slices.SortStableFunc(kept, func(a, b *Function) int { return cmp.Compare(b.Self.Sum, a.Self.Sum) })
 	for _, f := range kept[most:] {
-		rest.Add(Rest{1, f.Self.Sum, f.Total.Count})
+		rest.Add(f.rest())
 	}
 	kept = kept[:most]
 	slices.SortFunc(kept, byFrame)

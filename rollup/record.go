@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -265,6 +266,27 @@ func (r *Record) Views() (views, traces int64) {
 	return views, traces
 }
 
+// Size returns about how many bytes r takes.
+func (r *Record) Size() int {
+	const entry = 64 // a cell, touch or distribution without what it refers to
+	size := len(r.weights) + len(r.reach) + entry*(len(r.Cells)+len(r.Touches)+len(r.Distributions))
+	for _, c := range r.Cells {
+		size += len(c.Labels) * int(unsafe.Sizeof(trie.Label{}))
+	}
+	for _, t := range r.Touches {
+		size += len(t.Cells) * pointerSize
+	}
+	for i := range r.Distributions {
+		size += r.Distributions[i].Time.size() + r.Distributions[i].Long.size()
+	}
+	for _, f := range r.Functions {
+		for i := range f.Of {
+			size += f.Of[i].Self.size() + f.Of[i].Total.size() + pointerSize
+		}
+	}
+	return size
+}
+
 // Folded returns how many page views had labels with one of these keys that there was no
 // room for: the value, or all labels, of a cell of theirs are (other).
 func (r *Record) Folded(keys []string) (views int64) {
@@ -315,10 +337,9 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	}
 	for i := range rec.Functions {
 		from := &rec.Functions[i]
-		to := b.functionsOf(from.Release)
-		to.rest.Add(from.Rest)
+		b.functionsOf(from.Release).rest.Add(from.Rest)
 		for k := range from.Of {
-			to.at(frames(from.Of[k].Frame)).AddAll(&from.Of[k])
+			b.function(from.Release, frames(from.Of[k].Frame)).AddAll(&from.Of[k])
 		}
 	}
 	for _, o := range rec.Outcomes {

@@ -15,13 +15,12 @@ type Sum struct {
 	groups  []*summed
 	byKey   map[string]int // places in groups
 	key     []byte
-	pending int // encoded bytes since the last flush
+	pending int // bytes that groups take
 	size    int // of profile, at the last flush
 }
 
-// maxPending is how many encoded bytes are added before they are moved to the profile, which
-// bounds what is not in its size.
-const maxPending = 1 << 20
+// maxPending is how many bytes groups take before they are moved to the profile.
+const maxPending = 32 << 20
 
 // summed is a group of the profile, by the nodes of stacks.
 type summed struct {
@@ -57,7 +56,7 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
 	}
 	rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
 		if g := to[c]; g >= 0 {
-			w := s.groups[g].weights.at(n)
+			w := s.at(g, n)
 			w.Self += self
 			w.Samples += samples
 		}
@@ -76,17 +75,23 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
 	}
 	rec.EachReach(func(t int, n trie.NodeID, views int64) {
 		for _, g := range sets[t] {
-			s.groups[g].weights.at(n).Reach += views
+			s.at(g, n).Reach += views
 		}
 	})
-	if s.pending += len(rec.weights) + len(rec.reach); s.pending > maxPending {
+	if s.pending > maxPending {
 		s.flush()
 	}
 }
 
-// Size returns about how many bytes what was added takes, but for the records that came
-// last. It takes no time to ask for.
-func (s *Sum) Size() int { return s.size }
+// at returns the weight of a node in a group. It is good until the next call.
+func (s *Sum) at(group int, n trie.NodeID) *trie.Weight {
+	w, size := s.groups[group].weights.at(n)
+	s.pending += size
+	return w
+}
+
+// Size returns about how many bytes what was added takes. It takes no time to ask for.
+func (s *Sum) Size() int { return s.size + s.pending }
 
 func (s *Sum) groupOf(l trie.Labels) int {
 	s.key = appendLabelsKey(s.key[:0], l)

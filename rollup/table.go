@@ -1,12 +1,17 @@
 package rollup
 
-import "github.com/fieldtrie/fieldtrie/trie"
+import (
+	"unsafe"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
 
 // table holds something for each node of each cell or touch. A page view has nodes that lie
 // together, so it is a table of blocks of which only those are there that something was
 // added to: adding is the inner loop of rolling up, and a hash table takes twice as long.
 type table[R comparable] struct {
-	of []rows[R] // by cell or touch
+	of   []rows[R] // by cell or touch
+	size int       // bytes of the blocks and groups
 }
 
 // rows are those of one cell or touch: node n is in block n / blockRows, and that in group
@@ -17,6 +22,7 @@ const (
 	blockRows   = 8
 	groupBlocks = 64
 	groupRows   = blockRows * groupBlocks
+	pointerSize = 8
 )
 
 // weight is what a node has in a cell.
@@ -27,25 +33,32 @@ func (t *table[R]) at(of int, n trie.NodeID) *R {
 	if of >= len(t.of) {
 		t.of = extended(t.of, of+1)
 	}
-	return t.of[of].at(n)
+	row, size := t.of[of].at(n)
+	t.size += size
+	return row
 }
 
-func (s *rows[R]) at(n trie.NodeID) *R {
+// at returns the row of a node, and how many bytes were allocated for it.
+func (s *rows[R]) at(n trie.NodeID) (row *R, size int) {
 	i := int(n / groupRows)
 	if i >= len(*s) {
-		*s = append(*s, make([]*[groupBlocks]*[blockRows]R, i+1-len(*s))...)
+		more := i + 1 - len(*s)
+		*s = append(*s, make([]*[groupBlocks]*[blockRows]R, more)...)
+		size += more * pointerSize
 	}
 	group := (*s)[i]
 	if group == nil {
 		group = new([groupBlocks]*[blockRows]R)
 		(*s)[i] = group
+		size += int(unsafe.Sizeof(*group))
 	}
 	block := group[n/blockRows%groupBlocks]
 	if block == nil {
 		block = new([blockRows]R)
 		group[n/blockRows%groupBlocks] = block
+		size += int(unsafe.Sizeof(*block))
 	}
-	return &block[n%blockRows]
+	return &block[n%blockRows], size
 }
 
 // each calls f with the rows that are not zero, by node.

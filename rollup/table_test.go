@@ -16,14 +16,18 @@ func rowsOf(t *table[int64], of int) map[trie.NodeID]int64 {
 // What is mapped shares rows with the table that it is made of, which must stay as it was.
 func TestMappedLeavesItsSource(t *testing.T) {
 	of := func(kind byte) (r rows[int64]) {
+		set := func(n trie.NodeID, v int64) {
+			row, _ := r.at(n)
+			*row = v
+		}
 		switch kind {
 		case 'z': // what was added was taken away again
-			*r.at(3) = 0
+			set(3, 0)
 		case 'x':
-			*r.at(3) = 7
+			set(3, 7)
 		case 'y':
-			*r.at(3) = 2
-			*r.at(4000) = 5
+			set(3, 2)
+			set(4000, 5)
 		}
 		return r
 	}

@@ -12,11 +12,16 @@ const (
 // Size returns about how many bytes p takes. It looks at each group and not at each node, so
 // it may be asked for while p grows.
 func (p *Profile) Size() int {
-	size := len(p.Nodes)*nodeSize + len(p.Frames)*frameSize + len(p.Strings)*stringSize + p.textSize()
+	size := p.Trie.Size()
 	for i := range p.Groups {
 		size += p.Groups[i].Weights.Cells() * cellSize
 	}
 	return size
+}
+
+// Size returns about how many bytes t takes, with what finds nodes and frames in it.
+func (t *Trie) Size() int {
+	return len(t.Nodes)*nodeSize + len(t.Frames)*frameSize + len(t.Strings)*stringSize + t.textSize()
 }
 
 // textSize returns how many bytes all strings have. It is known of a trie that grows.

@@ -92,6 +92,9 @@ func (a *answerer) inTurn(ctx context.Context, timeout time.Duration, f func(con
 	if _, busy := errors.AsType[*query.BusyError](err); busy {
 		return &failed{unavailable, err}
 	}
+	if _, crowded := errors.AsType[*query.CrowdedError](err); crowded {
+		return &failed{unavailable, err}
+	}
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return failure(canceled, "the client has gone")

@@ -28,6 +28,7 @@ type Head struct {
 
 	mu    sync.Mutex
 	pages map[key]*page
+	size  int    // bytes of all pages
 	tick  uint64 // counts uses
 
 	ahead sync.Mutex // held to work before somebody asks: one page at a time, or all processors would be busy with it
@@ -42,10 +43,10 @@ type key struct {
 func New(o Options) *Head { return &Head{o: o, pages: make(map[key]*page)} }
 
 const (
-	// maxNodes bounds the memory of a Head, in nodes of all its stack tables. An empty page
-	// counts as pageNodes.
-	maxNodes  = 1 << 20
-	pageNodes = 64
+	// maxSize bounds the memory of a Head, in bytes of all its stack tables and records. An
+	// empty page takes pageSize.
+	maxSize  = 128 << 20
+	pageSize = 2 << 10
 
 	// watchedFor is how long after a question the decoded rollups of a page are kept.
 	watchedFor = 5 * time.Minute
@@ -72,7 +73,7 @@ type page struct {
 
 	last    lastAnswer
 	used    uint64 // by the tick of the head
-	nodes   int    // of the stack table, for the head
+	size    int    // bytes, as the head counts them
 	askedAt time.Time
 }
 
@@ -97,16 +98,38 @@ func (h *Head) take(ctx context.Context, k key) (*page, error) {
 
 // give ends a turn. drop forgets what the page has: it is read again the next time.
 func (h *Head) give(x *page, drop bool) {
+	size := x.measure()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if drop && h.pages[x.key] == x {
-		delete(h.pages, x.key)
-	}
-	x.nodes = pageNodes
-	if x.table != nil {
-		x.nodes += len(x.table.Nodes)
+	if h.pages[x.key] == x {
+		h.size += size - x.size
+		x.size = size
+		if drop {
+			h.remove(x)
+		}
 	}
 	<-x.turn
+	h.makeRoom()
+}
+
+// remove drops a page. It is called with the lock held.
+func (h *Head) remove(x *page) {
+	delete(h.pages, x.key)
+	h.size -= x.size
+}
+
+// measure returns how many bytes the page takes. It is called by who has the turn.
+func (x *page) measure() int {
+	size := pageSize
+	if x.table != nil {
+		size += x.table.Size()
+	}
+	for _, recs := range [][]*rollup.Record{x.recs, x.rolled} {
+		for _, rec := range recs {
+			size += rec.Size()
+		}
+	}
+	return size
 }
 
 // find returns a page, and makes it if it is not there and create is set.
@@ -116,8 +139,9 @@ func (h *Head) find(k key, create bool) *page {
 	x := h.pages[k]
 	if x == nil && create {
 		h.makeRoom()
-		x = &page{key: k, turn: make(chan struct{}, 1), nodes: pageNodes}
+		x = &page{key: k, turn: make(chan struct{}, 1), size: pageSize}
 		h.pages[k] = x
+		h.size += x.size
 	}
 	if x != nil {
 		h.tick++
@@ -126,14 +150,10 @@ func (h *Head) find(k key, create bool) *page {
 	return x
 }
 
-// makeRoom drops the pages that were not used for the longest time, if there are too many.
+// makeRoom drops the pages that were not used for the longest time, if all take too much.
 // What they had is in the partition. It is called with the lock held.
 func (h *Head) makeRoom() {
-	nodes := 0
-	for _, x := range h.pages {
-		nodes += x.nodes
-	}
-	for nodes > maxNodes {
+	for h.size > maxSize {
 		var oldest *page
 		for _, x := range h.pages {
 			if len(x.turn) == 0 && (oldest == nil || x.used < oldest.used) {
@@ -143,8 +163,7 @@ func (h *Head) makeRoom() {
 		if oldest == nil {
 			return // all are being worked on
 		}
-		delete(h.pages, oldest.key)
-		nodes -= oldest.nodes
+		h.remove(oldest)
 	}
 }
 
@@ -152,9 +171,9 @@ func (h *Head) makeRoom() {
 func (h *Head) Forget(keep func(*part.Partition) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for k := range h.pages {
+	for k, x := range h.pages {
 		if !keep(k.p) {
-			delete(h.pages, k)
+			h.remove(x)
 		}
 	}
 }
