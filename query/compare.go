@@ -151,6 +151,7 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, stats *St
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	room := l.room()
 	defer room.release()
+	s.sum.Bound(room.fits)
 	r := &recording{reading: reading{sel: sel}}
 	switch method {
 	case MethodViews:
@@ -162,8 +163,7 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, stats *St
 		return nil, refuse("method %q is neither %s nor %s", method, MethodViews, MethodSums)
 	}
 	r.take = func(_ time.Time, x store.Rolled) error {
-		s.add(x, method == MethodViews)
-		return room.fits(s.sum.Size() + x.Record.Size())
+		return s.add(x, method == MethodViews)
 	}
 	*stats, err = l.readRecords(ctx, want, r)
 	if err != nil {
@@ -184,8 +184,10 @@ func (s *sideSums) stratum(l trie.Labels) *stratumSums {
 }
 
 // add adds a record. One that is alike is of page views with the same labels.
-func (s *sideSums) add(x store.Rolled, alike bool) {
-	s.sum.Add(x.Record, x.Stacks)
+func (s *sideSums) add(x store.Rolled, alike bool) error {
+	if err := s.sum.Add(x.Record, x.Stacks); err != nil {
+		return err
+	}
 	taken := false
 	var base trie.Labels
 	for i := range x.Record.Distributions {
@@ -217,6 +219,7 @@ func (s *sideSums) add(x store.Rolled, alike bool) {
 			s.whole.add(of, x.Stacks)
 		}
 	}
+	return nil
 }
 
 // takesShape reports whether functions of a release tell how those that are asked for vary.

@@ -96,6 +96,7 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 	defer room.release()
 	m := merging{reading: reading{sel: sel}, room: room, merger: trie.NewMerger(), progress: progress}
 	m.sum = rollup.NewSum(m.group)
+	m.sum.Bound(room.fits)
 	stats, err := l.selectFrom(ctx, sel, sel.wanted(), m.trace, m.rolled)
 	if err != nil {
 		return Result{}, err
@@ -127,8 +128,7 @@ func (m *merging) group(cell trie.Labels) (trie.Labels, bool) {
 func (m *merging) rolled(r store.Rolled) error {
 	m.page = r.Page
 	m.countFolded(r.Record)
-	m.sum.Add(r.Record, r.Stacks)
-	return m.room.fits(m.sum.Size() + r.Record.Size())
+	return m.sum.Add(r.Record, r.Stacks)
 }
 
 func (m *merging) trace(rec store.Record) error {

@@ -72,17 +72,20 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	functions := functionSums{}
 	page := ""
 	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return q.cellLabels(page, cell), q.takesCell(cell) })
+	sum.Bound(func(size int) error { return room.fits(size + functions.size()) })
 	want := q.wanted()
 	want.Details = true
 	stats, err := l.eachRecord(ctx, q.Selection, want, func(x store.Rolled) error {
 		page = x.Page
-		sum.Add(x.Record, x.Stacks)
+		if err := sum.Add(x.Record, x.Stacks); err != nil {
+			return err
+		}
 		for i := range x.Record.Functions {
 			if of := &x.Record.Functions[i]; facet.takesFunctions(of.Release) {
 				functions.add(of, x.Stacks)
 			}
 		}
-		return room.fits(sum.Size() + x.Record.Size() + functions.size())
+		return room.fits(sum.Size() + functions.size())
 	})
 	if err != nil {
 		return Top{}, err

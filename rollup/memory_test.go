@@ -78,3 +78,38 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Error("the heaviest function is among the rest")
 	}
 }
+
+// A sum that may not be as large as one record makes it stops in the middle of it.
+func TestSumStopsInTime(t *testing.T) {
+	b := NewBuilder("/a", trie.New(), Limits{})
+	for n := range 40 {
+		tr := &trie.Trace{Trie: *trie.New()}
+		tr.Context = trie.Context{Page: "/a", ViewID: fmt.Sprint(n), Release: fmt.Sprint("r", n), Interval: 10_000}
+		for i := range 3000 {
+			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i) * 10_000, Node: tr.Insert(trie.Frame{Name: fmt.Sprint("f", n, i)})})
+		}
+		addView(b, 1, tr)
+	}
+	rec := decoded(t, b, Wide)
+	sum := func(most int) (asked int, err error) {
+		s := NewSum(func(l trie.Labels) (trie.Labels, bool) { return l, true })
+		s.Bound(func(size int) error {
+			if asked = max(asked, size); size > most {
+				return fmt.Errorf("%d bytes", size)
+			}
+			return nil
+		})
+		err = s.Add(rec, b.stacks)
+		if again := s.Add(rec, b.stacks); err != nil && again == nil {
+			t.Error("what did not fit can be added to")
+		}
+		return asked, err
+	}
+	whole, err := sum(1 << 40)
+	if err != nil || whole < 5<<19 {
+		t.Fatalf("it takes %d bytes, %v", whole, err)
+	}
+	if asked, err := sum(1 << 19); err == nil || asked > 2<<20 {
+		t.Errorf("asked for %d bytes, %v, where 512 KiB are allowed", asked, err)
+	}
+}

@@ -17,6 +17,9 @@ type Sum struct {
 	key     []byte
 	pending int // bytes that groups take
 	size    int // of profile, at the last flush
+	fits    func(size int) error
+	asked   int   // for which size fits was asked
+	err     error // of fits
 }
 
 // maxPending is how many bytes groups take before they are moved to the profile.
@@ -35,9 +38,20 @@ func NewSum(group func(cell trie.Labels) (trie.Labels, bool)) *Sum {
 	return &Sum{group: group, profile: trie.NewProfile(), byKey: map[string]int{}}
 }
 
+// Bound has [Sum.Add] ask fits whether the Sum may be so many bytes large, each time that it
+// has grown by one MiB, in the middle of a record, too: one can take hundreds.
+func (s *Sum) Bound(fits func(size int) error) { s.fits = fits }
+
+// askEvery is how many bytes a Sum grows by until it asks whether it fits.
+const askEvery = 1 << 20
+
 // Add adds a record whose nodes are those of stacks. It is fastest if records of one table
-// follow each other.
-func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
+// follow each other. An error is one that was returned to [Sum.Bound]; what was added is of no
+// use then.
+func (s *Sum) Add(rec *Record, stacks *trie.Trie) error {
+	if s.err != nil {
+		return s.err
+	}
 	if s.stacks != stacks {
 		s.flush()
 		s.stacks = stacks
@@ -55,7 +69,7 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
 		}
 	}
 	rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
-		if g := to[c]; g >= 0 {
+		if g := to[c]; g >= 0 && s.err == nil {
 			w := s.at(g, n)
 			w.Self += self
 			w.Samples += samples
@@ -75,18 +89,31 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) {
 	}
 	rec.EachReach(func(t int, n trie.NodeID, views int64) {
 		for _, g := range sets[t] {
-			s.at(g, n).Reach += views
+			if s.err == nil {
+				s.at(g, n).Reach += views
+			}
 		}
 	})
-	if s.pending > maxPending {
+	if s.pending > maxPending && s.err == nil {
 		s.flush()
+	}
+	s.ask()
+	return s.err
+}
+
+// ask asks whether the Sum fits as it is.
+func (s *Sum) ask() {
+	if s.asked = s.Size(); s.fits != nil && s.err == nil {
+		s.err = s.fits(s.asked)
 	}
 }
 
 // at returns the weight of a node in a group. It is good until the next call.
 func (s *Sum) at(group int, n trie.NodeID) *trie.Weight {
 	w, size := s.groups[group].weights.at(n)
-	s.pending += size
+	if s.pending += size; s.Size() > s.asked+askEvery {
+		s.ask()
+	}
 	return w
 }
 
