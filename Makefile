@@ -103,13 +103,22 @@ check-generate: generate ## check that what is generated is that of the sources
 	git diff --exit-code -- proto sdk/dist
 
 # A number of inputs, and not a time: when the time is over while an input runs, go test
-# fails with "context deadline exceeded" although nothing is wrong.
+# fails with "context deadline exceeded" although nothing is wrong. The tests of a package are
+# built once for all its targets.
 FUZZTIME ?= 100000x
 .PHONY: fuzz
 fuzz: ## run each fuzz target on FUZZTIME inputs
-	@for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
-	  for f in $$(sed -nE 's/^func (Fuzz\w+)\(.*/\1/p' $$dir/*_test.go 2>/dev/null); do \
-	    echo "$$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$dir || exit 1; \
+	@tests=$$(mktemp -d) && trap 'rm -rf "$$tests"' EXIT; \
+	cache=$$($(GO) env GOCACHE)/fuzz; \
+	for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+	  targets=$$(sed -nE 's/^func (Fuzz\w+)\(.*/\1/p' $$dir/*_test.go 2>/dev/null); \
+	  [ -n "$$targets" ] || continue; \
+	  $(GO) test -c -fuzz . -o "$$tests/fuzz" $$dir || exit 1; \
+	  package=$$($(GO) list $$dir) || exit 1; \
+	  for f in $$targets; do \
+	    echo "$$dir $$f"; \
+	    (cd $$dir && "$$tests/fuzz" -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) \
+	      -test.fuzzcachedir "$$cache/$$package") || exit 1; \
 	  done; \
 	done
 
