@@ -42,8 +42,8 @@ CONCURRENT = $(shell for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
   grep -qE '^\s+go [a-z]|\.Go\b|sync\.(RW)?Mutex|sync/atomic' $$dir/*.go && echo $$dir; done)
 SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
 STORE = $(abspath store)
-# Tests of those packages that compute for long in one goroutine, or read what others have
-# written. They are tested without it, as in "make soak".
+# Long tests of those packages that are about one goroutine, old formats or a full disk. They
+# are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
 PLAIN = ^(TestMergeFiles|TestTails|TestExplosion|TestFlippedByte|TestLargeRollup|TestWriteUntilFull|TestFormat1|TestFormat2Interrupted|TestFormat2Damaged)$$
 PLAIN_IN = ./query ./collect ./store/sums ./store
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
