@@ -39,9 +39,10 @@ type Reader struct {
 	// made anew from the traces.
 	remadeBefore time.Time
 
-	failed  func(error)   // is told that it is not known what is on disk
-	damaged atomic.Uint64 // values found damaged by scans
-	missing atomic.Uint64 // traces found missing by scans
+	failed  func(error)                               // is told that it is not known what is on disk
+	begin   func(put func([]record.Pair) error) error // has put what a partition begins with
+	damaged atomic.Uint64                             // values found damaged by scans
+	missing atomic.Uint64                             // traces found missing by scans
 
 	life *readers
 }
@@ -109,7 +110,7 @@ func Open(dir string, o Options) (*Store, error) {
 		rolling: newRolling(),
 		watch:   newWatch(o),
 	}
-	r.failed = s.fail
+	r.failed, r.begin = s.fail, s.putInUse
 	go s.watch.run()
 	go s.run()
 	return s, nil
@@ -150,7 +151,8 @@ func (r *Reader) release() error {
 // load lists what there is. It returns the partitions that are to be recovered.
 func (r *Reader) load(readOnly bool) (dirty []*part.Partition, err error) {
 	r.parts, dirty, err = part.Open(r.dir, part.Options{Width: r.opts.Partition, MemTableSize: r.opts.MemTableSize, MaxOpen: r.opts.OpenPartitions,
-		Space: r.space, Log: r.opts.Logger, Failed: func(err error) { r.failed(err) }})
+		Space: r.space, Log: r.opts.Logger, Failed: func(err error) { r.failed(err) },
+		Begin: func(put func([]record.Pair) error) error { return r.begin(put) }})
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ type writing struct {
 // maxCatalog bounds the memory of writing.catalog. Beyond it, entries are read again.
 const maxCatalog = 1 << 16
 
-// turn begins a partition: with the dictionaries in use, or after a start with those that it
-// or the one before has.
+// turn begins a partition: with the dictionaries in use, of which it has some if it was made
+// ahead, or after a start with those that it or the one before has.
 func (x *writing) turn(s *Store, w *part.Writer) {
 	x.catalog = make(map[string]record.Count)
 	x.dictionaries = make(map[uint32]bool)
@@ -42,7 +42,7 @@ func (x *writing) turn(s *Store, w *part.Writer) {
 // write puts a group into one transaction and returns when it is durable. After an
 // error it is not known whether it is.
 func (s *Store) write(w *part.Writer, group []*request, now time.Time) (err error) {
-	if err := s.putDictionaries(w, group); err != nil {
+	if err := s.putNewDictionaries(w, group); err != nil {
 		return err
 	}
 	b := batch{catalog: s.writing.catalog, buf: s.writing.buf[:0], now: now, touched: make(map[string]bool), pages: make(map[string]bool)}
@@ -223,10 +223,10 @@ func (s *Store) storedDictionaries(p *part.Partition) (stored []*record.Dictiona
 // dictionariesWait bounds how long commits wait for dictionaries that would only save space.
 const dictionariesWait = 100 * time.Millisecond
 
-// putDictionaries stores what a group was compressed with, as far as the partition
-// does not have it. Each has a transaction of its own, before that of the group:
-// nothing is stored that cannot be read, and there is room for any number of them.
-func (s *Store) putDictionaries(w *part.Writer, group []*request) error {
+// putNewDictionaries stores what a group was compressed with, as far as the partition does
+// not have it, before the group: nothing is stored that cannot be read.
+func (s *Store) putNewDictionaries(w *part.Writer, group []*request) error {
+	var list []*record.Dictionary
 	for _, q := range group {
 		for i := range q.recs {
 			d := q.recs[i].dictionary
@@ -236,16 +236,35 @@ func (s *Store) putDictionaries(w *part.Writer, group []*request) error {
 			if _, err := s.codec.Learn(d); err != nil {
 				return err
 			}
-			var pairs []record.Pair
-			for n := range byte(record.DictionaryCopies) {
-				key := record.AppendDictionaryKey(nil, d.ID, n)
-				pairs = append(pairs, record.Pair{Key: key, Value: d.Stored(key)})
-			}
-			if err := w.Put(pairs); err != nil {
-				return fmt.Errorf("store a dictionary: %w", err)
-			}
-			s.writing.dictionaries[d.ID] = true
+			s.writing.dictionaries[d.ID] = true // or the store stops
+			list = append(list, d)
 		}
 	}
+	return s.putDictionaries(list, w.Put)
+}
+
+// putDictionaries stores dictionaries, as many at once as fit a transaction: each is synced.
+func (s *Store) putDictionaries(list []*record.Dictionary, put func([]record.Pair) error) error {
+	var pairs []record.Pair
+	cost := 0
+	for i, d := range list {
+		for _, p := range d.Pairs() {
+			pairs = append(pairs, p)
+			cost += p.Cost()
+		}
+		if i < len(list)-1 && cost <= int(s.opts.maxCost()/2) {
+			continue
+		}
+		if err := put(pairs); err != nil {
+			return fmt.Errorf("store dictionaries: %w", err)
+		}
+		pairs, cost = nil, 0
+	}
 	return nil
+}
+
+// putInUse puts what the first commits of a partition would put there into one that is made
+// ahead of its time: the dictionaries in use, a few MiB.
+func (s *Store) putInUse(put func([]record.Pair) error) error {
+	return s.putDictionaries(s.samples.InUse(), put)
 }

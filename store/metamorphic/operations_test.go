@@ -36,6 +36,7 @@ var operations = []operation{
 	{name: "maintain", weight: 4, do: (*run).maintain},
 	{name: "minutes pass", weight: 6, do: (*run).minutes},
 	{name: "hours pass", weight: 4, do: (*run).hours, always: true},
+	{name: "almost the hour", weight: 4, do: (*run).almost},
 	{name: "clock goes back", weight: 1, do: (*run).back},
 	{name: "select", weight: 14, do: (*run).question, always: true},
 	{name: "scan", weight: 3, do: (*run).scan},
@@ -127,6 +128,28 @@ func (x *run) hours(ctx context.Context) error {
 	}
 	x.note("move %v", d)
 	return x.move(ctx, d)
+}
+
+// almost sets the clock to shortly before the end of a partition, so that a commit has the next
+// one made ahead of its time, and sometimes goes on to the end.
+func (x *run) almost(ctx context.Context) error {
+	now := x.clock.Now()
+	end := now.Truncate(x.opts.Partition).Add(x.opts.Partition)
+	d := max(0, end.Sub(now)-time.Duration(x.r.Int64N(int64(30*time.Second))))
+	x.note("move %v, to %v before the end", d, end.Sub(now)-d)
+	if err := errors.Join(x.move(ctx, d), x.send(ctx, x.maker.batch(1+x.r.IntN(5)))); err != nil {
+		return err
+	}
+	if x.r.IntN(2) == 0 {
+		if err := x.maintain(ctx); err != nil { // which waits until it is made
+			return err
+		}
+	}
+	if x.r.IntN(3) == 0 {
+		x.note("move to the end")
+		return errors.Join(x.move(ctx, end.Sub(x.clock.Now())), x.send(ctx, x.maker.batch(1+x.r.IntN(5))))
+	}
+	return nil
 }
 
 func (x *run) back(context.Context) error {

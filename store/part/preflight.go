@@ -159,6 +159,17 @@ func levelsIn(dir string) (sizes []int64, err error) {
 // own, where nobody can catch a panic over a damaged block.
 var errBlocks = errors.New("a table has a damaged block")
 
+// verifyMost is how many bytes of tables are verified before they are written to again, since
+// commits wait for that: a second or two.
+const verifyMost = 1 << 30
+
+func sum(list []int64) (n int64) {
+	for _, x := range list {
+		n += x
+	}
+	return n
+}
+
 // verifyBlocks checks the checksum of each block of the tables in dir, which nobody has
 // open and which was closed cleanly.
 func verifyBlocks(dir string, o Options) error {

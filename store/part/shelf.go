@@ -25,6 +25,9 @@ type Options struct {
 	Log          *slog.Logger
 	// Failed is told that a partition could not be closed: it is not known what is on disk.
 	Failed func(error)
+	// Begin puts what a partition begins with into one that is made ahead of its time, beside
+	// the goroutine that writes. It is nil if there is nothing.
+	Begin func(put func([]record.Pair) error) error
 }
 
 // Shelf has the partitions of a data directory and the open handles on them. Its methods
@@ -39,7 +42,8 @@ type Shelf struct {
 	tick  uint64 // counts reads, as the clock of the handles
 
 	writer     *Writer        // nil until the first commit, and after the time of its partition
-	background sync.WaitGroup // closings and deletions
+	ahead      *ahead         // the partition of the next turn, nil if it is not yet begun
+	background sync.WaitGroup // closings and deletions, and what is made ahead
 }
 
 // Open lists the partitions in dir. Those that were not closed cleanly are returned, to be
@@ -59,7 +63,7 @@ func Open(dir string, o Options) (s *Shelf, dirty []*Partition, err error) {
 			continue
 		}
 		start, ok := ParseName(name)
-		if !ok || !e.IsDir() {
+		if !ok || !e.IsDir() || isAhead(entries, name) {
 			continue
 		}
 		p := &Partition{Name: name, Start: start, path: filepath.Join(dir, name)}
@@ -71,7 +75,8 @@ func Open(dir string, o Options) (s *Shelf, dirty []*Partition, err error) {
 	return s, dirty, nil
 }
 
-// RemoveTrash removes what an interrupted deletion has left in dir.
+// RemoveTrash removes what an interrupted deletion has left in dir, and what was made ahead
+// of its time and not used.
 func RemoveTrash(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -84,7 +89,7 @@ func RemoveTrash(dir string) error {
 			}
 		}
 	}
-	return nil
+	return removeAheads(dir, entries)
 }
 
 // All returns what is known of all partitions, oldest first.
@@ -211,8 +216,8 @@ func (s *Shelf) erase(path string) {
 	s.o.Log.Info("partition deleted", "path", path)
 }
 
-// Settle waits until what goes on in the background is done: partitions being closed and
-// deleted.
+// Settle waits until what goes on in the background is done: partitions being closed,
+// deleted, and made ahead.
 func (s *Shelf) Settle(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { s.background.Wait(); close(done) }()
@@ -293,13 +298,17 @@ func (s *Shelf) heal(p *Partition) (Contents, error) {
 // Path returns where a partition is.
 func (p *Partition) Path() string { return p.path }
 
+// at returns the partition that starts then, which there is not yet.
+func (s *Shelf) at(start time.Time) *Partition {
+	return &Partition{Name: Name(start), Start: start, path: filepath.Join(s.dir, Name(start))}
+}
+
 // create adds a new, empty partition to the shelf. Its name must be greater than
 // those of all others. A directory that is there is what an earlier attempt has made
 // before something else failed.
 func (s *Shelf) create(start time.Time) (*Partition, error) {
-	p := &Partition{Name: Name(start), Start: start}
-	p.path = filepath.Join(s.dir, p.Name)
-	if err := disk.MakeDir(p.path); err != nil {
+	p := s.at(start)
+	if err := errors.Join(withdraw(p.path), disk.MakeDir(p.path)); err != nil {
 		return nil, fmt.Errorf("create partition: %w", err)
 	}
 	s.mu.Lock()

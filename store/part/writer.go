@@ -53,9 +53,12 @@ func (s *Shelf) over(p *Partition, now time.Time) bool {
 }
 
 // Writer returns what writes to the partition for now, and whether that is another than
-// before. Then the one before the last is closed behind it. It waits for nobody.
+// before. Then the one before the last is closed behind it. Shortly before the turn the next
+// one is made in the background. It waits for nobody but for that, if the turn comes before
+// it is made.
 func (s *Shelf) Writer(now time.Time) (w *Writer, turned bool, err error) {
 	if w := s.Current(); w != nil && !s.over(w.p, now) {
+		s.prepare(now)
 		return w, false, nil
 	}
 	s.seal()
@@ -66,7 +69,14 @@ func (s *Shelf) Writer(now time.Time) (w *Writer, turned bool, err error) {
 		target := WriteTarget(now, newest.start(), newest.Sealed, s.o.Width)
 		p := newest.Partition
 		if !there || !p.Start.Equal(target) {
-			if p, err = s.create(target); err != nil {
+			ready, err := s.adopt(target)
+			if ready {
+				break
+			}
+			if err == nil {
+				p, err = s.create(target)
+			}
+			if err != nil {
 				return nil, false, err
 			}
 		}
@@ -203,19 +213,9 @@ func (s *Shelf) openFiles(p *Partition, c Contents) (*badger.DB, *commitLog, err
 	return db, log, nil
 }
 
-// verifyMost is how many bytes of tables are verified before they are written to again, since
-// commits wait for that: a second or two.
-const verifyMost = 1 << 30
-
-func sum(list []int64) (n int64) {
-	for _, x := range list {
-		n += x
-	}
-	return n
-}
-
-// Seal ends writing to the newest partition if its time is over at now, and closes what has
-// been over for long enough.
+// Seal ends writing to the newest partition if its time is over at now, closes what has been
+// over for long enough, and removes what was made ahead for a time without commits. The
+// goroutine that uses the writer calls it.
 func (s *Shelf) Seal(now time.Time) error {
 	if w := s.Current(); w != nil && s.over(w.p, now) {
 		s.seal()
@@ -227,6 +227,7 @@ func (s *Shelf) Seal(now time.Time) error {
 			}
 		}
 	}
+	s.discardOver(now)
 	s.closeBehind(now)
 	return nil
 }
@@ -319,6 +320,9 @@ func (s *Shelf) roomToClose(p *Partition) error {
 func (s *Shelf) CloseWriters(ctx context.Context, clean bool) error {
 	if err := s.Settle(ctx); err != nil {
 		return err
+	}
+	if a := s.takeAhead(); a != nil && (clean || probe(a.w.p.path) == nil) {
+		s.discard(a)
 	}
 	s.mu.Lock()
 	s.writer = nil

@@ -166,6 +166,15 @@ func (d *Dictionary) Stored(key []byte) []byte {
 	return SumInto(d.appendValue(make([]byte, 4)), 0, key)
 }
 
+// Pairs returns all copies of d as they are stored.
+func (d *Dictionary) Pairs() (pairs []Pair) {
+	for n := range byte(DictionaryCopies) {
+		key := AppendDictionaryKey(nil, d.ID, n)
+		pairs = append(pairs, Pair{Key: key, Value: d.Stored(key)})
+	}
+	return pairs
+}
+
 // UnpackDictionary returns the dictionary id from its stored form under key. An error wraps
 // [ErrDamaged].
 func UnpackDictionary(id uint32, key, b []byte) (*Dictionary, error) {

@@ -153,6 +153,18 @@ func (s *Sampler) Turn() (first bool) {
 	return first
 }
 
+// InUse returns the dictionaries that would outlast a Turn now.
+func (s *Sampler) InUse() (list []*Dictionary) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.pages {
+		if m.dict != nil && m.traces >= m.worth {
+			list = append(list, m.dict)
+		}
+	}
+	return list
+}
+
 // Restore takes dictionaries that a partition has for the pages that have none. What
 // they were worth is not known; they are kept until the end of the next partition.
 func (s *Sampler) Restore(stored []*Dictionary) {
