@@ -130,6 +130,30 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
+// TestDictionariesAhead checks that a partition that is made ahead of its time has what is in
+// use, so that its first commits need not store it.
+func TestDictionariesAhead(t *testing.T) {
+	t.Parallel()
+	c := newClock(noon)
+	s := mustOpen(t, t.TempDir(), testOptions(t, c))
+	appendSite(t, s, 0, 400)
+	c.Set(noon.Add(30*time.Minute - time.Second))
+	appendSite(t, s, 400, 410)
+	if err := s.Maintain(t.Context()); err != nil { // waits until it is made
+		t.Fatal(err)
+	}
+	want := s.DictionaryFor("/feed").ID
+	c.Add(time.Second)
+	rec := pageRecord("/other", 410)
+	mustAppend(t, s, rec)
+	if got := ids(storedDictionaries(t, s, 1)); !slices.Contains(got, want) {
+		t.Errorf("the partition has dictionaries %v before a trace of the page came, want %d among them", got, want)
+	}
+	appendSite(t, s, 500, 520)
+	s.ForgetDictionaries()
+	scanSite(t, s, store.Query{Page: "/feed", Since: c.Now()}, 500, 520)
+}
+
 // TestRestartInNewPartition checks that dictionaries come from the partition before
 // when the one that is written to has none yet.
 func TestRestartInNewPartition(t *testing.T) {

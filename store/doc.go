@@ -23,6 +23,8 @@
 //	DIR/20261121T08/          a closed partition of traces, opened read-only on demand
 //	DIR/20261121T09/          the one before the newest: commits look for repeats in it
 //	DIR/20261121T10/          the newest partition, the only one that gets traces
+//	DIR/20261121T11/          the next one, made shortly before its time
+//	DIR/20261121T11.ahead     says that it is not in use yet
 //	DIR/20261121T10/COMMITS   one small record for each commit, beside Badger
 //	DIR/20261121T08/CLEAN     what is known of a partition that was closed
 //	DIR/20261121T07.corrupt/  a partition that could not be opened

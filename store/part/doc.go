@@ -12,9 +12,11 @@
 // reader waits only while a handle is being opened or closed, which no reader can hold up,
 // and every such wait ends with its context. A reader may therefore read within a read.
 //
-// The writer never waits for a reader. When the time of its partition is over it opens the
-// next one, and goes on. The partition before is still open, because each commit looks there
-// for repeats; the one before that is closed behind the writer, by a goroutine of its own.
+// The writer never waits for a reader. Shortly before the time of its partition is over a
+// goroutine makes the next one, with a mark beside it that hides it. At the turn the writer
+// takes the mark away and goes on there. The partition before is still open, because each
+// commit looks there for repeats; the one before that is closed behind the writer, by a
+// goroutine of its own.
 //
 // # Lock order
 //
@@ -28,6 +30,7 @@
 //	handle.go     readers, and who opens and closes
 //	txn.go        what a reader can do
 //	writer.go     the turn from one partition to the next, and closing behind it
+//	ahead.go      the next partition, made ahead of the turn
 //	batch.go      commits
 //	partition.go  names, and CLEAN: what is known of a partition that is closed
 //	commits.go    COMMITS: what was committed
