@@ -44,7 +44,7 @@ func (s *Shelf) prepare(now time.Time) {
 	p := s.at(next)
 	a := &ahead{w: &Writer{s: s, p: p, next: 1}, made: make(chan struct{})}
 	s.ahead = a
-	s.background.Go(func() {
+	s.spawn(func() {
 		defer close(a.made)
 		if a.err = s.make(a.w); a.err != nil {
 			s.o.Log.Warn("the next partition is not made ahead of its time", "partition", p.Name,

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,6 +117,35 @@ func TestAheadAtTheLastMoment(t *testing.T) {
 		t.Errorf("got %d partitions, want 6", got)
 	}
 	wantEntries(t, s, n+10)
+}
+
+// Others may wait for what goes on in the background while more of it begins.
+func TestSettleWhileTurning(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	stop := make(chan struct{})
+	var waiting sync.WaitGroup
+	for range 4 {
+		waiting.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := s.Settle(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for h := range 20 {
+		put(t, s, almost.Add(time.Duration(h)*time.Hour), 10*h, 10*h+10)
+	}
+	close(stop)
+	waiting.Wait()
+	wantEntries(t, s, 200)
 }
 
 // Whenever a crash comes, the next start finds what was committed and removes what was made

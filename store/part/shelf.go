@@ -41,9 +41,10 @@ type Shelf struct {
 	aside []Aside
 	tick  uint64 // counts reads, as the clock of the handles
 
-	writer     *Writer        // nil until the first commit, and after the time of its partition
-	ahead      *ahead         // the partition of the next turn, nil if it is not yet begun
-	background sync.WaitGroup // closings and deletions, and what is made ahead
+	writer     *Writer       // nil until the first commit, and after the time of its partition
+	ahead      *ahead        // the partition of the next turn, nil if it is not yet begun
+	background int           // goroutines that close, delete, and make ahead
+	settled    chan struct{} // closed when there are none; nil if nobody waits for that
 }
 
 // Open lists the partitions in dir. Those that were not closed cleanly are returned, to be
@@ -187,7 +188,7 @@ func (s *Shelf) Remove(names ...string) {
 	s.aside = slices.DeleteFunc(s.aside, func(a Aside) bool {
 		gone := slices.Contains(names, a.Name)
 		if gone {
-			s.background.Go(func() { s.erase(a.Path) })
+			s.spawn(func() { s.erase(a.Path) })
 		}
 		return gone
 	})
@@ -195,7 +196,7 @@ func (s *Shelf) Remove(names ...string) {
 
 // destroy deletes a doomed partition that nobody has pinned, in the background.
 func (s *Shelf) destroy(p *Partition) {
-	s.background.Go(func() {
+	s.spawn(func() {
 		if s.take(context.Background(), p) != nil {
 			return // never: its readers end soon
 		}
@@ -216,13 +217,36 @@ func (s *Shelf) erase(path string) {
 	s.o.Log.Info("partition deleted", "path", path)
 }
 
+// spawn runs f in the background. It is called with the lock held, at any time: a
+// sync.WaitGroup must not be added to while somebody waits for it.
+func (s *Shelf) spawn(f func()) {
+	s.background++
+	go func() {
+		f()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.background--; s.background == 0 && s.settled != nil {
+			close(s.settled)
+			s.settled = nil
+		}
+	}()
+}
+
 // Settle waits until what goes on in the background is done: partitions being closed,
 // deleted, and made ahead.
 func (s *Shelf) Settle(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() { s.background.Wait(); close(done) }()
+	s.mu.Lock()
+	if s.background == 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	if s.settled == nil {
+		s.settled = make(chan struct{})
+	}
+	settled := s.settled
+	s.mu.Unlock()
 	select {
-	case <-done:
+	case <-settled:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for partitions to be closed and deleted: %w", context.Cause(ctx))
@@ -319,7 +343,7 @@ func (s *Shelf) create(start time.Time) (*Partition, error) {
 
 // CloseReaders closes all that is open for reading alone. Nobody may use the shelf any more.
 func (s *Shelf) CloseReaders() {
-	s.background.Wait()
+	_ = s.Settle(context.Background()) // it has no end
 	for _, i := range s.All() {
 		if s.take(context.Background(), i.Partition) != nil {
 			continue // never: nobody reads

@@ -257,7 +257,7 @@ func (s *Shelf) closeBehind(now time.Time) {
 			continue
 		}
 		p.closing = true
-		s.background.Go(func() {
+		s.spawn(func() {
 			err := s.retire(context.Background(), p, true)
 			s.mu.Lock()
 			p.closing = false
