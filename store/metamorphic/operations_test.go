@@ -36,7 +36,7 @@ var operations = []operation{
 	{name: "maintain", weight: 4, do: (*run).maintain},
 	{name: "minutes pass", weight: 6, do: (*run).minutes},
 	{name: "hours pass", weight: 4, do: (*run).hours, always: true},
-	{name: "almost the hour", weight: 4, do: (*run).almost},
+	{name: "almost the hour", weight: 6, do: (*run).almost},
 	{name: "clock goes back", weight: 1, do: (*run).back},
 	{name: "select", weight: 14, do: (*run).question, always: true},
 	{name: "scan", weight: 3, do: (*run).scan},
@@ -131,7 +131,7 @@ func (x *run) hours(ctx context.Context) error {
 }
 
 // almost sets the clock to shortly before the end of a partition, so that a commit has the next
-// one made ahead of its time, and sometimes goes on to the end.
+// one made ahead of its time, and sometimes goes on to the end, or crashes.
 func (x *run) almost(ctx context.Context) error {
 	now := x.clock.Now()
 	end := now.Truncate(x.opts.Partition).Add(x.opts.Partition)
@@ -145,9 +145,12 @@ func (x *run) almost(ctx context.Context) error {
 			return err
 		}
 	}
-	if x.r.IntN(3) == 0 {
+	switch x.r.IntN(6) {
+	case 0, 1:
 		x.note("move to the end")
 		return errors.Join(x.move(ctx, end.Sub(x.clock.Now())), x.send(ctx, x.maker.batch(1+x.r.IntN(5))))
+	case 2:
+		return x.crash(ctx)
 	}
 	return nil
 }
