@@ -32,7 +32,8 @@
 //	writer.go     the turn from one partition to the next, and closing behind it
 //	ahead.go      the next partition, made ahead of the turn
 //	batch.go      commits
-//	partition.go  names, and CLEAN: what is known of a partition that is closed
+//	partition.go  names, and what is known of a partition
+//	clean.go      CLEAN: what is known of a partition that is closed
 //	commits.go    COMMITS: what was committed
 //	aside.go      partitions that can not be opened, set aside
 //	recover.go    after a crash

@@ -1,19 +1,13 @@
 package part
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/fieldtrie/fieldtrie/store/disk"
 	"github.com/fieldtrie/fieldtrie/store/record"
 )
-
-const cleanFile = "CLEAN"
 
 // StartOf returns the start of the partition of that width that t falls into.
 func StartOf(t time.Time, width time.Duration) time.Time {
@@ -99,46 +93,6 @@ func (c *Contents) Loss(name string) string {
 	}
 	return fmt.Sprintf("partition %s: expected at least %d traces in %d commits, found %d in %d: %d lost",
 		name, c.Traces+c.LostTraces, c.Commits+c.LostCommits, c.Traces, c.Commits, c.LostTraces)
-}
-
-// readClean returns the CLEAN file of the partition in dir; an error means that
-// the partition has to be recovered before it is read.
-func readClean(dir string) (c Contents, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, cleanFile))
-	if err != nil {
-		return Contents{}, err
-	}
-	if err := json.Unmarshal(b, &c); err != nil {
-		return Contents{}, fmt.Errorf("read %s: %w", cleanFile, err)
-	}
-	return c, nil
-}
-
-// writeClean marks the partition in dir, which Badger has just closed, as clean. It
-// returns c with the number of tables.
-func writeClean(dir string, c Contents) (Contents, error) {
-	tables, err := tableFiles(dir)
-	if err != nil {
-		return Contents{}, err
-	}
-	c.Tables = len(tables)
-	b, err := json.Marshal(c)
-	if err != nil {
-		return Contents{}, err
-	}
-	return c, disk.WriteFile(filepath.Join(dir, cleanFile), append(b, '\n'))
-}
-
-// removeClean takes the mark away, durably, before anything is written.
-func removeClean(dir string) error {
-	err := os.Remove(filepath.Join(dir, cleanFile))
-	if os.IsNotExist(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return disk.SyncDir(dir)
 }
 
 // Partition is one directory of traces. The fields below path are guarded by Shelf.mu.
