@@ -25,13 +25,14 @@ const maxCatalog = 1 << 16
 func (x *writing) turn(s *Store, w *part.Writer) {
 	x.catalog = make(map[string]record.Count)
 	x.dictionaries = make(map[uint32]bool)
-	first := s.samples.Turn()
+	if first := s.samples.Turn(); !first {
+		// This process made the partition. What it has put there need not be looked into.
+		s.readDictionaries(w.Partition(), func(_ *part.Txn, id uint32) { x.dictionaries[id] = true })
+		return
+	}
 	stored := s.storedDictionaries(w.Partition())
 	for _, d := range stored {
 		x.dictionaries[d.ID] = true
-	}
-	if !first {
-		return
 	}
 	if len(stored) == 0 && w.Before() != nil {
 		stored = s.storedDictionaries(w.Before())
@@ -204,20 +205,27 @@ func (b *batch) putCatalog() error {
 
 // storedDictionaries returns the good dictionaries of a partition, newest first.
 func (s *Store) storedDictionaries(p *part.Partition) (stored []*record.Dictionary) {
+	s.readDictionaries(p, func(txn *part.Txn, id uint32) {
+		if d, err := txn.Dictionary(id); err == nil {
+			stored = append(stored, d)
+		}
+	})
+	return stored
+}
+
+// readDictionaries calls f for each dictionary of a partition, newest first.
+func (s *Store) readDictionaries(p *part.Partition, f func(*part.Txn, uint32)) {
 	ctx, cancel := newTimeout(dictionariesWait)
 	defer cancel()
 	err := s.parts.Read(ctx, p, func(txn *part.Txn) error {
 		for _, id := range txn.DictionaryIDs() {
-			if d, err := txn.Dictionary(id); err == nil {
-				stored = append(stored, d)
-			}
+			f(txn, id)
 		}
 		return nil
 	})
 	if err != nil {
 		s.opts.Logger.Warn("read dictionaries", logErr, err)
 	}
-	return stored
 }
 
 // dictionariesWait bounds how long commits wait for dictionaries that would only save space.

@@ -46,16 +46,16 @@ func (s *Shelf) prepare(now time.Time) {
 	s.ahead = a
 	s.spawn(func() {
 		defer close(a.made)
-		if a.err = s.make(a.w); a.err != nil {
-			s.o.Log.Warn("the next partition is not made ahead of its time", "partition", p.Name,
-				"err", errors.Join(a.err, withdraw(p.path)))
+		if a.err = s.makeAhead(a.w); a.err != nil {
+			s.o.Log.Warn("the next partition is not made ahead of its time", "partition", p.Name, "err", a.err)
+			s.discard(p)
 		}
 	})
 }
 
-// make makes the files of the partition of w, opens them for writing, and puts what it begins
-// with there.
-func (s *Shelf) make(w *Writer) error {
+// makeAhead makes the files of the partition of w, opens them for writing, and puts what it
+// begins with there.
+func (s *Shelf) makeAhead(w *Writer) error {
 	p := w.p
 	if err := s.o.Space.Room(s.o.Space.Writing(), 0); err != nil {
 		return err
@@ -81,14 +81,11 @@ func (s *Shelf) make(w *Writer) error {
 	if s.o.Begin == nil {
 		return nil
 	}
-	if err := s.o.Begin(w.Put); err != nil {
-		return errors.Join(err, log.Close(), closeBadger(db))
-	}
-	return nil
+	return s.o.Begin(w.Put)
 }
 
-// takeAhead returns the partition that was made ahead, nil if there is none. It waits for one
-// in the making: to make it anew would take longer.
+// takeAhead returns the partition that was made ahead, nil if there is none or it could not be
+// made. It waits for one in the making: to make it anew would take longer.
 func (s *Shelf) takeAhead() *ahead {
 	s.mu.Lock()
 	a := s.ahead
@@ -112,11 +109,11 @@ func (s *Shelf) adopt(start time.Time) (bool, error) {
 	}
 	p := a.w.p
 	if !p.Start.Equal(start) {
-		s.discard(a)
+		s.discard(p)
 		return false, nil
 	}
 	if err := unmark(p.path); err != nil {
-		s.discard(a)
+		s.discard(p)
 		return false, err
 	}
 	s.o.Space.SetCompaction(0)
@@ -141,18 +138,27 @@ func (s *Shelf) discardOver(now time.Time) {
 		return
 	}
 	if a := s.takeAhead(); a != nil {
-		s.discard(a)
+		s.discard(a.w.p)
 	}
 }
 
-// discard closes and removes a partition that was made ahead and is not needed. What is left
-// of it after an error is removed before another is made in its place, or by the next start.
-func (s *Shelf) discard(a *ahead) {
-	p := a.w.p
-	err := errors.Join(p.commits.Close(), closeBadger(p.db), mark(p.path), withdraw(p.path))
-	if err != nil {
+// discard closes and removes a partition that was made ahead and is not needed, or made in
+// part. What is left of it after an error is removed before another is made in its place, or
+// by the next start.
+func (s *Shelf) discard(p *Partition) {
+	if err := s.closeAhead(p); err != nil {
 		s.o.Log.Warn("remove a partition that was made ahead of its time", "partition", p.Name, "err", err)
 	}
+}
+
+func (s *Shelf) closeAhead(p *Partition) error {
+	if p.db == nil {
+		return withdraw(p.path)
+	}
+	if err := s.roomToClose(p); err != nil {
+		return err // it stays open and marked
+	}
+	return errors.Join(p.commits.Close(), closeBadger(p.db), mark(p.path), withdraw(p.path))
 }
 
 // mark notes durably that the partition in path, which there is not yet, is made ahead.
@@ -175,12 +181,16 @@ func unmark(path string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// withdraw removes the partition in path if it is marked as made ahead, and then the mark.
+// withdraw removes the partition in path if it is marked as made ahead, and then the mark. One
+// with commits stays: a release that does not know the mark has used it.
 func withdraw(path string) error {
 	if _, err := os.Lstat(path + aheadSuffix); errors.Is(err, os.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
+	}
+	if fi, err := os.Stat(filepath.Join(path, commitsFile)); err == nil && fi.Size() > 0 {
+		return unmark(path)
 	}
 	if err := disk.Erase(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

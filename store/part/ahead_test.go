@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 const (
@@ -195,6 +196,20 @@ func TestAheadCrash(t *testing.T) {
 	}
 }
 
+// A release that does not know the mark may have used the partition.
+func TestAheadUsed(t *testing.T) {
+	t.Parallel()
+	dir, part := crashed(t, 20)
+	if err := os.WriteFile(part+aheadSuffix, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveTrash(dir); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, dir, thisHour)
+	wantEntries(t, open(t, dir), 20)
+}
+
 // A crash after the turn and before the first commit leaves a partition without any. It is
 // written to.
 func TestAheadCrashAtTheTurn(t *testing.T) {
@@ -288,9 +303,10 @@ func TestAheadClosed(t *testing.T) {
 // Where the partition can not be made ahead it is made at the turn.
 func TestAheadFails(t *testing.T) {
 	t.Parallel()
+	broken := errors.New("broken")
 	for _, tt := range []struct {
 		name         string
-		break_, mend func(s *Shelf) error
+		damage, mend func(s *Shelf) error
 	}{
 		{"no room", func(s *Shelf) error { s.o.Space.SetCompaction(1 << 60); return nil },
 			func(s *Shelf) error { s.o.Space.SetCompaction(0); return nil }},
@@ -298,12 +314,18 @@ func TestAheadFails(t *testing.T) {
 			func(*Shelf) error { return nil }},
 		{"something is there", func(s *Shelf) error { return os.WriteFile(filepath.Join(s.dir, nextHour), nil, 0o600) },
 			func(s *Shelf) error { return os.Remove(filepath.Join(s.dir, nextHour)) }},
+		{"nothing to begin with", func(s *Shelf) error {
+			s.o.Begin = func(put func([]record.Pair) error) error {
+				return errors.Join(put([]record.Pair{{Key: []byte("k"), Value: []byte("v")}}), broken)
+			}
+			return nil
+		}, func(*Shelf) error { return nil }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, t.TempDir())
 			put(t, s, noon, 0, 10)
-			if err := tt.break_(s); err != nil {
+			if err := tt.damage(s); err != nil {
 				t.Fatal(err)
 			}
 			put(t, s, almost, 10, 20)

@@ -322,7 +322,7 @@ func (s *Shelf) CloseWriters(ctx context.Context, clean bool) error {
 		return err
 	}
 	if a := s.takeAhead(); a != nil && (clean || probe(a.w.p.path) == nil) {
-		s.discard(a)
+		s.discard(a.w.p)
 	}
 	s.mu.Lock()
 	s.writer = nil
