@@ -16,6 +16,7 @@ type metrics struct {
 	untagged prometheus.Counter
 	unruled  prometheus.Counter // features
 	skewed   prometheus.Counter
+	cut      prometheus.Counter
 	thinned  prometheus.Counter
 	views    *prometheus.CounterVec // page views, by page and outcome
 
@@ -53,6 +54,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		untagged: counter("fieldtrie_ingest_uncounted_tags_total", "Features, releases and environments of traces that the catalogue does not count, since the trace has too many or they are too long."),
 		unruled:  counter("fieldtrie_ingest_feature_rules_skipped_total", "Features of rules that a trace did not get, since it would have too many spans with them."),
 		skewed:   counter("fieldtrie_ingest_skewed_clocks_total", "Traces whose client clock was too far off to be kept."),
+		cut:      counter("fieldtrie_ingest_cut_traces_total", "Traces whose samples claimed more time than a trace can have: the rest of them was cut off."),
 		thinned:  counter("fieldtrie_ingest_dropped_spans_total", "Features and labels of traces that began while too many others lasted."),
 		views:    vec("fieldtrie_ingest_page_views_total", "Page views, by page and by what became of their profile. Reports count as many as they stand for.", "page", "outcome"),
 		sent:     counter("fieldtrie_sdk_sent_bytes_total", "Bytes that the SDK sent from browsers, as far as a later trace says so."),
@@ -66,7 +68,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		m.folded.WithLabelValues(what)
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.thinned)
+		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.cut, m.thinned)
 		r.MustRegister(m.views, m.sites, work, m.sent, m.dropped, m.profiled)
 	}
 	return m

@@ -35,13 +35,20 @@ func (c *Collector) record(data []byte, binary bool, browser string) (rec store.
 	if n := t.Context.Chunk; n >= maxChunks {
 		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: chunk %d: a page view has up to %d, of a minute each for a day", n, maxChunks)
 	}
+	cut, err := believe(t)
+	if err != nil {
+		return rec, sum, err
+	}
+	if cut {
+		c.metrics.cut.Inc()
+	}
 	now := c.opts.Now()
 	id := traceID(&t.Context, data)
 	if n := len(t.Context.Spans); n > maxAtOnce {
 		t.Context.Spans = thin(t.Context.Spans)
 		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
 	}
-	changed := c.normalize(t, id, now)
+	changed := c.normalize(t, id, now) || cut
 	addBrowser(&t.Context, browser, c.limits.Trace.Labels)
 	sum = tally{page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
 	c.foldNames(t, now)

@@ -1,0 +1,96 @@
+package collect
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+func TestBelieve(t *testing.T) {
+	const minute = 60_000_000
+	every := func(step int64, n int) (times []int64) {
+		for i := range n {
+			times = append(times, int64(i)*step)
+		}
+		return times
+	}
+	for _, tt := range []struct {
+		name     string
+		interval uint32
+		times    []int64
+		gapless  bool
+		end      int64
+		want     int // samples that are left
+		wantEnd  int64
+	}{
+		{name: "nothing", interval: 10_000},
+		{name: "a minute", interval: 10_000, times: every(10_000, 6000), want: 6000},
+		{name: "ten minutes", interval: 10_000, times: every(10_000, 60_000), want: 60_000},
+		{name: "a page that was frozen for hours", interval: 10_000, times: append(every(10_000, 100), 20*60*minute, 20*60*minute+10_000), want: 102},
+		{name: "frozen for two days", interval: 10_000, times: append(every(10_000, 100), 48*60*minute), want: 100},
+		{name: "samples of a minute each", interval: minute, times: every(minute, 100), want: 11},
+		{name: "samples of three minutes each", interval: minute, times: every(5*minute, 100), want: 4},
+		{name: "the ends of time", interval: 10_000, times: []int64{-trie.MaxTime, trie.MaxTime}, want: 1},
+		{name: "no gaps", interval: 10_000, times: []int64{0, minute}, gapless: true, end: 2 * minute, want: 2, wantEnd: 2 * minute},
+		{name: "no gaps, and no end", interval: 10_000, times: []int64{5, minute}, gapless: true, end: trie.MaxTime, want: 2, wantEnd: 10*minute + 5},
+		{name: "no gaps, and years", interval: 10_000, times: []int64{0, minute, trie.MaxTime}, gapless: true, end: trie.MaxTime, want: 2, wantEnd: 10 * minute},
+	} {
+		tr := &trie.Trace{Trie: *trie.New(), Gapless: tt.gapless, End: tt.end, Context: trie.Context{Interval: tt.interval}}
+		for _, at := range tt.times {
+			tr.Samples = append(tr.Samples, trie.Sample{Time: at})
+		}
+		cut, err := believe(tr)
+		if len(tr.Samples) != tt.want || tr.End != tt.wantEnd || err != nil || cut != (tt.want < len(tt.times) || tt.end != tt.wantEnd) {
+			t.Errorf("%s: got %d samples to %d, cut %v, %v; want %d to %d", tt.name, len(tr.Samples), tr.End, cut, err, tt.want, tt.wantEnd)
+		}
+		if err := tr.Validate(); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		spoken := int64(0)
+		tr.Shares(tr.Slices(), func(s *trie.Share) { spoken += s.Self })
+		if most := int64(maxTraceTime) + 3*int64(tt.interval); spoken > most {
+			t.Errorf("%s: the samples speak for %d µs, want at most %d", tt.name, spoken, most)
+		}
+	}
+	if _, err := believe(&trie.Trace{Context: trie.Context{Interval: maxInterval + 1}}); err == nil {
+		t.Error("an interval of more than a minute is believed")
+	}
+}
+
+// What is not believed is the same in both forms, is counted, and the rest is stored.
+func TestAbsurdTimes(t *testing.T) {
+	col, s := newCollector(Options{})
+	binary := traceBinary(t, "f", "", func(tr *trie.Trace) {
+		tr.Context.Interval = 50_000_000
+		node := tr.Samples[0].Node
+		tr.Samples = nil
+		for i := range int64(1000) {
+			tr.Samples = append(tr.Samples, trie.Sample{Time: i * 150_000_000, Node: node})
+		}
+	})
+	post(t, col, binary)
+	got := traceOf(t, s.only(t))
+	if n := len(got.Samples); n != 5 || got.Samples[4].Time != 600_000_000 {
+		t.Errorf("binary: %d samples are stored", n)
+	}
+	var samples []string
+	for i := range 1000 {
+		samples = append(samples, fmt.Sprintf(`{"timestamp":%d,"stackId":0}`, i*150_000))
+	}
+	col, s = newCollector(Options{})
+	post(t, col, `{"interval":50000,"trace":{"resources":[],"frames":[{"name":"f"}],"stacks":[{"frameId":0}],"samples":[`+strings.Join(samples, ",")+`]}}`)
+	if n := len(traceOf(t, s.only(t)).Samples); n != 5 {
+		t.Errorf("JSON: %d samples are stored", n)
+	}
+	if n := s.metric(t, "cut_traces_total"); n != 1 {
+		t.Errorf("%v traces are counted", n)
+	}
+	w := post(t, col, traceBinary(t, "f", "", func(tr *trie.Trace) { tr.Context.Interval = math.MaxUint32 }))
+	if w.status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(w.answer), "interval") {
+		t.Errorf("an interval of an hour: got %d %+v", w.status, w.answer)
+	}
+}
