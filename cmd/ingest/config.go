@@ -43,6 +43,8 @@ type config struct {
 	restore     string
 	limits      collect.Limits
 
+	maxConnections int // to the public address
+
 	exitWhenStuck bool
 
 	heap *heap            // nil: the environment says how large it may be
@@ -92,6 +94,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&l.Tags, "max-tags", l.Tags, "most distinct features an hour, as many releases, as many environments; further ones are stored as (other)")
 	fs.IntVar(&l.Labels, "max-label-values", l.Labels, "most distinct values of each label an hour; further ones are stored as (other)")
 	fs.DurationVar(&l.Skew, "max-skew", l.Skew, "client clocks further off are not believed")
+	fs.IntVar(&c.maxConnections, "max-connections", 4096, "most connections to the public address, and no more than half of the files that the process may have open; over it those go that were idle for the longest time")
 	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy all have one address")
 	fs.Float64Var(&l.PageRate, "page-rate", 0, "most traces a second of one page, and a minute's worth at once; 0 is no limit")
 	fs.Float64Var(&l.KeyRate, "key-rate", 0, "most requests a second with one key, unless --keys says another rate, and a minute's worth at once; 0 is no limit")
@@ -102,7 +105,7 @@ func (c *config) check() error {
 	l := &c.limits
 	for flag, n := range map[string]int64{
 		"max-samples": int64(l.Trace.Samples), "max-stacks": int64(l.Trace.Nodes), "max-frames": int64(l.Trace.Frames),
-		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-tags": int64(l.Tags), "max-label-values": int64(l.Labels), "max-skew": int64(l.Skew), "partition": int64(c.partition),
+		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-tags": int64(l.Tags), "max-label-values": int64(l.Labels), "max-connections": int64(c.maxConnections), "max-skew": int64(l.Skew), "partition": int64(c.partition),
 	} {
 		if n <= 0 {
 			return fmt.Errorf("--%s must be above 0", flag)

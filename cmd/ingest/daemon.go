@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -33,6 +35,7 @@ type daemon struct {
 	exitWhenStuck bool
 	draining      atomic.Bool
 
+	surplus prometheus.Counter // connections that were closed since there were too many
 	servers []*http.Server
 	failed  chan error
 	hangUp  chan os.Signal // for reread
@@ -42,14 +45,15 @@ type daemon struct {
 	stop       context.CancelFunc // ends what is in the background
 }
 
-// start answers requests on ln.
-func (d *daemon) start(ln net.Listener, h http.Handler) {
+// start answers requests on ln, by so many connections at once.
+func (d *daemon) start(ln net.Listener, h http.Handler, most int) {
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
+		ConnState:         newConnections(most, d.surplus).changed,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug), // clients that hang up
 	}
 	d.servers = append(d.servers, srv)

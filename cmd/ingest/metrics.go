@@ -13,6 +13,13 @@ func newReads() *prometheus.CounterVec {
 	}, []string{"rules", "result"})
 }
 
+// newSurplus returns what counts the connections that were closed since there were too many.
+func newSurplus() prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "fieldtrie_connections_closed_total", Help: "Connections that were closed since there were too many, those that were quiet for the longest time first.",
+	})
+}
+
 // storeMetrics shows the state of a store at the time it is asked.
 type storeMetrics struct{ store *store.Store }
 

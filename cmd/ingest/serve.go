@@ -61,8 +61,8 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
 	}
-	reads := newReads()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads)
+	reads, surplus := newReads(), newSurplus()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads, surplus)
 	board := c.board(s, budgets, registry)
 	options.Store, options.KnownPages, options.Metrics, options.Logger = s, knownPages(ctx, s), registry, log
 	if c.demo && len(options.Origins) > 0 { // else all may send
@@ -70,7 +70,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	}
 	collector := collect.New(options)
 	d := daemon{
-		log: log, data: c.data, store: s, heap: c.heap, supervisor: supervisor, exitWhenStuck: c.exitWhenStuck,
+		log: log, data: c.data, store: s, heap: c.heap, supervisor: supervisor, exitWhenStuck: c.exitWhenStuck, surplus: surplus,
 		failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, board, reads, log}.all,
 	}
 	outer := publicHandler(collector)
@@ -83,10 +83,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	}
 	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", board))
 	d.work(ctx, d.maintain, d.roll, func(ctx context.Context) { evaluate(ctx, board, log) })
-	d.start(public, outer)
-	d.start(private, private.handler(inner))
+	d.start(public, outer, shareOf(c.maxConnections, descriptors(), 2))
+	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
 	if socket != nil {
-		d.start(socket, inner)
+		d.start(socket, inner, shareOf(maxPrivateConnections, descriptors(), 8))
 	}
 	log.Info("listening", "public", public.Addr().String(), "private", private.Addr().String(), "data", c.data)
 	return d.run(ctx) // which closes the store

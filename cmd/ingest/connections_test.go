@@ -1,0 +1,125 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// startBounded starts a server with at most so many connections.
+func startBounded(t *testing.T, most int, h http.Handler) (addr string, c *connections) {
+	t.Helper()
+	c = newConnections(most, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
+	srv := httptest.NewUnstartedServer(h)
+	srv.Config.ConnState = c.changed
+	srv.Config.ReadHeaderTimeout = 30 * time.Second
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return srv.Listener.Addr().String(), c
+}
+
+// dial opens connections that send nothing, or the begin of a request.
+func dial(t *testing.T, addr, begin string, n int) (conns []net.Conn) {
+	t.Helper()
+	for range n {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = io.WriteString(conn, begin) // it may be closed already
+		conns = append(conns, conn)
+	}
+	return conns
+}
+
+// wantAtMost waits until no more than so many connections are left: the server notices soon
+// that one was closed.
+func (c *connections) wantAtMost(t *testing.T, most int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		n := c.open
+		c.mu.Unlock()
+		if n <= most {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d connections are open, want at most %d", n, most)
+		}
+	}
+}
+
+// Somebody who opens connections and sends nothing keeps nobody from sending. The oldest go.
+func TestIdleConnectionsGiveWay(t *testing.T) {
+	addr, c := startBounded(t, 8, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	conns := dial(t, addr, "", 100)
+	for range 20 {
+		client := http.Client{Transport: &http.Transport{}} // a connection of its own, that is idle then
+		res, err := client.Get("http://" + addr)
+		if err != nil || res.StatusCode != http.StatusAccepted {
+			t.Fatalf("a request among idle connections: %v", err)
+		}
+		_ = res.Body.Close()
+	}
+	c.wantAtMost(t, 8)
+	_ = conns[0].SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := conns[0].Read(make([]byte, 1)); err != io.EOF && !isReset(err) {
+		t.Errorf("the oldest connection: %v, want that it is closed", err)
+	}
+}
+
+func isReset(err error) bool {
+	e, ok := err.(*net.OpError)
+	return ok && !e.Timeout()
+}
+
+// A connection by which a request comes in is not closed for others.
+func TestBusyConnectionsStay(t *testing.T) {
+	release := make(chan struct{})
+	started := make(chan struct{}, 4)
+	addr, c := startBounded(t, 4, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		started <- struct{}{}
+		<-release
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	var busy sync.WaitGroup
+	for range 4 {
+		busy.Go(func() {
+			res, err := (&http.Client{Transport: &http.Transport{}}).Get("http://" + addr)
+			if err != nil || res.StatusCode != http.StatusAccepted {
+				t.Errorf("a request under way: %v", err)
+				return
+			}
+			_ = res.Body.Close()
+		})
+	}
+	for range 4 {
+		<-started
+	}
+	for _, conn := range dial(t, addr, "", 20) {
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := conn.Read(make([]byte, 1)); err != io.EOF && !isReset(err) {
+			t.Errorf("a connection too many: %v, want that it is closed", err)
+		}
+	}
+	close(release)
+	busy.Wait()
+	c.wantAtMost(t, 4)
+}
+
+func TestShareOf(t *testing.T) {
+	for _, tt := range []struct{ asked, descriptors, share, want int }{
+		{4096, 0, 2, 4096}, {4096, 1024, 2, 512}, {4096, 1 << 20, 2, 4096}, {100, 1024, 8, 100},
+	} {
+		if got := shareOf(tt.asked, tt.descriptors, tt.share); got != tt.want {
+			t.Errorf("%+v: got %d", tt, got)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package main
+
+// descriptors returns how many files and connections the process may have open, 0 if that is
+// not known.
+func descriptors() int { return 0 }

@@ -1,0 +1,19 @@
+//go:build unix
+
+package main
+
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
+
+// descriptors returns how many files and connections the process may have open, 0 if that is
+// not known.
+func descriptors() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(uint64(limit.Cur), math.MaxInt32))
+}
