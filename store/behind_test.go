@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,7 +22,7 @@ func editBadger(t testing.TB, part string, f func(*badger.Txn) error) {
 	clean := filepath.Join(part, "CLEAN")
 	text, err := os.ReadFile(clean)
 	if err == nil {
-		err = json.Unmarshal(text, &contents)
+		err = json.Unmarshal(text[max(bytes.IndexByte(text, '{'), 0):], &contents) // after the checksum
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +42,8 @@ func editBadger(t testing.TB, part string, f func(*badger.Txn) error) {
 		text, err = json.Marshal(contents)
 	}
 	if err == nil {
-		err = os.WriteFile(clean, text, 0o600)
+		sum := crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli))
+		err = os.WriteFile(clean, fmt.Appendf(nil, "crc32c %08x %s\n", sum, text), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

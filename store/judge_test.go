@@ -42,6 +42,22 @@ func TestSleepIsNoTrouble(t *testing.T) {
 	x.end()
 }
 
+// A step that takes long is no trouble as long as it goes on.
+func TestStepGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWatch(Options{Logger: slog.New(slog.DiscardHandler)})
+	x := w.begin("roll", stepLimit)
+	x.step("rolling up page /feed")
+	x.since = time.Now().Add(-2 * stepLimit)
+	if err, _ := w.judge(time.Now()); err == nil {
+		t.Error("it does not go on, and is not said to be stuck")
+	}
+	x.goOn()
+	if err, _ := w.judge(time.Now()); err != nil || x.at != "rolling up page /feed" {
+		t.Errorf("it goes on with %q: %v", x.at, err)
+	}
+}
+
 // What many wait for is said once, with how many they are.
 func TestSummary(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,7 @@ func (s *Store) rollHead(ctx context.Context, w *waiting) error {
 	}
 	return s.head.Roll(ctx, p, &head.Roller{
 		Pending: &s.pending, Most: s.opts.RollTraces, Longest: s.opts.RollEvery, Stint: s.rolling.stint, Now: s.opts.Now(),
-		Put: s.putRollups, MaxCost: int(s.opts.maxCost() / 2), Pace: s.pace, Progress: w.step,
+		Put: s.putRollups, MaxCost: int(s.opts.maxCost() / 2), Pace: s.paced(w), Progress: w.step,
 		Rolled: func(traces uint64, damaged int) { s.countRolled(traces, damaged) },
 	})
 }
@@ -85,6 +85,15 @@ func (s *Store) pace(worked time.Duration) {
 	if n := s.commits.Load(); n != s.rolling.commits {
 		s.rolling.commits = n
 		time.Sleep(min(worked, time.Second/10))
+	}
+}
+
+// paced returns [Store.pace] for work that w is about: each stretch of it is progress, also
+// where one page takes minutes on a machine that has too much to do.
+func (s *Store) paced(w *waiting) func(worked time.Duration) {
+	return func(worked time.Duration) {
+		w.goOn()
+		s.pace(worked)
 	}
 }
 

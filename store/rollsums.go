@@ -88,7 +88,7 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 	found := uint64(0)
 	for _, page := range slices.Compact(pages) {
 		at.step(fmt.Sprintf("summing up page %s of partition %s", page, p.Name))
-		n, err := s.rollPartPage(ctx, w, p, page, counted[page])
+		n, err := s.rollPartPage(ctx, at, w, p, page, counted[page])
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 }
 
 // rollPartPage writes the sums of one page. It returns how many traces are in them.
-func (s *Store) rollPartPage(ctx context.Context, w *sums.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
+func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
 	stacks, _, err := w.Stacks(page)
 	if err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (s *Store) rollPartPage(ctx context.Context, w *sums.Writer, p *part.Info, 
 	add := head.Adding{
 		New:        func() *rollup.Builder { return rollup.NewBuilder(page, stacks, s.opts.Rollups) },
 		TracesOnly: p.Start.Before(s.remadeBefore), // an older format's rollups count some page views twice
-		Pace:       s.pace,
+		Pace:       s.paced(at),
 	}
 	b, fresh, bad, err := s.head.AddTo(ctx, p.Partition, page, add)
 	if err != nil {

@@ -74,6 +74,13 @@ func (x *waiting) step(at string) {
 	x.at, x.since = at, time.Now()
 }
 
+// goOn says that there was progress within the step.
+func (x *waiting) goOn() {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	x.since = time.Now()
+}
+
 // end says that it is over.
 func (x *waiting) end() {
 	x.w.mu.Lock()

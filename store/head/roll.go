@@ -114,6 +114,7 @@ func (h *Head) rollPage(ctx context.Context, k key, snapshot, step uint64, r *Ro
 	if x.upTo < snapshot {
 		t := newTail(&h.o, k.p, k.page, x.upTo, snapshot)
 		t.pace = func(worked time.Duration) {
+			r.Progress("rolling up page " + x.page)
 			if x.waiting.Load() == 0 { // who asks for the page does not wait for a pause
 				r.Pace(worked)
 			}
