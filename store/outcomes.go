@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/part"
@@ -42,33 +41,31 @@ func (s *Store) CountViews(page, reason string, views int64) {
 	}
 }
 
-// drain empties o, if it has waited for long enough.
-func (o *outcomes) drain(now time.Time, longest time.Duration) map[outcome]int64 {
+// due reports whether there is something that has waited for long enough.
+func (o *outcomes) due(now time.Time, longest time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.views == nil || now.Sub(o.since).Abs() < longest {
-		return nil
-	}
+	return len(o.views) > 0 && now.Sub(o.since).Abs() >= longest
+}
+
+// drain empties o.
+func (o *outcomes) drain() map[outcome]int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	views := o.views
 	o.views = nil
 	return views
 }
 
-// storeOutcomes has the committer store what was counted.
+// storeOutcomes has the committer store what was counted. Only there is it taken, so that it
+// is nowhere else while somebody closes the store.
 func (s *Store) storeOutcomes(ctx context.Context, longest time.Duration) error {
-	views := s.outcomes.drain(s.opts.Now(), longest)
-	if len(views) == 0 {
+	if !s.outcomes.due(s.opts.Now(), longest) {
 		return nil
 	}
-	var begun atomic.Bool
-	err := s.control(ctx, "storing page views without a trace", func(at *waiting) error {
-		begun.Store(true)
-		return s.writeOutcomes(views, at)
+	return s.control(ctx, "storing page views without a trace", func(at *waiting) error {
+		return s.writeOutcomes(s.outcomes.drain(), at)
 	})
-	if !begun.Load() {
-		s.countAgain(views)
-	}
-	return err
 }
 
 func (s *Store) countAgain(views map[outcome]int64) {
@@ -79,6 +76,9 @@ func (s *Store) countAgain(views map[outcome]int64) {
 
 // writeOutcomes stores views. What it could not store waits again. It runs in the committer.
 func (s *Store) writeOutcomes(views map[outcome]int64, at *waiting) error {
+	if len(views) == 0 {
+		return nil // another has stored them meanwhile
+	}
 	defer func() { s.countAgain(views) }()
 	now := s.opts.Now()
 	w, err := s.readyToWrite(now, at)
