@@ -129,29 +129,42 @@ func TestVerify(t *testing.T) {
 // TestVerifyFolded has more sets of labels than sums keep apart. Answers about devices lack
 // views then, and say so, which is no difference; more than they say is one.
 func TestVerifyFolded(t *testing.T) {
-	d := startDaemonOf(t, store.Options{RollTraces: 1, Rollups: rollup.Limits{Cells: 80}}, nil)
-	g := run(t, d, Options{Site: true})
-	if err := d.store.Roll(t.Context()); err != nil {
-		t.Fatal(err)
+	// Which views come when there is no room any more is chance, so some tries may have one
+	// of the device that is asked for.
+	for range 5 {
+		d := startDaemonOf(t, store.Options{RollTraces: 1, Rollups: rollup.Limits{Cells: 80}}, nil)
+		g := run(t, d, Options{Site: true})
+		if err := d.store.Roll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		v := verify(t, g, Scope{QueryAddr: d.private})
+		if v.Count > 0 || v.Folded == 0 {
+			t.Fatalf("%d differences, %d folded: %s", v.Count, v.Folded, strings.Join(v.Differences, "\n"))
+		}
+		if v := verify(t, g, Scope{QueryAddr: understating(t, d)}); v.Count > 0 {
+			return
+		}
 	}
-	v := verify(t, g, Scope{QueryAddr: d.private})
-	if v.Count > 0 || v.Folded == 0 {
-		t.Errorf("%d differences, %d folded: %s", v.Count, v.Folded, strings.Join(v.Differences, "\n"))
-	}
+	t.Error("views that no answer tells of are missing, and nothing is found")
+}
+
+// understating returns the address of what answers as d does, but says that answers lack one
+// view where they lack more.
+func understating(t *testing.T, d daemon) string {
+	t.Helper()
 	q := query.Handler(query.Local{Reader: d.store.Reader}, query.Options{})
-	understating := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	folded := regexp.MustCompile(`"folded_views":\d+`)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := httptest.NewRecorder()
 		q.ServeHTTP(rec, r)
 		maps.Copy(w.Header(), rec.Header())
 		stats := w.Header().Get("Fieldtrie-Stats")
-		w.Header().Set("Fieldtrie-Stats", regexp.MustCompile(`"folded_views":\d+`).ReplaceAllString(stats, `"folded_views":1`))
+		w.Header().Set("Fieldtrie-Stats", folded.ReplaceAllString(stats, `"folded_views":1`))
 		w.WriteHeader(rec.Code)
 		_, _ = rec.Body.WriteTo(w)
 	}))
-	defer understating.Close()
-	if v := verify(t, g, Scope{QueryAddr: understating.Listener.Addr().String()}); v.Count == 0 {
-		t.Error("views that no answer tells of are missing, and nothing is found")
-	}
+	t.Cleanup(srv.Close)
+	return srv.Listener.Addr().String()
 }
 
 // TestVerifyFinds makes mistakes that a daemon could make.
