@@ -35,7 +35,7 @@ func profiledTime(t *trie.Trace) (us int64) {
 		if i+1 < len(t.Samples) {
 			gap = t.Samples[i+1].Time - s.Time
 		}
-		us = min(us+min(gap, 3*interval), maxProfiled)
+		us = min(us+min(gap, maxGap*interval), maxProfiled)
 	}
 	return us
 }

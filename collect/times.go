@@ -16,6 +16,9 @@ const (
 	maxTraceSpan = 86_400_000_000 // from the first sample to the last: times without samples add up to no time of functions
 )
 
+// maxGap is how many intervals a sample speaks for at most: in a longer gap nothing was sampled.
+const maxGap = 3
+
 // believe refuses a trace with an interval that can not be, and cuts off what its samples
 // claim beyond what one trace can have. It reports whether it cut something off.
 func believe(t *trie.Trace) (cut bool, err error) {
@@ -43,7 +46,7 @@ func believable(t *trie.Trace) int {
 		}
 		gap := s.Time - t.Samples[i-1].Time
 		if !t.Gapless {
-			gap = min(gap, 3*int64(t.Context.Interval)) // in a longer one nothing was sampled
+			gap = min(gap, maxGap*int64(t.Context.Interval))
 		}
 		if spoken += gap; spoken > maxTraceTime || s.Time-t.Samples[0].Time > maxTraceSpan {
 			return i

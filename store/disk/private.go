@@ -29,6 +29,10 @@ func MakePrivate(dir string) error {
 			return err
 		}
 	}
+	return makeContentsPrivate(dir)
+}
+
+func makeContentsPrivate(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -55,14 +59,8 @@ func makePrivate(path string, e fs.DirEntry) error {
 	case !info.IsDir():
 		return nil // the socket, which is for the group, too
 	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
+	if err := makeContentsPrivate(path); err != nil {
 		return err
-	}
-	for _, x := range entries {
-		if err := makePrivate(filepath.Join(path, x.Name()), x); err != nil {
-			return err
-		}
 	}
 	return os.Chmod(path, dirMode) // at last, so that it is done again if this was interrupted
 }
