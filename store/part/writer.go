@@ -314,6 +314,10 @@ func (s *Shelf) roomToClose(p *Partition) error {
 	return s.o.Space.Ensure(need + disk.CompactionOf(levelsOf(p.db)))
 }
 
+// compactionWait is how long CloseWriters waits for room. A compaction keeps what it reads
+// until what it writes is there, so on a full disk room comes back when it ends.
+const compactionWait = 10 * time.Second
+
 // CloseWriters closes all that is open for writing, or reports why not: then what is committed
 // is in the logs, and the next start recovers it. If clean is false, it does so in any case.
 // It is the last that is done to a shelf before [Shelf.CloseReaders].
@@ -338,11 +342,21 @@ func (s *Shelf) CloseWriters(ctx context.Context, clean bool) error {
 			err = probe(p.path)
 		}
 		if err == nil {
-			err = s.retire(ctx, p, clean)
+			err = s.retireWithin(ctx, p, clean, compactionWait)
 		}
 		errs = errors.Join(errs, err)
 	}
 	return errs
+}
+
+// retireWithin retires a partition, and waits up to so long for the room to do so.
+func (s *Shelf) retireWithin(ctx context.Context, p *Partition, clean bool, wait time.Duration) error {
+	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
+		err := s.retire(ctx, p, clean)
+		if !errors.Is(err, disk.ErrNoSpace) || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 // probe reports what keeps a disk from taking anything: Badger would end the process.
