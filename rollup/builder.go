@@ -66,6 +66,8 @@ type Builder struct {
 
 	counted, bytes int // strings of stacks that were counted, and their bytes
 
+	flat bool // all time is the root's, and functions are not kept
+
 	chunk chunk
 	view  view
 }
@@ -85,6 +87,15 @@ func NewBuilder(page string, stacks *trie.Trie, lim Limits) *Builder {
 		cellAt: map[string]int{}, touchAt: map[string]int{}, distAt: map[string]int{},
 		functions: map[string]*functions{}, outcomes: map[string]int64{},
 	}
+}
+
+// NewFlatBuilder returns an empty Builder for the traces of page that keeps neither stacks nor
+// functions: all time with a stack is that of the root. That takes a fraction of the work, for
+// who asks for time alone.
+func NewFlatBuilder(page string, lim Limits) *Builder {
+	b := NewBuilder(page, trie.New(), lim)
+	b.flat = true
+	return b
 }
 
 // Empty reports whether nothing was added.
@@ -244,6 +255,11 @@ func (b *Builder) Add(t *trie.Trace) {
 	v.mask |= here
 	b.touches[v.touchOf(b, here)].traces += v.sign
 	b.collect(t)
+	b.time()
+	if b.flat {
+		b.flatten()
+		return
+	}
 	b.spread(t)
 	b.settle(t)
 }
@@ -298,12 +314,9 @@ func (p *part) same(o *part) bool {
 	return !p.ends && p.cell == o.cell && p.node == o.node && p.top == o.top
 }
 
-// spread notes for each node of the trace in which cells it was, and the time of the
-// view's cells.
-func (b *Builder) spread(t *trie.Trace) {
+// time adds up the time of the view's cells.
+func (b *Builder) time() {
 	c, v := &b.chunk, &b.view
-	n := len(t.Nodes)
-	c.mask, c.self, c.total = zeroed(c.mask, n), zeroed(c.self, n), zeroed(c.total, n)
 	begin, busy := 0, int64(0)
 	flush := func(end int) {
 		if busy >= longTask {
@@ -325,7 +338,30 @@ func (b *Builder) spread(t *trie.Trace) {
 			flush(i + 1)
 		}
 		v.sums[p.cell].time += p.self
-		if p.node != trie.Root {
+	}
+	flush(len(c.parts))
+}
+
+// flatten adds the time with a stack to the root.
+func (b *Builder) flatten() {
+	for i := range b.chunk.parts {
+		p := &b.chunk.parts[i]
+		if p.stack {
+			r := b.weights.at(b.view.cells[p.cell], trie.Root)
+			r.self += b.view.sign * p.self
+			r.samples += b.view.sign * p.samples
+		}
+	}
+}
+
+// spread notes for each node of the trace in which cells it was.
+func (b *Builder) spread(t *trie.Trace) {
+	c := &b.chunk
+	n := len(t.Nodes)
+	c.mask, c.self, c.total = zeroed(c.mask, n), zeroed(c.self, n), zeroed(c.total, n)
+	for i := range c.parts {
+		p := &c.parts[i]
+		if p.stack && p.node != trie.Root {
 			c.mask[p.node] |= 1 << p.cell
 			c.total[p.node] += p.self
 			if p.top == (trie.Frame{}) {
@@ -333,7 +369,6 @@ func (b *Builder) spread(t *trie.Trace) {
 			}
 		}
 	}
-	flush(len(c.parts))
 	for i := n - 1; i > 0; i-- {
 		up := t.Nodes[i].Parent
 		c.mask[up] |= c.mask[i]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -347,5 +348,50 @@ func TestFolded(t *testing.T) {
 	}
 	if folded[KeyDevice] <= folded[KeyRelease] || folded[KeyRelease] == 0 || folded[KeyFeature] == 0 {
 		t.Errorf("it does not happen as it should: %v", folded)
+	}
+}
+
+// A flat builder has the labels, times and distributions of one with stacks.
+func TestFlatBuilder(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		whole, flat := NewBuilder("/a", trie.New(), Limits{}), NewFlatBuilder("/a", Limits{})
+		for v := range 1 + r.IntN(6) {
+			var chunks []*trie.Trace
+			for c := range 1 + r.IntN(3) {
+				chunks = append(chunks, randomTrace(r, fmt.Sprint("view", v), uint32(c)))
+			}
+			for _, b := range []*Builder{whole, flat} {
+				b.Begin(1)
+				for _, c := range chunks {
+					b.Add(c)
+				}
+				b.End()
+			}
+		}
+		want, got := decoded(t, whole, Whole), decoded(t, flat, Whole)
+		weights := func(rec *Record) []trie.Weight {
+			all := make([]trie.Weight, len(rec.Cells))
+			rec.EachWeight(func(c int, _ trie.NodeID, self, samples int64) {
+				all[c].Self += self
+				all[c].Samples += samples
+			})
+			return all
+		}
+		same := func(what string, got, want any) {
+			t.Helper()
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d: %s:\ngot  %+v\nwant %+v", seed, what, got, want)
+			}
+		}
+		same("cells", got.Cells, want.Cells)
+		// The others say in which cells of a view a stack was.
+		withViews := slices.DeleteFunc(slices.Clone(want.Touches), func(x Touch) bool { return x.Views == 0 && x.Traces == 0 })
+		same("touches", got.Touches, withViews)
+		same("distributions", got.Distributions, want.Distributions)
+		same("time", weights(got), weights(want))
+		if len(got.Functions) > 0 || len(flat.Stacks().Nodes) > 1 {
+			t.Errorf("seed %d: %d functions, %d nodes", seed, len(got.Functions), len(flat.Stacks().Nodes))
+		}
 	}
 }
