@@ -26,7 +26,7 @@ type Wanted struct {
 	Level   rollup.Level // Narrow or Wide: which labels are kept apart
 	Details bool         // read the functions and outcomes, too
 	None    bool         // use traces alone
-	// Lag allows an answer without what came in the last time, of a page of which so many
+	// Lag allows an answer without what came in the last time, of pages of which so many
 	// traces come that summing them up again and again would take its toll.
 	Lag time.Duration
 }
@@ -112,7 +112,7 @@ func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
 		if !s.q.takes(page) {
 			continue
 		}
-		if err := s.readHeadPage(ctx, p, page); err != nil {
+		if err := s.readHeadPage(ctx, p, page, len(pages)); err != nil {
 			return true, err
 		}
 	}
@@ -144,10 +144,10 @@ func pagesIn(txn *part.Txn) []string {
 	return slices.Compact(pages)
 }
 
-// readHeadPage hands over what there is of a page in a partition of traces: its rollups, the
-// sum of the traces that came since, and page views without a trace.
-func (s *selection) readHeadPage(ctx context.Context, p part.Info, page string) error {
-	got, err := s.r.head.Page(ctx, p.Partition, page, s.want.Details, s.want.Lag)
+// readHeadPage hands over what there is of a page, one of so many, in a partition of traces: its
+// rollups, the sum of the traces that came since, and page views without a trace.
+func (s *selection) readHeadPage(ctx context.Context, p part.Info, page string, of int) error {
+	got, err := s.r.head.Page(ctx, p.Partition, page, head.Question{Details: s.want.Details, Lag: s.want.Lag, Pages: of})
 	if errors.Is(err, ErrDamaged) && ctx.Err() == nil {
 		s.bad(p.Name, record.AppendPageKey(nil, record.KindRollup, page), err)
 		got, err = s.r.head.FromTraces(ctx, p.Partition, page)

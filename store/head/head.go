@@ -71,6 +71,8 @@ type page struct {
 	bytes   uint64           // stored size of these
 	bad     []BadValue       // met since the mark
 
+	outcomes *rollup.Record // page views without a trace, as they were when somebody asked; may be nil
+
 	last    lastAnswer
 	used    uint64 // by the tick of the head
 	size    int    // bytes, as the head counts them

@@ -41,48 +41,70 @@ const foldRecords = 8
 // Has reports whether there is a sum of the page that goes on.
 func (h *Head) Has(p *part.Partition, name string) bool { return h.find(key{p, name}, false) != nil }
 
-// Page returns what there is of a page, with functions and outcomes if details is set. With a
-// lag, what was known a shorter time ago than that is good enough: nobody waits for a newer
-// answer then, which is made in the meantime, for whoever asks next. An error that wraps
-// [record.ErrDamaged] is about rollups: the traces have it all, see [Head.FromTraces].
-func (h *Head) Page(ctx context.Context, p *part.Partition, name string, details bool, lag time.Duration) (Page, error) {
-	k := key{p, name}
-	if known, ok := h.recent(k, details, lag); ok {
-		return known, nil
-	}
-	return h.now(ctx, k, details)
+// Question says what is asked about a page.
+type Question struct {
+	Details bool // with functions and outcomes
+	// Lag is how far behind an answer may be that takes long to make, as is that of many pages:
+	// nobody waits for a newer one then, which is made in the meantime, for whoever asks next.
+	Lag   time.Duration
+	Pages int // how many pages are asked for in one go
 }
 
+// Page returns what there is of a page. An error that wraps [record.ErrDamaged] is about
+// rollups: the traces have it all, see [Head.FromTraces].
+func (h *Head) Page(ctx context.Context, p *part.Partition, name string, q Question) (Page, error) {
+	k := key{p, name}
+	if known, ok := h.recent(k, q); ok {
+		return known, nil
+	}
+	return h.now(ctx, k, q.Details)
+}
+
+const (
+	// recentFor is how many times as long as it took to sum up what came an answer about one page
+	// is good: that takes a fiftieth of a processor.
+	recentFor = 50
+	// aheadPause is how many times as long as it took nothing is summed up before somebody
+	// asks: that takes a quarter of a processor.
+	aheadPause = 3
+	// aheadFor bounds the time to sum up a page before somebody asks.
+	aheadFor = 30 * time.Second
+)
+
 // recent returns what was known of a page a short time ago, if there is such an answer.
-func (h *Head) recent(k key, details bool, lag time.Duration) (Page, bool) {
+func (h *Head) recent(k key, q Question) (Page, bool) {
 	x := h.find(k, false)
 	if x == nil {
 		return Page{}, false
 	}
 	last := x.last.page.Load()
-	if last == nil || details && !x.last.details.Load() {
+	if last == nil || q.Details && !x.last.details.Load() {
 		return Page{}, false
 	}
-	age := time.Since(last.At)
-	if age >= lag {
+	age, good := time.Since(last.At), q.Lag
+	if q.Pages == 1 {
+		good = min(good, recentFor*time.Duration(x.last.took.Load()))
+	}
+	if age >= good {
 		return Page{}, false
 	}
-	// A fiftieth of a processor for each page that somebody watches is enough.
-	if age > min(lag*2/3, 50*time.Duration(x.last.took.Load())) && x.last.refreshing.CompareAndSwap(false, true) {
-		go func() {
-			defer x.last.refreshing.Store(false)
-			h.ahead.Lock()
-			defer h.ahead.Unlock()
-			ctx, cancel := context.WithTimeout(context.Background(), refreshFor)
-			defer cancel()
-			_, _ = h.now(ctx, k, x.last.details.Load()) // what goes wrong is said to the one who asks next
-		}()
+	if age > good/3 && x.last.refreshing.CompareAndSwap(false, true) {
+		go h.refresh(x)
 	}
 	return *last, true
 }
 
-// refreshFor bounds what is done before somebody asks.
-const refreshFor = 30 * time.Second
+// refresh sums up what came to a page before somebody asks. It waits for its turn.
+func (h *Head) refresh(x *page) {
+	defer x.last.refreshing.Store(false)
+	h.ahead.Lock()
+	defer h.ahead.Unlock()
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), aheadFor)
+	defer cancel()
+	_, _ = h.now(ctx, x.key, x.last.details.Load()) // what goes wrong is said to the one who asks next
+	time.Sleep(min(aheadPause*time.Since(begin), time.Second))
+}
 
 // now brings the sum of a page up to date and returns it.
 func (h *Head) now(ctx context.Context, k key, details bool) (Page, error) {
@@ -116,17 +138,31 @@ func (h *Head) now(ctx context.Context, k key, details bool) (Page, error) {
 		drop = drop && ctx.Err() == nil // what was summed up so far is right
 		return Page{}, err
 	}
-	x.askedAt = begin
+	x.askedAt, x.outcomes = begin, outcomes
+	x.publish(&answer)
+	drop = len(answer.Records) == 0 // there may be any number of pages that do not exist
+	x.last.took.Store(int64(time.Since(begin)))
+	return answer, nil
+}
+
+// publish fills in an answer, and makes it the last one. It is called by who has the turn.
+func (x *page) publish(answer *Page) {
 	answer.Records = append(slices.Clip(x.rolled), x.recs...)
-	if outcomes != nil {
-		answer.Records = append(answer.Records, outcomes)
+	if x.outcomes != nil {
+		answer.Records = append(answer.Records, x.outcomes)
 	}
 	answer.Stacks, answer.Traces, answer.Bytes, answer.Bad = x.table.Snapshot(), x.traces, x.bytes, x.bad
-	drop = len(answer.Records) == 0 // there may be any number of pages that do not exist
 	x.last.details.Store(x.details)
-	x.last.took.Store(int64(time.Since(begin)))
-	x.last.page.Store(&answer)
-	return answer, nil
+	x.last.page.Store(answer)
+}
+
+// republish makes what was rolled up the last answer, if somebody asks for the page: it has all
+// there was at a time. The page views without a trace are those of the answer before, since they
+// are of the partition as a whole. It is called by who has the turn.
+func (x *page) republish(at time.Time) {
+	if last := x.last.page.Load(); x.keep && last != nil && at.After(last.At) {
+		x.publish(&Page{At: at, Expected: last.Expected})
+	}
 }
 
 // expected returns how many traces the catalogue counts of page, 0 if that is not known.

@@ -61,6 +61,7 @@ func (h *Head) Roll(ctx context.Context, p *part.Partition, r *Roller) error {
 
 func (h *Head) rollPages(ctx context.Context, p *part.Partition, pages []string, all bool, r *Roller) error {
 	var snapshot uint64
+	at := time.Now()
 	err := h.o.Shelf.Read(ctx, p, func(txn *part.Txn) error {
 		snapshot = txn.Version()
 		if all {
@@ -77,7 +78,7 @@ func (h *Head) rollPages(ctx context.Context, p *part.Partition, pages []string,
 	var behind []string
 	for _, page := range pages {
 		r.Progress("rolling up page " + page)
-		more, err := h.rollPage(ctx, key{p, page}, snapshot, step, r)
+		more, err := h.rollPage(ctx, key{p, page}, snapshot, at, step, r)
 		if errors.Is(err, record.ErrDamaged) {
 			h.o.Log.Warn("page is not rolled up before the partition is over", "partition", p.Name, "page", page, "err", err)
 			continue // then its traces are read anew
@@ -95,9 +96,9 @@ func (h *Head) rollPages(ctx context.Context, p *part.Partition, pages []string,
 	return nil
 }
 
-// rollPage writes what came to a page, of at most step commits, as a rollup. It reports
-// whether there is more.
-func (h *Head) rollPage(ctx context.Context, k key, snapshot, step uint64, r *Roller) (more bool, err error) {
+// rollPage writes what came to a page up to the snapshot, which was made at some time, of at most
+// step commits, as a rollup. It reports whether there is more.
+func (h *Head) rollPage(ctx context.Context, k key, snapshot uint64, at time.Time, step uint64, r *Roller) (more bool, err error) {
 	x, err := h.take(ctx, k)
 	if err != nil {
 		return false, err
@@ -133,6 +134,9 @@ func (h *Head) rollPage(ctx context.Context, k key, snapshot, step uint64, r *Ro
 		}
 	}
 	drop = false
+	if !more {
+		x.republish(at)
+	}
 	return more, nil
 }
 
