@@ -49,6 +49,27 @@ func (l Labels) Values(key string) []LabelValue {
 	return nil
 }
 
+// size returns about how many bytes l takes.
+func (l Labels) size() (n int) {
+	for _, x := range l.Labels {
+		for _, v := range x.Values {
+			n += 48 + len(v.Value)
+		}
+	}
+	return n
+}
+
+// names returns the values of a key that are not empty, sorted.
+func (l Labels) names(key string) (names []string) {
+	for _, v := range l.Values(key) {
+		if v.Value != "" {
+			names = append(names, v.Value)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // maxLabelValues is how many values of a label are listed.
 const maxLabelValues = 1000
 
@@ -62,9 +83,31 @@ func refuseLabels(what string) error {
 func (l Local) Labels(ctx context.Context, sel Selection) (Labels, error) {
 	sel.GroupBy = nil
 	sel, key := sel.recently()
-	got, age, err := answerRecent(ctx, l.Recent, "labels "+key, sel.Lag, func() (Labels, error) { return l.labels(ctx, sel) })
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Labels]{"labels " + key, sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) }})
 	got.Stats.Behind += age
 	return got, err
+}
+
+// Values implements [Source]. The catalogue has those of some labels, so that nothing has to be
+// summed up for them.
+func (l Local) Values(ctx context.Context, sel Selection, key string) ([]string, error) {
+	catalogued := []string{keyPage, keyFeature, keyRelease, keyEnvironment}
+	if sel.Page != "" || sel.Feature != "" || len(sel.Where) > 0 || !slices.Contains(catalogued, key) {
+		labels, err := l.Labels(ctx, sel)
+		return labels.names(key), err
+	}
+	catalog, err := l.recentCatalog(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range catalog.Entries {
+		if e.Kind == key && e.Name != "" {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 func (l Local) labels(ctx context.Context, sel Selection) (Labels, error) {

@@ -31,6 +31,9 @@ type Matcher struct {
 	Op    Op
 	Value string
 	re    *regexp.Regexp // of Matches and MatchesNo
+
+	literal string // the only value that re matches, if there is one
+	isOne   bool
 }
 
 // NewMatcher returns a Matcher. Its errors are about the key, operator or expression.
@@ -45,10 +48,11 @@ func NewMatcher(key string, op Op, value string) (Matcher, error) {
 		if len(value) > maxPattern {
 			return m, fmt.Errorf("the regular expression for %s has %d bytes, the most is %d", key, len(value), maxPattern)
 		}
-		if _, err := regexp.Compile(value); err != nil { // without what is put around it
+		bare, err := regexp.Compile(value) // without what is put around it
+		if err != nil {
 			return m, fmt.Errorf("label %s: %w", key, err)
 		}
-		var err error
+		m.literal, m.isOne = bare.LiteralPrefix()
 		if m.re, err = regexp.Compile("^(?s:" + value + ")$"); err != nil {
 			return m, fmt.Errorf("label %s: %w", key, err)
 		}
@@ -87,6 +91,17 @@ func (m Matcher) is(value string) bool {
 
 // Takes reports whether m holds for time with one value of the label.
 func (m Matcher) Takes(value string) bool { return m.is(value) == m.positive() }
+
+// only returns the value that m asks for, if there is but one.
+func (m Matcher) only() (string, bool) {
+	switch m.Op {
+	case Equal:
+		return m.Value, true
+	case Matches:
+		return m.literal, m.isOne
+	}
+	return "", false
+}
 
 // takesAny reports whether m holds for time with all of these values; none is "".
 func (m Matcher) takesAny(values []string) bool {

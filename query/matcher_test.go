@@ -44,3 +44,38 @@ func TestMatcherTakes(t *testing.T) {
 		}
 	}
 }
+
+// An expression that matches one value alone finds a page as fast as its name.
+func TestMatcherOnly(t *testing.T) {
+	for _, c := range []struct {
+		op    Op
+		value string
+		only  string
+		is    bool
+	}{
+		{Equal, "/a", "/a", true},
+		{Matches, `\/a\.b`, "/a.b", true},
+		{Matches, "/a", "/a", true},
+		{Matches, "", "", true},
+		{Matches, "/a.", "", false},
+		{Matches, "(?i:/a)", "", false},
+		{Matches, "/a|/b", "", false},
+		{Matches, "/a|", "", false},
+		{Matches, "^/a$", "/a", true},
+		{NotEqual, "/a", "", false},
+		{MatchesNo, "/a", "", false},
+	} {
+		m, err := NewMatcher(keyPage, c.op, c.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if only, ok := m.only(); ok != c.is || ok && only != c.only {
+			t.Errorf("%s: got %q, %v, want %q, %v", m, only, ok, c.only, c.is)
+		}
+		for _, v := range []string{"", "/a", "/a.b", "/A", "/b"} {
+			if c.is && m.Takes(v) != (v == c.only) {
+				t.Errorf("%s takes %q: %v", m, v, m.Takes(v))
+			}
+		}
+	}
+}

@@ -119,6 +119,7 @@ func (r *reading) stats(s store.ScanStats) Stats {
 type recording struct {
 	reading
 	step time.Duration // above 0: records of traces are of so much of the time of receipt alone
+	flat bool          // records of traces have no stacks and functions
 	// split, unless it is nil, says what a record of traces may not mix.
 	split func(*trie.Trace) string
 	take  func(at time.Time, r store.Rolled) error
@@ -173,7 +174,7 @@ func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool,
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
 		return false, nil
 	}
-	catalog, err := l.Catalog(ctx, sel.Since, sel.Until)
+	catalog, err := l.recentCatalog(ctx, sel)
 	if err != nil {
 		return false, err
 	}
@@ -184,6 +185,14 @@ func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool,
 		}
 	}
 	return traces <= most, nil
+}
+
+// recentCatalog returns what is stored in the time of sel.
+func (l Local) recentCatalog(ctx context.Context, sel Selection) (Catalog, error) {
+	sel, _ = sel.recently()
+	catalog, _, err := recall(ctx, l.Recent, sharedQuestion[Catalog]{fmt.Sprint("catalog ", sel.Since, sel.Until), sel.Lag,
+		func(ctx context.Context) (Catalog, error) { return l.Catalog(ctx, sel.Since, sel.Until) }})
+	return catalog, err
 }
 
 // selectFrom reads what sel asks for of the store.
@@ -217,7 +226,7 @@ func (r *recording) trace(rec store.Record) error {
 	}
 	b := r.builders[key]
 	if b == nil {
-		b = &building{Builder: rollup.NewBuilder(rec.Page, trie.New(), rollup.Limits{}), page: rec.Page}
+		b = &building{Builder: r.builder(rec.Page), page: rec.Page}
 		r.builders[key] = b
 	}
 	if !b.begun {
@@ -226,6 +235,13 @@ func (r *recording) trace(rec store.Record) error {
 	}
 	b.Add(t)
 	return nil
+}
+
+func (r *recording) builder(page string) *rollup.Builder {
+	if r.flat {
+		return rollup.NewFlatBuilder(page, rollup.Limits{})
+	}
+	return rollup.NewBuilder(page, trie.New(), rollup.Limits{})
 }
 
 func (r *recording) endView() {

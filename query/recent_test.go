@@ -3,6 +3,8 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,17 +12,32 @@ import (
 	"time"
 )
 
-// An answer is made once for all who ask within the lag, also for those who ask while it is
-// made; then it is made anew.
+// number is an answer.
+type number int
+
+func (number) size() int { return 8 }
+
+// slowly returns a question whose answers take so long and count themselves.
+func slowly(key string, lag, takes time.Duration, made *atomic.Int64) sharedQuestion[number] {
+	return sharedQuestion[number]{key, lag, func(ctx context.Context) (number, error) {
+		select {
+		case <-time.After(takes):
+			return number(made.Add(1)), nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}}
+}
+
+// An answer is made once for all who ask while it is made. While somebody asks it is made anew
+// before it is too old, and nobody waits; after that it is made anew at once.
 func TestRecent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecent()
+		r := NewRecent(t.Context())
 		var made atomic.Int64
-		ask := func() (int64, time.Duration) {
-			n, age, err := answerRecent(t.Context(), r, "key", 15*time.Second, func() (int64, error) {
-				time.Sleep(2 * time.Second)
-				return made.Add(1), nil
-			})
+		q := slowly("key", time.Minute, 2*time.Second, &made)
+		ask := func() (number, time.Duration) {
+			n, age, err := recall(t.Context(), r, q)
 			if err != nil {
 				t.Error(err)
 			}
@@ -35,13 +52,27 @@ func TestRecent(t *testing.T) {
 			})
 		}
 		all.Wait()
-		time.Sleep(10 * time.Second)
-		if n, age := ask(); n != 1 || age != 12*time.Second {
-			t.Errorf("got answer %d, %v old, want 1, begun 12 s ago", n, age)
-		}
-		time.Sleep(4 * time.Second)
-		if n, age := ask(); n != 2 || age != 0 {
-			t.Errorf("got answer %d, %v old, want a new one", n, age)
+		for _, x := range []struct {
+			after time.Duration // the last one was asked
+			want  number
+			age   time.Duration
+		}{
+			{10 * time.Second, 1, 12 * time.Second},
+			{10 * time.Second, 1, 22 * time.Second}, // after a third of a minute the next one is begun
+			{time.Second, 1, 23 * time.Second},
+			{2 * time.Second, 2, 3 * time.Second},
+			{2 * time.Minute, 3, 0},
+		} {
+			time.Sleep(x.after)
+			begin := time.Now()
+			n, age := ask()
+			if n != x.want || age != x.age {
+				t.Errorf("%v later: got answer %d, %v old, want %d, %v old", x.after, n, age, x.want, x.age)
+			}
+			if waited := time.Since(begin); waited > 0 && x.age > 0 {
+				t.Errorf("%v later: waited %v for an answer that was there", x.after, waited)
+			}
+			synctest.Wait() // for who is to make the next one
 		}
 	})
 }
@@ -49,21 +80,74 @@ func TestRecent(t *testing.T) {
 // What took little time is made anew soon.
 func TestRecentFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecent()
-		made := 0
+		r := NewRecent(t.Context())
+		var made atomic.Int64
+		q := slowly("key", time.Minute, 10*time.Millisecond, &made)
 		for _, x := range []struct {
 			after time.Duration
-			want  int
-		}{{0, 1}, {400 * time.Millisecond, 1}, {200 * time.Millisecond, 2}} {
+			want  number
+		}{{0, 1}, {150 * time.Millisecond, 1}, {600 * time.Millisecond, 2}} {
 			time.Sleep(x.after)
-			n, _, err := answerRecent(t.Context(), r, "key", 15*time.Second, func() (int, error) {
-				time.Sleep(10 * time.Millisecond)
-				made++
-				return made, nil
-			})
-			if n != x.want || err != nil {
+			if n, _, err := recall(t.Context(), r, q); n != x.want || err != nil {
 				t.Errorf("after %v more: got answer %d, %v, want %d", x.after, n, err, x.want)
 			}
+		}
+	})
+}
+
+// Answers are made ahead one at a time, with pauses. Who asks for one that is too old meanwhile
+// makes it, or waits for the one that is being made.
+func TestRecentAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := NewRecent(ctx)
+		var made, running atomic.Int64
+		question := func(key string) sharedQuestion[number] {
+			return sharedQuestion[number]{key, time.Minute, func(context.Context) (number, error) {
+				if running.Add(1) > 1 {
+					t.Error("two answers are made ahead at once")
+				}
+				defer running.Add(-1)
+				time.Sleep(4 * time.Second)
+				return number(made.Add(1)), nil
+			}}
+		}
+		ask := func(key string) (number, time.Duration) {
+			begin := time.Now()
+			n, _, err := recall(t.Context(), r, question(key))
+			if err != nil {
+				t.Error(err)
+			}
+			return n, time.Since(begin)
+		}
+		ask("a")
+		ask("b")
+		time.Sleep(30 * time.Second)
+		ask("a")
+		synctest.Wait() // it has the turn
+		ask("b")
+		synctest.Wait()
+		if n := running.Load(); n != 1 {
+			t.Fatalf("%d answers are being made ahead, want 1", n)
+		}
+		time.Sleep(15 * time.Second)
+		if n, _ := ask("a"); n != 3 {
+			t.Errorf("got answer %d, want the one that was made ahead", n)
+		}
+		time.Sleep(2 * time.Second) // the other one's turn came after the pause
+		if n, waited := ask("b"); n != 2 || waited > 0 {
+			t.Errorf("got answer %d after %v, want 2 at once", n, waited)
+		}
+		time.Sleep(5 * time.Second)
+		if n, waited := ask("b"); n != 4 || waited > 0 {
+			t.Errorf("got answer %d after %v, want 4 at once", n, waited)
+		}
+		time.Sleep(25 * time.Second)
+		ask("b")
+		cancel()
+		time.Sleep(time.Hour)
+		if n := made.Load(); n != 4 {
+			t.Errorf("%d answers were made, want none ahead after the end", n)
 		}
 	})
 }
@@ -71,35 +155,98 @@ func TestRecentFast(t *testing.T) {
 // An error is for the one whose question it was: another who waited makes the answer itself.
 func TestRecentErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecent()
+		r := NewRecent(t.Context())
 		failing := errors.New("given up")
+		ask := func(ctx context.Context, takes time.Duration, n number, err error) (number, error) {
+			n, _, err = recall(ctx, r, sharedQuestion[number]{"key", time.Minute, func(context.Context) (number, error) {
+				time.Sleep(takes)
+				return n, err
+			}})
+			return n, err
+		}
 		go func() {
-			_, _, err := answerRecent(t.Context(), r, "key", time.Minute, func() (int, error) {
-				time.Sleep(time.Second)
-				return 0, failing
-			})
-			if !errors.Is(err, failing) {
+			if _, err := ask(t.Context(), time.Second, 0, failing); !errors.Is(err, failing) {
 				t.Errorf("got %v, want its own error", err)
 			}
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, _, err := answerRecent(ctx, r, "key", time.Minute, func() (int, error) { return 2, nil }); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := ask(ctx, 0, 2, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting with a deadline: got %v, want that it ends", err)
 		}
-		if n, _, err := answerRecent(t.Context(), r, "key", time.Minute, func() (int, error) { return 3, nil }); n != 3 || err != nil {
+		if n, err := ask(t.Context(), 2*time.Second, 3, nil); n != 3 || err != nil {
 			t.Errorf("got %d, %v, want 3", n, err)
+		}
+		// One that goes wrong ahead of the next question leaves the one that is there.
+		time.Sleep(40 * time.Second)
+		if n, err := ask(t.Context(), time.Second, 0, failing); n != 3 || err != nil {
+			t.Errorf("got %d, %v, want 3", n, err)
+		}
+		time.Sleep(5 * time.Second)
+		if n, err := ask(t.Context(), time.Second, 0, failing); n != 3 || err != nil {
+			t.Errorf("got %d, %v, want 3 again", n, err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := ask(t.Context(), time.Second, 0, failing); !errors.Is(err, failing) {
+			t.Errorf("got %v, want the error", err)
+		}
+	})
+}
+
+// wide is an answer that takes a megabyte for each of it.
+type wide int
+
+func (w wide) size() int { return int(w) << 20 }
+
+// Answers make room for others, the oldest first. One that is too large is not kept.
+func TestRecentRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRecent(t.Context())
+		made := map[string]int{}
+		ask := func(key string, size wide) {
+			if _, _, err := recall(t.Context(), r, sharedQuestion[wide]{key, time.Hour, func(context.Context) (wide, error) {
+				time.Sleep(time.Minute)
+				made[key]++
+				return size, nil
+			}}); err != nil {
+				t.Error(err)
+			}
+			total := 0
+			for _, x := range r.of {
+				total += x.size
+			}
+			if total != r.size || total > maxRecentSize || len(r.of) > maxRecent {
+				t.Fatalf("%d answers of %d bytes, %d are counted", len(r.of), total, r.size)
+			}
+		}
+		for range 2 {
+			for n := range 3 {
+				ask(fmt.Sprint(n), 15)
+			}
+			ask("large", 17)
+		}
+		ask("3", 15)
+		ask("4", 15)
+		ask("1", 15)
+		ask("0", 15)
+		var got []string
+		for _, key := range strings.Fields("0 1 2 3 4 large") {
+			got = append(got, fmt.Sprint(key, ":", made[key]))
+		}
+		if want := "0:2 1:1 2:1 3:1 4:1 large:2"; strings.Join(got, " ") != want {
+			t.Errorf("made %v, want %v", got, want)
 		}
 	})
 }
 
 // Without a lag every question is answered by itself.
 func TestRecentWithoutLag(t *testing.T) {
-	r := NewRecent()
-	for want := range 3 {
-		if n, _, err := answerRecent(t.Context(), r, "key", 0, func() (int, error) { return want, nil }); n != want || err != nil {
-			t.Errorf("got %d, %v, want %d", n, err, want)
+	r := NewRecent(t.Context())
+	var made atomic.Int64
+	for want := range number(3) {
+		if n, _, err := recall(t.Context(), r, slowly("key", 0, 0, &made)); n != want+1 || err != nil {
+			t.Errorf("got %d, %v, want %d", n, err, want+1)
 		}
 	}
 }

@@ -247,6 +247,12 @@ func (r *Remote) Labels(ctx context.Context, sel Selection) (Labels, error) {
 	return ask[Labels](ctx, r, "/api/v1/labels", sel.values())
 }
 
+// Values implements [Source].
+func (r *Remote) Values(ctx context.Context, sel Selection, key string) ([]string, error) {
+	l, err := r.Labels(ctx, sel)
+	return l.names(key), err
+}
+
 // Catalog implements [Source].
 func (r *Remote) Catalog(ctx context.Context, since, until time.Time) (Catalog, error) {
 	v := url.Values{}

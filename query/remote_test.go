@@ -109,7 +109,8 @@ func (s source) Top(context.Context, TopQuery) (Top, error)          { return To
 func (s source) Compare(context.Context, CompareQuery) (Comparison, error) {
 	return Comparison{}, s.err
 }
-func (s source) Labels(context.Context, Selection) (Labels, error) { return Labels{}, s.err }
+func (s source) Labels(context.Context, Selection) (Labels, error)           { return Labels{}, s.err }
+func (s source) Values(context.Context, Selection, string) ([]string, error) { return nil, s.err }
 func (s source) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
 	return s.catalog, s.err
 }

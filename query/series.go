@@ -38,6 +38,17 @@ type Series struct {
 	Stats   Stats  `json:"stats"`
 }
 
+// size returns about how many bytes s takes.
+func (s Series) size() (n int) {
+	for _, g := range s.Groups {
+		n += 400
+		for _, p := range g.Points {
+			n += 500 + 24*len(p.Histogram) // of it spreads
+		}
+	}
+	return n
+}
+
 // SeriesGroup is the part of a Series with one value of each label that it is grouped by.
 type SeriesGroup struct {
 	Labels map[string]string `json:"labels"`
@@ -84,7 +95,7 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	sel, key := q.recently()
 	q.Selection = sel
 	key = fmt.Sprint("series ", key, q.Step, q.Coverage, q.Histogram)
-	got, age, err := answerRecent(ctx, l.Recent, key, sel.Lag, func() (Series, error) { return l.series(ctx, q) })
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Series]{key, sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) }})
 	got.Stats.Behind += age
 	return got, err
 }
@@ -108,8 +119,7 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	}
 	all := &seriesSums{q: q, facet: facet, spread: err == nil, groups: map[string]*groupSums{}}
 	if step > 0 && step < time.Hour {
-		r := &recording{reading: reading{sel: q.Selection}, step: step, take: all.add}
-		out.Stats, err = l.readRecords(ctx, store.Wanted{None: true}, r)
+		out.Stats, err = l.fineSeries(ctx, q.Selection, step, all.addStep)
 	} else {
 		err = l.eachStep(ctx, q, step, all, &out.Stats)
 	}
@@ -269,32 +279,32 @@ func (s *seriesSums) takesFeature(f string) bool {
 }
 
 func (s *seriesSums) add(at time.Time, x store.Rolled) error {
-	to := make([][]*pointSums, len(x.Record.Cells))
-	for i, c := range x.Record.Cells {
+	s.addStep(step{at: at, page: x.Page, stepSums: stepSumsOf(x.Record)})
+	return nil
+}
+
+func (s *seriesSums) addStep(x step) {
+	to := make([][]*pointSums, len(x.cells))
+	for i, c := range x.cells {
 		if !s.q.takesCell(c.Labels) {
 			continue
 		}
-		for _, l := range s.groupsOf(x.Page, c.Labels) {
-			p := s.at(l, at)
+		for _, l := range s.groupsOf(x.page, c.Labels) {
+			p := s.at(l, x.at)
 			to[i] = append(to[i], p)
 			p.silence.Stackless += c.Stackless
 			p.silence.Idle += c.Idle
 			p.silence.Unsampled += c.Unsampled
 		}
 	}
-	weights := make([]trie.Weight, len(to))
-	x.Record.EachWeight(func(c int, _ trie.NodeID, self, samples int64) {
-		weights[c].Self += self
-		weights[c].Samples += samples
-	})
-	for c, w := range weights {
+	for c, w := range x.weights {
 		for _, p := range to[c] {
 			p.weight.Self += w.Self
 			p.weight.Samples += w.Samples
 		}
 	}
 	var set []*pointSums
-	for _, t := range x.Record.Touches {
+	for _, t := range x.touches {
 		set = set[:0]
 		for _, c := range t.Cells {
 			for _, p := range to[c] {
@@ -308,24 +318,23 @@ func (s *seriesSums) add(at time.Time, x store.Rolled) error {
 			p.traces += t.Traces
 		}
 	}
-	s.addSpreads(at, x)
-	return nil
+	s.addSpreads(x)
 }
 
 // addSpreads adds what a record knows beside its sums.
-func (s *seriesSums) addSpreads(at time.Time, x store.Rolled) {
+func (s *seriesSums) addSpreads(x step) {
 	if s.spread {
-		for i := range x.Record.Distributions {
-			d := &x.Record.Distributions[i]
+		for i := range x.distributions {
+			d := &x.distributions[i]
 			if s.facet.takesBase(d) && s.facet.takesPart(partOf(d)) {
-				s.at(s.facet.group(x.Page, d).Sort(), at).spread.AddAll(d)
+				s.at(s.facet.group(x.page, d).Sort(), x.at).spread.AddAll(d)
 			}
 		}
 	}
 	byPage := len(s.q.GroupBy) == 0 || slices.Equal(s.q.GroupBy, []string{keyPage})
 	if s.q.Coverage && byPage && s.q.ofPages() { // which is all that is known of these views
-		for _, o := range x.Record.Outcomes {
-			s.at(s.q.cellLabels(x.Page, nil), at).coverage[o.Reason] += o.Views
+		for _, o := range x.outcomes {
+			s.at(s.q.cellLabels(x.page, nil), x.at).coverage[o.Reason] += o.Views
 		}
 	}
 }

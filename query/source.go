@@ -28,6 +28,8 @@ type Source interface {
 	Compare(ctx context.Context, q CompareQuery) (Comparison, error)
 	// Labels says which labels the time has that sel asks for.
 	Labels(ctx context.Context, sel Selection) (Labels, error)
+	// Values lists the values of a label that the time has that sel asks for, sorted.
+	Values(ctx context.Context, sel Selection, key string) ([]string, error)
 	// Catalog says what is stored, sorted by page; for each page the entry for all of
 	// it comes first, then the others by kind and name.
 	Catalog(ctx context.Context, since, until time.Time) (Catalog, error)
@@ -55,6 +57,9 @@ type Catalog struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
+// size returns about how many bytes c takes.
+func (c Catalog) size() int { return 200 * len(c.Entries) }
+
 // Pages returns the pages of c, those with the most traces first.
 func (c Catalog) Pages() []Entry {
 	var pages []Entry
@@ -75,9 +80,12 @@ type Local struct {
 	MaxSize int
 	// Memory bounds what the merges for all answers take, of all that share it.
 	Memory *Memory
-	// Recent shares answers about labels and series among those who ask the same within
-	// [Selection.Lag]; nil does not.
+	// Recent shares answers among those who ask the same within [Selection.Lag], so nobody may
+	// change them; nil does not.
 	Recent *Recent
+	// Fine keeps the steps of series that are shorter than an hour for those who ask again, with a
+	// [Selection.Lag]; nil does not.
+	Fine *Fine
 }
 
 const (
@@ -87,8 +95,21 @@ const (
 	sizedEvery = 16
 )
 
+// size returns about how many bytes r takes.
+func (r Result) size() int { return r.Profile.Size() }
+
 // Profile implements [Source].
 func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
+	if progress != nil { // which has to see all of it
+		return l.profile(ctx, sel, progress)
+	}
+	sel, key := sel.recently()
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Result]{"profile " + key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) }})
+	got.Stats.Behind += age
+	return got, err
+}
+
+func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
 	if err := checkTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
@@ -54,12 +55,29 @@ type TopQuery struct {
 	Sort  string // "self", "total" or "reach"; "" is self
 }
 
+// size returns about how many bytes t takes.
+func (t Top) size() (n int) {
+	for i := range t.Functions {
+		n += 800 + len(t.Functions[i].Name) + len(t.Functions[i].Resource) // of it spreads
+	}
+	return n
+}
+
 // Top implements [Source].
 func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	q.GroupBy = nil
+	sel, key := q.recently()
+	q.Selection = sel
+	key = fmt.Sprint("top ", key, q.Limit, q.Sort)
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Top]{key, sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) }})
+	got.Stats.Behind += age
+	return got, err
+}
+
+func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	facet, err := facetOf(q.Selection)
 	if err != nil || !facet.takesAnyFunctions() {
-		result, profileErr := l.Profile(ctx, q.Selection, nil)
+		result, profileErr := l.profile(ctx, q.Selection, nil)
 		if profileErr != nil {
 			return Top{}, profileErr
 		}

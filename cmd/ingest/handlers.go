@@ -60,9 +60,8 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, draining *ato
 	return mux
 }
 
-// answersLag is how far answers may be behind under load, whoever asks: dashboards are not
-// looked at more often.
-const answersLag = 15 * time.Second
+// answersLag is how far answers may be behind under load, whoever asks.
+const answersLag = 2 * time.Minute
 
 // answers is what questions about a store go through, whoever asks them.
 type answers struct {

@@ -76,7 +76,8 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining, log)
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
-	answers{query.Local{Reader: s.Reader, Recent: query.NewRecent(), Memory: query.NewMemory(memoryForAnswers)}, gate, c.heap, c.site}.add(inner)
+	source := query.Local{Reader: s.Reader, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine()}
+	answers{source, gate, c.heap, c.site}.add(inner)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")

@@ -68,6 +68,14 @@ func appendTraces(t testing.TB, s *store.Store, number int, traces []*trie.Trace
 		}
 		r := store.Record{Pages: tr.Pages(), Payload: payload}
 		copy(r.ID.View[:], fmt.Sprintf("trace%08d", number+i))
+		if tr.Context.Release != "" { // tags are as the collector makes them
+			r.Tags = append(r.Tags, store.Tag{Key: "release", Value: tr.Context.Release})
+		}
+		for _, p := range r.Pages {
+			for _, name := range tr.Features(p) {
+				r.Tags = append(r.Tags, store.Tag{Key: "feature", Value: name})
+			}
+		}
 		recs = append(recs, r)
 	}
 	if res, err := s.Append(t.Context(), recs); err != nil || res.Stored != len(recs) {

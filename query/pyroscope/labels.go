@@ -62,22 +62,36 @@ func (a *answerer) labelValues(ctx context.Context, r *typesv1.LabelValuesReques
 	if r.Name == "" {
 		return nil, failure(invalidArgument, "the name of the label is missing")
 	}
+	all, err := a.askAny(r.Matchers, r.Start, r.End)
+	if err != nil {
+		return nil, err
+	}
 	values := map[string]bool{}
-	err := a.eachLabels(ctx, r.Matchers, r.Start, r.End, func(q question, l query.Labels) {
+	for _, q := range all {
+		key := r.Name
+		if key == labelService || isPrivate(key) { // all time has it
+			key = labelPage
+		}
+		found, err := a.src.Values(ctx, q.sel, key)
+		if err != nil {
+			return nil, err
+		}
 		switch {
+		case len(found) == 0:
 		case r.Name == labelService:
 			values[a.opts.Site] = true
 		case isPrivate(r.Name):
 			for _, t := range q.types {
 				values[t.private(r.Name)] = true
 			}
+		default:
+			for _, v := range found {
+				values[v] = true
+			}
 		}
-		for _, v := range l.Values(r.Name) {
-			values[v.Value] = true
-		}
-	})
-	delete(values, "")
-	return &typesv1.LabelValuesResponse{Names: slices.Sorted(maps.Keys(values))}, err
+	}
+	delete(values, "") // a private name that profile types do not have
+	return &typesv1.LabelValuesResponse{Names: slices.Sorted(maps.Keys(values))}, nil
 }
 
 // eachLabels calls f with the labels that fit each selector, if any do.
