@@ -24,7 +24,8 @@ type Options struct {
 
 // Head has the running sums of pages. It is safe for concurrent use.
 type Head struct {
-	o Options
+	o         Options
+	advanceBy uint64 // commits that a question sums up in one go
 
 	mu    sync.Mutex
 	pages map[key]*page
@@ -40,7 +41,7 @@ type key struct {
 }
 
 // New returns a Head without sums.
-func New(o Options) *Head { return &Head{o: o, pages: make(map[key]*page)} }
+func New(o Options) *Head { return &Head{o: o, advanceBy: advanceBy, pages: make(map[key]*page)} }
 
 const (
 	// maxSize bounds the memory of a Head, in bytes of all its stack tables and records. An

@@ -202,11 +202,21 @@ func (h *Head) loadRolled(txn *part.Txn, x *page, details bool) error {
 	return err
 }
 
+// advanceBy is how many commits are summed up in one go. What was summed up stays when a
+// question is given up, so that the next one goes on where it ended.
+const advanceBy = 2048
+
 // advance adds to the sum what came since, up to the snapshot.
 func (h *Head) advance(ctx context.Context, x *page, snapshot uint64) error {
-	if x.upTo >= snapshot {
-		return nil
+	for x.upTo < snapshot {
+		if err := h.advanceTo(ctx, x, min(snapshot, x.upTo+h.advanceBy)); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (h *Head) advanceTo(ctx context.Context, x *page, snapshot uint64) error {
 	b := rollup.NewBuilder(x.page, x.table, h.o.Limits)
 	t := newTail(&h.o, x.p, x.page, x.upTo, snapshot)
 	if err := t.addTo(ctx, b); err != nil {
