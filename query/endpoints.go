@@ -176,7 +176,7 @@ func answerLabels(ctx context.Context, h *handler, p *parameters) (answer, error
 	}
 	labels, err := h.src.Labels(ctx, sel)
 	if key := p.Get("key"); key != "" && err == nil {
-		labels.Labels = slices.DeleteFunc(labels.Labels, func(x LabelValues) bool { return x.Key != key })
+		labels.Labels = slices.DeleteFunc(slices.Clone(labels.Labels), func(x LabelValues) bool { return x.Key != key })
 	}
 	return answer{json: labels, behind: labels.Stats.Behind}, err
 }
