@@ -30,6 +30,9 @@ type Options struct {
 	Store      Store
 	Pages      PageRules
 	KnownPages []string // pages of this hour, which do not count as new
+	// Established are names of earlier hours, by kind: page, feature, release and environment.
+	// Places are kept for them, however many new ones come.
+	Established map[string][]string
 	// Origins may send traces, such as "https://example.com" or
 	// "https://*.example.com", which is every host below example.com. None: all may.
 	// It keeps other sites' scripts out, not programs, which can claim any origin.
@@ -93,6 +96,13 @@ func New(o Options) *Collector {
 	c.origins = parseOrigins(o.Origins)
 	now := o.Now()
 	c.pages.most, c.tags.most, c.labels.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Labels, c.limits.Pages
+	for kind, names := range o.Established {
+		if kind == kindPage {
+			c.pages.establish(kind, names)
+		} else {
+			c.tags.establish(kind, names)
+		}
+	}
 	c.pages.start(now, kindPage, o.KnownPages)
 	c.tags.start(now, "", nil)
 	c.labels.start(now, "", nil)

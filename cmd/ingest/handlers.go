@@ -97,6 +97,23 @@ func knownPages(ctx context.Context, s *store.Store) []string {
 	return pages
 }
 
+// establishedNames returns, by kind, the names that traces of the last day had in two hours at
+// least, so that a restart does not forget which ones are a site's.
+func establishedNames(ctx context.Context, s *store.Store) map[string][]string {
+	now := time.Now()
+	catalog, err := query.Local{Reader: s.Reader}.Catalog(ctx, now.Add(-24*time.Hour), now)
+	if err != nil {
+		return nil // they are established again
+	}
+	names := map[string][]string{}
+	for _, e := range catalog.Entries {
+		if e.Last.Truncate(time.Hour).After(e.First) {
+			names[e.Kind] = append(names[e.Kind], e.Name)
+		}
+	}
+	return names
+}
+
 // urlOf returns the URL at which a browser on this machine finds a server.
 func urlOf(addr net.Addr) string {
 	a, err := netip.ParseAddrPort(addr.String())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"testing"
 	"time"
 
@@ -76,5 +77,32 @@ func appendPage(t *testing.T, s *store.Store, page string, first, n int) {
 	}
 	if _, err := s.Append(t.Context(), recs); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What the last day had in two hours has its places after a start.
+func TestEstablishedNames(t *testing.T) {
+	start := time.Now()
+	now := start.Add(-3 * time.Hour)
+	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	put := func(n int, page string, tags ...store.Tag) {
+		r := store.Record{Pages: []string{page}, Tags: tags, Payload: []byte("x")}
+		copy(r.ID.View[:], fmt.Sprintf("%s%d", page, n))
+		if _, err := s.Append(t.Context(), []store.Record{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release := store.Tag{Key: "release", Value: "r1"}
+	put(1, "/old", release, store.Tag{Key: "feature", Value: "once"})
+	now = start
+	put(2, "/old", release)
+	put(3, "/new", store.Tag{Key: "release", Value: "r2"})
+	got := establishedNames(t.Context(), s)
+	if want := map[string][]string{"page": {"/old"}, "release": {"r1"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -65,6 +65,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads, surplus)
 	board := c.board(s, budgets, registry)
 	options.Store, options.KnownPages, options.Metrics, options.Logger = s, knownPages(ctx, s), registry, log
+	options.Established = establishedNames(ctx, s)
 	if c.demo && len(options.Origins) > 0 { // else all may send
 		options.Origins = append(options.Origins, private.url())
 	}

@@ -1,0 +1,102 @@
+package collect
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A flood of new names takes the places of other new ones, and not those of names that were
+// there in earlier hours, not even if it goes on for long or comes at night.
+func TestEstablishedNames(t *testing.T) {
+	const most, site, flood = 100, 40, 1000
+	hour := 0
+	var b budget
+	places := func(prefix string, n int) (found int) {
+		for i := range n {
+			if ok, _ := b.take(kindPage, fmt.Sprint(prefix, i), noon.Add(time.Duration(hour)*time.Hour)); ok {
+				found++
+			}
+		}
+		return found
+	}
+	for _, c := range []struct {
+		name string
+		from func()
+	}{
+		{"in three hours", func() {
+			for range 3 {
+				places("/page-", site)
+				hour++
+			}
+		}},
+		{"before a start", func() {
+			var names []string
+			for i := range site {
+				names = append(names, fmt.Sprint("/page-", i))
+			}
+			b.establish(kindPage, names)
+			b.start(noon, kindPage, names[:site/2])
+		}},
+	} {
+		b, hour = budget{most: most}, 0
+		c.from()
+		for day := range 3 {
+			for range 8 {
+				if got := places("/flood-", flood); got != most-site {
+					t.Fatalf("%s, day %d: the flood has %d places, want what is left of %d", c.name, day, got, most)
+				}
+				if got := places("/page-", site); got != site {
+					t.Fatalf("%s, day %d: %d of %d established pages have a place", c.name, day, got, site)
+				}
+				hour++
+			}
+			for range 3 { // at night the flood is alone
+				places(fmt.Sprint("/night-", day), flood)
+				hour++
+			}
+			if day == 0 {
+				hour += 10 // nobody sends anything
+			}
+		}
+	}
+}
+
+// Whatever comes, an hour has no more names than it may have, of no more kinds, and what had a
+// place keeps it for the hour.
+func TestBudgetBounds(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		b := budget{most: 1 + r.IntN(12)}
+		now := noon
+		for range 60 {
+			have := map[string]map[string]bool{}
+			for range r.IntN(600) {
+				kind, name := fmt.Sprint("kind", r.IntN(1+r.IntN(90))), fmt.Sprint(r.IntN(1+r.IntN(40)))
+				ok, _ := b.take(kind, name, now)
+				if have[kind][name] && !ok {
+					t.Fatalf("seed %d: %s %s has lost its place", seed, kind, name)
+				}
+				if ok {
+					if have[kind] == nil {
+						have[kind] = map[string]bool{}
+					}
+					have[kind][name] = true
+				}
+				if len(have[kind]) > b.most || len(have) > maxKinds {
+					t.Fatalf("seed %d: %d names, the most is %d, of %d kinds", seed, len(have[kind]), b.most, len(have))
+				}
+			}
+			for k, kept := range b.kept {
+				if len(kept) > b.most/2 || len(b.old[k]) > b.most {
+					t.Fatalf("seed %d: %d places are kept of %d, %d names are remembered", seed, len(kept), b.most, len(b.old[k]))
+				}
+			}
+			if len(b.kept) > maxKinds/2 {
+				t.Fatalf("seed %d: places are kept for %d kinds", seed, len(b.kept))
+			}
+			now = now.Add(time.Duration(1+r.IntN(2)) * time.Hour)
+		}
+	}
+}
