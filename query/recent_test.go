@@ -158,11 +158,11 @@ func TestRecentErrors(t *testing.T) {
 		r := NewRecent(t.Context())
 		failing := errors.New("given up")
 		ask := func(ctx context.Context, takes time.Duration, n number, err error) (number, error) {
-			n, _, err = recall(ctx, r, sharedQuestion[number]{"key", time.Minute, func(context.Context) (number, error) {
+			got, _, gotErr := recall(ctx, r, sharedQuestion[number]{"key", time.Minute, func(context.Context) (number, error) {
 				time.Sleep(takes)
 				return n, err
 			}})
-			return n, err
+			return got, gotErr
 		}
 		go func() {
 			if _, err := ask(t.Context(), time.Second, 0, failing); !errors.Is(err, failing) {

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -40,7 +42,15 @@ func fillData(t *testing.T, dir string) {
 // beginBackup asks for a backup and takes the beginning of it.
 func beginBackup(t *testing.T, d *running) *http.Response {
 	t.Helper()
-	res, err := http.Get(d.private + "/v1/backup")
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			err = tcp.SetReadBuffer(64 << 10) // or the kernel may make it so large that all of it fits
+		}
+		return conn, err
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+	res, err := client.Get(d.private + "/v1/backup")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,8 @@ func (h *Head) Has(p *part.Partition, name string) bool { return h.find(key{p, n
 // Question says what is asked about a page.
 type Question struct {
 	Details bool // with functions and outcomes
-	// Lag is how far behind an answer may be that takes long to make, as is that of many pages:
-	// nobody waits for a newer one then, which is made in the meantime, for whoever asks next.
+	// Lag is how far behind an answer may be that takes long to make: nobody waits for a newer
+	// one then, which is made in the meantime, for whoever asks next.
 	Lag   time.Duration
 	Pages int // how many pages are asked for in one go
 }
@@ -61,9 +61,12 @@ func (h *Head) Page(ctx context.Context, p *part.Partition, name string, q Quest
 }
 
 const (
-	// recentFor is how many times as long as it took to sum up what came an answer about one page
-	// is good: that takes a fiftieth of a processor.
+	// recentFor is how many times as long as it takes to sum up what came, to all pages of a
+	// question, an answer is good: that takes a fiftieth of a processor.
 	recentFor = 50
+	// longSum is from where on it takes long to sum up many pages. They are good for the whole lag
+	// then, or those of a large site would be summed up again and again while somebody waits.
+	longSum = 100 * time.Millisecond
 	// aheadPause is how many times as long as it took nothing is summed up before somebody
 	// asks: that takes a quarter of a processor.
 	aheadPause = 3
@@ -82,8 +85,8 @@ func (h *Head) recent(k key, q Question) (Page, bool) {
 		return Page{}, false
 	}
 	age, good := time.Since(last.At), q.Lag
-	if q.Pages == 1 {
-		good = min(good, recentFor*time.Duration(x.last.took.Load()))
+	if takes := time.Duration(x.last.took.Load()) * time.Duration(q.Pages); q.Pages == 1 || takes < longSum {
+		good = min(good, recentFor*takes)
 	}
 	if age >= good {
 		return Page{}, false
@@ -103,7 +106,7 @@ func (h *Head) refresh(x *page) {
 	ctx, cancel := context.WithTimeout(context.Background(), aheadFor)
 	defer cancel()
 	_, _ = h.now(ctx, x.key, x.last.details.Load()) // what goes wrong is said to the one who asks next
-	time.Sleep(min(aheadPause*time.Since(begin), time.Second))
+	time.Sleep(min(aheadPause*time.Since(begin), aheadFor))
 }
 
 // now brings the sum of a page up to date and returns it.
