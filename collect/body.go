@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/fieldtrie/fieldtrie/encode"
 )
 
 // form is what the headers of a request say about its body.
@@ -24,7 +22,6 @@ type form struct {
 	binary   bool   // it is in the binary format; else that or JSON
 	json     bool   // it is JSON
 	encoding string // "" for none
-	browser  string // that sent it; "" if it is not a known one
 }
 
 // formOf reads the headers of a request.
@@ -44,7 +41,6 @@ func formOf(h http.Header) (f form, err error) {
 		return f, refuse(http.StatusUnsupportedMediaType, "content_type",
 			"header Content-Type: %q; use application/x-protobuf, application/json, application/x-ndjson or text/plain", media)
 	}
-	f.browser = encode.BrowserOf(h.Get("User-Agent"))
 	f.encoding = strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
 	switch f.encoding {
 	case "identity":

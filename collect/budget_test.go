@@ -86,7 +86,7 @@ func TestBudgetClock(t *testing.T) {
 		b := budget{most: 3}
 		b.start(noon, kindPage, nil)
 		take := func(name string, at time.Time) bool {
-			ok, _ := b.take(kindPage, name, at)
+			ok, _ := b.take(kindPage, name, client{}, at)
 			return ok
 		}
 		take("/ahead", noon.Add(ahead))

@@ -50,6 +50,7 @@ type Options struct {
 	// Features are added to traces, see also [Collector.SetFeatures].
 	Features feature.Rules
 	Limits   Limits
+	Proxies  Proxies // how clients are told apart
 	// Now is time.Now unless it is set. Rates go by the monotonic reading that is in its
 	// times: by the wall clock, a rate that was used up while the clock was ahead would be
 	// closed until time has caught up.
@@ -74,7 +75,7 @@ type Collector struct {
 	viewPages budget // since the start
 	clients   limiter[netip.Addr]
 	keys      atomic.Pointer[keyring]
-	pageRates limiter[string]
+	pageRates *sharedLimiter[string]
 	inFlight  atomic.Int64 // bytes that bodies take
 	decoders  sync.Pool
 	// decoding has a place for each body that may be decoded at once. A decoded trace
@@ -111,7 +112,7 @@ func New(o Options) *Collector {
 	c.SetFeatures(o.Features)
 	c.clients.rate, c.clients.burst = c.limits.Rate, 2*time.Second
 	c.SetKeys(o.Keys)
-	c.pageRates.rate, c.pageRates.burst = c.limits.PageRate, time.Minute
+	c.pageRates = newSharedLimiter[string](c.limits.PageRate, time.Minute)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	c.mux.HandleFunc("POST /v1/traces", c.post)
@@ -143,7 +144,8 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 // receive does what the request asks for. If it returns nil, the traces that the reply
 // calls accepted are durable.
 func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answer) error {
-	if err := c.admit(w, r); err != nil {
+	who, err := c.admit(w, r)
+	if err != nil {
 		return err
 	}
 	f, err := formOf(r.Header)
@@ -156,7 +158,7 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	if err != nil {
 		return err
 	}
-	b, err := c.decode(sent, f, &mem)
+	b, err := c.decode(sent, f, who, &mem)
 	if err != nil {
 		return err
 	}
@@ -179,28 +181,29 @@ func (c *Collector) countAnswer(r *http.Request, status int) {
 
 // admit refuses requests for what they are, whatever they bring. A page may read why, so
 // the origin comes first.
-func (c *Collector) admit(w http.ResponseWriter, r *http.Request) error {
+func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, err error) {
 	keys := c.keys.Load()
 	key := keys.of(r)
 	if err := c.cors(w, r, key); err != nil {
-		return err
+		return who, err
 	}
 	if key == nil && len(keys.keys) > 0 {
-		return refuseKey(w, r)
+		return who, refuseKey(w, r)
 	}
 	now := c.opts.Now()
-	if !c.clients.allow(clientOf(r.RemoteAddr), now) {
-		return refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
+	who = c.opts.Proxies.clientOf(r, key)
+	if !c.clients.allow(who.addr, now) {
+		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
 	}
 	// Without keys of the site a key is what anybody likes.
-	if key != nil && key.bucket != nil && !key.bucket.AllowN(now, 1) {
-		return refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", key.Rate)
+	if key != nil && !key.requests.allow(struct{}{}, who.network, now) {
+		return who, refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", key.Rate)
 	}
-	return nil
+	return who, nil
 }
 
 // decode returns the records that a body holds.
-func (c *Collector) decode(sent []byte, f form, mem *memory) (*batch, error) {
+func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch, error) {
 	c.decoding <- struct{}{}
 	defer func() { <-c.decoding }()
 	body, err := inflate(sent, f.encoding, c.limits, mem)
@@ -214,7 +217,7 @@ func (c *Collector) decode(sent []byte, f form, mem *memory) (*batch, error) {
 	}
 	b := &batch{size: len(parts)}
 	for i, part := range parts {
-		rec, t, err := c.record(part, binary, f.browser)
+		rec, t, err := c.record(part, binary, who)
 		if err != nil {
 			c.reject(b, i, err)
 			continue

@@ -15,7 +15,7 @@ func TestEstablishedNames(t *testing.T) {
 	var b budget
 	places := func(prefix string, n int) (found int) {
 		for i := range n {
-			if ok, _ := b.take(kindPage, fmt.Sprint(prefix, i), noon.Add(time.Duration(hour)*time.Hour)); ok {
+			if ok, _ := b.take(kindPage, fmt.Sprint(prefix, i), client{}, noon.Add(time.Duration(hour)*time.Hour)); ok {
 				found++
 			}
 		}
@@ -74,7 +74,7 @@ func TestBudgetBounds(t *testing.T) {
 			have := map[string]map[string]bool{}
 			for range r.IntN(600) {
 				kind, name := fmt.Sprint("kind", r.IntN(1+r.IntN(90))), fmt.Sprint(r.IntN(1+r.IntN(40)))
-				ok, _ := b.take(kind, name, now)
+				ok, _ := b.take(kind, name, client{}, now)
 				if have[kind][name] && !ok {
 					t.Fatalf("seed %d: %s %s has lost its place", seed, kind, name)
 				}
@@ -89,8 +89,8 @@ func TestBudgetBounds(t *testing.T) {
 				}
 			}
 			for k, kept := range b.kept {
-				if len(kept) > b.most/2 || len(b.old[k]) > b.most {
-					t.Fatalf("seed %d: %d places are kept of %d, %d names are remembered", seed, len(kept), b.most, len(b.old[k]))
+				if len(kept) > b.most/2 || len(b.earlier[k]) > b.most {
+					t.Fatalf("seed %d: %d places are kept of %d, %d names are remembered", seed, len(kept), b.most, len(b.earlier[k]))
 				}
 			}
 			if len(b.kept) > maxKinds/2 {

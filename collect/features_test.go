@@ -92,7 +92,7 @@ func BenchmarkRecord(b *testing.B) {
 			c, _ := newCollector(Options{Features: rules})
 			for b.Loop() {
 				for _, data := range bodies {
-					if _, _, err := c.record(data, true, ""); err != nil {
+					if _, _, err := c.record(data, true, client{}); err != nil {
 						b.Fatal(err)
 					}
 				}

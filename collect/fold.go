@@ -19,7 +19,7 @@ const (
 
 // nameFolded returns the pages that t has time on. Those for which there is no room
 // any more, this hour or in one record, become PageOther.
-func (c *Collector) nameFolded(t *trie.Trace, now time.Time) []string {
+func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []string {
 	room := store.MaxPages - 2 // PageOther and PageUnknown always find some
 	folded := map[string]bool{}
 	var kept []string
@@ -30,10 +30,10 @@ func (c *Collector) nameFolded(t *trie.Trace, now time.Time) []string {
 		}
 		ok, news := false, false
 		if room > 0 {
-			ok, news = c.pages.take(kindPage, p, now)
+			ok, news = c.pages.take(kindPage, p, who, now)
 		}
 		if news {
-			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.limits.Pages, "page", p)
+			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.limits.Pages, "page", p, "from", who)
 		}
 		if !ok {
 			folded[p] = true
@@ -64,15 +64,15 @@ func (c *Collector) nameFolded(t *trie.Trace, now time.Time) []string {
 // foldNames makes (other) of what t is told apart by and for which there is no room any
 // more this hour: each distinct name is stored many times, as a key of the catalogue and
 // of rollups, and is a line of every answer.
-func (c *Collector) foldNames(t *trie.Trace, now time.Time) {
+func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	folded := map[string]bool{}
 	fold := func(b *budget, what, kind, name string) string {
 		if name == "" || name == PageOther {
 			return name
 		}
-		ok, news := b.take(kind, name, now)
+		ok, news := b.take(kind, name, who, now)
 		if news {
-			c.opts.Logger.Warn("too many distinct names this hour, further ones are counted as "+PageOther, "of", what, "most", b.most, kind, name)
+			c.opts.Logger.Warn("too many distinct names this hour, further ones are counted as "+PageOther, "of", what, "most", b.most, kind, name, "from", who)
 		}
 		if ok {
 			return name

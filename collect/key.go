@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/time/rate"
-
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 )
 
@@ -27,9 +25,9 @@ type Key struct {
 
 // siteKey is a key with what it takes to go by it.
 type siteKey struct {
-	Key     // its Rate is the one that holds; 0: no limit
-	origins []originRule
-	bucket  *rate.Limiter // nil: no limit
+	Key      // its Rate is the one that holds; 0: no limit
+	origins  []originRule
+	requests *sharedLimiter[struct{}]
 }
 
 // keyring has the keys by their values. It does not change.
@@ -55,12 +53,10 @@ func (c *Collector) SetKeys(keys []Key) {
 		if x.Rate == 0 {
 			x.Rate = c.limits.KeyRate
 		}
-		if x.Rate > 0 {
-			x.bucket = newBucket(x.Rate, time.Minute)
-		}
+		x.requests = newSharedLimiter[struct{}](x.Rate, time.Minute)
 		if before != nil {
 			if old := before.keys[k.Value]; old != nil && old.Rate == x.Rate {
-				x.bucket = old.bucket
+				x.requests = old.requests
 			}
 		}
 		now.keys[k.Value], sites[k.Site] = x, true

@@ -13,7 +13,7 @@ import (
 )
 
 // record reads one trace as it was sent by a browser and returns it as it is stored.
-func (c *Collector) record(data []byte, binary bool, browser string) (rec store.Record, sum tally, err error) {
+func (c *Collector) record(data []byte, binary bool, who client) (rec store.Record, sum tally, err error) {
 	d := c.decoders.Get().(*encode.BinaryDecoder)
 	defer c.decoders.Put(d) // the trace is part of it, so not before the end
 	doc, err := c.decodeTrace(d, data, binary)
@@ -49,11 +49,11 @@ func (c *Collector) record(data []byte, binary bool, browser string) (rec store.
 		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
 	}
 	changed := c.normalize(t, id, now) || cut
-	addBrowser(&t.Context, browser, c.limits.Trace.Labels)
-	sum = tally{page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
-	c.foldNames(t, now)
-	pages := c.nameFolded(t, now)
-	if page := t.Context.Page; !c.pageRates.allow(page, now) {
+	addBrowser(&t.Context, who.browser, c.limits.Trace.Labels)
+	sum = tally{who: who, page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
+	c.foldNames(t, who, now)
+	pages := c.nameFolded(t, who, now)
+	if page := t.Context.Page; !c.pageRates.allow(page, who.network, now) {
 		return rec, sum, refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.limits.PageRate, page)
 	}
 	if err := t.Context.Validate(); err != nil { // or nobody could read it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,7 +247,7 @@ func TestRate(t *testing.T) {
 		t.Errorf("a second later: got %d", got.status)
 	}
 	for i := range maxLimiters + 10 {
-		col.clients.allow(clientOf(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)), now)
+		col.clients.allow(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
 	}
 	if n := len(col.clients.of); n > maxLimiters {
 		t.Errorf("%d clients are remembered", n)

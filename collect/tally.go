@@ -15,6 +15,7 @@ type tally struct {
 	first    bool      // it is the first trace of a page view
 	cost     trie.Cost // as the client claims
 	profiled int64     // µs that its samples speak for
+	who      client
 }
 
 // What a client may claim of one trace. Counters never fall again, so one absurd number
@@ -67,7 +68,7 @@ func (c *Collector) count(b *batch, duplicates int) {
 func (c *Collector) countTrace(t tally) {
 	m := c.metrics
 	if t.first {
-		c.countView(t.page, outcomeProfiled, 1)
+		c.countView(t.page, outcomeProfiled, 1, t.who)
 	}
 	left := uint32(maxWork)
 	for i, us := range [...]uint32{t.cost.Start, t.cost.Stop, t.cost.Encode} {

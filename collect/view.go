@@ -41,22 +41,22 @@ const (
 
 func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusNoContent
-	if v, err := c.receiveView(w, r); err != nil {
+	if v, who, err := c.receiveView(w, r); err != nil {
 		status = c.writeError(w, err, &answer{IDs: []string{}})
 	} else {
-		c.countView(c.opts.Pages.Page(v.Page), v.Outcome, v.Weight)
+		c.countView(c.opts.Pages.Page(v.Page), v.Outcome, v.Weight, who)
 		w.WriteHeader(status)
 	}
 	c.countAnswer(r, status)
 }
 
 // receiveView reads the report that a request brings.
-func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view, err error) {
-	if err := c.admit(w, r); err != nil {
-		return v, err
+func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view, who client, err error) {
+	if who, err = c.admit(w, r); err != nil {
+		return v, who, err
 	}
 	if err := checkViewHeaders(r.Header); err != nil {
-		return v, err
+		return v, who, err
 	}
 	mem := memory{of: &c.inFlight, most: c.limits.InFlight}
 	defer mem.release()
@@ -64,10 +64,11 @@ func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view,
 	lim.Body = min(lim.Body, maxView)
 	body, err := readBody(w, r, lim, &mem)
 	if err != nil {
-		return v, err
+		return v, who, err
 	}
 	c.metrics.bytes.Add(float64(len(body)))
-	return parseView(body)
+	v, err = parseView(body)
+	return v, who, err
 }
 
 func checkViewHeaders(h http.Header) error {
@@ -108,11 +109,11 @@ func parseView(body []byte) (view, error) {
 // on more pages, and what each page takes is time series that stay for the life of the
 // process. So the counter has a budget of its own, whose hour never ends, and takes no
 // page away from the traces.
-func (c *Collector) countView(page, outcome string, weight int) {
+func (c *Collector) countView(page, outcome string, weight int, who client) {
 	if page != PageOther && page != PageUnknown {
-		ok, news := c.viewPages.take(kindPage, page, time.Time{})
+		ok, news := c.viewPages.take(kindPage, page, who, time.Time{})
 		if news {
-			c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page)
+			c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page, "from", who)
 		}
 		if !ok {
 			page = PageOther

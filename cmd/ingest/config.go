@@ -42,6 +42,8 @@ type config struct {
 	demo        bool
 	restore     string
 	limits      collect.Limits
+	proxies     []string // as --trusted-proxies has them
+	proxyHeader string
 
 	maxConnections int // to the public address
 
@@ -95,7 +97,9 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&l.Labels, "max-label-values", l.Labels, "most distinct values of each label an hour; further ones are stored as (other)")
 	fs.DurationVar(&l.Skew, "max-skew", l.Skew, "client clocks further off are not believed")
 	fs.IntVar(&c.maxConnections, "max-connections", 4096, "most connections to the public address, and no more than half of the files that the process may have open; over it those go that were idle for the longest time")
-	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy all have one address")
+	fs.StringSliceVar(&c.proxies, "trusted-proxies", nil, "`ADDR` or network of a proxy before the public address, such as 10.0.0.0/8, which says in --proxy-header whom it got a request from; or none if browsers connect directly; repeatable (default not known: all clients are taken for one)")
+	fs.StringVar(&c.proxyHeader, "proxy-header", "X-Forwarded-For", "where --trusted-proxies say it: X-Forwarded-For or Forwarded")
+	fs.Float64Var(&l.Rate, "rate", 0, "most requests a second from one address; 0 is no limit, as behind a proxy that is not in --trusted-proxies all have one address")
 	fs.Float64Var(&l.PageRate, "page-rate", 0, "most traces a second of one page, and a minute's worth at once; 0 is no limit")
 	fs.Float64Var(&l.KeyRate, "key-rate", 0, "most requests a second with one key, unless --keys says another rate, and a minute's worth at once; 0 is no limit")
 }
@@ -125,6 +129,9 @@ func (c *config) check() error {
 	}
 	if (c.tlsCert == "") != (c.tlsKey == "") {
 		return fmt.Errorf("--tls-cert and --tls-key go together: a certificate and its private key")
+	}
+	if err := collect.CheckProxyHeader(c.proxyHeader); err != nil {
+		return fmt.Errorf("--proxy-header: %w", err)
 	}
 	if c.site == "" {
 		return fmt.Errorf("--site: the name of the site is empty")
@@ -158,8 +165,13 @@ func (c *config) collectOptions() (collect.Options, error) {
 	if err != nil {
 		return collect.Options{}, err
 	}
+	proxies, err := collect.ParseProxies(c.proxies)
+	if err != nil {
+		return collect.Options{}, fmt.Errorf("--trusted-proxies: %w", err)
+	}
+	proxies.Header = c.proxyHeader
 	return collect.Options{
-		Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.limits,
+		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.limits,
 	}, nil
 }
 

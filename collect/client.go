@@ -1,0 +1,193 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+)
+
+// Proxies say how to tell which client sent a request. The zero value knows nothing of
+// proxies: all that comes may have come through one, so clients are not told apart.
+type Proxies struct {
+	// Trusted are the addresses of the proxies before the daemon. Each adds whom it got a
+	// request from to Header. What anybody else says there is not believed.
+	Trusted []netip.Prefix
+	// Header is where they say so, X-Forwarded-For or Forwarded (RFC 7239); "" is the first.
+	// A proxy passes on what it does not know, so reading both would let clients choose.
+	Header string
+	// Direct says that without such a proxy a connection is the client's own.
+	Direct bool
+}
+
+// ParseProxies reads addresses and networks of proxies, such as 10.0.0.0/8, and the word none:
+// browsers connect without a proxy, but for those that the other words name.
+func ParseProxies(words []string) (p Proxies, err error) {
+	for _, w := range words {
+		if w == "none" {
+			p.Direct = true
+			continue
+		}
+		prefix, err := netip.ParsePrefix(w)
+		if addr, single := netip.ParseAddr(w); single == nil && addr.Zone() == "" {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return p, fmt.Errorf("%.80q is not an address or a network of a proxy, such as 10.0.0.7 or 10.0.0.0/8; none says that there is no proxy", w)
+		}
+		p.Trusted = append(p.Trusted, prefix.Masked())
+	}
+	p.Direct = p.Direct || len(p.Trusted) > 0
+	return p, nil
+}
+
+// The headers that proxies add.
+const (
+	headerXForwardedFor = "X-Forwarded-For"
+	headerForwarded     = "Forwarded"
+)
+
+// CheckProxyHeader refuses headers that are not understood.
+func CheckProxyHeader(name string) error {
+	if strings.EqualFold(name, headerXForwardedFor) || strings.EqualFold(name, headerForwarded) {
+		return nil
+	}
+	return errors.New("use " + headerXForwardedFor + " or " + headerForwarded)
+}
+
+// trusts reports whether there is one of the proxies at an address.
+func (p *Proxies) trusts(a netip.Addr) bool {
+	return slices.ContainsFunc(p.Trusted, func(n netip.Prefix) bool { return n.Contains(a) })
+}
+
+// sender returns the address that a request came from, as far as trusted proxies tell. known
+// is false if it may be that of a proxy.
+func (p *Proxies) sender(r *http.Request) (from netip.Addr, known bool) {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}, false
+	}
+	from = peer.Addr().Unmap().WithZone("")
+	if !p.trusts(from) {
+		return from, p.Direct
+	}
+	hops := p.hops(r.Header)
+	for _, hop := range slices.Backward(hops) {
+		a, ok := parseHop(hop)
+		if !ok {
+			return from, false
+		}
+		from = a
+		if !p.trusts(from) {
+			return from, true
+		}
+	}
+	return from, len(hops) > 0 // a client within the network of the proxies
+}
+
+// maxHops bounds the proxies that a request came through.
+const maxHops = 32
+
+// hops returns what the header says, the nearest hop last.
+func (p *Proxies) hops(h http.Header) (hops []string) {
+	name := p.Header
+	if name == "" {
+		name = headerXForwardedFor
+	}
+	all := strings.Join(h.Values(name), ",")
+	for range maxHops {
+		i := strings.LastIndexByte(all, ',')
+		hops = append(hops, strings.TrimSpace(all[i+1:]))
+		if i < 0 {
+			break
+		}
+		all = all[:i]
+	}
+	slices.Reverse(hops)
+	if len(hops) == 1 && hops[0] == "" {
+		return nil
+	}
+	if strings.EqualFold(name, headerForwarded) {
+		for i, hop := range hops {
+			hops[i] = forwardedFor(hop)
+		}
+	}
+	return hops
+}
+
+// forwardedFor returns the parameter for of an element of the header Forwarded.
+func forwardedFor(element string) string {
+	for pair := range strings.SplitSeq(element, ";") {
+		if name, value, _ := strings.Cut(pair, "="); strings.EqualFold(strings.TrimSpace(name), "for") {
+			value = strings.TrimSpace(value)
+			if inner, ok := strings.CutPrefix(value, `"`); ok {
+				value, ok = strings.CutSuffix(inner, `"`)
+				if !ok {
+					return ""
+				}
+			}
+			return value
+		}
+	}
+	return ""
+}
+
+// parseHop reads an address, which may have a port or brackets, as in 192.0.2.1:80 and [2001:db8::1].
+func parseHop(s string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	if err != nil {
+		var with netip.AddrPort
+		if with, err = netip.ParseAddrPort(s); err == nil {
+			a = with.Addr()
+		}
+	}
+	return a.Unmap().WithZone(""), err == nil
+}
+
+// client is who sends. What all share is shared out between sites, and between the networks
+// that a site's requests come from.
+type client struct {
+	site    string       // of the key, "" without
+	addr    netip.Addr   // that requests are counted for; an IPv6 client has a /64 to itself
+	network netip.Prefix // the zero Prefix if that is not known
+	browser string       // family and major version, "" if it is not a known one
+}
+
+// networkBits are the bits of an address that stand for its network: what one party has of
+// addresses at the least, so that nobody is many by having some more.
+const (
+	networkBits4 = 24
+	networkBits6 = 48
+)
+
+// clientOf returns who sends a request.
+func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
+	from, known := p.sender(r)
+	c := client{addr: from, browser: encode.BrowserOf(r.Header.Get("User-Agent"))}
+	if key != nil {
+		c.site = key.Site
+	}
+	bits := networkBits4
+	if from.Is6() {
+		bits = networkBits6
+		c.addr = netip.PrefixFrom(from, 64).Masked().Addr()
+	}
+	if known {
+		c.network = netip.PrefixFrom(from, bits).Masked()
+	}
+	return c
+}
+
+// LogValue implements [slog.LogValuer]. It tells the network and not the address of a visitor.
+func (c client) LogValue() slog.Value {
+	network := "unknown"
+	if c.network.IsValid() {
+		network = c.network.String()
+	}
+	return slog.GroupValue(slog.String("site", c.site), slog.String("network", network))
+}

@@ -1,0 +1,91 @@
+package collect
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestSender(t *testing.T) {
+	const proxies, direct = "10.0.0.0/8 2001:db8:ff::/48", "none"
+	for _, c := range []struct {
+		proxies, header, peer, sent string
+		want                        string // "?" after it: it may be a proxy's
+	}{
+		{"", "", "192.0.2.1:80", "", "192.0.2.1?"},
+		{"", "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1?"},
+		{"", "", "@", "", "invalid IP?"},
+		{direct, "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1"},
+		{direct, "", "[2001:db8::1%eth0]:80", "", "2001:db8::1"},
+		{proxies, "", "192.0.2.1:80", "203.0.113.9", "192.0.2.1"}, // no proxy: it says what it likes
+		{proxies, "", "10.0.0.1:80", "203.0.113.9", "203.0.113.9"},
+		{proxies, "", "[::ffff:10.0.0.1]:80", "203.0.113.9", "203.0.113.9"},
+		{proxies, "", "[2001:db8:ff::1]:80", "2001:db8::7", "2001:db8::7"},
+		{proxies, "", "10.0.0.1:80", "198.51.100.1, 203.0.113.9", "203.0.113.9"}, // the client made up the first
+		{proxies, "", "10.0.0.1:80", "203.0.113.9, 10.0.0.2,10.0.0.3", "203.0.113.9"},
+		{proxies, "", "10.0.0.1:80", "203.0.113.9:4711", "203.0.113.9"},
+		{proxies, "", "10.0.0.1:80", "[2001:db8::7]:4711", "2001:db8::7"},
+		{proxies, "", "10.0.0.1:80", "[2001:db8::7]", "2001:db8::7"},
+		{proxies, "", "10.0.0.1:80", "203.0.113.9, unknown", "10.0.0.1?"},
+		{proxies, "", "10.0.0.1:80", "203.0.113.9,", "10.0.0.1?"},
+		{proxies, "", "10.0.0.1:80", "203.0.113.9, x, 10.0.0.2", "10.0.0.2?"},
+		{proxies, "", "10.0.0.1:80", "", "10.0.0.1?"},
+		{proxies, "", "10.0.0.1:80", "10.0.0.9", "10.0.0.9"}, // a client within
+		{proxies, "", "10.0.0.1:80", strings.Repeat("10.0.0.9,", 100_000) + "10.0.0.8", "10.0.0.9"},
+		{proxies, "Forwarded", "10.0.0.1:80", `for=192.0.2.60;proto=http;by=203.0.113.43`, "192.0.2.60"},
+		{proxies, "forwarded", "10.0.0.1:80", `For="[2001:db8:cafe::17]:4711"`, "2001:db8:cafe::17"},
+		{proxies, "Forwarded", "10.0.0.1:80", `for=198.51.100.1, by=x; for=192.0.2.60, for=10.0.0.2`, "192.0.2.60"},
+		{proxies, "Forwarded", "10.0.0.1:80", `for=_hidden`, "10.0.0.1?"},
+		{proxies, "Forwarded", "10.0.0.1:80", `proto=http`, "10.0.0.1?"},
+		{proxies, "Forwarded", "10.0.0.1:80", `for=198.51.100.1, for="192.0.2.60, for=10.0.0.2"`, "10.0.0.1?"}, // quotes are no shelter
+	} {
+		p, err := ParseProxies(strings.Fields(c.proxies))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Header = c.header
+		r := httptest.NewRequest(http.MethodPost, "/v1/traces", nil)
+		r.RemoteAddr = c.peer
+		name, other := "X-Forwarded-For", "Forwarded"
+		if strings.EqualFold(c.header, other) {
+			name, other = other, name
+		}
+		if c.sent != "" {
+			r.Header.Set(name, c.sent)
+			r.Header.Set(other, "for=198.51.100.66") // passed on by a proxy that does not know it
+		}
+		from, known := p.sender(r)
+		got := from.String()
+		if !known {
+			got += "?"
+		}
+		if got != c.want {
+			t.Errorf("%q behind %q says %.60q: got %s, want %s", c.peer, c.proxies, c.sent, got, c.want)
+		}
+	}
+	// A header in two lines is one list.
+	p, _ := ParseProxies([]string{"10.0.0.1"})
+	r := httptest.NewRequest(http.MethodPost, "/v1/traces", nil)
+	r.RemoteAddr = "10.0.0.1:1"
+	r.Header["X-Forwarded-For"] = []string{"198.51.100.1", "203.0.113.9"}
+	if who := p.clientOf(r, nil); who.network != netip.MustParsePrefix("203.0.113.0/24") || who.addr != netip.MustParseAddr("203.0.113.9") {
+		t.Errorf("got %v, %v", who.addr, who.network)
+	}
+	r.Header["X-Forwarded-For"] = []string{"2001:db8:1:2:3::4"}
+	if who := p.clientOf(r, nil); who.network != netip.MustParsePrefix("2001:db8:1::/48") || who.addr != netip.MustParseAddr("2001:db8:1:2::") {
+		t.Errorf("got %v, %v", who.addr, who.network)
+	}
+}
+
+func TestParseProxies(t *testing.T) {
+	for _, s := range []string{"", "localhost", "10.0.0.0/33", "10.0.0.0/8,10.0.0.1", "fe80::1%eth0"} {
+		if p, err := ParseProxies([]string{s}); err == nil || !strings.Contains(err.Error(), "is not an address or a network") {
+			t.Errorf("%q: got %v, %v", s, p, err)
+		}
+	}
+	if CheckProxyHeader("X-Real-IP") == nil || CheckProxyHeader("forwarded") != nil {
+		t.Error("got another header, or not one of the two")
+	}
+}

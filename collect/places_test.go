@@ -1,0 +1,210 @@
+package collect
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+)
+
+func fromNetwork(n int) client {
+	return client{network: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 0}), 24)}
+}
+
+// One network that sends thousands of names has places as long as nobody else wants them, and
+// names that come from many keep theirs.
+func TestOneNetworkTakesNoPlaces(t *testing.T) {
+	const most, site, flood = 200, 90, 2000
+	b := budget{most: most}
+	b.start(noon, kindPage, nil)
+	at := noon
+	places := func(prefix string, n int, who client) (found int) {
+		for i := range n {
+			if ok, _ := b.take(kindPage, fmt.Sprint(prefix, i), who, at); ok {
+				found++
+			}
+		}
+		return found
+	}
+	for hour := range 4 {
+		if got := places("/flood-", flood, fromNetwork(1)); got != most-hour/2*site {
+			t.Errorf("hour %d: the flood has %d places", hour, got) // from the third hour on others are kept
+		}
+		for n := range 20 { // visitors of the site, all of its pages each
+			if got := places("/page-", site, fromNetwork(100+n)); got != site {
+				t.Fatalf("hour %d: visitor %d: %d of %d pages have a place", hour, n, got, site)
+			}
+		}
+		if got := places("/later-", flood, fromNetwork(2)); got == 0 || got > most-site {
+			t.Errorf("hour %d: a second flood has %d places", hour, got)
+		}
+		if got := places("/page-", site, fromNetwork(3)); got != site {
+			t.Errorf("hour %d: %d of %d pages have a place after it", hour, got, site)
+		}
+		at = at.Add(time.Hour)
+	}
+}
+
+// Two sites share the places, and a site whose pages have identifiers takes none of the other's,
+// from however many networks its visitors come.
+func TestOneSiteTakesNoPlaces(t *testing.T) {
+	const most = 100
+	for _, known := range []bool{true, false} {
+		b := budget{most: most}
+		b.start(noon, kindPage, nil)
+		who := func(site string, n int) client {
+			c := client{site: site}
+			if known {
+				c.network = fromNetwork(n).network
+			}
+			return c
+		}
+		for i := range 3000 {
+			b.take(kindPage, fmt.Sprint("/order/", i), who("shop", i), noon)
+		}
+		found := 0
+		for i := range 40 {
+			if ok, _ := b.take(kindPage, fmt.Sprint("/article-", i), who("news", i), noon); ok {
+				found++
+			}
+		}
+		if found != 40 {
+			t.Errorf("networks known %t: %d of 40 pages of the other site have a place", known, found)
+		}
+	}
+}
+
+// Keys of labels are shared out like names.
+func TestOneNetworkTakesNoKinds(t *testing.T) {
+	b := budget{most: 10}
+	b.start(noon, kindPage, nil)
+	for i := range 200 {
+		b.take(fmt.Sprint("spam-", i), "x", fromNetwork(1), noon)
+	}
+	for i := range 20 {
+		if ok, _ := b.take(fmt.Sprint("label-", i), "x", fromNetwork(2), noon); !ok {
+			t.Errorf("label %d has no place", i)
+		}
+	}
+	if len(b.names) > maxKinds {
+		t.Errorf("%d kinds", len(b.names))
+	}
+}
+
+// Whoever sends what, there are no more names at a time than places, and not many more in an
+// hour; what is counted is what is there; and a network loses a name only to one that has fewer.
+func TestPlaces(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		p := newPlaces(1+r.IntN(40), map[uint64]bool{1: true})
+		if p.most == 1 {
+			p.kept = nil
+		}
+		had := map[uint64]bool{}
+		networks := 1 + r.IntN(8)
+		for range 2000 {
+			who := client{site: fmt.Sprint(r.IntN(1 + r.IntN(3)))}
+			if n := r.IntN(networks + 1); n > 0 {
+				who.network = fromNetwork(n).network
+			}
+			name := 1 + r.Uint64N(1+r.Uint64N(300))
+			owner := map[uint64]client{}
+			for n, x := range p.taken {
+				owner[n] = x.owner
+			}
+			before := 0
+			if h := p.sites[who.site]; h != nil {
+				before = len(h.networks[who.network])
+			}
+			ok, lost := p.take(name, who)
+			if ok != (p.taken[name] != nil) {
+				t.Fatalf("seed %d: %d: got %t", seed, name, ok)
+			}
+			if lost != 0 {
+				of := owner[lost]
+				left := len(p.sites[of.site].networks[of.network])
+				if p.taken[lost] != nil || p.kept[lost] || of.site == who.site && left < before+1 {
+					t.Fatalf("seed %d: %d of %v, who has %d left, for one of %v, who had %d", seed, lost, of, left, who, before)
+				}
+			}
+			checkPlaces(t, p)
+			for n := range p.taken {
+				had[n] = true
+			}
+		}
+		if len(had) > p.most+p.most/2 {
+			t.Fatalf("seed %d: %d names had one of %d places", seed, len(had), p.most)
+		}
+	}
+}
+
+func checkPlaces(t *testing.T, p *places) {
+	t.Helper()
+	if len(p.taken) > p.most {
+		t.Fatalf("%d of %d places are taken", len(p.taken), p.most)
+	}
+	held := 0
+	for _, h := range p.sites {
+		names := 0
+		for _, n := range h.networks {
+			names += len(n)
+			if len(n) > h.top || len(n) == 0 {
+				t.Fatalf("a network has %d names, the most is %d", len(n), h.top)
+			}
+			for _, name := range n {
+				if p.taken[name] == nil {
+					t.Fatalf("%d is held and has no place", name)
+				}
+			}
+		}
+		if names != h.names {
+			t.Fatalf("%d names are held, %d counted", names, h.names)
+		}
+		held += names
+	}
+	shared, fresh := 0, 0
+	for n, x := range p.taken {
+		if !p.kept[n] {
+			fresh++
+			if len(x.from) == manyNetworks {
+				shared++
+			}
+		}
+	}
+	if held+shared != fresh || fresh != p.fresh {
+		t.Fatalf("%d held, %d of many, %d of none that is kept, %d counted", held, shared, fresh, p.fresh)
+	}
+}
+
+// A network that floods a page, or sends with the key of a site, leaves room for others.
+func TestSharedLimiter(t *testing.T) {
+	l := newSharedLimiter[string](10, time.Minute)
+	at, refused := noon, 0
+	for range 3000 { // 300 s
+		at = at.Add(100 * time.Millisecond)
+		for range 20 {
+			l.allow("/feed", fromNetwork(1).network, at)
+		}
+		for n := range 5 { // half of what may come, from a few; together with the flood it is 20 times too much
+			if at.UnixMilli()%1000 == int64(n)*200 && !l.allow("/feed", fromNetwork(2+n).network, at) {
+				refused++
+			}
+		}
+	}
+	if refused > 0 {
+		t.Errorf("%d of 1,500 of others are refused", refused)
+	}
+	// Alone it may have all.
+	l, at = newSharedLimiter[string](10, time.Minute), noon
+	got := 0
+	for range 6000 {
+		at = at.Add(50 * time.Millisecond)
+		if l.allow("/feed", fromNetwork(1).network, at) {
+			got++
+		}
+	}
+	if want := 300*10 + 300; got < want*9/10 || got > want+600 {
+		t.Errorf("a network that is alone may send %d in 300 s at 10 a second", got)
+	}
+}
