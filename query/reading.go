@@ -241,7 +241,7 @@ func (r *recording) builder(page string) *rollup.Builder {
 	if r.flat {
 		return rollup.NewFlatBuilder(page, rollup.Limits{})
 	}
-	return rollup.NewBuilder(page, trie.New(), rollup.Limits{})
+	return rollup.NewWholeBuilder(page, rollup.Limits{})
 }
 
 func (r *recording) endView() {

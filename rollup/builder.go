@@ -66,7 +66,8 @@ type Builder struct {
 
 	counted, bytes int // strings of stacks that were counted, and their bytes
 
-	flat bool // all time is the root's, and functions are not kept
+	whole bool // the stack table is its own, see NewWholeBuilder
+	flat  bool // all time is the root's, and functions are not kept
 
 	chunk chunk
 	view  view
@@ -407,13 +408,18 @@ func (b *Builder) settle(t *trie.Trace) {
 // begin makes t what nodes are taken from. Once the stack table has too much text, it gets
 // no more of it.
 func (b *Builder) begin(t *trie.Trie) {
-	for ; b.counted < len(b.stacks.Strings); b.counted++ {
-		b.bytes += len(b.stacks.Strings[b.counted])
-	}
-	if b.bytes > b.lim.Bytes {
+	b.countText()
+	if most := b.lim.Bytes; b.bytes > most && (!b.whole || b.bytes > 2*most) {
 		b.graft.Close()
 	}
 	b.graft.Begin(t)
+}
+
+// countText counts the bytes of the names and URLs that came to the stack table.
+func (b *Builder) countText() {
+	for ; b.counted < len(b.stacks.Strings); b.counted++ {
+		b.bytes += len(b.stacks.Strings[b.counted])
+	}
 }
 
 // End ends the page view.
@@ -430,6 +436,7 @@ func (b *Builder) End() {
 	for _, f := range v.frames {
 		b.function(v.release, f).add(v.self[f], v.total[f], v.sign)
 	}
+	b.relieve()
 }
 
 // population returns how many page views one with this share stands for, in thousandths,

@@ -306,7 +306,8 @@ func (r *Record) Folded(keys []string) (views int64) {
 
 // AddRecord adds a record whose nodes are those of stacks.
 func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
-	nodes, frames := b.translate(stacks)
+	nodes, frames := b.translate(rec, stacks)
+	defer b.relieve()
 	cells := make([]int, len(rec.Cells))
 	for i, c := range rec.Cells {
 		cells[i] = b.cellOf(c.Labels)
@@ -348,7 +349,10 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 }
 
 // translate returns the numbers in b's stack table of the nodes and frames of another.
-func (b *Builder) translate(stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
+func (b *Builder) translate(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
+	if b.whole {
+		return b.take(rec, stacks)
+	}
 	if stacks == b.stacks {
 		return func(n trie.NodeID) trie.NodeID { return n }, func(f trie.FrameID) trie.FrameID { return f }
 	}
@@ -358,6 +362,32 @@ func (b *Builder) translate(stacks *trie.Trie) (nodes func(trie.NodeID) trie.Nod
 		to[i] = b.graft.Node(trie.NodeID(i))
 	}
 	return func(n trie.NodeID) trie.NodeID { return to[n] }, b.graft.Frame
+}
+
+// take adds those nodes and frames of a stack table that a record has, which others may share, to
+// b's own, and returns their numbers in there.
+func (b *Builder) take(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
+	used := make([]bool, len(stacks.Nodes))
+	rec.EachWeight(func(_ int, n trie.NodeID, _, _ int64) { used[n] = true })
+	rec.EachReach(func(_ int, n trie.NodeID, _ int64) { used[n] = true })
+	for i := len(used) - 1; i > 0; i-- {
+		up := stacks.Nodes[i].Parent
+		used[up] = used[up] || used[i]
+	}
+	to := make([]trie.NodeID, len(used))
+	frameTo := make([]trie.FrameID, len(stacks.Frames)) // one more; 0 is not known yet
+	frame := func(f trie.FrameID) trie.FrameID {
+		if frameTo[f] == 0 {
+			frameTo[f] = b.stacks.Intern(stacks.FrameOf(f)) + 1
+		}
+		return frameTo[f] - 1
+	}
+	for i := 1; i < len(used); i++ {
+		if used[i] {
+			to[i] = b.stacks.Child(to[stacks.Nodes[i].Parent], frame(stacks.Nodes[i].Frame))
+		}
+	}
+	return func(n trie.NodeID) trie.NodeID { return to[n] }, frame
 }
 
 func sortedSet(s []int) []int {

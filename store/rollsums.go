@@ -105,22 +105,44 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 
 // rollPartPage writes the sums of one page. It returns how many traces are in them.
 func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
-	stacks, _, err := w.Stacks(page)
-	if err != nil {
-		return 0, err
-	}
-	add := head.Adding{
-		New:        func() *rollup.Builder { return rollup.NewBuilder(page, stacks, s.opts.Rollups) },
-		TracesOnly: p.Start.Before(s.remadeBefore), // an older format's rollups count some page views twice
-		Pace:       s.paced(at),
-	}
-	b, fresh, bad, err := s.head.AddTo(ctx, p.Partition, page, add)
+	var fresh uint64
+	var bad []head.BadValue
+	b, err := s.buildPage(w, page, func(empty func() *rollup.Builder) (b *rollup.Builder, err error) {
+		b, fresh, bad, err = s.head.AddTo(ctx, p.Partition, page, head.Adding{
+			New:        empty,
+			TracesOnly: p.Start.Before(s.remadeBefore), // an older format's rollups count some page views twice
+			Pace:       s.paced(at),
+		})
+		return b, err
+	})
 	if err != nil {
 		return 0, err
 	}
 	s.countRolled(fresh, len(bad))
 	_, n := b.Views()
 	return uint64(n), putPage(w, b, page, max(counted, uint64(n)))
+}
+
+// buildPage returns what build adds up to empty builders. If that does not find room in the
+// stack table that the page has, it is added up once more in a table of its own, of which the
+// heaviest stacks find room.
+func (s *Store) buildPage(w *sums.Writer, page string, build func(empty func() *rollup.Builder) (*rollup.Builder, error)) (*rollup.Builder, error) {
+	stacks, _, err := w.Stacks(page)
+	if err != nil {
+		return nil, err
+	}
+	b, err := build(func() *rollup.Builder { return rollup.NewBuilder(page, stacks, s.opts.Rollups) })
+	if err != nil || !b.Full() {
+		return b, err
+	}
+	b, err = build(func() *rollup.Builder { return rollup.NewWholeBuilder(page, s.opts.Rollups) })
+	if err != nil {
+		return nil, err
+	}
+	if stacks, _, err = w.Stacks(page); err != nil { // without what was added in vain
+		return nil, err
+	}
+	return b.Onto(stacks)
 }
 
 // commitSums puts a file of sums in the place of the old one. Damage of the old one is copied.
@@ -264,12 +286,16 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
 // What is damaged of the hours is left out; but as long as there are the traces, the file of
 // hours is set aside, to be made again.
 func (s *Store) rollDayPage(w *sums.Writer, from *sums.File, page string, sources []uint32, counted uint64) (traces uint64, err error) {
-	stacks, _, err := w.Stacks(page)
+	var expected uint64
+	var damage error
+	b, err := s.buildPage(w, page, func(empty func() *rollup.Builder) (*rollup.Builder, error) {
+		b := empty()
+		expected, damage = addHours(b, from, page, sources)
+		return b, nil
+	})
 	if err != nil {
 		return 0, err
 	}
-	b := rollup.NewBuilder(page, stacks, s.opts.Rollups)
-	expected, damage := addHours(b, from, page, sources)
 	if damage != nil && !errors.Is(damage, ErrDamaged) {
 		return 0, damage
 	}

@@ -5,7 +5,8 @@ package trie
 type Grafter struct {
 	to   *Trie
 	from *Trie
-	most int // nodes and frames of to; 0 is no limit
+	most int  // nodes and frames of to; 0 is no limit
+	full bool // something became (other) for that
 
 	// From the tables of from to those of to. Of resources and nodes each entry is one
 	// more, and 0 is not known yet.
@@ -22,6 +23,9 @@ func NewGrafter(to *Trie, most int) *Grafter { return &Grafter{to: to, most: mos
 
 // Close has everything that the target lacks become (other) from now on.
 func (g *Grafter) Close() { g.most = 1 }
+
+// Full reports whether something became (other) since the target had no room.
+func (g *Grafter) Full() bool { return g.full }
 
 // Begin makes from the trie that nodes are copied of. It copies the frames of it.
 func (g *Grafter) Begin(from *Trie) {
@@ -73,17 +77,10 @@ func (g *Grafter) mapFrames() {
 
 // frameIfThere returns the number of f, or that of (other).
 func (g *Grafter) frameIfThere(f Frame) FrameID {
-	x := g.to.lookup()
-	if resource, slot := g.to.findString(x.hashString(f.Resource), f.Resource); slot < 0 || f.Resource == "" {
-		if f.Resource == "" {
-			resource = 0
-		}
-		hash := x.hashFrame(x.hashString(f.Name), resource, f.Line, f.Column)
-		row := FrameRow{Resource: resource, Line: f.Line, Column: f.Column}
-		if id, slot := g.to.findFrame(hash, f.Name, row); slot < 0 {
-			return id
-		}
+	if id, ok := g.to.findFrameOf(f); ok {
+		return id
 	}
+	g.full = true
 	return g.to.Intern(Frame{Name: FrameOther})
 }
 
@@ -124,8 +121,6 @@ func (g *Grafter) child(n Node) NodeID {
 	if id, spot := g.to.findChild(n); !spot.free() {
 		return id
 	}
-	if g.to.Frame(n.Parent) == (Frame{Name: FrameOther}) {
-		return n.Parent
-	}
-	return g.to.Child(n.Parent, g.to.Intern(Frame{Name: FrameOther}))
+	g.full = true
+	return g.to.Other(n.Parent)
 }

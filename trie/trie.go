@@ -86,6 +86,41 @@ func (t *Trie) Insert(stack ...Frame) NodeID {
 	return n
 }
 
+// Find returns the node for a frame called by parent, and false if t does not have it.
+func (t *Trie) Find(parent NodeID, f Frame) (NodeID, bool) {
+	frame, ok := t.findFrameOf(f)
+	if !ok {
+		return Root, false
+	}
+	n, spot := t.findChild(Node{parent, frame})
+	return n, !spot.free()
+}
+
+// findFrameOf returns the number of f, and false if t does not have it.
+func (t *Trie) findFrameOf(f Frame) (FrameID, bool) {
+	x := t.lookup()
+	resource := StringID(0)
+	if f.Resource != "" {
+		id, slot := t.findString(x.hashString(f.Resource), f.Resource)
+		if slot >= 0 {
+			return 0, false
+		}
+		resource = id
+	}
+	row := FrameRow{Resource: resource, Line: f.Line, Column: f.Column}
+	id, slot := t.findFrame(x.hashFrame(x.hashString(f.Name), resource, f.Line, f.Column), f.Name, row)
+	return id, slot < 0
+}
+
+// Other returns the node for what is not told apart below n: a call of the frame (other), or n
+// if it is one.
+func (t *Trie) Other(n NodeID) NodeID {
+	if t.Frame(n) == (Frame{Name: FrameOther}) {
+		return n
+	}
+	return t.Child(n, t.Intern(Frame{Name: FrameOther}))
+}
+
 // Frame returns the frame of n, or the zero Frame for the root.
 func (t *Trie) Frame(n NodeID) Frame {
 	if n == Root {

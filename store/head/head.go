@@ -68,6 +68,7 @@ type page struct {
 	rolled  []*rollup.Record // the rollups that are stored, if keep is set
 	keep    bool             // somebody asks for this page
 	details bool             // what is in rolled has functions and outcomes, too
+	renewed bool             // the table is another one than is stored, and all there is is in rolled
 	traces  uint64           // in recs
 	bytes   uint64           // stored size of these
 	bad     []BadValue       // met since the mark
@@ -194,6 +195,6 @@ func (h *Head) load(txn *part.Txn, x *page) error {
 	x.rows, x.loaded = r, true
 	x.table = r.table
 	x.upTo = r.mark.version
-	x.recs, x.rolled, x.keep, x.traces, x.bytes, x.bad = nil, nil, false, 0, 0, nil
+	x.recs, x.rolled, x.keep, x.renewed, x.traces, x.bytes, x.bad = nil, nil, false, false, 0, 0, nil
 	return nil
 }

@@ -225,6 +225,9 @@ func (h *Head) advanceTo(ctx context.Context, x *page, snapshot uint64) error {
 	if err := t.addTo(ctx, b); err != nil {
 		return err
 	}
+	if b.Full() {
+		return h.renew(ctx, x, snapshot, nil)
+	}
 	x.counted(t)
 	if b.Empty() {
 		return nil
@@ -261,7 +264,7 @@ func (h *Head) folded(x *page, recs []*rollup.Record) ([]*rollup.Record, error) 
 // FromTraces returns what there is of a page by its traces alone, when its rollups are
 // damaged.
 func (h *Head) FromTraces(ctx context.Context, p *part.Partition, name string) (Page, error) {
-	answer := Page{At: time.Now(), Stacks: trie.New()}
+	answer := Page{At: time.Now()}
 	var snapshot uint64
 	var outcomes *rollup.Record
 	err := h.o.Shelf.Read(ctx, p, func(txn *part.Txn) (err error) {
@@ -275,12 +278,12 @@ func (h *Head) FromTraces(ctx context.Context, p *part.Partition, name string) (
 	if err != nil {
 		return Page{}, err
 	}
-	b := rollup.NewBuilder(name, answer.Stacks, h.o.Limits)
+	b := rollup.NewWholeBuilder(name, h.o.Limits)
 	t := newTail(&h.o, p, name, 0, snapshot)
 	if err := t.addTo(ctx, b); err != nil {
 		return Page{}, err
 	}
-	answer.Traces, answer.Bytes, answer.Bad = t.traces, t.bytes, t.bad
+	answer.Stacks, answer.Traces, answer.Bytes, answer.Bad = b.Stacks(), t.traces, t.bytes, t.bad
 	if !b.Empty() {
 		rec, err := b.Record()
 		if err != nil {

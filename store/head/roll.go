@@ -111,22 +111,14 @@ func (h *Head) rollPage(ctx context.Context, k key, snapshot uint64, at time.Tim
 	if snapshot > x.upTo+step {
 		snapshot, more = x.upTo+step, true
 	}
-	b := rollup.NewBuilder(x.page, x.table, h.o.Limits)
-	if x.upTo < snapshot {
-		t := newTail(&h.o, k.p, k.page, x.upTo, snapshot)
-		t.pace = func(worked time.Duration) {
-			r.Progress("rolling up page " + x.page)
-			if x.waiting.Load() == 0 { // who asks for the page does not wait for a pause
-				r.Pace(worked)
-			}
+	b, err := h.came(ctx, x, snapshot, func(worked time.Duration) {
+		r.Progress("rolling up page " + x.page)
+		if x.waiting.Load() == 0 { // who asks for the page does not wait for a pause
+			r.Pace(worked)
 		}
-		if err := t.addTo(ctx, b); err != nil {
-			return false, err
-		}
-		x.counted(t)
-	}
-	for _, rec := range x.recs {
-		b.AddRecord(rec, x.table)
+	})
+	if err != nil {
+		return false, err
 	}
 	if x.traces > 0 {
 		if err := h.write(ctx, x, b, r); err != nil {
@@ -140,19 +132,49 @@ func (h *Head) rollPage(ctx context.Context, k key, snapshot uint64, at time.Tim
 	return more, nil
 }
 
+// came returns a builder with what came to a page up to the snapshot and is in no rollup.
+func (h *Head) came(ctx context.Context, x *page, snapshot uint64, pace func(time.Duration)) (*rollup.Builder, error) {
+	b := rollup.NewBuilder(x.page, x.table, h.o.Limits)
+	if x.upTo < snapshot {
+		t := newTail(&h.o, x.p, x.page, x.upTo, snapshot)
+		t.pace = pace
+		if err := t.addTo(ctx, b); err != nil {
+			return nil, err
+		}
+		if b.Full() {
+			if err := h.renew(ctx, x, snapshot, pace); err != nil {
+				return nil, err
+			}
+			return rollup.NewBuilder(x.page, x.table, h.o.Limits), nil
+		}
+		x.counted(t)
+	}
+	for _, rec := range x.recs {
+		b.AddRecord(rec, x.table)
+	}
+	return b, nil
+}
+
 // foldAfter is how many rollups of a page are added up to one.
 const foldAfter = 8
 
 // write stores what came to a page since its mark, which is in b, as its next rollup. That
 // takes the place of the others if there are many.
 func (h *Head) write(ctx context.Context, x *page, b *rollup.Builder, r *Roller) error {
-	if x.keep && time.Since(x.askedAt) > watchedFor {
+	if x.keep && !x.renewed && time.Since(x.askedAt) > watchedFor {
 		x.keep, x.rolled = false, nil
 	}
 	next := x.rows
 	next.table = x.table
 	var seal []record.Pair
-	fold := len(x.keys) >= foldAfter*len(levels())
+	if x.renewed {
+		old, err := h.renewRows(ctx, x, &next)
+		if err != nil {
+			return err
+		}
+		seal = old
+	}
+	fold := x.renewed || len(x.keys) >= foldAfter*len(levels())
 	if fold {
 		for i, k := range x.keys {
 			seal = append(seal, record.Removal(k.Append(nil), x.parts[i])...)
@@ -166,7 +188,8 @@ func (h *Head) write(ctx context.Context, x *page, b *rollup.Builder, r *Roller)
 	if err != nil {
 		return err
 	}
-	next.mark = mark{x.upTo, next.mark.next + 1}
+	next.mark.version = x.upTo
+	next.mark.next++
 	if err := h.put(ctx, x.p, out, append(seal, next.mark.pair(x.page)), r); err != nil {
 		return err
 	}
@@ -180,7 +203,7 @@ func (h *Head) write(ctx context.Context, x *page, b *rollup.Builder, r *Roller)
 		}
 	}
 	r.Rolled(x.traces, len(x.bad))
-	x.rows = next
+	x.rows, x.renewed = next, false
 	x.recs, x.traces, x.bytes, x.bad = nil, 0, 0, nil
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 type rows struct {
 	table  *trie.Trie
 	stored rollup.Size // how much of table is stored
-	pieces uint32      // in how many pieces
+	pieces uint32      // number of the piece to write next
 	mark   mark
 	keys   []record.RollupKey // of the rollups
 	parts  []int              // of each
@@ -27,7 +27,10 @@ func levels() []rollup.Level { return []rollup.Level{rollup.Wide, rollup.Details
 // readRows returns the rows of page.
 func (o *Options) readRows(txn *part.Txn, page string) (r rows, err error) {
 	r.table = trie.New()
-	for {
+	if r.mark, err = readMark(txn, page); err != nil {
+		return r, err
+	}
+	for r.pieces = r.mark.first; ; {
 		value, err := o.Packer.Unpack(record.AppendStacksKey(nil, page, r.pieces), txn.Get)
 		if err == nil && value == nil {
 			break
@@ -41,10 +44,8 @@ func (o *Options) readRows(txn *part.Txn, page string) (r rows, err error) {
 		r.pieces++
 	}
 	r.stored = rollup.SizeOf(r.table)
-	if r.mark, err = readMark(txn, page); err == nil {
-		r.readKeys(txn, page)
-	}
-	return r, err
+	r.readKeys(txn, page)
+	return r, nil
 }
 
 // readKeys finds the rollups that the mark says are there. What else there is was being
@@ -87,24 +88,36 @@ func (o *Options) eachRollup(txn *part.Txn, r *rows, f func(*rollup.Record)) err
 type mark struct {
 	version uint64 // Badger's, of the newest trace in the rollups
 	next    uint32 // number of the next rollup of the page
+	first   uint32 // number of the first piece of the stack table
 }
 
-const markSize = 4 + 8 + 4
+// Sizes of a mark. A stack table that was not renewed begins with piece 0, which is not written.
+const (
+	markSize        = 4 + 8 + 4
+	renewedMarkSize = markSize + 4
+)
 
 func (m mark) pair(page string) record.Pair {
 	key := record.AppendMarkKey(nil, page)
-	v := binary.BigEndian.AppendUint64(make([]byte, 4, markSize), m.version)
-	return record.Pair{Key: key, Value: record.SumInto(binary.BigEndian.AppendUint32(v, m.next), 0, key)}
+	v := binary.BigEndian.AppendUint64(make([]byte, 4, renewedMarkSize), m.version)
+	v = binary.BigEndian.AppendUint32(v, m.next)
+	if m.first > 0 {
+		v = binary.BigEndian.AppendUint32(v, m.first)
+	}
+	return record.Pair{Key: key, Value: record.SumInto(v, 0, key)}
 }
 
 // readMark returns the mark of page, zero if there is none.
 func readMark(txn *part.Txn, page string) (m mark, err error) {
 	key := record.AppendMarkKey(nil, page)
 	_, err = txn.Get(key, func(b []byte) error {
-		if len(b) != markSize || !record.SumOK(key, b) {
+		if len(b) != markSize && len(b) != renewedMarkSize || !record.SumOK(key, b) {
 			return fmt.Errorf("%w mark of %q", record.ErrDamaged, page)
 		}
-		m = mark{binary.BigEndian.Uint64(b[4:]), binary.BigEndian.Uint32(b[12:])}
+		m = mark{version: binary.BigEndian.Uint64(b[4:]), next: binary.BigEndian.Uint32(b[12:])}
+		if len(b) == renewedMarkSize {
+			m.first = binary.BigEndian.Uint32(b[16:])
+		}
 		return nil
 	})
 	return m, err
