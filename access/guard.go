@@ -3,6 +3,7 @@ package access
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func (g *Guard) identify(r *http.Request) (granted []Scope, ok bool, err error) 
 		return nil, false, nil
 	}
 	if name, password, ok := r.BasicAuth(); ok {
-		return now.passwords.check(r.Context(), g.work, name, password)
+		return now.passwords.check(r.Context(), g.work, addressOf(r), name, password)
 	}
 	scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -116,6 +117,15 @@ func (g *Guard) identify(r *http.Request) (granted []Scope, ok bool, err error) 
 	}
 	granted, ok = now.rules.token(strings.TrimSpace(sent))
 	return granted, ok, nil
+}
+
+// addressOf returns the address that a request came from, without its port.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 func writeError(w http.ResponseWriter, status int, text string) {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/turn"
 )
 
 // privateMux answers with the pattern of what was asked for.
@@ -201,7 +203,7 @@ func TestSetRules(t *testing.T) {
 	}
 	// Without users nobody's password is worth any work.
 	g.SetRules(parse(t, "tokens:\n  - name: a\n    sha256: "+hashOf("a")))
-	g.work.places = nil
+	g.work.line = nil
 	if get(basic("ann", "new")) != 401 || get("Bearer a") != 200 {
 		t.Error("the rules without users do not hold")
 	}
@@ -211,7 +213,7 @@ func TestSetRules(t *testing.T) {
 // others go on, and that who waits too long or with too many is told to come back.
 func TestWorkload(t *testing.T) {
 	g := NewGuard(parse(t, sampleText(t)), ignore)
-	g.work = &workload{places: make(chan struct{}, 1), queue: make(chan struct{}, 2), wait: time.Millisecond}
+	g.work = &workload{line: turn.New(turn.Options{Turns: 1, Waiting: 1, Most: 2}), wait: time.Millisecond}
 	h := g.Handler(privateMux())
 	get := func(authorization string) *httptest.ResponseRecorder {
 		return ask(h, http.MethodGet, "/api/v1/x", authorization)
@@ -219,7 +221,10 @@ func TestWorkload(t *testing.T) {
 	if w := get(basic("ann", "secret")); w.Code != 200 {
 		t.Fatalf("got %d", w.Code)
 	}
-	g.work.places <- struct{}{} // somebody is at work
+	done, err := g.work.line.Take(t.Context(), "another") // somebody is at work
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, authorization := range []string{basic("ann", "wrong"), basic("bob", "pass:wörd"), basic("eve", "x")} {
 		if w := get(authorization); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: got %d", authorization, w.Code)
@@ -231,24 +236,36 @@ func TestWorkload(t *testing.T) {
 		}
 	}
 	g.work.wait = time.Hour
-	g.work.queue <- struct{}{}
-	g.work.queue <- struct{}{}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	waiters := make(chan error)
+	for i := range 2 {
+		go func() {
+			_, err := g.work.line.Take(ctx, fmt.Sprint(i))
+			waiters <- err
+		}()
+	}
+	for waiting := 0; waiting < 2; _, waiting = g.work.line.Taken() {
+		time.Sleep(time.Millisecond)
+	}
 	if w := get(basic("eve", "x")); w.Code != http.StatusTooManyRequests {
 		t.Errorf("too many: got %d", w.Code)
 	}
-	<-g.work.queue
-	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")
 	cancel(gone)
-	if _, err := g.work.begin(ctx); err != gone {
+	for range 2 {
+		if err := <-waiters; err != gone {
+			t.Errorf("a client that is gone: %v", err)
+		}
+	}
+	if _, err := g.work.begin(ctx, "x"); err != gone {
 		t.Errorf("a client that is gone: %v", err)
 	}
-	<-g.work.places
+	done()
 	if w := get(basic("bob", "pass:wörd")); w.Code != 200 {
 		t.Errorf("with a place: got %d", w.Code)
 	}
-	if len(g.work.places) != 0 || len(g.work.queue) != 1 {
-		t.Errorf("%d at work, %d wait", len(g.work.places), len(g.work.queue))
+	if taken, waiting := g.work.line.Taken(); taken != 0 || waiting != 0 {
+		t.Errorf("%d at work, %d wait", taken, waiting)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/fieldtrie/fieldtrie/internal/turn"
 )
 
 // passwords checks the passwords of the users of some rules, and remembers for each user
@@ -37,8 +39,9 @@ func newPasswords(users []user) *passwords {
 
 // check returns the scopes of a user with a password. Nobody learns from the time that it
 // takes whether there is such a user: the password of one who is not there is compared
-// with that of another user, always the same one for a name, as costs may differ.
-func (p *passwords) check(ctx context.Context, work *workload, name, password string) (granted []Scope, ok bool, err error) {
+// with that of another user, always the same one for a name, as costs may differ. address says whose
+// turn it is if many are checked.
+func (p *passwords) check(ctx context.Context, work *workload, address, name, password string) (granted []Scope, ok bool, err error) {
 	if len(p.users) == 0 {
 		return nil, false, nil
 	}
@@ -50,7 +53,7 @@ func (p *passwords) check(ctx context.Context, work *workload, name, password st
 	if known && p.remembers(i, sum) {
 		return p.users[i].scopes, true, nil
 	}
-	done, err := work.begin(ctx)
+	done, err := work.begin(ctx, address)
 	if err != nil {
 		return nil, false, err
 	}
@@ -83,40 +86,36 @@ func (p *passwords) remembers(i int, sum [sha256.Size]byte) bool {
 }
 
 // workload bounds the work on passwords, of which each takes up to a second of a
-// processor: half of the processors are left to others, and only so many requests wait.
+// processor: half of the processors are left to others, and only so many requests wait, of one
+// address and of all. Who guesses keeps nobody else from logging in.
 type workload struct {
-	places chan struct{} // of those at work
-	queue  chan struct{} // and of those that wait
-	wait   time.Duration
+	line *turn.Line
+	wait time.Duration
 }
 
 var errBusy = errors.New("too many passwords are being checked; try again later")
 
+// Requests that wait for a password to be checked.
+const (
+	mostWaiting   = 64 // of all
+	mostOfAddress = 8  // of one address
+)
+
 func newWorkload() *workload {
 	return &workload{
-		places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
-		queue:  make(chan struct{}, 32),
-		wait:   3 * time.Second,
+		line: turn.New(turn.Options{Turns: max(1, runtime.GOMAXPROCS(0)/2), Waiting: mostOfAddress, Most: mostWaiting}),
+		wait: 3 * time.Second,
 	}
 }
 
-// begin waits until there is room for one more, and returns what makes room again. It
+// begin waits until there is room for one more of an address, and returns what makes room again. It
 // returns errBusy if that takes too long or too many wait.
-func (w *workload) begin(ctx context.Context) (done func(), err error) {
-	select {
-	case w.queue <- struct{}{}:
-	default:
+func (w *workload) begin(ctx context.Context, address string) (done func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, w.wait)
+	defer cancel()
+	done, err = w.line.Take(waiting, address)
+	if err != nil && ctx.Err() == nil {
 		return nil, errBusy
 	}
-	defer func() { <-w.queue }()
-	timer := time.NewTimer(w.wait)
-	defer timer.Stop()
-	select {
-	case w.places <- struct{}{}:
-		return func() { <-w.places }, nil
-	case <-timer.C:
-		return nil, errBusy
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return done, err
 }

@@ -61,8 +61,13 @@ func readBody(w http.ResponseWriter, r *http.Request, lim Limits, mem *memory) (
 		return nil, tooLarge(lim)
 	}
 	// Not every server can do that, such as the recorder of a test.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lim.Read))
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(lim.Read))
+	mem.arrive(func() { _ = control.SetReadDeadline(time.Unix(1, 0)) })
 	sent, err := mem.readAll(http.MaxBytesReader(w, r.Body, lim.Body), lim.Body)
+	if lost := mem.arrived(); lost != nil {
+		return nil, lost
+	}
 	if err != nil {
 		return nil, bodyError(err, lim)
 	}

@@ -140,7 +140,7 @@ func TestBombs(t *testing.T) {
 			if most := uint64(8*inflated + 4*len(bomb[1])); bytes > most {
 				t.Errorf("%d bytes allocated for %d sent, want less than %d", bytes, len(bomb[1]), most)
 			}
-			if n := col.inFlight.Load(); n != 0 {
+			if n := col.inFlight.bytes(); n != 0 {
 				t.Errorf("%d bytes are still in flight", n)
 			}
 		})
@@ -314,7 +314,7 @@ func TestInFlight(t *testing.T) {
 	}
 	release()
 	release2()
-	if n := col.inFlight.Load(); n != 0 {
+	if n := col.inFlight.bytes(); n != 0 {
 		t.Errorf("%d bytes are still in flight", n)
 	}
 }
@@ -335,7 +335,7 @@ func TestInFlightMany(t *testing.T) {
 				return
 			default:
 				mu.Lock()
-				most = max(most, col.inFlight.Load())
+				most = max(most, col.inFlight.bytes())
 				mu.Unlock()
 				runtime.Gosched()
 			}
@@ -364,7 +364,7 @@ func TestInFlightMany(t *testing.T) {
 	if served == 0 || most > limit+8*(16<<10) {
 		t.Errorf("%d served, at most %d bytes in flight", served, most)
 	}
-	if n := col.inFlight.Load(); n != 0 {
+	if n := col.inFlight.bytes(); n != 0 {
 		t.Errorf("%d bytes are still in flight", n)
 	}
 }

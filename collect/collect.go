@@ -76,7 +76,7 @@ type Collector struct {
 	clients   limiter[netip.Addr]
 	keys      atomic.Pointer[keyring]
 	pageRates *sharedLimiter[string]
-	inFlight  atomic.Int64 // bytes that bodies take
+	inFlight  *pool // of the memory that bodies take
 	decoders  sync.Pool
 	// decoding has a place for each body that may be decoded at once. A decoded trace
 	// takes several times the memory of its bytes, and more of them than processors
@@ -93,7 +93,8 @@ func New(o Options) *Collector {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Collector{opts: o, limits: o.Limits.WithDefaults(), mux: http.NewServeMux()}
-	c.metrics = newMetrics(o.Metrics, c.inFlight.Load)
+	c.inFlight = newPool(c.limits.InFlight)
+	c.metrics = newMetrics(o.Metrics, c.inFlight.bytes)
 	c.origins = parseOrigins(o.Origins)
 	now := o.Now()
 	c.pages.most, c.tags.most, c.labels.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Labels, c.limits.Pages
@@ -152,7 +153,7 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	if err != nil {
 		return err
 	}
-	mem := memory{of: &c.inFlight, most: c.limits.InFlight}
+	mem := memory{of: c.inFlight, from: who.network}
 	defer mem.release()
 	sent, err := readBody(w, r, c.limits, &mem)
 	if err != nil {

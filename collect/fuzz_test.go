@@ -70,7 +70,7 @@ func FuzzPost(f *testing.F) {
 				t.Fatalf("%s is stored and not in the answer %+v", r.ID, got.answer)
 			}
 		}
-		if n := col.inFlight.Load(); n != 0 {
+		if n := col.inFlight.bytes(); n != 0 {
 			t.Fatalf("%d bytes are still in flight", n)
 		}
 	})

@@ -106,7 +106,7 @@ func TestRefusals(t *testing.T) {
 			if n := s.metric(t, "requests_total", strconv.Itoa(c.status)); n != 1 {
 				t.Errorf("requests with code %d are %v, want 1", c.status, n)
 			}
-			if n := col.inFlight.Load(); n != 0 {
+			if n := col.inFlight.bytes(); n != 0 {
 				t.Errorf("%d bytes are still in flight", n)
 			}
 		})

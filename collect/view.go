@@ -58,7 +58,7 @@ func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view,
 	if err := checkViewHeaders(r.Header); err != nil {
 		return v, who, err
 	}
-	mem := memory{of: &c.inFlight, most: c.limits.InFlight}
+	mem := memory{of: c.inFlight, from: who.network}
 	defer mem.release()
 	lim := c.limits
 	lim.Body = min(lim.Body, maxView)

@@ -143,7 +143,7 @@ func TestViewRefusals(t *testing.T) {
 		if n := s.metric(t, "requests_total", strconv.Itoa(c.status)); n != 1 {
 			t.Errorf("%s: requests with code %d are %v, want 1", c.name, c.status, n)
 		}
-		if n := col.inFlight.Load(); n != 0 {
+		if n := col.inFlight.bytes(); n != 0 {
 			t.Errorf("%s: %d bytes are still in flight", c.name, n)
 		}
 	}
@@ -278,7 +278,7 @@ func FuzzView(f *testing.F) {
 				t.Fatalf("counted %q %v", name, n)
 			}
 		}
-		if n := col.inFlight.Load(); n != 0 {
+		if n := col.inFlight.bytes(); n != 0 {
 			t.Fatalf("%d bytes are still in flight", n)
 		}
 	})

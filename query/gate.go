@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/fieldtrie/fieldtrie/internal/turn"
 )
 
 // GateOptions are the bounds of a [Gate]. A zero field means the default beside it.
@@ -19,11 +20,12 @@ type GateOptions struct {
 }
 
 // Gate bounds how many answers are in the making at once, over all handlers that share it,
-// and measures them. It may be used by several goroutines.
+// and measures them. One client has three quarters of them at the most, and who has the fewest
+// comes first, see [turn.WithClient]. It may be used by several goroutines.
 type Gate struct {
-	turns    chan struct{}
+	turns    *turn.Line
+	most     int // turns
 	wait     time.Duration
-	waiting  atomic.Int64
 	requests *prometheus.CounterVec   // by status and path
 	seconds  *prometheus.HistogramVec // by path
 }
@@ -37,7 +39,8 @@ func NewGate(o GateOptions) *Gate {
 		o.Wait = 10 * time.Second
 	}
 	g := &Gate{
-		turns: make(chan struct{}, o.Concurrent),
+		turns: turn.New(turn.Options{Turns: o.Concurrent, Each: max(1, o.Concurrent*3/4)}),
+		most:  o.Concurrent,
 		wait:  o.Wait,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "fieldtrie_query_requests_total", Help: "Requests for answers, by HTTP status and path.",
@@ -52,8 +55,8 @@ func NewGate(o GateOptions) *Gate {
 			return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 		}
 		o.Metrics.MustRegister(g.requests, g.seconds,
-			gauge("fieldtrie_queries_in_flight", "Answers in the making.", func() float64 { return float64(len(g.turns)) }),
-			gauge("fieldtrie_queries_waiting", "Questions that wait for their turn.", func() float64 { return float64(g.waiting.Load()) }))
+			gauge("fieldtrie_queries_in_flight", "Answers in the making.", func() float64 { taken, _ := g.turns.Taken(); return float64(taken) }),
+			gauge("fieldtrie_queries_waiting", "Questions that wait for their turn.", func() float64 { _, waiting := g.turns.Taken(); return float64(waiting) }))
 	}
 	return g
 }
@@ -73,31 +76,17 @@ func (e *BusyError) Error() string {
 // and that of ctx if that ends first. Write the answer afterwards: a client that reads
 // slowly should keep nobody waiting.
 func (g *Gate) Do(ctx context.Context, f func() error) error {
-	select {
-	case g.turns <- struct{}{}:
-	default:
-		if err := g.line(ctx); err != nil {
-			return err
-		}
-	}
-	defer func() { <-g.turns }()
-	return f()
-}
-
-// line waits for a turn and takes it.
-func (g *Gate) line(ctx context.Context) error {
-	g.waiting.Add(1)
-	defer g.waiting.Add(-1)
-	wait := time.NewTimer(g.wait)
-	defer wait.Stop()
-	select {
-	case g.turns <- struct{}{}:
-		return nil
-	case <-wait.C:
-		return &BusyError{Concurrent: cap(g.turns), Wait: g.wait}
-	case <-ctx.Done():
+	waiting, cancel := context.WithTimeout(ctx, g.wait)
+	defer cancel()
+	done, err := g.turns.Take(waiting, turn.ClientOf(ctx))
+	switch {
+	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
+	case err != nil:
+		return &BusyError{Concurrent: g.most, Wait: g.wait}
 	}
+	defer done()
+	return f()
 }
 
 // Measure returns next, whose requests are counted and timed under a path. Give it

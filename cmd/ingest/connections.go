@@ -4,7 +4,9 @@ import (
 	"container/list"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -20,60 +22,143 @@ type connections struct {
 	closed prometheus.Counter
 
 	mu    sync.Mutex
-	open  int
-	quiet *list.List                 // of net.Conn: those that no request comes in by, the longest quiet first
-	at    map[net.Conn]*list.Element // in quiet
+	open  map[net.Conn]*connection
+	quiet *list.List // of net.Conn: those that no request comes in by, the longest quiet first
+	peers map[netip.Addr]*peer
 }
 
+// connection is one that is open.
+type connection struct {
+	peer  netip.Addr
+	since time.Time     // when it became quiet or busy
+	place *list.Element // in the list of those that are quiet, or that are busy for its peer
+	quiet bool
+}
+
+// peer is who has connections.
+type peer struct {
+	open int
+	busy *list.List // of net.Conn, the longest busy first
+}
+
+// longBusy is from when on a request keeps a connection busy for long.
+const longBusy = time.Second
+
 func newConnections(most int, closed prometheus.Counter) *connections {
-	return &connections{most: max(most, 2), closed: closed, quiet: list.New(), at: map[net.Conn]*list.Element{}}
+	return &connections{most: max(most, 2), closed: closed,
+		open: map[net.Conn]*connection{}, quiet: list.New(), peers: map[netip.Addr]*peer{}}
 }
 
 // changed is the [http.Server.ConnState] of a server. If there are too many connections, it
-// closes the one that was quiet for the longest time, or, if none is, the new one: those by
-// which a request comes in have some seconds for it, and are closed then.
+// closes the one that was quiet for the longest time. If none is, it closes the one that has been
+// busy for the longest time, and for long, of the peer that has the most, if that are more than
+// the new one's has; or else the new one. Requests have some seconds, and end by themselves then.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
-	if surplus := c.note(conn, state); surplus != nil {
+	if surplus := c.note(conn, state, time.Now()); surplus != nil {
 		c.closed.Inc()
 		_ = surplus.Close() // the server notices, and says so here
 	}
 }
 
 // note keeps count, and returns a connection to close, if there is one.
-func (c *connections) note(conn net.Conn, state http.ConnState) (surplus net.Conn) {
+func (c *connections) note(conn net.Conn, state http.ConnState, now time.Time) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch state {
 	case http.StateNew:
-		c.open++
-		if c.open > c.most {
-			surplus = conn
-			if longest := c.quiet.Front(); longest != nil {
-				surplus = longest.Value.(net.Conn)
-				c.forget(surplus)
-			}
+		x := &connection{peer: peerOf(conn)}
+		c.open[conn] = x
+		if c.peers[x.peer] == nil {
+			c.peers[x.peer] = &peer{busy: list.New()}
+		}
+		c.peers[x.peer].open++
+		if len(c.open) > c.most {
+			surplus = c.surplus(conn, x.peer, now)
+			c.forget(surplus)
 		}
 		if surplus != conn {
-			c.at[conn] = c.quiet.PushBack(conn)
+			c.list(conn, true, now)
 		}
 	case http.StateIdle:
-		c.forget(conn)
-		c.at[conn] = c.quiet.PushBack(conn)
+		c.list(conn, true, now)
 	case http.StateActive:
-		c.forget(conn)
+		c.list(conn, false, now)
 	case http.StateHijacked, http.StateClosed:
 		c.forget(conn)
-		c.open--
+		if x := c.open[conn]; x != nil {
+			delete(c.open, conn)
+			if p := c.peers[x.peer]; p.open > 1 {
+				p.open--
+			} else {
+				delete(c.peers, x.peer)
+			}
+		}
 	}
 	return surplus
 }
 
-// forget takes a connection off the list of the quiet ones.
-func (c *connections) forget(conn net.Conn) {
-	if e := c.at[conn]; e != nil {
-		c.quiet.Remove(e)
-		delete(c.at, conn)
+// surplus returns the connection to close for a new one, which may be that itself.
+func (c *connections) surplus(conn net.Conn, of netip.Addr, now time.Time) net.Conn {
+	if longest := c.quiet.Front(); longest != nil {
+		return longest.Value.(net.Conn)
 	}
+	greediest := c.peers[of]
+	for _, p := range c.peers {
+		if p.open > greediest.open {
+			greediest = p
+		}
+	}
+	if greediest == c.peers[of] || greediest.busy.Len() == 0 {
+		return conn
+	}
+	longest := greediest.busy.Front().Value.(net.Conn)
+	if now.Sub(c.open[longest].since) < longBusy {
+		return conn
+	}
+	return longest
+}
+
+// list puts a connection at the end of the list of those that are quiet, or that are busy for
+// its peer.
+func (c *connections) list(conn net.Conn, quiet bool, now time.Time) {
+	x := c.open[conn]
+	if x == nil {
+		return
+	}
+	c.forget(conn)
+	x.since, x.quiet = now, quiet
+	if quiet {
+		x.place = c.quiet.PushBack(conn)
+	} else {
+		x.place = c.peers[x.peer].busy.PushBack(conn)
+	}
+}
+
+// forget takes a connection off its list.
+func (c *connections) forget(conn net.Conn) {
+	x := c.open[conn]
+	if x == nil || x.place == nil {
+		return
+	}
+	if x.quiet {
+		c.quiet.Remove(x.place)
+	} else {
+		c.peers[x.peer].busy.Remove(x.place)
+	}
+	x.place = nil
+}
+
+// peerOf returns the address at the other end of a connection, that of the network for IPv6.
+func peerOf(conn net.Conn) netip.Addr {
+	a, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{} // by a socket
+	}
+	addr := a.Addr().Unmap().WithZone("")
+	if addr.Is6() {
+		return netip.PrefixFrom(addr, 64).Masked().Addr()
+	}
+	return addr
 }
 
 // shareOf returns how many connections an address may have: what is asked for, but no more than

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func (c *connections) wantAtMost(t *testing.T, most int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
-		n := c.open
+		n := len(c.open)
 		c.mu.Unlock()
 		if n <= most {
 			return
@@ -112,6 +113,58 @@ func TestBusyConnectionsStay(t *testing.T) {
 	close(release)
 	busy.Wait()
 	c.wantAtMost(t, 4)
+}
+
+// addressed is a connection of an address.
+type addressed struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (c *addressed) RemoteAddr() net.Addr { return c.addr }
+
+// Who has all connections busy with requests that take long gives some to others, and not to
+// itself. Connections that are new to a request stay.
+func TestBusyConnectionsAreShared(t *testing.T) {
+	c := newConnections(4, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
+	now := time.Now()
+	dial := func(addr string) (conn, surplus net.Conn) {
+		conn = &addressed{addr: net.TCPAddrFromAddrPort(netip.MustParseAddrPort(addr))}
+		return conn, c.note(conn, http.StateNew, now)
+	}
+	var greedy []net.Conn
+	for range 4 {
+		conn, _ := dial("192.0.2.1:1")
+		c.note(conn, http.StateActive, now)
+		greedy = append(greedy, conn)
+		now = now.Add(time.Millisecond)
+	}
+	if conn, surplus := dial("192.0.2.2:1"); surplus != conn {
+		t.Error("a connection that was busy for a moment goes for another one")
+	} else {
+		c.note(conn, http.StateClosed, now)
+	}
+	now = now.Add(longBusy)
+	if conn, surplus := dial("192.0.2.1:2"); surplus != conn {
+		t.Error("who has all gets another one")
+	} else {
+		c.note(conn, http.StateClosed, now)
+	}
+	conn, surplus := dial("192.0.2.2:2")
+	if surplus != greedy[0] {
+		t.Fatalf("closed %v, want the one that was busy for the longest time", surplus)
+	}
+	c.note(conn, http.StateActive, now)
+	c.note(surplus, http.StateClosed, now)
+	if len(c.open) != 4 || c.peers[netip.MustParseAddr("192.0.2.1")].open != 3 {
+		t.Errorf("%d connections, of %v", len(c.open), c.peers)
+	}
+	for conn := range c.open {
+		c.note(conn, http.StateClosed, now)
+	}
+	if len(c.open) != 0 || len(c.peers) != 0 || c.quiet.Len() != 0 {
+		t.Errorf("%d connections of %d are left", len(c.open), len(c.peers))
+	}
 }
 
 func TestShareOf(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/fieldtrie/fieldtrie/access"
+	"github.com/fieldtrie/fieldtrie/internal/turn"
 )
 
 // privateAddress is the private address, and what guards it.
@@ -92,7 +93,21 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 	case loopback(p.Addr()):
 		h = localHosts(mux)
 	}
-	return access.SameOrigin(mux, h, p.refused)
+	return access.SameOrigin(mux, asClients(h), p.refused)
+}
+
+// asClients has requests say for whom they are, since answers are shared out between clients: the
+// address that a request came from, and the credentials, which the guard looks at before anything
+// is answered.
+func asClients(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			address = r.RemoteAddr
+		}
+		client := address + " " + r.Header.Get("Authorization")
+		next.ServeHTTP(w, r.WithContext(turn.WithClient(r.Context(), client)))
+	})
 }
 
 // localHosts refuses requests for other hosts than this machine. A page in a browser here

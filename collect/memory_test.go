@@ -1,0 +1,133 @@
+package collect
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Bodies that are held back are given up for those that come at once, over real connections.
+func TestHeldBodiesGiveWay(t *testing.T) {
+	col, _ := newCollector(Options{Limits: Limits{InFlight: 256 << 10}})
+	srv := httptest.NewServer(col)
+	defer srv.Close()
+	var held []net.Conn
+	for range 16 { // all but the last byte of 16 KiB, which takes all there is
+		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = io.WriteString(conn, "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Length: 16384\r\n\r\n")
+		if _, err := conn.Write(bytes.Repeat([]byte(" "), 16<<10-1)); err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, conn)
+	}
+	for end := time.Now().Add(10 * time.Second); col.inFlight.bytes() < 256<<10; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d bytes are held", col.inFlight.bytes())
+		}
+	}
+	time.Sleep(longArriving)
+	for i := range 8 {
+		res, err := http.Post(srv.URL+"/v1/traces", "application/json", strings.NewReader(traceJSON("f", "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusAccepted {
+			t.Errorf("request %d beside bodies that are held back: %s", i, res.Status)
+		}
+	}
+	_ = held[0].SetReadDeadline(time.Now().Add(10 * time.Second))
+	answer := make([]byte, 1000)
+	n, err := held[0].Read(answer)
+	if !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 503") || !strings.Contains(string(answer[:n]), "it came too slowly while") {
+		t.Errorf("the oldest got %q, %v", answer[:n], err)
+	}
+}
+
+// Whoever takes and gives back, what is counted is what is held, never too much, and nobody loses
+// a body to a network that holds more.
+func TestPool(t *testing.T) {
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 13))
+			p := newPool(1000)
+			var all []*memory
+			for range 500 {
+				time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+				switch i := r.IntN(len(all) + 4); {
+				case i >= len(all):
+					m := &memory{of: p}
+					if n := r.IntN(4); n > 0 {
+						m.from = fromNetwork(n).network
+					}
+					m.arrive(func() {})
+					all = append(all, m)
+				case r.IntN(3) == 0:
+					all[i].release()
+					all = append(all[:i], all[i+1:]...)
+				case r.IntN(5) == 0:
+					if err := all[i].arrived(); (err != nil) != all[i].lost {
+						t.Fatalf("seed %d: a body arrived: %v", seed, err)
+					}
+				default:
+					takeOf(t, p, all, all[i], int64(1+r.IntN(300)))
+				}
+				checkPool(t, p, all)
+			}
+			for _, m := range all {
+				m.release()
+			}
+			if p.held != 0 || len(p.networks) != 0 || p.arriving.Len() != 0 {
+				t.Fatalf("seed %d: %d bytes, %d networks, %d bodies are left", seed, p.held, len(p.networks), p.arriving.Len())
+			}
+		})
+	}
+}
+
+// takeOf takes n bytes more for m, and checks who lost something for it.
+func takeOf(t *testing.T, p *pool, all []*memory, m *memory, n int64) {
+	t.Helper()
+	before := map[*memory]int64{}
+	networks := map[netip.Prefix]int64{}
+	for _, x := range all {
+		if !x.lost {
+			before[x] = x.held
+			networks[x.from] += x.held
+		}
+	}
+	if err := m.take(n); m.lost != errors.Is(err, errGivenUp) {
+		t.Fatalf("got %v", err)
+	}
+	for _, x := range all {
+		if _, had := before[x]; had && x.lost && time.Since(x.began) < longArriving && networks[x.from] <= networks[m.from] {
+			t.Fatalf("a body of %v, who held %d, is given up for one of %v, who held %d", x.from, networks[x.from], m.from, networks[m.from])
+		}
+	}
+}
+
+func checkPool(t *testing.T, p *pool, all []*memory) {
+	t.Helper()
+	held := int64(0)
+	for _, m := range all {
+		held += m.held
+		if m.lost && m.held != 0 {
+			t.Fatalf("a body that was given up holds %d bytes", m.held)
+		}
+	}
+	if held != p.held || p.held > p.most {
+		t.Fatalf("%d bytes are held, %d counted, the most is %d", held, p.held, p.most)
+	}
+}
