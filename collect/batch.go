@@ -46,6 +46,9 @@ func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
 			continue
 		}
 		if err != nil {
+			for _, t := range b.tallies {
+				c.viewTimes.giveBack(t.view, t.claimed)
+			}
 			return c.storeError(err)
 		}
 		c.metrics.traces.WithLabelValues("accepted").Add(float64(done.Stored))

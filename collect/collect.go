@@ -73,6 +73,7 @@ type Collector struct {
 	tags      budget // by kind
 	labels    budget // values, by key
 	viewPages budget // since the start
+	viewTimes viewTimes
 	clients   limiter[netip.Addr]
 	keys      atomic.Pointer[keyring]
 	pageRates *sharedLimiter[string]

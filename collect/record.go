@@ -35,22 +35,27 @@ func (c *Collector) record(data []byte, binary bool, who client) (rec store.Reco
 	if n := t.Context.Chunk; n >= maxChunks {
 		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: chunk %d: a page view has up to %d, of a minute each for a day", n, maxChunks)
 	}
-	cut, err := believe(t)
+	now := c.opts.Now()
+	id := traceID(&t.Context, data)
+	claimed, cut, err := believe(t, func(us int64) int64 { return c.viewTimes.claim(id.View, us, now) })
 	if err != nil {
 		return rec, sum, err
 	}
+	defer func() {
+		if err != nil {
+			c.viewTimes.giveBack(id.View, claimed)
+		}
+	}()
 	if cut {
 		c.metrics.cut.Inc()
 	}
-	now := c.opts.Now()
-	id := traceID(&t.Context, data)
 	if n := len(t.Context.Spans); n > maxAtOnce {
 		t.Context.Spans = thin(t.Context.Spans)
 		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
 	}
 	changed := c.normalize(t, id, now) || cut
 	addBrowser(&t.Context, who.browser, c.limits.Trace.Labels)
-	sum = tally{who: who, page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
+	sum = tally{who: who, view: id.View, claimed: claimed, page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
 	c.foldNames(t, who, now)
 	pages := c.nameFolded(t, who, now)
 	if page := t.Context.Page; !c.pageRates.allow(page, who.network, now) {

@@ -16,6 +16,8 @@ type tally struct {
 	cost     trie.Cost // as the client claims
 	profiled int64     // µs that its samples speak for
 	who      client
+	view     view128
+	claimed  int64 // µs of its view
 }
 
 // What a client may claim of one trace. Counters never fall again, so one absurd number
@@ -57,8 +59,10 @@ func (c *Collector) count(b *batch, duplicates int) {
 	for i, t := range b.tallies {
 		switch {
 		case repeat[i]:
+			c.viewTimes.giveBack(t.view, t.claimed)
 		case duplicates > 0:
 			duplicates--
+			c.viewTimes.giveBack(t.view, t.claimed)
 		default:
 			c.countTrace(t)
 		}

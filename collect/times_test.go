@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -43,7 +45,7 @@ func TestBelieve(t *testing.T) {
 		for _, at := range tt.times {
 			tr.Samples = append(tr.Samples, trie.Sample{Time: at})
 		}
-		cut, err := believe(tr)
+		_, cut, err := believe(tr, func(us int64) int64 { return us })
 		if len(tr.Samples) != tt.want || tr.End != tt.wantEnd || err != nil || cut != (tt.want < len(tt.times) || tt.end != tt.wantEnd) {
 			t.Errorf("%s: got %d samples to %d, cut %v, %v; want %d to %d", tt.name, len(tr.Samples), tr.End, cut, err, tt.want, tt.wantEnd)
 		}
@@ -56,7 +58,7 @@ func TestBelieve(t *testing.T) {
 			t.Errorf("%s: the samples speak for %d µs, want at most %d", tt.name, spoken, most)
 		}
 	}
-	if _, err := believe(&trie.Trace{Context: trie.Context{Interval: maxInterval + 1}}); err == nil {
+	if _, _, err := believe(&trie.Trace{Context: trie.Context{Interval: maxInterval + 1}}, nil); err == nil {
 		t.Error("an interval of more than a minute is believed")
 	}
 }
@@ -92,5 +94,67 @@ func TestAbsurdTimes(t *testing.T) {
 	w := post(t, col, traceBinary(t, "f", "", func(tr *trie.Trace) { tr.Context.Interval = math.MaxUint32 }))
 	if w.status != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(w.answer), "interval") {
 		t.Errorf("an interval of an hour: got %d %+v", w.status, w.answer)
+	}
+}
+
+// A page view that sends a thousand traces claims no more time than there was, and one that sends
+// a trace a minute is believed all of it, also when an answer is lost and it sends a trace again.
+func TestViewTimes(t *testing.T) {
+	now := noon
+	col, s := newCollector(Options{Now: func() time.Time { return now }})
+	send := func(view string, chunk int, samples int) reply {
+		t.Helper()
+		return post(t, col, traceBinary(t, "f", "", func(tr *trie.Trace) {
+			tr.Context.ViewID, tr.Context.Chunk, tr.Context.Interval = view, uint32(chunk), 10_000
+			node := tr.Samples[0].Node
+			tr.Samples = nil
+			for i := range samples {
+				tr.Samples = append(tr.Samples, trie.Sample{Time: int64(i) * 10_000, Node: node})
+			}
+		}))
+	}
+	claimed := func() (us int64) {
+		for _, r := range s.records {
+			tr := traceOf(t, r)
+			_, spoken := believable(tr, math.MaxInt64)
+			us += spoken
+		}
+		return us
+	}
+	for chunk := range 50 {
+		send("greedy", chunk, 60_000)
+	}
+	now = now.Add(time.Minute)
+	for chunk := range 50 {
+		send("greedy", 50+chunk, 60_000)
+	}
+	if got, most := time.Duration(claimed())*time.Microsecond, 11*time.Minute; got > most || got < most-time.Second {
+		t.Errorf("a view that began a minute ago speaks for %s, want %s", got, most)
+	}
+	clear(s.records)
+	before := s.metric(t, "cut_traces_total")
+	for chunk := range 60 {
+		now = now.Add(time.Minute)
+		s.fail = func([]store.Record) error { return store.ErrBusy }
+		for range 20 {
+			send("honest", chunk, 6001)
+		}
+		s.fail = nil
+		for range 20 {
+			if got := send("honest", chunk, 6001); got.status != http.StatusAccepted {
+				t.Fatalf("chunk %d: %d %s", chunk, got.status, got.Error)
+			}
+		}
+	}
+	if got := time.Duration(claimed()) * time.Microsecond; got != time.Hour || s.metric(t, "cut_traces_total") != before {
+		t.Errorf("a view of an hour speaks for %s", got)
+	}
+	for i := range 3 * maxViewTimes {
+		var view view128
+		view[0], view[1], view[2] = byte(i), byte(i>>8), byte(i>>16)
+		col.viewTimes.claim(view, 1, now)
+	}
+	if n := len(col.viewTimes.now) + len(col.viewTimes.earlier); n > 2*maxViewTimes {
+		t.Errorf("%d views are remembered", n)
 	}
 }
