@@ -20,25 +20,30 @@ type rule struct {
 	redact func(string) string
 }
 
-// rules are in the order in which they are applied: what is left of a URL is a text like
-// others. It is read-only.
-var rules = []rule{
-	{needs: setOf("/@"), redact: putting("$1", userInfo)},
-	{needs: setOf("?"), redact: putting("$1$2", query)},
-	{needs: setOf("#"), redact: putting("$1", fragment)},
-	{needs: setOf("="), redact: withoutSecretValues},
-	{needs: setOf(`":`), redact: withoutSecretValues},
-	{needs: setOf("@"), redact: withoutEmails},
-	{needs: setOf("eyj"), pieces: pieces("eyJ"), redact: putting("$1(token)", webToken)},
-	{needs: setOf("bear "), redact: putting("(token)", bearer)},
-	{pieces: pieces("AKIA", "ASIA", "AIza"), redact: putting("$1(key)", apiKey)},
-	{needs: setOf("_"), pieces: pieces("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "_pat_", "k_live_", "k_test_", "whsec_", "npm_"), redact: putting("$1(key)", apiKey)},
-	{needs: setOf("-"), pieces: pieces("xox", "xapp-", "glpat-", "sk-"), redact: putting("$1(key)", apiKey)},
-	{needs: setOf(": "), redact: putting("$1$2(secret)", header)},
-	{needs: setOf("a/0"), pieces: pieces("Mozilla/", "Opera/"), redact: putting("(user agent)", userAgent)},
-	{needs: setOf("0"), redact: withoutCards},
-	{needs: setOf("+0"), redact: withoutPhones},
-}
+// The rules are in the order in which they are applied: what is left of a URL is a text
+// like others. Those of the first list need one of the marks, which few names have. Both
+// are read-only.
+var (
+	markedRules = []rule{
+		{needs: setOf("/@"), redact: putting("$1", userInfo)},
+		{needs: setOf("?"), redact: putting("$1$2", query)},
+		{needs: setOf("#"), redact: putting("$1", fragment)},
+		{needs: setOf("="), redact: withoutSecretValues},
+		{needs: setOf(`":`), redact: withoutSecretValues},
+		{needs: setOf("@"), redact: withoutEmails},
+		{needs: setOf("bear "), redact: putting("(token)", bearer)},
+		{needs: setOf(": "), redact: putting("$1$2(secret)", header)},
+		{needs: setOf("a/0"), pieces: pieces("Mozilla/", "Opera/"), redact: putting("(user agent)", userAgent)},
+		{needs: setOf("+0"), redact: withoutPhones},
+	}
+	rules = []rule{
+		{needs: setOf("eyj"), pieces: pieces("eyJ"), redact: putting("$1(token)", webToken)},
+		{needs: setOf("ai"), pieces: pieces("AKIA", "ASIA", "AIza"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("_"), pieces: pieces("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "_pat_", "k_live_", "k_test_", "whsec_", "npm_"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("-"), pieces: pieces("xox", "xapp-", "glpat-", "sk-"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("0"), redact: withoutCards},
+	}
+)
 
 // What is short and has none of the marks has nothing to redact: without them the shortest
 // is a web token.
@@ -69,7 +74,7 @@ func redactLong(s string, has byteSet) string {
 			out = redactEncoded(s)
 		}
 		if out == s {
-			out = applyRules(s, has)
+			out = redactPlain(s, has)
 		}
 		if out == s {
 			return s
@@ -79,7 +84,15 @@ func redactLong(s string, has byteSet) string {
 	return "(secret)"
 }
 
-func applyRules(s string, has byteSet) string {
+// redactPlain applies the rules to s as it is.
+func redactPlain(s string, has byteSet) string {
+	if has&marks != 0 {
+		s = apply(markedRules, s, has)
+	}
+	return apply(rules, s, has)
+}
+
+func apply(rules []rule, s string, has byteSet) string {
 	for i := range rules {
 		r := &rules[i]
 		if has&r.needs == r.needs && (r.pieces == nil || hasOne(s, has, r.pieces)) {
@@ -103,7 +116,7 @@ func redactEncoded(s string) string {
 			return r // what is not UTF-8 comes as a RuneError
 		}, unescape(word))
 	})
-	if out := applyRules(plain, setOf(plain)); out != plain {
+	if out := redactPlain(plain, setOf(plain)); out != plain {
 		return strings.ReplaceAll(out, string(encodedSpace), "%20")
 	}
 	return s
