@@ -44,8 +44,9 @@
 // # What is kept
 //
 // What is stored is not what was sent. The path of a page becomes a page such as
-// /user/:id, see [PageRules]. Query strings, fragments, e-mail addresses, tokens and
-// user agents are taken out of every text, and fields that this version does not know
-// are dropped, since nobody can say what they hold. Of the header User-Agent the browser's
+// /user/:id, see [PageRules]. Query strings, fragments, user names in URLs, e-mail
+// addresses, tokens, keys, values that are called secret, card and phone numbers and user
+// agents are taken out of every text, and fields that this version does not know are
+// dropped, since nobody can say what they hold. Of the header User-Agent the browser's
 // name and major version are kept, as the label browser of a trace that has none.
 package collect

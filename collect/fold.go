@@ -93,7 +93,7 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	for i := range x.Labels {
 		x.Labels[i] = label(x.Labels[i])
 	}
-	x.Labels = slices.CompactFunc(x.Labels.Sort(), func(a, b trie.Label) bool { return a.Key == b.Key }) // several may be (other)
+	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey) // several may be (other)
 	for i, s := range x.Spans {
 		switch s.Kind {
 		case trie.SpanFeature:
@@ -108,3 +108,7 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 		c.metrics.folded.WithLabelValues(what).Inc()
 	}
 }
+
+// sameKey tells labels of which a trace may have one. Keys that were different may have
+// become the same.
+func sameKey(a, b trie.Label) bool { return a.Key == b.Key }

@@ -12,8 +12,11 @@ var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12
 // many. A page that is called so by mistake shares its numbers with others; one that is
 // overlooked fills the list of pages, and may name a person.
 func identifier(s string) bool {
-	if strings.Contains(s, "@") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
-		return true // an e-mail address or a name on a network, a JSON web token
+	if strings.Contains(s, "@") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
+		return true // an e-mail address or a name on a network, somebody's home, a JSON web token
+	}
+	if redact(s) != s {
+		return true // what else is taken out of texts, as a whole
 	}
 	if i := strings.LastIndexByte(s, '.'); i > 0 && i+1 < len(s) && !digit(rune(s[i+1])) {
 		s = s[:i] // a file name
@@ -33,9 +36,11 @@ func identifier(s string) bool {
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 
 // unlikelyWord reports whether letters and digits are mixed as they are in no word: all
-// digits, hexadecimal digits, or the random letters of base64.
+// digits, hexadecimal digits, or the random letters of base64. Of letters alone it is their
+// case and the share of vowels that tell, which is less than a quarter in no long word of
+// the languages that are written so.
 func unlikelyWord(s string) bool {
-	letters, digits, hex, turns := 0, 0, 0, 0
+	letters, digits, hex, vowels, turns := 0, 0, 0, 0, 0
 	last := 0
 	for _, r := range s {
 		kind := 1
@@ -49,6 +54,9 @@ func unlikelyWord(s string) bool {
 			letters++
 			if r|0x20 <= 'f' {
 				hex++
+			}
+			if strings.ContainsRune("aeiouy", r|0x20) {
+				vowels++
 			}
 			if unicode.IsUpper(r) {
 				kind = 3
@@ -67,6 +75,9 @@ func unlikelyWord(s string) bool {
 		digits >= 4 && n >= 16,
 		digits >= 1 && n >= 24,
 		digits >= 1 && n >= 10 && 2*turns > n,
+		n >= 16 && (2*turns > n || 5*vowels < n),
+		n >= 20 && 4*vowels < n,
+		n >= 32 && turns <= 1, // no hump of a camel
 		n >= 40:
 		return true
 	}

@@ -48,6 +48,10 @@ func TestPage(t *testing.T) {
 		{"/u/bob%40example.com", "/u/:id"},
 		{"/u/bob%252540example.com", "/u/:id"},
 		{"/@bob", "/:id"},
+		{"/~bob", "/:id"},
+		{"/c/4111-1111-1111-1111", "/c/:id"},
+		{"/t/kJhGfDsAqWeRtYuIoPzXcVb", "/t/:id"},
+		{"/t/abcdefghijklmnopqrstuvwxyzabcdefghijklm", "/t/:id"},
 
 		{"/deadbeef", "/deadbeef"},
 		{"/decade", "/decade"},

@@ -118,7 +118,7 @@ func (s *secrets) trace() map[string]any {
 	}
 	return map[string]any{
 		"page": s.page(), "viewId": s.viewID(), "release": text(), "environment": text(), "ua": s.inside(false) + " Chrome/156.0.0.0",
-		"labels": map[string]string{"a": text(), "b": "?q=" + s.word(), "ua": "Mozilla/5.0 (" + s.word() + ")"},
+		"labels": map[string]string{s.word() + "@example.com": "x", s.word() + "@example.org": "x", "a": text(), "b": "?q=" + s.word(), "ua": "Mozilla/5.0 (" + s.word() + ")"},
 		"spans": []map[string]any{
 			{"page": s.page(), "start": 1, "end": 2}, {"page": s.page(), "start": 100, "end": 200},
 			{"feature": text(), "start": 1, "end": 3}, {"feature": "/search?q=" + s.word(), "start": 1, "end": 3},

@@ -136,9 +136,10 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) bool {
 		c.metrics.skewed.Inc()
 	}
 	x.Release, x.Environment = redact(x.Release), redact(x.Environment)
-	for i := range x.Labels {
-		x.Labels[i].Value = redact(x.Labels[i].Value)
+	for i, l := range x.Labels {
+		x.Labels[i] = trie.Label{Key: redactName(l.Key), Value: redact(l.Value)}
 	}
+	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey)
 	inline := map[string]string{} // pages by the paths that were sent, which say more than they do
 	pageOfPath := func(path string) string {
 		page := c.opts.Pages.Page(path)

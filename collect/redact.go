@@ -4,65 +4,120 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What names a person or opens a door, wherever it stands in a text. Identifiers of
-// other kinds can not be told from the hashes in the names of scripts and releases,
-// which are needed; in pages, where they are not, [PageRules] replaces them.
+// A rule takes out one kind of what names a person or opens a door, wherever it stands in
+// a text. Identifiers of other kinds can not be told from the hashes in the names of
+// scripts and releases, which are needed; in pages, where they are not, [PageRules]
+// replaces them.
+type rule struct {
+	needs  byteSet // the rule has nothing to do in texts without all of these
+	pieces []piece // nor in texts without one of these, if there are any
+	redact func(string) string
+}
+
+// The rules are in the order in which they are applied: what is left of a URL is a text
+// like others. Those of the first list need one of the marks, which few names have. Both
+// are read-only.
 var (
-	emailAddress = regexp.MustCompile(`[\p{L}\p{N}._%+-]+(?:@|%(?:25)*40)((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})`)
-	webToken     = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*`)
-	bearer       = regexp.MustCompile(`(?i)\bbearer\s+\S+`)
-	userAgent    = regexp.MustCompile(`Mozilla/[0-9].*`)
-	urlQuery     = regexp.MustCompile(`^\?\S*|^#\S*=\S*|((?:^/|://)[^\s?#]*)[?#]\S*`) // but #name is a private method
-	sessionParam = regexp.MustCompile(`(?i);(?:[a-z]*sess(?:ion)?_?(?:id)?|sid)=[^/;?#\s]*`)
-	packageSpec  = regexp.MustCompile(`^v?[0-9]+(?:\.[0-9]+)|\.(?:[cm]?js|css|map)$`) // react@18.2.0, logo@2x.js
+	markedRules = []rule{
+		{needs: setOf("/@"), redact: putting("$1", userInfo)},
+		{needs: setOf("?"), redact: putting("$1$2", query)},
+		{needs: setOf("#"), redact: putting("$1", fragment)},
+		{needs: setOf("="), redact: withoutSecretValues},
+		{needs: setOf(`":`), redact: withoutSecretValues},
+		{needs: setOf("@"), redact: withoutEmails},
+		{needs: setOf("bear "), redact: putting("(token)", bearer)},
+		{needs: setOf(": "), redact: putting("$1$2(secret)", header)},
+		{needs: setOf("a/0"), pieces: pieces("Mozilla/", "Opera/"), redact: putting("(user agent)", userAgent)},
+		{needs: setOf("+0"), redact: withoutPhones},
+	}
+	rules = []rule{
+		{needs: setOf("eyj"), pieces: pieces("eyJ"), redact: putting("$1(token)", webToken)},
+		{needs: setOf("ai"), pieces: pieces("AKIA", "ASIA", "AIza"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("_"), pieces: pieces("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "_pat_", "k_live_", "k_test_", "whsec_", "npm_"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("-"), pieces: pieces("xox", "xapp-", "glpat-", "sk-"), redact: putting("$1(key)", apiKey)},
+		{needs: setOf("0"), redact: withoutCards},
+	}
 )
 
-// suspect marks the bytes without at least one of which there is nothing to redact. It is
-// read-only.
-var suspect = func() (is [256]bool) {
-	for _, b := range []byte("@%?#;JM \t\n\v\f\r") { // J of eyJ, M of Mozilla; bearer is followed by a space
-		is[b] = true
-	}
-	return is
-}()
+// What is short and has none of the marks has nothing to redact: without them the shortest
+// is a web token.
+const shortest = len("eyJ") + 8
 
-// redact returns s without personal data and secrets.
+var (
+	marks   = setOf("@%?#;=+/\" ")
+	percent = setOf("%")
+)
+
+// redact returns s without personal data and secrets. Most texts are names of functions,
+// which are short and have none.
 func redact(s string) string {
-	for i := 0; i < len(s); i++ {
-		if suspect[s[i]] {
-			return redactSuspect(s)
+	has := setOf(s)
+	if len(s) < shortest && has&marks == 0 {
+		return s
+	}
+	return redactLong(s, has)
+}
+
+// redactLong is redact for any text; has is the set of its bytes.
+func redactLong(s string, has byteSet) string {
+	// What is left around something that was taken out may be a secret, again. That is
+	// made up, and so is what goes on and on.
+	for range 4 {
+		out := s
+		if has&percent != 0 {
+			out = redactEncoded(s)
+		}
+		if out == s {
+			out = redactPlain(s, has)
+		}
+		if out == s {
+			return s
+		}
+		s, has = out, setOf(out)
+	}
+	return "(secret)"
+}
+
+// redactPlain applies the rules to s as it is.
+func redactPlain(s string, has byteSet) string {
+	if has&marks != 0 {
+		s = apply(markedRules, s, has)
+	}
+	return apply(rules, s, has)
+}
+
+func apply(rules []rule, s string, has byteSet) string {
+	for i := range rules {
+		r := &rules[i]
+		if has&r.needs == r.needs && (r.pieces == nil || hasOne(s, has, r.pieces)) {
+			s = r.redact(s)
 		}
 	}
 	return s
 }
 
-func redactSuspect(s string) string {
-	if strings.ContainsAny(s, "@%") {
-		s = replace(s, emailAddress, func(at string, groups []int) string {
-			if packageSpec.MatchString(at[groups[2]:groups[3]]) {
-				return at[groups[0]:groups[1]]
+// redactEncoded redacts what is found when percent-encoding is undone. What holds nothing
+// stays encoded.
+func redactEncoded(s string) string {
+	plain := encoded.ReplaceAllStringFunc(s, func(word string) string {
+		return strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsSpace(r):
+				return encodedSpace
+			case unicode.IsControl(r):
+				return utf8.RuneError
 			}
-			return "(email)"
-		})
-	}
-	if strings.Contains(s, "eyJ") {
-		s = webToken.ReplaceAllString(s, "(token)")
-	}
-	if strings.Contains(s, "earer") || strings.Contains(s, "EARER") {
-		s = bearer.ReplaceAllString(s, "(token)")
-	}
-	if strings.Contains(s, "Mozilla/") {
-		s = userAgent.ReplaceAllString(s, "(user agent)")
-	}
-	if strings.ContainsAny(s, "?#") {
-		s = urlQuery.ReplaceAllString(s, "$1")
-	}
-	if strings.Contains(s, ";") {
-		s = sessionParam.ReplaceAllString(s, "")
+			return r // what is not UTF-8 comes as a RuneError
+		}, unescape(word))
+	})
+	if out := redactPlain(plain, setOf(plain)); out != plain {
+		return strings.ReplaceAll(out, string(encodedSpace), "%20")
 	}
 	return s
 }
@@ -70,16 +125,58 @@ func redactSuspect(s string) string {
 // redactName returns redact(s), or what stands for a name of which nothing is left.
 func redactName(s string) string { return cmp.Or(redact(s), trie.FrameUnknown) }
 
-// replace replaces each match of x by what with returns, given s and where in it the
-// groups of the match are.
-func replace(s string, x *regexp.Regexp, with func(s string, groups []int) string) string {
-	var b strings.Builder
-	end := 0
-	for _, m := range x.FindAllStringSubmatchIndex(s, -1) {
-		b.WriteString(s[end:m[0]])
-		b.WriteString(with(s, m))
-		end = m[1]
+// putting returns a function that replaces each match of x, in which $1 is its first group.
+func putting(instead string, x *regexp.Regexp) func(string) string {
+	instead = strings.NewReplacer("$1", "${1}", "$2", "${2}").Replace(instead)
+	return func(s string) string { return x.ReplaceAllString(s, instead) }
+}
+
+// A byteSet tells which bytes a text has. Letters are without case, digits are one, and so
+// are all kinds of space; of other bytes there are those that rules need.
+type byteSet uint64
+
+// bitOf is read-only.
+var bitOf = func() (bits [256]byteSet) {
+	bit := byteSet(1)
+	for _, same := range []string{"0123456789", " \t\n\v\f\r\xa0", "@", "%", "?", "#", ";", "=", "+", "/", "_", "-", ":", `"`} {
+		for _, b := range []byte(same) { // \xa0 is in what stands for an encoded space
+			bits[b] = bit
+		}
+		bit <<= 1
 	}
-	b.WriteString(s[end:])
-	return b.String()
+	for b := 'a'; b <= 'z'; b++ {
+		bits[b], bits[b-'a'+'A'] = bit, bit
+		bit <<= 1
+	}
+	return bits
+}()
+
+func setOf(s string) (has byteSet) {
+	for i := range len(s) {
+		has |= bitOf[s[i]]
+	}
+	return has
+}
+
+// A piece is a part of a text, and its bytes.
+type piece struct {
+	text string
+	has  byteSet
+}
+
+func pieces(texts ...string) (out []piece) {
+	for _, s := range texts {
+		out = append(out, piece{s, setOf(s)})
+	}
+	return out
+}
+
+// hasOne reports whether s, which has the bytes of a set, has one of the pieces.
+func hasOne(s string, has byteSet, pieces []piece) bool {
+	for i := range pieces {
+		if p := &pieces[i]; has&p.has == p.has && strings.Contains(s, p.text) {
+			return true
+		}
+	}
+	return false
 }

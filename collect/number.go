@@ -1,0 +1,158 @@
+package collect
+
+import (
+	"regexp"
+	"strings"
+)
+
+// shortestCard is how many digits the number of a payment card has at least, and bytes.
+const shortestCard = 13
+
+// withoutCards replaces the numbers of payment cards.
+func withoutCards(s string) string {
+	var b strings.Builder
+	end := 0
+	for i := 0; i+shortestCard <= len(s); i++ {
+		if last := i + shortestCard - 1; !inCard[s[last]] {
+			i = last // no number that begins up to here ends before it
+			continue
+		}
+		if !digit(rune(s[i])) || i > 0 && digit(rune(s[i-1])) {
+			continue
+		}
+		n := cardAt(s[i:])
+		if n == 0 || isFraction(s[:i]) || inHash(s, i, i+n) {
+			continue
+		}
+		b.WriteString(s[end:i])
+		b.WriteString("(card)")
+		end = i + n
+		i = end - 1
+	}
+	if end == 0 {
+		return s
+	}
+	b.WriteString(s[end:])
+	return b.String()
+}
+
+// inCard marks the bytes that a number may have: digits and what stands between groups of
+// them. It is read-only.
+var inCard = func() (is [256]bool) {
+	for _, b := range []byte("0123456789 -+" + string(encodedSpace)) {
+		is[b] = true
+	}
+	return is
+}()
+
+// cardAt returns the length of the card number at the front of s, 0 if there is none. Its
+// digits may be in groups with a space or dash between them, which are of three at least,
+// but for the last: dates are in shorter ones.
+func cardAt(s string) (length int) {
+	var digits [19]byte
+	n, group := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case digit(rune(s[i])):
+			if n == len(digits) {
+				return length
+			}
+			digits[n] = s[i] - '0'
+			n++
+			group++
+			if (i+1 == len(s) || !digit(rune(s[i+1]))) && isCard(digits[:n]) {
+				length = i + 1
+			}
+		case group >= 3 && (s[i] == ' ' || s[i] == '-' || s[i] == '+'):
+			group = 0
+		case group >= 3 && strings.HasPrefix(s[i:], string(encodedSpace)):
+			group = 0
+			i++
+		default:
+			return length
+		}
+	}
+	return length
+}
+
+// isCard reports whether digits begin as those of an issuer of cards, are as many, and have
+// the check digit. Times in milliseconds or of a calendar begin as no card.
+func isCard(digits []byte) bool {
+	if len(digits) < shortestCard || !issued(digits) {
+		return false
+	}
+	sum := 0
+	for i, d := range digits {
+		if (len(digits)-i)%2 == 0 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += int(d)
+	}
+	return sum%10 == 0
+}
+
+// issued reports whether cards begin with these digits and have as many.
+func issued(digits []byte) bool {
+	n := len(digits)
+	first := 0
+	for _, d := range digits[:4] {
+		first = 10*first + int(d)
+	}
+	switch two := first / 100; {
+	case two/10 == 4: // Visa
+		return n == 13 || n == 16 || n == 19
+	case two >= 51 && two <= 55, first >= 2221 && first <= 2720: // Mastercard
+		return n == 16
+	case two == 34, two == 37: // American Express
+		return n == 15
+	case two == 36, two == 38, two == 39, first >= 3000 && first <= 3059: // Diners Club
+		return n >= 14
+	case two == 35: // JCB
+		return n >= 16
+	case two == 62, two == 65, two == 60, two == 64: // UnionPay, Discover
+		return n >= 16
+	case two == 50, two >= 56 && two <= 69: // Maestro
+		return n == 16 || n >= 18
+	}
+	return false
+}
+
+// isFraction reports whether digits after s are those after a decimal point.
+func isFraction(s string) bool {
+	n := len(s)
+	return n >= 2 && s[n-1] == '.' && digit(rune(s[n-2]))
+}
+
+// inHash reports whether s[from:to] is a part of a word of hexadecimal digits.
+func inHash(s string, from, to int) bool {
+	letters := false
+	for ; from > 0 && isLetter(s[from-1]); from-- {
+		letters = true
+		if _, ok := unhex(s[from-1]); !ok {
+			return false
+		}
+	}
+	for ; to < len(s) && isLetter(s[to]); to++ {
+		letters = true
+		if _, ok := unhex(s[to]); !ok {
+			return false
+		}
+	}
+	return letters
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+var phone = regexp.MustCompile(`\+[1-9](?:(?:[ .()-]|\x{a0}){0,3}\d){7,14}`)
+
+// withoutPhones replaces phone numbers in their international form. A + within a word, as
+// in 1.2.3+20261122, begins none.
+func withoutPhones(s string) string {
+	return replace(s, phone, func(from, to int) bool {
+		return (from == 0 || !isWord(s[from-1])) && (to == len(s) || !isWord(s[to]))
+	}, "(phone)")
+}
+
+func isWord(b byte) bool { return isLetter(b) || digit(rune(b)) || b == '_' }

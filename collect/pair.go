@@ -1,0 +1,61 @@
+package collect
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A pair is a name with = and a value, or of JSON. Names of features have colons, as in
+// "password: forgotten", so a colon counts after a quote alone.
+var (
+	pairName  = regexp.MustCompile(`([\w.-]+)(?:( ?= ?)|\\?"\s*:\s*)`)
+	pairValue = regexp.MustCompile(`^(?:"[^"]*"?|'[^']*'?|[^\s"'&;=>][^\s"'&;]*)`) // of => and == there is none
+	jsonValue = regexp.MustCompile(`^(?:\\?"[^"]*"?|[^\s"',{}\[\]]+)`)
+	pathValue = regexp.MustCompile(`^[^/;?#\s]*`)
+)
+
+// withoutSecretValues replaces the values of names that say that they are secret. A
+// parameter in a path goes as a whole: it differs from view to view, or is not there.
+func withoutSecretValues(s string) string {
+	var b strings.Builder
+	end := 0
+	for _, m := range pairName.FindAllStringSubmatchIndex(s, -1) {
+		from, name := m[1], s[m[2]:m[3]]
+		if from < end || !saysSecret(name) {
+			continue
+		}
+		value, instead := jsonValue, "(secret)"
+		switch {
+		case m[4] < 0:
+		case m[2] > 0 && s[m[2]-1] == ';':
+			from, value, instead = m[2]-1, pathValue, ""
+		default:
+			value = pairValue
+		}
+		to := m[1] + len(value.FindString(s[m[1]:]))
+		if to == m[1] && instead != "" {
+			continue
+		}
+		b.WriteString(s[end:from])
+		b.WriteString(instead)
+		end = to
+	}
+	b.WriteString(s[end:])
+	return b.String()
+}
+
+// What ends in key is often none: sortKey, data-key. These are read-only.
+var (
+	secretNames   = []string{"key", "sid", "sess", "session", "auth", "authorization", "bearer"}
+	secretEndings = []string{"token", "secret", "password", "passwd", "pwd", "passphrase", "credential", "credentials", "jwt", "sessionid", "sessid", ".sid",
+		"apikey", "accesskey", "accountkey", "authkey", "clientkey", "licensekey", "privatekey", "secretkey", "signingkey"}
+	joints = strings.NewReplacer("_", "", "-", "")
+)
+
+// saysSecret reports whether a value of this name is a secret.
+func saysSecret(name string) bool {
+	name = joints.Replace(strings.ToLower(name))
+	return slices.Contains(secretNames, name) ||
+		slices.ContainsFunc(secretEndings, func(end string) bool { return strings.HasSuffix(name, end) })
+}

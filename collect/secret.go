@@ -1,0 +1,37 @@
+package collect
+
+import "regexp"
+
+// A space in a text may have been percent-encoded, which does not end a query. This stands
+// for it while rules are applied; it is none of \s.
+const encodedSpace = '\u00a0'
+
+// encoded is a word of which a part may be percent-encoded.
+var encoded = regexp.MustCompile(`[^\s%]*%\S*`)
+
+// What is taken out of URLs. A ? or # is that of a URL after a slash, at the beginning, and
+// before a name and =, a ? also after the name of a file. So a?b:c and a?.b stay, and #name,
+// which is a private method or a selector.
+var (
+	userInfo = regexp.MustCompile(`((?:^|[^\w/])//)[^\s/?#"]+@`)
+	query    = regexp.MustCompile(`^\?\S+|(/[^\s?]*)\?\S*|\?[\w.~%\[\]-]+=\S*|(\.(?:[cm]?js|css|html?|json|php|aspx?))\?\S*`)
+	fragment = regexp.MustCompile(`((?:^|[\s(])/[^\s#]*|//[^\s#]*)#\S*|#[\w.!/&:%~-]*=\S*`)
+)
+
+// Credentials that are known by their form. Most begin as their issuer decided, so that
+// they are found. A name such as surveyJsonModel has no token.
+var (
+	webToken = regexp.MustCompile(`(^|[^A-Za-z0-9])eyJ[A-Za-z0-9_.-]{8,}`)
+	bearer   = regexp.MustCompile(`(?i)\b(?:bearer[\s\x{a0}]+[^\w\s]*)+\S+`)
+	apiKey   = regexp.MustCompile(`(^|[^A-Za-z0-9])(?:` +
+		`A[KS]IA[A-Z0-9]{16,}|AIza[\w-]{30,}|` + // AWS, Google
+		`gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|npm_[A-Za-z0-9]{30,}|` +
+		`[prs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9]{16,}|` + // Stripe
+		`xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|` + // Slack
+		`sk-(?:ant|proj)-[\w-]{16,})`)
+)
+
+// header is a line of HTTP. In "cookie: banner" there is no secret, nor in "auth: login".
+var header = regexp.MustCompile(`(?i)(\b(?:authorization: *[a-z]+ +|x-[a-z-]*(?:key|token): +))[^\s(]\S*|(\b(?:set-)?cookie: +)[^\s=;(][^\s=;]*=[^\r\n]*`)
+
+var userAgent = regexp.MustCompile(`(?s)(?:Mozilla|Opera)/[0-9].*`)
