@@ -13,8 +13,8 @@ import (
 // may not either.
 //
 // It reports whether there was anything to do; for nearly all traces there is not.
-func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string) bool {
-	if c.shows(&t.Trie, inline) {
+func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redaction) bool {
+	if c.shows(&t.Trie, inline, r) {
 		return false
 	}
 	foreign := map[string]trie.Frame{} // by resource; the zero Frame if it is the site's own
@@ -27,7 +27,7 @@ func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string) bool {
 		if g != (trie.Frame{}) {
 			return g
 		}
-		f.Name, f.Resource = redact(f.Name), redact(pageScript(f.Resource, inline))
+		f.Name, f.Resource = r.text(f.Name), r.text(pageScript(f.Resource, inline))
 		if f.Resource == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -39,21 +39,21 @@ func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string) bool {
 
 // shows reports whether all of the frames of t may be shown as they are. It looks at each
 // text once, and not at each frame.
-func (c *Collector) shows(t *trie.Trie, inline map[string]string) bool {
+func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redaction) bool {
 	const name, resource = 1, 2
 	looked := make([]uint8, len(t.Strings))
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		if looked[f.Name]&name == 0 {
 			looked[f.Name] |= name
-			if s := t.Strings[f.Name]; redact(s) != s {
+			if s := t.Strings[f.Name]; r.text(s) != s {
 				return false
 			}
 		}
 		if looked[f.Resource]&resource == 0 {
 			looked[f.Resource] |= resource
 			s := t.Strings[f.Resource]
-			if c.foreign(s) != (trie.Frame{}) || redact(pageScript(s, inline)) != s {
+			if c.foreign(s) != (trie.Frame{}) || r.text(pageScript(s, inline)) != s {
 				return false
 			}
 		}

@@ -93,7 +93,10 @@ func parsePageRule(line string) ([]string, error) {
 
 // Page returns the page of a path or URL. Origin, query and fragment are dropped. The
 // page of a page is itself.
-func (r PageRules) Page(path string) string {
+func (r PageRules) Page(path string) string { return r.page(path, new(redaction)) }
+
+// page is Page for one of the paths of a trace.
+func (r PageRules) page(path string, texts *redaction) string {
 	if path == PageUnknown || path == PageOther {
 		return path
 	}
@@ -110,16 +113,16 @@ func (r PageRules) Page(path string) string {
 			return pageOf(rule)
 		}
 		// In this order: the name may be longer than the identifier.
-		nameIdentifiers(segments)
+		texts.nameIdentifiers(segments)
 		segments = shorten(segments)
 	}
 	return pageOf(segments)
 }
 
 // nameIdentifiers replaces those of the segments that identify something.
-func nameIdentifiers(segments []string) {
+func (r *redaction) nameIdentifiers(segments []string) {
 	for i, s := range segments {
-		if identifier(s) {
+		if r.identifier(s) {
 			segments[i] = ":id"
 		}
 	}

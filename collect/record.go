@@ -135,17 +135,23 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) bool {
 		x.TimeOrigin = 0
 		c.metrics.skewed.Inc()
 	}
-	x.Release, x.Environment = redact(x.Release), redact(x.Environment)
+	var r redaction
+	x.Release, x.Environment = r.text(x.Release), r.text(x.Environment)
 	for i, l := range x.Labels {
-		x.Labels[i] = trie.Label{Key: redactName(l.Key), Value: redact(l.Value)}
+		x.Labels[i] = trie.Label{Key: r.name(l.Key), Value: r.text(l.Value)}
 	}
 	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey)
 	inline := map[string]string{} // pages by the paths that were sent, which say more than they do
+	pages := map[string]string{}  // by path
 	pageOfPath := func(path string) string {
-		page := c.opts.Pages.Page(path)
+		if page, ok := pages[path]; ok {
+			return page
+		}
+		page := c.opts.Pages.page(path, &r)
 		if pageOf(segmentsOf(pathOf(path))) != page {
 			inline[path] = page
 		}
+		pages[path] = page
 		return page
 	}
 	x.Page = pageOfPath(x.Page)
@@ -155,13 +161,13 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) bool {
 			x.Spans[i].Name = pageOfPath(s.Name)
 		case trie.SpanLabel: // by its parts, or the = between them could go too
 			l := s.Label()
-			x.Spans[i].Name = redactName(l.Key) + "=" + redactName(l.Value)
+			x.Spans[i].Name = r.name(l.Key) + "=" + r.name(l.Value)
 		default:
-			x.Spans[i].Name = redactName(s.Name)
+			x.Spans[i].Name = r.name(s.Name)
 		}
 	}
 	trie.SortSpans(x.Spans)
-	hidden := c.hideFrames(t, inline)
+	hidden := c.hideFrames(t, inline, &r)
 	return repaired || hidden
 }
 

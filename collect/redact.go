@@ -54,57 +54,97 @@ var (
 	percent = setOf("%")
 )
 
-// redact returns s without personal data and secrets. Most texts are names of functions,
-// which are short and have none.
+// redact returns s without personal data and secrets.
 func redact(s string) string {
+	var r redaction
+	return r.text(s)
+}
+
+// redaction redacts the texts of one trace, of which each is looked at once. All that rules have
+// to read of a trace is bounded: of real ones it is some kilobytes, and of one that was made to
+// take long what is left is not shown. The zero value is ready to use.
+type redaction struct {
+	texts map[string]string // those that rules had to read
+	work  int               // bytes that rules had to read
+}
+
+// mostWork bounds the bytes that rules read of a trace, each rule by itself: that takes them
+// about a fifth of a second.
+const mostWork = 8 << 20
+
+// hidden stands for a text of which too much is to be taken out.
+const hidden = "(secret)"
+
+// text returns s without personal data and secrets. Most texts are names of functions, which
+// are short and have none.
+func (r *redaction) text(s string) string {
 	has := setOf(s)
 	if len(s) < shortest && has&marks == 0 {
 		return s
 	}
-	return redactLong(s, has)
+	if out, ok := r.texts[s]; ok {
+		return out
+	}
+	if r.work > mostWork {
+		return hidden
+	}
+	before := r.work
+	out := r.long(s, has)
+	if r.work > before {
+		if r.texts == nil {
+			r.texts = map[string]string{}
+		}
+		r.texts[s] = out
+	}
+	return out
 }
 
-// redactLong is redact for any text; has is the set of its bytes.
-func redactLong(s string, has byteSet) string {
+// name returns the redacted text, or what stands for a name of which nothing is left.
+func (r *redaction) name(s string) string { return cmp.Or(r.text(s), trie.FrameUnknown) }
+
+// long redacts any text; has is the set of its bytes.
+func (r *redaction) long(s string, has byteSet) string {
 	// What is left around something that was taken out may be a secret, again. That is
 	// made up, and so is what goes on and on.
 	for range 4 {
 		out := s
 		if has&percent != 0 {
-			out = redactEncoded(s)
+			out = r.encoded(s)
 		}
 		if out == s {
-			out = redactPlain(s, has)
+			out = r.plain(s, has)
 		}
 		if out == s {
 			return s
 		}
 		s, has = out, setOf(out)
 	}
-	return "(secret)"
+	return hidden
 }
 
-// redactPlain applies the rules to s as it is.
-func redactPlain(s string, has byteSet) string {
+// plain applies the rules to s as it is.
+func (r *redaction) plain(s string, has byteSet) string {
 	if has&marks != 0 {
-		s = apply(markedRules, s, has)
+		s = r.apply(markedRules, s, has)
 	}
-	return apply(rules, s, has)
+	return r.apply(rules, s, has)
 }
 
-func apply(rules []rule, s string, has byteSet) string {
+func (r *redaction) apply(rules []rule, s string, has byteSet) string {
 	for i := range rules {
-		r := &rules[i]
-		if has&r.needs == r.needs && (r.pieces == nil || hasOne(s, has, r.pieces)) {
-			s = r.redact(s)
+		x := &rules[i]
+		if has&x.needs == x.needs && (x.pieces == nil || hasOne(s, has, x.pieces)) {
+			r.work += len(s)
+			s = x.redact(s)
 		}
 	}
 	return s
 }
 
-// redactEncoded redacts what is found when percent-encoding is undone. What holds nothing
-// stays encoded.
-func redactEncoded(s string) string {
+// encoded redacts what is found when percent-encoding is undone. What holds nothing stays
+// encoded.
+func (r *redaction) encoded(s string) string {
+	r.work += len(s)
 	plain := encoded.ReplaceAllStringFunc(s, func(word string) string {
 		return strings.Map(func(r rune) rune {
 			switch {
@@ -116,14 +156,11 @@ func redactEncoded(s string) string {
 			return r // what is not UTF-8 comes as a RuneError
 		}, unescape(word))
 	})
-	if out := redactPlain(plain, setOf(plain)); out != plain {
+	if out := r.plain(plain, setOf(plain)); out != plain {
 		return strings.ReplaceAll(out, string(encodedSpace), "%20")
 	}
 	return s
 }
-
-// redactName returns redact(s), or what stands for a name of which nothing is left.
-func redactName(s string) string { return cmp.Or(redact(s), trie.FrameUnknown) }
 
 // putting returns a function that replaces each match of x, in which $1 is its first group.
 func putting(instead string, x *regexp.Regexp) func(string) string {

@@ -20,7 +20,7 @@ func checkRedacted(t *testing.T, s string) {
 	if len(got) > 4*len(s) { // sid=x becomes sid=(secret)
 		t.Errorf("%q: got %q, which is %d times as long", s, got, len(got)/len(s))
 	}
-	if long := redactLong(s, setOf(s)); long != got {
+	if long := new(redaction).long(s, setOf(s)); long != got {
 		t.Errorf("%q: got %q, without the short way %q", s, got, long)
 	}
 }
