@@ -15,6 +15,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/feature"
+	"github.com/fieldtrie/fieldtrie/internal/turn"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -81,8 +82,8 @@ type Collector struct {
 	decoders  sync.Pool
 	// decoding has a place for each body that may be decoded at once. A decoded trace
 	// takes several times the memory of its bytes, and more of them than processors
-	// would not be done any sooner.
-	decoding chan struct{}
+	// would not be done any sooner. One network has three quarters of the places.
+	decoding *turn.Line
 }
 
 // New returns a Collector.
@@ -116,7 +117,7 @@ func New(o Options) *Collector {
 	c.SetKeys(o.Keys)
 	c.pageRates = newSharedLimiter[string](c.limits.PageRate, time.Minute)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
-	c.decoding = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+	c.decoding = turn.New(turn.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, 2*runtime.GOMAXPROCS(0)*3/4)})
 	c.mux.HandleFunc("POST /v1/traces", c.post)
 	c.mux.HandleFunc("OPTIONS /v1/traces", c.preflight)
 	c.mux.HandleFunc("POST /v1/views", c.postView)
@@ -206,8 +207,11 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 
 // decode returns the records that a body holds.
 func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch, error) {
-	c.decoding <- struct{}{}
-	defer func() { <-c.decoding }()
+	done, err := c.decoding.Take(context.Background(), who.network.String()) // all is here, so it is worth the wait
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	body, err := inflate(sent, f.encoding, c.limits, mem)
 	if err != nil {
 		return nil, err

@@ -62,6 +62,9 @@ func (c *config) startDaemon(ctx context.Context, dir string, stderr io.Writer) 
 	if c.options.Pages > manyPages {
 		d.args = append(d.args, "--max-pages", fmt.Sprint(c.options.Pages))
 	}
+	if c.options.Networks > 0 {
+		d.args = append(d.args, "--trusted-proxies", "127.0.0.1")
+	}
 	d.args = append(d.args, c.ingestFlags...)
 	if err := d.start(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,6 +47,7 @@ Examples:
   load --rate 500 --for 2m --kill-every 5s --retry
   load --rate 5000 --traces 100000 --batch 20 --data /tmp/load -- --retention 1h
   load --rate 1500 --for 60s --batch 5 --dashboards 50
+  load --rate 200 --for 10m --site --networks 500 --attack all
   load --addr 127.0.0.1:8418 --query-addr 127.0.0.1:8419 --pid $(pidof ingest)
 
 Flags:
@@ -87,6 +89,7 @@ type config struct {
 	report      string
 	dashboards  dashboards
 	stall       time.Duration
+	attack      attack
 }
 
 func (c *config) flags(fs *pflag.FlagSet) {
@@ -117,6 +120,10 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.Partition, "partition", time.Hour, "`DURATION` of the daemon's partitions, with which one is started: a view with chunks in two of them counts twice")
 	fs.IntVar(&c.dashboards.count, "dashboards", 0, "poll so many dashboards beside the load: of a page each, every tenth of all pages, what /api/v1 and the dashboard for Grafana show")
 	fs.DurationVar(&c.dashboards.every, "poll", 10*time.Second, "each dashboard asks again after this `DURATION`")
+	fs.IntVar(&o.Networks, "networks", 0, "say that the requests come from so many networks; a daemon that is started believes it")
+	fs.StringSliceVar(&c.attack.modes, "attack", nil, "attack the daemon meanwhile, in these `MODES`: "+strings.Join(attackModes(), ", ")+", or all. The traces of the load must stay right")
+	fs.Float64Var(&c.attack.rate, "attack-rate", 1, "requests a second of each mode, of 4 MiB when decompressed")
+	fs.IntVar(&c.attack.slow, "attack-connections", 500, "connections of each mode that holds them")
 	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
 }
 
@@ -144,8 +151,13 @@ func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
 		return c, "", errors.New("--kill-every, --ingest and flags of ingest are for a daemon that is started, so not with --addr")
 	case own && c.pid != 0:
 		return c, "", errors.New("--pid is for a running daemon, so with --addr alone")
+	case !(c.attack.rate > 0) || c.attack.slow < 1:
+		return c, "", errors.New("--attack-rate and --attack-connections must be above 0")
 	case c.killEvery < 0 || c.stall < 0:
 		return c, "", errors.New("--kill-every and --stall must not be negative")
+	}
+	if c.attack.modes, err = parseAttack(c.attack.modes); err != nil {
+		return c, "", err
 	}
 	dir = "testdata/traces"
 	if len(dirs) > 0 {

@@ -47,7 +47,7 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 	}
 	if c.verify {
 		scope := loadgen.Scope{QueryAddr: c.queryAddr, Pages: c.verifyPages}
-		if !fresh {
+		if !fresh || len(c.attack.modes) > 0 { // pages of others are in the catalogue
 			scope.Since = since
 		}
 		fmt.Fprintln(stderr, "load: verifying …")
@@ -88,6 +88,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 		g.Run(polling)
 		close(over)
 	}()
+	attacked := c.attack.start(polling, c.options.Addr, c.options.Networks > 0)
 	polled := c.dashboards.start(polling, c.queryAddr, c.options.Pages, c.options.Zipf)
 	var killed chan error
 	if c.killEvery > 0 {
@@ -117,7 +118,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 	}
 	w.look()
 	stop()
-	r.Dashboards = polled()
+	r.Dashboards, r.Attack = polled(), attacked()
 	r.addLoad(g, &w)
 	r.UsualP99MS = median(p.p99s)
 	if killed != nil {

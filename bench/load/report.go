@@ -47,7 +47,8 @@ type report struct {
 
 	Turns []turn `json:"turns,omitempty"` // of partitions
 
-	Dashboards *polled `json:"dashboards,omitempty"`
+	Attack     *attacked `json:"attack,omitempty"`
+	Dashboards *polled   `json:"dashboards,omitempty"`
 
 	CPUSeconds    float64 `json:"daemon_cpu_s"`
 	CPUPerTraceMS float64 `json:"daemon_cpu_ms_per_trace"`
@@ -183,6 +184,9 @@ func (r *report) print(w io.Writer) error {
 	}
 	if d := r.Dashboards; d != nil {
 		d.print(row)
+	}
+	if a := r.Attack; a != nil {
+		a.print(row)
 	}
 	if r.PeakRSSBytes > 0 {
 		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up, %.3f ms a trace of each page; peak memory %.0f MiB resident, %.0f MiB anonymous",

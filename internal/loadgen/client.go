@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 // about as much of the machine as the daemon does.
 type client struct {
 	addr, path string
+	forwarded  string // whom a proxy would say that it is for; "" says nothing
 
 	conn net.Conn // nil if there is none
 	in   *bufio.Reader
@@ -85,6 +87,9 @@ func (c *client) exchange(body []byte, contentType string) (answer, error) {
 	c.head = append(append(append(c.head[:0], "POST "...), c.path...), " HTTP/1.1\r\nHost: "...)
 	c.head = append(append(append(c.head, c.addr...), "\r\nContent-Type: "...), contentType...)
 	c.head = strconv.AppendInt(append(c.head, "\r\nContent-Length: "...), int64(len(body)), 10)
+	if c.forwarded != "" {
+		c.head = append(append(c.head, "\r\nX-Forwarded-For: "...), c.forwarded...)
+	}
 	c.head = append(c.head, "\r\n\r\n"...)
 	parts := net.Buffers{c.head, body}
 	if _, err := parts.WriteTo(c.conn); err != nil {
@@ -107,6 +112,9 @@ func (c *client) exchange(body []byte, contentType string) (answer, error) {
 	}
 	return a, nil
 }
+
+// networkOf returns an address in network n.
+func networkOf(n int) string { return fmt.Sprintf("10.%d.%d.7", n>>8&255, n&255) }
 
 func (c *client) close() {
 	if c.conn != nil {

@@ -30,6 +30,7 @@ type Options struct {
 	Variants    int           // 4 variants of each trace; of a site, of each trace and release
 	Site        bool          // views are those of a site, and not each with a set of labels and spans of its own
 	Seed        uint64        // of all that is drawn but the ids of the page views
+	Networks    int           // 0: say nothing of proxies; else that requests come from so many networks
 	Partition   time.Duration // 1 h: of the daemon. Chunks in different partitions make two views
 }
 
@@ -236,6 +237,9 @@ func (g *Generator) send(ctx context.Context) {
 	for r := g.take(ctx); r != nil; r = g.take(ctx) {
 		var contentType string
 		body, contentType = appendBody(body[:0], g.opts.form(), r.traces, &scratch)
+		if g.opts.Networks > 0 {
+			c.forwarded = networkOf(rand.IntN(g.opts.Networks))
+		}
 		began := time.Now()
 		a, err := c.post(body, contentType)
 		g.ledger.count(func(n *Counts) {

@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// attack is what hostile clients do beside the load. All of them are of one network, or of none if
+// the load has none.
+type attack struct {
+	modes []string
+	rate  float64 // requests a second of each mode that sends traces
+	slow  int     // connections of each mode that holds them
+}
+
+// hostileTraces are the modes that send traces, each valid and made to take what others need. They
+// are of pages of their own: what they do to the pages of the load is what is looked for. Each
+// makes the nth trace.
+var hostileTraces = map[string]func(n int) *trie.Trace{
+	"releases": func(n int) *trie.Trace { // the same functions under one release more each time
+		t := wide("f", manyFunctions)
+		t.Context.Page, t.Context.Release = "/attacked-releases", "r"+word(n)
+		return t
+	},
+	"stacks": func(n int) *trie.Trace { // stacks that no others have
+		t := wide(fmt.Sprintf("x%d_", n), manyFunctions)
+		t.Context.Page = "/attacked-stacks"
+		return t
+	},
+	"text": func(n int) *trie.Trace { // names as long as they may be
+		t := wide(strings.Repeat("a", 8100), 400)
+		t.Context.Page = "/attacked-" + word(n)
+		return t
+	},
+	"features": func(n int) *trie.Trace { // each stack under each of many features
+		t := wide("f", manyFunctions)
+		t.Context.Page = "/attacked-features"
+		const spans = 60
+		for k := range int64(spans) {
+			length := int64(manyFunctions) * hostileInterval / spans
+			t.Context.Spans = append(t.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: "attack " + word((n*spans+int(k))%2000), Start: k * length, Length: length})
+		}
+		trie.SortSpans(t.Context.Spans)
+		return t
+	},
+	"names": func(n int) *trie.Trace { // a page, release, feature and 63 labels that nobody else has
+		t := wide("f", 3)
+		x := &t.Context
+		x.Page, x.Release, x.Environment = "/attack-"+word(n), "attack"+word(n), "attack"+word(n)
+		for k := range 63 {
+			x.Labels = append(x.Labels, trie.Label{Key: fmt.Sprintf("k%02d", k), Value: word(n)})
+		}
+		x.Labels = x.Labels.Sort()
+		x.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: "attack" + word(n), Length: 20_000}}
+		return t
+	},
+	"labels": func(n int) *trie.Trace { // values of the labels that a site has
+		t := wide("f", 3)
+		t.Context.Page = "/attacked-labels"
+		t.Context.Labels = trie.MakeLabels("browser", "attack "+word(n), "connection", "attack "+word(n), "device", "attack "+word(n))
+		return t
+	},
+	"times": func(int) *trie.Trace { // years
+		t := wide("f", 3)
+		node := t.Samples[0].Node
+		t.Samples = nil
+		for i := range int64(60_000) {
+			t.Samples = append(t.Samples, trie.Sample{Time: i * (1<<32 - 1), Node: node})
+		}
+		t.Context.Page, t.Context.Interval, t.Context.SamplingShare = "/attacked-times", 60_000_000, 1e-300
+		return t
+	},
+	"secrets": func(n int) *trie.Trace { // texts of which something is taken out, again and again
+		t := wide(strings.Repeat("https://a:b@c.example/?token=%2541a@b.example ", 100), 400)
+		t.Context.Page = "/attacked-secrets"
+		return t
+	},
+}
+
+const (
+	manyFunctions   = 19_000
+	hostileInterval = 10_000 // µs
+)
+
+// wide has n functions, each called by main and sampled once.
+func wide(prefix string, n int) *trie.Trace {
+	t := &trie.Trace{Trie: *trie.New()}
+	frame := trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 1, Column: 1}
+	for i := range n {
+		node := t.Insert(frame, trie.Frame{Name: fmt.Sprint(prefix, i), Resource: frame.Resource, Line: uint32(i + 2), Column: 1})
+		t.Samples = append(t.Samples, trie.Sample{Time: int64(i) * hostileInterval, Node: node})
+	}
+	t.Context = trie.Context{Interval: hostileInterval}
+	return t
+}
+
+// word returns a word that looks like no identifier.
+func word(n int) string {
+	var b []byte
+	for range 5 {
+		b = append(b, "bdfgklmnprst"[n%12], "aeiou"[n/12%5])
+		n /= 60
+	}
+	return string(b)
+}
+
+// hostileConnections are the modes that hold connections: what each sends at once, and then each
+// second.
+var hostileConnections = map[string]struct {
+	at    string
+	fill  int // bytes more
+	every string
+}{
+	"slow-header": {at: "POST /v1/traces HTTP/1.1\r\nHost: x\r\n", every: "X: a\r\n"},
+	"slow-body":   {at: "POST /v1/traces HTTP/1.1\r\nHost: x\r\n%sContent-Length: 200000\r\n\r\n", every: "x"},
+	"held-body":   {at: "POST /v1/traces HTTP/1.1\r\nHost: x\r\n%sContent-Length: 262144\r\n\r\n", fill: 262_143},
+	"idle":        {at: "GET /sdk.json HTTP/1.1\r\nHost: x\r\n\r\n"},
+}
+
+// attackModes returns the names of all modes.
+func attackModes() (names []string) {
+	for name := range hostileTraces {
+		names = append(names, name)
+	}
+	for name := range hostileConnections {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// parseAttack reads what --attack says.
+func parseAttack(modes []string) ([]string, error) {
+	if slices.Equal(modes, []string{"all"}) {
+		return attackModes(), nil
+	}
+	for _, m := range modes {
+		if !slices.Contains(attackModes(), m) {
+			return nil, fmt.Errorf("--attack: %q is none of all, %s", m, strings.Join(attackModes(), ", "))
+		}
+	}
+	return modes, nil
+}
+
+// attacked is what came of an attack.
+type attacked struct {
+	Modes    []string `json:"modes"`
+	Requests int64    `json:"requests"`
+	Accepted int64    `json:"accepted_requests"`
+	Bytes    int64    `json:"body_bytes"`
+	Opened   int64    `json:"held_connections"` // and opened again
+}
+
+// attacker is the state of an attack.
+type attacker struct {
+	addr, forwarded                   string
+	requests, accepted, bytes, opened atomic.Int64
+}
+
+// start attacks addr until the returned function is called, which tells what came of it.
+func (a attack) start(ctx context.Context, addr string, networks bool) func() *attacked {
+	ctx, stop := context.WithCancel(ctx)
+	x := &attacker{addr: addr}
+	if networks {
+		x.forwarded = "X-Forwarded-For: 203.0.113.66\r\n"
+	}
+	var all sync.WaitGroup
+	for _, mode := range a.modes {
+		if of, ok := hostileTraces[mode]; ok {
+			all.Go(func() { x.send(ctx, of, time.Duration(float64(time.Second)/a.rate)) })
+			continue
+		}
+		for range a.slow {
+			all.Go(func() { x.hold(ctx, mode) })
+		}
+	}
+	return func() *attacked {
+		stop()
+		all.Wait()
+		if len(a.modes) == 0 {
+			return nil
+		}
+		return &attacked{a.modes, x.requests.Load(), x.accepted.Load(), x.bytes.Load(), x.opened.Load()}
+	}
+}
+
+// most of a request: what is sent, and what that inflates to.
+const (
+	mostHostile  = 200 << 10
+	mostInflated = 4<<20 - 64
+	mostBatch    = 900
+)
+
+// send sends traces, as many in a request as find room.
+func (x *attacker) send(ctx context.Context, of func(n int) *trie.Trace, every time.Duration) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		panic(err) // the options above can not be
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for n := 0; ; {
+		var body []byte
+		for batch := 0; batch < mostBatch; batch++ {
+			t := of(n)
+			t.Context.ViewID = hostileView()
+			trace, err := encode.EncodeTrace(t)
+			if err != nil {
+				panic(err) // a trace above that can not be written
+			}
+			if len(body)+len(trace)+4 > mostInflated || (batch > 0 && len(body)+len(trace) > 40*mostHostile) {
+				break
+			}
+			body = append(binary.AppendUvarint(body, uint64(len(trace))), trace...)
+			n++
+		}
+		sent := z.EncodeAll(body, nil)
+		if short := len(body)/99 - len(sent); short > 0 { // a frame that is skipped, for the ratio that is allowed
+			frame := binary.LittleEndian.AppendUint32([]byte{0x50, 0x2a, 0x4d, 0x18}, uint32(short))
+			sent = append(append(frame, make([]byte, short)...), sent...)
+		}
+		x.post(ctx, sent)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func hostileView() string {
+	id := make([]byte, 16)
+	for i := range id {
+		id[i] = byte(rand.Uint32())
+	}
+	id[0] = 1
+	return string(id)
+}
+
+func (x *attacker) post(ctx context.Context, body []byte) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+x.addr+"/v1/traces", bytes.NewReader(body))
+	if err != nil {
+		return
+	}
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("Content-Encoding", "zstd")
+	if name, value, ok := strings.Cut(strings.TrimSpace(x.forwarded), ": "); ok {
+		req.Header.Set(name, value)
+	}
+	x.requests.Add(1)
+	x.bytes.Add(int64(len(body)))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	if res.StatusCode == http.StatusAccepted {
+		x.accepted.Add(1)
+	}
+}
+
+// hold opens a connection, and again when the daemon has closed it.
+func (x *attacker) hold(ctx context.Context, mode string) {
+	of := hostileConnections[mode]
+	at := of.at
+	if strings.Contains(at, "%s") {
+		at = fmt.Sprintf(at, x.forwarded)
+	}
+	for ctx.Err() == nil {
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", x.addr)
+		if err != nil {
+			time.Sleep(time.Second)
+			continue
+		}
+		x.opened.Add(1)
+		_ = conn.SetWriteDeadline(time.Now().Add(5 * time.Second))
+		_, err = io.WriteString(conn, at)
+		if err == nil && of.fill > 0 {
+			_, err = conn.Write(make([]byte, of.fill))
+		}
+		for err == nil && ctx.Err() == nil {
+			_ = conn.SetReadDeadline(time.Now().Add(time.Second))
+			if _, gone := conn.Read(make([]byte, 4096)); gone == io.EOF {
+				break
+			}
+			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+			_, err = io.WriteString(conn, of.every)
+		}
+		_ = conn.Close()
+	}
+}
+
+// print adds what came of the attack to a table.
+func (a *attacked) print(row func(name, format string, args ...any)) {
+	row("attack", "%s: %d requests, %d accepted, %.1f MiB; %d connections held", strings.Join(a.Modes, ", "), a.Requests, a.Accepted, mebi(a.Bytes), a.Opened)
+}
