@@ -267,7 +267,7 @@ func checkFunctions(t *testing.T, name string, trace *trie.Trace, want int) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := plain(bufio.NewReader(f))
+	r, err := plain(bufio.NewReader(f), maxCompressions)
 	if err != nil {
 		t.Fatal(err)
 	}
