@@ -57,6 +57,7 @@ var mayImport = map[string][]string{
 	"dashboards":              {},
 	"bench":                   {"trie", "encode", "encode/formats", "encode/output", "encode/pprof", "store", "store/record", "query", "compare/simulate"},
 	"bench/load":              {"internal/loadgen", "proto/querier/v1", "proto/types/v1"},
+	"internal/hostile":        {},
 	"internal/loadgen":        {"trie", "encode", "store", "collect", "query"},
 	"internal/scratchdisk":    {},
 	"internal/strictyaml":     {},
