@@ -41,9 +41,9 @@ func Calls(s *Stream, events []Event, most int) (*Timeline, error) {
 	return c.out, nil
 }
 
-// MaxCalls is how many calls may be put in order of time for one answer. They take half a
-// gigabyte of memory; the largest of real recordings that are known have a fiftieth of them.
-const MaxCalls = 1 << 24
+// MaxCalls is how many calls may be put in order of time for one answer. They take a quarter of
+// a gigabyte of memory; real recordings have one or two dozen for each sample at most.
+const MaxCalls = 1 << 23
 
 // TooManyCallsError says that the samples and events of a thread are of too many calls.
 type TooManyCallsError struct{ Most int }
