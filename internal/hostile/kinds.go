@@ -29,6 +29,7 @@ func Kinds() []Kind {
 		{"deep-in-events", timed("speedscope", "--events"), DeepInEvents},
 		{"deep-profile", timed("cpuprofile"), DeepProfile},
 		{"alternating-profile", timed("cpuprofile"), AlternatingProfile},
+		{"whole-stacks", timed("chrometrace"), WholeStacks},
 		{"dense-profile", merged("pprof"), DenseProfile},
 		{"circular-profile", merged("tree"), CircularProfile},
 		{"tree-profile", merged("pprof"), TreeProfile},

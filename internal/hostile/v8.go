@@ -37,13 +37,13 @@ func NativeEvents(w *bufio.Writer, n int) {
 			complete(w, "Layout", i+1, 4*n-2*i)
 			return
 		}
-		profile8(w, n, 2, func(k int) (int, int) { return k%2 + 2, 1 })
+		sampled(w, n, 2, func(k int) (int, int) { return k%2 + 2, 1 })
 	})
 }
 
-// profile8 writes an event that holds a profile with a chain of depth nodes, from 2 on, and
+// sampled writes an event that holds a profile with a chain of depth nodes, from 2 on, and
 // n samples, which sample gives with their times.
-func profile8(w *bufio.Writer, n, depth int, sample func(k int) (node, delta int)) {
+func sampled(w *bufio.Writer, n, depth int, sample func(k int) (node, delta int)) {
 	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"Profile","args":{"data":{"startTime":%d}}},`, n, n)
 	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"ProfileChunk","args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}`, n)
 	for i := range depth {
@@ -74,7 +74,7 @@ func Measures(w *bufio.Writer, n int) {
 			fmt.Fprintf(w, `{"ph":"b","cat":"blink.user_timing","pid":1,"tid":1,"id":"0x%d","name":"m%d","ts":%d},`, i, i, 3*n+i)
 			fmt.Fprintf(w, `{"ph":"e","cat":"blink.user_timing","pid":1,"tid":1,"id":"0x%d","name":"m%d","ts":%d}`, i, i, 8*n-i)
 		default:
-			profile8(w, n, n, func(int) (int, int) { return n + 1, 2 })
+			sampled(w, n, n, func(int) (int, int) { return n + 1, 2 })
 		}
 	})
 }
@@ -89,7 +89,7 @@ func DeepInEvents(w *bufio.Writer, n int) {
 		case i <= n:
 			complete(w, "Layout", 2*n+4*i, 2)
 		default:
-			profile8(w, n, n, func(k int) (int, int) { return n + 1 - k%2, 4 })
+			sampled(w, n, n, func(k int) (int, int) { return n + 1 - k%2, 4 })
 		}
 	})
 }
@@ -111,6 +111,13 @@ func AlternatingProfile(w *bufio.Writer, n int) {
 		return i
 	}
 	cpuProfile(w, 2*n, parent, 2*n, func(k int) int { return 2*n + k%2 })
+}
+
+// WholeStacks has n/8 samples of two stacks in turn, as deep as browsers record them.
+func WholeStacks(w *bufio.Writer, n int) {
+	const depth = 255
+	parent := func(i int) int { return 1 + max(i-1, 0)*min(i%depth, 1) + min(i%depth, 1) }
+	cpuProfile(w, 2*depth, parent, n/8, func(k int) int { return 1 + depth*(1+k%2) })
 }
 
 // DenseProfile has no more than two bytes for a sample and for its time.
