@@ -242,7 +242,7 @@ func (c costs) figures(name, rssReach string) []figure {
 	}
 }
 
-// run runs a command in a process of its own.
+// run runs a command in a process of its own. What one took that failed is known, too.
 func (b *importBench) run(ctx context.Context, args command) (cost, error) {
 	forgetPeak()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -251,9 +251,12 @@ func (b *importBench) run(ctx context.Context, args command) (cost, error) {
 	start := time.Now()
 	err := cmd.Run()
 	if err != nil {
-		return cost{}, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, complaints.Bytes())
+		err = fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, complaints.Bytes())
 	}
 	c := cost{wall: time.Since(start).Seconds()}
+	if cmd.ProcessState == nil {
+		return c, err
+	}
 	c.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		c.rss = float64(r.Maxrss) * 1024 / 1e6
@@ -261,7 +264,7 @@ func (b *importBench) run(ctx context.Context, args command) (cost, error) {
 			c.rss /= 1024
 		}
 	}
-	return c, nil
+	return c, err
 }
 
 // forgetPeak makes the peak of this process its present size. Linux takes the peak of a

@@ -57,12 +57,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rounds := fs.Int("rounds", 7, "rounds of each timed figure")
 	closes := fs.Int("closes", 200, "tabs that are closed to count the traces that arrive")
 	importMB := fs.Int("import-mb", 120, "size of the recordings that are made to be imported, in MB")
-	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports or compare")
+	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare or hostile")
 	diskTraces := fs.Int("disk-traces", 100_000, "how many traces are stored to see what they take on disk")
 	rollupTraces := fs.Int("rollup-traces", 1_000_000, "how many traces the larger day has that is queried")
 	rollupDays := fs.Int("rollup-days", 30, "days of the month that is queried")
 	rollupStacks := fs.Int("rollup-stacks", 20_000, "how many stacks the month has that is queried")
 	compareRuns := fs.Int("compare-runs", 500, "simulated comparisons for each figure")
+	hostileSize := fs.Int("hostile-size", 50_000, "calls, events or samples of the smaller of two hostile files of each kind")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
@@ -94,6 +95,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"sdk", func() ([]figure, error) { return browserScript(ctx, dir, *closes, stderr) }},
 		{"imports", func() ([]figure, error) { return imports(ctx, "testdata/recordings", *importMB, stderr) }},
 		{"compare", func() ([]figure, error) { return comparisons(traces, *compareRuns, stderr) }},
+		{"hostile", func() ([]figure, error) { return hostileFiles(ctx, *hostileSize, stderr) }},
 	} {
 		if *only != "" && *only != part.name {
 			continue

@@ -112,7 +112,7 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 			}
 			m.AddProfile(sel.regroup(doc.Profile, p.takesLabels))
 		default:
-			p.add(m, f.Name, doc.Recording, sel)
+			return p.add(m, f.Name, doc.Recording, sel)
 		}
 		return nil
 	})
@@ -133,9 +133,14 @@ func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progr
 		case doc.Profile != nil:
 			return fmt.Errorf("a profile has no times, so it can not be shown in time order")
 		case doc.Recording != nil:
-			lines = append(lines, p.timelines(f.Name, doc.Recording)...)
+			of, err := p.timelines(f.Name, doc.Recording)
+			lines = append(lines, of...)
+			return err
 		case p.takesTrace(f.Name):
-			line := trie.Calls(&trie.Stream{Trace: p.show(doc.Trace)}, nil)
+			line, err := p.calls(&trie.Stream{Trace: p.show(doc.Trace)}, nil)
+			if err != nil {
+				return err
+			}
 			line.Name = doc.Trace.Context.Page
 			lines = append(lines, line)
 		}

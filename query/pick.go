@@ -53,6 +53,7 @@ type picking struct {
 	threads  map[string]bool // the values of Threads that some thread fits
 	profile  bool            // some thread has Profile
 	merged   uint64          // profiles of recordings
+	inOrder  int             // calls that are in order of time
 	warnings []string        // what was left out that the user may have wanted
 }
 
@@ -64,6 +65,9 @@ func (p *picking) warn(file, format string, args ...any) {
 
 // shownFiles is how many files an error names.
 const shownFiles = 5
+
+// shownStreams is how many profiles of a thread a warning names.
+const shownStreams = 20
 
 // missing returns an error about what was asked for and is in no file.
 func (p *picking) missing(files []File) error {
@@ -146,7 +150,7 @@ func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
 		t := &r.Threads[i]
 		sampled = sampled || t.Best() >= 0
 		empty = empty && t.Best() < 0 && len(t.Events) == 0
-		p.profile = p.profile || len(t.Chosen(p.fits)) > 0
+		p.profile = p.profile || slices.ContainsFunc(t.Streams, func(s trie.Stream) bool { return len(s.Trace.Samples) > 0 && p.fits(&s) })
 	}
 	if empty {
 		p.warn(file, "has no samples")
@@ -180,11 +184,15 @@ func (p *picking) streams(file string, t *trie.Thread) []int {
 		p.warn(file, "%s has no profile %s; left out", name, p.Profile)
 		return nil
 	}
+	chosen := make([]bool, len(t.Streams))
+	for _, i := range streams {
+		chosen[i] = true
+	}
 	var taken, others []string
 	for i := range t.Streams {
 		s := &t.Streams[i]
 		switch {
-		case slices.Contains(streams, i):
+		case chosen[i]:
 			taken = append(taken, streamName(s))
 		case len(s.Trace.Samples) > 0 && p.fits(s):
 			others = append(others, streamName(s))
@@ -196,9 +204,17 @@ func (p *picking) streams(file string, t *trie.Thread) []int {
 			some = ", some"
 		}
 		p.warn(file, "%s has %d profiles%s of the same time; took %s, left out %s (--profile chooses)", name,
-			len(taken)+len(others), some, strings.Join(taken, ", "), strings.Join(others, ", "))
+			len(taken)+len(others), some, someNames(taken), someNames(others))
 	}
 	return streams
+}
+
+// someNames lists names, or the first few of many.
+func someNames(names []string) string {
+	if more := len(names) - shownStreams; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownStreams], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 func streamName(s *trie.Stream) string {
@@ -211,8 +227,13 @@ func streamName(s *trie.Stream) string {
 
 // add merges the threads of r that p chooses. A recording has no pages and no labels but
 // that of the thread.
-func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel Selection) {
-	for _, c := range p.pick(file, r) {
+func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel Selection) error {
+	picked := p.pick(file, r)
+	named := len(picked) <= maxNamedThreads
+	if !named && len(sel.GroupBy) > 0 {
+		p.warn(file, "%d threads, which are merged as one; of up to %d each is kept apart", len(picked), maxNamedThreads)
+	}
+	for _, c := range picked {
 		var labels trie.Labels
 		if name := threadName(c.thread); name != "" {
 			labels = trie.Labels{{Key: threadLabel, Value: name}}
@@ -220,37 +241,71 @@ func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel Select
 		if !sel.takesLabels(labels) {
 			continue
 		}
-		if len(sel.GroupBy) == 0 {
+		if len(sel.GroupBy) == 0 || !named {
 			labels = nil
 		}
-		for _, part := range p.parts(c) {
+		parts, err := p.parts(c)
+		if err != nil {
+			return inThread(c.thread, err)
+		}
+		for _, part := range parts {
 			p.merged++
 			if part.Stream != nil && !p.Events {
 				m.AddTrace(part.Stream.Trace, func(trie.Slice) int { return m.Group(labels) })
 			} else {
-				m.AddCalls(part.Stream, part.Events, m.Group(labels))
+				if err := m.AddCalls(part.Stream, part.Events, m.Group(labels)); err != nil {
+					return inThread(c.thread, err)
+				}
 			}
 		}
 	}
+	return nil
+}
+
+// maxNamedThreads is how many threads of a file are kept apart: each takes memory for all
+// stacks of the file, a little for those that it does not have.
+const maxNamedThreads = 1 << 12
+
+// inThread says in which thread err was.
+func inThread(t *trie.Thread, err error) error {
+	return fmt.Errorf("%s: %w", strings.TrimSpace("thread "+threadName(t)), err)
+}
+
+// calls returns the calls of a stream and events. All files together may have
+// [trie.MaxCalls], as they are written at once.
+func (p *picking) calls(s *trie.Stream, events []trie.Event) (*trie.Timeline, error) {
+	line, err := trie.Calls(s, events, trie.MaxCalls-p.inOrder)
+	if err == nil {
+		p.inOrder += len(line.Calls)
+	}
+	return line, err
 }
 
 // timelines returns the calls of the threads of r that p chooses.
-func (p *picking) timelines(file string, r *trie.Recording) (lines []*trie.Timeline) {
+func (p *picking) timelines(file string, r *trie.Recording) (lines []*trie.Timeline, err error) {
 	for _, c := range p.pick(file, r) {
 		var calls []*trie.Timeline
-		for _, part := range p.parts(c) {
-			calls = append(calls, trie.Calls(part.Stream, part.Events))
+		parts, err := p.parts(c)
+		if err != nil {
+			return nil, inThread(c.thread, err)
+		}
+		for _, part := range parts {
+			line, err := p.calls(part.Stream, part.Events)
+			if err != nil {
+				return nil, inThread(c.thread, err)
+			}
+			calls = append(calls, line)
 		}
 		line := trie.Concat(calls...)
 		line.Process, line.Thread, line.Name = c.thread.Process, c.thread.ID, c.thread.Name
 		lines = append(lines, line)
 	}
-	return lines
+	return lines, nil
 }
 
 // parts returns what is shown of c. Events are shown with functions if that is asked for.
-func (p *picking) parts(c picked) []trie.Part {
-	parts := c.thread.Parts(c.streams)
+func (p *picking) parts(c picked) ([]trie.Part, error) {
+	parts, err := c.thread.Parts(c.streams)
 	for i := range parts {
 		part := &parts[i]
 		if part.Stream == nil {
@@ -265,5 +320,5 @@ func (p *picking) parts(c picked) []trie.Part {
 			part.Events = nil
 		}
 	}
-	return parts
+	return parts, err
 }

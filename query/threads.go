@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -99,16 +98,19 @@ func Threads(ctx context.Context, files []File, progress func(Progress)) ([]Thre
 }
 
 func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
-	chosen := map[*trie.Thread][]int{}
+	chosen := map[*trie.Stream]bool{}
 	taken := map[*trie.Thread]bool{}
 	for _, c := range newPicking(Pick{}).pick(file, r) {
-		chosen[c.thread], taken[c.thread] = c.streams, true
+		taken[c.thread] = true
+		for _, k := range c.streams {
+			chosen[&c.thread.Streams[k]] = true
+		}
 	}
 	for i := range r.Threads {
 		t := &r.Threads[i]
 		e := ThreadEntry{File: file, Process: t.Process, Thread: t.ID, Name: t.Name, Events: len(t.Events)}
 		if len(t.Streams) == 0 {
-			e.Micros, e.Chosen = trie.Calls(nil, t.Events).Self(), taken[t]
+			e.Micros, e.Chosen = trie.Covered(t.Events), taken[t]
 			out = append(out, e)
 		}
 		for k, s := range t.Streams {
@@ -116,7 +118,7 @@ func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
 			if n := len(s.Trace.Samples); n > 0 {
 				e.Micros = max(s.Trace.End, s.Trace.Samples[n-1].Time) - s.Trace.Samples[0].Time
 			}
-			e.Chosen = slices.Contains(chosen[t], k)
+			e.Chosen = chosen[&t.Streams[k]]
 			out = append(out, e)
 		}
 	}

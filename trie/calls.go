@@ -1,6 +1,7 @@
 package trie
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -26,29 +27,57 @@ import (
 // A sample of (program) between two of the same outermost call is taken for a repeat of
 // the one before it, as DevTools does. The self times of the result sum to the time that
 // it covers, to the microsecond.
-func Calls(s *Stream, events []Event) *Timeline {
+//
+// The work is that of putting samples and events in order, and as much for each call, however
+// deep it is nested. But two deep stacks in turn are calls without end, so more than most, or
+// than people can look at, are a [TooManyCallsError].
+func Calls(s *Stream, events []Event, most int) (*Timeline, error) {
 	c := newCalling(s, events)
-	c.keep = true
-	c.run()
+	c.keep, c.most = true, min(c.most, most)
+	if err := c.run(); err != nil {
+		return nil, err
+	}
 	c.out.Calls = slices.DeleteFunc(c.out.Calls, func(c Call) bool { return c.Start == c.End })
-	return c.out
+	return c.out, nil
 }
+
+// MaxCalls is how many calls may be put in order of time for one answer. They take a quarter of
+// a gigabyte of memory; real recordings have one or two dozen for each sample at most.
+const MaxCalls = 1 << 23
+
+// TooManyCallsError says that the samples and events of a thread are of too many calls.
+type TooManyCallsError struct{ Most int }
+
+func (e *TooManyCallsError) Error() string {
+	return fmt.Sprintf("over %d calls begin and end, as if whole stacks came and went with each sample; "+
+		"merge the samples alone (no --timed, no --events), choose one thread, or record for less time", e.Most)
+}
+
+// A thread may have so many calls, and so many more for each sample and event: with each a
+// stack as deep as browsers record it may come and go.
+const (
+	someCalls = 1 << 20
+	callsEach = MaxStackDepth + 1
+)
 
 // newCalling reads s and events.
 func newCalling(s *Stream, events []Event) *calling {
-	c := &calling{events: events, now: math.MinInt64, out: &Timeline{Trie: *New()}, stacks: &stackReader{program: noFrame, idle: noFrame}}
-	if s != nil {
+	c := &calling{events: events, now: math.MinInt64, out: &Timeline{Trie: *New()}, shown: make([]shown, 1)}
+	if s == nil {
+		c.stacks = newStackReader(nil, &c.out.Trie)
+	} else {
 		c.stacks = newStackReader(s.Trace, &c.out.Trie)
 		c.readSamples(s)
 	}
 	c.placeMoments()
+	c.most = someCalls + callsEach*(len(c.moments)+len(events))
 	return c
 }
 
 // calling is the state of [Calls].
 type calling struct {
 	events  []Event
-	parent  []int // of each event, -1 for none
+	lies    []lies // by event
 	kinds   []eventKind
 	moments []moment
 	bound   [places]map[int]Sample // by place: the moment of an event
@@ -58,8 +87,12 @@ type calling struct {
 	self      []int64 // by node of out, µs
 	stacks    *stackReader
 	stack     []openCall
+	path      []FrameID     // scratch space of show
 	opened    []int         // places of events in the stack
-	functions []FrameID     // the functions in the stack
+	functions []NodeID      // of each function in the stack: all of them up to it, as one of stacks
+	shown     []shown       // below the first event that is open, and in each
+	most      int           // calls that may begin
+	made      int           // calls that have begun, and steps that are as much work
 	shared    *rangeMinimum // see lasting
 	covered   int64         // µs of [from, to), which was sampled, in which something ran
 	from, to  int64
@@ -78,8 +111,16 @@ type openCall struct {
 	event int   // -1 for a function
 }
 
+// shown says where the functions that an event called, those that are open, are from: they
+// are frames of one stack, from a place in it on. So the next stack is compared with that one,
+// and not with each of the functions.
+type shown struct {
+	stack NodeID // of stacks
+	from  int
+}
+
 // run goes through events and moments in time order.
-func (c *calling) run() {
+func (c *calling) run() error {
 	next := 0
 	for i := range c.moments {
 		m := &c.moments[i]
@@ -87,16 +128,23 @@ func (c *calling) run() {
 			continue // its event shows it
 		}
 		for ; next < len(c.events) && c.events[next].Start < m.Time; next++ {
-			c.open(next)
+			if c.open(next); c.made > c.most {
+				return &TooManyCallsError{c.most}
+			}
 		}
 		c.closeEvents(m.Time)
-		c.show(m.Sample, m.Time)
+		if c.show(m.Sample, m.Time); c.made > c.most {
+			return &TooManyCallsError{c.most}
+		}
 	}
 	for ; next < len(c.events); next++ {
-		c.open(next)
+		if c.open(next); c.made > c.most {
+			return &TooManyCallsError{c.most}
+		}
 	}
 	c.closeEvents(math.MaxInt64)
 	c.truncate(0, c.now) // the last moment has closed the functions, but for those of anchors
+	return nil
 }
 
 // closeEvents closes the events that are over at time.
@@ -109,7 +157,7 @@ func (c *calling) closeEvents(time int64) {
 			return
 		}
 		c.truncate(at, end)
-		c.opened = c.opened[:len(c.opened)-1]
+		c.opened, c.shown = c.opened[:len(c.opened)-1], c.shown[:len(c.shown)-1]
 		if m, ok := c.bound[afterClose][event]; ok {
 			c.show(m, end)
 		}
@@ -131,18 +179,22 @@ func (c *calling) open(event int) {
 	if e.Start == e.End {
 		return
 	}
-	if n := len(c.stack); n == base+1 && c.stacks.background(c.stack[base].frame) {
+	if n := len(c.stack); n == base+1 && c.stacks.backgroundFrame(c.stack[base].frame) {
 		c.truncate(base, e.Start)
 	}
 	var goOn []FrameID // what runs on within a measure, and perhaps not until its end
+	inside := shown{}
 	if c.kinds[event] < native {
-		goOn = c.interrupt(base+max(c.lasting(e)-below, 0), e.Start)
-	}
-	if !e.Measure {
-		goOn = nil
+		at := base + max(c.lasting(e)-below, 0)
+		if e.Measure {
+			inside = c.shown[len(c.shown)-1]
+			inside.from += at - base
+			goOn = c.framesFrom(at)
+		}
+		c.truncate(at, e.Start)
 	}
 	below += len(c.stack) - base
-	c.opened = append(c.opened, len(c.stack))
+	c.opened, c.shown = append(c.opened, len(c.stack)), append(c.shown, inside)
 	c.push(c.out.Intern(e.Frame), e.Start, openCall{below: below, event: event})
 	for _, f := range goOn {
 		c.push(f, e.Start, openCall{event: -1})
@@ -152,13 +204,11 @@ func (c *calling) open(event int) {
 	}
 }
 
-// interrupt ends the functions from a place in the stack on, and returns them.
-func (c *calling) interrupt(at int, time int64) []FrameID {
-	var frames []FrameID
-	for _, o := range c.stack[at:] {
+// framesFrom returns the functions from a place in the stack on.
+func (c *calling) framesFrom(at int) (frames []FrameID) {
+	for _, o := range c.stack[min(at, len(c.stack)):] {
 		frames = append(frames, o.frame)
 	}
-	c.truncate(at, time)
 	return frames
 }
 
@@ -199,31 +249,30 @@ func (c *calling) lasting(e *Event) int {
 	if c.shared == nil {
 		c.shared = c.sharedFrames()
 	}
-	return min(commonFrames(c.functions, c.stacks.of(c.moments[from].Sample)), c.shared.least(from, to-1))
+	return min(c.stacks.common(c.under(len(c.functions)), c.stacks.of(c.moments[from].Sample)), c.shared.least(from, to-1))
 }
 
 // sharedFrames returns how many frames, from the root, each moment has in common with the
 // one after it.
 func (c *calling) sharedFrames() *rangeMinimum {
 	values := make([]int32, max(len(c.moments)-1, 0))
-	var last []FrameID
+	last := Root
 	for i, m := range c.moments {
 		stack := c.stacks.of(m.Sample)
 		if i > 0 {
-			values[i-1] = int32(commonFrames(last, stack))
+			values[i-1] = int32(c.stacks.common(last, stack))
 		}
-		last = append(last[:0], stack...)
+		last = stack
 	}
 	return newRangeMinimum(values)
 }
 
-// commonFrames returns how many frames two stacks have in common, from the root.
-func commonFrames(a, b []FrameID) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
+// under returns the first n of the functions in the stack, as one of stacks.
+func (c *calling) under(n int) NodeID {
+	if n == 0 {
+		return Root
 	}
-	return n
+	return c.functions[n-1]
 }
 
 // base returns where the functions of the innermost event begin in the stack, and how
@@ -243,18 +292,42 @@ func (c *calling) show(m Sample, time int64) {
 		return
 	}
 	stack := c.stacks.of(m)
-	if base > 0 && len(stack) == 1 && c.stacks.background(stack[0]) {
-		stack = nil // the event says more
+	if base > 0 && c.stacks.background(stack) {
+		stack = Root // the event says more
 	}
-	stack = stack[commonFrames(c.functions[:below], stack):]
-	same := 0
-	for same < len(stack) && base+same < len(c.stack) && c.stack[base+same].frame == stack[same] {
-		same++
-	}
+	now := shown{stack, c.stacks.common(c.under(below), stack)}
+	same := c.same(now, below)
 	c.truncate(base+same, time)
-	for _, f := range stack[same:] {
+	c.shown[len(c.shown)-1] = now
+	at := len(c.path)
+	for n := stack; int(c.stacks.depth[n]) > now.from+same; n = c.stacks.Nodes[n].Parent {
+		c.path = append(c.path, c.stacks.Nodes[n].Frame)
+	}
+	for _, f := range slices.Backward(c.path[at:]) {
 		c.push(f, time, openCall{event: -1})
 	}
+	c.path = c.path[:at]
+}
+
+// same returns how many functions of the innermost event, which are those from below on, are
+// the ones that now begins with.
+func (c *calling) same(now shown, below int) int {
+	open := min(len(c.functions)-below, int(c.stacks.depth[now.stack])-now.from)
+	before := c.shown[len(c.shown)-1]
+	if before.from == now.from {
+		if n := c.stacks.common(before.stack, now.stack); n >= now.from {
+			return min(open, n-now.from)
+		}
+	}
+	// The two have other callers, so that what the stacks have in common says nothing.
+	same := open
+	c.made += open
+	for n, i := c.stacks.at(now.stack, now.from+open), open-1; i >= 0; n, i = c.stacks.Nodes[n].Parent, i-1 {
+		if c.stacks.Nodes[n].Frame != c.stack[len(c.stack)-(len(c.functions)-below)+i].frame {
+			same = i
+		}
+	}
+	return same
 }
 
 // truncate ends all calls from a place in the stack on.
@@ -287,8 +360,9 @@ func (c *calling) push(f FrameID, time int64, o openCall) {
 	}
 	o.node, o.frame, o.start, o.call = c.out.Child(parent, f), f, time, len(c.out.Calls)
 	c.stack = append(c.stack, o)
+	c.made++
 	if o.event < 0 {
-		c.functions = append(c.functions, f)
+		c.functions = append(c.functions, c.stacks.child(c.under(len(c.functions)), f))
 	}
 	for len(c.self) <= int(o.node) {
 		c.self = append(c.self, 0)

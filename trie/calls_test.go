@@ -189,7 +189,7 @@ func TestCallsAreSampled(t *testing.T) {
 			events = append(events, Event{Frame: Frame{Name: names[r.IntN(len(names))]}, Start: start, End: start + int64(1+r.IntN(90))})
 		}
 		events, _, _ = Nest(events)
-		l := Calls(&Stream{Trace: trace}, events)
+		l := callsOf(t, &Stream{Trace: trace}, events)
 		isEvent := map[NodeID]bool{}
 		for _, c := range l.Calls {
 			if c.Event {
@@ -221,7 +221,9 @@ func TestAddCallsIdle(t *testing.T) {
 	s := sampled("a", "", "", "a")
 	s.Trace.Samples[1].Marker = MarkerIdle
 	m := NewMerger()
-	m.AddCalls(s, []Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 350, End: 900}}, m.Group(nil))
+	if err := m.AddCalls(s, []Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 350, End: 900}}, m.Group(nil)); err != nil {
+		t.Fatal(err)
+	}
 	g := m.Profile().Groups[0]
 	if self, _ := g.Sum(); self != 60+550 || g.Coverage.Stackless != 200 || g.Coverage.Idle != 100 {
 		t.Errorf("self %d, coverage %+v", self, g.Coverage)
@@ -232,7 +234,7 @@ func TestAddCallsIdle(t *testing.T) {
 func TestCallsAnchor(t *testing.T) {
 	s := sampled("a", "a")
 	s.Anchors = map[int64]NodeID{7: s.Trace.Insert(named("a", "b")...)}
-	got := Calls(s, []Event{
+	got := callsOf(t, s, []Event{
 		{Frame: Frame{Name: "RunTask"}, Start: 50, End: 400}, {Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 290},
 		{Frame: Frame{Name: "Layout"}, Start: 150, End: 160, Anchor: 7},
 	})
@@ -247,7 +249,7 @@ func TestCallsUnsampled(t *testing.T) {
 	trace := &Trace{Trie: *New(), Context: Context{Interval: 10}}
 	a := trace.Insert(named("a")...)
 	trace.Samples = []Sample{{Time: 0, Node: a}, {Time: 100, Node: a}, {Time: 110, Marker: MarkerGC}}
-	got := Calls(&Stream{Trace: trace}, nil)
+	got := callsOf(t, &Stream{Trace: trace}, nil)
 	if want := "a 0-30\na 100-110\n(gc) 110-120\n"; described(got) != want {
 		t.Errorf("got:\n%swant:\n%s", described(got), want)
 	}
@@ -276,7 +278,7 @@ func TestNest(t *testing.T) {
 // the time that they cover.
 func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 	t.Helper()
-	l := Calls(s, events)
+	l := callsOf(t, s, events)
 	if err := l.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +309,9 @@ func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 		open = append(open, c)
 	}
 	m := NewMerger()
-	m.AddCalls(s, events, m.Group(nil))
+	if err := m.AddCalls(s, events, m.Group(nil)); err != nil {
+		t.Fatal(err)
+	}
 	p := m.Profile()
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package trie
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -13,9 +14,7 @@ import (
 // across tasks, or if it lies in nothing: then it says what the page waited for. It works
 // in place and returns what is left, and how many it clipped and dropped.
 func Nest(events []Event) (nested []Event, clipped, dropped int) {
-	slices.SortStableFunc(events, func(a, b Event) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(outermost(a), outermost(b)), cmp.Compare(b.End, a.End))
-	})
+	slices.SortStableFunc(events, compareEvents)
 	n := nesting{events: events, drop: make([]bool, len(events))}
 	for i := range events {
 		n.add(i)
@@ -31,6 +30,10 @@ func Nest(events []Event) (nested []Event, clipped, dropped int) {
 	return nested, n.clipped, dropped
 }
 
+func compareEvents(a, b Event) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(outermost(a), outermost(b)), cmp.Compare(b.End, a.End))
+}
+
 // outermost orders events that begin at the same time: a task lies in nothing else then.
 func outermost(e Event) int {
 	if kindOf(e.Name) == task {
@@ -39,55 +42,64 @@ func outermost(e Event) int {
 	return 1
 }
 
-// nesting is the state of [Nest].
+// nesting is the state of [Nest]. Events that are open lie each in the one before, so the last
+// ends first, and a search finds those that end before a time.
 type nesting struct {
-	events  []Event
-	drop    []bool
-	open    []int // places in events; each lies in the one before
-	clipped int
+	events   []Event
+	drop     []bool
+	open     []int // places in events of those that are open, but for measures
+	measures []int // likewise of measures; each lies in all of open that began before it
+	clipped  int
 }
 
 // add opens event i, the next in order of start.
 func (n *nesting) add(i int) {
 	e := &n.events[i]
-	for len(n.open) > 0 && n.events[n.open[len(n.open)-1]].End <= e.Start {
-		n.open = n.open[:len(n.open)-1]
-	}
-	crossed := len(n.open) // from here on
-	for crossed > 0 && n.events[n.open[crossed-1]].End < e.End {
-		crossed--
-	}
+	n.open, n.measures = n.without(n.open, e.Start+1), n.without(n.measures, e.Start+1)
 	if e.Measure {
-		inside := slices.ContainsFunc(n.open, func(k int) bool { return !n.events[k].Measure })
-		if n.drop[i] = crossed < len(n.open) || !inside; !n.drop[i] {
-			n.open = append(n.open, i)
+		if n.drop[i] = n.crosses(n.open, e) || n.crosses(n.measures, e) || len(n.open) == 0; !n.drop[i] {
+			n.measures = append(n.measures, i)
 		}
 		return
 	}
-	last := crossed // what crosses and is no measure
-	for _, k := range n.open[crossed:] {
-		if n.events[k].Measure {
-			n.drop[k] = true
-			continue
-		}
-		n.open[last] = k
-		last++
+	kept := n.without(n.measures, e.End)
+	for _, k := range n.measures[len(kept):] {
+		n.drop[k] = true
 	}
-	n.open = n.open[:last]
-	if crossed < last {
-		outer, inner := &n.events[n.open[crossed]], &n.events[n.open[last-1]]
-		if outer.End-e.Start < e.End-inner.End && e.Start > outer.Start {
-			for _, k := range n.open[crossed:] {
-				n.events[k].End = min(n.events[k].End, e.Start)
-				n.clipped++
-			}
-			n.open = n.open[:crossed]
-		} else {
-			e.End = inner.End
-			n.clipped++
-		}
+	n.measures = kept
+	if n.crosses(n.open, e) {
+		n.clip(e)
 	}
 	n.open = append(n.open, i)
+}
+
+// without returns those of a list of open events that do not end before a time.
+func (n *nesting) without(list []int, end int64) []int {
+	for len(list) > 0 && n.events[list[len(list)-1]].End < end {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// crosses reports whether e outlives one of a list of open events.
+func (n *nesting) crosses(list []int, e *Event) bool {
+	return len(list) > 0 && n.events[list[len(list)-1]].End < e.End
+}
+
+// clip ends e, or those that it crosses, so that it crosses nothing.
+func (n *nesting) clip(e *Event) {
+	crossed := sort.Search(len(n.open), func(k int) bool { return n.events[n.open[k]].End < e.End })
+	outer, inner := &n.events[n.open[crossed]], &n.events[n.open[len(n.open)-1]]
+	if outer.End-e.Start < e.End-inner.End && e.Start > outer.Start {
+		for _, k := range n.open[crossed:] {
+			n.events[k].End = min(n.events[k].End, e.Start)
+			n.clipped++
+		}
+		n.open = n.open[:crossed]
+	} else {
+		e.End = inner.End
+		n.clipped++
+	}
 }
 
 // eventKind says what an event has to do with the functions that are called while it

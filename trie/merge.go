@@ -18,6 +18,7 @@ type Merger struct {
 	viewID  string    // of the page view that is being added
 	counted bool      // in the profile's views
 	touched []touched // by group: what the page view was counted at
+	counts  []int     // the groups in whose coverage the page view is
 }
 
 // touched says where in a group one page view was counted.
@@ -82,9 +83,10 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 // NextView ends a page view: the next trace counts as one of another, whatever its view id.
 func (m *Merger) NextView() {
 	m.viewID, m.counted = "", false
-	for i := range m.touched {
-		m.touched[i].clear()
+	for _, g := range m.counts {
+		m.touched[g].clear()
 	}
+	m.counts = m.counts[:0]
 }
 
 // AddTrace merges the parts of t that group sends somewhere. For every slice of t that
@@ -214,10 +216,12 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 // AddCalls merges the calls of s and events, see [Calls], into a group, see
 // [Merger.Group], as one page view: the self time of a node is the time in which nothing
 // that it called was running. There are no samples to count. Sampled time outside of all
-// events and calls is stackless.
-func (m *Merger) AddCalls(s *Stream, events []Event, group int) {
+// events and calls is stackless. Of too many calls nothing is merged.
+func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
 	c := newCalling(s, events)
-	c.run()
+	if err := c.run(); err != nil {
+		return err
+	}
 	m.NextView()
 	m.to = append(m.to[:0], group)
 	m.graft.Begin(&c.out.Trie)
@@ -232,6 +236,7 @@ func (m *Merger) AddCalls(s *Stream, events []Event, group int) {
 	m.addWeights(&c.out.Trie, group)
 	stackless := c.to - c.from - c.covered
 	m.profile.Groups[group].Coverage.Add(Coverage{Stackless: stackless, Idle: min(c.idle, stackless)})
+	return nil
 }
 
 // addWeights adds m.weights, of the nodes of t, to group g. It is the inner loop of every
@@ -291,6 +296,7 @@ func (m *Merger) countInGroup(g int) {
 	c.Traces = add(c.Traces, 1)
 	if !m.touched[g].group {
 		m.touched[g].group = true
+		m.counts = append(m.counts, g)
 		c.Views = add(c.Views, 1)
 	}
 }

@@ -58,7 +58,7 @@ func (c *calling) readSamples(s *Stream) {
 // placeMoments moves the samples to the earliest time at which their stack may have
 // stood, given the events, and binds them to the event that says so.
 func (c *calling) placeMoments() {
-	c.kinds, c.parent = make([]eventKind, len(c.events)), make([]int, len(c.events))
+	c.kinds, c.lies = make([]eventKind, len(c.events)), make([]lies, len(c.events))
 	for i := range c.bound {
 		c.bound[i] = map[int]Sample{}
 	}
@@ -68,16 +68,17 @@ func (c *calling) placeMoments() {
 	enter := func(until int64) {
 		for ; next < len(c.events) && c.events[next].Start < until; next++ {
 			e := c.events[next]
-			c.kinds[next], c.parent[next], compiled[next] = kindOf(e.Name), -1, -1
+			c.kinds[next], compiled[next] = kindOf(e.Name), -1
 			for len(open) > 0 && c.events[open[len(open)-1]].End <= e.Start {
 				open = open[:len(open)-1]
 			}
+			around := -1
 			if len(open) > 0 {
-				c.parent[next] = open[len(open)-1]
-				if c.kinds[next] == compiling {
-					compiled[open[len(open)-1]] = next
+				if around = open[len(open)-1]; c.kinds[next] == compiling {
+					compiled[around] = next
 				}
 			}
+			c.lies[next] = c.placeEvent(next, around)
 			open = append(open, next)
 		}
 		for len(open) > 0 && c.events[open[len(open)-1]].End <= until {
@@ -105,10 +106,8 @@ func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 	if m.Marker == MarkerGC && c.begun(inner, last) {
 		m.Node = Root // what it is said to have interrupted was over
 	}
-	standing := -1 // the outermost event in which no function runs
-	for inner >= 0 && c.kinds[inner] >= native {
-		standing, inner = inner, c.parent[inner]
-	}
+	standing := c.lies[inner].standing
+	inner = c.lies[inner].running
 	switch {
 	case inner >= 0 && c.kinds[inner].calls() && c.events[inner].Start >= last:
 		m.event, m.place = inner, afterOpen
@@ -121,13 +120,34 @@ func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 	}
 }
 
+// lies says in which events an event lies, or which it is itself; -1 for none.
+type lies struct {
+	running  int // the innermost in which functions run
+	standing int // the outermost within that in which none does
+	fresh    int // the innermost task or call
+}
+
+// placeEvent returns where an event lies, given the one around it.
+func (c *calling) placeEvent(event, around int) lies {
+	out := lies{-1, -1, -1}
+	if around >= 0 {
+		out = c.lies[around]
+	}
+	switch k := c.kinds[event]; {
+	case k < native:
+		out.running, out.standing = event, -1
+	case out.standing < 0:
+		out.standing = event
+	}
+	if k := c.kinds[event]; k.fresh() || k.calls() {
+		out.fresh = event
+	}
+	return out
+}
+
 // begun reports whether a task or a call has begun since a time, given the innermost of
 // the events that are open.
 func (c *calling) begun(inner int, since int64) bool {
-	for ; inner >= 0 && c.events[inner].Start >= since; inner = c.parent[inner] {
-		if k := c.kinds[inner]; k.fresh() || k.calls() {
-			return true
-		}
-	}
-	return false
+	fresh := c.lies[inner].fresh
+	return fresh >= 0 && c.events[fresh].Start >= since
 }

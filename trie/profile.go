@@ -34,7 +34,9 @@ type Profile struct {
 	// they were read. Merging drops them.
 	Unknown []byte
 
-	byLabels map[string]int // places in Groups, once somebody has asked for a group
+	byLabels map[string]int // places in Groups, of the first known
+	known    int            // groups
+	first    *Group         // the place in memory of the first then
 }
 
 // NewProfile returns the empty profile.
@@ -93,15 +95,19 @@ func (p *Profile) group(l Labels) int {
 	if ok && i < len(p.Groups) && slices.Equal(p.Groups[i].Labels, l) {
 		return i
 	}
-	if p.byLabels == nil {
-		p.byLabels = map[string]int{}
+	if ok || p.known > len(p.Groups) || p.known > 0 && p.first != &p.Groups[0] || p.byLabels == nil { // Groups is another list
+		p.byLabels, p.known = map[string]int{}, 0
 	}
-	i = slices.IndexFunc(p.Groups, func(g Group) bool { return slices.Equal(g.Labels, l) })
-	if i < 0 {
+	for ; p.known < len(p.Groups); p.known++ {
+		p.byLabels[p.Groups[p.known].Labels.key()] = p.known
+	}
+	if i, ok = p.byLabels[key]; !ok {
 		i = len(p.Groups)
 		p.Groups = append(p.Groups, Group{Labels: l})
+		p.byLabels[key] = i
+		p.known++
 	}
-	p.byLabels[key] = i
+	p.first = &p.Groups[0]
 	return i
 }
 

@@ -125,17 +125,19 @@ type Part struct {
 // belong to the nearer one: the time is cut in the middle of the gap. An event that lasts
 // beyond a cut is two, which touch there, so that it holds the functions of both streams
 // and no time counts twice. The last sample of a stream does not speak for time of the
-// next one. Without streams all events are one part.
-func (t *Thread) Parts(streams []int) []Part {
+// next one. Without streams all events are one part. If events would be cut more often than
+// maxCuts, that is a [TooManyCallsError].
+func (t *Thread) Parts(streams []int) ([]Part, error) {
 	if len(streams) == 0 {
-		return []Part{{Events: t.Events}}
+		return []Part{{Events: t.Events}}, nil
 	}
 	if len(streams) == 1 {
-		return []Part{{&t.Streams[streams[0]], t.Events}}
+		return []Part{{&t.Streams[streams[0]], t.Events}}, nil
 	}
 	parts := make([]Part, len(streams))
 	rest := t.Events
 	var longer []Event // what is left of events beyond the last cut
+	cuts := 0
 	for i, k := range streams {
 		s, cut := t.Streams[k], int64(math.MaxInt64)
 		if i+1 < len(streams) {
@@ -150,9 +152,16 @@ func (t *Thread) Parts(streams []int) []Part {
 		n, _ := slices.BinarySearchFunc(rest, cut, func(e Event, cut int64) int { return cmp.Compare(e.Start, cut) })
 		parts[i] = Part{&s, slices.Concat(longer, rest[:n])}
 		rest, longer = rest[n:], cutEvents(parts[i].Events, cut)
+		if cuts += len(longer); cuts > maxCuts {
+			return nil, &TooManyCallsError{maxCuts}
+		}
 	}
-	return parts
+	return parts, nil
 }
+
+// maxCuts bounds how often events are cut in two. Few events last beyond a stream, but each
+// of a million could last beyond each of a thousand.
+const maxCuts = 1 << 20
 
 // cutEvents ends events at a time and returns what is left of them after it. The anchor
 // of an event is that of its start.
@@ -167,6 +176,19 @@ func cutEvents(events []Event, at int64) (after []Event) {
 		}
 	}
 	return after
+}
+
+// Covered returns how much time the events of a thread cover, in µs.
+func Covered(events []Event) int64 {
+	var sum int64
+	end := int64(math.MinInt64)
+	for _, e := range events {
+		if e.Start >= end { // not in the one before
+			sum += e.End - e.Start
+		}
+		end = max(end, e.End)
+	}
+	return sum
 }
 
 // ShowIdle returns t with a frame for the time in which the thread had nothing to do, as

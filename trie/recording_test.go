@@ -56,7 +56,10 @@ func TestParts(t *testing.T) {
 		},
 	}
 	got := ""
-	parts := thread.Parts(thread.Chosen(nil))
+	parts, err := thread.Parts(thread.Chosen(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range parts {
 		got += fmt.Sprintf("%d-%d:", p.Stream.Trace.Samples[0].Time, p.Stream.Trace.End)
 		for _, e := range p.Events {
@@ -73,14 +76,14 @@ func TestParts(t *testing.T) {
 	if thread.Events[0].End != 500 || thread.Streams[1].Trace.End != 310 {
 		t.Error("the thread has changed")
 	}
-	if p := thread.Parts(nil); len(p) != 1 || p[0].Stream != nil || len(p[0].Events) != 5 {
+	if p, _ := thread.Parts(nil); len(p) != 1 || p[0].Stream != nil || len(p[0].Events) != 5 {
 		t.Errorf("without streams: %v", p)
 	}
 
 	// As one timeline the events are whole again.
 	var lines []*Timeline
 	for _, p := range parts {
-		lines = append(lines, Calls(p.Stream, p.Events))
+		lines = append(lines, callsOf(t, p.Stream, p.Events))
 	}
 	line := Concat(lines...)
 	checkCalls(t, line)

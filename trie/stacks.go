@@ -1,61 +1,65 @@
 package trie
 
-import "slices"
-
-// stackReader finds the stacks of a trace as frames of another trie.
+// stackReader finds the stacks of a trace as stacks of frames of another trie.
 type stackReader struct {
-	from    *Trace
+	*ancestors
 	to      *Trie
-	frames  []FrameID // by the frames of the trace
-	program FrameID   // (program) in the trace; noFrame if it has no such frame
-	idle    FrameID   // likewise (idle)
-	stack   []FrameID // scratch space
+	nodes   []NodeID // by node of the trace: its stack
+	program FrameID  // (program); noFrame if the trace has no such frame
+	idle    FrameID  // likewise (idle)
 }
 
 const noFrame FrameID = 1<<32 - 1
 
+// newStackReader returns a reader of from, or of no trace if it is nil.
 func newStackReader(from *Trace, to *Trie) *stackReader {
-	s := &stackReader{from: from, to: to, program: noFrame, idle: noFrame, frames: make([]FrameID, len(from.Frames))}
-	for i := range s.frames {
+	s := &stackReader{ancestors: newAncestors(), to: to, program: noFrame, idle: noFrame}
+	if from == nil {
+		return s
+	}
+	frames := make([]FrameID, len(from.Frames))
+	for i := range frames {
 		f := from.FrameOf(FrameID(i))
-		s.frames[i] = to.Intern(f)
+		frames[i] = to.Intern(f)
 		switch f {
 		case Frame{Name: FrameProgram}:
-			s.program = FrameID(i)
+			s.program = frames[i]
 		case Frame{Name: FrameIdle}:
-			s.idle = FrameID(i)
+			s.idle = frames[i]
 		}
+	}
+	s.nodes = make([]NodeID, len(from.Nodes))
+	for i, n := range from.Nodes[1:] {
+		s.nodes[i+1] = s.child(s.nodes[n.Parent], frames[n.Frame])
 	}
 	return s
 }
 
-// of returns the stack of a sample, root first, with what its marker stands for on top.
-// It is good until the next call.
-func (s *stackReader) of(x Sample) []FrameID {
-	s.stack = s.stack[:0]
-	if s.from == nil {
-		return nil
+// of returns the stack of a sample, with what its marker stands for on top. A moment without
+// a trace has none.
+func (s *stackReader) of(x Sample) NodeID {
+	if x.Node == Root && x.Marker == MarkerNone {
+		return Root
 	}
-	for n := range s.from.Stack(x.Node) {
-		s.stack = append(s.stack, s.frames[s.from.Nodes[n].Frame])
-	}
-	slices.Reverse(s.stack)
+	n := s.nodes[x.Node]
 	if frame, ok := x.Marker.synthetic(x.Node != Root); ok {
-		s.stack = append(s.stack, s.to.Intern(frame))
+		n = s.child(n, s.to.Intern(frame))
 	}
-	return s.stack
+	return n
 }
 
-// background reports whether f, of the other trie, stands for what is when no function
-// runs: (program) or (idle).
-func (s *stackReader) background(f FrameID) bool {
-	return s.program != noFrame && s.frames[s.program] == f || s.idle != noFrame && s.frames[s.idle] == f
+// background reports whether a stack is one frame, which stands for what is when no function runs:
+// (program) or (idle).
+func (s *stackReader) background(n NodeID) bool {
+	return s.depth[n] == 1 && s.backgroundFrame(s.Nodes[n].Frame)
 }
+
+func (s *stackReader) backgroundFrame(f FrameID) bool { return f == s.program || f == s.idle }
 
 // isProgram reports whether x is of work that is no function of the page's.
 func (s *stackReader) isProgram(x Sample) bool {
-	n := s.from.Nodes[x.Node]
-	return x.Node != Root && x.Marker == MarkerNone && n.Parent == Root && n.Frame == s.program
+	n := s.nodes[x.Node]
+	return x.Marker == MarkerNone && s.depth[n] == 1 && s.Nodes[n].Frame == s.program
 }
 
 // sameCall reports whether both samples are of functions that the same call called.
@@ -63,12 +67,6 @@ func (s *stackReader) sameCall(a, b Sample) bool {
 	if a.Node == Root || b.Node == Root || a.Marker != MarkerNone || b.Marker != MarkerNone {
 		return false
 	}
-	bottom := func(n NodeID) NodeID {
-		for s.from.Nodes[n].Parent != Root {
-			n = s.from.Nodes[n].Parent
-		}
-		return n
-	}
-	n := bottom(a.Node)
-	return n == bottom(b.Node) && s.from.Nodes[n].Frame != s.program && s.from.Nodes[n].Frame != s.idle
+	n := s.at(s.nodes[a.Node], 1)
+	return n == s.at(s.nodes[b.Node], 1) && !s.background(n)
 }

@@ -5,11 +5,11 @@ import "iter"
 // Call is one call of a function, or one event, as it is estimated from samples: what
 // Chrome DevTools calls a ProfileCall.
 type Call struct {
-	Node       NodeID // in the trie of the timeline
-	Start, End int64  // [Start, End) in µs on the clock of the timeline
+	Node NodeID // in the trie of the timeline
 	// Event reports that this is an event which the browser recorded, such as a task or
 	// a layout, and no function.
-	Event bool
+	Event      bool
+	Start, End int64 // [Start, End) in µs on the clock of the timeline
 }
 
 // Timeline is the calls of one thread in time order.

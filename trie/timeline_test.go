@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+// callsOf returns the calls of s and events, which are not too many.
+func callsOf(t *testing.T, s *Stream, events []Event) *Timeline {
+	t.Helper()
+	line, err := Calls(s, events, MaxCalls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
 // checkCalls checks what [Timeline] says of its calls.
 func checkCalls(t *testing.T, line *Timeline) {
 	t.Helper()
@@ -48,7 +58,7 @@ func TestTimelineRewrite(t *testing.T) {
 		{"calls within those", sampled("a1;b1", "a2;b1", "a2;c", "a2;b1", "a3;b2"), true, "a 100-600\n  b 100-300\n  c 300-400\n  b 400-600\n"},
 		{"calls of what is folded", sampled("a1;b1", "a1;a2;b1", "a1;b1"), true, "a 100-400\n  b 100-400\n"},
 	} {
-		in := Calls(tt.stream, nil)
+		in := callsOf(t, tt.stream, nil)
 		in.Name, in.Process, in.Thread = "Main", 1, 2
 		got := in.Rewrite(first, tt.fold)
 		checkCalls(t, got)
@@ -56,12 +66,12 @@ func TestTimelineRewrite(t *testing.T) {
 			t.Errorf("%s: got\n%s%+v, want\n%s", tt.name, text, got.Name, tt.want)
 		}
 	}
-	foreign := Calls(sampled("a", "a;(unknown);(unknown);b", "a"), nil).Rewrite(nil, false)
+	foreign := callsOf(t, sampled("a", "a;(unknown);(unknown);b", "a"), nil).Rewrite(nil, false)
 	if text := described(foreign); text != "a 100-400\n  (unknown) 200-300\n    b 200-300\n" {
 		t.Errorf("foreign frames: got\n%s", text)
 	}
 	event := []Event{{Frame: Frame{Name: "aTask"}, Start: 150, End: 400}}
-	with := Calls(sampled("a1", "a2"), event).Rewrite(first, true)
+	with := callsOf(t, sampled("a1", "a2"), event).Rewrite(first, true)
 	checkCalls(t, with)
 }
 
@@ -87,7 +97,7 @@ func TestTimelineRewriteLaws(t *testing.T) {
 			events = append(events, Event{Frame: Frame{Name: []string{"RunTask", "FunctionCall", "Layout", "x"}[r.IntN(4)]}, Start: start, End: start + r.Int64N(100_000)})
 		}
 		events, _, _ = Nest(events)
-		in := Calls(s, events)
+		in := callsOf(t, s, events)
 		for _, fold := range []bool{false, true} {
 			got := in.Rewrite(part, fold)
 			checkCalls(t, got)
@@ -95,7 +105,9 @@ func TestTimelineRewriteLaws(t *testing.T) {
 				t.Errorf("seed %d, fold %v: %d µs, not %d", seed, fold, got.Self(), in.Self())
 			}
 			m := NewMerger()
-			m.AddCalls(s, events, m.Group(nil))
+			if err := m.AddCalls(s, events, m.Group(nil)); err != nil {
+				t.Fatal(err)
+			}
 			p := m.Profile().Coalesce(part)
 			if fold {
 				p = m.Profile().Fold(part)

@@ -75,7 +75,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	line := trie.Calls(&trie.Stream{Trace: first}, nil)
+	line, err := trie.Calls(&trie.Stream{Trace: first}, nil, trie.MaxCalls)
+	if err != nil {
+		return err
+	}
 	line.Process, line.Thread, line.Name = 7, 8, "CrRendererMain"
 	if err := writeAll(args[0], p, base, line); err != nil {
 		return err

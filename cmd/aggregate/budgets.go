@@ -116,7 +116,7 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 		}
 	}
 	c.warn(warnings)
-	err = c.emit(func(w io.Writer) error {
+	err = c.emit(ctx, func(w io.Writer) error {
 		if c.formatName == "json" {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")

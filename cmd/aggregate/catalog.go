@@ -46,7 +46,7 @@ func (c *command) printCatalog(ctx context.Context) (err error) {
 			return json.NewEncoder(w).Encode(entries)
 		}
 	}
-	return c.emit(print)
+	return c.emit(ctx, print)
 }
 
 func (c *command) writeTable(w io.Writer, entries []query.Entry) error {

@@ -119,12 +119,12 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	if err != nil && !asJSON {
 		return err
 	}
-	return errors.Join(c.emitComparison(q, &got, asJSON), err)
+	return errors.Join(c.emitComparison(ctx, q, &got, asJSON), err)
 }
 
 // emitComparison writes a comparison to where the command line says.
-func (c *command) emitComparison(q query.CompareQuery, got *query.Comparison, asJSON bool) error {
-	err := c.emit(func(w io.Writer) error {
+func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got *query.Comparison, asJSON bool) error {
+	err := c.emit(ctx, func(w io.Writer) error {
 		if asJSON {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")

@@ -54,17 +54,38 @@ keeps and loses is in docs/formats.md):
 Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line;
 3 if a budget of --budgets is blown. One with too few page views or no data is none of these.
 Lists and --stats as JSON may be empty with 0; a comparison with nothing on one side is
-written as JSON, and exits with 1.
+written as JSON, and exits with 1. Ended by Ctrl-C it is 130, by SIGTERM 143.
 `
 
 func main() {
 	if os.Getenv("GOGC") == "" { // a merge is soon over; collecting its memory half as often saves a tenth of the time
 		debug.SetGCPercent(200)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal kills the process
-	os.Exit(report(os.Stderr, run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		err := signalError{(<-signals).(syscall.Signal)}
+		signal.Stop(signals) // a second one kills the process
+		cancel(err)
+		time.Sleep(stopTime)
+		os.Exit(exitCode(err))
+	}()
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	os.Exit(report(os.Stderr, err))
 }
+
+// stopTime is for what ends by itself when it is told to. A decoder in the middle of a file
+// is not asked to look, and who writes to a pipe that nobody reads can not.
+const stopTime = time.Second
+
+// signalError says that a signal ended the program.
+type signalError struct{ signal syscall.Signal }
+
+func (e signalError) Error() string { return e.signal.String() }
 
 // report writes what went wrong, if anything did, and returns the exit status.
 func report(stderr io.Writer, err error) int {
@@ -86,6 +107,9 @@ func exitCode(err error) int {
 	}
 	if _, ok := errors.AsType[blownError](err); ok {
 		return 3
+	}
+	if x, ok := errors.AsType[signalError](err); ok {
+		return 128 + int(x.signal) // as shells have it
 	}
 	return 1
 }

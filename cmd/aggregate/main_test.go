@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -12,6 +13,10 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
+	if args := os.Getenv(runMain); args != "" {
+		os.Args = append([]string{"aggregate"}, strings.Fields(args)...)
+		main()
+	}
 	testscript.Main(m, map[string]func(){"aggregate": main})
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +63,7 @@ func (c *command) printProfile(ctx context.Context) error {
 		if c.empty(result) {
 			return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
 		}
-		return c.write(result, base)
+		return c.write(ctx, result, base)
 	}
 	return c.printStored(ctx, base)
 }
@@ -92,7 +91,7 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 		}
 	}
 	result.Profile = c.pick.Rewrite(result.Profile)
-	return c.write(result, base)
+	return c.write(ctx, result, base)
 }
 
 // mergeFiles merges files and says what they lack.
@@ -128,7 +127,7 @@ func (c *command) printTimed(ctx context.Context) error {
 	if !slices.ContainsFunc(lines, func(l *trie.Timeline) bool { return len(l.Calls) > 0 }) {
 		return fmt.Errorf("no calls in %s", strings.Join(c.files, ", "))
 	}
-	err = c.emit(func(w io.Writer) error { return c.format.EncodeTimed(w, lines, output.Options{Title: c.title()}) })
+	err = c.emit(ctx, func(w io.Writer) error { return c.format.EncodeTimed(w, lines, output.Options{Title: c.title()}) })
 	if err != nil || c.toStdout() {
 		return err
 	}
@@ -172,7 +171,7 @@ func (c *command) title() string {
 }
 
 // write writes the profile to where the command line says.
-func (c *command) write(r query.Result, base *trie.Profile) error {
+func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile) error {
 	o := output.Options{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base}
 	if c.events {
 		o.Of = "work"
@@ -180,7 +179,7 @@ func (c *command) write(r query.Result, base *trie.Profile) error {
 	if o.Until.IsZero() && !o.Since.IsZero() {
 		o.Until = c.now
 	}
-	err := c.emit(func(w io.Writer) error { return c.format.Encode(w, r.Profile, o) })
+	err := c.emit(ctx, func(w io.Writer) error { return c.format.Encode(w, r.Profile, o) })
 	if err != nil || c.toStdout() {
 		return err
 	}
@@ -226,15 +225,28 @@ func (c *command) shownOn(w io.Writer) io.Writer {
 }
 
 // emit lets write write to where the command line says.
-func (c *command) emit(write func(io.Writer) error) error {
+func (c *command) emit(ctx context.Context, write func(io.Writer) error) error {
 	buffered := func(w io.Writer) error { // compressors write a few bytes at a time
-		b := bufio.NewWriterSize(w, 64<<10)
+		b := bufio.NewWriterSize(watchedWriter{ctx, w}, 64<<10)
 		return errors.Join(write(b), b.Flush())
 	}
 	if c.toStdout() {
 		return buffered(c.shownOn(c.stdout))
 	}
-	return writeFile(c.output, buffered)
+	return writeFile(ctx, c.output, buffered)
+}
+
+// watchedWriter writes to w until ctx is done.
+type watchedWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w watchedWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.w.Write(p)
 }
 
 // warn says what an answer lacks.
@@ -242,74 +254,6 @@ func (c *command) warn(warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(c.stderr, "aggregate: warning:", output.Printable(w))
 	}
-}
-
-// writeFile makes the file name with what write writes. It appears whole or not at all.
-// What is there and is no regular file, such as a pipe, is written to.
-func writeFile(name string, write func(io.Writer) error) error {
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // and not the link to it
-	}
-	st, err := os.Stat(name)
-	switch {
-	case err != nil:
-		err = replaceFile(name, nil, write)
-	case st.Mode().IsRegular():
-		err = replaceFile(name, st, write)
-	default:
-		err = writeInto(name, write)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, cause(err))
-	}
-	return nil
-}
-
-// cause returns err without the name that it gives a file, which may be a temporary one.
-func cause(err error) error {
-	if x, ok := errors.AsType[*fs.PathError](err); ok {
-		return x.Err
-	}
-	if x, ok := errors.AsType[*os.LinkError](err); ok {
-		return x.Err
-	}
-	return err
-}
-
-func writeInto(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
-}
-
-// replaceFile writes a file beside name and gives it that name once it is whole. It has
-// the permissions of the one that it replaces, old, from the start; nil if there is none.
-func replaceFile(name string, old fs.FileInfo, write func(io.Writer) error) (err error) {
-	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // less the umask
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(temporary)
-		}
-	}()
-	if old != nil {
-		if err := f.Chmod(old.Mode().Perm()); err != nil {
-			return err
-		}
-	}
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temporary, name)
 }
 
 // isTerminal reports whether w is a terminal.

@@ -31,7 +31,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 	if len(report.Pages) == 0 && c.formatName != "json" {
 		return c.nothingFound(ctx, src)
 	}
-	err = c.emit(func(w io.Writer) error {
+	err = c.emit(ctx, func(w io.Writer) error {
 		if c.formatName == "json" {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")

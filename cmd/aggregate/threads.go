@@ -22,7 +22,7 @@ func (c *command) printThreads(ctx context.Context) error {
 		return err
 	}
 	if c.formatName == "json" {
-		return c.emit(func(w io.Writer) error {
+		return c.emit(ctx, func(w io.Writer) error {
 			if entries == nil {
 				entries = []query.ThreadEntry{}
 			}
@@ -32,7 +32,7 @@ func (c *command) printThreads(ctx context.Context) error {
 	if len(entries) == 0 {
 		return errors.New("no threads in these files")
 	}
-	return c.emit(func(w io.Writer) error {
+	return c.emit(ctx, func(w io.Writer) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "TAKEN\tPROCESS/THREAD\tNAME\tPROFILE\tSAMPLES\tMS\tEVENTS\tFILE")
 		for _, e := range entries {

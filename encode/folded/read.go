@@ -224,7 +224,7 @@ func parseLocation(s string) trie.Frame {
 	return f
 }
 
-// Detection of folded stacks looks at so many lines, of so many bytes.
+// Detection of folded stacks looks at so many lines, of so many bytes but for the first.
 const (
 	foldedLines = 50
 	foldedBytes = 64 << 10
@@ -236,7 +236,11 @@ func Detect(data []byte) bool {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	head := data[:min(len(data), foldedBytes)]
 	if len(head) < len(data) {
-		head = head[:bytes.LastIndexByte(head, '\n')+1]
+		end := bytes.LastIndexByte(head, '\n') + 1
+		if end == 0 { // the first stack is deep
+			end = bytes.IndexByte(data, '\n') + 1
+		}
+		head = data[:end]
 	}
 	stacks, sure := 0, false
 	for line := range bytes.Lines(head) {

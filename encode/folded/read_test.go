@@ -218,3 +218,17 @@ func TestUnescapeFolded(t *testing.T) {
 		t.Error("escapes are not told apart")
 	}
 }
+
+// A stack may be longer than what is looked at otherwise.
+func TestDetectDeep(t *testing.T) {
+	deep := strings.Repeat("f (a.js:1);", 100_000) + "g 5\n"
+	for in, want := range map[string]bool{deep: true, deep + "f;g 3\n": true, deep[:200_000]: false, strings.Repeat("text ", 100_000): false} {
+		if got := Detect([]byte(in)); got != want {
+			t.Errorf("%.20s of %d bytes: %v", in, len(in), got)
+		}
+	}
+	p, err := Decode([]byte(deep), input.FileLimits())
+	if err != nil || len(p.Nodes) != 100_002 {
+		t.Errorf("%v", err)
+	}
+}

@@ -204,7 +204,7 @@ func TestDecodeCPUProfileDeep(t *testing.T) {
 				}
 			}
 			if f.EncodeTimed != nil {
-				lines := []*trie.Timeline{trie.Calls(&doc.Recording.Threads[0].Streams[0], nil)}
+				lines := []*trie.Timeline{callsOf(t, &doc.Recording.Threads[0].Streams[0], nil)}
 				if err := f.EncodeTimed(io.Discard, lines, output.Options{}); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}

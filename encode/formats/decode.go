@@ -3,7 +3,6 @@ package formats
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ var detectWindows = [...]int{input.HeadSize, 4 << 20, 64 << 20}
 // Decode reads a document of any format that can be read, gzipped or not, in UTF-8 or in
 // UTF-16 with a byte order mark. The format is told by the content.
 func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
-	b, err := plain(bufio.NewReaderSize(r, input.HeadSize))
+	b, err := plain(bufio.NewReaderSize(r, input.HeadSize), maxCompressions)
 	if err != nil {
 		return encode.Document{}, err
 	}
@@ -78,16 +77,23 @@ func detect(head []byte) (Format, bool) {
 	return Format{}, false
 }
 
-// plain returns what b holds without gzip and in UTF-8.
-func plain(b *bufio.Reader) (io.Reader, error) {
+// maxCompressions is how often a document may be gzipped. Some are twice, by a tool and by a
+// server; there are files that are themselves when they are unpacked.
+const maxCompressions = 3
+
+// plain returns what b holds without gzip, which may be around it so often, and in UTF-8.
+func plain(b *bufio.Reader, compressions int) (io.Reader, error) {
 	magic, _ := b.Peek(2) // an empty document is not in a known format
 	switch string(magic) {
 	case "\x1f\x8b":
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, &input.Error{Kind: input.Malformed, Field: "gzip", Err: err}
+		if compressions == 0 {
+			return nil, input.Refuse(input.TooLarge, "gzip", "gzipped more than %d times", maxCompressions)
 		}
-		return plain(bufio.NewReaderSize(z, input.HeadSize))
+		z, err := input.NewGunzip(b)
+		if err != nil {
+			return nil, err
+		}
+		return plain(bufio.NewReaderSize(z, input.HeadSize), compressions-1)
 	case "\xff\xfe", "\xfe\xff":
 		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()), nil
 	}

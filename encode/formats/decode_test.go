@@ -210,3 +210,40 @@ func checkRecording(t *testing.T, r *trie.Recording, err error) {
 		}
 	}
 }
+
+// What is gzipped again and again, or shrinks to next to nothing, is refused before it is in
+// memory. A file that is only well compressed is read.
+func TestDecodeCompressed(t *testing.T) {
+	zip := func(content []byte, times int) []byte {
+		for range times {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			if _, err := z.Write(content); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			content = b.Bytes()
+		}
+		return content
+	}
+	few := `{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1,1],"timeDeltas":[1,1]}`
+	profile := func(bytes int) []byte { return []byte(few[:len(few)-1] + strings.Repeat(" ", bytes) + "}") }
+	for name, c := range map[string]struct {
+		data []byte
+		err  string
+	}{
+		"three times":      {zip([]byte(few), 3), ""},
+		"four times":       {zip([]byte(few), 4), "gzipped more than 3 times"},
+		"small":            {zip(profile(32<<20), 1), ""},
+		"bomb":             {zip(profile(200<<20), 1), "unpack it first"},
+		"bomb in a bomb":   {zip(profile(200<<20), 2), "unpack it first"},
+		"bomb for a pprof": {zip(append([]byte("\x0a\x04\x08\x01\x10\x02"), bytes.Repeat([]byte("\x32\x00"), 50<<20)...), 1), "unpack it first"},
+	} {
+		_, err := Decode(bytes.NewReader(c.data), encode.FileLimits())
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || encode.KindOf(err) != encode.TooLarge) {
+			t.Errorf("%s (%d bytes): got %v, want %q", name, len(c.data), err, c.err)
+		}
+	}
+}

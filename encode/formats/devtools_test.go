@@ -109,7 +109,7 @@ func checkDevToolsFrames(t *testing.T, c devToolsCase) {
 	if err := json.Unmarshal(c.Profile, &head); err != nil {
 		t.Fatal(err)
 	}
-	l := trie.Calls(&readRecording(t, string(c.Profile)).Threads[0].Streams[0], nil)
+	l := callsOf(t, &readRecording(t, string(c.Profile)).Threads[0].Streams[0], nil)
 	var got []string
 	for _, r := range callRows(l) {
 		got = append(got, fmt.Sprintf("%s %.3f %.3f %.3f %d", r.name, (r.start+head.StartTime)/1000, r.dur/1000, r.self/1000, r.depth))
@@ -142,7 +142,7 @@ func checkDevToolsChunks(t *testing.T, c devToolsCase) {
 	}
 	r := readRecording(t, "["+strings.Join(events, ",")+"]")
 	var got, want []string
-	for _, x := range callRows(trie.Calls(&r.Threads[0].Streams[0], nil)) {
+	for _, x := range callRows(callsOf(t, &r.Threads[0].Streams[0], nil)) {
 		got = append(got, fmt.Sprintf("%s %.0f %.0f %.0f", x.name, x.start, x.dur, x.self))
 	}
 	for _, x := range c.ExpectedUs {
@@ -170,7 +170,7 @@ func checkDevToolsMerge(t *testing.T, c devToolsCase) {
 	}
 	s.Trace.End = end
 	events, _, _ = trie.Nest(events)
-	l := trie.Calls(&s, events)
+	l := callsOf(t, &s, events)
 	want := c.ExpectedCalls
 	if d, ok := devToolsDiffers[c.Name]; ok {
 		want = d.calls

@@ -24,7 +24,7 @@ func TestRecordings(t *testing.T) {
 		checkConserved(t, "merged", s, main.Events)
 	}
 	// A layout that a function forced lies under that function.
-	merged := trie.Calls(&main.Streams[main.Best()], main.Events)
+	merged := callsOf(t, &main.Streams[main.Best()], main.Events)
 	forced := int64(0)
 	for _, c := range merged.Calls {
 		if parent := merged.Nodes[c.Node].Parent; c.Event && merged.Frame(c.Node).Name == "Layout" && merged.Frame(parent).Name == "forceLayout" {

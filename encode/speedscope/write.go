@@ -1,9 +1,12 @@
 package speedscope
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -108,35 +111,78 @@ func EncodeTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	lines = output.NotEmpty(lines)
 	s := newSpeedscope(o)
 	first := output.FirstStart(lines)
-	for _, t := range lines {
-		s.Profiles = append(s.Profiles, evented(t, s.frames(&t.Trie), first))
+	frames := make([][]int, len(lines))
+	for i, t := range lines {
+		frames[i] = s.frames(&t.Trie)
 	}
-	if len(s.Profiles) == 0 {
+	if len(lines) == 0 {
 		s.Profiles = []any{speedscopeEvented{Type: "evented", Name: o.RootName(), Unit: "microseconds", Events: []speedscopeEvent{}}}
+		return s.write(w)
 	}
-	return s.write(w)
+	s.Profiles = []any{}
+	b := bufio.NewWriterSize(w, 1<<16)
+	if err := writeOpen(b, &s.speedscopeFile, "]}"); err != nil {
+		return err
+	}
+	for i, t := range lines {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := writeEvented(b, t, frames[i], first); err != nil {
+			return err
+		}
+	}
+	b.WriteString("]}\n")
+	return b.Flush()
 }
 
-func evented(t *trie.Timeline, frames []int, first int64) speedscopeEvented {
-	out := speedscopeEvented{
+// writeOpen writes v as JSON without its end, which is that of an empty list: what the list
+// holds is written piece by piece, since it is too much to be held at once.
+func writeOpen(b *bufio.Writer, v any, end string) error {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := b.Write(bytes.TrimSuffix(text.Bytes(), []byte(end+"\n")))
+	return err
+}
+
+// writeEvented writes the profile of one thread.
+func writeEvented(b *bufio.Writer, t *trie.Timeline, frames []int, first int64) error {
+	err := writeOpen(b, speedscopeEvented{
 		Type: "evented", Name: output.ThreadName(t), Unit: "microseconds",
-		StartValue: t.Calls[0].Start - first, EndValue: output.LastEnd(t) - first,
+		StartValue: t.Calls[0].Start - first, EndValue: output.LastEnd(t) - first, Events: []speedscopeEvent{},
+	}, "]}")
+	if err != nil {
+		return err
 	}
 	var open []trie.Call
+	event := func(start string, at int64, c trie.Call) {
+		line := append(b.AvailableBuffer(), start...)
+		line = strconv.AppendInt(line, at-first, 10)
+		line = append(line, `,"frame":`...)
+		line = strconv.AppendInt(line, int64(frames[t.Nodes[c.Node].Frame]), 10)
+		_, err = b.Write(append(line, '}'))
+	}
 	closeUntil := func(time int64) {
 		for len(open) > 0 && open[len(open)-1].End <= time {
 			c := open[len(open)-1]
 			open = open[:len(open)-1]
-			out.Events = append(out.Events, speedscopeEvent{"C", c.End - first, frames[t.Nodes[c.Node].Frame]})
+			event(`,{"type":"C","at":`, c.End, c)
 		}
 	}
+	opens := `{"type":"O","at":`
 	for _, c := range t.Calls {
 		closeUntil(c.Start)
-		out.Events = append(out.Events, speedscopeEvent{"O", c.Start - first, frames[t.Nodes[c.Node].Frame]})
+		event(opens, c.Start, c)
+		opens = `,{"type":"O","at":`
 		open = append(open, c)
 	}
 	closeUntil(output.LastEnd(t))
-	return out
+	b.WriteString("]}")
+	return err // one sticks to b
 }
 
 // speedscope puts together a file.

@@ -46,6 +46,9 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 			continue
 		}
 		t := thread(threadKey{p.pid, p.tid})
+		if len(t.Streams) == maxStreams {
+			return nil, input.Refuse(input.TooLarge, "traceEvents", "thread %d of process %d has over %d profiles", p.tid, p.pid, maxStreams)
+		}
 		t.Streams = append(t.Streams, stream)
 	}
 	if headless > 0 {
@@ -68,6 +71,9 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 	out.Warnings = d.warnings
 	return out, nil
 }
+
+// maxStreams bounds the profiles of one thread, which are compared with each other.
+const maxStreams = 1 << 12
 
 // maxWarnings is how many things about a file are said one by one.
 const maxWarnings = 50

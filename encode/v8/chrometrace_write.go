@@ -43,12 +43,19 @@ func EncodeChromeTraceTimed(w io.Writer, lines []*trie.Timeline, o output.Option
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	b.WriteString(`{"traceEvents":[` + "\n")
-	events := chromeEvents(lines)
-	for i := range events {
+	c := newChromeWriter(lines)
+	for i, name := range c.names() {
 		if i > 0 {
 			b.WriteString(",")
 		}
-		if err := e.Encode(&events[i]); err != nil {
+		if err := e.Encode(&name); err != nil {
+			return err
+		}
+	}
+	for _, at := range c.order() {
+		event := c.event(at)
+		b.WriteString(",")
+		if err := e.Encode(&event); err != nil {
 			return err
 		}
 	}
@@ -60,46 +67,93 @@ func EncodeChromeTraceTimed(w io.Writer, lines []*trie.Timeline, o output.Option
 	return b.Flush()
 }
 
-// chromeEvents returns the events of threads sorted by time, those that name threads
-// first. Of events that begin together the caller stands first.
-func chromeEvents(lines []*trie.Timeline) []chromeEvent {
-	shift := max(1-output.FirstStart(lines), 0)
-	var names, out []chromeEvent
-	seen := map[int64]bool{}
-	for i, t := range lines {
-		pid, tid := max(t.Process, 1), t.Thread
-		if tid == 0 {
-			tid = int64(i) + 1
-		}
-		if !seen[pid] {
-			seen[pid] = true
-			names = append(names, chromeEvent{Name: "process_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid, Args: &chromeArgs{Name: "fieldtrie"}})
-		}
-		names = append(names, chromeEvent{Name: "thread_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid, Args: &chromeArgs{Name: output.ThreadName(t)}})
+// chromeWriter makes events of the calls of threads, one by one: they take ten times the
+// memory of a call.
+type chromeWriter struct {
+	lines    []*trie.Timeline
+	shift    int64
+	frames   [][]*chromeArgs  // by thread and frame
+	repeated []map[int64]bool // by thread, see repeats
+}
+
+func newChromeWriter(lines []*trie.Timeline) *chromeWriter {
+	c := &chromeWriter{lines: lines, shift: max(1-output.FirstStart(lines), 0)}
+	for _, t := range lines {
 		frames := make([]*chromeArgs, len(t.Frames))
 		for i := range frames {
 			if f := t.FrameOf(trie.FrameID(i)); f.Resource != "" || f.Line != 0 {
 				frames[i] = &chromeArgs{URL: f.Resource, Line: f.Line, Column: f.Column}
 			}
 		}
-		repeated := repeats(t)
-		for _, c := range t.Calls {
-			length := float64(c.End - c.Start)
-			if repeated[c.End] {
-				length -= 0.001
-			}
-			event := chromeEvent{
-				Name: output.Shown(t.Frame(c.Node)), Phase: "X", Cat: "fieldtrie", PID: pid, TID: tid,
-				TS: c.Start + shift, Dur: &length, Args: frames[t.Nodes[c.Node].Frame],
-			}
-			if c.Event {
-				event.Cat = "fieldtrie.event"
-			}
-			out = append(out, event)
+		c.frames, c.repeated = append(c.frames, frames), append(c.repeated, repeats(t))
+	}
+	return c
+}
+
+// thread returns the numbers of the thread in a place.
+func (c *chromeWriter) thread(i int) (pid, tid int64) {
+	pid, tid = max(c.lines[i].Process, 1), c.lines[i].Thread
+	if tid == 0 {
+		tid = int64(i) + 1
+	}
+	return pid, tid
+}
+
+// names returns the events that name processes and threads.
+func (c *chromeWriter) names() (names []chromeEvent) {
+	seen := map[int64]bool{}
+	for i, t := range c.lines {
+		pid, tid := c.thread(i)
+		if !seen[pid] {
+			seen[pid] = true
+			names = append(names, chromeEvent{Name: "process_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid, Args: &chromeArgs{Name: "fieldtrie"}})
+		}
+		names = append(names, chromeEvent{Name: "thread_name", Phase: "M", Cat: "__metadata", PID: pid, TID: tid, Args: &chromeArgs{Name: output.ThreadName(t)}})
+	}
+	return names
+}
+
+// chromeCall says where a call is: which thread, and which of its calls.
+type chromeCall struct{ line, call int32 }
+
+// order returns all calls sorted by time. Of those that begin together the caller stands
+// first.
+func (c *chromeWriter) order() (out []chromeCall) {
+	all := 0
+	for _, t := range c.lines {
+		all += len(t.Calls)
+	}
+	out = make([]chromeCall, 0, all)
+	for i, t := range c.lines {
+		for k := range t.Calls {
+			out = append(out, chromeCall{int32(i), int32(k)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b chromeEvent) int { return cmp.Compare(a.TS, b.TS) })
-	return append(names, out...)
+	if len(c.lines) > 1 {
+		slices.SortStableFunc(out, func(a, b chromeCall) int {
+			return cmp.Compare(c.lines[a.line].Calls[a.call].Start, c.lines[b.line].Calls[b.call].Start)
+		})
+	}
+	return out
+}
+
+// event returns the event of a call.
+func (c *chromeWriter) event(at chromeCall) chromeEvent {
+	t := c.lines[at.line]
+	call := t.Calls[at.call]
+	pid, tid := c.thread(int(at.line))
+	length := float64(call.End - call.Start)
+	if c.repeated[at.line][call.End] {
+		length -= 0.001
+	}
+	event := chromeEvent{
+		Name: output.Shown(t.Frame(call.Node)), Phase: "X", Cat: "fieldtrie", PID: pid, TID: tid,
+		TS: call.Start + c.shift, Dur: &length, Args: c.frames[at.line][t.Nodes[call.Node].Frame],
+	}
+	if call.Event {
+		event.Cat = "fieldtrie.event"
+	}
+	return event
 }
 
 // repeats returns the times at which a call of a function ends and another of the same
@@ -110,13 +164,15 @@ func repeats(t *trie.Timeline) map[int64]bool {
 		time  int64
 		frame trie.FrameID
 	}
-	ends := make(map[end]bool, len(t.Calls))
-	for _, c := range t.Calls {
-		ends[end{c.End, t.Nodes[c.Node].Frame}] = true
+	compare := func(a, b end) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.frame, b.frame)) }
+	ends := make([]end, len(t.Calls))
+	for i, c := range t.Calls {
+		ends[i] = end{c.End, t.Nodes[c.Node].Frame}
 	}
+	slices.SortFunc(ends, compare)
 	out := map[int64]bool{}
 	for _, c := range t.Calls {
-		if ends[end{c.Start, t.Nodes[c.Node].Frame}] {
+		if _, is := slices.BinarySearchFunc(ends, end{c.Start, t.Nodes[c.Node].Frame}, compare); is {
 			out[c.Start] = true
 		}
 	}

@@ -7,11 +7,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
+// eventsOf returns all events that are written of lines.
+func eventsOf(lines []*trie.Timeline) []chromeEvent {
+	c := newChromeWriter(lines)
+	events := c.names()
+	for _, at := range c.order() {
+		events = append(events, c.event(at))
+	}
+	return events
+}
+
 // TestChromeTrace: the events of a thread are sorted and nested, and those of one
 // function do not touch.
 func TestChromeTrace(t *testing.T) {
 	lines := fixture.SomeTimelines()
-	events := chromeEvents(lines)
+	events := eventsOf(lines)
 	var names, calls int
 	open := map[int64][]chromeEvent{} // by thread
 	last := map[string]float64{}      // end of a function's last call
@@ -51,7 +61,7 @@ func TestChromeTraceClock(t *testing.T) {
 	for first, want := range map[int64]int64{-50: 1, 0: 1, 1: 1, 70: 70} {
 		line := &trie.Timeline{Trie: *trie.New()}
 		line.Calls = []trie.Call{{Node: line.Insert(fixture.FrameMain), Start: first, End: first + 10}}
-		events := chromeEvents([]*trie.Timeline{line})
+		events := eventsOf([]*trie.Timeline{line})
 		if got := events[len(events)-1].TS; got != want {
 			t.Errorf("%d: got %d, want %d", first, got, want)
 		}

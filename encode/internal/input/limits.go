@@ -15,7 +15,7 @@ type Limits struct {
 // FileLimits returns limits for files that the user of a program names: large enough
 // for any real recording, small enough that a broken file can not take all memory.
 func FileLimits() Limits {
-	return Limits{1 << 28, 1 << 26, 1 << 26, 1 << 24, 1 << 20, 1 << 20, 1 << 10}
+	return Limits{1 << 28, 1 << 23, 1 << 23, 1 << 22, 1 << 20, 1 << 20, 1 << 10}
 }
 
 // WithDefaults returns l with every zero replaced by its default.

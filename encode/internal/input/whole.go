@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -24,9 +25,9 @@ func Gunzip(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data, nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
+	z, err := NewGunzip(bufio.NewReader(bytes.NewReader(data)))
 	if err != nil {
-		return nil, &Error{Malformed, "gzip", err}
+		return nil, err
 	}
 	return ReadWhole(z)
 }

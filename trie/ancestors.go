@@ -1,0 +1,59 @@
+package trie
+
+// ancestors is a trie of which any two stacks can be compared without walking along them: a
+// stack may have as many frames as there are samples, and then a walk for each takes for ever.
+//
+// Each node knows its parent and one ancestor further up. These jumps are as long as the ones
+// of a skew binary number, so that any ancestor is a logarithmic number of steps away; see
+// Myers, "An applicative random-access stack", 1983.
+type ancestors struct {
+	Trie
+	depth []int32  // by node: the frames of its stack
+	jump  []NodeID // by node
+}
+
+func newAncestors() *ancestors {
+	return &ancestors{Trie: *New(), depth: []int32{0}, jump: []NodeID{Root}}
+}
+
+// child does what [Trie.Child] does.
+func (a *ancestors) child(parent NodeID, f FrameID) NodeID {
+	n := a.Child(parent, f)
+	if int(n) < len(a.depth) {
+		return n
+	}
+	jump := parent
+	if j := a.jump[parent]; a.depth[parent]-a.depth[j] == a.depth[j]-a.depth[a.jump[j]] {
+		jump = a.jump[j]
+	}
+	a.depth, a.jump = appendRow(a.depth, a.depth[parent]+1), appendRow(a.jump, jump)
+	return n
+}
+
+// at returns the ancestor of n, or n itself, that has so many frames; n has no fewer.
+func (a *ancestors) at(n NodeID, depth int) NodeID {
+	for a.depth[n] > int32(depth) {
+		if j := a.jump[n]; a.depth[j] >= int32(depth) {
+			n = j
+		} else {
+			n = a.Nodes[n].Parent
+		}
+	}
+	return n
+}
+
+// common returns how many frames the stacks of two nodes have in common, from the root.
+func (a *ancestors) common(x, y NodeID) int {
+	if a.depth[x] > a.depth[y] {
+		x, y = y, x
+	}
+	y = a.at(y, int(a.depth[x]))
+	for x != y {
+		if a.jump[x] != a.jump[y] {
+			x, y = a.jump[x], a.jump[y]
+		} else {
+			x, y = a.Nodes[x].Parent, a.Nodes[y].Parent
+		}
+	}
+	return int(a.depth[x])
+}
