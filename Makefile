@@ -44,7 +44,7 @@ SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
 STORE = $(abspath store)
 # Long tests of those packages that are about one goroutine, old formats or a full disk. They
 # are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
-PLAIN = ^(TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestLargeRollup|TestWriteUntilFull|TestFormat1|TestFormat2Interrupted|TestFormat2Damaged)$$
+PLAIN = ^(TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestFormat1|TestFormat2Interrupted|TestFormat2Damaged)$$
 PLAIN_IN = ./query ./collect ./store/sums ./store
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
 # are left; each command of a script is such a program.
@@ -152,6 +152,13 @@ ROUNDS ?= 3
 dashboards: ## send traces with and without people who look at dashboards: make dashboards TRACES=DIR RATE=1500 FOR=60s
 	for round in $$(seq $(ROUNDS)); do for n in 0 50; do echo "== round $$round, $$n dashboards"; \
 	  $(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards $$n $(TRACES) || exit 1; done; done
+
+# All that hostile clients were found to do, at once, against a daemon with 1 GB. It takes root.
+ATTACK_FOR ?= 10m
+ATTACK ?= all
+.PHONY: attack
+attack: ## attack a daemon that has 1 GB beside honest clients, check what of theirs is stored: make attack TRACES=DIR
+	$(GO) run ./bench/load --rate 200 --for $(ATTACK_FOR) --site --networks 500 --attack $(ATTACK) --memory 1000000000 $(TRACES)
 
 # Turns of partitions that are passed, a minute each.
 TURNS ?= 2

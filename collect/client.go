@@ -158,6 +158,14 @@ type client struct {
 	browser string       // family and major version, "" if it is not a known one
 }
 
+// name returns what tells the networks of sites apart, "" if the network is not known.
+func (c client) name() string {
+	if !c.network.IsValid() {
+		return ""
+	}
+	return c.site + " " + c.network.String()
+}
+
 // networkBits are the bits of an address that stand for its network: what one party has of
 // addresses at the least, so that nobody is many by having some more.
 const (

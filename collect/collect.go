@@ -82,7 +82,7 @@ type Collector struct {
 	decoders  sync.Pool
 	// decoding has a place for each body that may be decoded at once. A decoded trace
 	// takes several times the memory of its bytes, and more of them than processors
-	// would not be done any sooner. One network has three quarters of the places.
+	// would not be done any sooner. One network that is known has half of the processors.
 	decoding *turn.Line
 }
 
@@ -117,7 +117,7 @@ func New(o Options) *Collector {
 	c.SetKeys(o.Keys)
 	c.pageRates = newSharedLimiter[string](c.limits.PageRate, time.Minute)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
-	c.decoding = turn.New(turn.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, 2*runtime.GOMAXPROCS(0)*3/4)})
+	c.decoding = turn.New(turn.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, runtime.GOMAXPROCS(0)/2)})
 	c.mux.HandleFunc("POST /v1/traces", c.post)
 	c.mux.HandleFunc("OPTIONS /v1/traces", c.preflight)
 	c.mux.HandleFunc("POST /v1/views", c.postView)
@@ -207,7 +207,7 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 
 // decode returns the records that a body holds.
 func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch, error) {
-	done, err := c.decoding.Take(context.Background(), who.network.String()) // all is here, so it is worth the wait
+	done, err := c.decoding.Take(context.Background(), who.name()) // all is here, so it is worth the wait
 	if err != nil {
 		return nil, err
 	}

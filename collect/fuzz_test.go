@@ -1,10 +1,15 @@
 package collect
 
 import (
+	"bufio"
+	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -110,4 +115,39 @@ func checkRecord(t *testing.T, r store.Record) {
 	if c := tr.Coalesce(nil); len(c.Nodes) > len(tr.Nodes) {
 		t.Fatal("coalescing makes more nodes")
 	}
+}
+
+// FuzzRequest reads whole requests, as a proxy may pass them on.
+func FuzzRequest(f *testing.F) {
+	trace := traceJSON("f", `"page":"/feed",`)
+	for _, head := range []string{
+		"POST /v1/traces?key=k HTTP/1.1\r\nHost: x\r\nOrigin: https://www.example.com\r\nX-Forwarded-For: 203.0.113.9, 10.0.0.2\r\n",
+		"POST /v1/views?key=k HTTP/1.1\r\nHost: x\r\nForwarded: for=\"[2001:db8::7]:1\";proto=https\r\nContent-Type: text/plain\r\n",
+		"OPTIONS /v1/traces HTTP/1.1\r\nHost: x\r\nOrigin: null\r\nAccess-Control-Request-Method: POST\r\n",
+		"POST /v1/traces?key=k&key=%00 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ,\r\nX-Forwarded-For: unknown\r\nContent-Encoding: gzip\r\nUser-Agent: Chrome/140.0\r\n",
+	} {
+		for _, header := range []string{"X-Forwarded-For", "Forwarded"} {
+			f.Add([]byte(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(trace), trace)), header)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, header string) {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
+		if err != nil {
+			return
+		}
+		r.RemoteAddr = "10.0.0.1:1"
+		col, s := newCollector(Options{
+			Keys: []Key{{Value: "k", Site: "shop"}}, Origins: []string{"https://*.example.com"},
+			Proxies: Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: header, Direct: true},
+			Limits:  Limits{Body: 64 << 10, Inflated: 256 << 10, Rate: 1, PageRate: 1, Read: time.Second},
+		})
+		w := httptest.NewRecorder()
+		col.ServeHTTP(w, r)
+		if w.Code >= 500 || w.Code == http.StatusAccepted != (len(s.records) > 0) {
+			t.Fatalf("got %d %s, %d stored", w.Code, w.Body, len(s.records))
+		}
+		if n := col.inFlight.bytes(); n != 0 {
+			t.Fatalf("%d bytes are still in flight", n)
+		}
+	})
 }

@@ -80,6 +80,29 @@ type Spread struct {
 	P50  Estimate `json:"p50"`
 	P75  Estimate `json:"p75"`
 	P95  Estimate `json:"p95"`
+	// Few is there if a few page views have at least half of all the time: then the mean says
+	// more of them than of the others.
+	Few *Few `json:"few,omitempty"`
+}
+
+// Few are the page views with the most time: one of a hundred, and one at least.
+type Few struct {
+	Views int64   `json:"views"`
+	Share float64 `json:"share"` // of the time of all, from 0 to 1
+}
+
+// fewOf returns the few views of n that have half of the time, nil if they have less. Of less
+// than ten views nothing can be said.
+func fewOf(s *rollup.Spread, n int64) *Few {
+	few := Few{Views: (n + 99) / 100}
+	if n < 10 || s.Sum <= 0 {
+		return nil
+	}
+	few.Share = min(math.Round(1000*s.Histogram.Largest(few.Views)/float64(s.Sum))/1000, 1)
+	if few.Share < 0.5 {
+		return nil
+	}
+	return &few
 }
 
 // reportedFunctions is how many functions a report lists.
@@ -221,7 +244,7 @@ func (p *pageSums) reportFunctions(x *PageReport) {
 // nothing count in the mean, not in the quantiles.
 func spreadOf(s *rollup.Spread, n int64) Spread {
 	mean, half := s.Mean(n)
-	out := Spread{Mean: interval(mean, half)}
+	out := Spread{Mean: interval(mean, half), Few: fewOf(s, n)}
 	for q, to := range map[float64]*Estimate{0.5: &out.P50, 0.75: &out.P75, 0.95: &out.P95} {
 		to.Value = s.Histogram.Quantile(q) / 1000
 		if low, high, ok := s.Histogram.QuantileInterval(q); ok {

@@ -135,6 +135,20 @@ func (h *Histogram) Quantile(q float64) float64 {
 	return h.rank(q * float64(n-1))
 }
 
+// Largest returns about what the n largest values sum up to, n at most as many as there are.
+func (h *Histogram) Largest(n int64) (sum float64) {
+	for _, b := range slices.Backward(h.buckets) {
+		if n <= 0 {
+			break
+		}
+		low, width := bucketRange(int(b.at))
+		count := min(max(b.count, 0), n)
+		sum += float64(count) * (float64(low) + float64(width-1)/2)
+		n -= count
+	}
+	return sum
+}
+
 // rank returns the value with that many values below it, taking values as spread evenly
 // in their bucket.
 func (h *Histogram) rank(rank float64) float64 {

@@ -29,68 +29,75 @@ type attack struct {
 	slow  int     // connections of each mode that holds them
 }
 
-// hostileTraces are the modes that send traces, each valid and made to take what others need. They
-// are of pages of their own: what they do to the pages of the load is what is looked for. Each
-// makes the nth trace.
-var hostileTraces = map[string]func(n int) *trie.Trace{
-	"releases": func(n int) *trie.Trace { // the same functions under one release more each time
-		t := wide("f", manyFunctions)
-		t.Context.Page, t.Context.Release = "/attacked-releases", "r"+word(n)
-		return t
-	},
-	"stacks": func(n int) *trie.Trace { // stacks that no others have
-		t := wide(fmt.Sprintf("x%d_", n), manyFunctions)
-		t.Context.Page = "/attacked-stacks"
-		return t
-	},
-	"text": func(n int) *trie.Trace { // names as long as they may be
-		t := wide(strings.Repeat("a", 8100), 400)
-		t.Context.Page = "/attacked-" + word(n)
-		return t
-	},
-	"features": func(n int) *trie.Trace { // each stack under each of many features
-		t := wide("f", manyFunctions)
-		t.Context.Page = "/attacked-features"
-		const spans = 60
-		for k := range int64(spans) {
-			length := int64(manyFunctions) * hostileInterval / spans
-			t.Context.Spans = append(t.Context.Spans, trie.Span{Kind: trie.SpanFeature, Name: "attack " + word((n*spans+int(k))%2000), Start: k * length, Length: length})
-		}
-		trie.SortSpans(t.Context.Spans)
-		return t
-	},
-	"names": func(n int) *trie.Trace { // a page, release, feature and 63 labels that nobody else has
-		t := wide("f", 3)
-		x := &t.Context
-		x.Page, x.Release, x.Environment = "/attack-"+word(n), "attack"+word(n), "attack"+word(n)
-		for k := range 63 {
-			x.Labels = append(x.Labels, trie.Label{Key: fmt.Sprintf("k%02d", k), Value: word(n)})
-		}
-		x.Labels = x.Labels.Sort()
-		x.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: "attack" + word(n), Length: 20_000}}
-		return t
-	},
-	"labels": func(n int) *trie.Trace { // values of the labels that a site has
-		t := wide("f", 3)
-		t.Context.Page = "/attacked-labels"
-		t.Context.Labels = trie.MakeLabels("browser", "attack "+word(n), "connection", "attack "+word(n), "device", "attack "+word(n))
-		return t
-	},
-	"times": func(int) *trie.Trace { // years
-		t := wide("f", 3)
-		node := t.Samples[0].Node
-		t.Samples = nil
-		for i := range int64(60_000) {
-			t.Samples = append(t.Samples, trie.Sample{Time: i * (1<<32 - 1), Node: node})
-		}
-		t.Context.Page, t.Context.Interval, t.Context.SamplingShare = "/attacked-times", 60_000_000, 1e-300
-		return t
-	},
-	"secrets": func(n int) *trie.Trace { // texts of which something is taken out, again and again
-		t := wide(strings.Repeat("https://a:b@c.example/?token=%2541a@b.example ", 100), 400)
-		t.Context.Page = "/attacked-secrets"
-		return t
-	},
+// hostile is a mode that sends traces, each valid and made to take what others need. They are of
+// pages of their own: what they do to the pages of the load is what is looked for.
+type hostile struct {
+	trace  *trie.Trace                  // that is sent again and again
+	change func(x *trie.Context, n int) // what is different of the nth
+	anew   bool                         // it has other functions each time
+}
+
+// hostileModes returns the modes that send traces.
+func hostileModes() map[string]hostile {
+	many := wide("f", manyFunctions)
+	few := wide("f", 3)
+	text := wide(strings.Repeat("a", 8100), 400)
+	secrets := wide(strings.Repeat("https://a:b@c.example/?token=%2541a@b.example ", 100), 400)
+	return map[string]hostile{
+		"releases": {trace: many, change: func(x *trie.Context, n int) { // the same functions under one release more each time
+			x.Page, x.Release = "/attacked-releases", "r"+word(n)
+		}},
+		"stacks": {trace: many, anew: true, change: func(x *trie.Context, _ int) { // stacks that no others have
+			x.Page = "/attacked-stacks"
+		}},
+		"text": {trace: text, change: func(x *trie.Context, n int) { // names as long as they may be
+			x.Page = "/attacked-" + word(n)
+		}},
+		"features": {trace: many, change: manyFeatures},
+		"names":    {trace: few, change: manyNames},
+		"labels": {trace: few, change: func(x *trie.Context, n int) { // values of the labels that a site has
+			x.Page = "/attacked-labels"
+			x.Labels = trie.MakeLabels("browser", "attack "+word(n), "connection", "attack "+word(n), "device", "attack "+word(n))
+		}},
+		"times": {trace: years(), change: func(x *trie.Context, _ int) {
+			x.Page, x.Interval, x.SamplingShare = "/attacked-times", 60_000_000, 1e-300
+		}},
+		"secrets": {trace: secrets, change: func(x *trie.Context, _ int) { // texts of which something is taken out, again and again
+			x.Page = "/attacked-secrets"
+		}},
+	}
+}
+
+// manyFeatures puts each stack under each of many features.
+func manyFeatures(x *trie.Context, n int) {
+	x.Page = "/attacked-features"
+	const spans = 60
+	for k := range int64(spans) {
+		length := int64(manyFunctions) * hostileInterval / spans
+		x.Spans = append(x.Spans, trie.Span{Kind: trie.SpanFeature, Name: "attack " + word((n*spans+int(k))%2000), Start: k * length, Length: length})
+	}
+	trie.SortSpans(x.Spans)
+}
+
+// manyNames makes up a page, a release, a feature and 63 labels.
+func manyNames(x *trie.Context, n int) {
+	x.Page, x.Release, x.Environment = "/attack-"+word(n), "attack"+word(n), "attack"+word(n)
+	for k := range 63 {
+		x.Labels = append(x.Labels, trie.Label{Key: fmt.Sprintf("k%02d", k), Value: word(n)})
+	}
+	x.Labels = x.Labels.Sort()
+	x.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: "attack" + word(n), Length: 20_000}}
+}
+
+// years has samples that say that they are of years.
+func years() *trie.Trace {
+	t := wide("f", 3)
+	node := t.Samples[0].Node
+	t.Samples = nil
+	for i := range int64(60_000) {
+		t.Samples = append(t.Samples, trie.Sample{Time: i * (1<<32 - 1), Node: node})
+	}
+	return t
 }
 
 const (
@@ -106,7 +113,6 @@ func wide(prefix string, n int) *trie.Trace {
 		node := t.Insert(frame, trie.Frame{Name: fmt.Sprint(prefix, i), Resource: frame.Resource, Line: uint32(i + 2), Column: 1})
 		t.Samples = append(t.Samples, trie.Sample{Time: int64(i) * hostileInterval, Node: node})
 	}
-	t.Context = trie.Context{Interval: hostileInterval}
 	return t
 }
 
@@ -135,7 +141,7 @@ var hostileConnections = map[string]struct {
 
 // attackModes returns the names of all modes.
 func attackModes() (names []string) {
-	for name := range hostileTraces {
+	for name := range hostileModes() {
 		names = append(names, name)
 	}
 	for name := range hostileConnections {
@@ -181,8 +187,9 @@ func (a attack) start(ctx context.Context, addr string, networks bool) func() *a
 		x.forwarded = "X-Forwarded-For: 203.0.113.66\r\n"
 	}
 	var all sync.WaitGroup
+	traces := hostileModes()
 	for _, mode := range a.modes {
-		if of, ok := hostileTraces[mode]; ok {
+		if of, ok := traces[mode]; ok {
 			all.Go(func() { x.send(ctx, of, time.Duration(float64(time.Second)/a.rate)) })
 			continue
 		}
@@ -208,8 +215,8 @@ const (
 )
 
 // send sends traces, as many in a request as find room.
-func (x *attacker) send(ctx context.Context, of func(n int) *trie.Trace, every time.Duration) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		panic(err) // the options above can not be
 	}
@@ -218,9 +225,13 @@ func (x *attacker) send(ctx context.Context, of func(n int) *trie.Trace, every t
 	for n := 0; ; {
 		var body []byte
 		for batch := 0; batch < mostBatch; batch++ {
-			t := of(n)
-			t.Context.ViewID = hostileView()
-			trace, err := encode.EncodeTrace(t)
+			t := *of.trace
+			if of.anew {
+				t = *wide(fmt.Sprintf("x%d_", n), manyFunctions)
+			}
+			t.Context = trie.Context{Interval: hostileInterval, ViewID: hostileView()}
+			of.change(&t.Context, n)
+			trace, err := encode.EncodeTrace(&t)
 			if err != nil {
 				panic(err) // a trace above that can not be written
 			}

@@ -24,7 +24,8 @@ type daemon struct {
 	program         string
 	args            []string
 	public, private string
-	fresh           bool // it had no data
+	group           *cgroup // nil: memory is not bounded
+	fresh           bool    // it had no data
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
@@ -66,6 +67,12 @@ func (c *config) startDaemon(ctx context.Context, dir string, stderr io.Writer) 
 		d.args = append(d.args, "--trusted-proxies", "127.0.0.1")
 	}
 	d.args = append(d.args, c.ingestFlags...)
+	if c.memory > 0 {
+		var err error
+		if d.group, err = newCgroup(c.memory); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.start(); err != nil {
 		return nil, err
 	}
@@ -101,6 +108,11 @@ func (d *daemon) start() error {
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := d.cmd.Start(); err != nil {
 		return err
+	}
+	if d.group != nil {
+		if err := d.group.add(d.cmd.Process.Pid); err != nil {
+			return fmt.Errorf("bound the memory of ingest: %w", err)
+		}
 	}
 	cmd, ended := d.cmd, make(chan error, 1)
 	d.ended = ended

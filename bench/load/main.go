@@ -90,6 +90,7 @@ type config struct {
 	dashboards  dashboards
 	stall       time.Duration
 	attack      attack
+	memory      int64 // bytes that a daemon that is started may take; 0: no bound
 }
 
 func (c *config) flags(fs *pflag.FlagSet) {
@@ -124,6 +125,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&c.attack.modes, "attack", nil, "attack the daemon meanwhile, in these `MODES`: "+strings.Join(attackModes(), ", ")+", or all. The traces of the load must stay right")
 	fs.Float64Var(&c.attack.rate, "attack-rate", 1, "requests a second of each mode, of 4 MiB when decompressed")
 	fs.IntVar(&c.attack.slow, "attack-connections", 500, "connections of each mode that holds them")
+	fs.Int64Var(&c.memory, "memory", 0, "most `BYTES` of memory of the daemon, as those of a machine: one that takes more is killed. It takes root and Linux")
 	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
 }
 
@@ -147,8 +149,8 @@ func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
 	switch {
 	case len(dirs) > 1:
 		return c, "", fmt.Errorf("unexpected argument %q; see load --help", dirs[1])
-	case !own && (c.killEvery != 0 || len(c.ingestFlags) > 0 || c.ingest != ""):
-		return c, "", errors.New("--kill-every, --ingest and flags of ingest are for a daemon that is started, so not with --addr")
+	case !own && (c.killEvery != 0 || len(c.ingestFlags) > 0 || c.ingest != "" || c.memory != 0):
+		return c, "", errors.New("--kill-every, --ingest, --memory and flags of ingest are for a daemon that is started, so not with --addr")
 	case own && c.pid != 0:
 		return c, "", errors.New("--pid is for a running daemon, so with --addr alone")
 	case !(c.attack.rate > 0) || c.attack.slow < 1:

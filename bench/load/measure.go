@@ -24,7 +24,12 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 		if d, err = c.startDaemon(ctx, dir, stderr); err != nil {
 			return nil, err
 		}
-		defer d.kill() // which does nothing once it was stopped
+		defer func() {
+			d.kill() // which does nothing once it was stopped
+			if d.group != nil {
+				d.group.remove()
+			}
+		}()
 		c.options.Addr, c.queryAddr = d.public, d.private
 	}
 	fresh := d != nil && d.fresh
@@ -68,6 +73,9 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 			return nil, err
 		}
 		r.DiskBytes = diskUse(c.data) - diskBefore
+	}
+	if d != nil && d.group != nil {
+		r.MemoryBytes, r.PeakGroupBytes = c.memory, d.group.peak()
 	}
 	r.perTrace()
 	return r, nil

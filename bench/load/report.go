@@ -47,8 +47,10 @@ type report struct {
 
 	Turns []turn `json:"turns,omitempty"` // of partitions
 
-	Attack     *attacked `json:"attack,omitempty"`
-	Dashboards *polled   `json:"dashboards,omitempty"`
+	MemoryBytes    int64     `json:"memory_bytes,omitempty"`           // that the daemon may take
+	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"` // that it took, with files that it maps; these go when the room is needed
+	Attack         *attacked `json:"attack,omitempty"`
+	Dashboards     *polled   `json:"dashboards,omitempty"`
 
 	CPUSeconds    float64 `json:"daemon_cpu_s"`
 	CPUPerTraceMS float64 `json:"daemon_cpu_ms_per_trace"`
@@ -191,6 +193,9 @@ func (r *report) print(w io.Writer) error {
 	if r.PeakRSSBytes > 0 {
 		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up, %.3f ms a trace of each page; peak memory %.0f MiB resident, %.0f MiB anonymous",
 			r.CPUSeconds, r.CPUPerTraceMS, 100*r.RollCPUShare, r.RollCPUPerTraceMS, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
+	}
+	if r.MemoryBytes > 0 {
+		row("memory", "%.0f MiB allowed, %.0f MiB taken with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
 	}
 	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
 	if r.DiskLiveBytes > 0 {

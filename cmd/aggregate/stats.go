@@ -87,6 +87,9 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if f := p.Time.Few; f != nil {
+		fmt.Fprintf(w, "%d of the page views have %.0f %% of the time: the mean says more of them than of the others, so go by P50 and P75\n", f.Views, 100*f.Share)
+	}
 	fmt.Fprintln(w)
 	if len(p.Functions) == 0 {
 		_, err := fmt.Fprintln(w, "functions are kept for all of a page, or one release of it")

@@ -3,6 +3,7 @@ package loadgen
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 	"slices"
@@ -97,7 +98,8 @@ func newExpectation(variants []variant) (*expectation, error) {
 	for i, v := range variants {
 		for k := range v.chunks {
 			s := stamp{page: firstPage, number: k}
-			s.view[0] = 0xff // or it would be taken for a text
+			s.view[0] = 0xff                                  // or it would be taken for a text
+			binary.BigEndian.PutUint64(s.view[1:], uint64(i)) // one view may claim only so much time
 			r, err := http.NewRequest(http.MethodPost, "/v1/traces", bytes.NewReader(v.chunks[k].append(nil, s)))
 			if err != nil {
 				return nil, err

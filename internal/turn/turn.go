@@ -22,7 +22,7 @@ type Line struct {
 // Options bound a [Line].
 type Options struct {
 	Turns   int // taken at once
-	Each    int // of these by one client; 0 is all
+	Each    int // of these by one client that is known, see [WithClient]; 0 is all
 	Waiting int // that wait, of one client; 0 is no bound
 	Most    int // that wait, of all; 0 is no bound
 }
@@ -66,7 +66,7 @@ func (l *Line) Take(ctx context.Context, client string) (done func(), err error)
 func (l *Line) enter(client string) (*waiter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.taken < l.o.Turns && l.working[client] < l.o.Each {
+	if l.taken < l.o.Turns && l.may(client) {
 		l.take(client)
 		return nil, nil
 	}
@@ -83,6 +83,10 @@ func (l *Line) enter(client string) (*waiter, error) {
 	l.waiting = append(l.waiting, w)
 	return w, nil
 }
+
+// may reports whether a client may have one turn more. The client "" is all who can not be told
+// apart.
+func (l *Line) may(client string) bool { return client == "" || l.working[client] < l.o.Each }
 
 func (l *Line) take(client string) {
 	l.taken++
@@ -111,7 +115,7 @@ func (l *Line) give(client string) {
 	}
 	next := -1
 	for i, w := range l.waiting {
-		if n := l.working[w.client]; n < l.o.Each && (next < 0 || n < l.working[l.waiting[next].client]) {
+		if n := l.working[w.client]; l.may(w.client) && (next < 0 || n < l.working[l.waiting[next].client]) {
 			next = i
 		}
 	}

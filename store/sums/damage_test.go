@@ -71,6 +71,43 @@ func TestFlippedByte(t *testing.T) {
 	}
 }
 
+// Ten thousand files, of each of which a stretch is random, zero, moved or gone: none is taken for
+// whole, and nothing that can be read in spite of it is wrong.
+func TestTenThousandDamages(t *testing.T) {
+	data, want := smallFile(t)
+	r := rand.New(rand.NewPCG(1, 10_000))
+	for n := range 10_000 {
+		damaged := bytes.Clone(data)
+		at := r.IntN(len(data))
+		stretch := damaged[at:min(at+1+r.IntN(600), len(damaged))]
+		switch r.IntN(4) {
+		case 0:
+			for i := range stretch {
+				stretch[i] = byte(r.Uint32())
+			}
+		case 1:
+			clear(stretch)
+		case 2:
+			copy(stretch, data[r.IntN(len(data)):])
+		case 3:
+			damaged = append(damaged[:at], damaged[at+len(stretch):]...)
+		}
+		if bytes.Equal(damaged, data) {
+			continue
+		}
+		f, err := NewFile(bytes.NewReader(damaged), int64(len(damaged)), Hours.Name(aDay), nil)
+		if err != nil {
+			wantDamage(t, err)
+			continue
+		}
+		if err := f.Check(); err == nil {
+			t.Fatalf("damage %d at %d: nobody notices", n, at)
+		}
+		got, _ := readAll(t, f)
+		wantPart(t, got, want)
+	}
+}
+
 // wantPart fails if got has what want has not.
 func wantPart(tb testing.TB, got, want *contents) {
 	tb.Helper()
