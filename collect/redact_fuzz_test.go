@@ -26,8 +26,10 @@ func checkRedacted(t *testing.T, s string) {
 }
 
 func FuzzRedact(f *testing.F) {
-	for _, c := range redactCases(f) {
-		f.Add(c.text)
+	for i, c := range redactCases(f) {
+		if i%10 == 0 { // TestRedactCorpus has them all
+			f.Add(c.text)
+		}
 	}
 	f.Fuzz(checkRedacted)
 }
