@@ -69,8 +69,8 @@ type redaction struct {
 }
 
 // mostWork bounds the bytes that rules read of a trace, each rule by itself: that takes them
-// about a fifth of a second.
-const mostWork = 8 << 20
+// about a tenth of a second.
+const mostWork = 2 << 20
 
 // hidden stands for a text of which too much is to be taken out.
 const hidden = "(secret)"

@@ -209,7 +209,7 @@ func (a attack) start(ctx context.Context, addr string, networks bool) func() *a
 
 // most of a request: what is sent, and what that inflates to.
 const (
-	mostHostile  = 200 << 10
+	mostHostile  = 250 << 10
 	mostInflated = 4<<20 - 64
 	mostBatch    = 900
 )
@@ -222,9 +222,10 @@ func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for n := 0; ; {
+	for n, most := 0, mostBatch; ; {
 		var body []byte
-		for batch := 0; batch < mostBatch; batch++ {
+		first := n
+		for n < first+most {
 			t := *of.trace
 			if of.anew {
 				t = *wide(fmt.Sprintf("x%d_", n), manyFunctions)
@@ -235,7 +236,7 @@ func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 			if err != nil {
 				panic(err) // a trace above that can not be written
 			}
-			if len(body)+len(trace)+4 > mostInflated || (batch > 0 && len(body)+len(trace) > 40*mostHostile) {
+			if n > first && len(body)+len(trace)+4 > mostInflated {
 				break
 			}
 			body = append(binary.AppendUvarint(body, uint64(len(trace))), trace...)
@@ -245,6 +246,11 @@ func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 		if short := len(body)/99 - len(sent); short > 0 { // a frame that is skipped, for the ratio that is allowed
 			frame := binary.LittleEndian.AppendUint32([]byte{0x50, 0x2a, 0x4d, 0x18}, uint32(short))
 			sent = append(append(frame, make([]byte, short)...), sent...)
+		}
+		if len(sent) > mostHostile && n > first+1 {
+			most = (n - first + 1) / 2
+			n = first
+			continue
 		}
 		x.post(ctx, sent)
 		select {
