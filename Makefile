@@ -166,17 +166,20 @@ TURNS ?= 2
 turns: ## let partitions end under load, check that nothing stops and what is stored: make turns TURNS=20
 	$(GO) run ./bench/load --site --rate 300 --for $$((60 * $(TURNS) + 5))s --partition 1m --pages 300 --batch 20 --dashboards 5 $(TRACES)
 
-# How often each is done; all of it takes about half an hour. Cutting the power needs root.
+# How often each is done; all of it takes about half an hour, and an hour more for inputs that are made up.
+# Cutting the power needs root.
 SOAK_CUTS ?= 48
 SOAK_KILLS ?= 100
 SOAK_TURNS ?= 20
 SOAK_FOR ?= 200s
+SOAK_FUZZ ?= 400000x
 .PHONY: soak
 soak: ## cut the power, kill processes and end partitions again and again, check what is stored
 	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store -count 1 -timeout 0 -v \
 	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
 	$(GO) run ./bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
 	$(MAKE) turns TURNS=$(SOAK_TURNS)
+	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
 
 .PHONY: clean
 clean: ## remove what was built
