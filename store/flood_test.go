@@ -57,7 +57,7 @@ func (s *summedStore) samples(t *testing.T, page, name string) (of, all int64) {
 // A flood of stacks that no two page views have in common takes no names from the stacks of a
 // site: not when somebody asks, not in rollups, not over a restart, not in the sums of an hour
 // that comes later, nor in those of the day. No time is lost either way.
-func TestFloodOfStacks(t *testing.T) {
+func TestFloodedPage(t *testing.T) {
 	const page, names = "/feed", 30
 	for seed := range uint64(2) {
 		r := rand.New(rand.NewPCG(seed, 3))
