@@ -109,7 +109,7 @@ func (g *Guard) identify(r *http.Request) (granted []Scope, ok bool, err error) 
 		return nil, false, nil
 	}
 	if name, password, ok := r.BasicAuth(); ok {
-		return now.passwords.check(r.Context(), g.work, addressOf(r), name, password)
+		return now.passwords.check(r.Context(), g.work, AddressOf(r), name, password)
 	}
 	scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -119,8 +119,8 @@ func (g *Guard) identify(r *http.Request) (granted []Scope, ok bool, err error) 
 	return granted, ok, nil
 }
 
-// addressOf returns the address that a request came from, without its port.
-func addressOf(r *http.Request) string {
+// AddressOf returns the address that a request came from, without its port.
+func AddressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

@@ -173,17 +173,33 @@ const (
 	networkBits6 = 48
 )
 
+// ClientAddr returns what stands for the client at "host:port": its address, or that of its /64,
+// which an IPv6 client has to itself. It is the zero Addr for what is no address, such as a socket.
+func ClientAddr(hostPort string) netip.Addr {
+	a, err := netip.ParseAddrPort(hostPort)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return countedAs(a.Addr().Unmap().WithZone(""))
+}
+
+func countedAs(a netip.Addr) netip.Addr {
+	if a.Is6() {
+		return netip.PrefixFrom(a, 64).Masked().Addr()
+	}
+	return a
+}
+
 // clientOf returns who sends a request.
 func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
 	from, known := p.sender(r)
-	c := client{addr: from, browser: encode.BrowserOf(r.Header.Get("User-Agent"))}
+	c := client{addr: countedAs(from), browser: encode.BrowserOf(r.Header.Get("User-Agent"))}
 	if key != nil {
 		c.site = key.Site
 	}
 	bits := networkBits4
 	if from.Is6() {
 		bits = networkBits6
-		c.addr = netip.PrefixFrom(from, 64).Masked().Addr()
 	}
 	if known {
 		c.network = netip.PrefixFrom(from, bits).Masked()

@@ -68,14 +68,19 @@ func (m *memory) arrive(cut func()) {
 func (m *memory) arrived() error {
 	m.of.mu.Lock()
 	defer m.of.mu.Unlock()
-	if m.place != nil {
-		m.of.arriving.Remove(m.place)
-		m.place = nil
-	}
+	m.leave()
 	if m.lost {
 		return errGivenUp
 	}
 	return nil
+}
+
+// leave takes m off the list of those that arrive. It is called with the lock held.
+func (m *memory) leave() {
+	if m.place != nil {
+		m.of.arriving.Remove(m.place)
+		m.place = nil
+	}
 }
 
 func (m *memory) take(n int64) error {
@@ -125,19 +130,16 @@ func (p *pool) victim(m *memory, n int64) *memory {
 // giveUp ends the arrival of a body. What it holds counts no more, since it is about to go. It is
 // called with the lock held.
 func (m *memory) giveUp() {
-	m.of.arriving.Remove(m.place)
+	m.leave()
 	m.of.add(m, -m.held)
-	m.place, m.lost = nil, true
+	m.lost = true
 	m.cut()
 }
 
 func (m *memory) release() {
 	m.of.mu.Lock()
 	defer m.of.mu.Unlock()
-	if m.place != nil {
-		m.of.arriving.Remove(m.place)
-		m.place = nil
-	}
+	m.leave()
 	m.of.add(m, -m.held)
 }
 

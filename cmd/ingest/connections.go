@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fieldtrie/fieldtrie/collect"
 )
 
 // maxPrivateConnections is how many connections the private address and the socket have each,
@@ -66,7 +68,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState, now time.Time) (
 	defer c.mu.Unlock()
 	switch state {
 	case http.StateNew:
-		x := &connection{peer: peerOf(conn)}
+		x := &connection{peer: collect.ClientAddr(conn.RemoteAddr().String())}
 		c.open[conn] = x
 		if c.peers[x.peer] == nil {
 			c.peers[x.peer] = &peer{busy: list.New()}
@@ -146,19 +148,6 @@ func (c *connections) forget(conn net.Conn) {
 		c.peers[x.peer].busy.Remove(x.place)
 	}
 	x.place = nil
-}
-
-// peerOf returns the address at the other end of a connection, that of the network for IPv6.
-func peerOf(conn net.Conn) netip.Addr {
-	a, err := netip.ParseAddrPort(conn.RemoteAddr().String())
-	if err != nil {
-		return netip.Addr{} // by a socket
-	}
-	addr := a.Addr().Unmap().WithZone("")
-	if addr.Is6() {
-		return netip.PrefixFrom(addr, 64).Masked().Addr()
-	}
-	return addr
 }
 
 // shareOf returns how many connections an address may have: what is asked for, but no more than

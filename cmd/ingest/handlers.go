@@ -82,36 +82,27 @@ func (a answers) add(private *http.ServeMux) {
 	}
 }
 
-// knownPages returns the pages of this hour, so that a restart does not begin the count
-// of distinct pages anew.
-func knownPages(ctx context.Context, s *store.Store) []string {
-	now := time.Now()
-	catalog, err := query.Local{Reader: s.Reader}.Catalog(ctx, now.Truncate(time.Hour), now)
-	if err != nil {
-		return nil // the count only bounds growth
-	}
-	var pages []string
-	for _, e := range catalog.Pages() {
-		pages = append(pages, e.Page)
-	}
-	return pages
-}
-
-// establishedNames returns, by kind, the names that traces of the last day had in two hours at
-// least, so that a restart does not forget which ones are a site's.
-func establishedNames(ctx context.Context, s *store.Store) map[string][]string {
+// storedNames returns the pages of this hour, so that a restart does not begin the count of
+// distinct pages anew, and, by kind, the names that traces of the last day had in two hours at
+// least, so that it does not forget which ones are a site's.
+func storedNames(ctx context.Context, s *store.Store) (pages []string, established map[string][]string) {
 	now := time.Now()
 	catalog, err := query.Local{Reader: s.Reader}.Catalog(ctx, now.Add(-24*time.Hour), now)
 	if err != nil {
-		return nil // they are established again
+		return nil, nil // the count only bounds growth, and names are established again
 	}
-	names := map[string][]string{}
-	for _, e := range catalog.Entries {
-		if e.Last.Truncate(time.Hour).After(e.First) {
-			names[e.Kind] = append(names[e.Kind], e.Name)
+	for _, e := range catalog.Pages() {
+		if !e.Last.Before(now.Truncate(time.Hour)) {
+			pages = append(pages, e.Page)
 		}
 	}
-	return names
+	established = map[string][]string{}
+	for _, e := range catalog.Entries {
+		if e.Last.Truncate(time.Hour).After(e.First) {
+			established[e.Kind] = append(established[e.Kind], e.Name)
+		}
+	}
+	return pages, established
 }
 
 // urlOf returns the URL at which a browser on this machine finds a server.

@@ -101,7 +101,7 @@ func TestEstablishedNames(t *testing.T) {
 	now = start
 	put(2, "/old", release)
 	put(3, "/new", store.Tag{Key: "release", Value: "r2"})
-	got := establishedNames(t.Context(), s)
+	_, got := storedNames(t.Context(), s)
 	if want := map[string][]string{"page": {"/old"}, "release": {"r1"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -101,11 +101,7 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 // is answered.
 func asClients(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		address, _, err := net.SplitHostPort(r.RemoteAddr)
-		if err != nil {
-			address = r.RemoteAddr
-		}
-		client := address + " " + r.Header.Get("Authorization")
+		client := access.AddressOf(r) + " " + r.Header.Get("Authorization")
 		next.ServeHTTP(w, r.WithContext(turn.WithClient(r.Context(), client)))
 	})
 }

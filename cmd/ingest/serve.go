@@ -64,8 +64,8 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	reads, surplus := newReads(), newSurplus()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads, surplus)
 	board := c.board(s, budgets, registry)
-	options.Store, options.KnownPages, options.Metrics, options.Logger = s, knownPages(ctx, s), registry, log
-	options.Established = establishedNames(ctx, s)
+	options.Store, options.Metrics, options.Logger = s, registry, log
+	options.KnownPages, options.Established = storedNames(ctx, s)
 	if c.demo && len(options.Origins) > 0 { // else all may send
 		options.Origins = append(options.Origins, private.url())
 	}
