@@ -32,17 +32,17 @@ type attack struct {
 // hostile is a mode that sends traces, each valid and made to take what others need. They are of
 // pages of their own: what they do to the pages of the load is what is looked for.
 type hostile struct {
-	trace  *trie.Trace                  // that is sent again and again
+	trace  func() *trie.Trace           // makes what is sent again and again
 	change func(x *trie.Context, n int) // what is different of the nth
 	anew   bool                         // it has other functions each time
 }
 
 // hostileModes returns the modes that send traces.
 func hostileModes() map[string]hostile {
-	many := wide("f", manyFunctions)
-	few := wide("f", 3)
-	text := wide(strings.Repeat("a", 8100), 400)
-	secrets := wide(strings.Repeat("https://a:b@c.example/?token=%2541a@b.example ", 100), 400)
+	of := func(prefix string, n int) func() *trie.Trace { return func() *trie.Trace { return wide(prefix, n) } }
+	many, few := of("f", manyFunctions), of("f", 3)
+	text := of(strings.Repeat("a", 8100), 400)
+	secrets := of(strings.Repeat("https://a:b@c.example/?token=%2541a@b.example ", 100), 400)
 	return map[string]hostile{
 		"releases": {trace: many, change: func(x *trie.Context, n int) { // the same functions under one release more each time
 			x.Page, x.Release = "/attacked-releases", "r"+word(n)
@@ -59,7 +59,7 @@ func hostileModes() map[string]hostile {
 			x.Page = "/attacked-labels"
 			x.Labels = trie.MakeLabels("browser", "attack "+word(n), "connection", "attack "+word(n), "device", "attack "+word(n))
 		}},
-		"times": {trace: years(), change: func(x *trie.Context, _ int) {
+		"times": {trace: years, change: func(x *trie.Context, _ int) {
 			x.Page, x.Interval, x.SamplingShare = "/attacked-times", 60_000_000, 1e-300
 		}},
 		"secrets": {trace: secrets, change: func(x *trie.Context, _ int) { // texts of which something is taken out, again and again
@@ -222,24 +222,25 @@ func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	trace := of.trace()
 	for n, most := 0, mostBatch; ; {
 		var body []byte
 		first := n
 		for n < first+most {
-			t := *of.trace
+			t := *trace
 			if of.anew {
 				t = *wide(fmt.Sprintf("x%d_", n), manyFunctions)
 			}
 			t.Context = trie.Context{Interval: hostileInterval, ViewID: hostileView()}
 			of.change(&t.Context, n)
-			trace, err := encode.EncodeTrace(&t)
+			data, err := encode.EncodeTrace(&t)
 			if err != nil {
 				panic(err) // a trace above that can not be written
 			}
-			if n > first && len(body)+len(trace)+4 > mostInflated {
+			if n > first && len(body)+len(data)+4 > mostInflated {
 				break
 			}
-			body = append(binary.AppendUvarint(body, uint64(len(trace))), trace...)
+			body = append(binary.AppendUvarint(body, uint64(len(data))), data...)
 			n++
 		}
 		sent := z.EncodeAll(body, nil)
