@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"encode/view":             {"trie", "encode/output"},
 	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"encode/internal/fixture": {"trie", "encode/output"}, // for tests
+	"symbols":                 {"symbols/sourcemap", "symbols/outline"},
 	"rollup":                  {"trie"},
 	"compare":                 {"trie"},
 	"feature":                 {"trie"},
