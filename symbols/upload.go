@@ -1,0 +1,22 @@
+package symbols
+
+import "time"
+
+// Upload says which scripts a build has, and whose code is in it.
+type Upload struct {
+	ID      string    `json:"id,omitempty"`     // set by who keeps it
+	Time    time.Time `json:"time,omitzero"`    // when it came; set by who keeps it
+	Release string    `json:"release"`          // as the pages of the build say it; "" if they do not
+	Scripts []Script  `json:"scripts"`          // sorted by path
+	Owners  string    `json:"owners,omitempty"` // a CODEOWNERS file
+	// Repository is where links to the sources lead, such as example/shop; "" if not known.
+	Repository string `json:"repository,omitempty"`
+}
+
+// Script is a script of a build.
+type Script struct {
+	Path    string `json:"path"`               // in the build folder, with slashes
+	Prefix  string `json:"prefix,omitempty"`   // URL that the path is below, if only that will do
+	DebugID string `json:"debug_id,omitempty"` // of ECMA-426, in lower case
+	SHA256  string `json:"sha256"`             // of the script, in hexadecimal: the key of its table
+}
