@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"query":                   {"trie", "encode", "encode/formats", "encode/output", "rollup", "store", "compare", "internal/turn"},
 	"query/pyroscope":         {"trie", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
 	"budget":                  {"feature", "query", "internal/strictyaml"},
+	"symbols/sourcemap":       {},
 	"sdk":                     {},
 	"sdk/build":               {},
 	"cmd/ingest":              {"encode/output", "store", "collect", "query", "query/pyroscope", "budget", "access", "sdk", "internal/turn"},

@@ -1,0 +1,267 @@
+package sourcemap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// flatten decodes the mappings of a document and of its sections into one map. What they take
+// is counted first, so that too many are refused before there is memory for them.
+func (doc *document) flatten(limits Limits) (*Map, error) {
+	sections := doc.sections
+	if sections == nil {
+		sections = []section{{document: *doc}}
+	}
+	m := &Map{File: doc.file, DebugID: doc.debugID}
+	mappings, lines := 0, 0
+	for i, s := range sections {
+		ends, count := measure(s.mappings)
+		mappings += count
+		lines = max(lines, int(s.line)+ends+1)
+		if mappings > limits.Mappings {
+			return nil, doc.in(i, fmt.Errorf("mappings: %w", tooMany(limits.Mappings, "")))
+		}
+		if int(s.line) > limits.Lines || lines > limits.Lines {
+			return nil, doc.in(i, fmt.Errorf("mappings: %w", tooMany(limits.Lines, " lines")))
+		}
+	}
+	m.mappings = make([]Mapping, 0, mappings)
+	m.lines = make([]int32, 0, lines+1)
+	for i, s := range sections {
+		m.open(s.line, s.column)
+		if err := m.decode(&s); err != nil {
+			return nil, doc.in(i, fmt.Errorf("mappings: %w", err))
+		}
+		m.Sources = append(m.Sources, s.sources...)
+		m.Names = append(m.Names, s.names...)
+	}
+	m.lines = append(m.lines, int32(len(m.mappings)))
+	return m, nil
+}
+
+// in says in which section an error is.
+func (doc *document) in(section int, err error) error {
+	if doc.sections == nil {
+		return err
+	}
+	return fmt.Errorf("sections[%d]: map: %w", section, err)
+}
+
+// measure returns how many ends of lines and how many mappings are encoded in text.
+func measure(text []byte) (ends, mappings int) {
+	before := uint8(1)
+	for _, c := range text {
+		separates := digits[c] / separator
+		mappings += int(before &^ separates) // one begins here
+		before = separates
+	}
+	return bytes.Count(text, []byte(";")), mappings
+}
+
+// open ends the mappings so far at a place, which is not before that of an open before it, and
+// begins its line.
+func (m *Map) open(line, column int32) {
+	if next := int(line) + 1; next < len(m.lines) {
+		m.mappings = m.mappings[:m.lines[next]]
+		m.lines = m.lines[:next]
+	}
+	for len(m.lines) <= int(line) {
+		m.lines = append(m.lines, int32(len(m.mappings)))
+	}
+	first := int(m.lines[line])
+	for last := len(m.mappings) - 1; last >= first && m.mappings[last].Column >= column; last-- {
+		m.mappings = m.mappings[:last]
+	}
+}
+
+// Values of what is no digit.
+const (
+	noDigit   = 0x40
+	separator = 0x80
+)
+
+// digits has the values of the digits of base64. The sixth bit says that more follow.
+var digits = func() (table [256]uint8) {
+	for i := range table {
+		table[i] = noDigit
+	}
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		table[c] = uint8(i)
+	}
+	table[','], table[';'] = separator, separator
+	return table
+}()
+
+// decode appends the mappings of a section, whose first line is the last one of m.
+func (m *Map) decode(s *section) error {
+	d := decoder{
+		sources: int64(len(s.sources)), firstSource: int32(len(m.Sources)),
+		names: int64(len(s.names)), firstName: int32(len(m.Names)),
+		begin: int64(s.column),
+	}
+	text := s.mappings
+	first, sorted := len(m.mappings), true // of the line
+	for at := 0; at < len(text); {
+		switch text[at] {
+		case ',':
+			at++
+			continue
+		case ';':
+			m.sort(first, sorted)
+			m.lines = append(m.lines, int32(len(m.mappings)))
+			first, sorted = len(m.mappings), true
+			d.begin, d.column = 0, 0
+			at++
+			continue
+		}
+		var field [5]int64
+		count, n, err := numbers(text[at:], &field)
+		if err != nil {
+			return fmt.Errorf("byte %d: %w", at+n, err)
+		}
+		mapping, err := d.mapping(&field, count)
+		if err != nil {
+			return fmt.Errorf("byte %d: %w", at, err)
+		}
+		sorted = sorted && field[0] >= 0
+		m.mappings = append(m.mappings, mapping)
+		at += n
+	}
+	m.sort(first, sorted)
+	return nil
+}
+
+// decoder turns the numbers of mappings, which are steps from those of the mapping before,
+// into mappings.
+type decoder struct {
+	sources, names         int64 // how many the section has
+	firstSource, firstName int32 // of the section among those of the map
+	begin                  int64 // the column from which those of the line count
+
+	column, source, line, sourceColumn, name int64
+}
+
+func (d *decoder) mapping(field *[5]int64, count int) (Mapping, error) {
+	d.column += field[0]
+	if d.column < 0 || d.begin+d.column > math.MaxInt32 {
+		return Mapping{}, outOfRange("column", d.column)
+	}
+	mapping := Mapping{Column: int32(d.begin + d.column), Source: -1, Name: -1}
+	if count == 1 {
+		return mapping, nil
+	}
+	if count < 4 {
+		return Mapping{}, fmt.Errorf("a mapping of %d numbers, not 1, 4 or 5", count)
+	}
+	d.source += field[1]
+	d.line += field[2]
+	d.sourceColumn += field[3]
+	switch {
+	case d.source < 0 || d.source >= d.sources:
+		return Mapping{}, fmt.Errorf("source %d, and there are %d", d.source, d.sources)
+	case d.line < 0 || d.line > math.MaxInt32:
+		return Mapping{}, outOfRange("original line", d.line)
+	case d.sourceColumn < 0 || d.sourceColumn > math.MaxInt32:
+		return Mapping{}, outOfRange("original column", d.sourceColumn)
+	}
+	mapping.Source = d.firstSource + int32(d.source)
+	mapping.SourceLine, mapping.SourceColumn = int32(d.line), int32(d.sourceColumn)
+	if count == 5 {
+		if d.name += field[4]; d.name < 0 || d.name >= d.names {
+			return Mapping{}, fmt.Errorf("name %d, and there are %d", d.name, d.names)
+		}
+		mapping.Name = d.firstName + int32(d.name)
+	}
+	return mapping, nil
+}
+
+func outOfRange(what string, value int64) error {
+	return fmt.Errorf("%s %d is out of range", what, value)
+}
+
+// sort puts the mappings of a line from first on in order of their columns, and then as they
+// are. It sorts numbers, as stable sorting of mappings takes several times as long.
+func (m *Map) sort(first int, sorted bool) {
+	if sorted {
+		return
+	}
+	line := slices.Clone(m.mappings[first:])
+	order := make([]uint64, len(line)) // column and index
+	for i, mapping := range line {
+		order[i] = uint64(mapping.Column)<<32 | uint64(i)
+	}
+	slices.Sort(order)
+	for i, key := range order {
+		m.mappings[first+i] = line[uint32(key)]
+	}
+}
+
+// numbers reads the numbers of the mapping that text begins with, and returns how many there are
+// and how many bytes they have. If they are wrong, n is where.
+func numbers(text []byte, field *[5]int64) (count, n int, err error) {
+	for n < len(text) {
+		digit := digits[text[n]]
+		if digit == separator {
+			break
+		}
+		if count == len(field) {
+			return 0, 0, errors.New("a mapping of more than 5 numbers")
+		}
+		if digit < 0x20 { // most numbers have one digit
+			field[count] = signed(uint64(digit))
+			n++
+		} else {
+			value, length, err := number(text[n:])
+			if err != nil {
+				return 0, n + length, err
+			}
+			field[count] = value
+			n += length
+		}
+		count++
+	}
+	return count, n, nil
+}
+
+// number returns the number in base64 VLQ that text begins with, and how many bytes it has. If
+// there is none, n is where it goes wrong.
+func number(text []byte) (value int64, n int, err error) {
+	const bits = 5
+	var sum uint64
+	for n = range text {
+		digit := digits[text[n]]
+		if digit == separator {
+			break
+		}
+		if digit == noDigit {
+			char, _ := utf8.DecodeRune(text[n:])
+			return 0, n, fmt.Errorf("%s is no base64 digit", strconv.QuoteRune(char))
+		}
+		sum |= uint64(digit&0x1f) << (bits * n)
+		if sum > math.MaxUint32 || n == 32/bits && digit >= 0x20 {
+			return 0, n, errors.New("a number of more than 32 bits")
+		}
+		if digit < 0x20 {
+			return signed(sum), n + 1, nil
+		}
+	}
+	return 0, 0, errors.New("a number without its last digit")
+}
+
+// signed returns the number whose sign is the lowest bit of u. By ECMA-426, minus zero stands
+// for the least number of 32 bits.
+func signed(u uint64) int64 {
+	value := int64(u >> 1)
+	if u&1 == 0 {
+		return value
+	}
+	if value == 0 {
+		return math.MinInt32
+	}
+	return -value
+}

@@ -1,0 +1,126 @@
+// Package sourcemap reads source maps: which place of an original file each place of a
+// generated script comes from. It reads ECMA-426, https://tc39.es/ecma426/ (known before as
+// revision 3), with index maps, whose sections become one map, and the keys debugId and
+// ignoreList under their old names too.
+//
+// A map comes from outside, so what it may hold is bounded by [Limits] and everything in it is
+// checked: what [Read] returns has mappings in order, and no index is out of range.
+package sourcemap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sort"
+)
+
+// Map is a source map. Places are lines and columns from 0, columns in UTF-16 units.
+type Map struct {
+	File    string   // the generated script, as the map names it; "" if it does not
+	DebugID string   // in lower case; "" if there is none
+	Sources []Source // of all sections, in their order
+	Names   []string // of all sections, in their order
+
+	mappings []Mapping
+	lines    []int32 // the first mapping of each generated line, and one more at the end
+}
+
+// Source is an original file.
+type Source struct {
+	Name    string // with the sourceRoot of the map; "" if the map has null
+	Content []byte // nil if the map has none; it may share the bytes that were read
+	Ignored bool   // the map says that it is code of others, in its ignoreList
+}
+
+// Mapping says where the generated code from one place on comes from.
+type Mapping struct {
+	Column       int32 // of the generated code
+	Source       int32 // index in Sources; -1 if the code has no original
+	SourceLine   int32
+	SourceColumn int32
+	Name         int32 // index in Names; -1 if there is none
+}
+
+// Mappings returns all mappings, by generated line and column. Of mappings of one place the
+// order is that of the map. They belong to m and must not be changed.
+func (m *Map) Mappings() []Mapping { return m.mappings }
+
+// Lines returns how many generated lines the map speaks of. The script may have more.
+func (m *Map) Lines() int { return max(0, len(m.lines)-1) }
+
+// Line returns the range in [Map.Mappings] of a generated line: from first to before end. It
+// is empty for a line that the map does not speak of.
+func (m *Map) Line(line int) (first, end int) {
+	if line < 0 || line >= m.Lines() {
+		return 0, 0
+	}
+	return int(m.lines[line]), int(m.lines[line+1])
+}
+
+// At returns the index in [Map.Mappings] of the last mapping at or before a place in its
+// generated line, or -1 if there is none.
+func (m *Map) At(line, column int32) int {
+	first, end := m.Line(int(line))
+	after := sort.Search(end-first, func(i int) bool { return m.mappings[first+i].Column > column })
+	if after == 0 {
+		return -1
+	}
+	return first + after - 1
+}
+
+// Read reads a map. A byte order mark and the line with which some servers guard JSON, which
+// begins with )]}, are passed over. What is refused is refused with an error that says where:
+// by the key and index, and by the byte of the file or of the mappings.
+//
+// Sections end where the next one begins: mappings of theirs beyond that are dropped. Sections
+// that refer to another file by its URL, or have sections themselves, are refused. Columns that
+// are not in order are sorted.
+//
+// The map shares the bytes of b, so b must not be changed while the map is in use.
+func Read(b []byte, limits Limits) (*Map, error) {
+	m, err := read(b, limits.withDefaults())
+	if err != nil {
+		return nil, fmt.Errorf("source map: %w", err)
+	}
+	return m, nil
+}
+
+func read(b []byte, limits Limits) (*Map, error) {
+	r := &reader{scanner: scanner{text: b}, limits: limits}
+	if err := r.preface(); err != nil {
+		return nil, err
+	}
+	doc, err := r.document()
+	if err != nil {
+		return nil, err
+	}
+	if r.peek() != 0 || r.at < len(b) {
+		return nil, fmt.Errorf("byte %d: %s after the end of the map", r.at, r.found())
+	}
+	return doc.flatten(limits)
+}
+
+// preface passes over what may stand before a map.
+func (r *reader) preface() error {
+	if bytes.HasPrefix(r.text, []byte(byteOrderMark)) {
+		r.at = len(byteOrderMark)
+	}
+	if bytes.HasPrefix(r.text[r.at:], []byte(")]}")) {
+		end := bytes.IndexByte(r.text[r.at:], '\n')
+		if end < 0 {
+			return fmt.Errorf("byte %d: a line )]} and nothing after it", r.at)
+		}
+		r.at += end + 1
+	}
+	switch r.peek() {
+	case 0:
+		if r.at >= len(r.text) {
+			return errors.New("the file is empty")
+		}
+	case '<':
+		return fmt.Errorf("byte %d: a page of HTML or XML; is it the answer of a server that did not have the map?", r.at)
+	}
+	return nil
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
