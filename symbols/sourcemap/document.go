@@ -42,10 +42,13 @@ type fields struct {
 	ignored, oldIgnored []int32
 }
 
+// aMap is what is wanted where a map begins, for errors.
+const aMap = "an object, a source map,"
+
 // document reads a map. Of keys that are there twice the last one counts.
 func (r *reader) document() (document, error) {
 	f := fields{version: -1}
-	err := r.object("an object, a source map,", func(key string) error {
+	err := r.object(aMap, func(key string) error {
 		return r.field(&f, key)
 	})
 	if err != nil {
@@ -122,7 +125,10 @@ func (r *reader) optional() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.ToValidUTF8(string(value), "\uFFFD"), r.spend(len(value))
+	if err := r.spend(len(value)); err != nil {
+		return "", err
+	}
+	return strings.ToValidUTF8(string(value), "\uFFFD"), nil
 }
 
 // spend counts bytes of names.
@@ -262,7 +268,7 @@ func (r *reader) offset(s *section) error {
 // combine checks that the keys of a map are there and puts together what is about one source.
 func (r *reader) combine(f *fields) (document, error) {
 	doc := f.document
-	doc.debugID = strings.ToLower(cmp.Or(f.debugID, f.oldID))
+	doc.debugID = f.id()
 	switch {
 	case f.version >= 0 && f.version != 3:
 		return document{}, fmt.Errorf("version: %d is not read, only 3", f.version)
@@ -293,6 +299,9 @@ func (r *reader) combine(f *fields) (document, error) {
 	}
 	return doc, nil
 }
+
+// id returns the debug ID under its name or its old one.
+func (f *fields) id() string { return strings.ToLower(cmp.Or(f.debugID, f.oldID)) }
 
 // prefix puts the sourceRoot before names of sources, with a slash between them, as browsers
 // do. A URL stays as it is. What that takes is known before it is made, as a long root of many

@@ -90,6 +90,22 @@ func TestSourceRoot(t *testing.T) {
 	}
 }
 
+func TestReadHeader(t *testing.T) {
+	for _, c := range []struct{ text, file, id, err string }{
+		{`)]}'` + "\n" + `{"mappings":"!","file":"a.js","debug_id":"AB","x":[{}]}`, "a.js", "ab", ""},
+		{`{"debug_id":"AB","debugId":"CD","file":null}`, "", "cd", ""},
+		{`{}`, "", "", ""},
+		{`<html>`, "", "", "source map: byte 0: a page of HTML or XML; is it the answer of a server that did not have the map?"},
+		{`{"file":1}`, "", "", "source map: file: byte 8: a number where a string is wanted"},
+		{`{"mappings":"`, "", "", "source map: byte 12: a string that begins here has no end"},
+	} {
+		h, err := ReadHeader([]byte(c.text))
+		if got := fmt.Sprint(err); h.File != c.file || h.DebugID != c.id || err != nil && got != c.err || err == nil && c.err != "" {
+			t.Errorf("%s: %+v, %v", c.text, h, err)
+		}
+	}
+}
+
 // TestShares: a content without escapes takes no memory of its own, and can not be appended to
 // over what follows.
 func TestShares(t *testing.T) {
