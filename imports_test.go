@@ -50,6 +50,8 @@ var mayImport = map[string][]string{
 	"query/pyroscope":         {"trie", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
 	"budget":                  {"feature", "query", "internal/strictyaml"},
 	"symbols/sourcemap":       {},
+	"symbols/build":           {"symbols/sourcemap"},
+	"symbols/internal/bundle": {}, // for tests
 	"sdk":                     {},
 	"sdk/build":               {},
 	"cmd/ingest":              {"encode/output", "store", "collect", "query", "query/pyroscope", "budget", "access", "sdk", "internal/turn"},
@@ -79,7 +81,7 @@ var onlyIn = map[string]struct {
 	"net/http":                        {[]string{"collect", "query", "query/pyroscope", "budget", "access", "sdk", "cmd/ingest", "cmd/demo", "bench", "bench/load", "internal/loadgen"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "encode", "encode/pprof", "encode/otlp", "encode/internal/fixture", "collect", "store/part", "query/pyroscope", "bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"collect", "query", "cmd/ingest"}, "what is measured is what a daemon serves"},
-	"github.com/klauspost/compress":   {[]string{"store/record", "store/sums", "collect", "query", "query/pyroscope", "bench", "bench/load"}, "formats do not compress"},
+	"github.com/klauspost/compress":   {[]string{"store/record", "store/sums", "collect", "query", "query/pyroscope", "symbols/internal/bundle", "bench", "bench/load"}, "formats do not compress"},
 	"github.com/getkin/kin-openapi":   {nil, "it is for tests"},
 	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
 	"github.com/ianlancetaylor":       {[]string{"wasm"}, "only compiled code has mangled names"},

@@ -1,57 +1,19 @@
 package sourcemap
 
 import (
-	"archive/tar"
 	"encoding/json"
-	"errors"
-	"io"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/fieldtrie/fieldtrie/symbols/internal/bundle"
 )
-
-// bundles returns the files of board.tar.zst in the folder that the environment variable
-// SOURCEMAPS names: production builds of an app by several bundlers. They hold packages of
-// others and are not part of this project.
-func bundles(t *testing.T) map[string][]byte {
-	dir := os.Getenv("SOURCEMAPS")
-	if dir == "" {
-		t.Skip("SOURCEMAPS names no folder with bundles")
-	}
-	f, err := os.Open(filepath.Join(dir, "board.tar.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	files := map[string][]byte{}
-	for archive := tar.NewReader(z); ; {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if files[path.Clean(header.Name)], err = io.ReadAll(archive); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // TestConformanceMaps compares the maps of bundlers with what a plain decoder reads from them.
 func TestConformanceMaps(t *testing.T) {
 	maps := 0
-	for name, b := range bundles(t) {
+	for name, b := range bundle.Files(t) {
 		if !strings.HasSuffix(name, ".map") {
 			continue
 		}
@@ -140,7 +102,7 @@ func decodePlainly(text string) (mappings []plain) {
 
 // TestConformancePlaces looks up the functions of the bundles, as V8 gives their places.
 func TestConformancePlaces(t *testing.T) {
-	files := bundles(t)
+	files := bundle.Files(t)
 	functions := 0
 	for name, b := range files {
 		if path.Base(name) != "truth.json" {

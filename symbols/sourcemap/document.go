@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -29,7 +28,7 @@ type reader struct {
 	limits         Limits
 	inSection      bool
 	sources, names int
-	nameBytes      int
+	nameBytes      int64
 }
 
 // fields are the values of the keys of a map as they stand there. Slices are nil if their key
@@ -125,15 +124,15 @@ func (r *reader) optional() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.spend(len(value)); err != nil {
+	if err := r.spend(int64(len(value))); err != nil {
 		return "", err
 	}
 	return strings.ToValidUTF8(string(value), "\uFFFD"), nil
 }
 
 // spend counts bytes of names.
-func (r *reader) spend(n int) error {
-	if n > r.limits.Text-r.nameBytes {
+func (r *reader) spend(n int64) error {
+	if n > int64(r.limits.Text)-r.nameBytes {
 		return tooMany(r.limits.Text, " bytes of names")
 	}
 	r.nameBytes += n
@@ -310,10 +309,7 @@ func (r *reader) prefix(sources []Source, root string) error {
 	if root == "" {
 		return nil
 	}
-	if len(root)+1 > math.MaxInt32/max(1, len(sources)) {
-		return tooMany(r.limits.Text, " bytes of names")
-	}
-	if err := r.spend((len(root) + 1) * len(sources)); err != nil {
+	if err := r.spend(int64(len(root)+1) * int64(len(sources))); err != nil {
 		return err
 	}
 	for i := range sources {

@@ -162,8 +162,8 @@ func (s *scanner) string(what string) ([]byte, error) {
 	return value, nil
 }
 
-// unescape returns what raw stands for, or where it has an escape that is none; bad is -1 if
-// all are right. A surrogate without its other half becomes U+FFFD, which has one UTF-16 unit
+// unescape returns what raw, from [scanner.quoted], stands for, or where it has an escape that is
+// none; bad is -1 if all are right. A surrogate without its other half becomes U+FFFD, which has one UTF-16 unit
 // as well, so columns stay right.
 func unescape(raw []byte) (value []byte, bad int) {
 	value = make([]byte, 0, len(raw))
@@ -174,10 +174,7 @@ func unescape(raw []byte) (value []byte, bad int) {
 		}
 		value = append(value, raw[at:at+n]...)
 		at += n
-		if at+1 >= len(raw) {
-			return nil, at
-		}
-		if c := unescaped[raw[at+1]]; c != 0 {
+		if c := unescaped[raw[at+1]]; c != 0 { // raw does not end with a backslash that escapes
 			value = append(value, c)
 			at += 2
 			continue

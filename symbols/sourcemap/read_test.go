@@ -42,7 +42,7 @@ func TestKeys(t *testing.T) {
 		{"keys of tools", `{"version":3,"x_facebook_sources":[[{"names":["<global>"],"mappings":"AAA"}],null,-1.5e3,true],"sources":[],"x":{"]":"}"},"mappings":"","y":1}`, Map{}},
 		{"sections", `{"version":3,"file":"a.js","debugId":"F","sections":[
 			{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":["x"],"ignoreList":[0],"mappings":"","debugId":"E"}},
-			{"map":{"version":3,"sources":["b"],"sourceRoot":"r","names":["y"],"mappings":""},"offset":{"line":0,"column":9,"x":[]},"url":null}]}`,
+			{"map":{"version":3,"sources":["b"],"sourceRoot":"r","names":["y"],"mappings":""},"offset":{"line":0,"column":9,"x":[]},"url":null,"x":{}}]}`,
 			Map{File: "a.js", DebugID: "f", Sources: []Source{{Name: "a", Ignored: true}, {Name: "r/b"}}, Names: []string{"x", "y"}}},
 		{"no sections", `{"sections":[]}`, Map{}},
 	} {
