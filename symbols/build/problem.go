@@ -1,0 +1,33 @@
+package build
+
+// Problem is something that keeps functions of a script from having names, or gives them wrong
+// ones. It is written to be read by whoever runs the build.
+type Problem struct {
+	Path   string `json:"path"` // of the script, or of the file or folder it is about
+	Kind   Kind   `json:"kind"`
+	What   string `json:"what"`   // is wrong; it may name things that the build wrote
+	Advice string `json:"advice"` // what to do
+}
+
+// String returns the problem as a line.
+func (p Problem) String() string { return p.Path + ": " + p.What + "; " + p.Advice }
+
+// Kind says what a problem is about, for programs.
+type Kind string
+
+// Kinds of problems.
+const (
+	MapNone         Kind = "no-map"            // a script has no map
+	MapMissing      Kind = "missing-map"       // the map that a script names is not there
+	MapOutside      Kind = "map-outside"       // a script names a map outside the folder
+	MapUnreadable   Kind = "unreadable-map"    // a map can not be read or is none
+	MapShared       Kind = "shared-map"        // different scripts have one map
+	MapAmbiguous    Kind = "ambiguous-map"     // several maps say that they belong to a script
+	DebugIDDiffers  Kind = "debug-id-differs"  // a script and its map have different ones
+	DebugIDShared   Kind = "shared-debug-id"   // different scripts have one
+	SourcesMissing  Kind = "missing-sources"   // a map has no content of some sources
+	NotScript       Kind = "not-a-script"      // a file has the name of a script and is none
+	TooLarge        Kind = "too-large"         // a script is over the limit
+	FileUnreadable  Kind = "unreadable"        // a script or a folder can not be read
+	LinkNotFollowed Kind = "link-not-followed" // a link leads out of the folder, nowhere, or to a folder
+)
