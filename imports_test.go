@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"symbols/sourcemap":       {},
 	"symbols/build":           {"symbols/sourcemap"},
 	"symbols/internal/bundle": {}, // for tests
+	"symbols/outline":         {},
 	"sdk":                     {},
 	"sdk/build":               {},
 	"cmd/ingest":              {"encode/output", "store", "collect", "query", "query/pyroscope", "budget", "access", "sdk", "internal/turn"},

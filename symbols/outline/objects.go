@@ -1,0 +1,131 @@
+package outline
+
+// object reads an object, or a pattern that looks like one.
+func (p *parser) object() {
+	outer := p.enclose()
+	p.next()
+	for p.more(braceClose) {
+		start := p.token.start
+		if p.eat(ellipsis) {
+			p.assignment()
+		} else {
+			p.property()
+		}
+		if !p.separator(braceClose, start) {
+			break
+		}
+	}
+	p.expect(braceClose)
+	p.colonFollows = outer
+}
+
+// property reads a property of an object: a value, a method, an accessor or a mere name.
+func (p *parser) property() {
+	start, kind, generator := p.token.start, Method, false
+	for p.modifies() {
+		switch p.token.kind {
+		case wordGet:
+			kind = Getter
+		case wordSet:
+			kind = Setter
+		case wordAsync:
+		default:
+			goto key
+		}
+		p.next()
+	}
+key:
+	generator = p.eat(star)
+	k := p.propertyKey()
+	switch p.token.kind {
+	case parenOpen, less:
+		p.method(start, kind, k, generator)
+	case colon:
+		p.next()
+		v := p.assignment()
+		if !k.isPrototype(p.text) {
+			p.bindKey(v, k)
+		}
+	case assign: // the default in a pattern
+		p.next()
+		p.bind(p.assignment(), Variable, k.start, k.end)
+	}
+}
+
+// modifies reports whether the present word is a modifier of what comes next, and not the
+// key of a property. A line may end after get, set and static alone.
+func (p *parser) modifies() bool {
+	kind := p.token.kind
+	if !kind.isName() {
+		return false
+	}
+	_, first, newline := p.ahead()
+	switch first {
+	case 0, '(', ')', '=', ';', '}', ',', ':', '?', '!', '<':
+		return false
+	case '*':
+		return kind == wordAsync && !newline || kind == wordStatic
+	}
+	return !newline || kind == wordGet || kind == wordSet || kind == wordStatic
+}
+
+// key is what a property is called.
+type key struct {
+	first      int // where it begins, with its bracket if it is computed
+	start, end int // the word, string or number
+	// literal says that the key stands there: a word, a string, a number. computed says
+	// that it is in brackets, where V8 takes no name from it.
+	literal, computed bool
+}
+
+// isPrototype reports whether a key sets the prototype of an object.
+func (k key) isPrototype(text string) bool {
+	return !k.computed && nameOf(text[k.start:k.end]) == "__proto__"
+}
+
+// propertyKey reads the key of a property.
+func (p *parser) propertyKey() key {
+	k := key{first: p.token.start, start: p.token.start, end: p.token.end}
+	switch kind := p.token.kind; {
+	case kind.isWord(), kind == privateName, kind == number, kind == quoted:
+		k.literal = true
+		p.next()
+	case kind == bracketOpen:
+		v := p.computedMember()
+		k.computed, k.literal = true, v.kind == memberReference
+		if k.literal {
+			k.start, k.end = v.a, v.b
+		}
+	default:
+		p.unclear++
+	}
+	return k
+}
+
+// bindKey binds the value of a property.
+func (p *parser) bindKey(v value, k key) {
+	switch {
+	case !k.literal:
+	case k.computed:
+		p.bind(v, Member, k.start, k.end)
+	default:
+		p.bind(v, Key, k.start, k.end)
+	}
+}
+
+// method reads a method or accessor of an object or class after its key, and returns the
+// index of the function.
+func (p *parser) method(start int, kind Kind, k key, generator bool) int {
+	index := p.define(kind, start)
+	p.bindKey(value{kind: definition, a: index}, k)
+	if f := &p.functions[index]; k.literal {
+		switch kind {
+		case Getter:
+			f.Name = "get " + f.Name
+		case Setter:
+			f.Name = "set " + f.Name
+		}
+	}
+	p.signatureAndBody(index, generator)
+	return index
+}

@@ -1,0 +1,164 @@
+package outline
+
+import (
+	"strings"
+	"unicode"
+)
+
+// byteClass says what a byte means where a token begins, and whether it goes on a word.
+type byteClass uint8
+
+const (
+	startsWord byteClass = iota + 1
+	digit
+	quote
+	stands             // a token of its own, whatever comes next; alone says which
+	operates           // begins a token of one byte or more
+	inWord   byteClass = 0x80
+)
+
+// byteClasses has the class of each byte. Those beyond ASCII have none: they are letters or blanks.
+var byteClasses = func() (classes [256]byteClass) {
+	for c := range classes {
+		switch {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$':
+			classes[c] = startsWord | inWord
+		case '0' <= c && c <= '9':
+			classes[c] = digit | inWord
+		case c == '"' || c == '\'':
+			classes[c] = quote
+		case alone[c] != eof:
+			classes[c] = stands
+		case strings.IndexByte(".?=!+-&|*<>/%^", byte(c)) >= 0:
+			classes[c] = operates
+		}
+	}
+	return classes
+}()
+
+// alone has the tokens that are one byte whatever comes next.
+var alone = [256]lexeme{
+	'{': braceOpen, '}': braceClose,
+	'(': parenOpen, ')': parenClose,
+	'[': bracketOpen, ']': bracketClose,
+	';': semicolon, ',': comma, ':': colon, '@': at, '~': tilde, '`': backtick,
+}
+
+// operator returns the token that begins at start with one of .?=!+-&|*<>/%^ and its end.
+func (l *lexer) operator(start int) (kind lexeme, end int) {
+	first, second, third := l.text[start], l.byteAt(start+1), l.byteAt(start+2)
+	switch first {
+	case '.':
+		switch {
+		case second == '.' && third == '.':
+			return ellipsis, start + 3
+		case byteClasses[second]&^inWord == digit:
+			return number, l.numberEnd(start)
+		}
+		return dot, start + 1
+	case '?':
+		switch {
+		case second == '.' && byteClasses[third]&^inWord != digit:
+			return optionalDot, start + 2
+		case second != '?':
+			return question, start + 1
+		}
+	case '=':
+		switch {
+		case second == '>':
+			return arrowSign, start + 2
+		case second != '=':
+			return assign, start + 1
+		}
+		return binaryOther, start + 2 + equals(third)
+	case '!':
+		if second != '=' {
+			return not, start + 1
+		}
+		return binaryOther, start + 2 + equals(third)
+	case '<':
+		return l.lessOperator(start, second, third)
+	case '>':
+		return l.greaterOperator(start)
+	case '+', '-':
+		switch second {
+		case first:
+			return increment, start + 2
+		case '=':
+			return assignOther, start + 2
+		}
+		return sign, start + 1
+	}
+	return l.doubledOperator(start, first, second, third)
+}
+
+// equals is 1 for =, which makes an operator longer.
+func equals(c byte) int {
+	if c == '=' {
+		return 1
+	}
+	return 0
+}
+
+func (l *lexer) lessOperator(start int, second, third byte) (kind lexeme, end int) {
+	switch {
+	case second == '=':
+		return binaryOther, start + 2
+	case second != '<':
+		return less, start + 1
+	case third == '=':
+		return assignOther, start + 3
+	}
+	return lessLess, start + 2
+}
+
+func (l *lexer) greaterOperator(start int) (kind lexeme, end int) {
+	for end = start + 1; end < start+3 && l.byteAt(end) == '>'; end++ {
+	}
+	switch several := end > start+1; {
+	case l.byteAt(end) == '=' && several:
+		return assignGreater, end + 1
+	case l.byteAt(end) == '=':
+		return greaterMore, end + 1
+	case several:
+		return greaterMore, end
+	}
+	return greater, end
+}
+
+// doubledOperator returns operators that assign with =, and those that stand twice and then
+// assign only in some cases: & && &&= * ** **=, ?? and ??=.
+func (l *lexer) doubledOperator(start int, first, second, third byte) (kind lexeme, end int) {
+	if second == first && first != '/' && first != '%' && first != '^' {
+		switch {
+		case third != '=':
+			return binaryOther, start + 2
+		case first == '*':
+			return assignOther, start + 3
+		}
+		return assignLogical, start + 3
+	}
+	assigns := second == '='
+	end = start + 1 + equals(second)
+	switch {
+	case first == '/' && assigns:
+		return assignSlash, end
+	case assigns:
+		return assignOther, end
+	case first == '/':
+		return slash, end
+	case first == '*':
+		return star, end
+	case first == '&':
+		return ampersand, end
+	case first == '|':
+		return bar, end
+	}
+	return binaryOther, end
+}
+
+// isLineEnd reports whether a character ends a line.
+func isLineEnd(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }
+
+// isBlank reports whether a character beyond ASCII stands for nothing between tokens.
+func isBlank(r rune) bool { return r == '\ufeff' || isLineEnd(r) || unicode.Is(unicode.Zs, r) }

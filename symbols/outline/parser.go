@@ -1,0 +1,120 @@
+package outline
+
+// parser reads statements and expressions for the functions in them. Its methods read what
+// they are named for from the present token on, and leave the token after it. At the end of
+// the text, and when the parser has stopped, all tokens are eof, which ends all loops.
+type parser struct {
+	lexer
+	types, jsx bool
+	functions  []Function
+	members    []member
+	unclear    int
+	depth      int
+	generator  bool // yield is no name here
+	// colonFollows is set where a colon after a parenthesis may be that of a conditional
+	// or case, and not that of the type that an arrow function returns.
+	colonFollows bool
+}
+
+// member is a function of a class. Both are indices of functions. The class has a slot of
+// kind Class from its start on, which is erased if there is a constructor.
+type member struct{ function, class int }
+
+// expect eats a token of a kind, or counts a place that is unclear.
+func (p *parser) expect(kind lexeme) {
+	if !p.eat(kind) {
+		p.unclear++
+	}
+}
+
+// eat goes on if the present token is of a kind.
+func (p *parser) eat(kind lexeme) bool {
+	if p.token.kind != kind {
+		return false
+	}
+	p.next()
+	return true
+}
+
+// deeper goes a level deeper, unless that is too deep.
+func (p *parser) deeper() bool {
+	p.depth++
+	if p.depth > maxDepth {
+		p.stop(ErrNested)
+	}
+	return p.err == nil
+}
+
+// enclose begins what is in brackets, where a colon has no meaning from outside. The value
+// returned is that of colonFollows to go back to.
+func (p *parser) enclose() (outer bool) {
+	outer, p.colonFollows = p.colonFollows, false
+	return outer
+}
+
+// more reports whether a list goes on before its closing bracket.
+func (p *parser) more(closing lexeme) bool {
+	return p.token.kind != closing && p.token.kind != eof
+}
+
+// separator eats the comma after an element of a list that began at start. It skips what is
+// neither comma nor bracket, and reports whether the list can go on.
+func (p *parser) separator(closing lexeme, start int) bool {
+	if p.eat(comma) || p.token.kind == closing {
+		return true
+	}
+	p.unclear++
+	if p.token.kind == semicolon || p.token.kind.isClosing() {
+		return false
+	}
+	if p.token.start == start {
+		p.next()
+	}
+	return true
+}
+
+// balanced skips a bracket and all within it, where no functions can be.
+func (p *parser) balanced() {
+	depth := 0
+	for p.token.kind != eof {
+		switch p.token.kind {
+		case braceOpen, parenOpen, bracketOpen:
+			depth++
+		case braceClose, parenClose, bracketClose:
+			depth--
+		case backtick:
+			p.template(typesWithin)
+			continue
+		}
+		p.next()
+		if depth <= 0 {
+			return
+		}
+	}
+}
+
+// mark is a place to go back to.
+type mark struct {
+	lexer              lexer
+	functions, members int
+	unclear, depth     int
+}
+
+func (p *parser) mark() mark {
+	return mark{p.lexer, len(p.functions), len(p.members), p.unclear, p.depth}
+}
+
+// rewind forgets what was read since a mark, but not the work that it was.
+func (p *parser) rewind(m mark) {
+	p.forget(m.functions, m.members)
+	p.unclear, p.depth = m.unclear, m.depth
+	if p.err == nil {
+		m.lexer.budget = p.budget
+		p.lexer = m.lexer
+	}
+}
+
+// forget drops the functions from an index on.
+func (p *parser) forget(functions, members int) {
+	p.functions, p.members = p.functions[:functions], p.members[:members]
+}
