@@ -19,6 +19,8 @@ type Table struct {
 	Sources []Source // of which something is left in the script
 	// Functions are sorted by line and column, no two of which begin at one place.
 	Functions []Function
+
+	places []uint64 // of Functions: what is searched lies close together; nil if nobody made it
 }
 
 // Source is a file that a script was built of.
@@ -70,13 +72,26 @@ func (w Way) String() string {
 
 // Find returns the function that begins at a place, or nil.
 func (t *Table) Find(line, column uint32) *Function {
-	i, ok := slices.BinarySearchFunc(t.Functions, place(line, column), func(f Function, p uint64) int {
-		return cmp.Compare(place(f.Line, f.Column), p)
-	})
+	i, ok := 0, false
+	if t.places != nil {
+		i, ok = slices.BinarySearch(t.places, place(line, column))
+	} else {
+		i, ok = slices.BinarySearchFunc(t.Functions, place(line, column), func(f Function, p uint64) int {
+			return cmp.Compare(place(f.Line, f.Column), p)
+		})
+	}
 	if !ok {
 		return nil
 	}
 	return &t.Functions[i]
+}
+
+// index makes Find fast. The functions must not change any more.
+func (t *Table) index() {
+	t.places = make([]uint64, len(t.Functions))
+	for i := range t.Functions {
+		t.places[i] = place(t.Functions[i].Line, t.Functions[i].Column)
+	}
 }
 
 func place(line, column uint32) uint64 { return uint64(line)<<32 | uint64(column) }

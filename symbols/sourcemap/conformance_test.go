@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/symbols/internal/bundle"
+	"github.com/fieldtrie/fieldtrie/internal/bundles"
 )
 
 // TestConformanceMaps compares the maps of bundlers with what a plain decoder reads from them.
 func TestConformanceMaps(t *testing.T) {
 	maps := 0
-	for name, b := range bundle.Files(t) {
+	for name, b := range files(t) {
 		if !strings.HasSuffix(name, ".map") {
 			continue
 		}
@@ -102,7 +102,7 @@ func decodePlainly(text string) (mappings []plain) {
 
 // TestConformancePlaces looks up the functions of the bundles, as V8 gives their places.
 func TestConformancePlaces(t *testing.T) {
-	files := bundle.Files(t)
+	files := files(t)
 	functions := 0
 	for name, b := range files {
 		if path.Base(name) != "truth.json" {
@@ -147,4 +147,14 @@ func checkFunction(t *testing.T, p *Positions, m *Map, row []any) {
 	if len(row) > 3 && m.At(line, column) < 0 {
 		t.Errorf("%d:%d has no mapping", line, column)
 	}
+}
+
+// files returns the files of builds by their paths.
+func files(t testing.TB) map[string][]byte {
+	t.Helper()
+	all, err := bundles.Files(bundles.Dir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

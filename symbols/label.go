@@ -1,0 +1,156 @@
+package symbols
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/symbols/outline"
+)
+
+// anonymous stands for a function of which not even a caller is known.
+const anonymous = "(anonymous)"
+
+// wraps reports whether a function is known for handing back the one that it gets, so that the
+// name of what it returns is that of its argument.
+func wraps(callee string) bool {
+	switch callee {
+	case "memo", "forwardRef", "lazy", "observer", "connect", "useCallback", "useEvent", "debounce", "throttle",
+		"defineComponent", "action", "cache", "styled", "withRouter", "createAsyncThunk", "batch", "track",
+		"untracked", "once":
+		return true
+	}
+	return false
+}
+
+// own returns what a function is called by itself, without what is around it.
+func own(f *outline.Function) string {
+	switch {
+	case f.Kind == outline.Constructor || !f.Kind.Written():
+		if f.Name == "" {
+			return "new (class)"
+		}
+		return "new " + f.Name
+	case f.Name != "" && f.Class != "":
+		for _, accessor := range [...]string{"get ", "set "} {
+			if rest, ok := strings.CutPrefix(f.Name, accessor); ok {
+				return accessor + f.Class + "." + rest
+			}
+		}
+		return f.Class + "." + f.Name
+	case f.Name != "":
+		return f.Name
+	case f.Result != "" && wraps(f.Callee):
+		return f.Result
+	case f.Result != "" && f.Callee != "":
+		return f.Result + "/" + call(f.Callee)
+	case f.Callee != "":
+		return call(f.Callee)
+	}
+	return anonymous
+}
+
+// call writes down a call; one with an argument has its parentheses already.
+func call(callee string) string {
+	if strings.HasSuffix(callee, ")") {
+		return callee
+	}
+	return callee + "()"
+}
+
+// describe makes the paths of all functions, which are their names and those of all around
+// them, and numbers those with equal paths.
+func (o *original) describe() {
+	if o.paths != nil {
+		return
+	}
+	o.paths, o.ordinals = make([]string, len(o.functions)), make([]uint32, len(o.functions))
+	seen := make(map[string]uint32, len(o.functions))
+	for i := range o.functions { // those around come first
+		f := &o.functions[i]
+		p := own(f)
+		if f.Parent >= 0 {
+			p = o.paths[f.Parent] + "/" + p
+		}
+		if len(p) > maxPath { // as of functions nested a thousand deep: then the end tells them apart
+			p = p[len(p)-maxPath:]
+		}
+		o.paths[i], o.ordinals[i] = p, seen[p]
+		seen[p]++
+	}
+}
+
+// maxPath bounds a path, in bytes: as long ones as functions are deep would be quadratic.
+const maxPath = 1 << 10
+
+// label returns what people read: the name, and for a function that has none, that of the
+// nearest one around it that has.
+func (o *original) label(i int32) string {
+	f := &o.functions[i]
+	name := own(f)
+	if f.Name != "" || f.Kind == outline.Constructor || !f.Kind.Written() || f.Result != "" && wraps(f.Callee) {
+		return name
+	}
+	for at := f.Parent; at >= 0; at = o.functions[at].Parent {
+		if around := &o.functions[at]; around.Name != "" || around.Result != "" {
+			return own(around) + "/" + name
+		}
+	}
+	return name
+}
+
+// keyOf returns the key of a function by its source, its path and its number among those with
+// the same path.
+func keyOf(source, path string, ordinal uint32) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(source))
+	_, _ = h.Write([]byte{0})
+	_, _ = h.Write([]byte(path))
+	_, _ = h.Write(binary.AppendUvarint([]byte{0}, uint64(ordinal)))
+	return max(h.Sum64(), 1)
+}
+
+// textHashes returns for each function a hash of its text without white space. It is a
+// polynomial, so that the text of nested functions is read once: that of a part is the
+// difference of those of the text up to its end and up to its beginning.
+func (o *original) textHashes() []uint32 {
+	const factor = 0x9E3779B97F4A7C15 | 1
+	type prefix struct{ hash, power uint64 }
+	at := make(map[int]prefix, 2*len(o.functions))
+	bounds := make([]int, 0, 2*len(o.functions))
+	for i := range o.functions {
+		bounds = append(bounds, o.functions[i].Start, o.functions[i].End)
+	}
+	slices.Sort(bounds)
+	bounds = slices.Compact(bounds)
+	p, next := prefix{0, 1}, 0
+	for i := 0; i <= len(o.text) && next < len(bounds); i++ {
+		if i == bounds[next] {
+			at[i] = p
+			next++
+		}
+		if i < len(o.text) && o.text[i] > ' ' {
+			p.hash = p.hash*factor + uint64(o.text[i])
+			p.power *= factor
+		}
+	}
+	out := make([]uint32, len(o.functions))
+	for i := range o.functions {
+		from, to := at[o.functions[i].Start], at[o.functions[i].End]
+		// power is odd, so it has an inverse; to.power/from.power is that of the part.
+		h := to.hash - from.hash*to.power*inverse(from.power)
+		out[i] = max(uint32(h>>32), 1)
+	}
+	return out
+}
+
+// inverse returns the inverse of an odd number modulo 2^64, by Newton's iteration: each step
+// doubles the bits that are right.
+func inverse(x uint64) uint64 {
+	y := x // right in 3 bits
+	for range 5 {
+		y *= 2 - x*y
+	}
+	return y
+}

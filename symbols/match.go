@@ -1,0 +1,344 @@
+package symbols
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/symbols/outline"
+	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
+)
+
+// matching finds the original of each function of a script.
+//
+// A map alone does not say it. A place within a line may have no mapping of its own, as
+// bundlers map whole fragments of packages, and minifiers move functions to where they are
+// called. So the functions of the script and those of the sources are found first, and each
+// of the former gets one of the latter: by where its beginning leads (start), by where its
+// body leads (body, moved), and by the order of what is left (order).
+type matching struct {
+	m         *sourcemap.Map
+	mappings  []sourcemap.Mapping
+	text      []byte
+	positions *sourcemap.Positions // of the script
+	functions []outline.Function   // of the script
+	originals []*original          // by source; nil without a text
+	offsets   []int32              // by mapping: where it leads in the text of its source, or -1
+
+	heads   []head
+	votes   []votes
+	matches []match
+}
+
+// head is the last mapping at or before the beginning of a function.
+type head struct {
+	source int32 // -1: none
+	offset int32 // in the text of the source, -1 if there is none
+	line   int32 // from 0
+	column int32
+	exact  bool // it is at the beginning, or at the white space before
+}
+
+// match is the original of a function.
+type match struct {
+	source, function int32 // -1: none
+	way              Way
+}
+
+// votes say of which originals the mappings in the body of a function are, those in functions
+// within it aside.
+type votes struct {
+	of       []vote // the most frequent first
+	inside   int32  // in functions of some source
+	outside  int32  // outside all functions
+	toplevel int32  // source of the last of these
+}
+
+type vote struct{ source, function, n int32 }
+
+// mostVotes is how many originals are counted for one function. One that was made of more by
+// inlining is none of them.
+const mostVotes = 64
+
+// newMatching reads script and sources.
+func newMatching(script []byte, m *sourcemap.Map) *matching {
+	x := &matching{m: m, mappings: m.Mappings(), text: script, positions: sourcemap.NewPositions(script)}
+	x.functions, _, _ = outline.Functions(script, outline.Script)
+	x.originals = make([]*original, len(m.Sources))
+	for i, s := range m.Sources {
+		if s.Content != nil {
+			x.originals[i] = newOriginal(s.Name, s.Content)
+		}
+	}
+	x.offsets = make([]int32, len(x.mappings))
+	for i := range x.mappings {
+		to := &x.mappings[i]
+		x.offsets[i] = -1
+		if to.Source >= 0 && x.originals[to.Source] != nil {
+			o := x.originals[to.Source]
+			x.offsets[i] = int32(o.positions.Offset(to.SourceLine, to.SourceColumn))
+			o.markMapped(x.offsets[i])
+		}
+	}
+	x.heads = make([]head, len(x.functions))
+	x.votes = make([]votes, len(x.functions))
+	x.matches = make([]match, len(x.functions))
+	for i := range x.functions {
+		x.heads[i] = x.headOf(x.functions[i].Place)
+		x.matches[i] = match{-1, -1, Kept}
+	}
+	x.countVotes()
+	return x
+}
+
+// run tries the ways one after the other: those that are surer take originals first.
+func (x *matching) run() {
+	for i := range x.functions {
+		if !x.byStart(i) {
+			x.byBody(i)
+		}
+	}
+	x.byOrder(true)
+	for i := range x.functions {
+		if x.matches[i].function < 0 {
+			x.byMove(i)
+		}
+	}
+	x.byOrder(false)
+}
+
+func (x *matching) headOf(offset int) head {
+	line, column := x.positions.Place(offset)
+	k := x.m.At(line, column)
+	if k < 0 || x.mappings[k].Source < 0 {
+		return head{source: -1, offset: -1}
+	}
+	to := &x.mappings[k]
+	from := x.positions.Offset(line, to.Column)
+	exact := skipSpace(x.text[:offset], from) == offset // oxc maps a parameter without parenthesis at the space before
+	return head{to.Source, x.offsets[k], to.SourceLine, to.SourceColumn, exact}
+}
+
+// countVotes goes through the mappings and the functions of the script together.
+func (x *matching) countVotes() {
+	var open []int
+	next := 0
+	for line := range x.m.Lines() {
+		first, end := x.m.Line(line)
+		for k := first; k < end; k++ {
+			to := &x.mappings[k]
+			if to.Source < 0 {
+				continue
+			}
+			offset := x.positions.Offset(int32(line), to.Column)
+			for next < len(x.functions) && x.functions[next].Start <= offset {
+				if x.functions[next].Kind.Written() {
+					for len(open) > 0 && x.functions[open[len(open)-1]].End <= x.functions[next].Start {
+						open = open[:len(open)-1]
+					}
+					open = append(open, next)
+				}
+				next++
+			}
+			for len(open) > 0 && x.functions[open[len(open)-1]].End <= offset {
+				open = open[:len(open)-1]
+			}
+			if len(open) > 0 && x.offsets[k] >= 0 && offset >= x.functions[open[len(open)-1]].Body {
+				x.votes[open[len(open)-1]].add(to.Source, x.originals[to.Source].innermost(x.offsets[k]))
+			}
+		}
+	}
+	for i := range x.votes {
+		slices.SortStableFunc(x.votes[i].of, func(a, b vote) int { return cmp.Compare(b.n, a.n) })
+	}
+}
+
+func (v *votes) add(source, function int32) {
+	if function < 0 {
+		v.outside++
+		v.toplevel = source
+		return
+	}
+	v.inside++
+	for i := range v.of {
+		if o := &v.of[i]; o.source == source && o.function == function {
+			o.n++
+			return
+		}
+	}
+	if len(v.of) < mostVotes {
+		v.of = append(v.of, vote{source, function, 1})
+	}
+}
+
+func (x *matching) set(i int, source, function int32, way Way) {
+	x.matches[i] = match{source, function, way}
+	x.originals[source].taken[function] = true
+}
+
+// original returns the text that a head leads to, nil if there is none.
+func (x *matching) original(h head) *original {
+	if h.offset < 0 {
+		return nil
+	}
+	return x.originals[h.source]
+}
+
+// byStart takes the original whose beginning the beginning of a function leads to.
+func (x *matching) byStart(i int) bool {
+	h := x.heads[i]
+	o := x.original(h)
+	if o == nil {
+		return false
+	}
+	f, ok := o.begins[h.offset]
+	if !ok && h.exact && x.functions[i].Kind == outline.Arrow {
+		f, ok = o.parameters[h.offset]
+	}
+	if ok {
+		x.set(i, h.source, f, Start)
+	}
+	return ok
+}
+
+// byBody takes the original that most of the body leads to, of those that begin in the
+// fragment that the beginning leads to.
+func (x *matching) byBody(i int) {
+	h := x.heads[i]
+	o := x.original(h)
+	if o == nil {
+		return
+	}
+	for _, v := range x.votes[i].of {
+		if v.source != h.source {
+			continue
+		}
+		f := &o.functions[v.function]
+		if otherKey(&x.functions[i], f) {
+			continue
+		}
+		if f.Place >= int(h.offset) && beginning(f) <= int(o.fragmentEnd(h.offset)) {
+			x.set(i, v.source, v.function, Body)
+			return
+		}
+	}
+}
+
+// byMove takes the original that most of the body leads to, wherever the beginning leads.
+func (x *matching) byMove(i int) {
+	if len(x.votes[i].of) == 0 {
+		return
+	}
+	v := x.votes[i].of[0]
+	o := x.originals[v.source]
+	if o.taken[v.function] || !movable(&x.functions[i], &o.functions[v.function], v.n, x.votes[i].inside) {
+		return
+	}
+	if h := x.heads[i]; h.source == v.source {
+		// The beginning leads into the original or just before it: so it was not moved, but
+		// is a function within it, or one beside it.
+		f := &o.functions[v.function]
+		within := int(h.offset) >= f.Start && int(h.offset) < f.End
+		before := int(h.offset) <= f.Place && f.Place <= int(o.fragmentEnd(h.offset))
+		if within || before {
+			return
+		}
+	}
+	x.set(i, v.source, v.function, Moved)
+}
+
+// movable reports whether g of the script may be f, from elsewhere, with n of all mappings of
+// its body in it.
+func movable(g, f *outline.Function, n, all int32) bool {
+	if g.Kind == outline.Arrow {
+		return f.Kind == outline.Arrow && 5*n >= 4*all
+	}
+	return 2*n >= all && !otherKey(g, f) && !moduleWrapper(g)
+}
+
+// moduleWrapper reports whether a function of a script is what webpack puts around a module: its
+// key is a number. Whatever is in it, it is none of the functions of the module.
+func moduleWrapper(g *outline.Function) bool {
+	return (g.Kind == outline.Method || g.Binding == outline.Key) && g.Name != "" && numeric(g.Name)
+}
+
+// otherKey reports whether g of the script can not be f as it has another key: those of methods
+// are not minified.
+func otherKey(g, f *outline.Function) bool {
+	switch g.Kind {
+	case outline.Method, outline.Getter, outline.Setter:
+		return g.Name != "" && !numeric(g.Name) && f.Name != g.Name
+	}
+	return false
+}
+
+// byOrder goes through the functions that are left and lead to one place, and the originals
+// that nobody took in the fragment from there on.
+func (x *matching) byOrder(sure bool) {
+	type fragment struct{ source, offset int32 }
+	left := map[fragment][]int{}
+	var order []fragment
+	for i := range x.functions {
+		h := x.heads[i]
+		if x.matches[i].function >= 0 || !x.functions[i].Kind.Written() || x.original(h) == nil {
+			continue
+		}
+		at := fragment{h.source, h.offset}
+		if left[at] == nil {
+			order = append(order, at)
+		}
+		left[at] = append(left[at], i)
+	}
+	for _, at := range order {
+		free := x.originals[at.source].free(at.offset)
+		if sure && !(len(free) == 1 && len(left[at]) == 1 && x.alike(left[at][0], at.source, free[0])) {
+			continue
+		}
+		x.pair(left[at], at.source, free)
+	}
+}
+
+// free returns the functions that nobody took and that begin in the fragment at offset.
+func (o *original) free(offset int32) (free []int32) {
+	end := int(o.fragmentEnd(offset))
+	first, _ := slices.BinarySearchFunc(o.functions, int(offset), func(f outline.Function, at int) int { return cmp.Compare(f.Start, at) })
+	for j := max(first-1, 0); j < len(o.functions) && o.functions[j].Start <= end; j++ {
+		if f := &o.functions[j]; f.Kind.Written() && !o.taken[j] && f.Place >= int(offset) && f.Place <= end {
+			free = append(free, int32(j))
+		}
+	}
+	return free
+}
+
+// alike reports whether a function of the script has as many parameters as an original and is
+// an arrow function if that is one.
+func (x *matching) alike(i int, source, original int32) bool {
+	g, f := &x.functions[i], &x.originals[source].functions[original]
+	return f.Parameters == g.Parameters && (f.Kind == outline.Arrow) == (g.Kind == outline.Arrow)
+}
+
+// pair gives functions of the script the free originals: in order if they are as many, else
+// each the only one with as many parameters and of its kind.
+func (x *matching) pair(functions []int, source int32, free []int32) {
+	if len(free) == len(functions) {
+		for n, i := range functions {
+			x.set(i, source, free[n], Order)
+		}
+		return
+	}
+	for _, i := range functions {
+		only := int32(-1)
+		for _, j := range free {
+			if !x.alike(i, source, j) {
+				continue
+			}
+			if only >= 0 {
+				only = -1
+				break
+			}
+			only = j
+		}
+		if only >= 0 {
+			x.set(i, source, only, Order)
+		}
+	}
+}

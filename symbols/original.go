@@ -1,0 +1,192 @@
+package symbols
+
+import (
+	"math"
+	"math/bits"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/symbols/outline"
+	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
+)
+
+// original is a file that a script was built of, with all that is asked of its functions.
+type original struct {
+	text      []byte
+	positions *sourcemap.Positions
+	functions []outline.Function
+
+	// The innermost function at an offset is within[i] of the last edge at or before it; -1 is
+	// none.
+	edges  []int32
+	within []int32
+	last   int // edge that was found last: what is asked next lies near it
+
+	// begins has the function that begins at an offset, or whose own name does. parameters has
+	// the arrow function whose parameters begin there without their parenthesis, which
+	// minifiers drop.
+	begins     map[int32]int32
+	parameters map[int32]int32
+
+	mapped []uint64 // bit by offset: some mapping leads there
+	taken  []bool   // by function: one of the script was made of it
+
+	paths    []string // by function, see describe
+	ordinals []uint32
+}
+
+// newOriginal reads a source. One of a language that has no functions of its own, as a style
+// sheet, has none.
+func newOriginal(source string, text []byte) *original {
+	o := &original{text: text, positions: sourcemap.NewPositions(text), mapped: make([]uint64, len(text)/64+1)}
+	code := text
+	language := outline.JavaScript
+	name, _, _ := strings.Cut(source, "?")
+	switch path.Ext(name) {
+	case ".ts", ".mts", ".cts":
+		language = outline.TypeScript
+	case ".tsx":
+		language = outline.TSX
+	case ".vue", ".svelte", ".astro":
+		language, code = outline.TypeScript, outline.ComponentScripts(text)
+	case ".css", ".scss", ".sass", ".less", ".json", ".html", ".svg":
+		return o
+	}
+	o.functions, _, _ = outline.Functions(code, language) // what was found before it gave up is right
+	o.taken = make([]bool, len(o.functions))
+	o.nest()
+	o.indexBegins(code)
+	return o
+}
+
+// nest finds out which function is the innermost one from where on.
+func (o *original) nest() {
+	var open []int32
+	edge := func(offset int, function int32) {
+		if n := len(o.edges); n > 0 && int(o.edges[n-1]) == offset {
+			o.within[n-1] = function
+			return
+		}
+		o.edges, o.within = append(o.edges, int32(offset)), append(o.within, function)
+	}
+	closeOne := func() {
+		end := o.functions[open[len(open)-1]].End
+		open = open[:len(open)-1]
+		around := int32(-1)
+		if len(open) > 0 {
+			around = open[len(open)-1]
+		}
+		edge(end, around)
+	}
+	for i := range o.functions {
+		f := &o.functions[i]
+		for len(open) > 0 && o.functions[open[len(open)-1]].End <= f.Start {
+			closeOne()
+		}
+		if f.Kind.Written() {
+			open = append(open, int32(i))
+			edge(f.Start, int32(i))
+		}
+	}
+	for len(open) > 0 {
+		closeOne()
+	}
+}
+
+// indexBegins notes where functions begin. The first one that begins somewhere has the place,
+// and those that are written come before those that a class has by itself.
+func (o *original) indexBegins(code []byte) {
+	o.begins, o.parameters = make(map[int32]int32, 2*len(o.functions)), map[int32]int32{}
+	put := func(m map[int32]int32, offset, function int) {
+		if _, ok := m[int32(offset)]; !ok {
+			m[int32(offset)] = int32(function)
+		}
+	}
+	for i := range o.functions {
+		f := &o.functions[i]
+		if !f.Kind.Written() {
+			continue
+		}
+		put(o.begins, f.Place, i)
+		put(o.begins, f.Start, i)
+		if f.Binding == outline.Own {
+			put(o.begins, f.BindStart, i)
+		}
+	}
+	for i := range o.functions {
+		f := &o.functions[i]
+		switch {
+		case !f.Kind.Written():
+			put(o.begins, f.Place, i)
+		case f.Kind == outline.Arrow:
+			at := f.Start
+			if rest := code[at:]; len(rest) > 5 && string(rest[:5]) == "async" && !identifierByte(rest[5]) {
+				at = skipSpace(code, at+5)
+				put(o.begins, at, i)
+			}
+			if at < len(code) && code[at] == '(' {
+				put(o.parameters, skipSpace(code, at+1), i)
+			}
+		}
+	}
+}
+
+func skipSpace(text []byte, at int) int {
+	for at < len(text) && text[at] <= ' ' {
+		at++
+	}
+	return at
+}
+
+func identifierByte(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// innermost returns the innermost function at an offset, or -1.
+func (o *original) innermost(offset int32) int32 {
+	holds := func(i int) bool {
+		return o.edges[i] <= offset && (i+1 == len(o.edges) || offset < o.edges[i+1])
+	}
+	if len(o.edges) == 0 || offset < o.edges[0] {
+		return -1
+	}
+	if !holds(o.last) {
+		i, found := slices.BinarySearch(o.edges, offset)
+		if !found {
+			i--
+		}
+		o.last = i
+	}
+	return o.within[o.last]
+}
+
+// markMapped notes that a mapping leads to an offset.
+func (o *original) markMapped(offset int32) { o.mapped[offset/64] |= 1 << (offset % 64) }
+
+// fragmentEnd returns the next offset after one that a mapping leads to. Bundlers that map no
+// identifiers map fragments: what lies between two such offsets.
+func (o *original) fragmentEnd(offset int32) int32 {
+	offset++
+	word := int(offset / 64)
+	if word >= len(o.mapped) {
+		return math.MaxInt32
+	}
+	set := o.mapped[word] >> (offset % 64) << (offset % 64)
+	for set == 0 {
+		if word++; word == len(o.mapped) {
+			return math.MaxInt32
+		}
+		set = o.mapped[word]
+	}
+	return int32(64*word + bits.TrailingZeros64(set))
+}
+
+// beginning returns the first offset that belongs to a function: its own name may stand
+// before it.
+func beginning(f *outline.Function) int {
+	if f.Binding == outline.Own {
+		return min(f.Start, f.BindStart)
+	}
+	return f.Start
+}
