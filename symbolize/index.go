@@ -1,0 +1,225 @@
+package symbolize
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/symbols"
+)
+
+// index finds the scripts that a URL may be of.
+type index struct {
+	generation string
+	byBase     map[string][]*candidate // by the last part of the path
+	byDebugID  map[string][]*candidate
+	ambiguous  bool // two builds have scripts that one URL may be of
+}
+
+// candidate is a script of an upload. A script that several uploads have is that of the newest.
+type candidate struct {
+	symbols.Script
+	releases   []string // of all uploads that have it, the newest first
+	repository string   // of the newest upload
+	owners     *string  // CODEOWNERS of the newest upload
+	rank       int      // of the newest upload; 0 is the newest of all
+}
+
+func newIndex(generation string, uploads []symbols.Upload) *index {
+	x := &index{generation: generation, byBase: map[string][]*candidate{}, byDebugID: map[string][]*candidate{}}
+	known := map[symbols.Script]*candidate{}
+	for rank := range uploads {
+		u := &uploads[rank]
+		for _, s := range u.Scripts {
+			if c := known[s]; c != nil {
+				if !slices.Contains(c.releases, u.Release) {
+					c.releases = append(c.releases, u.Release)
+				}
+				continue
+			}
+			c := &candidate{Script: s, releases: []string{u.Release}, repository: u.Repository, owners: &u.Owners, rank: rank}
+			known[s] = c
+			base := baseName(s.Path)
+			for _, other := range x.byBase[base] {
+				x.ambiguous = x.ambiguous || other.SHA256 != s.SHA256
+			}
+			x.byBase[base] = append(x.byBase[base], c)
+			if s.DebugID != "" {
+				x.byDebugID[s.DebugID] = append(x.byDebugID[s.DebugID], c)
+			}
+		}
+	}
+	return x
+}
+
+// candidates returns the scripts that a resource of a release may be: those with its debug ID,
+// else those whose path it ends with. Of several those of the release are left, if it has one.
+// The newest comes first, and each table once.
+func (x *index) candidates(resource, release string) []*candidate {
+	url, id := cutDebugID(resource)
+	found := x.byDebugID[id]
+	if id == "" || len(found) == 0 {
+		found = x.byPath(url)
+	}
+	if distinct(found) > 1 {
+		ofRelease := slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool { return !slices.Contains(c.releases, release) })
+		if len(ofRelease) > 0 {
+			found = ofRelease
+		}
+	}
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b *candidate) int { return cmp.Compare(a.rank, b.rank) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(found, func(c *candidate) bool {
+		again := seen[c.SHA256]
+		seen[c.SHA256] = true
+		return again
+	})
+}
+
+// byPath returns the scripts whose path a URL has most of.
+func (x *index) byPath(url string) []*candidate {
+	path := pathOf(url)
+	var best []*candidate
+	most := 0
+	for _, c := range x.byBase[baseName(path)] {
+		n := 0
+		switch {
+		case c.Prefix != "":
+			if strings.TrimSuffix(c.Prefix, "/")+"/"+strings.TrimPrefix(c.Path, "/") == url {
+				n = len(c.Path) + len(c.Prefix)
+			}
+		case endsWith(path, c.Path), endsWith(c.Path, path):
+			n = min(len(c.Path), len(path))
+		case hashed(baseName(path)): // served from elsewhere; no other file has the name
+			n = 1
+		}
+		if n > most {
+			best, most = nil, n
+		}
+		if n > 0 && n == most {
+			best = append(best, c)
+		}
+	}
+	return best
+}
+
+func distinct(all []*candidate) int {
+	seen := map[string]bool{}
+	for _, c := range all {
+		seen[c.SHA256] = true
+	}
+	return len(seen)
+}
+
+// debugIDMark begins the part of a resource that is a debug ID.
+const debugIDMark = "#debugId="
+
+// cutDebugID takes the debug ID off a resource.
+func cutDebugID(resource string) (url, id string) {
+	url, id, _ = strings.Cut(resource, debugIDMark)
+	return url, strings.ToLower(id)
+}
+
+// pathOf returns the path of a URL without the slash at its beginning.
+func pathOf(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		_, url, _ = strings.Cut(rest, "/")
+	}
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	return strings.TrimLeft(url, "/")
+}
+
+func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// endsWith reports whether the last parts of a path are those of another.
+func endsWith(path, end string) bool {
+	end = strings.TrimPrefix(end, "./")
+	return end != "" && (path == end || strings.HasSuffix(path, "/"+end))
+}
+
+// hashed reports whether a file name has a hash of the content, by which it is the only one of
+// its name.
+func hashed(name string) bool { return unhashed(name) != name }
+
+// unhashed returns a file name without the hash of the content that bundlers put into it, as
+// what differs between two builds: app-3f9a81bc.js is app.js.
+func unhashed(name string) string {
+	parts := strings.Split(name, ".")
+	out := parts[:1:1]
+	if hash(parts[0]) {
+		out = []string{"(hash)"}
+	}
+	for i, part := range parts {
+		last := i > 0 && i == len(parts)-1 // the extension
+		switch cut := cutHash(part); {
+		case i == 0 && out[0] == part:
+			out[0] = cut
+		case i > 0 && (last || !hash(part)):
+			out = append(out, cut)
+		}
+	}
+	return strings.Join(out, ".")
+}
+
+// cutHash returns a part of a file name without the hash after a dash or underscore. Hashes in
+// base 64 may have these, too.
+func cutHash(part string) string {
+	for i := 1; i < len(part); i++ {
+		if (part[i] == '-' || part[i] == '_') && hash(part[i+1:]) {
+			return part[:i]
+		}
+	}
+	return part
+}
+
+// hash reports whether a text looks like a hash in hexadecimal, base 32, 36 or 64, as bundlers
+// write them: at least eight characters that are no words.
+func hash(text string) bool {
+	if len(text) < 8 || len(text) > 64 {
+		return false
+	}
+	digits, capitals, lower, hexadecimal := 0, 0, 0, true
+	for _, c := range []byte(text) {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'A' && c <= 'Z':
+			capitals++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c != '-' && c != '_':
+			return false
+		}
+		hexadecimal = hexadecimal && (c >= '0' && c <= '9' || c >= 'a' && c <= 'f')
+	}
+	switch {
+	case digits > 0:
+		return hexadecimal || len(text) <= 24 && !strings.ContainsAny(text, "-_") || len(text) == 8 && capitals > 0 && lower > 0
+	case capitals == len(text):
+		return len(text) == 8
+	}
+	return len(text) == 8 && capitals > 0 && lower > 0 && !words(text)
+}
+
+// words reports whether a text without digits is made of words of three letters and more, each
+// with or without a capital at its beginning.
+func words(text string) bool {
+	length := 3
+	for i, c := range []byte(text) {
+		switch {
+		case c == '-' || c == '_':
+			return false
+		case c >= 'A' && c <= 'Z':
+			if i > 0 && length < 3 {
+				return false
+			}
+			length = 1
+		default:
+			length++
+		}
+	}
+	return length >= 3
+}
