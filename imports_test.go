@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"cmd/demo":                {},
 	"viewers":                 {"trie", "encode", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"dashboards":              {},
-	"bench":                   {"trie", "encode", "encode/formats", "encode/output", "encode/pprof", "store", "store/record", "query", "compare/simulate", "internal/hostile"},
+	"bench":                   {"trie", "encode", "encode/formats", "encode/output", "encode/pprof", "store", "store/record", "query", "compare/simulate", "symbolize", "symbols", "symbols/outline", "symbols/sourcemap", "internal/bundles", "internal/hostile"},
 	"bench/load":              {"trie", "encode", "internal/loadgen", "proto/querier/v1", "proto/types/v1"},
 	"internal/hostile":        {},
 	"internal/loadgen":        {"trie", "encode", "store", "collect", "query"},
@@ -77,6 +77,7 @@ var onlyIn = map[string]struct {
 }{
 	"github.com/dgraph-io/badger":     {[]string{"store/part"}, "no handle on a partition leaves the package that closes it"},
 	"github.com/dgraph-io/ristretto":  {[]string{"store/sums"}, "what is kept in memory is the store's secret"},
+	"github.com/go-sourcemap":         {[]string{"bench"}, "it is what ours is compared with"},
 	"github.com/google/pprof":         {[]string{"encode/pprof", "bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"cmd/ingest", "cmd/aggregate", "bench", "bench/load"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"store", "store/head", "store/part", "store/snapshot", "store/disk", "collect", "cmd/ingest"}, "logging is for the edges"},

@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -43,8 +44,10 @@ type Comparison struct {
 	Method Method `json:"method_of_sums"`
 	Note   string `json:"note"` // what that means
 	compare.Result
-	StatsA Stats `json:"stats_a"`
-	StatsB Stats `json:"stats_b"`
+	// Names says how much of the time of both sides has readable names, see [Stats].
+	Names  *symbolize.Coverage `json:"names,omitempty"`
+	StatsA Stats               `json:"stats_a"`
+	StatsB Stats               `json:"stats_b"`
 }
 
 // viewsTraces is how many traces a side may have to be read one by one.
@@ -58,14 +61,24 @@ func (l Local) Compare(ctx context.Context, q CompareQuery) (out Comparison, err
 			return out, err
 		}
 	}
-	a, err := l.side(ctx, q.A, out.Method, &out.StatsA)
+	n := l.naming(q.B) // one for both, so that a function has one name
+	a, err := l.side(ctx, q.A, out.Method, n, &out.StatsA)
 	if err != nil {
 		return out, fmt.Errorf("side A: %w", err)
 	}
-	b, err := l.side(ctx, q.B, out.Method, &out.StatsB)
+	b, err := l.side(ctx, q.B, out.Method, n, &out.StatsB)
 	if err != nil {
 		return out, fmt.Errorf("side B: %w", err)
 	}
+	var names *symbolize.Names
+	if n != nil {
+		a.see()
+		b.see()
+		names = n.Names()
+		out.Names = names.Coverage()
+	}
+	a.finish(names)
+	b.finish(names)
 	var in compare.Input
 	strata := slices.Sorted(maps.Keys(a.strata))
 	for s := range b.strata {
@@ -108,8 +121,11 @@ func (l Local) methodFor(ctx context.Context, sides ...Selection) (Method, error
 type sideSums struct {
 	facet  facet
 	strata map[string]*stratumSums
-	sum    *rollup.Sum // by stratum
-	whole  functionSums
+	naming *symbolize.Naming
+	sum    *rollup.Sum   // by stratum, and by release where names depend on it
+	raw    *trie.Profile // of sum
+	parts  functionSums  // of which whole is made
+	whole  spreads
 	views  int64 // that whole is of
 	totals map[trie.Frame]trie.Function
 }
@@ -119,7 +135,8 @@ type stratumSums struct {
 	labels    trie.Labels
 	time      rollup.Spread
 	features  map[string]*rollup.Spread
-	functions functionSums         // nil if they are known for the whole alone
+	parts     functionSums // of which functions are made; nil if they are known for the whole alone
+	functions spreads
 	self      map[trie.Frame]int64 // µs
 }
 
@@ -140,14 +157,14 @@ func stratumOf(l trie.Labels) (out trie.Labels) {
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel Selection, method Method, stats *Stats) (*sideSums, error) {
+func (l Local) side(ctx context.Context, sel Selection, method Method, n *symbolize.Naming, stats *Stats) (*sideSums, error) {
 	sel.GroupBy = nil
 	facet, err := facetOf(sel)
 	if err != nil {
 		return nil, err
 	}
-	s := &sideSums{facet: facet, strata: map[string]*stratumSums{}, whole: functionSums{}}
-	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return stratumOf(cell), sel.takesCell(cell) })
+	s := &sideSums{facet: facet, naming: n, strata: map[string]*stratumSums{}, parts: functionSums{}}
+	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), sel.takesCell(cell) })
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	room := l.room()
 	defer room.release()
@@ -169,8 +186,17 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, stats *St
 	if err != nil {
 		return nil, err
 	}
-	s.finish()
+	s.raw = s.sum.Profile()
 	return s, nil
+}
+
+// group returns the labels of the group that the time of a cell goes to.
+func (s *sideSums) group(cell trie.Labels) trie.Labels {
+	l := stratumOf(cell)
+	if release := cell.Value(keyRelease); release != "" && s.naming.ByRelease() {
+		l = append(l, trie.Label{Key: keyRelease, Value: release}).Sort()
+	}
+	return l
 }
 
 func (s *sideSums) stratum(l trie.Labels) *stratumSums {
@@ -214,9 +240,9 @@ func (s *sideSums) add(x store.Rolled, alike bool) error {
 		of := &x.Record.Functions[i]
 		switch {
 		case alike && taken && s.facet.part == "":
-			s.stratum(base).addFunctions(of, x.Stacks)
+			s.stratum(base).addFunctions(of, x.Stacks, s.naming.ByRelease())
 		case s.takesShape(of.Release):
-			s.whole.add(of, x.Stacks)
+			s.parts.add(of, x.Stacks, s.naming.ByRelease())
 		}
 	}
 	return nil
@@ -232,16 +258,31 @@ func (s *sideSums) takesShape(release string) bool {
 	return true
 }
 
-func (s *stratumSums) addFunctions(of *rollup.Functions, stacks *trie.Trie) {
-	if s.functions == nil {
-		s.functions = functionSums{}
+func (s *stratumSums) addFunctions(of *rollup.Functions, stacks *trie.Trie, byRelease bool) {
+	if s.parts == nil {
+		s.parts = functionSums{}
 	}
-	s.functions.add(of, stacks)
+	s.parts.add(of, stacks, byRelease)
 }
 
-// finish takes what the sums say.
-func (s *sideSums) finish() {
-	p := s.sum.Profile()
+// see shows all functions to what names them.
+func (s *sideSums) see() {
+	seeProfile(s.naming, s.raw)
+	s.parts.see(s.naming, true)
+	for _, x := range s.strata {
+		x.parts.see(s.naming, true)
+	}
+}
+
+// finish takes what the sums say, with names.
+func (s *sideSums) finish(names *symbolize.Names) {
+	p := nameProfile(names, s.naming.ByRelease(), s.raw, false)
+	s.whole = s.parts.named(names)
+	for _, x := range s.strata {
+		if x.parts != nil {
+			x.functions = x.parts.named(names)
+		}
+	}
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		at := s.stratum(g.Labels)

@@ -120,7 +120,9 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 		err = p.missing(files)
 	}
 	stats := Stats{Traces: uint64(len(files)), Profiles: p.merged, Bytes: uint64(bytes), Warnings: p.warnings}
-	return Result{p.Rewrite(m.Profile()), stats}, err // not before, as events lie between functions
+	named, names := NameProfile(m.Profile(), p.Symbols) // not before, as events lie between functions
+	stats.Names = names.Coverage()
+	return Result{Profile: p.Rewrite(named), Stats: stats}, err
 }
 
 // TimeFiles returns the calls of all threads in files that pick chooses, in time order. A
@@ -149,6 +151,7 @@ func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progr
 	if err == nil {
 		err = p.missing(files)
 	}
+	nameTimelines(lines, p.Symbols)
 	if p.Rename != nil {
 		for i, line := range lines {
 			lines[i] = line.Rewrite(p.Rename, p.Fold)

@@ -120,7 +120,9 @@ type versioned interface {
 }
 
 // Version returns a text that changes whenever the answers about [since, until) do.
-func (l Local) Version(since, until time.Time) string { return l.Reader.Version(since, until) }
+func (l Local) Version(since, until time.Time) string {
+	return l.Reader.Version(since, until) + l.Symbols.Generation()
+}
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	p, err := parametersOf(r, e.parameters, h.opts.Now())

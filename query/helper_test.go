@@ -124,7 +124,7 @@ func spanTraces(hour int) []*trie.Trace {
 		for _, stack := range []string{"main", "main render", "main render row", "main fetch", "idle"} {
 			var frames []trie.Frame
 			for name := range strings.FieldsSeq(stack) {
-				frames = append(frames, trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: uint32(len(name)), Column: 1})
+				frames = append(frames, trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: uint32(len(name)), Column: uint32(name[0])})
 			}
 			nodes = append(nodes, tr.Insert(frames...))
 		}

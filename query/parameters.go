@@ -21,7 +21,7 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // refuse returns a [RefusedError].
 func refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
 
-// selectionParameters are those that parseSelection reads, but for group_by.
+// selectionParameters are those that parseSelection reads, but for group_by and names.
 var selectionParameters = [...]string{"page", "feature", "release", "label", "since", "until"}
 
 // parameters are the query parameters of a request. The first one that is wrong is kept.

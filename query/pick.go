@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -21,6 +22,8 @@ type Pick struct {
 	Profile string
 	Events  bool // merge the events of a thread with the functions
 	Idle    bool // show the time in which a thread had nothing to do
+	// Symbols name the functions of minified scripts, before Rename sees them; nil does not.
+	Symbols *symbolize.Symbolizer
 	// Rename replaces each function, unless it is nil.
 	Rename func(trie.Frame) trie.Frame
 	// Fold makes one of all calls that follow each other and that Rename gives one name.

@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -32,6 +33,9 @@ type Stats struct {
 	Folded int64 `json:"folded_views,omitempty"`
 	// Behind is how long ago what came in last was looked at, see [Selection.Lag].
 	Behind time.Duration `json:"-"`
+	// Names says how much of the time has readable names; nil if there are no symbols, or if
+	// names as browsers said them were asked for.
+	Names *symbolize.Coverage `json:"names,omitempty"`
 	// Warnings name what should have been read and could not be: damaged values,
 	// partitions that can not be opened, traces lost in a crash. None: all was read.
 	Warnings []string `json:"warnings,omitempty"`

@@ -121,7 +121,7 @@ func TestRemoteWarnings(t *testing.T) {
 	for range maxWarnings {
 		w = append(w, "partition 20261121T12 can not be read: "+strings.Repeat("x", 500))
 	}
-	src := source{result: Result{trie.NewProfile(), Stats{Warnings: w}}, catalog: Catalog{Entries: []Entry{}, Warnings: w}}
+	src := source{result: Result{Profile: trie.NewProfile(), Stats: Stats{Warnings: w}}, catalog: Catalog{Entries: []Entry{}, Warnings: w}}
 	for name, r := range serve(t, Handler(src, Options{Now: fixedNow})) {
 		if got, err := r.Profile(t.Context(), Selection{}, nil); err != nil || !reflect.DeepEqual(got.Stats.Warnings, w) {
 			t.Errorf("%s: got %q and %v", name, got.Stats.Warnings, err)
@@ -242,7 +242,7 @@ func TestHandlerErrors(t *testing.T) {
 		query string
 		want  string
 	}{
-		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, group_by, format`},
+		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, names, group_by, format`},
 		{"profile?page=/a&page=/b", "parameter page stands 2 times"},
 		{"profile?page=%zz", "query string: invalid URL escape"},
 		{"profile?a;b", "query string: invalid semicolon separator"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -114,19 +115,23 @@ func (l Local) Report(ctx context.Context, sel Selection) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	r.naming = l.naming(sel)
 	want := sel.wanted()
 	want.Details = true
 	stats, err := l.eachRecord(ctx, sel, want, r.add)
 	if err != nil {
 		return Report{}, err
 	}
-	return Report{r.reports(), stats}, nil
+	names := r.names()
+	stats.Names = names.Coverage()
+	return Report{r.reports(names), stats}, nil
 }
 
 // reporting makes a Report.
 type reporting struct {
 	facet
-	pages map[string]*pageSums
+	pages  map[string]*pageSums
+	naming *symbolize.Naming
 }
 
 // pageSums is what is known of a page.
@@ -146,7 +151,7 @@ func newReporting(sel Selection) (*reporting, error) {
 	}
 	sel.GroupBy = nil
 	f, err := facetOf(sel)
-	return &reporting{f, map[string]*pageSums{}}, err
+	return &reporting{facet: f, pages: map[string]*pageSums{}}, err
 }
 
 func (r *reporting) add(x store.Rolled) error {
@@ -167,7 +172,7 @@ func (r *reporting) add(x store.Rolled) error {
 			continue
 		}
 		p.rest.Add(of.Rest)
-		p.functions.add(of, stacks)
+		p.functions.add(of, stacks, r.naming.ByRelease())
 	}
 	if r.sel.ofPages() {
 		for _, o := range rec.Outcomes {
@@ -192,7 +197,18 @@ func (r *reporting) addDistribution(p *pageSums, d *rollup.Distribution) {
 	}
 }
 
-func (r *reporting) reports() []PageReport {
+// names decides what the functions of all pages are called.
+func (r *reporting) names() *symbolize.Names {
+	if r.naming == nil {
+		return nil
+	}
+	for _, p := range r.pages {
+		p.functions.see(r.naming, false)
+	}
+	return r.naming.Names()
+}
+
+func (r *reporting) reports(names *symbolize.Names) []PageReport {
 	out := []PageReport{}
 	for page, p := range r.pages {
 		n := p.all.Time.Count
@@ -214,20 +230,20 @@ func (r *reporting) reports() []PageReport {
 		}
 		slices.SortFunc(x.Features, byTime)
 		slices.SortFunc(x.Phases, byTime)
-		p.reportFunctions(&x)
+		p.reportFunctions(&x, p.functions.named(names))
 		out = append(out, x)
 	}
 	slices.SortFunc(out, func(a, b PageReport) int { return cmp.Or(cmp.Compare(b.Views, a.Views), cmp.Compare(a.Page, b.Page)) })
 	return out
 }
 
-func (p *pageSums) reportFunctions(x *PageReport) {
-	frames := slices.SortedFunc(maps.Keys(p.functions), func(a, b trie.Frame) int {
-		return cmp.Or(cmp.Compare(p.functions[b].Self.Sum, p.functions[a].Self.Sum), cmp.Compare(a.Name, b.Name),
+func (p *pageSums) reportFunctions(x *PageReport, functions spreads) {
+	frames := slices.SortedFunc(maps.Keys(functions), func(a, b trie.Frame) int {
+		return cmp.Or(cmp.Compare(functions[b].Self.Sum, functions[a].Self.Sum), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	for i, frame := range frames {
-		f := p.functions[frame]
+		f := functions[frame]
 		if i >= reportedFunctions {
 			p.rest.Add(rollup.Rest{Functions: 1, Self: f.Self.Sum})
 			continue

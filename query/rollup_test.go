@@ -158,7 +158,7 @@ func TestReportOfTraces(t *testing.T) {
 		if stats.Traces != 60 {
 			t.Errorf("%+v: read %d traces", sel, stats.Traces)
 		}
-		for i, p := range r.reports() {
+		for i, p := range r.reports(nil) {
 			p.Coverage = sums.Pages[i].Coverage // traces know nothing of it
 			if got, want := fmt.Sprintf("%+v", p), fmt.Sprintf("%+v", sums.Pages[i]); got != want {
 				t.Errorf("%+v:\n got %s\nwant %s", sel, got, want)

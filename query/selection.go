@@ -33,6 +33,9 @@ type Selection struct {
 	// Lag is how much of what came in last may be missing from an answer of a [Local]: under
 	// load, to sum it up again for everybody who asks is expensive. 0: nothing.
 	Lag time.Duration
+	// Minified has functions named as browsers said them, and not by the symbols that were
+	// uploaded.
+	Minified bool
 }
 
 // The keys of labels that are not those of a label span.
@@ -251,6 +254,9 @@ func (s Selection) values() url.Values {
 	}
 	setTimes(v, "", s.Since, s.Until)
 	set("group_by", strings.Join(s.GroupBy, ","))
+	if s.Minified {
+		v.Set("names", namesMinified)
+	}
 	return v
 }
 
@@ -276,9 +282,22 @@ func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
 	if s.GroupBy, err = ParseGroupBy(v.Get("group_by")); err != nil {
 		return s, fmt.Errorf("parameter group_by: %w", err)
 	}
+	switch names := v.Get("names"); names {
+	case "", namesReadable:
+	case namesMinified:
+		s.Minified = true
+	default:
+		return s, fmt.Errorf("parameter names: %q is neither %s nor %s", names, namesReadable, namesMinified)
+	}
 	s.Since, s.Until, err = parseTimes(v, "", now)
 	return s, err
 }
+
+// What the parameter names may be.
+const (
+	namesReadable = "readable" // by the symbols that were uploaded
+	namesMinified = "minified" // as browsers said them
+)
 
 // CheckPage refuses a page that no trace can be of; "" is all pages.
 func CheckPage(page string) error {

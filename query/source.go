@@ -9,6 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -39,6 +40,8 @@ type Source interface {
 type Result struct {
 	Profile *trie.Profile
 	Stats   Stats
+
+	names *symbolize.Names // of the frames; nil if they are as browsers said them
 }
 
 // Entry says how many traces have a property.
@@ -80,6 +83,8 @@ type Local struct {
 	MaxSize int
 	// Memory bounds what the merges for all answers take, of all that share it.
 	Memory *Memory
+	// Symbols name the functions of minified scripts; nil does not.
+	Symbols *symbolize.Symbolizer
 	// Recent shares answers among those who ask the same within [Selection.Lag], so nobody may
 	// change them; nil does not.
 	Recent *Recent
@@ -104,12 +109,24 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 		return l.profile(ctx, sel, progress)
 	}
 	sel, key := sel.recently()
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Result]{"profile " + key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) }})
+	key = fmt.Sprint("profile ", key, l.Symbols.Generation())
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Result]{key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) }})
 	got.Stats.Behind += age
 	return got, err
 }
 
+// profile merges what sel asks for and names it.
 func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
+	n := l.naming(sel)
+	result, err := l.merged(ctx, sel.forNaming(n), progress)
+	if err != nil {
+		return result, err
+	}
+	return sel.named(result, n), nil
+}
+
+// merged merges what sel asks for, as browsers said it.
+func (l Local) merged(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
 	if err := checkTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
 	}
@@ -127,7 +144,7 @@ func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)
 		return Result{}, err
 	}
 	m.merger.AddProfile(summed)
-	return Result{m.merger.Profile(), m.stats(stats)}, nil
+	return Result{Profile: m.merger.Profile(), Stats: m.stats(stats)}, nil
 }
 
 // merging answers a Selection.

@@ -68,7 +68,7 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	q.GroupBy = nil
 	sel, key := q.recently()
 	q.Selection = sel
-	key = fmt.Sprint("top ", key, q.Limit, q.Sort)
+	key = fmt.Sprint("top ", key, q.Limit, q.Sort, l.Symbols.Generation())
 	got, age, err := recall(ctx, l.Recent, sharedQuestion[Top]{key, sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) }})
 	got.Stats.Behind += age
 	return got, err
@@ -89,7 +89,9 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	defer room.release()
 	functions := functionSums{}
 	page := ""
-	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return q.cellLabels(page, cell), q.takesCell(cell) })
+	n := l.naming(q.Selection)
+	sel := q.forNaming(n)
+	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return sel.cellLabels(page, cell), sel.takesCell(cell) })
 	sum.Bound(func(size int) error { return room.fits(size + functions.size()) })
 	want := q.wanted()
 	want.Details = true
@@ -100,7 +102,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 		}
 		for i := range x.Record.Functions {
 			if of := &x.Record.Functions[i]; facet.takesFunctions(of.Release) {
-				functions.add(of, x.Stacks)
+				functions.add(of, x.Stacks, n.ByRelease())
 			}
 		}
 		return room.fits(sum.Size() + functions.size())
@@ -108,17 +110,19 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	if err != nil {
 		return Top{}, err
 	}
-	top := topOf(sum.Profile(), functions, q)
-	top.Stats = stats
+	functions.see(n, true)
+	result := q.named(Result{Profile: sum.Profile(), Stats: stats}, n)
+	top := topOf(result.Profile, functions.named(result.names), q)
+	top.Stats = result.Stats
 	return top, nil
 }
 
 // topOf lists the functions of a profile. What is known of how they spread, by frame, is
 // added.
-func topOf(p *trie.Profile, spreads functionSums, q TopQuery) Top {
+func topOf(p *trie.Profile, spread spreads, q TopQuery) Top {
 	all := p.Functions()
 	for i, f := range all {
-		if s := spreads[f.Frame]; s != nil {
+		if s := spread[f.Frame]; s != nil {
 			all[i].Reach = max(f.Reach, s.Total.Count)
 		}
 	}
@@ -138,7 +142,7 @@ func topOf(p *trie.Profile, spreads functionSums, q TopQuery) Top {
 		x := TopFunction{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column,
 			Self: f.Self, Total: f.Total, Samples: f.Samples, Reach: f.Reach}
 		// Hours in which a function was not among the heaviest know its sum alone.
-		if s := spreads[f.Frame]; s != nil && s.Self.Sum == f.Self {
+		if s := spread[f.Frame]; s != nil && s.Self.Sum == f.Self {
 			self, total := spreadOf(&s.Self, p.Views), spreadOf(&s.Total, p.Views)
 			x.SelfSpread, x.TotalSpread = &self, &total
 		}

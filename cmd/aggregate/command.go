@@ -43,6 +43,8 @@ type command struct {
 	events, idle, timed    bool
 	by                     string
 	wasm                   []string
+	maps                   []string
+	raw                    bool
 	diff                   string
 	files                  []string
 	comparing              comparing
@@ -76,6 +78,8 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.diff, "diff", "", "profile `FILE` to compare with: what is written is the difference")
 	c.comparing.flags(fs)
 	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` whose names replace wasm-function[N]; repeatable")
+	fs.StringArrayVar(&c.maps, "maps", nil, "of files: `DIR` with the scripts and source maps of a build, which name the functions; repeatable")
+	fs.BoolVar(&c.raw, "raw", false, "name functions as browsers said them, and not by the symbols that were uploaded")
 	fs.StringArrayVar(&c.threads, "thread", nil, "of files: only the thread with this `NAME`, number or PROCESS/NUMBER; repeatable (default all with samples)")
 	fs.StringVar(&c.profile, "profile", "", "of files: the `SOURCE` or id of the profile to take of a thread that has several")
 	fs.BoolVar(&c.events, "events", false, "of files: merge the events of the browser (tasks, layout, …) with the functions")
@@ -133,9 +137,9 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 	}
 	if len(c.files) > 0 {
 		c.since = ""
-		return not("files", "since", "until", "data", "addr")
+		return not("files", "since", "until", "data", "addr", "raw")
 	}
-	for _, flag := range []string{"thread", "profile", "events", "idle", "timed"} {
+	for _, flag := range []string{"thread", "profile", "events", "idle", "timed", "maps"} {
 		if fs.Changed(flag) {
 			return fmt.Errorf("--%s is for files, and there are none on the command line", flag)
 		}
@@ -258,7 +262,7 @@ func (c *command) checkFormat() error {
 }
 
 func (c *command) checkSelection() error {
-	s := query.Selection{Page: c.page, Feature: c.feature}
+	s := query.Selection{Page: c.page, Feature: c.feature, Minified: c.raw}
 	if c.release != "" {
 		s.Where = append(s.Where, query.Matcher{Key: "release", Op: query.Equal, Value: c.release})
 	}

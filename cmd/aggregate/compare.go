@@ -115,6 +115,7 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 		err = fmt.Errorf("nothing to compare with: no page views%s", sideName(q.A))
 	default:
 		c.warn(got.Warnings)
+		c.tellNames(got.Names)
 	}
 	if err != nil && !asJSON {
 		return err
@@ -149,6 +150,7 @@ func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie
 		return nil, err
 	}
 	c.warn(result.Stats.Warnings)
+	c.tellNames(result.Stats.Names)
 	if c.empty(result) {
 		return nil, fmt.Errorf("nothing to compare with was stored%s", sel)
 	}

@@ -37,6 +37,7 @@ Examples:
   aggregate --list pages
   aggregate --budgets budgets.yaml --since 24h            for CI: exits with 3 if one is blown
 
+  aggregate -f top --maps dist/ app.cpuprofile            with the names of the sources
   aggregate -f svg -o flame.svg CPU.*.cpuprofile          all threads of a node program
   aggregate --list threads Trace.json.gz                  what a Chrome trace holds
   aggregate -f tree --events --thread CrRendererMain Trace.json.gz
@@ -133,6 +134,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	c.files = fs.Args()
 	if err := c.check(fs); err != nil {
 		return usageError{err}
+	}
+	if err := c.readMaps(); err != nil {
+		return err
 	}
 	if err := c.readModules(); err != nil {
 		return err

@@ -82,6 +82,7 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 		return err
 	}
 	c.warn(result.Stats.Warnings)
+	c.tellNames(result.Stats.Names)
 	if c.empty(result) {
 		return c.nothingFound(ctx, src)
 	}
@@ -100,6 +101,7 @@ func (c *command) mergeFiles(ctx context.Context, files []query.File) (query.Res
 	result, err := query.MergeFiles(ctx, files, c.selection, c.pick, p.files(len(files)))
 	p.clear()
 	c.warn(result.Stats.Warnings)
+	c.tellNames(result.Stats.Names)
 	return result, err
 }
 

@@ -28,6 +28,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 		return err
 	}
 	c.warn(report.Stats.Warnings)
+	c.tellNames(report.Stats.Names)
 	if len(report.Pages) == 0 && c.formatName != "json" {
 		return c.nothingFound(ctx, src)
 	}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/build"
+)
+
+// readMaps makes the symbols that --maps asks for.
+func (c *command) readMaps() error {
+	if len(c.maps) == 0 {
+		return nil
+	}
+	tables := map[string]*symbols.Table{}
+	for _, dir := range c.maps {
+		if err := c.readBuild(dir, tables); err != nil {
+			return fmt.Errorf("--maps %s: %w", dir, err)
+		}
+	}
+	if len(tables) == 0 {
+		return fmt.Errorf("--maps: no script with a source map in %v; name the folder that the bundler wrote, with source maps", c.maps)
+	}
+	c.pick.Symbols = symbolize.New(symbolize.NewMemory("", tables))
+	return nil
+}
+
+// readBuild adds the tables of the scripts in a folder, by their paths in it.
+func (c *command) readBuild(dir string, tables map[string]*symbols.Table) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return cause(err)
+	}
+	defer func() { _ = root.Close() }()
+	found, err := build.Find(root.FS(), build.Options{})
+	if err != nil {
+		return err
+	}
+	problems := found.Problems
+	p := c.progress()
+	for i, s := range found.Scripts {
+		p.show(fmt.Sprintf("%d of %d scripts read: %s", i, len(found.Scripts), s.Path))
+		loaded, err := found.Load(s)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, loaded.Problems...)
+		if loaded.Map == nil {
+			continue
+		}
+		t, _, err := symbols.Make(loaded.Text, loaded.Map)
+		if other, ok := errors.AsType[*symbols.OtherScriptError](err); ok {
+			c.warn([]string{fmt.Sprintf("--maps: %s: %v", s.Path, other)})
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Path, err)
+		}
+		tables[s.Path] = t
+	}
+	p.clear()
+	for _, problem := range problems {
+		c.warn([]string{"--maps: " + problem.String()})
+	}
+	return nil
+}
+
+// tellNames says how much of what was asked for has readable names.
+func (c *command) tellNames(names *symbolize.Coverage) {
+	for _, line := range names.Lines() {
+		fmt.Fprintln(c.stderr, "aggregate: names:", line)
+	}
+}
