@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"encode/internal/fixture": {"trie", "encode/output"}, // for tests
 	"symbols":                 {"symbols/sourcemap", "symbols/outline"},
+	"owner":                   {"trie", "internal/strictyaml"},
 	"rollup":                  {"trie"},
 	"compare":                 {"trie"},
 	"feature":                 {"trie"},

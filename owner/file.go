@@ -1,0 +1,136 @@
+package owner
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+)
+
+// maxText bounds each text of a file, in bytes.
+const maxText = 500
+
+// Parse reads a file of rules, which come on top of the default ones; see docs/owners.md. It has
+// 1 MiB and [MaxRules] entries at most. Errors name the line.
+func Parse(r io.Reader) (*Rules, error) {
+	v, err := strictyaml.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	top, err := v.Fields("app", "frameworks", "packages", "teams")
+	if err != nil {
+		return nil, err
+	}
+	if len(top) == 0 {
+		return nil, errors.New("nothing in it: give it app, frameworks, packages or teams")
+	}
+	app, err := top["app"].Fields("packages", "sources")
+	if err != nil {
+		return nil, err
+	}
+	f := file{rules: Default()}
+	f.each(app["packages"], f.packageName(&f.rules.ours))
+	f.each(app["sources"], func(item strictyaml.Value) error {
+		path, err := text(item, "a path")
+		if err != nil {
+			return err
+		}
+		return addPath(&f.rules.own, item, path, "")
+	})
+	f.each(top["frameworks"], f.packageName(&f.rules.frameworks))
+	f.each(top["packages"], pathOf(&f.rules.packages, "name"))
+	f.each(top["teams"], pathOf(&f.rules.teams, "team"))
+	if f.err != nil {
+		return nil, f.err
+	}
+	return f.rules, nil
+}
+
+// file is a file that is being read.
+type file struct {
+	rules   *Rules
+	entries int
+	err     error // the first
+}
+
+// each reads all entries of a list.
+func (f *file) each(list strictyaml.Value, read func(strictyaml.Value) error) {
+	if f.err != nil {
+		return
+	}
+	var items []strictyaml.Value
+	if items, f.err = list.Items(); f.err != nil {
+		return
+	}
+	if f.entries += len(items); f.entries > MaxRules {
+		f.err = list.Errorf("over %d entries in the file", MaxRules)
+		return
+	}
+	for _, item := range items {
+		if f.err = read(item); f.err != nil {
+			return
+		}
+	}
+}
+
+// packageName reads entries that are names of packages.
+func (f *file) packageName(to *names) func(strictyaml.Value) error {
+	return func(item strictyaml.Value) error {
+		name, err := text(item, "a name")
+		if err != nil {
+			return err
+		}
+		scope, rest, scoped := strings.Cut(name, "/")
+		if scoped != (name[0] == '@') || scoped && (scope == "@" || rest == "" || strings.Contains(rest, "/")) {
+			return item.Errorf("%.60q is not the name of a package, such as lodash or @acme/*; paths are for sources", name)
+		}
+		if err := to.add(name); err != nil {
+			return item.Errorf("%.60q: %w", name, err)
+		}
+		return nil
+	}
+}
+
+// pathOf reads entries that say something of paths, in a field.
+func pathOf(to *pathRules, field string) func(strictyaml.Value) error {
+	return func(item strictyaml.Value) error {
+		fields, err := item.Fields("path", field)
+		if err != nil {
+			return err
+		}
+		var said [2]string
+		for i, key := range [...]string{"path", field} {
+			v, there := fields[key]
+			if !there {
+				return item.Errorf("%s is missing: an entry has path and %s", key, field)
+			}
+			if said[i], err = text(v, key); err != nil {
+				return err
+			}
+		}
+		return addPath(to, item, said[0], said[1])
+	}
+}
+
+func addPath(to *pathRules, item strictyaml.Value, path, text string) error {
+	p, err := newPattern(path)
+	if err != nil {
+		return item.Errorf("%.60q: %w", path, err)
+	}
+	*to = append(*to, pathRule{p, text})
+	return nil
+}
+
+// text reads a text that says something; what is it, for errors.
+func text(v strictyaml.Value, what string) (string, error) {
+	text, err := v.Text()
+	if err != nil {
+		return "", err
+	}
+	unfit := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if text == "" || len(text) > maxText || strings.ContainsFunc(text, unfit) {
+		return "", v.Errorf("%s: give it a text of up to %d bytes, without control characters", what, maxText)
+	}
+	return text, nil
+}

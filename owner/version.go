@@ -1,0 +1,155 @@
+package owner
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// PackageVersion returns the version of the npm package that a file is of, such as "19.2.0", or ""
+// if its path does not say. It takes the name of a source as a source map has it, or a URL, since
+// what says the version is dropped when names of sources are normalised: the folder in which a
+// package manager keeps the package, or the part name@version of a CDN's URL.
+//
+//	node_modules/.pnpm/react@19.2.0/node_modules/react/index.js    also .bun, .deno
+//	.yarn/cache/react-npm-19.2.0-2f1b8c3a44-5e2d….zip/node_modules/react/index.js
+//	https://cdn.jsdelivr.net/npm/lodash@4.17.21/lodash.js
+func PackageVersion(source string) string {
+	if _, version := cdnPackage(source); version != "" {
+		return version
+	}
+	path := strings.ReplaceAll(source, `\`, "/")
+	name := trie.PackageOf(path)
+	if name == "" {
+		return ""
+	}
+	if i := strings.LastIndex(path, "node_modules/"); i >= 0 {
+		path = strings.TrimSuffix(path[:i], "/")
+	}
+	for path != "" { // the innermost folder that is one of the package
+		folder := path[strings.LastIndexByte(path, '/')+1:]
+		if version := storedVersion(folder, name); version != "" {
+			return version
+		}
+		if folder == "node_modules" {
+			return ""
+		}
+		path = strings.TrimSuffix(path[:len(path)-len(folder)], "/")
+	}
+	return ""
+}
+
+// storedVersion returns the version in the name of the folder or archive that a package manager
+// keeps a package in, "" if it is not that of the package.
+func storedVersion(folder, name string) string {
+	if plain, err := url.PathUnescape(folder); err == nil {
+		folder = plain
+	}
+	// pnpm, Bun and Deno: @scope+name@version, and then _ or ( and what it was resolved with.
+	if rest, ok := strings.CutPrefix(folder, strings.ReplaceAll(name, "/", "+")+"@"); ok {
+		return leadingVersion(rest)
+	}
+	// Yarn: @scope-name-npm-version-hash.
+	if rest, ok := strings.CutPrefix(folder, strings.ReplaceAll(name, "/", "-")+"-npm-"); ok {
+		if i := strings.LastIndexByte(strings.TrimSuffix(rest, ".zip"), '-'); i > 0 {
+			rest = rest[:i]
+		}
+		if i := strings.LastIndexByte(rest, '-'); i > 0 && isHash(rest[i+1:]) { // archives have two
+			rest = rest[:i]
+		}
+		return leadingVersion(rest)
+	}
+	return ""
+}
+
+// isHash reports whether a text is the short hash that Yarn puts before the long one.
+func isHash(text string) bool {
+	return len(text) == 10 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// leadingVersion returns the version at the front of a text: one to three numbers, and what may
+// follow them after - or +.
+func leadingVersion(text string) string {
+	text = strings.TrimPrefix(text, "v")
+	end := 0
+	for numbers := 0; numbers < 3; numbers++ {
+		from := end
+		if numbers > 0 {
+			if end == len(text) || text[end] != '.' {
+				break
+			}
+			from++
+		}
+		to := from
+		for to < len(text) && text[to] >= '0' && text[to] <= '9' {
+			to++
+		}
+		if to == from {
+			break
+		}
+		end = to
+	}
+	if end > 0 && end < len(text) && (text[end] == '-' || text[end] == '+') {
+		end++
+		for end < len(text) && isVersionByte(text[end]) {
+			end++
+		}
+	}
+	return text[:end]
+}
+
+func isVersionByte(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '.' || c == '-' || c == '+'
+}
+
+// cdns are the hosts from which packages are loaded, and where in a path the package stands.
+var cdns = map[string]struct {
+	before string // the name
+	libs   bool   // name/version, not name@version
+}{
+	"cdn.jsdelivr.net":     {before: "/npm/"},
+	"fastly.jsdelivr.net":  {before: "/npm/"},
+	"unpkg.com":            {before: "/"},
+	"esm.sh":               {before: "/"},
+	"esm.run":              {before: "/"},
+	"ga.jspm.io":           {before: "/npm:"},
+	"cdnjs.cloudflare.com": {before: "/ajax/libs/", libs: true},
+	"ajax.googleapis.com":  {before: "/ajax/libs/", libs: true},
+}
+
+// cdnPackage returns the package that a URL of a CDN is of, and its version if it says one.
+func cdnPackage(resource string) (name, version string) {
+	scheme, rest, ok := strings.Cut(resource, "://")
+	if !ok || scheme != "https" && scheme != "http" {
+		return "", ""
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	cdn, known := cdns[host]
+	path, ok = strings.CutPrefix("/"+path, cdn.before)
+	if !known || !ok {
+		return "", ""
+	}
+	if cdn.libs {
+		name, rest, _ = strings.Cut(path, "/")
+		version, _, _ = strings.Cut(rest, "/")
+		return name, leadingVersion(version)
+	}
+	if host == "esm.sh" { // may have the version of the CDN itself before it
+		if first, rest, _ := strings.Cut(path, "/"); first == "stable" || first != "" && first[0] == 'v' && leadingVersion(first) == first[1:] {
+			path = rest
+		}
+	}
+	name, rest, inFolder := strings.Cut(path, "/")
+	if strings.HasPrefix(name, "@") {
+		if !inFolder {
+			return "", ""
+		}
+		sub, _, _ := strings.Cut(rest, "/")
+		name += "/" + sub
+	}
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		return name[:i], leadingVersion(name[i+1:])
+	}
+	return name, ""
+}
