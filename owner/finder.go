@@ -1,0 +1,131 @@
+package owner
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Finder says whose code the frames of an answer are. It decides once for each file, and is safe
+// for concurrent use if the function that it asks for origins is.
+type Finder struct {
+	rules  *Rules
+	origin func(trie.Frame) Origin
+	mu     sync.Mutex
+	known  map[evidence]Owner
+}
+
+// evidence is all that an owner depends on.
+type evidence struct {
+	trie.Frame // without its place, and with a name only if it has no resource
+	Origin
+}
+
+// NewFinder returns a Finder. origin says what symbols know of a frame; nil is for frames as
+// browsers said them.
+func NewFinder(rules *Rules, origin func(trie.Frame) Origin) *Finder {
+	if origin == nil {
+		origin = func(trie.Frame) Origin { return Origin{} }
+	}
+	return &Finder{rules: rules, origin: origin, known: map[evidence]Owner{}}
+}
+
+// Of returns whose code f is, see [Rules.Of].
+func (x *Finder) Of(f trie.Frame) Owner {
+	key := evidence{trie.Frame{Resource: f.Resource}, x.origin(f)}
+	if f.Resource == "" {
+		key.Name = f.Name
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o, ok := x.known[key]
+	if !ok {
+		o = x.rules.Of(f, key.Origin)
+		x.known[key] = o
+	}
+	return o
+}
+
+// By returns the function that gives for each frame the one that stands for all code of its
+// owner, team, package or file, for [trie.Profile.Fold]. "resource" is another word for file.
+func (x *Finder) By(what string) (func(trie.Frame) trie.Frame, error) {
+	switch what {
+	case "owner":
+		return x.ByOwner, nil
+	case "team":
+		return x.ByTeam, nil
+	case "package":
+		return x.ByPackage, nil
+	case "file", "resource":
+		return ByFile, nil
+	}
+	return nil, fmt.Errorf("by %.40q: known are owner, team, package, file, resource", what)
+}
+
+// ByOwner returns the frame that stands for the owner of f, such as "(app)" or
+// "(framework react-dom)".
+func (x *Finder) ByOwner(f trie.Frame) trie.Frame { return x.Of(f).Frame() }
+
+// ByTeam returns the frame that stands for the team of f. The app's code that is no team's is
+// "(no team)", and that of others has the kind of its owner, such as "(framework)".
+func (x *Finder) ByTeam(f trie.Frame) trie.Frame {
+	switch o := x.Of(f); {
+	case o.Team != "":
+		return trie.Frame{Name: o.Team}
+	case o.Kind == App:
+		return trie.Frame{Name: "(no team)"}
+	default:
+		return trie.Frame{Name: "(" + string(o.Kind) + ")"}
+	}
+}
+
+// ByPackage returns the frame that stands for the package of f, with its version where that is
+// known: "lodash@4.17.21". The app's own code is "(app)", and what a bundler added is
+// "(runtime webpack)". A frame whose source is not known stands for the package in whose folder
+// the script is, the host that the script is from, "(node)", "(wasm)", or "(own code)". A frame
+// without a script stays.
+func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
+	if x.origin(f).Source == "" {
+		return byScript(f)
+	}
+	o := x.Of(f)
+	switch {
+	case o.Kind != Package && o.Kind != Framework:
+		return o.Frame()
+	case o.Version != "":
+		return trie.Frame{Name: o.Name + "@" + o.Version}
+	}
+	return trie.Frame{Name: o.Name}
+}
+
+// byScript is ByPackage for a frame of which all that is known is the URL of its script.
+func byScript(f trie.Frame) trie.Frame {
+	if f.Resource == "" {
+		return f
+	}
+	if name := trie.PackageOf(f.Resource); name != "" {
+		return trie.Frame{Name: name}
+	}
+	switch {
+	case strings.HasPrefix(f.Resource, "node:"):
+		return trie.Frame{Name: "(node)"}
+	case strings.HasPrefix(f.Resource, "wasm:"), strings.HasPrefix(f.Resource, "wasm "):
+		return trie.Frame{Name: "(wasm)"}
+	}
+	if u, err := url.Parse(f.Resource); err == nil && u.Host != "" && strings.HasPrefix(u.Scheme, "http") {
+		return trie.Frame{Name: u.Host}
+	}
+	return trie.Frame{Name: "(own code)"}
+}
+
+// ByFile returns the frame that stands for all of the source file of f, or of its script if no
+// source is known. A frame without either stays.
+func ByFile(f trie.Frame) trie.Frame {
+	if f.Resource == "" {
+		return f
+	}
+	return trie.Frame{Name: f.Resource}
+}
