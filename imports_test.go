@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"sdk":                     {},
 	"sdk/build":               {},
 	"cmd/ingest":              {"encode/output", "store", "collect", "query", "query/pyroscope", "budget", "access", "sdk", "internal/turn"},
-	"cmd/aggregate":           {"trie", "encode/formats", "encode/output", "store", "query", "compare", "budget", "wasm", "symbolize", "symbols", "symbols/build"},
+	"cmd/aggregate":           {"trie", "encode/formats", "encode/output", "store", "query", "compare", "budget", "wasm", "owner", "symbolize", "symbols", "symbols/build"},
 	"cmd/demo":                {},
 	"viewers":                 {"trie", "encode", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"dashboards":              {},

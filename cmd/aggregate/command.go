@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/formats"
+	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/wasm"
@@ -303,7 +304,7 @@ func (c *command) times(since, until string) (s query.Selection, err error) {
 // checkPick reads what says how the functions of a profile are shown, but for modules.
 func (c *command) checkPick() error {
 	c.pick = query.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle}
-	by := map[string]func(trie.Frame) trie.Frame{"resource": query.ByResource, "package": query.ByPackage}
+	by := map[string]func(trie.Frame) trie.Frame{"resource": owner.ByFile, "package": owner.NewFinder(owner.Default(), nil).ByPackage}
 	switch {
 	case by[c.by] != nil:
 		c.pick.Rename, c.pick.Fold = by[c.by], true
