@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"encode/view":             {"trie", "encode/output"},
 	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"encode/internal/fixture": {"trie", "encode/output"}, // for tests
-	"symbols":                 {"symbols/sourcemap", "symbols/outline"},
+	"symbols":                 {"owner", "symbols/sourcemap", "symbols/outline"},
 	"owner":                   {"trie", "internal/strictyaml"},
 	"rollup":                  {"trie"},
 	"compare":                 {"trie"},
@@ -85,7 +85,7 @@ var onlyIn = map[string]struct {
 	"net/http":                        {[]string{"collect", "query", "query/pyroscope", "budget", "access", "sdk", "cmd/ingest", "cmd/demo", "bench", "bench/load", "internal/loadgen"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "encode", "encode/pprof", "encode/otlp", "encode/internal/fixture", "collect", "store/part", "query/pyroscope", "bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"collect", "query", "cmd/ingest"}, "what is measured is what a daemon serves"},
-	"github.com/klauspost/compress":   {[]string{"store/record", "store/sums", "collect", "query", "query/pyroscope", "internal/bundles", "bench", "bench/load"}, "formats do not compress"},
+	"github.com/klauspost/compress":   {[]string{"store/record", "store/sums", "collect", "query", "query/pyroscope", "symbols", "internal/bundles", "bench", "bench/load"}, "formats do not compress"},
 	"github.com/getkin/kin-openapi":   {nil, "it is for tests"},
 	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
 	"github.com/ianlancetaylor":       {[]string{"wasm"}, "only compiled code has mangled names"},

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
@@ -136,7 +137,7 @@ type tableWriter struct {
 func (w *tableWriter) source(s int32) int32 {
 	if w.sources[s] < 0 {
 		w.sources[s] = int32(len(w.table.Sources))
-		w.table.Sources = append(w.table.Sources, Source{SourceName(w.m.Sources[s].Name), w.m.Sources[s].Ignored})
+		w.table.Sources = append(w.table.Sources, Source{SourceName(w.m.Sources[s].Name), owner.PackageVersion(w.m.Sources[s].Name), w.m.Sources[s].Ignored})
 	}
 	return w.sources[s]
 }

@@ -26,6 +26,7 @@ type Table struct {
 // Source is a file that a script was built of.
 type Source struct {
 	Name    string // normalised, see [SourceName]
+	Version string // of the package that it is of, where its path says it; "" if not known
 	Ignored bool   // in the ignoreList of the map: code that its authors do not call theirs
 }
 

@@ -1,0 +1,236 @@
+package symbols
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ErrMalformed is wrapped by every error about bytes that are no table.
+var ErrMalformed = errors.New("malformed table of symbols")
+
+// Decode reads a table. The errors wrap [ErrMalformed], but those of r.
+func Decode(r io.Reader) (*Table, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxTable+1))
+	if err != nil {
+		return nil, fmt.Errorf("read table: %w", err)
+	}
+	switch {
+	case len(data) > MaxTable:
+		return nil, fmt.Errorf("%w: over %d bytes", ErrMalformed, MaxTable)
+	case !bytes.HasPrefix(data, []byte(magic)) || len(data) == len(magic):
+		return nil, fmt.Errorf("%w: it does not begin with %s", ErrMalformed, magic)
+	case data[len(magic)] != version:
+		return nil, fmt.Errorf("%w: version %d, this program reads %d", ErrMalformed, data[len(magic)], version)
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody))
+	if err != nil {
+		return nil, fmt.Errorf("decompress table: %w", err)
+	}
+	defer z.Close()
+	body, err := z.DecodeAll(data[len(magic)+1:], nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: decompress: %w", ErrMalformed, err)
+	}
+	d := tableReader{in: string(body)}
+	t := d.table()
+	if d.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, d.err)
+	}
+	t.index()
+	return t, nil
+}
+
+// tableReader takes a table apart. After the first fault it returns zeros. Texts share its input.
+type tableReader struct {
+	in  string
+	err error
+}
+
+func (r *tableReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+		r.in = ""
+	}
+}
+
+func (r *tableReader) uint() uint64 {
+	v, shift := uint64(0), 0
+	for i := range len(r.in) {
+		c := r.in[i]
+		if shift == 63 && c > 1 {
+			break
+		}
+		v |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			r.in = r.in[i+1:]
+			return v
+		}
+		shift += 7
+	}
+	r.fail("a number is cut off")
+	return 0
+}
+
+func (r *tableReader) int() int64 {
+	u := r.uint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// uint32 returns a number of 32 bits.
+func (r *tableReader) uint32(base uint32) uint32 {
+	v := r.uint()
+	if v > uint64(math.MaxUint32-base) {
+		r.fail("a number is over 32 bits")
+		return 0
+	}
+	return base + uint32(v)
+}
+
+// length returns a number of things that take at least size bytes each.
+func (r *tableReader) length(size int) int {
+	n := r.uint()
+	if n > uint64(len(r.in)/size) {
+		r.fail("a length is more than there is")
+		return 0
+	}
+	return int(n)
+}
+
+func (r *tableReader) bytes(n int) string {
+	if n > len(r.in) {
+		r.fail("it is cut off")
+		return ""
+	}
+	b := r.in[:n]
+	r.in = r.in[n:]
+	return b
+}
+
+func (r *tableReader) text() string { return r.bytes(r.length(1)) }
+
+func (r *tableReader) table() *Table {
+	t := &Table{}
+	copy(t.Script[:], r.bytes(len(t.Script)))
+	copy(t.Map[:], r.bytes(len(t.Map)))
+	t.DebugID = r.text()
+	for range r.length(3) {
+		s := Source{Name: r.text(), Version: r.text()}
+		ignored := r.bytes(1)
+		if s.Ignored = ignored == "\x01"; !s.Ignored && ignored != "\x00" {
+			r.fail("a source is neither ignored nor not")
+		}
+		t.Sources = append(t.Sources, s)
+	}
+	n := r.length(columns + 10)
+	texts := make([]string, r.length(1))
+	for i := range texts {
+		texts[i] = r.text()
+	}
+	f := functionReader{texts: texts, sourceLines: make([]int64, len(t.Sources)+1)}
+	for i := range f.columns {
+		f.columns[i].in = r.text()
+	}
+	if len(r.in) > 0 {
+		r.fail("%d bytes too many", len(r.in))
+	}
+	if r.err == nil && (len(f.columns[columnKey].in) != 8*n || len(f.columns[columnText].in) != 4*n || len(f.columns[columnWay].in) != n) {
+		r.fail("columns are not of %d functions", n)
+	}
+	if r.err != nil {
+		return t
+	}
+	t.Functions = make([]Function, n)
+	for i := range t.Functions {
+		if err := f.next(&t.Functions[i]); err != nil {
+			r.fail("function %d: %w", i, err)
+			return t
+		}
+	}
+	r.err = f.end()
+	return t
+}
+
+// functionReader reads one function after the other from their columns.
+type functionReader struct {
+	columns      [columns]tableReader
+	texts        []string
+	used         int // texts that were there already
+	line, column uint32
+	source       int64
+	sourceLines  []int64
+}
+
+// text returns the text that a column says.
+func (r *functionReader) text(column int) string {
+	c := &r.columns[column]
+	back := c.uint()
+	at := r.used - int(min(back, math.MaxInt32))
+	if back == 0 {
+		at = r.used
+		r.used++
+	}
+	if at < 0 || at >= len(r.texts) {
+		c.fail("a text is not in the list")
+		return ""
+	}
+	return r.texts[at]
+}
+
+func (r *functionReader) next(f *Function) error {
+	step := r.columns[columnLine].uint32(0)
+	if step > 0 {
+		r.column = 0
+	}
+	if step > math.MaxUint32-r.line {
+		return errors.New("its line is over 32 bits")
+	}
+	before := r.column
+	r.line += step
+	r.column = r.columns[columnColumn].uint32(r.column)
+	if step == 0 && r.column == before {
+		return errors.New("it begins where the one before does")
+	}
+	f.Line, f.Column = r.line, r.column
+	f.Minified, f.Name = r.text(columnMinified), r.text(columnName)
+	r.source += r.columns[columnSource].int()
+	if r.source < -1 || r.source >= int64(len(r.sourceLines)-1) {
+		return errors.New("its source is not in the list")
+	}
+	f.Source = int32(r.source)
+	line := &r.sourceLines[r.source+1]
+	*line += r.columns[columnSourceLine].int()
+	if *line < 0 || *line > math.MaxUint32 {
+		return errors.New("its line in the source is out of range")
+	}
+	f.SourceLine, f.SourceColumn = uint32(*line), r.columns[columnSourceColumn].uint32(0)
+	f.Key = binary.LittleEndian.Uint64([]byte(r.columns[columnKey].bytes(8)))
+	f.Text = binary.LittleEndian.Uint32([]byte(r.columns[columnText].bytes(4)))
+	if f.Way = Way(r.columns[columnWay].bytes(1)[0]); f.Way >= EndWays {
+		return fmt.Errorf("way %d is not known", f.Way)
+	}
+	for i := range r.columns {
+		if err := r.columns[i].err; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end reports what is left over.
+func (r *functionReader) end() error {
+	for i := range r.columns {
+		if n := len(r.columns[i].in); n > 0 {
+			return fmt.Errorf("%d bytes too many in column %d", n, i)
+		}
+	}
+	if r.used != len(r.texts) {
+		return fmt.Errorf("%d texts are not used", len(r.texts)-r.used)
+	}
+	return nil
+}
