@@ -57,7 +57,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rounds := fs.Int("rounds", 7, "rounds of each timed figure")
 	closes := fs.Int("closes", 200, "tabs that are closed to count the traces that arrive")
 	importMB := fs.Int("import-mb", 120, "size of the recordings that are made to be imported, in MB")
-	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare or hostile")
+	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare, hostile or names")
+	builds := fs.StringArray("builds", nil, "`DIR` with production builds whose functions are known, see docs/benchmarks.md; repeatable")
 	diskTraces := fs.Int("disk-traces", 100_000, "how many traces are stored to see what they take on disk")
 	rollupTraces := fs.Int("rollup-traces", 1_000_000, "how many traces the larger day has that is queried")
 	rollupDays := fs.Int("rollup-days", 30, "days of the month that is queried")
@@ -96,6 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"imports", func() ([]figure, error) { return imports(ctx, "testdata/recordings", *importMB, stderr) }},
 		{"compare", func() ([]figure, error) { return comparisons(traces, *compareRuns, stderr) }},
 		{"hostile", func() ([]figure, error) { return hostileFiles(ctx, *hostileSize, stderr) }},
+		{"names", func() ([]figure, error) { return names(*builds, *rounds, stderr) }},
 	} {
 		if *only != "" && *only != part.name {
 			continue
