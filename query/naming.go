@@ -37,10 +37,10 @@ func (s Selection) named(r Result, n *symbolize.Naming) Result {
 }
 
 // nameTimelines names the frames of timelines, which have no releases.
-func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) {
+func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) *symbolize.Names {
 	n := symbols.Begin()
 	if n == nil {
-		return
+		return nil
 	}
 	for _, line := range lines {
 		for f := range line.Frames {
@@ -51,6 +51,7 @@ func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) {
 	for i, line := range lines {
 		lines[i] = line.Rewrite(func(f trie.Frame) trie.Frame { return names.Of("", f) }, false)
 	}
+	return names
 }
 
 // NameProfile names the frames of a profile that has no releases, such as that of a file.

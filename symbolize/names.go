@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -34,8 +35,8 @@ type Origin struct {
 	// Release is one that has the function where its frame says, and Repository where that
 	// build says its sources are.
 	Release, Repository string
-	Owners              string // the CODEOWNERS file of the build
-	Frames              int    // of the answer that have become this one
+	Owners              *owner.Codeowners // of the build; nil if it has none
+	Frames              int               // of the answer that have become this one
 }
 
 // Coverage says how much of the time of scripts has names.
@@ -126,7 +127,7 @@ func (n *Names) add(s *script, newest map[uint64]place) {
 		if fn.Way != symbols.Kept {
 			n.coverage.Named += us
 		}
-		origin.Release, origin.Repository, origin.Owners = p.releases[0], p.repository, *p.owners
+		origin.Release, origin.Repository, origin.Owners = p.releases[0], p.repository, p.owners
 		n.put(s, f, p.frame(), origin)
 	}
 	n.coverage.count(s, self)
