@@ -64,7 +64,9 @@ func (p *parser) modifies() bool {
 	case 0, '(', ')', '=', ';', '}', ',', ':', '?', '!', '<':
 		return false
 	case '*':
-		return kind == wordAsync && !newline || kind == wordStatic
+		if kind == wordGet || kind == wordSet { // which can be no generators
+			return false
+		}
 	}
 	return !newline || kind == wordGet || kind == wordSet || kind == wordStatic
 }

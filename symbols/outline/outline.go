@@ -90,7 +90,8 @@ type Function struct {
 	// if that is a short string: addEventListener("scroll"). In JSX it is the attribute.
 	Callee string
 	// Result is what the result of that call, or of the chain of calls that has it, is
-	// bound to: App in const App = memo(() => …).
+	// bound to: App in const App = memo(() => …). For a function that is called where it
+	// stands it is what the result of this call is bound to.
 	Result string
 	// Class is the name of the class that it is a member of.
 	Class      string
