@@ -142,7 +142,7 @@ func (k lexeme) isClosing() bool { return k == braceClose || k == parenClose || 
 
 // wordKind tells names from words with a meaning.
 func wordKind(word string) lexeme {
-	if len(word) < 2 || len(word) > 10 || word[0] < 'a' {
+	if len(word) < 2 || len(word) > 10 {
 		return identifier
 	}
 	switch word[0] {
