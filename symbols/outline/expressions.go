@@ -10,6 +10,13 @@ func (p *parser) expression() {
 
 // assignment reads an expression without commas.
 func (p *parser) assignment() (v value) {
+	if p.isAll() {
+		if p.token.kind == identifier {
+			v = value{kind: variable, a: p.token.start, b: p.token.end}
+		}
+		p.next()
+		return v
+	}
 	if p.deeper() {
 		v = p.conditional()
 		for p.token.kind.isAssignment() && !v.ends() {
@@ -27,6 +34,16 @@ func (p *parser) assignment() (v value) {
 	}
 	p.depth--
 	return v
+}
+
+// isAll reports whether the present token is sure to be all of an expression. Most are so
+// short, and need not go through all that an expression may be.
+func (p *parser) isAll() bool {
+	switch p.token.kind {
+	case identifier, number, quoted, wordLiteral:
+		return p.position < len(p.text) && byteClasses[p.text[p.position]]&endsExpression != 0
+	}
+	return false
 }
 
 // conditional reads an expression without assignments, but those within a ? b : c. Which

@@ -16,10 +16,11 @@ const (
 	stands   // a token of its own, whatever comes next; alone says which
 	operates // begins a token of one byte or more
 
-	firstByte   byteClass = 0x0f // the above
-	inWord      byteClass = 0x10 // goes on a word
-	beyondASCII byteClass = 0x20 // is part of a letter beyond ASCII or an escape, or of a blank
-	mayBeBlank  byteClass = 0x40 // may begin a blank or comment
+	firstByte      byteClass = 0x0f // the above
+	inWord         byteClass = 0x10 // goes on a word
+	beyondASCII    byteClass = 0x20 // is part of a letter beyond ASCII or an escape, or of a blank
+	mayBeBlank     byteClass = 0x40 // may begin a blank or comment
+	endsExpression byteClass = 0x80 // no expression goes on with it
 )
 
 // byteClasses has the class of each byte.
@@ -41,6 +42,9 @@ var byteClasses = func() (classes [256]byteClass) {
 		}
 		if c >= utf8.RuneSelf || strings.IndexByte(" \t\n\r\v\f/<-", byte(c)) >= 0 {
 			classes[c] |= mayBeBlank
+		}
+		if strings.IndexByte(",;:)]}", byte(c)) >= 0 {
+			classes[c] |= endsExpression
 		}
 	}
 	return classes
