@@ -117,7 +117,7 @@ func (p *parser) unary() value {
 			if p.generator {
 				p.next()
 				if p.yieldEnds() {
-					return value{}
+					return value{kind: finished}
 				}
 				prefixed = true
 				p.eat(star)
