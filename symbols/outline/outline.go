@@ -125,7 +125,7 @@ func Functions(text []byte, language Language) (functions []Function, unclear in
 		types: language == TypeScript || language == TSX,
 		jsx:   language == JavaScript || language == TSX,
 		// Most texts have fewer functions than five for eight braces, which are fast to count.
-		functions: make([]Function, 0, bytes.Count(text, []byte("{"))*5/8+16),
+		functions: make([]Function, 0, min(bytes.Count(text, []byte("{"))*5/8, len(text)/64)+16),
 	}
 	p.skipHashbang()
 	p.next()
