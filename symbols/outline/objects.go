@@ -28,21 +28,17 @@ func (p *parser) properties() {
 
 // property reads a property of an object: a value, a method, an accessor or a mere name.
 func (p *parser) property() {
-	start, kind, generator := p.token.start, Method, false
-	for p.modifies() {
+	start, kind := p.token.start, Method
+	for p.modifies() && (p.token.kind == wordGet || p.token.kind == wordSet || p.token.kind == wordAsync) {
 		switch p.token.kind {
 		case wordGet:
 			kind = Getter
 		case wordSet:
 			kind = Setter
-		case wordAsync:
-		default:
-			goto key
 		}
 		p.next()
 	}
-key:
-	generator = p.eat(star)
+	generator := p.eat(star)
 	k := p.propertyKey()
 	if !k.there() {
 		return
