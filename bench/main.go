@@ -97,7 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"imports", func() ([]figure, error) { return imports(ctx, "testdata/recordings", *importMB, stderr) }},
 		{"compare", func() ([]figure, error) { return comparisons(traces, *compareRuns, stderr) }},
 		{"hostile", func() ([]figure, error) { return hostileFiles(ctx, *hostileSize, stderr) }},
-		{"names", func() ([]figure, error) { return names(*builds, *rounds, stderr) }},
+		{"names", func() ([]figure, error) { return names(ctx, traces, *builds, *rounds, stderr) }},
 	} {
 		if *only != "" && *only != part.name {
 			continue

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ type namedBuild struct {
 
 // names measures how well functions of production builds are named, beside the rules of other
 // tools, and what that takes.
-func names(dirs []string, rounds int, stderr io.Writer) ([]figure, error) {
+func names(ctx context.Context, traces []trace, dirs []string, rounds int, stderr io.Writer) ([]figure, error) {
 	var builds []*namedBuild
 	for _, dir := range dirs {
 		read, err := bundles.Read(dir)
@@ -57,6 +58,11 @@ func names(dirs []string, rounds int, stderr io.Writer) ([]figure, error) {
 		all = append(all, figures...)
 	}
 	figures, err := speedOfTables(builds, rounds)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, figures...)
+	figures, err = namedAnswers(ctx, traces, rounds, stderr)
 	return append(all, figures...), err
 }
 

@@ -33,6 +33,9 @@ func (s Selection) named(r Result, n *symbolize.Naming) Result {
 	r.names = n.Names()
 	r.Profile = nameProfile(r.names, n.ByRelease(), r.Profile, slices.Contains(s.GroupBy, keyRelease))
 	r.Stats.Names = r.names.Coverage()
+	if r.Stats.Names.Bounded > 0 {
+		boundReach(r.Profile)
+	}
 	return r
 }
 
@@ -62,7 +65,11 @@ func NameProfile(p *trie.Profile, symbols *symbolize.Symbolizer) (*trie.Profile,
 	}
 	seeProfile(n, p)
 	names := n.Names()
-	return p.Coalesce(func(f trie.Frame) trie.Frame { return names.Of("", f) }), names
+	p = renamed(p, "", names)
+	if names.Coverage().Bounded > 0 {
+		boundReach(p)
+	}
+	return p, names
 }
 
 // seeProfile shows all frames of p to n. Where names depend on releases, p is grouped by them.
@@ -112,7 +119,7 @@ func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepRe
 		return p
 	}
 	if !byRelease {
-		return p.Coalesce(func(f trie.Frame) trie.Frame { return names.Of("", f) })
+		return renamed(p, "", names)
 	}
 	groups := map[string][]trie.Group{}
 	for _, g := range p.Groups {
@@ -125,11 +132,21 @@ func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepRe
 	m := trie.NewMerger()
 	for release, of := range groups {
 		part := &trie.Profile{Trie: p.Trie, Groups: of}
-		m.AddProfile(part.Coalesce(func(f trie.Frame) trie.Frame { return names.Of(release, f) }))
+		m.AddProfile(renamed(part, release, names))
 	}
 	out := m.Profile()
 	out.Views, out.Traces = p.Views, p.Traces
 	return out
+}
+
+// renamed returns a profile of one release with the names of its frames. Mostly each frame gets a
+// name of its own, and then nothing but the names has to be made.
+func renamed(p *trie.Profile, release string, names *symbolize.Names) *trie.Profile {
+	rename := func(f trie.Frame) trie.Frame { return names.Of(release, f) }
+	if out, ok := p.Rename(rename); ok {
+		return out
+	}
+	return p.Coalesce(rename)
 }
 
 // releasedFrame is a function as browsers of a release said it.

@@ -58,6 +58,9 @@ func (p Parts) show(in *trie.Profile, of *owner.Finder) *trie.Profile {
 	if by := p.rename(of); by != nil {
 		in = in.Fold(by)
 	}
+	if p.given() {
+		boundReach(in)
+	}
 	return in
 }
 
@@ -105,4 +108,29 @@ func (s spreads) amounts(rename func(trie.Frame) trie.Frame) map[trie.Frame]comp
 		out[f] = a
 	}
 	return out
+}
+
+// boundReach sees to it that no function is in more page views than there are: where several
+// became one, the number of page views with one of them is at most the sum, and at most all.
+func boundReach(p *trie.Profile) {
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		most := g.Coverage.Views
+		if most <= 0 {
+			continue // a difference, or of a format that counts none
+		}
+		type over struct {
+			node trie.NodeID
+			by   int64
+		}
+		var all []over
+		for n, w := range g.Weights.All() {
+			if w.Reach > most {
+				all = append(all, over{n, w.Reach - most})
+			}
+		}
+		for _, x := range all {
+			g.Weights.Add(x.node, trie.Weight{Reach: -x.by})
+		}
+	}
 }
