@@ -32,7 +32,7 @@ const (
 )
 
 // namedAnswers measures what names add to answers.
-func namedAnswers(ctx context.Context, traces []trace, rounds int, progress io.Writer) ([]figure, error) {
+func namedAnswers(ctx context.Context, traces []trace, dayTraces, rounds int, progress io.Writer) ([]figure, error) {
 	library, p := largeAnswer()
 	var took []float64
 	nodes := 0
@@ -48,7 +48,7 @@ func namedAnswers(ctx context.Context, traces []trace, rounds int, progress io.W
 		{"names/answer_nodes", float64(nodes), "nodes", ""},
 	}
 	fmt.Fprintf(progress, "bench: store a day of traces …\n")
-	day, err := namedDay(ctx, traces, rounds)
+	day, err := namedDay(ctx, traces, dayTraces, rounds)
 	return append(figures, day...), err
 }
 
@@ -102,12 +102,9 @@ func stored(t *symbols.Table) *symbols.Table {
 	return t
 }
 
-// dayTraces is how many traces the day has whose answers are named.
-const dayTraces = 50_000
-
 // namedDay measures the query of a day with and without names, in turns, and again once an
 // answer is kept.
-func namedDay(ctx context.Context, traces []trace, rounds int) (figures []figure, err error) {
+func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figures []figure, err error) {
 	replayed, err := newReplay(traces)
 	if err != nil {
 		return nil, err
