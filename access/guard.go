@@ -72,6 +72,8 @@ func scopeOf(pattern string) Scope {
 		return ScopeMetrics
 	case "/v1/backup":
 		return ScopeBackup
+	case "/v1/symbols/": // GET /v1/symbols is a question
+		return ScopeSymbols
 	}
 	return ScopeQuery
 }

@@ -23,9 +23,10 @@ const (
 	ScopeQuery   Scope = "query"   // all that no other scope has
 	ScopeMetrics Scope = "metrics" // /metrics
 	ScopeBackup  Scope = "backup"  // /v1/backup: all data
+	ScopeSymbols Scope = "symbols" // /v1/symbols/: to send the symbols of a build, not to read them
 )
 
-var scopes = []Scope{ScopeQuery, ScopeMetrics, ScopeBackup}
+var scopes = []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols}
 
 // Rules say who may have what. They do not change.
 type Rules struct {
@@ -201,7 +202,7 @@ func scopesOf(list strictyaml.Value) ([]Scope, error) {
 			return nil, err
 		}
 		if !slices.Contains(scopes, Scope(text)) {
-			return nil, item.Errorf("scopes: %.40q is none of %s, %s, %s", text, ScopeQuery, ScopeMetrics, ScopeBackup)
+			return nil, item.Errorf("scopes: %.40q is none of %s, %s, %s, %s", text, ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols)
 		}
 		if !slices.Contains(out, Scope(text)) {
 			out = append(out, Scope(text))

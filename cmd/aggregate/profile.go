@@ -17,6 +17,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/tables"
+	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -42,7 +44,11 @@ func (c *command) source() (query.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners}, r.Close, nil
+	t, err := tables.OpenReader(tables.Folder(c.data))
+	if err != nil {
+		return nil, nil, errors.Join(err, r.Close())
+	}
+	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: symbolize.New(t)}, r.Close, nil
 }
 
 // withoutOwners refuses a file of owners that a daemon would not see.

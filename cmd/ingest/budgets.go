@@ -10,7 +10,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // Times of evaluations. The first waits for what was not rolled up before the start.
@@ -32,11 +31,11 @@ func (c *config) readBudgets() (*budget.File, error) {
 }
 
 // board returns what evaluates the budgets of a file, nil without --budgets.
-func (c *config) board(s *store.Store, f *budget.File, r prometheus.Registerer) *budget.Board {
+func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) *budget.Board {
 	if c.budgets == "" {
 		return nil
 	}
-	b := budget.NewBoard(query.Local{Reader: s.Reader}, f, time.Now)
+	b := budget.NewBoard(of, f, time.Now)
 	r.MustRegister(budgetMetrics{b})
 	return b
 }

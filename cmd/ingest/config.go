@@ -15,6 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/tables"
 )
 
 // config is what the command line says.
@@ -40,6 +41,8 @@ type config struct {
 	sampling    string
 	budgets     string
 	demo        bool
+	owners      string
+	symbols     tables.Options
 	restore     string
 	limits      collect.Limits
 	proxies     []string // as --trusted-proxies has them
@@ -77,6 +80,11 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	c.ballast = 256 << 20
 	fs.Var((*reserveValue)(&c.ballast), "ballast", "set this `SIZE` of the disk aside, a 32nd of it at most, so that a start on a full disk can bring the data in order; 0 is none")
 	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory, an hour at most")
+
+	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for questions by owner, team and package; see docs/owners.md")
+	c.symbols.Retention, c.symbols.MaxSize = 400*24*time.Hour, 2<<30
+	fs.Var((*ageValue)(&c.symbols.Retention), "symbols-retention", "delete the symbols of a build this `DURATION` after they were last uploaded; 0 keeps them for ever")
+	fs.Var((*sizeValue)(&c.symbols.MaxSize), "max-symbols", "most that all symbols may take, as a `SIZE`: over it those of the oldest builds go")
 
 	watched, err := watchdogPeriod(os.Getenv)
 	fs.BoolVar(&c.exitWhenStuck, "exit-when-stuck", err == nil && watched > 0, "when nothing was written for too long, end at once and without closing the data, so that a supervisor starts the daemon anew; =false goes on and refuses traces (default true with $WATCHDOG_USEC, as by systemd's WatchdogSec)")

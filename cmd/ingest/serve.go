@@ -29,6 +29,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	options.Features = budgets.Features
+	owners, err := c.readOwners()
+	if err != nil {
+		return err
+	}
 	registry := prometheus.NewRegistry()
 	private, err := c.private(registry, log)
 	if err != nil {
@@ -57,13 +61,19 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return hinted(err)
 	}
+	symbols, err := c.openSymbols(log)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
 	socket, err := listenSocket(c.data)
 	if err != nil {
 		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
 	}
 	reads, surplus := newReads(), newSurplus()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, reads, surplus)
-	board := c.board(s, budgets, registry)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, symbols, reads, surplus)
+	source := query.Local{Reader: s.Reader, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
+		Symbols: symbols.symbolizer(), Owners: owners}
+	board := c.board(query.Local{Reader: s.Reader, Symbols: source.Symbols, Owners: owners}, budgets, registry)
 	options.Store, options.Metrics, options.Logger = s, registry, log
 	options.KnownPages, options.Established = storedNames(ctx, s)
 	if c.demo && len(options.Origins) > 0 { // else all may send
@@ -77,14 +87,14 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining, log)
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
-	source := query.Local{Reader: s.Reader, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine()}
 	answers{source, gate, c.heap, c.site}.add(inner)
+	symbols.add(inner)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")
 	}
 	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", board))
-	d.work(ctx, d.maintain, d.roll, func(ctx context.Context) { evaluate(ctx, board, log) })
+	d.work(ctx, d.maintain, d.roll, symbols.sweep, func(ctx context.Context) { evaluate(ctx, board, log) })
 	d.start(public, outer, shareOf(c.maxConnections, descriptors(), 2))
 	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
 	if socket != nil {

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fieldtrie/fieldtrie/owner"
+	"github.com/fieldtrie/fieldtrie/store/tables"
+	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/uploads"
+)
+
+// symbolStore keeps the symbols that are uploaded, and names functions by them.
+type symbolStore struct {
+	tables  *tables.Store
+	uploads *uploads.Handler
+	log     *slog.Logger
+}
+
+// openSymbols opens the symbols in the data directory, which has to be there.
+func (c *config) openSymbols(log *slog.Logger) (*symbolStore, error) {
+	o := c.symbols
+	o.Now = c.now
+	if o.Retention == 0 {
+		o.Retention = -1 // for ever
+	}
+	t, err := tables.Open(tables.Folder(c.data), o)
+	if err != nil {
+		return nil, err
+	}
+	return &symbolStore{t, uploads.New(t), log}, nil
+}
+
+// symbolizer returns what names functions.
+func (s *symbolStore) symbolizer() *symbolize.Symbolizer { return symbolize.New(s.tables) }
+
+// add serves what upload sends.
+func (s *symbolStore) add(private *http.ServeMux) {
+	private.Handle("/v1/symbols/", s.uploads)
+	private.Handle("GET /v1/symbols", s.uploads)
+}
+
+// sweep deletes what is too old until ctx is done.
+func (s *symbolStore) sweep(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := s.tables.Sweep(); err != nil {
+			s.log.Error("delete old symbols", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Describe implements [prometheus.Collector]. It sends nothing, as that of storeMetrics.
+func (s *symbolStore) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector].
+func (s *symbolStore) Collect(out chan<- prometheus.Metric) {
+	send := func(name, help string, kind prometheus.ValueType, v float64) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), kind, v)
+	}
+	stats := s.tables.Stats()
+	send("fieldtrie_symbols_uploads", "Builds whose symbols are kept.", prometheus.GaugeValue, float64(stats.Uploads))
+	send("fieldtrie_symbols_tables", "Scripts whose symbols are kept.", prometheus.GaugeValue, float64(stats.Tables))
+	send("fieldtrie_symbols_bytes", "Bytes of them on disk.", prometheus.GaugeValue, float64(stats.Bytes))
+	send("fieldtrie_symbols_refused_total", "Uploads of symbols that were refused.", prometheus.CounterValue, float64(s.uploads.Refused()))
+}
+
+// readOwners reads the file that says whose code is whose; nil if there is none.
+func (c *config) readOwners() (*owner.Rules, error) {
+	if c.owners == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.owners)
+	if err != nil {
+		return nil, fmt.Errorf("owners: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	rules, err := owner.Parse(f)
+	if err != nil {
+		return nil, fmt.Errorf("owners %s: %w", c.owners, err)
+	}
+	return rules, nil
+}

@@ -1,0 +1,13 @@
+// Package tables keeps the tables of symbols, and what was uploaded of which build, in a folder
+// beside the traces:
+//
+//	tables/AB/ABCD…         the table of the script with the SHA-256 ABCD…
+//	uploads/TIME-ID.json    a [symbols.Upload]
+//
+// Files are written beside their place, synced and renamed, so that each is whole or not there.
+// Uploads never change. A table is replaced as a whole if the one that is there is damaged or
+// names fewer functions.
+//
+// Uploads are kept until they are too old or all tables take too much, the oldest first. A table
+// is kept as long as an upload names it.
+package tables

@@ -1,0 +1,155 @@
+// Package uploads takes symbols over HTTP: tables of the functions of scripts, and which scripts a
+// build has. It is for the private address; docs/symbols.md describes the requests.
+package uploads
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/fieldtrie/fieldtrie/store/tables"
+	"github.com/fieldtrie/fieldtrie/symbols"
+)
+
+// Handler serves a store of tables below /v1/symbols. Errors are JSON objects with the key error.
+type Handler struct {
+	store   *tables.Store
+	mux     *http.ServeMux
+	bodies  chan struct{} // holds one for each body in memory
+	refused atomic.Int64
+}
+
+// maxBodies is how many bodies are in memory at once.
+const maxBodies = 4
+
+// New returns a Handler.
+func New(store *tables.Store) *Handler {
+	h := &Handler{store: store, mux: http.NewServeMux(), bodies: make(chan struct{}, maxBodies)}
+	h.mux.HandleFunc("HEAD /v1/symbols/{sha256}", h.head)
+	h.mux.HandleFunc("PUT /v1/symbols/{sha256}", h.put)
+	h.mux.HandleFunc("POST /v1/symbols/uploads", h.add)
+	h.mux.HandleFunc("GET /v1/symbols", h.list)
+	h.mux.HandleFunc("/v1/symbols/", func(w http.ResponseWriter, r *http.Request) {
+		h.refuse(w, http.StatusNotFound, fmt.Errorf("%s %s is not there: HEAD and PUT /v1/symbols/SHA256, POST /v1/symbols/uploads and GET /v1/symbols are", r.Method, r.URL.Path))
+	})
+	return h
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+
+// Refused returns how many requests were refused.
+func (h *Handler) Refused() int64 { return h.refused.Load() }
+
+func (h *Handler) head(w http.ResponseWriter, r *http.Request) {
+	if err := tables.CheckHash(r.PathValue("sha256")); err != nil {
+		h.refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	if !h.store.Has(r.PathValue("sha256")) {
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+func (h *Handler) put(w http.ResponseWriter, r *http.Request) {
+	hash := r.PathValue("sha256")
+	if err := tables.CheckHash(hash); err != nil {
+		h.refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	body, ok := h.body(w, r, symbols.MaxTable)
+	if !ok {
+		return
+	}
+	stored, err := h.store.Put(hash, body)
+	<-h.bodies
+	switch {
+	case err != nil:
+		h.fail(w, err)
+	case stored:
+		write(w, http.StatusCreated, struct{}{})
+	default:
+		write(w, http.StatusOK, struct{}{})
+	}
+}
+
+func (h *Handler) add(w http.ResponseWriter, r *http.Request) {
+	body, ok := h.body(w, r, tables.MaxUpload)
+	if !ok {
+		return
+	}
+	defer func() { <-h.bodies }()
+	// What the store sets is not read.
+	var u struct {
+		symbols.Upload
+		ID   *struct{} `json:"id"`
+		Time *struct{} `json:"time"`
+	}
+	if err := json.Unmarshal(body, &u); err != nil {
+		h.refuse(w, http.StatusUnprocessableEntity, fmt.Errorf("read upload: %w", err))
+		return
+	}
+	id, created, err := h.store.AddUpload(u.Upload)
+	if err != nil {
+		h.fail(w, err)
+		return
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	write(w, status, map[string]string{"id": id})
+}
+
+// body reads a body of at most so many bytes. If ok it holds a place in h.bodies.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request, most int64) (b []byte, ok bool) {
+	select {
+	case h.bodies <- struct{}{}:
+	case <-r.Context().Done():
+		return nil, false
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err == nil {
+		return b, true
+	}
+	<-h.bodies
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("over %d bytes", most))
+	} else {
+		h.refuse(w, http.StatusBadRequest, fmt.Errorf("read body: %w", err))
+	}
+	return nil, false
+}
+
+// fail answers with an error of the store.
+func (h *Handler) fail(w http.ResponseWriter, err error) {
+	if missing, ok := errors.AsType[*tables.MissingError](err); ok {
+		h.refused.Add(1)
+		write(w, http.StatusConflict, map[string]any{"error": err.Error(), "missing": missing.Missing})
+		return
+	}
+	status := http.StatusInternalServerError
+	if _, invalid := errors.AsType[*tables.InvalidError](err); invalid {
+		status = http.StatusUnprocessableEntity
+	} else if errors.Is(err, syscall.ENOSPC) {
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "60")
+	}
+	h.refuse(w, status, err)
+}
+
+func (h *Handler) refuse(w http.ResponseWriter, status int, err error) {
+	h.refused.Add(1)
+	write(w, status, map[string]string{"error": err.Error()})
+}
+
+func write(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may have gone
+}
