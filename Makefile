@@ -18,8 +18,8 @@ run: ## start the daemon, feed it the sample traces, show the result
 	@exec bin/demo
 
 .PHONY: build
-build: ## build ingest and aggregate into bin/
-	$(GO) build -o bin/ ./cmd/ingest ./cmd/aggregate
+build: ## build ingest, aggregate and upload into bin/
+	$(GO) build -o bin/ ./cmd/ingest ./cmd/aggregate ./cmd/upload
 
 # The race detector needs a C compiler, and the tests of the browser script need node.
 .PHONY: setup
