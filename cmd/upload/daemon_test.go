@@ -93,8 +93,11 @@ func writeRequests(ts *testscript.TestScript, _ bool, _ []string) {
 // ServeHTTP implements [http.Handler].
 func (d *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if d.asked != "" {
-		_ = os.WriteFile(d.asked, nil, 0o600)
+	d.lock.Lock()
+	asked := d.asked
+	d.lock.Unlock()
+	if asked != "" {
+		_ = os.WriteFile(asked, nil, 0o600)
 		<-r.Context().Done()
 		return
 	}
