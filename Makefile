@@ -7,6 +7,9 @@ TRACES ?= testdata/traces
 # Without one they are not tested.
 FIXTURES ?=
 export FIXTURES
+# A folder of production builds whose functions are known; see docs/benchmarks.md.
+SOURCEMAPS ?=
+export SOURCEMAPS
 
 .PHONY: help
 help: ## list the commands
@@ -131,11 +134,15 @@ ROLLUP_TRACES ?= 1000000
 ROLLUP_DAYS ?= 30
 # Simulated comparisons for each figure.
 COMPARE_RUNS ?= 500
+# Traces of the day whose answers are named, and more folders of builds.
+NAMES_TRACES ?= 50000
+BUILDS ?=
 ONLY ?=
 .PHONY: bench
 bench: setup sdk/node_modules bench/peers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	$(GO) run ./bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
-	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --only "$(ONLY)" $(TRACES)
+	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --names-traces $(NAMES_TRACES) \
+	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(TRACES)
 
 RATE ?= 1000
 FOR ?= 30s

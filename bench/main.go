@@ -65,6 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rollupStacks := fs.Int("rollup-stacks", 20_000, "how many stacks the month has that is queried")
 	compareRuns := fs.Int("compare-runs", 500, "simulated comparisons for each figure")
 	hostileSize := fs.Int("hostile-size", 50_000, "calls, events or samples of the smaller of two hostile files of each kind")
+	namesTraces := fs.Int("names-traces", 50_000, "how many traces the day has whose answers are named")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
@@ -97,7 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"imports", func() ([]figure, error) { return imports(ctx, "testdata/recordings", *importMB, stderr) }},
 		{"compare", func() ([]figure, error) { return comparisons(traces, *compareRuns, stderr) }},
 		{"hostile", func() ([]figure, error) { return hostileFiles(ctx, *hostileSize, stderr) }},
-		{"names", func() ([]figure, error) { return names(*builds, *rounds, stderr) }},
+		{"names", func() ([]figure, error) { return names(ctx, traces, *builds, *namesTraces, *rounds, stderr) }},
 	} {
 		if *only != "" && *only != part.name {
 			continue

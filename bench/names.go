@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ type namedBuild struct {
 
 // names measures how well functions of production builds are named, beside the rules of other
 // tools, and what that takes.
-func names(dirs []string, rounds int, stderr io.Writer) ([]figure, error) {
+func names(ctx context.Context, traces []trace, dirs []string, dayTraces, rounds int, stderr io.Writer) ([]figure, error) {
 	var builds []*namedBuild
 	for _, dir := range dirs {
 		read, err := bundles.Read(dir)
@@ -48,7 +49,10 @@ func names(dirs []string, rounds int, stderr io.Writer) ([]figure, error) {
 			builds = append(builds, x)
 		}
 	}
-	var all []figure
+	all, err := namedAnswers(ctx, traces, dayTraces, rounds, stderr)
+	if err != nil || len(builds) == 0 {
+		return all, err
+	}
 	for _, part := range []func([]*namedBuild, io.Writer) ([]figure, error){rightNames, sameKeys, otherTables, sizeOfTables} {
 		figures, err := part(builds, stderr)
 		if err != nil {

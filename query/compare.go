@@ -61,6 +61,9 @@ func (l Local) Compare(ctx context.Context, q CompareQuery) (out Comparison, err
 			return out, err
 		}
 	}
+	if q.B.Only != "" {
+		return out, refuse("only: what is compared are all functions; take --by owner or by=owner to sum up those of others")
+	}
 	n := l.naming(q.B) // one for both, so that a function has one name
 	a, err := l.side(ctx, q.A, out.Method, n, &out.StatsA)
 	if err != nil {
@@ -77,8 +80,9 @@ func (l Local) Compare(ctx context.Context, q CompareQuery) (out Comparison, err
 		names = n.Names()
 		out.Names = names.Coverage()
 	}
-	a.finish(names)
-	b.finish(names)
+	parts := q.B.Parts.rename(finder(l.Owners, names))
+	a.finish(names, parts)
+	b.finish(names, parts)
 	var in compare.Input
 	strata := slices.Sorted(maps.Keys(a.strata))
 	for s := range b.strata {
@@ -125,7 +129,7 @@ type sideSums struct {
 	sum    *rollup.Sum   // by stratum, and by release where names depend on it
 	raw    *trie.Profile // of sum
 	parts  functionSums  // of which whole is made
-	whole  spreads
+	whole  map[trie.Frame]compare.Amount
 	views  int64 // that whole is of
 	totals map[trie.Frame]trie.Function
 }
@@ -136,7 +140,7 @@ type stratumSums struct {
 	time      rollup.Spread
 	features  map[string]*rollup.Spread
 	parts     functionSums // of which functions are made; nil if they are known for the whole alone
-	functions spreads
+	functions map[trie.Frame]compare.Amount
 	self      map[trie.Frame]int64 // µs
 }
 
@@ -274,13 +278,16 @@ func (s *sideSums) see() {
 	}
 }
 
-// finish takes what the sums say, with names.
-func (s *sideSums) finish(names *symbolize.Names) {
+// finish takes what the sums say, with names, summed up to parts unless that is nil.
+func (s *sideSums) finish(names *symbolize.Names, parts func(trie.Frame) trie.Frame) {
 	p := nameProfile(names, s.naming.ByRelease(), s.raw, false)
-	s.whole = s.parts.named(names)
+	if parts != nil {
+		p = p.Fold(parts)
+	}
+	s.whole = s.parts.named(names).amounts(parts)
 	for _, x := range s.strata {
 		if x.parts != nil {
-			x.functions = x.parts.named(names)
+			x.functions = x.parts.named(names).amounts(parts)
 		}
 	}
 	for i := range p.Groups {
@@ -337,14 +344,14 @@ func amountOf(s *rollup.Spread) compare.Amount {
 // of how it varies, so that it raises no alarm.
 func (s *sideSums) amount(frame trie.Frame, at *stratumSums) compare.Amount {
 	self, n := float64(at.self[frame])/1e3, float64(at.time.Count)
-	if at.functions != nil && at.functions[frame] != nil {
-		return amountOf(&at.functions[frame].Self)
+	if a, ok := at.functions[frame]; ok {
+		a.Seen = min(a.Seen, n) // that of a part is a sum
+		return a
 	}
-	whole := s.whole[frame]
-	if self == 0 || n == 0 || whole == nil || whole.Self.Sum <= 0 {
+	w, ok := s.whole[frame]
+	if self == 0 || n == 0 || !ok || w.Sum <= 0 {
 		return compare.Amount{Sum: self}
 	}
-	w := amountOf(&whole.Self)
 	if self == w.Sum && n == float64(s.views) {
 		return w
 	}

@@ -40,7 +40,7 @@ func endpoints() map[string]endpoint {
 		return append(selectionParameters[:len(selectionParameters):len(selectionParameters)], more...)
 	}
 	return map[string]endpoint{
-		"/api/v1/profile":  {parameters: with("names", "group_by", "format", "rows"), answer: answerProfile},
+		"/api/v1/profile":  {parameters: with("names", "by", "only", "group_by", "format", "rows"), answer: answerProfile},
 		"/api/v1/stats":    {parameters: with("names"), answer: answerStats},
 		"/api/v1/catalog":  {parameters: []string{"since", "until"}, answer: answerCatalog},
 		"/api/v1/pages":    {parameters: with("limit"), answer: answerBy(keyPage, false)},
@@ -49,12 +49,12 @@ func endpoints() map[string]endpoint {
 		"/api/v1/labels":   {parameters: with("key"), answer: answerLabels},
 		"/api/v1/series":   {parameters: with("group_by", "step", "histogram", "coverage"), answer: answerSeries, resolve: resolveSeries},
 		"/api/v1/coverage": {parameters: with("limit"), answer: answerBy(keyPage, true)},
-		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "max_nodes", "root")...), answer: answerTree},
-		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "method", "min_views", "limit")...), answer: answerCompare},
-		"/api/v1/top":      {parameters: with("names", "limit", "sort"), answer: answerTop},
-		"/api/v1/callers":  {parameters: with("names", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callers)},
-		"/api/v1/callees":  {parameters: with("names", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callees)},
-		"/pprof/profile":   {parameters: with("names", "group_by", "seconds"), answer: answerPprof},
+		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), answer: answerTree},
+		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit")...), answer: answerCompare},
+		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), answer: answerTop},
+		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callers)},
+		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callees)},
+		"/pprof/profile":   {parameters: with("names", "by", "only", "group_by", "seconds"), answer: answerPprof},
 		"/pprof/{$}":       {parameters: []string{"since", "until"}, answer: answerPprofIndex},
 	}
 }

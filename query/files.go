@@ -104,7 +104,7 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 		switch {
 		case doc.Trace != nil:
 			if p.takesTrace(f.Name) {
-				sel.add(m, p.show(doc.Trace), "")
+				sel.add(m, p.idle(doc.Trace), "")
 			}
 		case doc.Profile != nil:
 			if p.Events {
@@ -120,9 +120,9 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 		err = p.missing(files)
 	}
 	stats := Stats{Traces: uint64(len(files)), Profiles: p.merged, Bytes: uint64(bytes), Warnings: p.warnings}
-	named, names := NameProfile(m.Profile(), p.Symbols) // not before, as events lie between functions
+	shown, names := p.rewrite(m.Profile()) // not before, as events lie between functions
 	stats.Names = names.Coverage()
-	return Result{Profile: p.Rewrite(named), Stats: stats}, err
+	return Result{Profile: shown, Stats: stats}, err
 }
 
 // TimeFiles returns the calls of all threads in files that pick chooses, in time order. A
@@ -139,7 +139,7 @@ func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progr
 			lines = append(lines, of...)
 			return err
 		case p.takesTrace(f.Name):
-			line, err := p.calls(&trie.Stream{Trace: p.show(doc.Trace)}, nil)
+			line, err := p.calls(&trie.Stream{Trace: p.idle(doc.Trace)}, nil)
 			if err != nil {
 				return err
 			}
@@ -151,11 +151,15 @@ func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progr
 	if err == nil {
 		err = p.missing(files)
 	}
-	nameTimelines(lines, p.Symbols)
-	if p.Rename != nil {
-		for i, line := range lines {
-			lines[i] = line.Rewrite(p.Rename, p.Fold)
+	names := nameTimelines(lines, p.Symbols)
+	for i, line := range lines {
+		if p.Rename != nil {
+			line = line.Rewrite(p.Rename, false)
 		}
+		if by := p.Parts.rename(finder(p.Owners, names)); by != nil {
+			line = line.Rewrite(by, true)
+		}
+		lines[i] = line
 	}
 	return lines, Stats{Traces: uint64(len(files)), Bytes: uint64(bytes), Warnings: p.warnings}, err
 }

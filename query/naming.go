@@ -33,14 +33,17 @@ func (s Selection) named(r Result, n *symbolize.Naming) Result {
 	r.names = n.Names()
 	r.Profile = nameProfile(r.names, n.ByRelease(), r.Profile, slices.Contains(s.GroupBy, keyRelease))
 	r.Stats.Names = r.names.Coverage()
+	if r.Stats.Names.Bounded > 0 {
+		boundReach(r.Profile)
+	}
 	return r
 }
 
 // nameTimelines names the frames of timelines, which have no releases.
-func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) {
+func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) *symbolize.Names {
 	n := symbols.Begin()
 	if n == nil {
-		return
+		return nil
 	}
 	for _, line := range lines {
 		for f := range line.Frames {
@@ -51,6 +54,7 @@ func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) {
 	for i, line := range lines {
 		lines[i] = line.Rewrite(func(f trie.Frame) trie.Frame { return names.Of("", f) }, false)
 	}
+	return names
 }
 
 // NameProfile names the frames of a profile that has no releases, such as that of a file.
@@ -61,7 +65,11 @@ func NameProfile(p *trie.Profile, symbols *symbolize.Symbolizer) (*trie.Profile,
 	}
 	seeProfile(n, p)
 	names := n.Names()
-	return p.Coalesce(func(f trie.Frame) trie.Frame { return names.Of("", f) }), names
+	p = renamed(p, "", names)
+	if names.Coverage().Bounded > 0 {
+		boundReach(p)
+	}
+	return p, names
 }
 
 // seeProfile shows all frames of p to n. Where names depend on releases, p is grouped by them.
@@ -111,7 +119,7 @@ func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepRe
 		return p
 	}
 	if !byRelease {
-		return p.Coalesce(func(f trie.Frame) trie.Frame { return names.Of("", f) })
+		return renamed(p, "", names)
 	}
 	groups := map[string][]trie.Group{}
 	for _, g := range p.Groups {
@@ -124,11 +132,21 @@ func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepRe
 	m := trie.NewMerger()
 	for release, of := range groups {
 		part := &trie.Profile{Trie: p.Trie, Groups: of}
-		m.AddProfile(part.Coalesce(func(f trie.Frame) trie.Frame { return names.Of(release, f) }))
+		m.AddProfile(renamed(part, release, names))
 	}
 	out := m.Profile()
 	out.Views, out.Traces = p.Views, p.Traces
 	return out
+}
+
+// renamed returns a profile of one release with the names of its frames. Mostly each frame gets a
+// name of its own, and then nothing but the names has to be made.
+func renamed(p *trie.Profile, release string, names *symbolize.Names) *trie.Profile {
+	rename := func(f trie.Frame) trie.Frame { return names.Of(release, f) }
+	if out, ok := p.Rename(rename); ok {
+		return out
+	}
+	return p.Coalesce(rename)
 }
 
 // releasedFrame is a function as browsers of a release said it.

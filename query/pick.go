@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -26,24 +27,28 @@ type Pick struct {
 	Symbols *symbolize.Symbolizer
 	// Rename replaces each function, unless it is nil.
 	Rename func(trie.Frame) trie.Frame
-	// Fold makes one of all calls that follow each other and that Rename gives one name.
-	Fold bool
+	Parts
+	// Owners say whose code is whose, for Parts; nil is [owner.Default].
+	Owners *owner.Rules
 }
 
-// Rewrite returns a merged profile as p shows it. The reach of a node that several become
-// is a sum, see [trie.Profile.Coalesce].
+// Rewrite returns a merged profile of a store as p shows it. The reach of a node that several
+// become is a sum, see [trie.Profile.Coalesce].
 func (p Pick) Rewrite(in *trie.Profile) *trie.Profile {
-	switch {
-	case p.Rename == nil:
+	if p.Rename == nil {
 		return in
-	case p.Fold:
-		return in.Fold(p.Rename)
 	}
 	return in.Coalesce(p.Rename)
 }
 
-// show returns t with the idle time, if that is asked for.
-func (p Pick) show(t *trie.Trace) *trie.Trace {
+// rewrite returns a merged profile of files as p shows it.
+func (p Pick) rewrite(in *trie.Profile) (*trie.Profile, *symbolize.Names) {
+	named, names := NameProfile(in, p.Symbols)
+	return p.Parts.show(p.Rewrite(named), finder(p.Owners, names)), names
+}
+
+// idle returns t with the idle time, if that is asked for.
+func (p Pick) idle(t *trie.Trace) *trie.Trace {
 	if p.Idle {
 		return t.ShowIdle()
 	}

@@ -237,5 +237,5 @@ func (s Selection) recently() (Selection, string) {
 	if s.Lag > 0 && !s.Since.IsZero() {
 		s.Since = s.Since.Truncate(min(s.Lag, alignment))
 	}
-	return s, fmt.Sprintf("%q %q %q %v %v %q %v %v", s.Page, s.Feature, s.Where, s.Since, s.Until, s.GroupBy, s.Lag, s.Minified)
+	return s, fmt.Sprintf("%q %q %q %v %v %q %v %v %v", s.Page, s.Feature, s.Where, s.Since, s.Until, s.GroupBy, s.Lag, s.Minified, s.Parts)
 }

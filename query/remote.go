@@ -226,7 +226,7 @@ func (r *Remote) Compare(ctx context.Context, q CompareQuery) (Comparison, error
 // explicit returns a so that it takes nothing over from b when it is read as what is
 // compared with b.
 func explicit(a, b Selection) Selection {
-	a.Where, a.Minified = slices.Clone(a.Where), false // names are those of both
+	a.Where, a.Minified, a.Parts = slices.Clone(a.Where), false, Parts{} // which are those of both
 	for _, m := range b.Where {
 		if !slices.ContainsFunc(a.Where, func(x Matcher) bool { return x.Key == m.Key }) {
 			a.Where = append(a.Where, Matcher{Key: m.Key, Op: Matches, Value: ".*"})

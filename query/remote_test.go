@@ -242,7 +242,7 @@ func TestHandlerErrors(t *testing.T) {
 		query string
 		want  string
 	}{
-		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, names, group_by, format`},
+		{"profile?pge=/a", `unknown parameter "pge"; known are page, feature, release, label, since, until, names, by, only, group_by, format`},
 		{"profile?page=/a&page=/b", "parameter page stands 2 times"},
 		{"profile?page=%zz", "query string: invalid URL escape"},
 		{"profile?a;b", "query string: invalid semicolon separator"},

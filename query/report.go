@@ -115,6 +115,9 @@ func (l Local) Report(ctx context.Context, sel Selection) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if sel.Parts.given() {
+		return Report{}, refuse("distributions are kept of functions, and not of what they are parts of: ask for the top or a comparison by them")
+	}
 	r.naming = l.naming(sel)
 	want := sel.wanted()
 	want.Details = true

@@ -36,6 +36,7 @@ type Selection struct {
 	// Minified has functions named as browsers said them, and not by the symbols that were
 	// uploaded.
 	Minified bool
+	Parts
 }
 
 // The keys of labels that are not those of a label span.
@@ -257,6 +258,8 @@ func (s Selection) values() url.Values {
 	if s.Minified {
 		v.Set("names", namesMinified)
 	}
+	set("by", s.By)
+	set("only", s.Only)
 	return v
 }
 
@@ -288,6 +291,10 @@ func parseSelection(v url.Values, now time.Time) (s Selection, err error) {
 		s.Minified = true
 	default:
 		return s, fmt.Errorf("parameter names: %q is neither %s nor %s", names, namesReadable, namesMinified)
+	}
+	s.Parts = Parts{By: v.Get("by"), Only: v.Get("only")}
+	if err := s.Parts.check(); err != nil {
+		return s, fmt.Errorf("parameter %w", err)
 	}
 	s.Since, s.Until, err = parseTimes(v, "", now)
 	return s, err

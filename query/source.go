@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbolize"
@@ -85,6 +86,8 @@ type Local struct {
 	Memory *Memory
 	// Symbols name the functions of minified scripts; nil does not.
 	Symbols *symbolize.Symbolizer
+	// Owners say whose code is whose; nil is [owner.Default].
+	Owners *owner.Rules
 	// Recent shares answers among those who ask the same within [Selection.Lag], so nobody may
 	// change them; nil does not.
 	Recent *Recent
@@ -122,7 +125,9 @@ func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)
 	if err != nil {
 		return result, err
 	}
-	return sel.named(result, n), nil
+	result = sel.named(result, n)
+	result.Profile = sel.show(result.Profile, finder(l.Owners, result.names))
+	return result, nil
 }
 
 // merged merges what sel asks for, as browsers said it.

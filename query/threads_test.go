@@ -9,7 +9,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/folded"
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -52,7 +51,7 @@ func TestPick(t *testing.T) {
 		{"idle", Pick{Idle: true}, "(idle) 75\nf (a.js) 100\nf (a.js);h (a.js) 50\n", 1},
 		{"events", Pick{Events: true}, "FunctionCall 50\nFunctionCall;f (a.js) 100\nFunctionCall;f (a.js);h (a.js) 40\n", 1},
 		{"another name", Pick{Rename: func(f trie.Frame) trie.Frame { return trie.Frame{Name: f.Resource} }}, "a.js 100\na.js;a.js 50\n", 1},
-		{"folded", Pick{Rename: owner.ByFile, Fold: true}, "a.js 150\n", 1},
+		{"folded", Pick{Parts: Parts{By: "file"}}, "a.js 150\n", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := MergeFiles(t.Context(), []File{file}, Selection{}, tt.pick, nil)
@@ -271,7 +270,7 @@ func TestPickRewritesLast(t *testing.T) {
 {"ph":"X","name":"RunTask","pid":1,"tid":2,"ts":1050,"dur":400},
 {"ph":"X","name":"FunctionCall","pid":1,"tid":2,"ts":1060,"dur":390},
 {"ph":"X","name":"EventDispatch","pid":1,"tid":2,"ts":1150,"dur":100}]`
-	pick := Pick{Events: true, Rename: owner.ByFile, Fold: true}
+	pick := Pick{Events: true, Parts: Parts{By: "file"}}
 	const want = "RunTask 10\nRunTask;FunctionCall 40\nRunTask;FunctionCall;a.js 250\nRunTask;FunctionCall;a.js;EventDispatch;a.js 100\n"
 	got, err := MergeFiles(t.Context(), []File{fileOf("x", []byte(in))}, Selection{}, pick, nil)
 	if err != nil {

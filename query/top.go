@@ -76,13 +76,16 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 
 func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	facet, err := facetOf(q.Selection)
-	if err != nil || !facet.takesAnyFunctions() {
+	if err != nil || !facet.takesAnyFunctions() || q.Parts.given() {
 		result, profileErr := l.profile(ctx, q.Selection, nil)
 		if profileErr != nil {
 			return Top{}, profileErr
 		}
 		top := topOf(result.Profile, nil, q)
 		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
+		if q.Parts.given() {
+			top.Spreads = "distributions are kept of functions, and not of what they are parts of"
+		}
 		return top, nil
 	}
 	room := l.room()

@@ -34,7 +34,7 @@ func (n *Naming) choose(s *script) chosen {
 		switch {
 		case err != nil:
 			problem = Damaged
-		case !fits(table, s.frames):
+		case !s.fits(table):
 			if problem == NoSymbols {
 				problem = OtherBuild
 			}
@@ -47,47 +47,59 @@ func (n *Naming) choose(s *script) chosen {
 		return chosen{problem: problem}
 	case len(found) > 1 && !agree(found, s.frames):
 		return chosen{problem: SeveralBuilds}
+	case len(found) > 1:
+		s.fits(found[0].table) // the last one was another
 	}
 	return found[0]
 }
 
-// fits reports whether frames are those of a table.
-func fits(t *symbols.Table, frames map[trie.Frame]int64) bool {
-	seen, missed := 0, 0
-	for f := range frames {
-		if f.Line == 0 || topLevel(f) {
+// fits reports whether the frames of a script are those of a table, and notes which function
+// each is.
+func (s *script) fits(t *symbols.Table) bool {
+	all, missed := 0, 0
+	for i := range s.frames {
+		f := &s.frames[i]
+		f.function = -1
+		if f.Line == 0 || topLevel(f.Frame) {
 			continue
 		}
-		if seen++; lookup(t, f) == nil {
+		all++
+		if f.function = lookup(t, f.Frame); f.function < 0 {
 			missed++
 		}
 	}
-	return missed*allowedMisses <= seen
+	return missed*allowedMisses <= all
 }
 
 // agree reports whether tables give all frames the same names: then it does not matter which
 // build it is.
-func agree(found []chosen, frames map[trie.Frame]int64) bool {
-	for f := range frames {
-		first := lookup(found[0].table, f)
+func agree(found []chosen, frames []seen) bool {
+	for i := range frames {
+		first := lookup(found[0].table, frames[i].Frame)
 		for _, c := range found[1:] {
-			other := lookup(c.table, f)
-			if (first == nil) != (other == nil) || first != nil && (first.Key != other.Key || first.Name != other.Name) {
+			other := lookup(c.table, frames[i].Frame)
+			if (first < 0) != (other < 0) {
 				return false
+			}
+			if first >= 0 {
+				a, b := &found[0].table.Functions[first], &c.table.Functions[other]
+				if a.Key != b.Key || a.Name != b.Name {
+					return false
+				}
 			}
 		}
 	}
 	return true
 }
 
-// lookup returns the function that a frame is of, nil if the table does not have it there under
-// that name.
-func lookup(t *symbols.Table, f trie.Frame) *symbols.Function {
-	fn := t.Find(f.Line, f.Column)
-	if fn == nil || fn.Minified != f.Name && !memberName(fn, f) {
-		return nil
+// lookup returns the number of the function that a frame is of, -1 if the table does not have it
+// there under that name.
+func lookup(t *symbols.Table, f trie.Frame) int32 {
+	i := t.Index(f.Line, f.Column)
+	if i < 0 || t.Functions[i].Minified != f.Name && !memberName(&t.Functions[i], f) {
+		return -1
 	}
-	return fn
+	return int32(i)
 }
 
 // memberName reports whether a function without a name is called as what it is assigned to:

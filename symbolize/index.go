@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
@@ -19,17 +20,21 @@ type index struct {
 // candidate is a script of an upload. A script that several uploads have is that of the newest.
 type candidate struct {
 	symbols.Script
-	releases   []string // of all uploads that have it, the newest first
-	repository string   // of the newest upload
-	owners     *string  // CODEOWNERS of the newest upload
-	rank       int      // of the newest upload; 0 is the newest of all
+	releases   []string          // of all uploads that have it, the newest first
+	repository string            // of the newest upload
+	owners     *owner.Codeowners // of the newest upload; nil if it has none
+	rank       int               // of the newest upload; 0 is the newest of all
 }
 
 func newIndex(generation string, uploads []symbols.Upload) *index {
 	x := &index{generation: generation, byBase: map[string][]*candidate{}, byDebugID: map[string][]*candidate{}}
 	known := map[symbols.Script]*candidate{}
+	teams := map[string]*owner.Codeowners{} // most builds have those of the one before
 	for rank := range uploads {
 		u := &uploads[rank]
+		if _, ok := teams[u.Owners]; !ok && u.Owners != "" {
+			teams[u.Owners], _, _ = owner.ParseCodeowners(u.Owners) // who uploads it is told what is wrong with it
+		}
 		for _, s := range u.Scripts {
 			if c := known[s]; c != nil {
 				if !slices.Contains(c.releases, u.Release) {
@@ -37,7 +42,7 @@ func newIndex(generation string, uploads []symbols.Upload) *index {
 				}
 				continue
 			}
-			c := &candidate{Script: s, releases: []string{u.Release}, repository: u.Repository, owners: &u.Owners, rank: rank}
+			c := &candidate{Script: s, releases: []string{u.Release}, repository: u.Repository, owners: teams[u.Owners], rank: rank}
 			known[s] = c
 			base := baseName(s.Path)
 			for _, other := range x.byBase[base] {

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 
+	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -16,15 +17,13 @@ const TopLevel = "(top level)"
 // Names say what the frames of an answer are called. They do not change; nil names nothing.
 type Names struct {
 	byRelease bool
-	named     map[scriptFrame]trie.Frame
-	origins   map[trie.Frame]Origin
+	scripts   map[scriptKey]*script
+	order     []*script
+	places    map[uint64]identity // by key
 	coverage  Coverage
-}
 
-// scriptFrame is a frame as browsers of a release said it.
-type scriptFrame struct {
-	release string
-	trie.Frame
+	findOrigins sync.Once
+	origins     map[trie.Frame]Origin
 }
 
 // Origin is where a named frame comes from.
@@ -34,8 +33,8 @@ type Origin struct {
 	// Release is one that has the function where its frame says, and Repository where that
 	// build says its sources are.
 	Release, Repository string
-	Owners              string // the CODEOWNERS file of the build
-	Frames              int    // of the answer that have become this one
+	Owners              *owner.Codeowners // of the build; nil if it has none
+	Frames              int               // of the answer that have become this one
 }
 
 // Coverage says how much of the time of scripts has names.
@@ -48,10 +47,6 @@ type Coverage struct {
 	// Bounded is how many functions were several in one release: how many page views had them
 	// is known at most, and not exactly.
 	Bounded int `json:"bounded,omitempty"`
-
-	tables  map[string]bool
-	parts   map[trie.Frame][]*candidate // by named frame: the scripts that it is in
-	several map[trie.Frame]bool
 }
 
 // Missing is a script that is not named.
@@ -73,8 +68,15 @@ func (n *Names) Of(release string, f trie.Frame) trie.Frame {
 	if !n.byRelease {
 		release = ""
 	}
-	if named, ok := n.named[scriptFrame{release, f}]; ok {
-		return named
+	s := n.scripts[scriptKey{release, f.Resource}]
+	switch {
+	case s == nil || s.chosen.table == nil:
+		return f
+	case topLevel(f):
+		return s.top
+	}
+	if i := lookup(s.chosen.table, f); i >= 0 && s.named[i] != (trie.Frame{}) {
+		return s.named[i]
 	}
 	return f
 }
@@ -85,8 +87,41 @@ func (n *Names) Origin(named trie.Frame) (Origin, bool) {
 	if n == nil {
 		return Origin{}, false
 	}
+	n.findOrigins.Do(func() {
+		n.origins = map[trie.Frame]Origin{}
+		for _, s := range n.order {
+			n.addOrigins(s)
+		}
+	})
 	o, ok := n.origins[named]
 	return o, ok
+}
+
+func (n *Names) addOrigins(s *script) {
+	if s.chosen.table == nil {
+		return
+	}
+	n.origins[s.top] = Origin{Release: s.chosen.releases[0], Repository: s.chosen.repository, Owners: s.chosen.owners}
+	for i, named := range s.named {
+		if _, ok := n.origins[named]; ok || named == (trie.Frame{}) {
+			continue
+		}
+		p := n.placeOf(s, int32(i))
+		o := Origin{Function: p.Function, Release: p.releases[0], Repository: p.repository, Owners: p.owners}
+		if p.Source >= 0 {
+			o.Source = p.table.Sources[p.Source]
+		}
+		n.origins[named] = o
+	}
+}
+
+// placeOf returns where a function of a script is in the newest build.
+func (n *Names) placeOf(s *script, function int32) place {
+	fn := &s.chosen.table.Functions[function]
+	if fn.Key != 0 {
+		return n.places[fn.Key].place
+	}
+	return place{s.chosen, fn}
 }
 
 // Coverage says how much is named.
@@ -98,92 +133,53 @@ func (n *Names) Coverage() *Coverage {
 }
 
 // add names the frames of a script.
-func (n *Names) add(s *script, newest map[uint64]place) {
+func (n *Names) add(s *script) {
 	self := int64(0)
-	for f, us := range s.frames {
-		n.coverage.Self += us
-		if s.chosen.table == nil {
-			self += us
-			continue
-		}
-		if topLevel(f) {
-			n.put(s, f, trie.Frame{Name: TopLevel, Resource: stablePath(s.chosen.Path), Line: 1, Column: 1}, Origin{Release: s.chosen.releases[0]})
-			n.coverage.Named += us
-			continue
-		}
-		fn := lookup(s.chosen.table, f)
-		if fn == nil {
-			continue
-		}
-		p := place{s.chosen, fn}
-		if fn.Key != 0 {
-			p = newest[fn.Key]
-		}
-		origin := Origin{Function: p.Function}
-		if p.Source >= 0 {
-			origin.Source = p.table.Sources[p.Source]
-		}
-		if fn.Way != symbols.Kept {
-			n.coverage.Named += us
-		}
-		origin.Release, origin.Repository, origin.Owners = p.releases[0], p.repository, *p.owners
-		n.put(s, f, p.frame(), origin)
+	for i := range s.frames {
+		self += s.frames[i].self
 	}
-	n.coverage.count(s, self)
-}
-
-// put gives a frame of a script its name.
-func (n *Names) put(s *script, f, named trie.Frame, origin Origin) {
-	n.named[scriptFrame{s.release, f}] = named
-	if old, ok := n.origins[named]; ok {
-		origin = old
+	n.coverage.Self += self
+	if s.chosen.table == nil {
+		n.coverage.Missing = append(n.coverage.Missing, Missing{s.resource, s.release, self, s.chosen.problem})
+		return
 	}
-	origin.Frames++
-	n.origins[named] = origin
-	n.coverage.overlap(named, s.chosen.candidate)
-}
-
-// overlap notes a named frame that two functions of one release have become: a page view may
-// have had both.
-func (c *Coverage) overlap(named trie.Frame, of *candidate) {
-	if c.parts == nil {
-		c.parts, c.several = map[trie.Frame][]*candidate{}, map[trie.Frame]bool{}
-	}
-	for _, other := range c.parts[named] {
-		for _, release := range other.releases {
-			if slices.Contains(of.releases, release) {
-				c.several[named] = true
+	s.named = make([]trie.Frame, len(s.chosen.table.Functions))
+	s.top = trie.Frame{Name: TopLevel, Resource: stablePath(s.chosen.Path), Line: 1, Column: 1}
+	for i := range s.frames {
+		switch f := &s.frames[i]; {
+		case topLevel(f.Frame):
+			n.coverage.Named += f.self
+		case f.function >= 0:
+			if s.named[f.function] == (trie.Frame{}) {
+				s.named[f.function] = n.placeOf(s, f.function).frame()
+			}
+			if s.chosen.table.Functions[f.function].Way != symbols.Kept {
+				n.coverage.Named += f.self
 			}
 		}
 	}
-	c.parts[named] = append(c.parts[named], of)
+	s.frames = nil
 }
 
-// count counts a script.
-func (c *Coverage) count(s *script, self int64) {
-	if s.chosen.table == nil {
-		c.Missing = append(c.Missing, Missing{s.resource, s.release, self, s.chosen.problem})
-		return
+func (c *Coverage) finish(n *Names) {
+	tables := map[string]bool{}
+	for _, s := range n.order {
+		if s.chosen.table != nil {
+			tables[s.chosen.SHA256] = true
+		}
 	}
-	if c.tables == nil {
-		c.tables = map[string]bool{}
+	c.Builds = len(tables)
+	for _, x := range n.places {
+		if x.several {
+			c.Bounded++
+		}
 	}
-	c.tables[s.chosen.SHA256] = true
-}
-
-func (c *Coverage) finish() {
-	c.Builds, c.Bounded = len(c.tables), len(c.several)
-	c.tables, c.parts, c.several = nil, nil, nil
 	slices.SortFunc(c.Missing, func(a, b Missing) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Release, b.Release))
 	})
 	if more := len(c.Missing) - listedMissing; more > 0 {
 		c.Missing, c.More = c.Missing[:listedMissing], more
 	}
-}
-
-func compareKeys(a, b scriptKey) int {
-	return cmp.Or(strings.Compare(a.resource, b.resource), strings.Compare(a.release, b.release))
 }
 
 // stablePath returns the path of a script as it is in all builds.

@@ -11,7 +11,9 @@
 package symbolize
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fieldtrie/fieldtrie/symbols"
@@ -74,6 +76,7 @@ type Naming struct {
 	library Library
 	index   *index
 	scripts map[scriptKey]*script
+	last    *script // of the frame that was seen last
 }
 
 type scriptKey struct{ release, resource string }
@@ -81,8 +84,17 @@ type scriptKey struct{ release, resource string }
 // script is one that frames of a release are in.
 type script struct {
 	scriptKey
-	frames map[trie.Frame]int64 // self time, µs
+	frames []seen
 	chosen chosen
+	named  []trie.Frame // by function of the table that was seen
+	top    trie.Frame   // what its code outside functions is called
+}
+
+// seen is a frame that was seen; it may have been several times.
+type seen struct {
+	trie.Frame
+	self     int64 // µs
+	function int32 // of the table that was chosen, -1 for none
 }
 
 // chosen is the table that a script is named by.
@@ -105,42 +117,74 @@ func (n *Naming) See(release string, f trie.Frame, self int64) {
 		release = ""
 	}
 	key := scriptKey{release, f.Resource}
-	s := n.scripts[key]
-	if s == nil {
-		s = &script{scriptKey: key, frames: map[trie.Frame]int64{}}
-		n.scripts[key] = s
+	if n.last == nil || n.last.scriptKey != key {
+		n.last = n.scripts[key]
+		if n.last == nil {
+			n.last = &script{scriptKey: key}
+			n.scripts[key] = n.last
+		}
 	}
-	s.frames[f] += self
+	n.last.frames = append(n.last.frames, seen{f, self, -1})
 }
 
 // Names decides what the frames that were seen are called.
 func (n *Naming) Names() *Names {
-	out := &Names{byRelease: n.ByRelease(), named: map[scriptFrame]trie.Frame{}, origins: map[trie.Frame]Origin{}}
-	scripts := make([]*script, 0, len(n.scripts))
+	out := &Names{byRelease: n.ByRelease(), scripts: n.scripts}
 	for _, s := range n.scripts {
-		scripts = append(scripts, s)
+		out.order = append(out.order, s)
 	}
-	slices.SortFunc(scripts, func(a, b *script) int { return compareKeys(a.scriptKey, b.scriptKey) })
-	newest := map[uint64]place{}
-	for _, s := range scripts {
+	slices.SortFunc(out.order, func(a, b *script) int {
+		return cmp.Or(strings.Compare(a.resource, b.resource), strings.Compare(a.release, b.release))
+	})
+	functions := 0
+	for _, s := range out.order {
 		s.chosen = n.choose(s)
-		if s.chosen.table == nil {
+		functions += len(s.frames)
+	}
+	known := make(map[uint64]identity, functions)
+	for _, s := range out.order {
+		s.identify(known)
+	}
+	out.places = known
+	for _, s := range out.order {
+		out.add(s)
+	}
+	out.coverage.finish(out)
+	return out
+}
+
+// identity is a function of several builds.
+type identity struct {
+	place        // in the newest of them
+	several bool // two functions of one release are it, so that a page view may have had both
+}
+
+// identify notes where the functions of a script are that were seen.
+func (s *script) identify(known map[uint64]identity) {
+	if s.chosen.table == nil {
+		return
+	}
+	for _, f := range s.frames {
+		if f.function < 0 {
 			continue
 		}
-		for f := range s.frames {
-			if fn := lookup(s.chosen.table, f); fn != nil && fn.Key != 0 {
-				p := place{s.chosen, fn}
-				if old, ok := newest[fn.Key]; !ok || p.before(old) {
-					newest[fn.Key] = p
-				}
+		fn := &s.chosen.table.Functions[f.function]
+		if fn.Key == 0 {
+			continue
+		}
+		p := place{s.chosen, fn}
+		old, ok := known[fn.Key]
+		switch {
+		case !ok:
+			known[fn.Key] = identity{p, false}
+		case old.Function != fn:
+			several := old.several || old.overlaps(p)
+			if !p.before(old.place) {
+				p = old.place
 			}
+			known[fn.Key] = identity{p, several}
 		}
 	}
-	for _, s := range scripts {
-		out.add(s, newest)
-	}
-	out.coverage.finish()
-	return out
 }
 
 // place is a function of a table.
@@ -149,19 +193,16 @@ type place struct {
 	*symbols.Function
 }
 
+// overlaps reports whether some release has both functions.
+func (p place) overlaps(q place) bool {
+	return slices.ContainsFunc(p.releases, func(r string) bool { return slices.Contains(q.releases, r) })
+}
+
 // before reports whether p says where a function stands rather than q: it is of a newer build,
 // or stands further up.
 func (p place) before(q place) bool {
-	if p.rank != q.rank {
-		return p.rank < q.rank
-	}
-	if p.SourceLine != q.SourceLine {
-		return p.SourceLine < q.SourceLine
-	}
-	if p.SourceColumn != q.SourceColumn {
-		return p.SourceColumn < q.SourceColumn
-	}
-	return p.SHA256 < q.SHA256 || p.SHA256 == q.SHA256 && (p.Line < q.Line || p.Line == q.Line && p.Column < q.Column)
+	return cmp.Or(cmp.Compare(p.rank, q.rank), cmp.Compare(p.SourceLine, q.SourceLine), cmp.Compare(p.SourceColumn, q.SourceColumn),
+		strings.Compare(p.SHA256, q.SHA256), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column)) < 0
 }
 
 // frame returns the function as a frame. One whose source is not known, as code that a bundler

@@ -73,6 +73,14 @@ func (w Way) String() string {
 
 // Find returns the function that begins at a place, or nil.
 func (t *Table) Find(line, column uint32) *Function {
+	if i := t.Index(line, column); i >= 0 {
+		return &t.Functions[i]
+	}
+	return nil
+}
+
+// Index returns the number of the function that begins at a place, or -1.
+func (t *Table) Index(line, column uint32) int {
 	i, ok := 0, false
 	if t.places != nil {
 		i, ok = slices.BinarySearch(t.places, place(line, column))
@@ -82,9 +90,9 @@ func (t *Table) Find(line, column uint32) *Function {
 		})
 	}
 	if !ok {
-		return nil
+		return -1
 	}
-	return &t.Functions[i]
+	return i
 }
 
 // index makes Find fast. The functions must not change any more.

@@ -98,3 +98,20 @@ func orSame(rename func(Frame) Frame) func(Frame) Frame {
 	}
 	return rename
 }
+
+// Rename returns p with each frame f replaced by rename(f), and false if some frames get one
+// name: then nodes may become one, which is what [Profile.Coalesce] is for. The result shares the
+// nodes and weights of p, so that neither may be changed.
+func (p *Profile) Rename(rename func(Frame) Frame) (*Profile, bool) {
+	names := New()
+	names.Grow(0)
+	for i := range p.Frames {
+		if f := rename(p.FrameOf(FrameID(i))); names.Intern(f) != FrameID(i) || f.Foreign() && !p.FrameOf(FrameID(i)).Foreign() {
+			return nil, false
+		}
+	}
+	out := *p
+	out.Trie = Trie{Strings: names.Strings, Frames: names.Frames, Nodes: p.Nodes}
+	out.byLabels, out.known, out.first = nil, 0, nil
+	return &out, true
+}

@@ -17,7 +17,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/wasm"
 )
 
@@ -42,7 +41,7 @@ type command struct {
 	threads                []string
 	profile                string
 	events, idle, timed    bool
-	by                     string
+	by, only, owners       string
 	wasm                   []string
 	maps                   []string
 	raw                    bool
@@ -75,7 +74,9 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases that there is data for, or the threads of files")
 	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
 	fs.StringVar(&c.budgets, "budgets", "", "check the budgets in this YAML `FILE`, and exit with status 3 if one is blown; --page, --release, --label and --since narrow what they are about")
-	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, resource or package (npm)")
+	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, file, package (npm), team or owner (docs/owners.md)")
+	fs.StringVar(&c.only, "only", "", "`CODE` to show: mine has one node for each run of others' code, app gives their time to the nearest caller of the app")
+	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for --by and --only; a daemon has its own")
 	fs.StringVar(&c.diff, "diff", "", "profile `FILE` to compare with: what is written is the difference")
 	c.comparing.flags(fs)
 	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` whose names replace wasm-function[N]; repeatable")
@@ -151,12 +152,12 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 // checkPrinted refuses what does not go with printing something else than a profile.
 func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 	if c.list != "" {
-		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "wasm", "thread", "profile", "events", "idle"); err != nil {
+		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "only", "wasm", "thread", "profile", "events", "idle"); err != nil {
 			return err
 		}
 	}
 	if c.stats {
-		if err := not("--stats", "list", "diff", "by", "wasm"); err != nil {
+		if err := not("--stats", "list", "diff", "by", "only", "wasm"); err != nil {
 			return err
 		}
 		if len(c.files) > 0 {
@@ -164,7 +165,7 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 		}
 	}
 	if c.timed {
-		if err := not("--timed", "page", "feature", "release", "label", "diff", "rows"); err != nil {
+		if err := not("--timed", "page", "feature", "release", "label", "diff", "rows", "only"); err != nil {
 			return err
 		}
 	}
@@ -200,7 +201,7 @@ func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 		}
 	}
 	if c.comparesTable() { // of functions as they are
-		return not("a comparison as a table or JSON; other formats show a difference with it", "by", "wasm")
+		return not("a comparison as a table or JSON; other formats show a difference with it", "only", "wasm")
 	}
 	return nil
 }
@@ -263,7 +264,7 @@ func (c *command) checkFormat() error {
 }
 
 func (c *command) checkSelection() error {
-	s := query.Selection{Page: c.page, Feature: c.feature, Minified: c.raw}
+	s := query.Selection{Page: c.page, Feature: c.feature, Minified: c.raw, Parts: c.parts()}
 	if c.release != "" {
 		s.Where = append(s.Where, query.Matcher{Key: "release", Op: query.Equal, Value: c.release})
 	}
@@ -304,12 +305,37 @@ func (c *command) times(since, until string) (s query.Selection, err error) {
 // checkPick reads what says how the functions of a profile are shown, but for modules.
 func (c *command) checkPick() error {
 	c.pick = query.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle}
-	by := map[string]func(trie.Frame) trie.Frame{"resource": owner.ByFile, "package": owner.NewFinder(owner.Default(), nil).ByPackage}
-	switch {
-	case by[c.by] != nil:
-		c.pick.Rename, c.pick.Fold = by[c.by], true
-	case c.by != "function":
-		return fmt.Errorf("--by %s: known are function, resource, package", c.by)
+	if !slices.Contains(query.PartsBy(), c.by) {
+		return fmt.Errorf("--by %s: known are %s", c.by, strings.Join(query.PartsBy(), ", "))
+	}
+	if c.only != "" && c.only != "app" && c.only != "mine" {
+		return fmt.Errorf("--only %s: known are mine, app", c.only)
+	}
+	c.pick.Parts = c.parts()
+	return nil
+}
+
+// parts returns what functions are summed up to.
+func (c *command) parts() query.Parts {
+	p := query.Parts{By: c.by, Only: c.only}
+	if p.By == "function" {
+		p.By = ""
+	}
+	return p
+}
+
+// readOwners reads the file that says whose code is whose.
+func (c *command) readOwners() error {
+	if c.owners == "" {
+		return nil
+	}
+	f, err := os.Open(c.owners)
+	if err != nil {
+		return fmt.Errorf("--owners: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if c.pick.Owners, err = owner.Parse(f); err != nil {
+		return fmt.Errorf("--owners %s: %w", c.owners, err)
 	}
 	return nil
 }
@@ -324,7 +350,7 @@ func (c *command) readModules() error {
 		}
 		modules = append(modules, m)
 	}
-	if len(modules) > 0 && c.pick.Rename == nil { // names within a part do not matter
+	if len(modules) > 0 {
 		c.pick.Rename = modules.Rename
 	}
 	return nil

@@ -86,7 +86,7 @@ func TestCompareRefusesParts(t *testing.T) {
 		args    string
 		refused bool
 	}{
-		{"--by package", true}, {"--wasm nowhere.wasm", true}, {"--by package --format json", true},
+		{"--by package", false}, {"--wasm nowhere.wasm", true}, {"--only app --format json", true},
 		{"--by package --format top", false},
 	} {
 		var out bytes.Buffer

@@ -135,6 +135,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := c.check(fs); err != nil {
 		return usageError{err}
 	}
+	if err := c.readOwners(); err != nil {
+		return err
+	}
 	if err := c.readMaps(); err != nil {
 		return err
 	}

@@ -26,14 +26,14 @@ func (c *command) source() (query.Source, func() error, error) {
 	nothing := func() error { return nil }
 	if c.addr != "" {
 		r, err := c.remote()
-		return r, nothing, err
+		return r, nothing, errors.Join(err, c.withoutOwners())
 	}
 	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)
 	}
 	socket := filepath.Join(c.data, query.SocketName)
 	if r := query.NewSocketRemote(socket); r.Alive() {
-		return r, nothing, nil
+		return r, nothing, c.withoutOwners()
 	}
 	r, err := store.OpenReader(c.data, store.Options{Program: "aggregate"})
 	if x, ok := errors.AsType[*store.InUseError](err); ok {
@@ -42,7 +42,15 @@ func (c *command) source() (query.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return query.Local{Reader: r, MaxSize: maxSize}, r.Close, nil
+	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners}, r.Close, nil
+}
+
+// withoutOwners refuses a file of owners that a daemon would not see.
+func (c *command) withoutOwners() error {
+	if c.owners != "" {
+		return errors.New("--owners: the daemon answers by its own file; give it to ingest as --owners FILE")
+	}
+	return nil
 }
 
 // maxSize bounds the memory of a merge, in bytes: a program that answers one question has more

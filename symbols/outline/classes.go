@@ -87,6 +87,9 @@ func (p *parser) classMember(c *classBody) {
 		return
 	}
 	k := p.propertyKey()
+	if !k.there() {
+		return
+	}
 	if p.types && !p.eat(question) && p.token.kind == not {
 		p.next()
 	}

@@ -28,8 +28,9 @@ func (p *parser) imports() {
 func (p *parser) moduleName() {
 	p.expect(quoted)
 	if p.token.kind == wordWith || p.token.kind == wordAssert && !p.token.newline {
-		p.next()
-		p.balanced()
+		if p.next(); p.token.kind == braceOpen {
+			p.balanced()
+		}
 	}
 	p.eat(semicolon)
 }

@@ -10,6 +10,13 @@ func (p *parser) expression() {
 
 // assignment reads an expression without commas.
 func (p *parser) assignment() (v value) {
+	if p.isAll() {
+		if p.token.kind == identifier {
+			v = value{kind: variable, a: p.token.start, b: p.token.end}
+		}
+		p.next()
+		return v
+	}
 	if p.deeper() {
 		v = p.conditional()
 		for p.token.kind.isAssignment() && !v.ends() {
@@ -29,49 +36,34 @@ func (p *parser) assignment() (v value) {
 	return v
 }
 
-// conditional reads an expression without assignments, but those within a ? b : c.
-func (p *parser) conditional() value {
-	v := p.binary()
-	for p.token.kind == question && !v.ends() {
-		if p.types && p.optionalMark() {
-			return v
-		}
-		outer := p.colonFollows
-		p.colonFollows = true
-		p.next()
-		p.assignment()
-		p.colonFollows = outer
-		p.expect(colon)
-		v = p.binary()
-		switch v.kind {
-		case variable, memberReference: // can be assigned to
-		case arrowFunction, finished:
-			return value{kind: finished}
-		default:
-			v = value{}
-		}
+// isAll reports whether the present token is sure to be all of an expression. Most are so
+// short, and need not go through all that an expression may be.
+func (p *parser) isAll() bool {
+	switch p.token.kind {
+	case identifier, number, quoted, wordLiteral:
+		return p.position < len(p.text) && byteClasses[p.text[p.position]]&endsExpression != 0
 	}
-	return v
+	return false
 }
 
-// optionalMark reports whether the present question mark is that of an optional parameter.
-func (p *parser) optionalMark() bool {
-	_, first, _ := p.ahead()
-	return first == ':' || first == ',' || first == ')'
-}
-
-// binary reads operands and the operators between them. Which one binds more does not
-// matter where all that counts is which functions there are.
-func (p *parser) binary() value {
+// conditional reads an expression without assignments, but those within a ? b : c. Which
+// operator binds more does not matter where all that counts is which functions there are.
+func (p *parser) conditional() value {
 	v := p.unary()
 	for !v.ends() {
 		switch kind := p.token.kind; {
 		case kind.isBinary():
 			p.next()
-			if v = p.unary(); v.ends() {
-				return value{kind: finished}
+			v = operand(p.unary())
+		case kind == question:
+			if p.types && p.optionalMark() {
+				return v
 			}
-			v = value{}
+			p.consequent()
+			// What comes last in a ? b : c = d is assigned to.
+			if v = p.unary(); v.kind != variable && v.kind != memberReference {
+				v = operand(v)
+			}
 		case p.types && (kind == wordAs || kind == wordSatisfies) && !p.token.newline:
 			p.next()
 			p.typeExpression()
@@ -80,6 +72,30 @@ func (p *parser) binary() value {
 		}
 	}
 	return v
+}
+
+// operand is the value of an expression that ends with an operand.
+func operand(v value) value {
+	if v.ends() {
+		return value{kind: finished}
+	}
+	return value{}
+}
+
+// consequent reads ? b : of a conditional.
+func (p *parser) consequent() {
+	outer := p.colonFollows
+	p.colonFollows = true
+	p.next()
+	p.assignment()
+	p.colonFollows = outer
+	p.expect(colon)
+}
+
+// optionalMark reports whether the present question mark is that of an optional parameter.
+func (p *parser) optionalMark() bool {
+	_, first, _ := p.ahead()
+	return first == ':' || first == ',' || first == ')'
 }
 
 // unary reads an operand with the operators before and after it.
@@ -101,7 +117,7 @@ func (p *parser) unary() value {
 			if p.generator {
 				p.next()
 				if p.yieldEnds() {
-					return value{}
+					return value{kind: finished}
 				}
 				prefixed = true
 				p.eat(star)
@@ -113,7 +129,10 @@ func (p *parser) unary() value {
 				if !isArrow {
 					continue
 				}
-				return prefixedValue(v, prefixed)
+				if prefixed {
+					return value{kind: finished}
+				}
+				return v
 			}
 		}
 		break
@@ -123,18 +142,10 @@ func (p *parser) unary() value {
 		p.next()
 		return value{}
 	}
-	return prefixedValue(v, prefixed)
-}
-
-// prefixedValue is the value of an expression that may have an operator before it.
-func prefixedValue(v value, prefixed bool) value {
-	switch {
-	case !prefixed:
-		return v
-	case v.ends():
-		return value{kind: finished}
+	if prefixed {
+		return operand(v)
 	}
-	return value{}
+	return v
 }
 
 // awaits reports whether the present await is an operator and not a name.

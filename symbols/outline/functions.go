@@ -76,8 +76,8 @@ func (p *parser) name(index int, binding Binding, start, end int) {
 	}
 }
 
-// noArgument ends the list of functions that are arguments of a call. While the text is
-// read, Function.Parent is the next one of the list.
+// noArgument ends the list of functions that are arguments of a call, or what is called.
+// While the text is read, Function.Parent is the next one of the list.
 const noArgument = -1
 
 // result tells the functions that are arguments of a call what its result is bound to.
@@ -91,6 +91,10 @@ func (p *parser) result(v value, name string) {
 // they can only be parameters. The functions among them go before a list of others, those
 // of the calls before in a chain such as a(…).b(…).
 func (p *parser) arguments(callee value, chain int) (v value, count int, annotated bool) {
+	if callee.kind == definition && p.functions[callee.a].Kind != Class { // called where it stands
+		p.functions[callee.a].Parent = chain
+		chain = callee.a
+	}
 	outer := p.enclose()
 	p.expect(parenOpen)
 	literal := value{}

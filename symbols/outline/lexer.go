@@ -56,8 +56,11 @@ func (l *lexer) next() {
 		l.stop(ErrWork)
 		return
 	}
-	start, newline := l.skipBlanks(l.position)
 	text := l.text
+	start, newline := l.position, false
+	if start < len(text) && byteClasses[text[start]]&mayBeBlank != 0 {
+		start, newline = l.skipBlanks(start)
+	}
 	if start >= len(text) {
 		l.position = len(text)
 		l.token = token{kind: eof, newline: newline, start: start, end: start}
@@ -65,14 +68,17 @@ func (l *lexer) next() {
 	}
 	kind, end := unknown, start+1
 	c := text[start]
-	switch byteClasses[c] &^ inWord {
+	switch byteClasses[c] & firstByte {
 	case startsWord:
 		for end < len(text) && byteClasses[text[end]]&inWord != 0 {
 			end++
 		}
-		if end < len(text) && (text[end] >= utf8.RuneSelf || text[end] == '\\') {
+		switch {
+		case end < len(text) && byteClasses[text[end]]&beyondASCII != 0:
 			kind, end = identifier, l.wordEnd(end)
-		} else {
+		case end == start+1:
+			kind = identifier
+		default:
 			kind = wordKind(text[start:end])
 		}
 	case stands:
@@ -87,7 +93,7 @@ func (l *lexer) next() {
 		switch {
 		case c == '#':
 			kind, end = privateName, l.wordEnd(end)
-		case c >= utf8.RuneSelf || c == '\\':
+		case byteClasses[c]&beyondASCII != 0:
 			kind, end = identifier, max(l.wordEnd(start), end)
 		}
 	}
@@ -98,13 +104,19 @@ func (l *lexer) next() {
 // ahead returns where the token after the present one begins, its first byte, which is 0 at
 // the end of the text, and whether a line ends before it.
 func (l *lexer) ahead() (start int, first byte, newline bool) {
-	start, newline = l.skipBlanks(l.position)
+	start = l.position
+	if start < len(l.text) && byteClasses[l.text[start]]&mayBeBlank != 0 {
+		start, newline = l.skipBlanks(start)
+	}
 	return start, l.byteAt(start), newline
 }
 
 // wordAhead returns the word that begins at an offset, "" if none does.
 func (l *lexer) wordAhead(start int) string {
-	if start >= len(l.text) || byteClasses[l.text[start]]&^inWord != startsWord && l.text[start] < utf8.RuneSelf && l.text[start] != '\\' {
+	if start >= len(l.text) {
+		return ""
+	}
+	if class := byteClasses[l.text[start]]; class&firstByte != startsWord && class&beyondASCII == 0 {
 		return ""
 	}
 	return l.text[start:l.wordEnd(start)]

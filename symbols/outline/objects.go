@@ -4,6 +4,15 @@ package outline
 func (p *parser) object() {
 	outer := p.enclose()
 	p.next()
+	if p.deeper() {
+		p.properties()
+	}
+	p.depth--
+	p.expect(braceClose)
+	p.colonFollows = outer
+}
+
+func (p *parser) properties() {
 	for p.more(braceClose) {
 		start := p.token.start
 		if p.eat(ellipsis) {
@@ -12,31 +21,28 @@ func (p *parser) object() {
 			p.property()
 		}
 		if !p.separator(braceClose, start) {
-			break
+			return
 		}
 	}
-	p.expect(braceClose)
-	p.colonFollows = outer
 }
 
 // property reads a property of an object: a value, a method, an accessor or a mere name.
 func (p *parser) property() {
-	start, kind, generator := p.token.start, Method, false
-	for p.modifies() {
+	start, kind := p.token.start, Method
+	for p.modifies() && (p.token.kind == wordGet || p.token.kind == wordSet || p.token.kind == wordAsync) {
 		switch p.token.kind {
 		case wordGet:
 			kind = Getter
 		case wordSet:
 			kind = Setter
-		case wordAsync:
-		default:
-			goto key
 		}
 		p.next()
 	}
-key:
-	generator = p.eat(star)
+	generator := p.eat(star)
 	k := p.propertyKey()
+	if !k.there() {
+		return
+	}
 	switch p.token.kind {
 	case parenOpen, less:
 		p.method(start, kind, k, generator)
@@ -64,7 +70,9 @@ func (p *parser) modifies() bool {
 	case 0, '(', ')', '=', ';', '}', ',', ':', '?', '!', '<':
 		return false
 	case '*':
-		return kind == wordAsync && !newline || kind == wordStatic
+		if kind == wordGet || kind == wordSet { // which can be no generators
+			return false
+		}
 	}
 	return !newline || kind == wordGet || kind == wordSet || kind == wordStatic
 }
@@ -77,6 +85,9 @@ type key struct {
 	// that it is in brackets, where V8 takes no name from it.
 	literal, computed bool
 }
+
+// there reports whether there is a key at all.
+func (k key) there() bool { return k.literal || k.computed }
 
 // isPrototype reports whether a key sets the prototype of an object.
 func (k key) isPrototype(text string) bool {

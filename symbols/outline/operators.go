@@ -3,21 +3,27 @@ package outline
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// byteClass says what a byte means where a token begins, and whether it goes on a word.
+// byteClass says what a byte means where a token begins, and what it may be elsewhere.
 type byteClass uint8
 
 const (
 	startsWord byteClass = iota + 1
 	digit
 	quote
-	stands             // a token of its own, whatever comes next; alone says which
-	operates           // begins a token of one byte or more
-	inWord   byteClass = 0x80
+	stands   // a token of its own, whatever comes next; alone says which
+	operates // begins a token of one byte or more
+
+	firstByte      byteClass = 0x0f // the above
+	inWord         byteClass = 0x10 // goes on a word
+	beyondASCII    byteClass = 0x20 // is part of a letter beyond ASCII or an escape, or of a blank
+	mayBeBlank     byteClass = 0x40 // may begin a blank or comment
+	endsExpression byteClass = 0x80 // no expression goes on with it
 )
 
-// byteClasses has the class of each byte. Those beyond ASCII have none: they are letters or blanks.
+// byteClasses has the class of each byte.
 var byteClasses = func() (classes [256]byteClass) {
 	for c := range classes {
 		switch {
@@ -31,6 +37,14 @@ var byteClasses = func() (classes [256]byteClass) {
 			classes[c] = stands
 		case strings.IndexByte(".?=!+-&|*<>/%^", byte(c)) >= 0:
 			classes[c] = operates
+		case c >= utf8.RuneSelf || c == '\\':
+			classes[c] = beyondASCII
+		}
+		if c >= utf8.RuneSelf || strings.IndexByte(" \t\n\r\v\f/<-", byte(c)) >= 0 {
+			classes[c] |= mayBeBlank
+		}
+		if strings.IndexByte(",;:)]}", byte(c)) >= 0 {
+			classes[c] |= endsExpression
 		}
 	}
 	return classes
@@ -52,13 +66,13 @@ func (l *lexer) operator(start int) (kind lexeme, end int) {
 		switch {
 		case second == '.' && third == '.':
 			return ellipsis, start + 3
-		case byteClasses[second]&^inWord == digit:
+		case byteClasses[second]&firstByte == digit:
 			return number, l.numberEnd(start)
 		}
 		return dot, start + 1
 	case '?':
 		switch {
-		case second == '.' && byteClasses[third]&^inWord != digit:
+		case second == '.' && byteClasses[third]&firstByte != digit:
 			return optionalDot, start + 2
 		case second != '?':
 			return question, start + 1

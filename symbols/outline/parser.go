@@ -75,8 +75,13 @@ func (p *parser) separator(closing lexeme, start int) bool {
 
 // balanced skips a bracket and all within it, where no functions can be.
 func (p *parser) balanced() {
-	depth := 0
-	for p.token.kind != eof {
+	p.next()
+	p.skipToClosing(1)
+}
+
+// skipToClosing skips to the end of as many brackets as are open.
+func (p *parser) skipToClosing(depth int) {
+	for depth > 0 && p.token.kind != eof {
 		switch p.token.kind {
 		case braceOpen, parenOpen, bracketOpen:
 			depth++
@@ -87,9 +92,6 @@ func (p *parser) balanced() {
 			continue
 		}
 		p.next()
-		if depth <= 0 {
-			return
-		}
 	}
 }
 

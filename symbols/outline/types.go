@@ -49,10 +49,7 @@ func (p *parser) typeOperand() {
 	}
 	switch kind := p.token.kind; {
 	case kind == parenOpen:
-		p.balanced()
-		if p.token.kind == arrowSign {
-			p.next()
-			p.typeExpression()
+		if p.parenthesizedType() {
 			return
 		}
 	case kind == braceOpen, kind == bracketOpen:
@@ -74,6 +71,42 @@ func (p *parser) typeOperand() {
 		return
 	}
 	p.typeSuffixes()
+}
+
+// parenthesizedType reads a type in parentheses, or all of the type of a function, and
+// reports whether it is the latter. After (a | b) an arrow is not part of the type.
+func (p *parser) parenthesizedType() (function bool) {
+	switch p.next(); p.token.kind {
+	case parenClose, ellipsis:
+		function = true
+	case braceOpen, bracketOpen:
+		p.balanced()
+		function = p.endsTypeParameter()
+	default:
+		if p.token.kind.isWord() {
+			p.next()
+			function = p.endsTypeParameter()
+		}
+	}
+	p.skipToClosing(1)
+	if !function || p.token.kind != arrowSign {
+		return false
+	}
+	p.next()
+	p.typeExpression()
+	return true
+}
+
+// endsTypeParameter reports whether what was read after a parenthesis is the first parameter
+// of the type of a function.
+func (p *parser) endsTypeParameter() bool {
+	switch p.token.kind {
+	case colon, comma, question, assign:
+		return true
+	case parenClose:
+		return p.arrowSignAt(p.token.end)
+	}
+	return false
 }
 
 // isTypeOperator reports whether the present word is an operator of types, and not a type.

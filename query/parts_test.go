@@ -1,0 +1,122 @@
+package query
+
+import (
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/owner"
+	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Parts sum up functions, and nothing else: all totals stay.
+func TestParts(t *testing.T) {
+	f := newFixture(t)
+	l := f.local()
+	l.Symbols = symbolize.New(newUploaded())
+	rules, err := owner.Parse(strings.NewReader("teams:\n  - path: src/\n    team: \"@tables\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Owners = rules
+	sel := Selection{Page: "/a", Where: having(trie.MakeLabels("release", "r1"))}
+	whole, err := l.Top(t.Context(), TopQuery{Selection: sel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(Handler(l, Options{Now: fixedNow}))
+	defer srv.Close()
+	remote, err := NewRemote(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by, want := range map[string]string{"file": "src/table.ts", "team": "@tables", "owner": "(app)", "package": "(app)"} {
+		q := TopQuery{Selection: sel}
+		q.By = by
+		got, err := l.Top(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Functions) != 1 || got.Functions[0].Name != want || got.Functions[0].Self != whole.Self || got.Functions[0].Total != whole.Self || got.Spreads == "" {
+			t.Errorf("by %s: %+v, not %d of %s", by, got, whole.Self, want)
+		}
+		asked, err := remote.Top(t.Context(), q)
+		if err != nil || !reflect.DeepEqual(asked.Functions, got.Functions) {
+			t.Errorf("by %s, of a daemon: %+v, %v", by, asked.Functions, err)
+		}
+	}
+	for _, only := range []string{onlyApp, onlyMine} {
+		q := TopQuery{Selection: sel}
+		q.Only = only
+		got, err := l.Top(t.Context(), q)
+		if err != nil || got.Self != whole.Self || len(got.Functions) != len(whole.Functions) {
+			t.Errorf("only %s: %+v, %v", only, got, err)
+		}
+	}
+}
+
+// Of parts sums are exact, and intervals are not narrower than those of page views.
+func TestCompareParts(t *testing.T) {
+	l, _ := rolledField(t, 600)
+	a, b := releases("r1", "r2")
+	for _, m := range []Method{MethodViews, MethodSums} {
+		functions, err := l.Compare(t.Context(), CompareQuery{A: a, B: b, Method: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := a, b
+		a.By, b.By = "owner", "owner"
+		got, err := l.Compare(t.Context(), CompareQuery{A: a, B: b, Method: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, sum float64
+		for _, f := range functions.Functions {
+			want += f.Adjusted.Value
+		}
+		for _, f := range got.Functions {
+			sum += f.Adjusted.Value
+			if x, y := f.Adjusted, got.Total.Adjusted; len(got.Functions) == 1 && x.High != nil && *x.High-*x.Low < *y.High-*y.Low-1e-9 {
+				t.Errorf("%s: %s has %+v, the page %+v", m, f.Name, x, y)
+			}
+		}
+		if len(got.Functions) >= len(functions.Functions) || sum-want > 1e-6 || want-sum > 1e-6 {
+			t.Errorf("%s: %d parts change by %g, %d functions by %g", m, len(got.Functions), sum, len(functions.Functions), want)
+		}
+	}
+}
+
+func TestPartsRefused(t *testing.T) {
+	f := newFixture(t)
+	srv := httptest.NewServer(Handler(f.local(), Options{Now: fixedNow}))
+	defer srv.Close()
+	remote, err := NewRemote(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, ask := range map[string]func() error{
+		`by: "colour" is none of function, file`: func() error {
+			_, err := remote.Profile(t.Context(), Selection{Parts: Parts{By: "colour"}}, nil)
+			return err
+		},
+		`only: "you" is neither app nor mine`: func() error {
+			_, err := remote.Profile(t.Context(), Selection{Parts: Parts{Only: "you"}}, nil)
+			return err
+		},
+		"what is compared are all functions": func() error {
+			sel := Selection{Parts: Parts{Only: onlyApp}}
+			_, err := remote.Compare(t.Context(), CompareQuery{A: sel, B: sel})
+			return err
+		},
+		"distributions are kept of functions": func() error {
+			_, err := f.local().Report(t.Context(), Selection{Parts: Parts{By: "team"}})
+			return err
+		},
+	} {
+		if err := ask(); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("got %v, not %s", err, what)
+		}
+	}
+}
