@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/owner"
+	"github.com/fieldtrie/fieldtrie/symbols/build"
+)
+
+// command is what the command line asks for, and what came of it so far.
+type command struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	wait           time.Duration // before a request is sent again for the first time
+
+	addr, tokenFile, ca string
+	release, repository string
+	urlPrefix           string
+	codeowners          string
+	sources             string
+	deleteMaps          bool
+	force, dryRun       bool
+	strict              bool
+	format              string
+	dirs                []string
+
+	progress *progress
+	daemon   *client  // nil without --addr
+	owners   string   // content of the CODEOWNERS file
+	project  *os.Root // of --sources, nil without
+	folders  []*folder
+	scripts  []*script
+	tables   map[string][]byte // that were made, encoded, by the hash of the script
+	sent     map[string]bool   // tables, by the hash of the script
+	left     []build.Problem   // those that are of no script
+	id       string            // of the upload, once it is there
+	deleted  int               // maps
+}
+
+func (c *command) flags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of ingest, such as 127.0.0.1:8419 or https://host:8419")
+	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with a token that has the scope symbols; - is standard input (default $FIELDTRIE_TOKEN)")
+	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the authorities that may vouch for ingest (default those of the system)")
+	fs.StringVar(&c.release, "release", "", "`RELEASE` of the build, as its pages say it: it tells scripts of equal names apart")
+	fs.StringVar(&c.urlPrefix, "url-prefix", "", "`URL` below which the folders are served, if other builds have scripts of the same paths")
+	fs.StringVar(&c.repository, "repository", "", "`NAME` of the repository with the sources, such as example/shop")
+	fs.StringVar(&c.codeowners, "codeowners", "", "CODEOWNERS `FILE`, which says whose code it is")
+	fs.StringVar(&c.sources, "sources", "", "folder `DIR` of the project, to read sources from that maps have no content of")
+	fs.BoolVar(&c.deleteMaps, "delete-maps", false, "delete the maps of the scripts after the upload; scripts stay as they are")
+	fs.BoolVar(&c.force, "force", false, "make and send tables that the daemon has, too")
+	fs.BoolVar(&c.dryRun, "dry-run", false, "make all tables and send none; works without --addr")
+	fs.BoolVar(&c.strict, "strict", false, "make all tables, and send nothing and exit with status 1 if there is any problem")
+	fs.StringVarP(&c.format, "format", "f", "table", "`FORMAT` of what was found: table or json")
+}
+
+// check refuses command lines that say too little, or contradict themselves.
+func (c *command) check() error {
+	if len(c.dirs) == 0 {
+		return errors.New("no folder on the command line; name the one that the bundler wrote, such as dist/")
+	}
+	if c.format != "table" && c.format != "json" {
+		return fmt.Errorf("unknown format %q; known are table, json", c.format)
+	}
+	if c.urlPrefix != "" {
+		u, err := url.Parse(c.urlPrefix)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return fmt.Errorf("--url-prefix: %q is not a URL such as https://cdn.example.com/shop/", c.urlPrefix)
+		}
+	}
+	return c.checkDaemon()
+}
+
+// checkDaemon refuses flags that are about a daemon where there is none, and two ways at once
+// to say who sends.
+func (c *command) checkDaemon() error {
+	switch {
+	case c.addr == "" && !c.dryRun:
+		return errors.New("--addr is missing: the private address of ingest, such as https://host:8419; or look at what is there with --dry-run")
+	case c.addr == "" && c.tokenFile != "":
+		return errors.New("--token-file is for a daemon with --addr")
+	case c.addr == "" && c.ca != "":
+		return errors.New("--ca is for a daemon with --addr https://…")
+	case c.tokenFile != "" && strings.Contains(c.addr, "@"):
+		return errors.New("--token-file does not go with a user and a password in --addr")
+	case c.ca != "" && !strings.HasPrefix(c.addr, "https://"):
+		return errors.New("--ca needs --addr https://…: nothing vouches for a daemon without TLS")
+	case c.addr == "":
+		return nil
+	}
+	base, err := parseAddr(c.addr)
+	if err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	c.daemon = newClient(base, c.wait)
+	return nil
+}
+
+// upload does the work, one step after the other.
+func (c *command) upload(ctx context.Context) error {
+	c.progress = newProgress(c.stderr)
+	c.tables, c.sent = map[string][]byte{}, map[string]bool{}
+	defer c.close()
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{c.find, c.askKnown, c.makeTables} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	c.tellProblems()
+	if err := c.judge(); err != nil {
+		return errors.Join(err, c.print())
+	}
+	if c.dryRun {
+		return c.print()
+	}
+	err := c.send(ctx)
+	if err == nil && c.deleteMaps {
+		err = c.removeMaps()
+	}
+	return errors.Join(err, c.print())
+}
+
+// prepare reads what goes along with the scripts, so that a mistake there costs no time.
+func (c *command) prepare() error {
+	if c.daemon != nil {
+		c.daemon.retrying = func(why error, wait time.Duration) {
+			c.progress.say(fmt.Sprintf("upload: %v; once more in %v", why, wait.Round(time.Second/10)))
+		}
+		if err := c.identify(); err != nil {
+			return err
+		}
+		if c.release == "" && !c.dryRun {
+			c.warn("no --release: scripts with the same name in two builds can not be told apart; names with a hash can")
+		}
+	}
+	if c.codeowners == "" {
+		return nil
+	}
+	data, err := readBounded(c.codeowners, owner.MaxCodeowners)
+	if err != nil {
+		return fmt.Errorf("--codeowners: %w", err)
+	}
+	_, warnings, err := owner.ParseCodeowners(string(data))
+	if err != nil {
+		return fmt.Errorf("--codeowners %s: %w", c.codeowners, err)
+	}
+	for _, w := range warnings {
+		c.warn(fmt.Sprintf("--codeowners %s: %s", c.codeowners, w))
+	}
+	c.owners = string(data)
+	return nil
+}
+
+// readBounded reads a file of at most so many bytes.
+func readBounded(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s: over %d bytes", name, most)
+	}
+	return data, err
+}
+
+// warn says something that is no error.
+func (c *command) warn(text string) {
+	fmt.Fprintln(c.stderr, "upload: warning:", output.Printable(text))
+}

@@ -1,0 +1,136 @@
+// Command upload makes tables of functions from the source maps of a build, and sends them to
+// a daemon. Sources and maps stay where they are.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+)
+
+const usage = `Usage: upload --addr ADDR [--release RELEASE] [flags] DIR...
+       upload --dry-run [flags] DIR...
+
+Finds the scripts that a bundler wrote into folders, and the source map of each, and sends
+ingest what the functions of the scripts are called in the sources. Profiles are shown with
+these names from then on, those that came before among them. What is sent are names of
+functions and files, and where they begin. Scripts, source maps and sources are not sent.
+
+Run it after the build, where the build ran, before source maps are deleted. It may run
+again at any time: only what the daemon lacks is sent.
+
+Examples:
+
+  upload --dry-run dist/
+  upload --dry-run --strict --format json dist/ > symbols.json
+
+  export FIELDTRIE_TOKEN=…                                of a token with the scope symbols
+  upload --addr https://profiles.example.com:8419 --release 2026.11.3 dist/
+  upload --addr 127.0.0.1:8419 --release 2026.11.3 --delete-maps dist/
+  upload --addr 127.0.0.1:8419 --url-prefix https://cdn.example.com/shop/ dist/assets/
+  upload --addr 127.0.0.1:8419 --codeowners .github/CODEOWNERS --repository example/shop dist/
+
+Flags:
+%s
+Standard output has a line for each script. Problems are on standard error, each with what
+to do; docs/upload.md says more of each.
+
+Exit status: 0; 1 if something went wrong, or there are problems and --strict is given; 2
+for a wrong command line. Ended by Ctrl-C it is 130, by SIGTERM 143.
+`
+
+// firstWait is how long it takes until a request is sent again for the first time.
+const firstWait = time.Second
+
+func main() { os.Exit(start(firstWait)) }
+
+// start runs the program until it ends or a signal ends it, and returns the exit status.
+func start(wait time.Duration) int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		err := signalError{(<-signals).(syscall.Signal)}
+		signal.Stop(signals) // a second one kills the process
+		cancel(err)
+		time.Sleep(stopTime)
+		os.Exit(exitCode(err))
+	}()
+	err := run(ctx, wait, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "upload:", output.PrintableLines(err.Error()))
+	}
+	return exitCode(err)
+}
+
+// stopTime is for what ends by itself when it is told to. A table in the middle of being made
+// is not.
+const stopTime = time.Second
+
+// signalError says that a signal ended the program.
+type signalError struct{ signal syscall.Signal }
+
+func (e signalError) Error() string { return e.signal.String() }
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	if x, ok := errors.AsType[signalError](err); ok {
+		return 128 + int(x.signal) // as shells have it
+	}
+	return 1
+}
+
+// run does what the command line asks for. wait is the time before a request is sent again.
+func run(ctx context.Context, wait time.Duration, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	c := command{stdin: stdin, stdout: stdout, stderr: stderr, wait: wait}
+	fs := pflag.NewFlagSet("upload", pflag.ContinueOnError)
+	fs.SortFlags = false
+	c.flags(fs)
+	version := fs.Bool("version", false, "print the version and exit")
+	fs.Usage = func() { fmt.Fprintf(stdout, usage, fs.FlagUsagesWrapped(92)) }
+	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return usageError{err}
+	}
+	if *version {
+		_, err := fmt.Fprintln(stdout, "upload", buildVersion())
+		return err
+	}
+	c.dirs = fs.Args()
+	if err := c.check(); err != nil {
+		return usageError{err}
+	}
+	return c.upload(ctx)
+}
+
+// buildVersion returns the version of the module, as the go command recorded it.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}

@@ -1,0 +1,2 @@
+var r=class{items=[];add(e){let n=this.items.find(i=>i.name===e.name);n?n.count+=e.count:this.items.push({...e})}get total(){return this.items.reduce((e,n)=>e+n.cents*n.count,0)}};function o(t){return`${Math.floor(t/100)}.${String(t%100).padStart(2,"0")} €`}var s=new r;function a(){document.title=o(s.total)}var m=t=>{s.add(t),a()};addEventListener("buy",t=>m(t.detail));export{m as onBuy};
+//# sourceMappingURL=main.js.map
