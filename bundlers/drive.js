@@ -1,0 +1,28 @@
+/** @import { Page } from 'playwright-core' */
+
+/** What is done with each app while it is profiled, about five seconds of it. */
+export const drives = {
+  /** @param {Page} page */
+  async app(page) {
+    await page.getByText('20000 shipments').waitFor();
+    for (const column of ['ship', 'price', 'from', 'ship', 'leaves']) await page.click(`[data-column=${column}]`);
+    const field = page.getByPlaceholder('port');
+    await field.pressSequentially('cork tonnes>500', { delay: 60 });
+    await page.waitForTimeout(200);
+    await field.fill('');
+    await page.mouse.move(300, 400);
+    for (let i = 0; i < 10; i++) {
+      await page.mouse.wheel(0, 700);
+      await page.waitForTimeout(30);
+    }
+    await page.click('.row >> nth=12');
+    await page.click('#end');
+    await page.click('a:text("Report")');
+    for (const key of ['route', 'month', 'state', 'port']) await page.click(`[data-key=${key}]`);
+    await page.click('a:text("Shipments")');
+    await page.click('.row a >> nth=3');
+    await page.getByText('route').waitFor();
+    await page.goBack();
+    await page.locator('.row').first().waitFor();
+  },
+};
