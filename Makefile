@@ -35,7 +35,7 @@ setup:
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
 	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy $$missing; }
 
-sdk/node_modules viewers/node_modules bench/peers/node_modules bundlers/node_modules: %/node_modules: %/package.json %/package-lock.json
+sdk/node_modules viewers/node_modules bench/peers/node_modules bundlers/node_modules bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -188,11 +188,12 @@ soak: ## cut the power, kill processes and end partitions again and again, check
 	$(MAKE) turns TURNS=$(SOAK_TURNS)
 	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
 
-# Megabytes of scripts that others wrote, so they are built where they are needed.
+# Megabytes of scripts that others wrote, so they are built where they are needed. Next takes
+# as long to install as all others together.
 .PHONY: bundles
-bundles: sdk/node_modules bundlers/node_modules ## build apps with bundlers, with the truth about their functions: make bundles OUT=DIR
+bundles: sdk/node_modules bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, and what is true of their functions: make bundles OUT=DIR [ALL=1]
 	@test -n "$(OUT)" || { echo "say where: make bundles OUT=DIR"; exit 1; }
-	nice node bundlers/make.js $(abspath $(OUT))
+	nice node bundlers/make.js $(abspath $(OUT)) $(if $(ALL),all)
 
 .PHONY: clean
 clean: ## remove what was built

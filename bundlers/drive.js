@@ -25,4 +25,24 @@ export const drives = {
     await page.goBack();
     await page.locator('.row').first().waitFor();
   },
+
+  /** @param {Page} page */
+  async 'vue-app'(page) {
+    await page.getByText('4000 of 4000').waitFor();
+    for (const column of ['mean', 'warmest', 'name', 'frost', 'name']) await page.click(`[data-column=${column}]`);
+    const field = page.getByPlaceholder('station');
+    await field.pressSequentially('berg', { delay: 150 });
+    await page.waitForTimeout(150);
+    await page.click('#year');
+    await page.locator('polyline').waitFor();
+    await field.press('Escape');
+    await page.getByText('4000 of 4000').waitFor();
+    await page.click('#table');
+    await page.mouse.move(300, 400);
+    for (let i = 0; i < 15; i++) {
+      await page.mouse.wheel(0, 900);
+      await page.waitForTimeout(30);
+    }
+    await page.click('[data-column=height]');
+  },
 };

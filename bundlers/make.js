@@ -1,67 +1,90 @@
-// node make.js OUT [NAME…]
+// node make.js OUT [all | NAME…]
 //
 // Builds the apps with all bundlers, from sources with markers, into a folder each: scripts, maps, truth.json and
-// trace.json. The README of the folder says what is in them.
+// trace.json, and same.json of a next release. docs/bundlers.md says what is in them.
 
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { build, modules, root, scriptsOf, work } from './build.js';
-import { builds, packages } from './builds.js';
+import { build, copyApp, modulesOf, scriptsOf } from './build.js';
+import { builds, packages, releases } from './builds.js';
 import { drives } from './drive.js';
 import { traceOf } from './trace.js';
-import { copyMarked } from './truth/marked.js';
-import { truthOf } from './truth/truth.js';
+import { markApp } from './truth/marked.js';
+import { sameFunctions } from './truth/same.js';
+import { strangers, truthOf } from './truth/truth.js';
 
-const rows = (rows) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}]`;
+/** @import { Build } from './builds.js' */
+/** @import { Original } from './truth/marked.js' */
 
-/** Copies scripts and maps into one folder, and writes the truth about the scripts. */
+const table = (rows) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}]`;
+
+/** Copies scripts and their maps into one folder. */
+async function copyScripts(dist, out) {
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  for (const path of await readdir(dist, { recursive: true })) {
+    if (/\.[cm]?js(\.map)?$/.test(path)) await copyFile(join(dist, path), join(out, basename(path)));
+  }
+}
+
+/** Writes the truth about the scripts, by their names. */
 async function writeTruth(dist, out, originals) {
   const truth = {};
   for (const path of await scriptsOf(dist)) {
-    const name = basename(path);
-    await copyFile(join(dist, path), join(out, name));
-    for (const map of [`${path}.map`]) if (existsSync(join(dist, map))) await copyFile(join(dist, map), join(out, basename(map)));
-    truth[name] = truthOf(await readFile(join(dist, path), 'utf8'), name, originals);
+    truth[basename(path)] = truthOf(await readFile(join(dist, path), 'utf8'), path, originals);
   }
-  const scripts = Object.entries(truth).map(([name, of]) => `${JSON.stringify(name)}:${rows(of)}`);
+  const scripts = Object.entries(truth).map(([name, rows]) => `${JSON.stringify(name)}:${table(rows)}`);
   await writeFile(join(out, 'truth.json'), `{\n${scripts.join(',\n')}}\n`);
   return truth;
 }
 
-/** Frames of a trace that are no function of the truth. There should be none. */
-function strangers(trace, truth) {
-  const places = new Set();
-  for (const [script, of] of Object.entries(truth)) for (const [line, column, name] of of) places.add(`${script}:${line}:${column}:${name}`);
-  const script = ({ resourceId }) => basename(new URL(trace.resources[resourceId], 'https://site.example').pathname);
-  return trace.frames
-    .filter((frame) => frame.resourceId !== undefined && truth[script(frame)] && !(frame.line == 1 && frame.column == 1))
-    .filter((frame) => !places.has(`${script(frame)}:${frame.line}:${frame.column}:${frame.name}`));
-}
-
-async function make(which, out, folder, originals) {
-  await rm(out, { recursive: true, force: true });
-  await mkdir(out, { recursive: true });
+/**
+ * Builds an app that has markers, and writes all that is known about the build.
+ * @param {Build} which
+ * @param {{folder: string, originals: Map<number, Original>}} source
+ * @param {string} out
+ */
+async function make(which, { folder, originals }, out) {
   const began = performance.now();
   const dist = await build(which, folder);
-  const built = performance.now();
+  const seconds = (performance.now() - began) / 1000;
+  await copyScripts(dist, out);
   const truth = await writeTruth(dist, out, originals);
-  const trace = await traceOf(dist, drives[which.app]);
+  const trace = await traceOf(which, folder, drives[which.app]);
   await writeFile(join(out, 'trace.json'), JSON.stringify(trace) + '\n');
-  const all = Object.values(truth).flat();
-  const known = all.filter((row) => row.length > 3);
+
+  const rows = Object.values(truth).flat();
+  const known = rows.filter((row) => row.length > 3);
   console.log(
-    `${which.name}: ${all.length} functions, ${known.length} with originals, ${trace.samples.length} samples, ` +
-      `${trace.frames.length} frames; built in ${((built - began) / 1000).toFixed(1)} s`,
+    `${basename(out)}: ${rows.length} functions, ${known.length} with originals; ` +
+      `${trace.frames.length} frames in ${trace.samples.length} samples; built in ${seconds.toFixed(1)} s`,
   );
-  for (const { name, line, column } of strangers(trace, truth)) throw new Error(`a frame is no function: ${name} ${line}:${column}`);
+  const [frame] = strangers(trace, truth);
+  if (frame) throw new Error(`${out}: a frame is no function: ${JSON.stringify(frame)}`);
+  return { originals, truth };
 }
 
 const [out, ...names] = process.argv.slice(2);
-for (const app of Object.keys(packages)) {
-  const chosen = builds.filter((build) => build.app == app && (!names.length || names.includes(build.name)));
-  if (!chosen.length) continue;
-  const folder = join(work, `marked-${app}`);
-  const originals = await copyMarked(join(root, app), packages[app], modules, folder);
-  for (const build of chosen) await make(build, join(resolve(out), build.name), folder, originals);
+const chosen = builds.filter(({ name, large }) => names.includes(name) || names[0] == 'all' || (!names.length && !large));
+
+/** Copies what is built and puts markers in. */
+async function prepare(which, name, patch) {
+  const folder = await copyApp(which, name, patch);
+  return { folder, originals: await markApp(folder, packages[which.app], modulesOf(which)) };
+}
+
+for (const target of new Set(chosen.map(({ app, project = app }) => project))) {
+  const all = chosen.filter(({ app, project = app }) => project == target);
+  const source = await prepare(all[0], target);
+  const again = all.some(({ name }) => releases.includes(name));
+  const next = again && (await prepare(all[0], `${target}-next`, 'app-next.patch'));
+  for (const which of all) {
+    const release = await make(which, source, join(resolve(out), which.name));
+    if (!next || !releases.includes(which.name)) continue;
+    const nextOut = join(resolve(out), `${which.name}-next`);
+    const after = await make(which, next, nextOut);
+    const same = sameFunctions(release, after);
+    await writeFile(join(nextOut, 'same.json'), `${table(same)}\n`);
+    console.log(`${which.name}-next: ${same.length} functions are unchanged`);
+  }
 }

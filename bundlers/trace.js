@@ -6,6 +6,7 @@ import { scriptsOf } from './build.js';
 import { markerName } from './truth/marker.js';
 
 /** @import { Page } from 'playwright-core' */
+/** @import { Build } from './builds.js' */
 
 /** Where the pages of all apps are, as far as the browser knows. */
 export const site = 'https://site.example';
@@ -17,30 +18,29 @@ const types = {
 };
 
 /**
- * The page of an app. Bundlers that make none give the scripts that are loaded at first, by the names of their entry
- * and of what it shares with others.
+ * A page for an app whose bundler makes none. The scripts that are loaded at first have the names of their entry and
+ * of what it shares with others.
  * @param {string} dist
  */
-async function documentOf(dist) {
-  const index = join(dist, 'index.html');
-  if (existsSync(index)) return readFile(index, 'utf8');
-  const scripts = await scriptsOf(dist);
-  const texts = await Promise.all(scripts.map((path) => readFile(join(dist, path), 'utf8')));
-  const main = texts[scripts.findIndex((path) => /^main\b/.test(path))];
+async function makeDocument(dist) {
+  const scripts = (await scriptsOf(dist)).filter((path) => /^(main|vendor)\b/.test(path));
+  const main = await readFile(join(dist, scripts.find((path) => path.startsWith('main')) ?? ''), 'utf8');
   const type = /^import\b|\bexport\{/.test(main) ? 'type="module"' : 'defer';
-  const first = scripts.filter((path) => /^(main|vendor)\b/.test(path));
-  const tags = first.map((path) => `<script ${type} src="/${path}"></script>`);
+  const tags = scripts.map((path) => `<script ${type} src="/${path}"></script>`);
   return `<!doctype html><meta charset="utf-8"><title>App</title><div id="root"></div>${tags.join('')}`;
 }
 
 /**
  * Runs a built app in Chromium, slowed down as on a phone, and drives it while it is profiled.
- * @param {string} dist
+ * @param {Build} build
+ * @param {string} folder of the app
  * @param {(page: Page) => Promise<void>} drive
  * @returns {Promise<any>} a ProfilerTrace
  */
-export async function traceOf(dist, drive) {
-  const document = await documentOf(dist);
+export async function traceOf(build, folder, drive) {
+  const dist = join(folder, build.dist ?? 'dist');
+  const base = build.base ?? '/';
+  const document = build.document ? await readFile(join(folder, build.document), 'utf8') : await makeDocument(dist);
   const browser = await launch();
   try {
     const page = await browser.newPage({ viewport: { width: 1000, height: 800 } });
@@ -53,8 +53,8 @@ export async function traceOf(dist, drive) {
         const headers = { 'Content-Type': types['.html'], 'Document-Policy': 'js-profiling' };
         return route.fulfill({ body: document, headers });
       }
-      const file = join(dist, pathname);
-      if (!existsSync(file)) return route.fulfill({ status: 404 });
+      const file = join(dist, pathname.slice(base.length));
+      if (!pathname.startsWith(base) || !existsSync(file)) return route.fulfill({ status: 404 });
       return route.fulfill({ body: await readFile(file), headers: { 'Content-Type': type } });
     });
     await page.addInitScript((marker) => {
@@ -64,9 +64,9 @@ export async function traceOf(dist, drive) {
     const session = await page.context().newCDPSession(page);
     await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
     await page.goto(`${site}/`);
-    await drive(page);
+    await drive(page).catch((error) => problems.push(error));
+    if (problems.length) throw new AggregateError(problems, `${build.name}: ${problems[0].stack}`);
     const trace = await page.evaluate(async () => JSON.parse(JSON.stringify(await globalThis.profiler.stop())));
-    if (problems.length) throw new AggregateError(problems, `the app fails: ${problems[0]}`);
     return withoutMarkers(trace);
   } finally {
     await browser.close();

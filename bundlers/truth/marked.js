@@ -1,7 +1,8 @@
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { functions } from './functions.js';
-import { mark, markerOf } from './marker.js';
+import { mark, markerName, markerOf } from './marker.js';
 
 /**
  * What a marker stands for: a function of the sources with markers.
@@ -16,51 +17,54 @@ import { mark, markerOf } from './marker.js';
  */
 
 const scripts = new Set(['.js', '.mjs', '.cjs', '.ts', '.tsx', '.vue']);
-/** What bundlers do not take for browsers, or what would say another place than that in these files. */
+/** Files of packages that bundlers do not take, and maps, which would say other places than those in the files. */
 const unused = /\.d\.[mc]?ts$|\.map$|\.min\.js$|\.development\.|\.profiling\.|\.flow$|\/(umd|docs|tests?|__tests__)\/|\.md$/;
 
 /**
- * Copies an app and the packages that get into its bundles, with a marker in each function.
- * @param {string} app
+ * Puts markers into a copy of an app, and into packages of its node_modules.
+ * @param {string} folder of the app
  * @param {string[]} packages
- * @param {string} modules node_modules with them
- * @param {string} folder of the copy
+ * @param {string} modules node_modules where packages are that the app does not have
  * @returns {Promise<Map<number, Original>>} by the numbers of the markers
  */
-export async function copyMarked(app, packages, modules, folder) {
-  await rm(folder, { recursive: true, force: true });
-  await cp(app, folder, { recursive: true });
-  for (const name of await withDependencies(packages, modules)) await copyPackage(join(modules, name), join(folder, 'node_modules', name));
+export async function markApp(folder, packages, modules) {
+  for (const name of packages) await copyPackage(join(modules, name), join(folder, 'node_modules', name));
 
   /** @type {Map<number, Original>} */
   const originals = new Map();
-  for (const path of await readdir(folder, { recursive: true })) {
-    if (!scripts.has(extname(path))) continue;
-    const file = path.replaceAll('\\', '/');
+  for (const file of await sourcesOf(folder, packages)) {
+    const path = join(folder, file);
     const first = originals.size + 1;
-    const { marked, texts } = mark(await readFile(join(folder, path), 'utf8'), file, first);
-    await writeFile(join(folder, path), marked);
+    const { marked, texts } = mark(await readFile(path, 'utf8'), file, first);
+    await rm(path); // it may be a link
+    await writeFile(path, marked);
     for (const { node, line, column, name, property, class: owner, kind } of functions(marked, file)) {
       if (!node) continue;
       const marker = markerOf(node);
-      if (!texts[marker - first]) throw new Error(`${file}:${line}:${column}: ${name} has no marker`);
-      originals.set(marker, { file, line, column, name: name || property, class: owner, kind, text: texts[marker - first] });
+      const text = texts[marker - first];
+      if (text === undefined) throw new Error(`${file}:${line}:${column}: ${name} has no marker`);
+      originals.set(marker, { file, line, column, name: name || property, class: owner, kind, text });
     }
   }
+  await writeFile(join(folder, 'src/markers.d.ts'), `declare function ${markerName}(number: number): void;\n`);
   return originals;
 }
 
-/** The names of packages, and of those that they need. */
-async function withDependencies(packages, modules) {
-  const all = new Set(packages);
-  for (const name of all) {
-    const { dependencies = {} } = JSON.parse(await readFile(join(modules, name, 'package.json'), 'utf8'));
-    for (const dependency of Object.keys(dependencies)) all.add(dependency);
-  }
-  return all;
-}
-
 async function copyPackage(from, to) {
+  if (existsSync(to)) return;
   await mkdir(dirname(to), { recursive: true });
   await cp(from, to, { recursive: true, filter: (path) => !unused.test('/' + relative(from, path)) });
+}
+
+/** The files that get markers, from the folder. */
+async function sourcesOf(folder, packages) {
+  const files = [];
+  for (const part of ['src', 'pages', ...packages.map((name) => `node_modules/${name}`)]) {
+    if (!existsSync(join(folder, part))) continue;
+    for (const path of await readdir(join(folder, part), { recursive: true })) {
+      const file = `${part}/${path.replaceAll('\\', '/')}`;
+      if (scripts.has(extname(file)) && !unused.test(file)) files.push(file);
+    }
+  }
+  return files;
 }

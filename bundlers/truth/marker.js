@@ -115,6 +115,8 @@ function firstIn(node) {
     case 'BinaryExpression':
       return firstOf([node.left, node.right]);
     case 'AssignmentExpression':
+      // A parameter of a constructor in TypeScript that is a field too.
+      if (node.left.object?.type == 'ThisExpression') return firstIn(node.right);
       return then([node.left.object, node.left.computed && node.left.property, node.right]);
     case 'MemberExpression':
     case 'OptionalMemberExpression':

@@ -18,3 +18,23 @@ export function truthOf(text, name, originals) {
     return row;
   });
 }
+
+/**
+ * Frames of a trace that are no functions of its scripts. There should be none.
+ * @param {any} trace a ProfilerTrace
+ * @param {Record<string, any[][]>} truth rows by script
+ */
+export function strangers({ frames, resources }, truth) {
+  const places = new Set();
+  for (const [script, rows] of Object.entries(truth)) {
+    places.add(`${script} 1:1 `); // code outside functions
+    for (const [line, column, name] of rows) places.add(`${script} ${line}:${column} ${name}`);
+  }
+  const scriptOf = ({ resourceId }) => new URL(resources[resourceId]).pathname.split('/').at(-1) ?? '';
+  return frames.filter(
+    (frame) =>
+      frame.resourceId !== undefined &&
+      truth[scriptOf(frame)] &&
+      !places.has(`${scriptOf(frame)} ${frame.line}:${frame.column} ${frame.name}`),
+  );
+}

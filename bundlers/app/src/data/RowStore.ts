@@ -9,7 +9,7 @@ export interface View {
 
 /** All shipments, and what is shown of them. */
 export class RowStore {
-  static readonly empty: RowStore;
+  static empty: RowStore;
   static {
     RowStore.empty = new RowStore([]);
   }

@@ -49,13 +49,25 @@ export function totals(rows: readonly Shipment[], key: (row: Shipment) => string
   })).sort((a, b) => b.price - a.price);
 }
 
+/** Levels out a line by many small steps, as heat does. */
+function smooth(values: Float64Array<ArrayBuffer>) {
+  const rounds = 40_000;
+  let next = values.slice();
+  for (let round = 0; round < rounds; round++) {
+    for (let i = 1; i + 1 < values.length; i++) next[i] = values[i]! + 0.0002 * (values[i - 1]! - 2 * values[i]! + values[i + 1]!);
+    [values, next] = [next, values];
+  }
+  return values;
+}
+
 /** A rolling mean of prices by day, over `width` days. */
 export function trend(rows: readonly Shipment[], width = 30) {
   const days = new Float64Array(366);
   for (const row of rows) days[Math.floor((row.leaves - Date.UTC(2026, 0, 1)) / 86_400_000)]! += row.price;
-  return days.map((_, day) => {
+  const means = days.map((_, day) => {
     let total = 0;
     for (let i = Math.max(0, day - width); i <= day; i++) total += days[i]!;
     return total / width;
   });
+  return smooth(means);
 }
