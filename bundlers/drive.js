@@ -27,7 +27,7 @@ export const drives = {
   },
 
   /** @param {Page} page */
-  async 'vue-app'(page) {
+  async vue(page) {
     await page.getByText('4000 of 4000').waitFor();
     for (const column of ['mean', 'warmest', 'name', 'frost', 'name']) await page.click(`[data-column=${column}]`);
     const field = page.getByPlaceholder('station');

@@ -9,7 +9,7 @@ import { build, copyApp, modulesOf, scriptsOf } from './build.js';
 import { builds, packages, releases } from './builds.js';
 import { drives } from './drive.js';
 import { traceOf } from './trace.js';
-import { markApp } from './truth/marked.js';
+import { Numbers, markApp } from './truth/marked.js';
 import { sameFunctions } from './truth/same.js';
 import { strangers, truthOf } from './truth/truth.js';
 
@@ -68,23 +68,24 @@ const [out, ...names] = process.argv.slice(2);
 const chosen = builds.filter(({ name, large }) => names.includes(name) || names[0] == 'all' || (!names.length && !large));
 
 /** Copies what is built and puts markers in. */
-async function prepare(which, name, patch) {
+async function prepare(which, numbers, name, patch) {
   const folder = await copyApp(which, name, patch);
-  return { folder, originals: await markApp(folder, packages[which.app], modulesOf(which)) };
+  return { folder, originals: await markApp(folder, packages[which.app], modulesOf(which), numbers) };
 }
 
 for (const target of new Set(chosen.map(({ app, project = app }) => project))) {
   const all = chosen.filter(({ app, project = app }) => project == target);
-  const source = await prepare(all[0], target);
+  const numbers = new Numbers();
+  const source = await prepare(all[0], numbers, target);
   const again = all.some(({ name }) => releases.includes(name));
-  const next = again && (await prepare(all[0], `${target}-next`, 'app-next.patch'));
+  const next = again && (await prepare(all[0], numbers, `${target}-next`, 'app-next.patch'));
   for (const which of all) {
     const release = await make(which, source, join(resolve(out), which.name));
     if (!next || !releases.includes(which.name)) continue;
-    const nextOut = join(resolve(out), `${which.name}-next`);
+    const nextOut = join(resolve(out), which.name.replace(which.app, `${which.app}-next`));
     const after = await make(which, next, nextOut);
     const same = sameFunctions(release, after);
     await writeFile(join(nextOut, 'same.json'), `${table(same)}\n`);
-    console.log(`${which.name}-next: ${same.length} functions are unchanged`);
+    console.log(`${basename(nextOut)}: ${same.length} functions are unchanged`);
   }
 }

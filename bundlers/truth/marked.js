@@ -21,27 +21,52 @@ const scripts = new Set(['.js', '.mjs', '.cjs', '.ts', '.tsx', '.vue']);
 const unused = /\.d\.[mc]?ts$|\.map$|\.min\.js$|\.development\.|\.profiling\.|\.flow$|\/(umd|docs|tests?|__tests__)\/|\.md$/;
 
 /**
+ * The numbers of markers. Those of functions that are unchanged in the next release are equal, as their texts have to
+ * be equal with markers too.
+ */
+export class Numbers {
+  /** @type {Map<string, number>} by file, ordinal among equal texts, and text */
+  #numbers = new Map();
+
+  /**
+   * Gives the numbers of one file, whose functions come in their order.
+   * @param {string} file
+   */
+  of(file) {
+    const seen = new Map();
+    return (/** @type {string} */ text) => {
+      const ordinal = seen.get(text) ?? 0;
+      seen.set(text, ordinal + 1);
+      const key = `${file} ${ordinal} ${text}`;
+      const number = this.#numbers.get(key) ?? this.#numbers.size + 1;
+      this.#numbers.set(key, number);
+      return number;
+    };
+  }
+}
+
+/**
  * Puts markers into a copy of an app, and into packages of its node_modules.
  * @param {string} folder of the app
  * @param {string[]} packages
  * @param {string} modules node_modules where packages are that the app does not have
+ * @param {Numbers} numbers
  * @returns {Promise<Map<number, Original>>} by the numbers of the markers
  */
-export async function markApp(folder, packages, modules) {
+export async function markApp(folder, packages, modules, numbers) {
   for (const name of packages) await copyPackage(join(modules, name), join(folder, 'node_modules', name));
 
   /** @type {Map<number, Original>} */
   const originals = new Map();
   for (const file of await sourcesOf(folder, packages)) {
     const path = join(folder, file);
-    const first = originals.size + 1;
-    const { marked, texts } = mark(await readFile(path, 'utf8'), file, first);
+    const { marked, texts } = mark(await readFile(path, 'utf8'), file, numbers.of(file));
     await rm(path); // it may be a link
     await writeFile(path, marked);
     for (const { node, line, column, name, property, class: owner, kind } of functions(marked, file)) {
       if (!node) continue;
       const marker = markerOf(node);
-      const text = texts[marker - first];
+      const text = texts.get(marker);
       if (text === undefined) throw new Error(`${file}:${line}:${column}: ${name} has no marker`);
       originals.set(marker, { file, line, column, name: name || property, class: owner, kind, text });
     }

@@ -7,20 +7,22 @@ import { functions, skipTo } from './functions.js';
 export const markerName = '__f';
 
 /**
- * Puts a marker in each function of a source, with numbers from `first` on.
+ * Puts a marker in each function of a source.
  * @param {string} text
  * @param {string} file its language
- * @param {number} first
- * @returns {{marked: string, texts: string[]}} `texts` are those of the functions before, by number from `first`
+ * @param {(text: string) => number} number gives the number for the text of a function
+ * @returns {{marked: string, texts: Map<number, string>}} `texts` are those of the functions before, by number
  */
-export function mark(text, file, first) {
+export function mark(text, file, number) {
   /** @type {{at: number, text: string}[]} */
   const inserts = [];
-  const texts = [];
+  const texts = new Map();
   for (const { node } of functions(text, file)) {
     if (!node) continue;
-    const call = `${markerName}(${first + texts.length})`;
-    texts.push(text.slice(node.start, node.end));
+    const before = text.slice(node.start, node.end);
+    const marker = number(before);
+    texts.set(marker, before);
+    const call = `${markerName}(${marker})`;
     if (node.body.type == 'BlockStatement') {
       const directive = node.body.directives.at(-1);
       inserts.push(directive ? { at: directive.end, text: `;${call};` } : { at: node.body.start + 1, text: `${call};` });

@@ -51,10 +51,10 @@ export function totals(rows: readonly Shipment[], key: (row: Shipment) => string
 
 /** Levels out a line by many small steps, as heat does. */
 function smooth(values: Float64Array<ArrayBuffer>) {
-  const rounds = 40_000;
+  const rounds = 150_000;
   let next = values.slice();
   for (let round = 0; round < rounds; round++) {
-    for (let i = 1; i + 1 < values.length; i++) next[i] = values[i]! + 0.0002 * (values[i - 1]! - 2 * values[i]! + values[i + 1]!);
+    for (let i = 1; i + 1 < values.length; i++) next[i] = values[i]! + 0.0001 * (values[i - 1]! - 2 * values[i]! + values[i + 1]!);
     [values, next] = [next, values];
   }
   return values;
