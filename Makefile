@@ -64,7 +64,7 @@ test: setup sdk/node_modules viewers/node_modules ## run all tests, with the rac
 	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
 	  test-store test-sdk test-concurrent test-plain test-sequential test-viewers
 
-.PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-viewers
+.PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-bundlers test-viewers
 test-store:
 	$(RACE) $(STORE)
 test-concurrent:
@@ -75,6 +75,10 @@ test-sequential:
 	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
 test-sdk:
 	cd sdk && npm test
+# It takes two minutes, and what it needs from the registry is large.
+test-bundlers: bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
+	$(GO) build -o bin/ ./cmd/upload
+	cd bundlers && UPLOAD=$(abspath bin/upload) ALL=$(ALL) nice npm test
 test-viewers:
 	cd viewers/pyroscope && $(GO) test ./...
 	cd viewers && npm test

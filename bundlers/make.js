@@ -1,10 +1,11 @@
 // node make.js OUT [all | NAME…]
 //
 // Builds the apps with all bundlers, from sources with markers, into a folder each: scripts, maps, truth.json and
-// trace.json, and same.json of a next release. docs/bundlers.md says what is in them.
+// trace.json, and same.json of a next release. README.md says what is in them.
 
-import { copyFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { build, copyApp, modulesOf, scriptsOf } from './build.js';
 import { builds, packages, releases } from './builds.js';
 import { drives } from './drive.js';
@@ -18,12 +19,16 @@ import { strangers, truthOf } from './truth/truth.js';
 
 const table = (rows) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}]`;
 
-/** Copies scripts and their maps into one folder. */
+/** Copies scripts and their maps into one folder. A map gets the name of its script: Turbopack gives it another. */
 async function copyScripts(dist, out) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
-  for (const path of await readdir(dist, { recursive: true })) {
-    if (/\.[cm]?js(\.map)?$/.test(path)) await copyFile(join(dist, path), join(out, basename(path)));
+  for (const path of await scriptsOf(dist)) {
+    const script = join(dist, path);
+    const url = /^\/\/# sourceMappingURL=(.+)$/m.exec(await readFile(script, 'utf8'));
+    const map = url ? join(dirname(script), url[1]) : `${script}.map`;
+    await copyFile(script, join(out, basename(path)));
+    if (existsSync(map)) await copyFile(map, join(out, `${basename(path)}.map`));
   }
 }
 
