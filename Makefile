@@ -77,8 +77,8 @@ test-sdk:
 	cd sdk && npm test
 # It takes two minutes, and what it needs from the registry is large.
 test-bundlers: bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
-	$(GO) build -o bin/ ./cmd/upload
-	cd bundlers && UPLOAD=$(abspath bin/upload) ALL=$(ALL) nice npm test
+	$(GO) build -o bin/ ./cmd/upload ./cmd/aggregate
+	cd bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) nice npm test
 test-viewers:
 	cd viewers/pyroscope && $(GO) test ./...
 	cd viewers && npm test
