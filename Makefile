@@ -35,7 +35,7 @@ setup:
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
 	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy $$missing; }
 
-sdk/node_modules viewers/node_modules bench/peers/node_modules: %/node_modules: %/package.json %/package-lock.json
+sdk/node_modules viewers/node_modules bench/peers/node_modules bundlers/node_modules bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -64,7 +64,7 @@ test: setup sdk/node_modules viewers/node_modules ## run all tests, with the rac
 	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
 	  test-store test-sdk test-concurrent test-plain test-sequential test-viewers
 
-.PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-viewers
+.PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-bundlers test-viewers
 test-store:
 	$(RACE) $(STORE)
 test-concurrent:
@@ -75,6 +75,10 @@ test-sequential:
 	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
 test-sdk:
 	cd sdk && npm test
+# It takes two minutes, and what it needs from the registry is large.
+test-bundlers: bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
+	$(GO) build -o bin/ ./cmd/upload ./cmd/aggregate
+	cd bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) nice npm test
 test-viewers:
 	cd viewers/pyroscope && $(GO) test ./...
 	cd viewers && npm test
@@ -187,6 +191,13 @@ soak: ## cut the power, kill processes and end partitions again and again, check
 	$(GO) run ./bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
 	$(MAKE) turns TURNS=$(SOAK_TURNS)
 	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
+
+# Megabytes of scripts that others wrote, so they are built where they are needed. Next takes
+# as long to install as all others together.
+.PHONY: bundles
+bundles: sdk/node_modules bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, and what is true of their functions: make bundles OUT=DIR [ALL=1]
+	@test -n "$(OUT)" || { echo "say where: make bundles OUT=DIR"; exit 1; }
+	nice node bundlers/make.js $(abspath $(OUT)) $(if $(ALL),all)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -1,0 +1,26 @@
+type Listener<E> = (event: E) => void;
+
+/** Tells listeners of events, in the order in which they came. */
+export class Emitter<Events extends Record<string, unknown>> {
+  #listeners: { [K in keyof Events]?: Set<Listener<Events[K]>> } = {};
+
+  on<K extends keyof Events>(type: K, listener: Listener<Events[K]>) {
+    const listeners = (this.#listeners[type] ??= new Set());
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  emit<K extends keyof Events>(type: K, event: Events[K]) {
+    this.#listeners[type]?.forEach((listener) => listener(event));
+  }
+}
+
+/** Events that are kept in a list of the page. */
+export class Journal<Events extends Record<string, unknown>> extends Emitter<Events> {
+  readonly entries: string[] = [];
+
+  override emit<K extends keyof Events>(type: K, event: Events[K]) {
+    this.entries.push(`${String(type)} ${JSON.stringify(event)}`);
+    super.emit(type, event);
+  }
+}

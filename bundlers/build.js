@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { cp, link, mkdir, readdir, rm, symlink, readlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { markerName } from './truth/marker.js';
+
+/** @import { Build } from './builds.js' */
+
+/** The folder of all this. */
+export const root = fileURLToPath(new URL('.', import.meta.url));
+/** Copies of apps are built below it; it is not committed. */
+const work = join(root, 'work');
+
+const run = promisify(execFile);
+
+/**
+ * The folder of the packages that a build takes.
+ * @param {Build} build
+ */
+export const modulesOf = ({ project = '' }) => join(root, project, 'node_modules');
+
+/**
+ * Copies an app to where it is built.
+ * @param {Build} build one of the app
+ * @param {string} name of the copy
+ * @param {string} [patch] makes another release of it
+ * @returns {Promise<string>} the folder of the copy
+ */
+export async function copyApp({ app, project }, name, patch) {
+  const folder = join(work, name);
+  await rm(folder, { recursive: true, force: true });
+  await cp(join(root, app), folder, { recursive: true });
+  await writeFile(join(folder, 'package-lock.json'), '{}'); // Parcel takes what has one for the root of the project
+  if (project) {
+    await cp(join(root, project), folder, { recursive: true, filter: (path) => basename(path) != 'node_modules' });
+    await linkTree(join(root, project, 'node_modules'), join(folder, 'node_modules'));
+  }
+  if (patch) {
+    // The folder is below a repository, which git would look for.
+    await run('git', ['apply', join(root, patch)], { cwd: folder, env: { ...process.env, GIT_CEILING_DIRECTORIES: work } });
+  }
+  return folder;
+}
+
+/** Copies a folder in no time, by links to its files. */
+async function linkTree(from, to) {
+  await mkdir(to);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await linkTree(source, target);
+    else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else await link(source, target);
+  }
+}
+
+/**
+ * Builds an app in its folder.
+ * @param {Build} build
+ * @param {string} folder of the app, two below the root
+ * @returns {Promise<string>} the folder with what was built
+ */
+export async function build(build, folder) {
+  const [program, ...args] = build.command;
+  const dist = join(folder, build.dist ?? 'dist');
+  await rm(dist, { recursive: true, force: true });
+  const modules = build.project ? join(folder, 'node_modules') : modulesOf(build);
+  const path = program == 'node' ? process.execPath : join(modules, '.bin', program);
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production',
+    NEXT_TELEMETRY_DISABLED: '1',
+    // Some run code of the app to render pages, which has markers.
+    NODE_OPTIONS: `--import data:text/javascript,globalThis.${markerName}=()=>{}`,
+  };
+  try {
+    await run(path, args, { cwd: folder, env });
+  } catch (error) {
+    throw new Error(`build with ${build.name}: ${error.message}\n${error.stdout}`, { cause: error });
+  }
+  return dist;
+}
+
+/**
+ * Scripts in a folder of a build, from there.
+ * @param {string} dist
+ */
+export async function scriptsOf(dist) {
+  const paths = await readdir(dist, { recursive: true });
+  return paths.filter((path) => /\.[cm]?js$/.test(path)).sort();
+}

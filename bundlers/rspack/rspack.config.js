@@ -1,0 +1,32 @@
+// rspack build
+// upload --addr https://profiles.example.com:8419 --release $RELEASE --delete-maps dist/
+
+import { resolve } from 'node:path';
+
+export default {
+  mode: 'production',
+  devtool: 'hidden-source-map', // no sourceMappingURL in the scripts; upload finds FILE.map
+  entry: './src/main.tsx',
+  output: {
+    path: resolve('dist'),
+    filename: '[name].[contenthash:8].js',
+    publicPath: '/',
+  },
+  resolve: { extensions: ['.tsx', '.ts', '.js'] },
+  target: ['web', 'es2022'],
+  module: {
+    rules: [
+      {
+        test: /\.tsx?$/,
+        loader: 'builtin:swc-loader',
+        options: {
+          jsc: {
+            parser: { syntax: 'typescript', tsx: true },
+            transform: { react: { runtime: 'automatic' } },
+            target: 'es2022',
+          },
+        },
+      },
+    ],
+  },
+};

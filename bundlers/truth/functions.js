@@ -1,0 +1,131 @@
+import { parse } from '@babel/parser';
+import { Lines } from './lines.js';
+import { Names, classMembers, keyName, keyStart } from './names.js';
+
+/** @import { Node } from '@babel/types' */
+
+/**
+ * A function of a script: all that profilers can give a frame.
+ * @typedef {object} Function
+ * @property {number} line of the place that V8 gives a frame, from 1
+ * @property {number} column of it, from 1, in UTF-16 units
+ * @property {string} name as V8 has it; '' is anonymous
+ * @property {string} property that it is assigned to (`a.b = function`): V8 has no name then
+ * @property {string} class that it is a member of, or ''
+ * @property {string} kind of syntax: the type of Babel's tree, and get, set or constructor
+ * @property {any} node of Babel's tree; initializers of classes have none
+ */
+
+/** How sources are parsed, by the end of their names. */
+const plugins = {
+  ts: ['typescript'],
+  tsx: ['typescript', 'jsx'],
+  vue: ['typescript'],
+};
+
+/** The tree of a source. `name` says the language. Of a component of Vue it is that of its scripts. */
+function parseSource(text, name) {
+  return parse(name.endsWith('.vue') ? scriptsOf(text) : text, {
+    sourceType: 'unambiguous',
+    plugins: plugins[name.split('.').at(-1)] ?? [],
+    allowReturnOutsideFunction: true,
+    errorRecovery: false,
+  }).program;
+}
+
+/** A component of Vue with all but its scripts blanked, so that these are at their places. */
+function scriptsOf(text) {
+  const blank = (other) => other.replace(/[^\n\r]/g, ' ');
+  const scripts = /(<script[^>]*>)([^]*?)(?=<\/script>)/g;
+  let code = '';
+  for (const { index, 1: tag, 2: script } of text.matchAll(scripts)) {
+    code += blank(text.slice(code.length, index) + tag) + script;
+  }
+  return code;
+}
+
+/** The nodes directly below one. */
+function* children(node) {
+  for (const key in node) {
+    const value = node[key];
+    if (key == 'loc' || key == 'extra' || key.endsWith('Comments')) continue;
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (typeof child?.type == 'string') yield child;
+    }
+  }
+}
+
+/** Whether a node is a function that has a body: TypeScript has declarations without. */
+const isFunction = (node) => /Function(Declaration|Expression)$|^(Object|Class|ClassPrivate)Method$/.test(node.type) && node.body;
+
+/**
+ * All functions of a source, in the order of their places: those that are written, the constructors that classes
+ * have without one, and their initializers of fields.
+ * @param {string} text
+ * @param {string} name of the file, for its language
+ * @returns {Function[]}
+ */
+export function functions(text, name) {
+  const names = new Names();
+  const lines = new Lines(text);
+  /** @type {(Function & {start: number})[]} */
+  const found = [];
+  const add = (start, entry) => found.push({ start, ...lines.place(start), property: '', class: '', ...entry });
+
+  /** @param {any} node @param {string} owner class of a member, else '' */
+  const visit = (node, owner) => {
+    names.note(node);
+    if (isFunction(node)) {
+      const kind = node.kind && node.kind != 'method' ? `${node.type}:${node.kind}` : node.type;
+      const property = names.property(node);
+      add(placeOf(node, text), { name: nameOf(node, names, owner), property, class: owner, kind, node });
+    }
+    const isClass = node.type == 'ClassDeclaration' || node.type == 'ClassExpression';
+    if (isClass) for (const start of initializers(node)) add(start, { name: names.of(node), kind: 'Class' });
+    for (const child of children(node)) {
+      if (node.type == 'ClassBody') visit(child, owner);
+      else if (isClass && child == node.body) visit(child, names.of(node));
+      else visit(child, /^Class\w*Property$/.test(node.type) && child == node.value ? owner : '');
+    }
+  };
+  visit(parseSource(text, name), '');
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** The name that V8 gives a function: its own, or of what it is bound to. */
+function nameOf(node, names, owner) {
+  if (!/Method$/.test(node.type)) return names.of(node);
+  if (node.kind == 'constructor') return owner;
+  const key = keyName(node);
+  return key && (node.kind == 'get' || node.kind == 'set') ? `${node.kind} ${key}` : key;
+}
+
+/** Where V8 says that a function begins: an arrow at its first character, others at the `(` of their parameters. */
+function placeOf(node, text) {
+  if (node.type == 'ArrowFunctionExpression') return node.start;
+  const from = node.typeParameters ?? node.id ?? node.key;
+  let at = from ? from.end : node.start;
+  if (from && from == node.key && node.computed) at = skipTo(']', text, at);
+  return skipTo('(', text, at);
+}
+
+/** The first place at or after `at` where `what` stands outside comments. */
+export function skipTo(what, text, at) {
+  while (!text.startsWith(what, at)) {
+    if (text.startsWith('/*', at)) at = text.indexOf('*/', at) + 2;
+    else if (text.startsWith('//', at)) at = text.indexOf('\n', at) + 1;
+    else at++;
+    if (at >= text.length) throw new Error(`no ${what} is left`);
+  }
+  return at;
+}
+
+/** The places of the functions that V8 makes for a class: without a constructor, for fields, for what is static. */
+function initializers(node) {
+  const { constructor, fields, statics } = classMembers(node);
+  const starts = [];
+  if (!constructor) starts.push(node.start);
+  if (fields.length) starts.push(keyStart(fields[0]));
+  if (statics.length) starts.push(statics[0].start);
+  return starts;
+}
