@@ -49,7 +49,7 @@ func (e *OtherScriptError) Error() string {
 }
 
 // maxMisplaced is the share of mappings that may be misplaced in a map that is believed.
-const maxMisplaced = 0.005
+const maxMisplaced = 0.03
 
 // Make makes the table of a script by its map. The text of the sources is that in the map. A
 // map of another script is an [OtherScriptError].
