@@ -64,7 +64,7 @@ func largeAnswer() (*benchLibrary, *trie.Profile) {
 		for i := range 200 {
 			t.Sources = append(t.Sources, symbols.Source{Name: fmt.Sprintf("src/part%d/file.ts", i)})
 		}
-		name := fmt.Sprintf("app-%08x.js", 0xabc00000+b)
+		name := fmt.Sprintf("app-%08x.js", 0x3bc00000+b)
 		for i := range answerFrames {
 			f := symbols.Function{Line: 1, Column: uint32(100*i + b + 1), Minified: fmt.Sprintf("a%d", (i*7+b)%answerFrames), Name: fmt.Sprintf("function%d", i),
 				Source: int32(i % 200), SourceLine: uint32(i + b), SourceColumn: 3, Key: uint64(i + 1), Way: symbols.Start}

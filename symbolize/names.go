@@ -116,12 +116,15 @@ func (n *Names) addOrigins(s *script) {
 }
 
 // placeOf returns where a function of a script is in the newest build.
-func (n *Names) placeOf(s *script, function int32) place {
+func (n *Names) placeOf(s *script, function int32) identity {
 	fn := &s.chosen.table.Functions[function]
-	if fn.Key != 0 {
-		return n.places[fn.Key].place
+	if key, ok := s.keys[function]; ok {
+		return n.places[key]
 	}
-	return place{s.chosen, fn}
+	if fn.Key != 0 {
+		return n.places[fn.Key]
+	}
+	return identity{place: place{s.chosen, fn}}
 }
 
 // Coverage says how much is named.

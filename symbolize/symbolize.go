@@ -35,6 +35,7 @@ type Symbolizer struct {
 	library Library
 	mu      sync.Mutex
 	index   *index
+	texts   *sync.Map // of tables of the index: *symbols.Table to *texts
 }
 
 // New returns a Symbolizer.
@@ -53,28 +54,29 @@ func (s *Symbolizer) Begin() *Naming {
 	if s == nil {
 		return nil
 	}
-	x := s.current()
+	x, texts := s.current()
 	if len(x.byBase) == 0 && len(x.byDebugID) == 0 {
 		return nil
 	}
-	return &Naming{library: s.library, index: x, scripts: map[scriptKey]*script{}}
+	return &Naming{library: s.library, index: x, texts: texts, scripts: map[scriptKey]*script{}}
 }
 
 // current returns the index of what is uploaded now.
-func (s *Symbolizer) current() *index {
+func (s *Symbolizer) current() (*index, *sync.Map) {
 	generation := s.library.Generation() // before what it stands for, so that the index is never too old
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.index == nil || s.index.generation != generation {
-		s.index = newIndex(generation, s.library.Uploads())
+		s.index, s.texts = newIndex(generation, s.library.Uploads()), &sync.Map{}
 	}
-	return s.index
+	return s.index, s.texts
 }
 
 // Naming collects the frames of an answer. It is for one goroutine.
 type Naming struct {
 	library Library
 	index   *index
+	texts   *sync.Map
 	scripts map[scriptKey]*script
 	last    *script // of the frame that was seen last
 }
@@ -86,8 +88,9 @@ type script struct {
 	scriptKey
 	frames []seen
 	chosen chosen
-	named  []trie.Frame // by function of the table that was seen
-	top    trie.Frame   // what its code outside functions is called
+	keys   map[int32]uint64 // of functions whose key is another one in the newest build
+	named  []trie.Frame     // by function of the table that was seen
+	top    trie.Frame       // what its code outside functions is called
 }
 
 // seen is a frame that was seen; it may have been several times.
@@ -141,9 +144,9 @@ func (n *Naming) Names() *Names {
 		s.chosen = n.choose(s)
 		functions += len(s.frames)
 	}
-	known := make(map[uint64]identity, functions)
+	known, newest := make(map[uint64]identity, functions), newestSources(out.order)
 	for _, s := range out.order {
-		s.identify(known)
+		n.identify(s, known, newest)
 	}
 	out.places = known
 	for _, s := range out.order {
@@ -157,10 +160,20 @@ func (n *Naming) Names() *Names {
 type identity struct {
 	place        // in the newest of them
 	several bool // two functions of one release are it, so that a page view may have had both
+	gone    bool // the newest build has another function in its place, so its name says that it is not that
+}
+
+// frame returns the function as a frame.
+func (x identity) frame() trie.Frame {
+	f := x.place.frame()
+	if x.gone {
+		f.Name += " (gone)"
+	}
+	return f
 }
 
 // identify notes where the functions of a script are that were seen.
-func (s *script) identify(known map[uint64]identity) {
+func (n *Naming) identify(s *script, known map[uint64]identity, newest map[string]chosen) {
 	if s.chosen.table == nil {
 		return
 	}
@@ -173,16 +186,23 @@ func (s *script) identify(known map[uint64]identity) {
 			continue
 		}
 		p := place{s.chosen, fn}
-		old, ok := known[fn.Key]
+		key, gone := n.keyOf(s.chosen, fn, newest)
+		if key != fn.Key {
+			if s.keys == nil {
+				s.keys = map[int32]uint64{}
+			}
+			s.keys[f.function] = key
+		}
+		old, ok := known[key]
 		switch {
 		case !ok:
-			known[fn.Key] = identity{p, false}
+			known[key] = identity{p, false, gone}
 		case old.Function != fn:
 			several := old.several || old.overlaps(p)
 			if !p.before(old.place) {
 				p = old.place
 			}
-			known[fn.Key] = identity{p, several}
+			known[key] = identity{p, several, gone}
 		}
 	}
 }

@@ -230,3 +230,32 @@ func TestUnhashed(t *testing.T) {
 		}
 	}
 }
+
+// A function that is inserted before others that have no names does not get their times.
+func TestShiftedKeys(t *testing.T) {
+	effect := func(column, line uint32, key uint64, text uint32) symbols.Function {
+		return symbols.Function{Column: column, Name: "List/useEffect()", Key: key, Text: text, SourceLine: line}
+	}
+	l := &library{}
+	l.add("A", "app-aaaaaaa1.js", table(1, effect(10, 5, 1, 111), effect(20, 6, 2, 222), effect(30, 7, 3, 333)))
+	l.add("B", "app-bbbbbbb2.js", table(2, effect(11, 5, 1, 999), effect(21, 6, 2, 111), effect(31, 7, 3, 222)))
+	n := New(l).Begin()
+	frames := map[string]trie.Frame{}
+	for _, c := range []struct {
+		release, url string
+		column       uint32
+	}{{"A", "/app-aaaaaaa1.js", 10}, {"A", "/app-aaaaaaa1.js", 20}, {"A", "/app-aaaaaaa1.js", 30}, {"B", "/app-bbbbbbb2.js", 11}, {"B", "/app-bbbbbbb2.js", 21}, {"B", "/app-bbbbbbb2.js", 31}} {
+		f := at(c.url, "", c.column)
+		frames[fmt.Sprint(c.release, c.column)] = f
+		n.See(c.release, f, 1)
+	}
+	names := n.Names()
+	for of, line := range map[string]uint32{"A10": 6, "A20": 7, "B11": 5, "B21": 6, "B31": 7} {
+		if got := names.Of(of[:1], frames[of]); got != source("List/useEffect()", line) {
+			t.Errorf("%s is %v, not in line %d", of, got, line)
+		}
+	}
+	if gone := names.Of("A", frames["A30"]); gone == names.Of("B", frames["B31"]) {
+		t.Errorf("what is gone is %v", gone)
+	}
+}

@@ -186,18 +186,40 @@ func (x *matching) original(h head) *original {
 // byStart takes the original whose beginning the beginning of a function leads to.
 func (x *matching) byStart(i int) bool {
 	h := x.heads[i]
-	o := x.original(h)
-	if o == nil {
+	if o := x.original(h); o != nil {
+		f, ok := o.begins[h.offset]
+		if !ok && h.exact {
+			f, ok = o.parameters[h.offset]
+		}
+		if ok {
+			x.set(i, h.source, f, Start)
+			return true
+		}
+	}
+	return x.byParameter(i)
+}
+
+// byParameter takes the original whose first parameter the first parameter of a function leads
+// to: where a name is dropped, some minifiers map nothing before.
+func (x *matching) byParameter(i int) bool {
+	at := x.functions[i].Place
+	if at >= len(x.text) || x.text[at] != '(' {
 		return false
 	}
-	f, ok := o.begins[h.offset]
-	if !ok && h.exact && x.functions[i].Kind == outline.Arrow {
-		f, ok = o.parameters[h.offset]
+	line, column := x.positions.Place(skipSpace(x.text, at+1))
+	first, _ := x.m.Line(int(line))
+	// Turbopack writes several mappings of one place.
+	for k := x.m.At(line, column); k >= first && x.mappings[k].Column == column; k-- {
+		to := &x.mappings[k]
+		if to.Source < 0 || x.offsets[k] < 0 {
+			continue
+		}
+		if f, ok := x.originals[to.Source].parameters[x.offsets[k]]; ok {
+			x.set(i, to.Source, f, Start)
+			return true
+		}
 	}
-	if ok {
-		x.set(i, h.source, f, Start)
-	}
-	return ok
+	return false
 }
 
 // byBody takes the original that most of the body leads to, of those that begin in the

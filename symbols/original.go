@@ -24,8 +24,8 @@ type original struct {
 	last   int // edge that was found last: what is asked next lies near it
 
 	// begins has the function that begins at an offset, or whose own name does. parameters has
-	// the arrow function whose parameters begin there without their parenthesis, which
-	// minifiers drop.
+	// the one whose parameters begin there without their parenthesis, which minifiers drop, or
+	// map to its first parameter.
 	begins     map[int32]int32
 	parameters map[int32]int32
 
@@ -116,21 +116,42 @@ func (o *original) indexBegins(code []byte) {
 	}
 	for i := range o.functions {
 		f := &o.functions[i]
-		switch {
-		case !f.Kind.Written():
+		if !f.Kind.Written() {
 			put(o.begins, f.Place, i)
-		case f.Kind == outline.Arrow:
-			at := f.Start
-			if rest := code[at:]; len(rest) > 5 && string(rest[:5]) == "async" && !identifierByte(rest[5]) {
-				at = skipSpace(code, at+5)
-				put(o.begins, at, i)
-			}
-			if at < len(code) && code[at] == '(' {
-				put(o.parameters, skipSpace(code, at+1), i)
-			}
+			continue
+		}
+		at := f.Place
+		if rest := code[at:]; f.Kind == outline.Arrow && len(rest) > 5 && string(rest[:5]) == "async" && !identifierByte(rest[5]) {
+			at = skipSpace(code, at+5)
+			put(o.begins, at, i)
+		}
+		if at = skipTypes(code, at); at < len(code) && code[at] == '(' {
+			put(o.parameters, skipSpace(code, at+1), i)
 		}
 	}
 }
+
+// skipTypes returns where the type parameters end that begin at an offset, and what follows.
+func skipTypes(code []byte, at int) int {
+	depth := 0
+	for i := at; i < len(code) && i < at+maxTypes; i++ {
+		switch code[i] {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return skipSpace(code, i+1)
+			}
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	return at
+}
+
+// maxTypes is how many bytes type parameters may take, as each function has them searched.
+const maxTypes = 500
 
 func skipSpace(text []byte, at int) int {
 	for at < len(text) && text[at] <= ' ' {

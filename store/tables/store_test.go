@@ -22,9 +22,15 @@ import (
 // hashOf returns the hash of script n.
 func hashOf(n int) string { return fmt.Sprintf("%x", sha256.Sum256([]byte{byte(n)})) }
 
+// bodies makes tables. Each is made once, as compressing takes longer than all else here.
+type bodies map[[2]int][]byte
+
 // body returns the table of script n, with some of ten functions named.
-func body(t testing.TB, n, named int) (hash string, b []byte) {
+func (all bodies) body(t testing.TB, n, named int) (hash string, b []byte) {
 	t.Helper()
+	if b := all[[2]int{n, named}]; b != nil {
+		return hashOf(n), b
+	}
 	table := &symbols.Table{Script: sha256.Sum256([]byte{byte(n)}), Sources: []symbols.Source{{Name: "src/a.ts"}}}
 	for i := range 10 {
 		f := symbols.Function{Line: 1, Column: uint32(10*i + 1), Minified: "m", Name: fmt.Sprintf("f%d", i), Key: uint64(i + 1), Way: symbols.Start}
@@ -37,7 +43,14 @@ func body(t testing.TB, n, named int) (hash string, b []byte) {
 	if err := symbols.Encode(&out, table); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%x", table.Script), out.Bytes()
+	all[[2]int{n, named}] = out.Bytes()
+	return hashOf(n), out.Bytes()
+}
+
+// body returns the table of script n, with some of ten functions named.
+func body(t testing.TB, n, named int) (hash string, b []byte) {
+	t.Helper()
+	return bodies{}.body(t, n, named)
 }
 
 // model is what a Store has to be.
@@ -65,12 +78,13 @@ func (m *model) sweep(retention time.Duration) {
 // TestRandom does what daemons and people do, in any order, and what disks do, and holds the store
 // against a plain model.
 func TestRandom(t *testing.T) {
+	all := bodies{}
 	for seed := range uint64(8) {
-		testRandom(t, rand.New(rand.NewPCG(seed, 1)))
+		testRandom(t, all, rand.New(rand.NewPCG(seed, 1)))
 	}
 }
 
-func testRandom(t *testing.T, r *rand.Rand) {
+func testRandom(t *testing.T, all bodies, r *rand.Rand) {
 	dir := filepath.Join(t.TempDir(), "symbols")
 	m := &model{now: time.Now().Truncate(time.Millisecond), tables: map[string]int{}, put: map[string]time.Time{}}
 	const retention = 30 * 24 * time.Hour
@@ -90,7 +104,7 @@ func testRandom(t *testing.T, r *rand.Rand) {
 		switch n := r.IntN(8); r.IntN(6) {
 		case 0, 1: // a table
 			named := r.IntN(11)
-			hash, b := body(t, n, named)
+			hash, b := all.body(t, n, named)
 			stored, err := s.Put(hash, b)
 			old, ok := m.tables[hash]
 			if want := !ok || old < named; err != nil || stored != want {
@@ -268,11 +282,15 @@ func TestConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := bodies{}
+	for n := range 5 {
+		all.body(t, n, 5)
+	}
 	var wait sync.WaitGroup
 	for g := range 4 {
 		wait.Go(func() {
 			for i := range 20 {
-				hash, b := body(t, (g+i)%5, 5)
+				hash, b := all.body(t, (g+i)%5, 5)
 				if _, err := s.Put(hash, b); err != nil {
 					t.Error(err)
 				}
