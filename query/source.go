@@ -127,6 +127,7 @@ func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)
 	}
 	result = sel.named(result, n)
 	result.Profile = sel.show(result.Profile, finder(l.Owners, result.names))
+	result.names = nil // answers are kept, and this is large
 	return result, nil
 }
 
