@@ -23,7 +23,8 @@ import (
 //   - the profiles of V8 among them: CpuProfile, or Profile with its ProfileChunks, which
 //     belong together by process and id and are put in the order of their time;
 //   - "samples" and "stackFrames" beside the events, as Hermes and React Native write them;
-//   - the names of processes and threads.
+//   - the names of processes and threads;
+//   - scripts and their source maps, which DevTools saves if it is asked to.
 //
 // A list that has no end, and a file that was cut off, give what they hold, and a warning.
 // All times are on the clock of the events, in µs since the first. Arguments that nobody
@@ -76,6 +77,7 @@ type traceReader struct {
 	profiles map[profileKey]*traceProfile
 	byOrder  []*traceProfile
 	hermes   hermesSamples
+	carried  carriedScripts
 
 	event traceEvent // being read
 }
@@ -153,6 +155,8 @@ func (d *traceReader) member() {
 		d.hermes.readSamples(d)
 	case "stackFrames":
 		d.hermes.readFrames(d)
+	case "metadata":
+		d.carried.readMetadata(&d.JSON)
 	default:
 		d.Skip()
 	}
@@ -178,6 +182,7 @@ func (d *traceReader) readEvent() {
 	d.checkCount("traceEvents", d.count, d.lim.Samples)
 	d.count++
 	d.event = traceEvent{}
+	d.carried.event.clear()
 	e := &d.event
 	for d.Object(); d.Key(); {
 		switch string(d.Name) {
@@ -221,6 +226,9 @@ func (d *traceReader) readEvent() {
 // keep puts an event where it belongs.
 func (d *traceReader) keep(e *traceEvent) {
 	phase := string(d.strings.Text(e.phase))
+	if d.carried.event.given {
+		d.carried.keep(e.pid, string(d.strings.Text(e.name)))
+	}
 	switch name := string(d.strings.Text(e.name)); {
 	case phase == "M" && name == "thread_name":
 		d.thread(e).name = e.threadName
@@ -385,7 +393,9 @@ func (d *traceReader) data() {
 		case "source":
 			e.source = string(d.strings.Text(d.textOf()))
 		default:
-			d.Skip()
+			if !d.carried.member(&d.JSON) {
+				d.Skip()
+			}
 		}
 	}
 }
@@ -414,11 +424,33 @@ func IsChromeTrace(head []byte) bool {
 				return r.HasMember("sf", "cpu", "ts")
 			}
 			samples = true
+		case "metadata": // may be longer than head, and DevTools writes it first
+			if isDevToolsMetadata(&r) {
+				return true
+			}
 		default:
 			r.Skip()
 		}
 	}
 	return frames && samples && r.Err == nil
+}
+
+// isDevToolsMetadata reads the metadata of a trace, up to where it says that DevTools saved it.
+func isDevToolsMetadata(r *input.JSON) bool {
+	if r.Peek() != '{' {
+		r.Skip()
+		return false
+	}
+	for r.Object(); r.Key(); {
+		if string(r.Name) == "source" && r.Peek() == '"' {
+			if string(r.Str()) == "DevTools" {
+				return true
+			}
+			continue
+		}
+		r.Skip()
+	}
+	return false
 }
 
 // isEventList looks for an event: some programs begin with what is none.
