@@ -111,7 +111,7 @@ func TestCarriedScriptsBounds(t *testing.T) {
 	if len(r.Scripts) != maxScripts || string(r.Scripts[0].Text) != "a" || r.Scripts[1].Text != nil {
 		t.Errorf("got %d scripts", len(r.Scripts))
 	}
-	if want := "3 texts of scripts or source maps are too large or too many; they were left out"; len(r.Warnings) != 1 || r.Warnings[0] != want {
+	if want := "2 texts of scripts or source maps are too large or too many; they were left out"; len(r.Warnings) != 1 || r.Warnings[0] != want {
 		t.Errorf("got %q, want %q", r.Warnings, want)
 	}
 }
@@ -128,5 +128,10 @@ func TestCarriedScriptsRoom(t *testing.T) {
 	}
 	if e := &c.event; r.Err != nil || !e.beyond || len(e.text) > 0 || string(e.mapURL) != `"/a"` {
 		t.Errorf("got %d bytes of text, %q, beyond %v, %v", len(e.text), e.mapURL, e.beyond, r.Err)
+	}
+	r.Stream(strings.NewReader(`{"sourceMaps":[{"url":"/a","sourceMap":{"version":3}},{"url":"/b","sourceMap":{}}]}`))
+	c.readMetadata(&r)
+	if r.Err != nil || c.left != 1 || len(c.maps) != 1 || c.maps[0].url != "/b" {
+		t.Errorf("got %d maps, %d left out, %v", len(c.maps), c.left, r.Err)
 	}
 }
