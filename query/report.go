@@ -56,7 +56,8 @@ type FunctionReport struct {
 	Resource string `json:"resource,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Column   uint32 `json:"column,omitempty"`
-	Reach    int64  `json:"reach"` // page views in which it was seen
+	Link     string `json:"source_url,omitempty"` // of its source
+	Reach    int64  `json:"reach"`                // page views in which it was seen
 	Self     Spread `json:"self"`
 	Total    Spread `json:"total"` // with what it called
 }
@@ -127,7 +128,14 @@ func (l Local) Report(ctx context.Context, sel Selection) (Report, error) {
 	}
 	names := r.names()
 	stats.Names = names.Coverage()
-	return Report{r.reports(names), stats}, nil
+	reports := r.reports(names)
+	for i := range reports {
+		for k := range reports[i].Functions {
+			f := &reports[i].Functions[k]
+			f.Link = l.Links.Of(names, trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})
+		}
+	}
+	return Report{reports, stats}, nil
 }
 
 // reporting makes a Report.

@@ -88,6 +88,8 @@ type Local struct {
 	Symbols *symbolize.Symbolizer
 	// Owners say whose code is whose; nil is [owner.Default].
 	Owners *owner.Rules
+	// Links lead from functions to their sources.
+	Links symbolize.Links
 	// Recent shares answers among those who ask the same within [Selection.Lag], so nobody may
 	// change them; nil does not.
 	Recent *Recent
@@ -120,6 +122,12 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 
 // profile merges what sel asks for and names it.
 func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
+	result, err := l.namedProfile(ctx, sel, progress)
+	result.names = nil // answers are kept, and this is large
+	return result, err
+}
+
+func (l Local) namedProfile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
 	n := l.naming(sel)
 	result, err := l.merged(ctx, sel.forNaming(n), progress)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -30,6 +31,7 @@ type TopFunction struct {
 	Resource string `json:"resource,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Column   uint32 `json:"column,omitempty"`
+	Link     string `json:"source_url,omitempty"` // of its source
 	Self     int64  `json:"self_us"`
 	Total    int64  `json:"total_us"` // with what it called
 	Samples  int64  `json:"samples"`
@@ -77,11 +79,12 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	facet, err := facetOf(q.Selection)
 	if err != nil || !facet.takesAnyFunctions() || q.Parts.given() {
-		result, profileErr := l.profile(ctx, q.Selection, nil)
+		result, profileErr := l.namedProfile(ctx, q.Selection, nil)
 		if profileErr != nil {
 			return Top{}, profileErr
 		}
 		top := topOf(result.Profile, nil, q)
+		top.link(l.Links, result.names)
 		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
 		if q.Parts.given() {
 			top.Spreads = "distributions are kept of functions, and not of what they are parts of"
@@ -116,8 +119,17 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	functions.see(n, true)
 	result := q.named(Result{Profile: sum.Profile(), Stats: stats}, n)
 	top := topOf(result.Profile, functions.named(result.names), q)
+	top.link(l.Links, result.names)
 	top.Stats = result.Stats
 	return top, nil
+}
+
+// link adds where the sources are.
+func (t *Top) link(links symbolize.Links, names *symbolize.Names) {
+	for i := range t.Functions {
+		f := &t.Functions[i]
+		f.Link = links.Of(names, trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})
+	}
 }
 
 // topOf lists the functions of a profile. What is known of how they spread, by frame, is

@@ -56,8 +56,8 @@ func fn(column uint32, minified, name string, key uint64) symbols.Function {
 	return symbols.Function{Column: column, Minified: minified, Name: name, Key: key}
 }
 
-func at(url, name string, column uint32) trie.Frame {
-	return trie.Frame{Name: name, Resource: url, Line: 1, Column: column}
+func at(resource, name string, column uint32) trie.Frame {
+	return trie.Frame{Name: name, Resource: resource, Line: 1, Column: column}
 }
 
 func source(name string, line uint32) trie.Frame {
@@ -73,18 +73,18 @@ func name(l Library, release string, frames ...trie.Frame) *Names {
 	return n.Names()
 }
 
-const url = "https://cdn.example.com/shop/assets/app-3f9a81bc.js"
+const appURL = "https://cdn.example.com/shop/assets/app-3f9a81bc.js"
 
 func TestNames(t *testing.T) {
 	l := &library{}
 	l.add("A", "assets/app-3f9a81bc.js", table(1, fn(10, "a", "renderRow", 1), fn(20, "", "Board/useEffect()", 2), fn(30, "c", "c", 0)))
 	layout := trie.Frame{Name: trie.FrameLayout}
 	elsewhere := at("https://other.example/x.js", "q", 3)
-	names := name(l, "A", at(url, "a", 10), at(url, "", 20), at(url, "", 1), layout, elsewhere)
+	names := name(l, "A", at(appURL, "a", 10), at(appURL, "", 20), at(appURL, "", 1), layout, elsewhere)
 	for raw, want := range map[trie.Frame]trie.Frame{
-		at(url, "a", 10): source("renderRow", 10),
-		at(url, "", 20):  source("Board/useEffect()", 20),
-		at(url, "", 1):   {Name: TopLevel, Resource: "assets/app.js", Line: 1, Column: 1},
+		at(appURL, "a", 10): source("renderRow", 10),
+		at(appURL, "", 20):  source("Board/useEffect()", 20),
+		at(appURL, "", 1):   {Name: TopLevel, Resource: "assets/app.js", Line: 1, Column: 1},
 		layout:           layout,
 		elsewhere:        elsewhere,
 	} {

@@ -27,12 +27,16 @@ type listed struct {
 	Functions  int       `json:"functions"`
 	Named      int       `json:"named"`             // of the functions
 	Damaged    int       `json:"damaged,omitempty"` // tables that can not be read
+	// Uncounted is of how many scripts the functions are not counted: an answer looks at so many
+	// tables and no more.
+	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Uploads that are listed.
 const (
 	defaultListed = 20
 	mostListed    = 1000
+	mostCounted   = 2000 // scripts whose functions are counted
 )
 
 func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +49,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 		}
 		limit = n
 	}
-	stats := h.store.Stats()
+	stats, left := h.store.Stats(), mostCounted
 	out := listing{Uploads: []listed{}, Tables: stats.Tables, Bytes: stats.Bytes}
 	for i, u := range h.store.Uploads() {
 		if i >= limit {
@@ -55,14 +59,19 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Err() != nil {
 			return
 		}
-		out.Uploads = append(out.Uploads, h.describe(u))
+		out.Uploads = append(out.Uploads, h.describe(u, &left))
 	}
 	write(w, http.StatusOK, out)
 }
 
-func (h *Handler) describe(u symbols.Upload) listed {
+// describe says what an upload has. Each table that it looks at is taken from left.
+func (h *Handler) describe(u symbols.Upload, left *int) listed {
 	x := listed{ID: u.ID, Time: u.Time, Release: u.Release, Repository: u.Repository, Scripts: len(u.Scripts)}
 	for _, s := range u.Scripts {
+		if *left--; *left < 0 {
+			x.Uncounted++
+			continue
+		}
 		t, err := h.store.Table(s.SHA256)
 		if err != nil {
 			x.Damaged++

@@ -42,6 +42,7 @@ type config struct {
 	budgets     string
 	demo        bool
 	owners      string
+	sourceLink  string
 	symbols     tables.Options
 	restore     string
 	limits      collect.Limits
@@ -82,6 +83,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory, an hour at most")
 
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for questions by owner, team and package; see docs/owners.md")
+	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: answers as JSON have them")
 	c.symbols.Retention, c.symbols.MaxSize = 400*24*time.Hour, 2<<30
 	fs.Var((*ageValue)(&c.symbols.Retention), "symbols-retention", "delete the symbols of a build this `DURATION` after they were last uploaded; 0 keeps them for ever")
 	fs.Var((*sizeValue)(&c.symbols.MaxSize), "max-symbols", "most that all symbols may take, as a `SIZE`: over it those of the oldest builds go")

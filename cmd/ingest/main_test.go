@@ -48,7 +48,11 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aggregate := buildAggregate(t)
+	aggregate, upload := buildProgram(t, "aggregate"), buildProgram(t, "upload")
+	shop, err := filepath.Abs("../upload/testdata/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		UpdateScripts:       *update,
@@ -65,6 +69,8 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TRACES", traces)
 			env.Setenv("AGGREGATE", aggregate)
+			env.Setenv("UPLOAD", upload)
+			env.Setenv("SHOP", shop)
 			env.Setenv("PUBLIC", freeAddr(t))
 			env.Setenv("PRIVATE", freeAddr(t))
 			return nil
@@ -72,12 +78,13 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// buildAggregate builds the other program, which the scripts ask about what was stored.
-func buildAggregate(t *testing.T) string {
+// buildProgram builds another program, which the scripts ask about what was stored, or have send
+// symbols.
+func buildProgram(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "aggregate")
-	if out, err := goBuild(path, "../aggregate"); err != nil {
-		t.Fatalf("build aggregate: %v\n%s", err, out)
+	path := filepath.Join(t.TempDir(), name)
+	if out, err := goBuild(path, "../"+name); err != nil {
+		t.Fatalf("build %s: %v\n%s", name, err, out)
 	}
 	return path
 }

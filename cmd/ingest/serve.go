@@ -33,6 +33,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	links, err := c.links()
+	if err != nil {
+		return err
+	}
 	registry := prometheus.NewRegistry()
 	private, err := c.private(registry, log)
 	if err != nil {
@@ -72,7 +76,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	reads, surplus := newReads(), newSurplus()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, symbols, reads, surplus)
 	source := query.Local{Reader: s.Reader, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
-		Symbols: symbols.symbolizer(), Owners: owners}
+		Symbols: symbols.symbolizer(), Owners: owners, Links: links}
 	board := c.board(query.Local{Reader: s.Reader, Symbols: source.Symbols, Owners: owners}, budgets, registry)
 	options.Store, options.Metrics, options.Logger = s, registry, log
 	options.KnownPages, options.Established = storedNames(ctx, s)

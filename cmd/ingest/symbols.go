@@ -77,6 +77,18 @@ func (s *symbolStore) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_symbols_refused_total", "Uploads of symbols that were refused.", prometheus.CounterValue, float64(s.uploads.Refused()))
 }
 
+// links returns what makes URLs of sources.
+func (c *config) links() (symbolize.Links, error) {
+	if c.sourceLink == "" {
+		return symbolize.Links{}, nil
+	}
+	l, err := symbolize.ParseLinks(c.sourceLink)
+	if err != nil {
+		return l, fmt.Errorf("--source-link %s: %w", c.sourceLink, err)
+	}
+	return l, nil
+}
+
 // readOwners reads the file that says whose code is whose; nil if there is none.
 func (c *config) readOwners() (*owner.Rules, error) {
 	if c.owners == "" {

@@ -1,0 +1,52 @@
+package symbolize
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Links make URLs of sources: a text with {repo}, {release}, {file} and {line} in it. The zero
+// value makes none.
+type Links struct{ template string }
+
+// ParseLinks reads a template, such as
+// https://git.example.com/{repo}/blob/{release}/{file}#L{line}.
+func ParseLinks(template string) (Links, error) {
+	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(template))
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return Links{}, errors.New("it is not a URL that begins with https:// or http://")
+	case !strings.Contains(template, "{file}"):
+		return Links{}, errors.New("it has no {file}; further parts are {repo}, {release} and {line}")
+	}
+	return Links{template}, nil
+}
+
+// Of returns the URL of the source of a frame that [Names.Of] returned; "" for one whose source is
+// not known, or is not in the repository, as that of a package.
+func (l Links) Of(n *Names, named trie.Frame) string {
+	if l.template == "" {
+		return ""
+	}
+	o, ok := n.Origin(named)
+	if !ok || o.Function == nil || o.Source.Name == "" || strings.Contains(o.Source.Name, "node_modules/") || strings.Contains(o.Source.Name, ":") {
+		return ""
+	}
+	return strings.NewReplacer(
+		"{repo}", escapePath(o.Repository), "{release}", url.PathEscape(o.Release),
+		"{file}", escapePath(o.Source.Name), "{line}", strconv.FormatUint(uint64(o.Function.SourceLine), 10),
+	).Replace(l.template)
+}
+
+// escapePath escapes the parts of a path, and leaves the slashes.
+func escapePath(path string) string {
+	parts := strings.Split(path, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return strings.Join(parts, "/")
+}
