@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"collect":                 {"trie", "encode", "store", "feature", "internal/strictyaml", "internal/turn"},
 	"access":                  {"internal/strictyaml", "internal/turn"},
 	"symbolize":               {"trie", "owner", "symbols"},
-	"query":                   {"trie", "encode", "encode/formats", "encode/output", "rollup", "store", "compare", "owner", "symbolize", "internal/turn"},
+	"query":                   {"trie", "encode", "encode/formats", "encode/output", "rollup", "store", "compare", "owner", "symbolize", "symbols", "symbols/sourcemap", "internal/turn"},
 	"query/pyroscope":         {"trie", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
 	"budget":                  {"feature", "query", "internal/strictyaml"},
 	"symbols/sourcemap":       {},

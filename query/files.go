@@ -112,7 +112,7 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 			}
 			m.AddProfile(sel.regroup(doc.Profile, p.takesLabels))
 		default:
-			return p.add(m, f.Name, doc.Recording, sel)
+			return p.addRecording(m, f.Name, doc.Recording, sel)
 		}
 		return nil
 	})
@@ -120,8 +120,8 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 		err = p.missing(files)
 	}
 	stats := Stats{Traces: uint64(len(files)), Profiles: p.merged, Bytes: uint64(bytes), Warnings: p.warnings}
-	shown, names := p.rewrite(m.Profile()) // not before, as events lie between functions
-	stats.Names = names.Coverage()
+	shown, coverage := p.rewrite(m.Profile()) // not before, as events lie between functions
+	stats.Names = coverage
 	return Result{Profile: shown, Stats: stats}, err
 }
 
@@ -129,14 +129,23 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 // file that holds no times is an error, and so is a thread that is in no file.
 func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progress)) ([]*trie.Timeline, Stats, error) {
 	var lines []*trie.Timeline
+	var open []int // those that are not named yet
 	p := newPicking(pick)
+	add := func(named bool, more ...*trie.Timeline) {
+		for _, line := range more {
+			if !named {
+				open = append(open, len(lines))
+			}
+			lines = append(lines, line)
+		}
+	}
 	bytes, err := readFiles(ctx, files, progress, func(f File, doc encode.Document) error {
 		switch {
 		case doc.Profile != nil:
 			return fmt.Errorf("a profile has no times, so it can not be shown in time order")
 		case doc.Recording != nil:
-			of, err := p.timelines(f.Name, doc.Recording)
-			lines = append(lines, of...)
+			of, named, err := p.recordedTimelines(f.Name, doc.Recording)
+			add(named, of...)
 			return err
 		case p.takesTrace(f.Name):
 			line, err := p.calls(&trie.Stream{Trace: p.idle(doc.Trace)}, nil)
@@ -144,19 +153,19 @@ func TimeFiles(ctx context.Context, files []File, pick Pick, progress func(Progr
 				return err
 			}
 			line.Name = doc.Trace.Context.Page
-			lines = append(lines, line)
+			add(false, line)
 		}
 		return nil
 	})
 	if err == nil {
 		err = p.missing(files)
 	}
-	names := nameTimelines(lines, p.Symbols)
+	p.nameTimelines(lines, open)
 	for i, line := range lines {
 		if p.Rename != nil {
 			line = line.Rewrite(p.Rename, false)
 		}
-		if by := p.Parts.rename(finder(p.Owners, names)); by != nil {
+		if by := p.Parts.rename(finder(p.Owners, p.names...)); by != nil {
 			line = line.Rewrite(by, true)
 		}
 		lines[i] = line

@@ -76,13 +76,18 @@ func (p Parts) rename(of *owner.Finder) func(trie.Frame) trie.Frame {
 	return by
 }
 
-// finder returns what says whose code frames are that were given names; names may be nil.
-func finder(rules *owner.Rules, names *symbolize.Names) *owner.Finder {
+// finder returns what says whose code frames are that were given names; of several names that
+// know a frame the first count, and names may be nil.
+func finder(rules *owner.Rules, names ...*symbolize.Names) *owner.Finder {
 	if rules == nil {
 		rules = owner.Default()
 	}
 	return owner.NewFinder(rules, func(f trie.Frame) owner.Origin {
-		o, ok := names.Origin(f)
+		var o symbolize.Origin
+		ok := false
+		for i := 0; i < len(names) && !ok; i++ {
+			o, ok = names[i].Origin(f)
+		}
 		if !ok || o.Function == nil || o.Function.Source < 0 {
 			return owner.Origin{}
 		}

@@ -25,6 +25,9 @@ type Pick struct {
 	Idle    bool // show the time in which a thread had nothing to do
 	// Symbols name the functions of minified scripts, before Rename sees them; nil does not.
 	Symbols *symbolize.Symbolizer
+	// Minified keeps functions as browsers said them: neither Symbols nor the source maps that a
+	// file carries name them.
+	Minified bool
 	// Rename replaces each function, unless it is nil.
 	Rename func(trie.Frame) trie.Frame
 	Parts
@@ -41,10 +44,32 @@ func (p Pick) Rewrite(in *trie.Profile) *trie.Profile {
 	return in.Coalesce(p.Rename)
 }
 
-// rewrite returns a merged profile of files as p shows it.
-func (p Pick) rewrite(in *trie.Profile) (*trie.Profile, *symbolize.Names) {
-	named, names := NameProfile(in, p.Symbols)
-	return p.Parts.show(p.Rewrite(named), finder(p.Owners, names)), names
+// rewrite returns a merged profile of files, with those that are named already, as p shows it.
+func (p *picking) rewrite(in *trie.Profile) (*trie.Profile, *symbolize.Coverage) {
+	named, names := NameProfile(in, p.symbols(nil))
+	p.names = append(p.names, names)
+	if len(p.named) > 0 {
+		m := trie.NewMerger()
+		for _, part := range append(p.named, named) {
+			m.AddProfile(part)
+		}
+		named = m.Profile()
+	}
+	return p.Parts.show(p.Rewrite(named), finder(p.Owners, p.names...)), p.coverage()
+}
+
+// coverage says how much of all files is named; nil if there is nothing to name them by.
+func (p *picking) coverage() *symbolize.Coverage {
+	var sum *symbolize.Coverage
+	for _, names := range p.names {
+		if c := names.Coverage(); c != nil {
+			if sum == nil {
+				sum = &symbolize.Coverage{}
+			}
+			sum.Add(c)
+		}
+	}
+	return sum
 }
 
 // idle returns t with the idle time, if that is asked for.
@@ -58,11 +83,13 @@ func (p Pick) idle(t *trie.Trace) *trie.Trace {
 // picking takes what a Pick asks for from one file after the other.
 type picking struct {
 	Pick
-	threads  map[string]bool // the values of Threads that some thread fits
-	profile  bool            // some thread has Profile
-	merged   uint64          // profiles of recordings
-	inOrder  int             // calls that are in order of time
-	warnings []string        // what was left out that the user may have wanted
+	threads  map[string]bool    // the values of Threads that some thread fits
+	profile  bool               // some thread has Profile
+	merged   uint64             // profiles of recordings
+	inOrder  int                // calls that are in order of time
+	named    []*trie.Profile    // of files that carry source maps
+	names    []*symbolize.Names // of these, and at the end of the others
+	warnings []string           // what was left out that the user may have wanted
 }
 
 func newPicking(p Pick) *picking { return &picking{Pick: p, threads: map[string]bool{}} }
@@ -149,9 +176,7 @@ type picked struct {
 
 // pick chooses the threads of r.
 func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
-	for _, w := range r.Warnings {
-		p.warn(file, "%s", w)
-	}
+	p.warnAll(file, r.Warnings)
 	nameThreads(file, r)
 	sampled, empty := false, len(r.Threads) > 0
 	for i := range r.Threads {

@@ -23,14 +23,30 @@ const (
 // another build most are not; but up to the first change of a build they are all.
 const allowedMisses = 50
 
-// choose returns the table that the frames of a script are named by. One fits if its functions
-// begin where those of the frames do, and have the same names in the script: then it is of this
-// build, or of one that is equal as far as can be seen.
+// choose returns the table that the frames of a script are named by: that of the first library
+// that has one. If none has, the problem is that of the first that knows the script.
 func (n *Naming) choose(s *script) chosen {
 	problem := NoSymbols
+	for _, from := range n.shelves {
+		c := from.choose(s)
+		if c.table != nil {
+			return c
+		}
+		if problem == NoSymbols {
+			problem = c.problem
+		}
+	}
+	return chosen{problem: problem}
+}
+
+// choose returns the table of a library. One fits if its functions begin where those of the
+// frames do, and have the same names in the script: then it is of this build, or of one that is
+// equal as far as can be seen.
+func (x *shelf) choose(s *script) chosen {
+	problem := NoSymbols
 	var found []chosen
-	for _, c := range n.index.candidates(s.resource, s.release) {
-		table, err := n.library.Table(c.SHA256)
+	for _, c := range x.candidates(s.resource, s.release) {
+		table, err := x.Table(c.SHA256)
 		switch {
 		case err != nil:
 			problem = Damaged

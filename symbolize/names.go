@@ -164,6 +164,16 @@ func (n *Names) add(s *script) {
 	s.frames = nil
 }
 
+// Add adds the coverage of another answer, or of another part of one; nil is that of nothing.
+func (c *Coverage) Add(o *Coverage) {
+	if o == nil {
+		return
+	}
+	c.Self, c.Named, c.Builds, c.Bounded = c.Self+o.Self, c.Named+o.Named, c.Builds+o.Builds, c.Bounded+o.Bounded
+	c.Missing, c.More = append(slices.Clip(c.Missing), o.Missing...), c.More+o.More
+	c.list()
+}
+
 func (c *Coverage) finish(n *Names) {
 	tables := map[string]bool{}
 	for _, s := range n.order {
@@ -177,11 +187,16 @@ func (c *Coverage) finish(n *Names) {
 			c.Bounded++
 		}
 	}
-	slices.SortFunc(c.Missing, func(a, b Missing) int {
+	c.list()
+}
+
+// list sorts the missing scripts and drops all but the heaviest.
+func (c *Coverage) list() {
+	slices.SortStableFunc(c.Missing, func(a, b Missing) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Release, b.Release))
 	})
 	if more := len(c.Missing) - listedMissing; more > 0 {
-		c.Missing, c.More = c.Missing[:listedMissing], more
+		c.Missing, c.More = c.Missing[:listedMissing], c.More+more
 	}
 }
 

@@ -33,6 +33,7 @@ type Library interface {
 // Symbolizer names frames by a Library. It is safe for concurrent use; nil names nothing.
 type Symbolizer struct {
 	library Library
+	next    *Symbolizer // see [Symbolizer.Before]
 	mu      sync.Mutex
 	index   *index
 	texts   *sync.Map // of tables of the index: *symbols.Table to *texts
@@ -41,12 +42,21 @@ type Symbolizer struct {
 // New returns a Symbolizer.
 func New(library Library) *Symbolizer { return &Symbolizer{library: library} }
 
+// Before returns a Symbolizer that names scripts as s does, and those that s does not name as
+// next does. Either may be nil.
+func (s *Symbolizer) Before(next *Symbolizer) *Symbolizer {
+	if s == nil {
+		return next
+	}
+	return &Symbolizer{library: s.library, next: s.next.Before(next)}
+}
+
 // Generation changes whenever names may; it is "" for nil.
 func (s *Symbolizer) Generation() string {
 	if s == nil {
 		return ""
 	}
-	return s.library.Generation()
+	return s.library.Generation() + s.next.Generation()
 }
 
 // Begin returns a Naming that has seen nothing, or nil if there is nothing to name by.
@@ -54,11 +64,18 @@ func (s *Symbolizer) Begin() *Naming {
 	if s == nil {
 		return nil
 	}
-	x, texts := s.current()
-	if len(x.byBase) == 0 && len(x.byDebugID) == 0 {
+	n := &Naming{scripts: map[scriptKey]*script{}}
+	for ; s != nil; s = s.next {
+		if x, texts := s.current(); len(x.byBase) > 0 || len(x.byDebugID) > 0 {
+			n.shelves = append(n.shelves, shelf{s.library, x})
+			n.ambiguous = n.ambiguous || x.ambiguous
+			n.texts = cmp.Or(n.texts, texts)
+		}
+	}
+	if len(n.shelves) == 0 {
 		return nil
 	}
-	return &Naming{library: s.library, index: x, texts: texts, scripts: map[scriptKey]*script{}}
+	return n
 }
 
 // current returns the index of what is uploaded now.
@@ -74,11 +91,17 @@ func (s *Symbolizer) current() (*index, *sync.Map) {
 
 // Naming collects the frames of an answer. It is for one goroutine.
 type Naming struct {
-	library Library
-	index   *index
-	texts   *sync.Map
-	scripts map[scriptKey]*script
-	last    *script // of the frame that was seen last
+	shelves   []shelf // one that comes first is asked first
+	texts     *sync.Map
+	ambiguous bool // one of the indexes is
+	scripts   map[scriptKey]*script
+	last      *script // of the frame that was seen last
+}
+
+// shelf is a Library with its index.
+type shelf struct {
+	Library
+	*index
 }
 
 type scriptKey struct{ release, resource string }
@@ -109,14 +132,14 @@ type chosen struct {
 
 // ByRelease reports whether the release of frames matters: two builds have scripts of one name.
 // If it does not, frames of all releases may be seen as of one.
-func (n *Naming) ByRelease() bool { return n != nil && n.index.ambiguous }
+func (n *Naming) ByRelease() bool { return n != nil && n.ambiguous }
 
 // See adds a frame, and how much self time (µs) it has in the answer.
 func (n *Naming) See(release string, f trie.Frame, self int64) {
 	if f.Resource == "" {
 		return
 	}
-	if !n.index.ambiguous {
+	if !n.ambiguous {
 		release = ""
 	}
 	key := scriptKey{release, f.Resource}

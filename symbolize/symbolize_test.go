@@ -10,6 +10,68 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
+// TestBefore: the first library that has a table of a script names it.
+func TestBefore(t *testing.T) {
+	first, second, empty := &library{}, &library{}, &library{}
+	first.add("", "a.js", table(1, fn(10, "a", "first", 1)))
+	second.add("", "a.js", table(2, fn(10, "a", "second", 2)))
+	second.add("", "b.js", table(3, fn(20, "b", "other", 3)))
+	inA, inB, changed := at("https://x.test/a.js", "a", 10), at("https://x.test/b.js", "b", 20), at("https://x.test/a.js", "z", 10)
+	for _, tt := range []struct {
+		name    string
+		by      *Symbolizer
+		a, b    string
+		problem Problem // of changed, which is no function of any table
+	}{
+		{"both", New(first).Before(New(second)), "first", "other", OtherBuild},
+		{"the other way round", New(second).Before(New(first)), "second", "other", OtherBuild},
+		{"one that knows nothing", New(empty).Before(New(first)), "first", "b", OtherBuild},
+		{"before none", New(first).Before(nil), "first", "b", OtherBuild},
+		{"none before", (*Symbolizer)(nil).Before(New(second)), "second", "other", OtherBuild},
+		{"three", New(empty).Before(New(first)).Before(New(second)), "first", "other", OtherBuild},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := tt.by.Begin()
+			n.See("", inA, 1)
+			n.See("", inB, 1)
+			names := n.Names()
+			if a, b := names.Of("", inA).Name, names.Of("", inB).Name; a != tt.a || b != tt.b {
+				t.Errorf("got %s and %s, want %s and %s", a, b, tt.a, tt.b)
+			}
+			n = tt.by.Begin()
+			n.See("", changed, 1)
+			if got := n.Names().Coverage().Missing; len(got) != 1 || got[0].Problem != tt.problem {
+				t.Errorf("got %+v, want %s", got, tt.problem)
+			}
+		})
+	}
+	if (*Symbolizer)(nil).Before(nil).Begin() != nil || New(empty).Before(New(empty)).Begin() != nil {
+		t.Error("nothing can name")
+	}
+	both := New(first).Before(New(second))
+	before := both.Generation()
+	if second.n++; both.Generation() == before {
+		t.Error("the generation does not depend on the second")
+	}
+}
+
+// TestCoverageAdd: of two answers the heaviest scripts are listed, and the others counted.
+func TestCoverageAdd(t *testing.T) {
+	a, b := Coverage{Self: 10, Named: 4, Builds: 1, Bounded: 1}, Coverage{Self: 7, Named: 7, Builds: 2, More: 1}
+	for i := range listedMissing {
+		a.Missing = append(a.Missing, Missing{Resource: fmt.Sprint("a", i), Self: 1})
+		b.Missing = append(b.Missing, Missing{Resource: fmt.Sprint("b", i), Self: 2})
+	}
+	a.Add(&b)
+	a.Add(nil)
+	if a.Self != 17 || a.Named != 11 || a.Builds != 3 || a.Bounded != 1 || a.More != listedMissing+1 || len(a.Missing) != listedMissing || a.Missing[listedMissing-1].Self != 2 {
+		t.Errorf("got %+v", a)
+	}
+	if b.Missing[0].Resource != "b0" || len(b.Missing) != listedMissing {
+		t.Error("the other one was changed")
+	}
+}
+
 // library is a Library for tests.
 type library struct {
 	uploads []symbols.Upload
@@ -85,8 +147,8 @@ func TestNames(t *testing.T) {
 		at(appURL, "a", 10): source("renderRow", 10),
 		at(appURL, "", 20):  source("Board/useEffect()", 20),
 		at(appURL, "", 1):   {Name: TopLevel, Resource: "assets/app.js", Line: 1, Column: 1},
-		layout:           layout,
-		elsewhere:        elsewhere,
+		layout:              layout,
+		elsewhere:           elsewhere,
 	} {
 		if got := names.Of("A", raw); got != want {
 			t.Errorf("%v is %v, not %v", raw, got, want)

@@ -12,6 +12,15 @@ type Recording struct {
 	Threads []Thread
 	// Warnings say, for people, what of the file was dropped or mended, and how often.
 	Warnings []string
+	// Scripts are those of which the file has a source map.
+	Scripts []Script
+}
+
+// Script is a script that a recording carries, with what names its functions.
+type Script struct {
+	URL  string // as frames of the script have it
+	Text []byte // as the browser ran it, in UTF-8; nil if the file does not have it
+	Map  []byte // the source map of ECMA-426, in JSON
 }
 
 // Thread is one thread of a recording. It has streams, events or both.

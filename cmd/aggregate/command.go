@@ -81,7 +81,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	c.comparing.flags(fs)
 	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` whose names replace wasm-function[N]; repeatable")
 	fs.StringArrayVar(&c.maps, "maps", nil, "of files: `DIR` with the scripts and source maps of a build, which name the functions; repeatable")
-	fs.BoolVar(&c.raw, "raw", false, "name functions as browsers said them, and not by the symbols that were uploaded")
+	fs.BoolVar(&c.raw, "raw", false, "name functions as browsers said them, and not by the symbols that were uploaded or the source maps in a file")
 	fs.StringArrayVar(&c.threads, "thread", nil, "of files: only the thread with this `NAME`, number or PROCESS/NUMBER; repeatable (default all with samples)")
 	fs.StringVar(&c.profile, "profile", "", "of files: the `SOURCE` or id of the profile to take of a thread that has several")
 	fs.BoolVar(&c.events, "events", false, "of files: merge the events of the browser (tasks, layout, …) with the functions")
@@ -139,7 +139,12 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 	}
 	if len(c.files) > 0 {
 		c.since = ""
-		return not("files", "since", "until", "data", "addr", "raw")
+		if c.raw {
+			if err := not("--raw", "maps"); err != nil {
+				return err
+			}
+		}
+		return not("files", "since", "until", "data", "addr")
 	}
 	for _, flag := range []string{"thread", "profile", "events", "idle", "timed", "maps"} {
 		if fs.Changed(flag) {
@@ -304,7 +309,7 @@ func (c *command) times(since, until string) (s query.Selection, err error) {
 
 // checkPick reads what says how the functions of a profile are shown, but for modules.
 func (c *command) checkPick() error {
-	c.pick = query.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle}
+	c.pick = query.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
 	if !slices.Contains(query.PartsBy(), c.by) {
 		return fmt.Errorf("--by %s: known are %s", c.by, strings.Join(query.PartsBy(), ", "))
 	}

@@ -25,6 +25,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	enhanced, err := filepath.Abs("../../query/testdata/enhanced.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		UpdateScripts:       *update,
@@ -32,6 +36,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TRACES", traces)
+			env.Setenv("ENHANCED", enhanced)
 			// go tool pprof needs the go command's own settings.
 			for _, k := range []string{"GOCACHE", "GOPATH", "GOMODCACHE"} {
 				env.Setenv(k, os.Getenv(k))

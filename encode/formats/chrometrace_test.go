@@ -139,6 +139,9 @@ func FuzzChromeTrace(f *testing.F) {
 {"name":"ProfileChunk","ph":"P","pid":1,"id":"0x1","ts":9,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"a"}}],"samples":[1,1],"trace_ids":{"7":1}},"timeDeltas":[1,2]}}},
 {"ph":"X","name":"Layout","pid":1,"tid":2,"ts":6,"dur":1,"args":{"beginData":{"sampleTraceId":7}}},{"ph":"B","name":"RunTask","pid":1,"tid":2,"ts":4},{"ph":"E","pid":1,"tid":2,"ts":9}]`))
 	f.Add([]byte(`{"traceEvents":[],"samples":[{"ts":"1","tid":"1","sf":1}],"stackFrames":{"1":{"name":"f(a:1:2)","parent":1}}}`))
+	f.Add([]byte(`{"metadata":{"source":"DevTools","sourceMaps":[{"url":"/a.js","sourceMapUrl":"a.js.map","sourceMap":{"version":3}},{"sourceMap":"{}"}]},"traceEvents":[
+{"args":{"data":{"isolate":"9","scriptId":3,"url":"/a.js","sourceMapUrl":"data:;base64,e30="}},"name":"ScriptCatchup","ph":"X","pid":1,"tid":2,"ts":5,"dur":1},
+{"args":{"data":{"isolate":"9","scriptId":3,"sourceText":"f()\n","splitIndex":0,"splitCount":1}},"name":"LargeScriptCatchup","ph":"X","pid":1,"tid":2,"ts":5,"dur":1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := v8.DecodeChromeTrace(bytes.NewReader(data), encode.Limits{})
 		checkRecording(t, r, err)

@@ -23,7 +23,8 @@ import (
 //   - the profiles of V8 among them: CpuProfile, or Profile with its ProfileChunks, which
 //     belong together by process and id and are put in the order of their time;
 //   - "samples" and "stackFrames" beside the events, as Hermes and React Native write them;
-//   - the names of processes and threads.
+//   - the names of processes and threads;
+//   - scripts and their source maps, which DevTools saves if it is asked to.
 //
 // A list that has no end, and a file that was cut off, give what they hold, and a warning.
 // All times are on the clock of the events, in µs since the first. Arguments that nobody
@@ -76,6 +77,7 @@ type traceReader struct {
 	profiles map[profileKey]*traceProfile
 	byOrder  []*traceProfile
 	hermes   hermesSamples
+	carried  carriedScripts
 
 	event traceEvent // being read
 }
@@ -153,6 +155,8 @@ func (d *traceReader) member() {
 		d.hermes.readSamples(d)
 	case "stackFrames":
 		d.hermes.readFrames(d)
+	case "metadata":
+		d.carried.readMetadata(&d.JSON)
 	default:
 		d.Skip()
 	}
@@ -178,6 +182,7 @@ func (d *traceReader) readEvent() {
 	d.checkCount("traceEvents", d.count, d.lim.Samples)
 	d.count++
 	d.event = traceEvent{}
+	d.carried.event.clear()
 	e := &d.event
 	for d.Object(); d.Key(); {
 		switch string(d.Name) {
@@ -221,6 +226,9 @@ func (d *traceReader) readEvent() {
 // keep puts an event where it belongs.
 func (d *traceReader) keep(e *traceEvent) {
 	phase := string(d.strings.Text(e.phase))
+	if d.carried.event.given {
+		d.carried.keep(e.pid, string(d.strings.Text(e.name)))
+	}
 	switch name := string(d.strings.Text(e.name)); {
 	case phase == "M" && name == "thread_name":
 		d.thread(e).name = e.threadName
@@ -385,56 +393,9 @@ func (d *traceReader) data() {
 		case "source":
 			e.source = string(d.strings.Text(d.textOf()))
 		default:
-			d.Skip()
-		}
-	}
-}
-
-// IsChromeTrace reports whether head begins like what [DecodeChromeTrace] reads: a list of
-// which an early element has a phase, or an object with a list of events.
-func IsChromeTrace(head []byte) bool {
-	var r input.JSON
-	r.Reset(head)
-	if r.Peek() == '[' {
-		return isEventList(&r)
-	}
-	frames, samples := false, false
-	for r.Object(); r.Key(); {
-		switch string(r.Name) {
-		case "traceEvents":
-			return r.Peek() == '[' || r.Peek() == 'n'
-		case "stackFrames":
-			frames = r.Peek() == '{'
-			r.Skip()
-		case "samples":
-			if r.Peek() != '[' {
-				return false
-			}
-			if r.Array(); r.Element() {
-				return r.HasMember("sf", "cpu", "ts")
-			}
-			samples = true
-		default:
-			r.Skip()
-		}
-	}
-	return frames && samples && r.Err == nil
-}
-
-// isEventList looks for an event: some programs begin with what is none.
-func isEventList(r *input.JSON) bool {
-	r.Array()
-	empty := true
-	for ; r.Element(); empty = false {
-		if r.Peek() != '{' {
-			r.Skip()
-			continue
-		}
-		for r.Object(); r.Key(); r.Skip() {
-			if string(r.Name) == "ph" {
-				return true
+			if !d.carried.member(&d.JSON) {
+				d.Skip()
 			}
 		}
 	}
-	return empty && r.Err == nil // a trace of nothing
 }

@@ -64,6 +64,10 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 	if len(out.Threads) == 0 && d.count == 0 {
 		return nil, input.Refuse(input.Invalid, "traceEvents", "there are none")
 	}
+	out.Scripts = d.carried.scripts()
+	if d.carried.left > 0 {
+		d.warn("%d texts of scripts or source maps are too large or too many; they were left out", d.carried.left)
+	}
 	if more := len(d.warnings) - maxWarnings; more > 0 {
 		d.warnings = d.warnings[:maxWarnings]
 		d.warn("and %d more like these", more)

@@ -53,6 +53,7 @@ type JSON struct {
 	src      io.Reader // where the rest is; nil if data holds all that is left
 	base     int64     // offset of data[0] in the document
 	kept     []byte    // a key that may be overwritten
+	copied   *jsonCopy // what is read goes there, too; nil if nowhere
 }
 
 // Ahead returns the bytes that come next, as far as r holds them. They are good until more is

@@ -39,6 +39,10 @@ func (r *JSON) more(from int) bool {
 		r.kept = append(r.kept[:0], r.Name...)
 		r.Name = r.kept
 	}
+	if r.copied != nil {
+		r.copied.add(r.data[r.copied.from:from])
+		r.copied.from = 0
+	}
 	buffer := r.data[:0]
 	if cap(buffer) < 2*len(rest) || cap(buffer) < jsonWindow {
 		buffer = make([]byte, 0, max(jsonWindow, 4*len(rest)))
@@ -61,6 +65,38 @@ func (r *JSON) more(from int) bool {
 			return true
 		}
 	}
+}
+
+// jsonCopy takes the text of a value while it is passed over.
+type jsonCopy struct {
+	text []byte
+	from int // where in the window the rest of the value begins
+	room int // how many bytes more are taken
+	over bool
+}
+
+func (c *jsonCopy) add(text []byte) {
+	if c.over = c.over || len(text) > c.room; !c.over {
+		c.text, c.room = append(c.text, text...), c.room-len(text)
+	}
+}
+
+// AppendValue reads a value of any kind and appends its text to a slice, as it stands in the
+// document. It is checked no more than what [JSON.Skip] passes over. A value of more than most
+// bytes is passed over, and then whole is false and the slice is what it was.
+func (r *JSON) AppendValue(to []byte, most int) (value []byte, whole bool) {
+	r.Peek()
+	c := &jsonCopy{text: to, from: r.Pos, room: most}
+	r.copied = c
+	r.Skip()
+	r.copied = nil
+	if r.Err != nil {
+		return to, false
+	}
+	if c.add(r.data[c.from:r.Pos]); c.over {
+		return c.text[:len(to)], false
+	}
+	return c.text, true
 }
 
 // structural tells the bytes that skipStreamed has to look at.

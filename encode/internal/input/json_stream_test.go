@@ -159,3 +159,37 @@ func (r *repeater) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// A value is appended as it stands in the document, wherever the windows end, and one that is
+// too long is passed over.
+func TestJSONAppendValue(t *testing.T) {
+	long := `"` + strings.Repeat(`x\"`, jsonWindow/2) + `"`
+	for _, value := range []string{`{}`, `{ "a" : [1, "]}\\"] }`, `[]`, `"\u00e9\""`, `-1.5e3`, `true`, `null`, long, `[` + long + `,` + long + `]`} {
+		for name, src := range map[string]func(io.Reader) io.Reader{"as it comes": func(r io.Reader) io.Reader { return r }, "by half": iotest.HalfReader} {
+			for _, most := range []int{len(value), len(value) - 1} {
+				var r JSON
+				r.Stream(src(strings.NewReader(`{"a": ` + value + ` ,"b":7}`)))
+				r.Object()
+				r.Key()
+				got, whole := r.AppendValue([]byte("to "), most)
+				want := "to "
+				if most == len(value) {
+					want += value
+				}
+				if string(got) != want || whole != (most == len(value)) {
+					t.Errorf("%s: %.20s: got %.20q of %d bytes, whole %v", name, value, got, len(got), whole)
+				}
+				if !r.Key() || string(r.Name) != "b" || r.Float() != 7 || r.Key() || r.Err != nil {
+					t.Errorf("%s: %.20s: %v after it", name, value, r.Err)
+				}
+			}
+		}
+	}
+	var r JSON
+	r.Stream(strings.NewReader(`{"a":[1,`))
+	r.Object()
+	r.Key()
+	if got, whole := r.AppendValue(nil, 100); len(got) > 0 || whole || !r.Ended {
+		t.Errorf("cut off: got %q, %v, %v", got, whole, r.Err)
+	}
+}
