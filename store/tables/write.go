@@ -42,13 +42,13 @@ func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	if err := CheckHash(sha256); err != nil {
 		return false, &InvalidError{err}
 	}
+	s.writing.Lock() // also since one table at a time may take memory
+	defer s.writing.Unlock()
 	t, err := decode(sha256, body)
 	if err != nil {
 		return false, &InvalidError{err}
 	}
 	counts := countsOf(t)
-	s.writing.Lock()
-	defer s.writing.Unlock()
 	if old, err := s.Counts(sha256); err == nil && old.Named >= counts.Named {
 		return false, nil
 	}
