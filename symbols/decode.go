@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -37,7 +38,7 @@ func Decode(r io.Reader) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: decompress: %w", ErrMalformed, err)
 	}
-	d := tableReader{in: string(body)}
+	d := tableReader{in: body}
 	t := d.table()
 	if d.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, d.err)
@@ -46,35 +47,32 @@ func Decode(r io.Reader) (*Table, error) {
 	return t, nil
 }
 
-// tableReader takes a table apart. After the first fault it returns zeros. Texts share its input.
+// tableReader takes a table apart. After the first fault it returns zeros.
 type tableReader struct {
-	in  string
+	in  []byte
 	err error
 }
 
 func (r *tableReader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)
-		r.in = ""
+		r.in = nil
 	}
 }
 
 func (r *tableReader) uint() uint64 {
-	v, shift := uint64(0), 0
-	for i := range len(r.in) {
-		c := r.in[i]
-		if shift == 63 && c > 1 {
-			break
-		}
-		v |= uint64(c&0x7f) << shift
-		if c < 0x80 {
-			r.in = r.in[i+1:]
-			return v
-		}
-		shift += 7
+	if len(r.in) > 0 && r.in[0] < 0x80 { // as most are
+		v := uint64(r.in[0])
+		r.in = r.in[1:]
+		return v
 	}
-	r.fail("a number is cut off")
-	return 0
+	v, n := binary.Uvarint(r.in)
+	if n <= 0 {
+		r.fail("a number is cut off")
+		return 0
+	}
+	r.in = r.in[n:]
+	return v
 }
 
 func (r *tableReader) int() int64 {
@@ -92,49 +90,83 @@ func (r *tableReader) uint32(base uint32) uint32 {
 	return base + uint32(v)
 }
 
-// length returns a number of things that take at least size bytes each.
-func (r *tableReader) length(size int) int {
+// length returns a number of things that take at least size bytes each. There are at most so many.
+func (r *tableReader) length(size, most int) int {
 	n := r.uint()
-	if n > uint64(len(r.in)/size) {
+	switch {
+	case n > uint64(len(r.in)/size):
 		r.fail("a length is more than there is")
+		return 0
+	case n > uint64(most):
+		r.fail("a length is %d, the most is %d", n, most)
 		return 0
 	}
 	return int(n)
 }
 
-func (r *tableReader) bytes(n int) string {
+// bytes returns the next n bytes, nil if there are not as many.
+func (r *tableReader) bytes(n int) []byte {
 	if n > len(r.in) {
 		r.fail("it is cut off")
-		return ""
+		return nil
 	}
 	b := r.in[:n]
 	r.in = r.in[n:]
 	return b
 }
 
-func (r *tableReader) text() string { return r.bytes(r.length(1)) }
+// text returns the bytes of a text.
+func (r *tableReader) text() []byte {
+	b := r.bytes(r.length(1, maxName))
+	if !utf8.Valid(b) {
+		r.fail("a text is no UTF-8")
+		return nil
+	}
+	return b
+}
+
+// texts returns a list of texts. They share one string, so that a table holds nothing else of what
+// it was read from.
+func (r *tableReader) texts(most int) []string {
+	out := make([]string, r.length(1, most))
+	start := r.in
+	for range out {
+		r.text()
+	}
+	if r.err != nil {
+		return nil
+	}
+	region := start[:len(start)-len(r.in)]
+	all, again := string(region), tableReader{in: region}
+	for i := range out {
+		n := len(again.text())
+		end := len(region) - len(again.in)
+		out[i] = all[end-n : end]
+	}
+	return out
+}
+
+// leastBytes is the least that a function takes: a byte in most columns, and those of key and text.
+const leastBytes = columns - 2 + 8 + 4
 
 func (r *tableReader) table() *Table {
 	t := &Table{}
 	copy(t.Script[:], r.bytes(len(t.Script)))
 	copy(t.Map[:], r.bytes(len(t.Map)))
-	t.DebugID = r.text()
-	for range r.length(3) {
-		s := Source{Name: r.text(), Version: r.text()}
-		ignored := r.bytes(1)
-		if s.Ignored = ignored == "\x01"; !s.Ignored && ignored != "\x00" {
+	t.DebugID = string(r.text())
+	for range r.length(3, maxSources) {
+		s := Source{Name: string(r.text()), Version: string(r.text())}
+		if ignored := r.bytes(1); len(ignored) == 1 && ignored[0] <= 1 {
+			s.Ignored = ignored[0] == 1
+		} else {
 			r.fail("a source is neither ignored nor not")
 		}
 		t.Sources = append(t.Sources, s)
 	}
-	n := r.length(columns + 10)
-	texts := make([]string, r.length(1))
-	for i := range texts {
-		texts[i] = r.text()
-	}
-	f := functionReader{texts: texts, sourceLines: make([]int64, len(t.Sources)+1)}
+	n := r.length(leastBytes, maxFunctions)
+	f := functionReader{texts: r.texts(2 * n), sourceLines: make([]int64, len(t.Sources)+1)}
 	for i := range f.columns {
-		f.columns[i].in = r.text()
+		f.columns[i].in = r.bytes(r.length(1, maxBody))
 	}
 	if len(r.in) > 0 {
 		r.fail("%d bytes too many", len(r.in))
@@ -209,8 +241,8 @@ func (r *functionReader) next(f *Function) error {
 		return errors.New("its line in the source is out of range")
 	}
 	f.SourceLine, f.SourceColumn = uint32(*line), r.columns[columnSourceColumn].uint32(0)
-	f.Key = binary.LittleEndian.Uint64([]byte(r.columns[columnKey].bytes(8)))
-	f.Text = binary.LittleEndian.Uint32([]byte(r.columns[columnText].bytes(4)))
+	f.Key = binary.LittleEndian.Uint64(r.columns[columnKey].bytes(8))
+	f.Text = binary.LittleEndian.Uint32(r.columns[columnText].bytes(4))
 	if f.Way = Way(r.columns[columnWay].bytes(1)[0]); f.Way >= EndWays {
 		return fmt.Errorf("way %d is not known", f.Way)
 	}

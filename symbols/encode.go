@@ -2,8 +2,11 @@ package symbols
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -14,8 +17,12 @@ const (
 	version = 1
 	// MaxTable is the most bytes of an encoded table.
 	MaxTable = 16 << 20
-	// maxBody is the most bytes of what is compressed in it.
-	maxBody = 256 << 20
+	// maxBody is the most bytes of what is compressed in it. A function takes 42 of them.
+	maxBody      = 32 << 20
+	maxFunctions = 1_000_000
+	maxSources   = 100_000
+	// maxName is the most bytes of a text. Longer ones are cut.
+	maxName = 8 << 10
 )
 
 // The columns of functions, in the order in which they follow each other.
@@ -33,18 +40,56 @@ const (
 	columns
 )
 
-// Encode writes t. Equal tables are equal bytes.
+// Encode writes t. Equal tables are equal bytes. Texts over 8 KiB are cut, and what is no UTF-8 in
+// them is replaced. A table that [Decode] would not read is an error.
 func Encode(w io.Writer, t *Table) error {
+	if err := t.Validate(); err != nil {
+		return fmt.Errorf("encode table: %w", err)
+	}
+	body := appendTable(nil, t)
+	if len(body) > maxBody {
+		return fmt.Errorf("encode table: it takes %d bytes uncompressed, the most is %d", len(body), maxBody)
+	}
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true))
 	if err != nil {
 		return fmt.Errorf("compress table: %w", err)
 	}
-	out := z.EncodeAll(appendTable(nil, t), append([]byte(magic), version))
+	defer func() { _ = z.Close() }()
+	out := z.EncodeAll(body, append([]byte(magic), version))
 	if len(out) > MaxTable {
 		return fmt.Errorf("encode table: it takes %d bytes, the most is %d", len(out), MaxTable)
 	}
 	if _, err := w.Write(out); err != nil {
 		return fmt.Errorf("write table: %w", err)
+	}
+	return nil
+}
+
+// Validate reports what keeps t from being a table: functions that are not sorted or begin at one
+// place, and numbers that mean nothing or are over a bound.
+func (t *Table) Validate() error {
+	switch {
+	case len(t.Sources) > maxSources:
+		return fmt.Errorf("%d sources, the most is %d", len(t.Sources), maxSources)
+	case len(t.Functions) > maxFunctions:
+		return fmt.Errorf("%d functions, the most is %d", len(t.Functions), maxFunctions)
+	}
+	for i := range t.Functions {
+		f := &t.Functions[i]
+		var err error
+		switch {
+		case f.Line == 0 && f.Column == 0:
+			err = errors.New("it begins nowhere")
+		case i > 0 && place(f.Line, f.Column) <= place(t.Functions[i-1].Line, t.Functions[i-1].Column):
+			err = errors.New("it begins where the one before does, or before it")
+		case f.Source < -1 || int(f.Source) >= len(t.Sources):
+			err = errors.New("its source is not in the list")
+		case f.Way >= EndWays:
+			err = fmt.Errorf("way %d is not known", uint8(f.Way))
+		}
+		if err != nil {
+			return fmt.Errorf("function %d: %w", i, err)
+		}
 	}
 	return nil
 }
@@ -58,6 +103,7 @@ type tableEncoder struct {
 
 // text appends a text to a column: 0 for the next one of the list, else how far back it is.
 func (e *tableEncoder) text(column int, text string) {
+	text = fitting(text)
 	at, known := e.number[text]
 	if !known {
 		e.number[text] = uint64(len(e.number))
@@ -76,6 +122,19 @@ func (e *tableEncoder) int(column int, v int64) {
 	e.columns[column] = binary.AppendVarint(e.columns[column], v)
 }
 
+// fitting returns a text as it can be written.
+func fitting(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxName {
+		return text
+	}
+	n := maxName
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
 func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
@@ -83,14 +142,14 @@ func appendText(b []byte, text string) []byte {
 // appendTable appends what is compressed of a table.
 func appendTable(b []byte, t *Table) []byte {
 	b = append(append(b, t.Script[:]...), t.Map[:]...)
-	b = appendText(b, t.DebugID)
+	b = appendText(b, fitting(t.DebugID))
 	b = binary.AppendUvarint(b, uint64(len(t.Sources)))
 	for _, s := range t.Sources {
 		ignored := byte(0)
 		if s.Ignored {
 			ignored = 1
 		}
-		b = append(appendText(appendText(b, s.Name), s.Version), ignored)
+		b = append(appendText(appendText(b, fitting(s.Name)), fitting(s.Version)), ignored)
 	}
 	e := tableEncoder{number: map[string]uint64{}}
 	var line, column uint32

@@ -2,11 +2,17 @@ package symbols
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // randomTable returns a table as one may be.
@@ -91,6 +97,95 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// packed returns what would be a table, if body were one.
+func packed(t testing.TB, body []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = z.Close() }()
+	return z.EncodeAll(body, append([]byte(magic), version))
+}
+
+// What is small and says that it is large takes no memory.
+func TestDecodeBounds(t *testing.T) {
+	head := append(make([]byte, 64), 0) // no debug ID
+	uints := func(of ...uint64) (b []byte) {
+		for _, v := range of {
+			b = binary.AppendUvarint(b, v)
+		}
+		return b
+	}
+	none := make([]byte, maxBody-1000)
+	for want, body := range map[string][]byte{
+		"decompress":              make([]byte, maxBody+1),
+		"the most is 100000":      slices.Concat(head, uints(100_001), none),
+		"the most is 1000000":     slices.Concat(head, uints(0, 1_000_001), none),
+		"a length is 7":           slices.Concat(head, uints(0, 3, 7), none),
+		"more than there is":      slices.Concat(head, uints(0, 1000)),
+		"the most is 8192":        slices.Concat(head, uints(1, 8193), none),
+		"a text is no UTF-8":      slices.Concat(head, uints(1, 3), []byte("a\xffb"), none),
+		"a number is cut off":     slices.Concat(head, []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")),
+		"neither ignored nor not": slices.Concat(head, uints(1, 0, 0, 2)),
+	} {
+		data := packed(t, body)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Decode(bytes.NewReader(data))
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 2*maxBody {
+			t.Errorf("%s: %d bytes were allocated for %d", want, n, len(data))
+		}
+	}
+}
+
+// What can not be written as it is, is cut or replaced, or refused.
+func TestEncodeFits(t *testing.T) {
+	long := strings.Repeat("a", maxName-1) + "é"
+	table := &Table{Sources: []Source{{Name: "a\xffb"}}, Functions: []Function{{Line: 1, Column: 1, Name: long, Minified: "a", Source: 0}}}
+	got, err := Decode(bytes.NewReader(encoded(t, table)))
+	if err != nil || got.Functions[0].Name != long[:maxName-1] || got.Sources[0].Name != "a\uFFFDb" {
+		t.Errorf("%v: %+v", err, got)
+	}
+	for want, change := range map[string]func(*Table){
+		"begins nowhere": func(t *Table) { t.Functions[0].Line, t.Functions[0].Column = 0, 0 },
+		"function 1: it begins where the one before": func(t *Table) { t.Functions = append(t.Functions, t.Functions[0]) },
+		"its source is not in the list":              func(t *Table) { t.Functions[0].Source = 1 },
+		"way 99 is not known":                        func(t *Table) { t.Functions[0].Way = 99 },
+		"the most is 1000000":                        func(t *Table) { t.Functions = make([]Function, maxFunctions+1) },
+		"the most is 100000":                         func(t *Table) { t.Sources = make([]Source, maxSources+1) },
+	} {
+		bad := *table
+		bad.Functions = slices.Clone(table.Functions)
+		change(&bad)
+		if err := Encode(io.Discard, &bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// FuzzTable reads anything as a table.
+func FuzzTable(f *testing.F) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 5 {
+		f.Add(packed(f, appendTable(nil, randomTable(r))))
+	}
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		table, err := Decode(bytes.NewReader(data))
+		if err != nil && !errors.Is(err, ErrMalformed) {
+			t.Fatal(err)
+		}
+		if err == nil && table.Validate() != nil {
+			t.Fatal(table.Validate())
+		}
+	})
+}
+
 // FuzzBody reads bodies of tables: what is read is a table that is written as it was.
 func FuzzBody(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -98,12 +193,12 @@ func FuzzBody(f *testing.F) {
 		f.Add(appendTable(nil, randomTable(r)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d := tableReader{in: string(body)}
+		d := tableReader{in: body}
 		table := d.table()
 		if d.err != nil {
 			return
 		}
-		again := tableReader{in: string(appendTable(nil, table))}
+		again := tableReader{in: appendTable(nil, table)}
 		if got := again.table(); again.err != nil || !reflect.DeepEqual(got, table) {
 			t.Fatalf("%v: %+v is not %+v", again.err, got, table)
 		}

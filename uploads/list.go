@@ -1,6 +1,7 @@
 package uploads
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -27,16 +28,12 @@ type listed struct {
 	Functions  int       `json:"functions"`
 	Named      int       `json:"named"`             // of the functions
 	Damaged    int       `json:"damaged,omitempty"` // tables that can not be read
-	// Uncounted is of how many scripts the functions are not counted: an answer looks at so many
-	// tables and no more.
-	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Uploads that are listed.
 const (
 	defaultListed = 20
 	mostListed    = 1000
-	mostCounted   = 2000 // scripts whose functions are counted
 )
 
 func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
@@ -49,36 +46,37 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 		}
 		limit = n
 	}
-	stats, left := h.store.Stats(), mostCounted
+	stats := h.store.Stats()
 	out := listing{Uploads: []listed{}, Tables: stats.Tables, Bytes: stats.Bytes}
 	for i, u := range h.store.Uploads() {
 		if i >= limit {
 			out.More = stats.Uploads - limit
 			break
 		}
-		if r.Context().Err() != nil {
+		x, ok := h.describe(r.Context(), u)
+		if !ok {
 			return
 		}
-		out.Uploads = append(out.Uploads, h.describe(u, &left))
+		out.Uploads = append(out.Uploads, x)
 	}
 	write(w, http.StatusOK, out)
 }
 
-// describe says what an upload has. Each table that it looks at is taken from left.
-func (h *Handler) describe(u symbols.Upload, left *int) listed {
-	x := listed{ID: u.ID, Time: u.Time, Release: u.Release, Repository: u.Repository, Scripts: len(u.Scripts)}
+// describe returns what is listed of an upload, unless ctx ends. The store reads each table once,
+// so that only the first answer takes long.
+func (h *Handler) describe(ctx context.Context, u symbols.Upload) (x listed, ok bool) {
+	x = listed{ID: u.ID, Time: u.Time, Release: u.Release, Repository: u.Repository, Scripts: len(u.Scripts)}
 	for _, s := range u.Scripts {
-		if *left--; *left < 0 {
-			x.Uncounted++
-			continue
+		if ctx.Err() != nil {
+			return x, false
 		}
-		t, err := h.store.Table(s.SHA256)
+		counts, err := h.store.Counts(s.SHA256)
 		if err != nil {
 			x.Damaged++
 			continue
 		}
-		x.Functions += len(t.Functions)
-		x.Named += len(t.Functions) - t.Found()[symbols.Kept]
+		x.Functions += counts.Functions
+		x.Named += counts.Named
 	}
-	return x
+	return x, true
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/tables"
 	"github.com/fieldtrie/fieldtrie/symbols"
@@ -20,6 +22,7 @@ type Handler struct {
 	store   *tables.Store
 	mux     *http.ServeMux
 	bodies  chan struct{} // holds one for each body in memory
+	stall   time.Duration // without a byte of a body
 	refused atomic.Int64
 }
 
@@ -28,7 +31,7 @@ const maxBodies = 4
 
 // New returns a Handler.
 func New(store *tables.Store) *Handler {
-	h := &Handler{store: store, mux: http.NewServeMux(), bodies: make(chan struct{}, maxBodies)}
+	h := &Handler{store: store, mux: http.NewServeMux(), bodies: make(chan struct{}, maxBodies), stall: bodyStall}
 	h.mux.HandleFunc("HEAD /v1/symbols/{sha256}", h.head)
 	h.mux.HandleFunc("PUT /v1/symbols/{sha256}", h.put)
 	h.mux.HandleFunc("POST /v1/symbols/uploads", h.add)
@@ -105,6 +108,29 @@ func (h *Handler) add(w http.ResponseWriter, r *http.Request) {
 	write(w, status, map[string]string{"id": id})
 }
 
+// How long who sends may take: tables may be large, and CI far away.
+const (
+	bodyStall = 10 * time.Second // without a byte
+	bodyTime  = 2 * time.Minute  // in all
+)
+
+// patientReader reads a body as long as it comes.
+type patientReader struct {
+	io.ReadCloser
+	control *http.ResponseController
+	stall   time.Duration
+	until   time.Time
+}
+
+func (p *patientReader) Read(b []byte) (int, error) {
+	deadline := time.Now().Add(p.stall)
+	if deadline.After(p.until) {
+		deadline = p.until
+	}
+	_ = p.control.SetReadDeadline(deadline) // a recorder has none
+	return p.ReadCloser.Read(b)
+}
+
 // body reads a body of at most so many bytes. If ok it holds a place in h.bodies.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request, most int64) (b []byte, ok bool) {
 	select {
@@ -112,14 +138,19 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, most int64) (b []
 	case <-r.Context().Done():
 		return nil, false
 	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	body := &patientReader{r.Body, http.NewResponseController(w), h.stall, time.Now().Add(bodyTime)}
+	b, err := io.ReadAll(http.MaxBytesReader(w, body, most))
 	if err == nil {
 		return b, true
 	}
 	<-h.bodies
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case large:
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("over %d bytes", most))
-	} else {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		h.refuse(w, http.StatusRequestTimeout, errors.New("the body came too slowly"))
+	default:
 		h.refuse(w, http.StatusBadRequest, fmt.Errorf("read body: %w", err))
 	}
 	return nil, false
@@ -132,14 +163,19 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 		write(w, http.StatusConflict, map[string]any{"error": err.Error(), "missing": missing.Missing})
 		return
 	}
-	status := http.StatusInternalServerError
-	if _, invalid := errors.AsType[*tables.InvalidError](err); invalid {
-		status = http.StatusUnprocessableEntity
-	} else if errors.Is(err, syscall.ENOSPC) {
-		status = http.StatusServiceUnavailable
+	_, invalid := errors.AsType[*tables.InvalidError](err)
+	_, full := errors.AsType[*tables.FullError](err)
+	switch {
+	case invalid:
+		h.refuse(w, http.StatusUnprocessableEntity, err)
+	case full:
+		h.refuse(w, http.StatusInsufficientStorage, fmt.Errorf("%w; see ingest --max-symbols", err))
+	case errors.Is(err, tables.ErrNoSpace), errors.Is(err, syscall.ENOSPC):
 		w.Header().Set("Retry-After", "60")
+		h.refuse(w, http.StatusServiceUnavailable, err)
+	default:
+		h.refuse(w, http.StatusInternalServerError, err)
 	}
-	h.refuse(w, status, err)
 }
 
 func (h *Handler) refuse(w http.ResponseWriter, status int, err error) {

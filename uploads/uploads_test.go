@@ -5,11 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/tables"
 	"github.com/fieldtrie/fieldtrie/symbols"
@@ -110,6 +113,122 @@ func TestGone(t *testing.T) {
 	}
 	if n := len(h.bodies); n > 0 {
 		t.Errorf("%d places are taken", n)
+	}
+}
+
+// What there is no room for is refused, and with it when to try again.
+func TestFull(t *testing.T) {
+	hash, body := table(t, "app", 3)
+	var room error
+	store, err := tables.Open(filepath.Join(t.TempDir(), "symbols"), tables.Options{MaxSize: int64(len(body)) + 1, Room: func(int64) error { return room }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := New(store)
+	other, more := table(t, "other", 3)
+	put := func(hash string, body []byte) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodPut, "/v1/symbols/"+hash, bytes.NewReader(body)))
+		return w
+	}
+	room = tables.ErrNoSpace
+	if w := put(hash, body); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a full disk: %d %v", w.Code, w.Header())
+	}
+	room = nil
+	if w := put(hash, body); w.Code != http.StatusCreated {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := put(other, more); w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), "--max-symbols") {
+		t.Errorf("more than all may take: %d %s", w.Code, w.Body)
+	}
+}
+
+// A table that the disk has damaged is not there, until it is sent again.
+func TestDamaged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "symbols")
+	store, err := tables.Open(dir, tables.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, body := table(t, "app", 3)
+	if _, err := store.Put(hash, body); err != nil {
+		t.Fatal(err)
+	}
+	upload := symbols.Upload{Release: "A", Scripts: []symbols.Script{{Path: "a.js", SHA256: hash}}}
+	if _, _, err := store.AddUpload(upload); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "tables", hash[:2], hash), 20); err != nil {
+		t.Fatal(err)
+	}
+	if store, err = tables.Open(dir, tables.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	h := New(store)
+	for _, step := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "", "", 200, `"damaged":1`},
+		{"HEAD", "/" + hash, "", 404, ""},
+		{"POST", "/uploads", `{"release":"B","scripts":[{"path":"a.js","sha256":"` + hash + `"}]}`, 409, hash},
+		{"PUT", "/" + hash, string(body), 201, ""},
+		{"HEAD", "/" + hash, "", 200, ""},
+		{"GET", "", "", 200, `"functions":3,"named":3}]`},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(step.method, "/v1/symbols"+step.path, strings.NewReader(step.body)))
+		if w.Code != step.status || !strings.Contains(w.Body.String(), step.want) {
+			t.Errorf("%s %s: %d %s, not %d %s", step.method, step.path, w.Code, w.Body, step.status, step.want)
+		}
+	}
+}
+
+// A body may take longer than the server has for others, but not stand still.
+func TestSlowBody(t *testing.T) {
+	store, err := tables.Open(filepath.Join(t.TempDir(), "symbols"), tables.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := New(store)
+	server := httptest.NewUnstartedServer(h)
+	server.Config.ReadTimeout = 300 * time.Millisecond
+	server.Start()
+	defer server.Close()
+	hash, body := table(t, "app", 3)
+	send := func(pause time.Duration) int {
+		from, to := io.Pipe()
+		go func() {
+			for i := range body {
+				if i%(len(body)/3) == 0 {
+					time.Sleep(pause)
+				}
+				if _, err := to.Write(body[i : i+1]); err != nil {
+					return
+				}
+			}
+			_ = to.Close()
+		}()
+		r, err := http.NewRequest(http.MethodPut, server.URL+"/v1/symbols/"+hash, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		return res.StatusCode
+	}
+	h.stall = time.Minute
+	if status := send(200 * time.Millisecond); status != http.StatusCreated {
+		t.Errorf("a slow body: %d", status)
+	}
+	h.stall = 10 * time.Millisecond
+	if status := send(time.Second); status != http.StatusRequestTimeout {
+		t.Errorf("a body that stands still: %d", status)
 	}
 }
 

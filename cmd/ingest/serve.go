@@ -65,7 +65,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return hinted(err)
 	}
-	symbols, err := c.openSymbols(log)
+	symbols, err := c.openSymbols(s, log)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/owner"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/tables"
 	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/uploads"
@@ -23,10 +24,18 @@ type symbolStore struct {
 	log     *slog.Logger
 }
 
-// openSymbols opens the symbols in the data directory, which has to be there.
-func (c *config) openSymbols(log *slog.Logger) (*symbolStore, error) {
+// openSymbols opens the symbols in the data directory of a store.
+func (c *config) openSymbols(of *store.Store, log *slog.Logger) (*symbolStore, error) {
 	o := c.symbols
 	o.Now = c.now
+	o.Damaged = func(err error) { log.Error("symbols can not be read, and are left out", "err", err) }
+	o.Room = func(n int64) error {
+		space := of.Space()
+		if space.Needed > 0 && space.Free-n < space.Needed { // so that traces go on to be taken
+			return fmt.Errorf("%w: %d MiB", tables.ErrNoSpace, space.Free>>20)
+		}
+		return nil
+	}
 	if o.Retention == 0 {
 		o.Retention = -1 // for ever
 	}
@@ -74,6 +83,7 @@ func (s *symbolStore) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_symbols_uploads", "Builds whose symbols are kept.", prometheus.GaugeValue, float64(stats.Uploads))
 	send("fieldtrie_symbols_tables", "Scripts whose symbols are kept.", prometheus.GaugeValue, float64(stats.Tables))
 	send("fieldtrie_symbols_bytes", "Bytes of them on disk.", prometheus.GaugeValue, float64(stats.Bytes))
+	send("fieldtrie_symbols_damaged", "Files of them that can not be read, as far as that is known.", prometheus.GaugeValue, float64(stats.Damaged))
 	send("fieldtrie_symbols_refused_total", "Uploads of symbols that were refused.", prometheus.CounterValue, float64(s.uploads.Refused()))
 }
 

@@ -159,7 +159,7 @@ func (c *client) once(ctx context.Context, method, path string, body []byte) (*a
 func passes(a *answer, err error) bool {
 	if err == nil {
 		switch a.status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true
 		}
 		return false

@@ -9,5 +9,9 @@
 // names fewer functions.
 //
 // Uploads are kept until they are too old or all tables take too much, the oldest first. A table
-// is kept as long as an upload names it.
+// is kept as long as an upload names it, and for a day before.
+//
+// A table that can not be read counts as missing, so that it is sent again. An upload that can not
+// be read is left out. As nobody knows which tables it names, none is deleted until it is too old
+// itself, unless all take too much.
 package tables

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +22,16 @@ type Options struct {
 	MaxSize   int64         // 2 GiB: bytes of all tables
 	MaxMemory int           // 64 MiB: bytes of the tables that are kept decoded
 	Now       func() time.Time
+	// Room is asked before so many bytes are written, and says why that must not be: an error
+	// that wraps [ErrNoSpace]. Without it there is always room.
+	Room func(n int64) error
+	// Damaged is told once of each file that can not be read, from several goroutines. Without
+	// it nobody is told.
+	Damaged func(error)
 }
+
+// ErrNoSpace says that too little space is free on the filesystem.
+var ErrNoSpace = disk.ErrNoSpace
 
 func (o Options) withDefaults() Options {
 	o.Retention = cmp.Or(o.Retention, 400*24*time.Hour)
@@ -31,6 +39,12 @@ func (o Options) withDefaults() Options {
 	o.MaxMemory = cmp.Or(o.MaxMemory, 64<<20)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Room == nil {
+		o.Room = func(int64) error { return nil }
+	}
+	if o.Damaged == nil {
+		o.Damaged = func(error) {}
 	}
 	return o
 }
@@ -42,13 +56,35 @@ type Store struct {
 	options  Options
 	readOnly bool
 
-	mu         sync.Mutex
-	sizes      map[string]int64 // bytes of tables, by hash
-	uploads    []symbols.Upload // the newest first; never changed, but replaced
-	generation int
-	decoded    cache
-	looked     time.Time // at the folder, by a reader
-	seen       time.Time // when the folder of uploads last changed then
+	// writing is held by who changes files, and taken before mu. So nobody who asks waits for
+	// the disk.
+	writing sync.Mutex
+
+	mu      sync.Mutex // guards the fields below
+	state              // what is there
+	decoded cache
+	looked  time.Time // at the folder, by a reader
+	seen    time.Time // when the folder of uploads last changed then
+}
+
+// entry is what is known of a table. A table that takes its place is another entry.
+type entry struct {
+	hash    string // of the script
+	bytes   int64
+	written time.Time
+	uploads int     // that name it
+	counts  *Counts // nil until it was read
+	damage  error   // why it can not be read
+}
+
+// Counts say how many functions a table has.
+type Counts struct {
+	Functions int
+	Named     int // of the functions
+}
+
+func countsOf(t *symbols.Table) Counts {
+	return Counts{len(t.Functions), len(t.Functions) - t.Found()[symbols.Kept]}
 }
 
 // The names of folders and of what is no file of the store.
@@ -100,21 +136,23 @@ func OpenReader(dir string) (*Store, error) {
 
 func newStore(dir string, o Options) *Store {
 	o = o.withDefaults()
-	return &Store{dir: dir, options: o, decoded: newCache(o.MaxMemory)}
+	return &Store{dir: dir, options: o, state: newState(), decoded: newCache(o.MaxMemory)}
 }
 
-// Generation is another text whenever Uploads or Table may answer something else.
+// Generation is another text whenever Uploads or Table may answer something else. It is the same
+// after a restart if nothing has changed.
 func (s *Store) Generation() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.look()
-	return fmt.Sprint(s.generation)
+	return fmt.Sprintf("%016x", s.generation)
 }
 
 // lookEvery is how often a reader looks whether the daemon has changed something.
 const lookEvery = time.Second
 
-// look has a reader see what a daemon has changed since.
+// look has a reader see what a daemon has changed since. A table that changes is uploaded again,
+// so it is enough to look at uploads.
 func (s *Store) look() {
 	now := s.options.Now()
 	if !s.readOnly || now.Sub(s.looked) < lookEvery {
@@ -123,7 +161,6 @@ func (s *Store) look() {
 	s.looked = now
 	if st, err := os.Stat(filepath.Join(s.dir, uploadsFolder)); err == nil && !st.ModTime().Equal(s.seen) {
 		_ = s.list() // what was there before will do until it can be read again
-		s.generation++
 	}
 }
 
@@ -134,17 +171,39 @@ func (s *Store) Uploads() []symbols.Upload {
 	return s.uploads
 }
 
-// Has reports whether there is the table of a script.
+// Has reports whether there is the table of a script, and it can be read. It is for who would
+// send it else.
 func (s *Store) Has(sha256 string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.sizes[sha256]
-	return ok
+	_, err := s.Counts(sha256)
+	return err == nil
 }
 
-// Table returns the table of a script.
+// Counts returns how many functions the table of a script has. It reads each table once.
+func (s *Store) Counts(sha256 string) (Counts, error) {
+	e, err := s.entry(sha256)
+	if err != nil {
+		return Counts{}, err
+	}
+	if counts := s.countsIn(e); counts != nil {
+		return *counts, nil
+	}
+	t, err := s.load(e)
+	if err != nil {
+		return Counts{}, err
+	}
+	return countsOf(t), nil
+}
+
+func (s *Store) countsIn(e *entry) *Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return e.counts
+}
+
+// Table returns the table of a script. Nobody may change it.
 func (s *Store) Table(sha256 string) (*symbols.Table, error) {
-	if err := CheckHash(sha256); err != nil {
+	e, err := s.entry(sha256)
+	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -153,55 +212,92 @@ func (s *Store) Table(sha256 string) (*symbols.Table, error) {
 	if t != nil {
 		return t, nil
 	}
-	t, err := s.read(sha256)
-	if err != nil {
-		return nil, fmt.Errorf("symbols of script %s: %w", sha256, err)
+	if t, err = s.load(e); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.decoded.put(sha256, t)
+	if s.tables[sha256] == e { // else another one has taken its place meanwhile
+		s.decoded.put(sha256, t)
+	}
 	return t, nil
 }
 
-// read reads the table of a script.
-func (s *Store) read(sha256 string) (*symbols.Table, error) {
-	b, err := os.ReadFile(s.path(sha256))
-	if err != nil {
+// entry returns the entry of a table that is there, and not known to be damaged.
+func (s *Store) entry(sha256 string) (*entry, error) {
+	if err := CheckHash(sha256); err != nil {
 		return nil, err
 	}
-	t, err := decode(sha256, b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w; upload the build again", s.path(sha256), err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.tables[sha256]
+	if e == nil {
+		return nil, fmt.Errorf("symbols of script %s: %w", sha256, fs.ErrNotExist)
 	}
-	return t, nil
+	return e, e.damage
+}
+
+// load reads a table from its file, and notes what is in it.
+func (s *Store) load(e *entry) (*symbols.Table, error) {
+	b, err := os.ReadFile(s.path(e.hash))
+	if err != nil {
+		return nil, fmt.Errorf("symbols of script %s: %w", e.hash, err)
+	}
+	t, err := decode(e.hash, b)
+	if err != nil {
+		err = fmt.Errorf("symbols of script %s: %s: %w; upload the build again", e.hash, s.path(e.hash), err)
+	}
+	s.mu.Lock()
+	told := e.damage != nil || s.tables[e.hash] != e
+	if err != nil {
+		e.damage = err
+	} else {
+		counts := countsOf(t)
+		e.counts = &counts
+	}
+	s.mu.Unlock()
+	if err != nil && !told {
+		s.options.Damaged(err)
+	}
+	return t, err
 }
 
 // decode reads a table that has to be that of a script.
 func decode(sha256 string, b []byte) (*symbols.Table, error) {
 	t, err := symbols.Decode(bytes.NewReader(b))
-	if err == nil && fmt.Sprintf("%x", t.Script) != sha256 {
-		err = fmt.Errorf("%w: it is that of script %x", symbols.ErrMalformed, t.Script)
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	if fmt.Sprintf("%x", t.Script) != sha256 {
+		return nil, fmt.Errorf("%w: it is that of script %x", symbols.ErrMalformed, t.Script)
+	}
+	return t, nil
 }
 
 func (s *Store) path(sha256 string) string {
 	return filepath.Join(s.dir, tablesFolder, sha256[:2], sha256)
 }
 
+func (s *Store) uploadPath(id string) string {
+	return filepath.Join(s.dir, uploadsFolder, id+extension)
+}
+
 // Stats say what is kept.
 type Stats struct {
 	Uploads, Tables int
 	Bytes           int64 // of tables
+	Damaged         int   // files that are known to be unreadable
 }
 
 // Stats returns what is kept.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Stats{Uploads: len(s.uploads), Tables: len(s.sizes)}
-	for _, n := range s.sizes {
-		out.Bytes += n
+	out := Stats{Uploads: len(s.uploads), Tables: len(s.tables), Bytes: s.bytes, Damaged: len(s.unreadable)}
+	for _, e := range s.tables {
+		if e.damage != nil {
+			out.Damaged++
+		}
 	}
 	return out
 }
@@ -212,77 +308,4 @@ func CheckHash(text string) error {
 		return fmt.Errorf("%.70q is not a SHA-256 of 64 lower-case hexadecimal digits", text)
 	}
 	return nil
-}
-
-// list looks at what is there.
-func (s *Store) list() error {
-	sizes, err := s.listTables()
-	if err != nil {
-		return err
-	}
-	if st, err := os.Stat(filepath.Join(s.dir, uploadsFolder)); err == nil {
-		s.seen = st.ModTime() // before it is read, so that what comes meanwhile is seen later
-	}
-	uploads, err := s.listUploads()
-	if err != nil {
-		return err
-	}
-	s.sizes, s.uploads = sizes, uploads
-	s.decoded.clear()
-	return nil
-}
-
-func (s *Store) listTables() (map[string]int64, error) {
-	sizes := map[string]int64{}
-	err := filepath.WalkDir(filepath.Join(s.dir, tablesFolder), func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil || e.IsDir():
-			return err
-		case CheckHash(e.Name()) != nil:
-			return s.leftover(path)
-		}
-		if fi, err := e.Info(); err == nil {
-			sizes[e.Name()] = fi.Size()
-		}
-		return nil
-	})
-	return sizes, err
-}
-
-// leftover removes what a crash left of a file that was being written.
-func (s *Store) leftover(path string) error {
-	if s.readOnly || !strings.HasSuffix(path, ".tmp") {
-		return nil
-	}
-	return os.Remove(path)
-}
-
-func (s *Store) listUploads() ([]symbols.Upload, error) {
-	dir := filepath.Join(s.dir, uploadsFolder)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []symbols.Upload
-	for _, e := range slices.Backward(entries) { // names begin with the time
-		path := filepath.Join(dir, e.Name())
-		if !strings.HasSuffix(e.Name(), extension) {
-			if err := s.leftover(path); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		u, err := readUpload(path)
-		if err != nil {
-			continue // the disk has changed it; its tables are there as long as others name them
-		}
-		u.ID = strings.TrimSuffix(e.Name(), extension)
-		out = append(out, u)
-	}
-	return out, nil
 }

@@ -55,24 +55,79 @@ func body(t testing.TB, n, named int) (hash string, b []byte) {
 
 // model is what a Store has to be.
 type model struct {
-	now     time.Time
-	tables  map[string]int // how many functions are named; -1: damaged
-	put     map[string]time.Time
-	uploads []symbols.Upload // the newest first
+	now        time.Time
+	most       int64
+	tables     map[string]modelTable
+	uploads    []symbols.Upload // the newest first
+	unreadable []time.Time      // uploads, by when they were damaged
+}
+
+type modelTable struct {
+	named int // functions; -1: damaged
+	bytes int64
+	put   time.Time
 }
 
 func (m *model) missing(u symbols.Upload) bool {
-	return slices.ContainsFunc(u.Scripts, func(x symbols.Script) bool { _, ok := m.tables[x.SHA256]; return !ok })
+	return slices.ContainsFunc(u.Scripts, func(x symbols.Script) bool { t, ok := m.tables[x.SHA256]; return !ok || t.named < 0 })
+}
+
+func (m *model) bytes() (n int64) {
+	for _, t := range m.tables {
+		n += t.bytes
+	}
+	return n
+}
+
+func (m *model) isNamed(hash string) bool {
+	return slices.ContainsFunc(m.uploads, func(u symbols.Upload) bool { return hashesOf(u)[hash] })
+}
+
+// old returns the tables that are not named and were not put lately, the oldest first.
+func (m *model) old() []string {
+	hashes := slices.DeleteFunc(slices.Sorted(maps.Keys(m.tables)), func(hash string) bool {
+		return m.isNamed(hash) || m.now.Sub(m.tables[hash].put) < unnamedFor
+	})
+	slices.SortStableFunc(hashes, func(a, b string) int { return m.tables[a].put.Compare(m.tables[b].put) })
+	return hashes
+}
+
+func (m *model) evict(most int64) {
+	for _, hash := range m.old() {
+		if m.bytes() > most {
+			delete(m.tables, hash)
+		}
+	}
+	for m.bytes() > most && len(m.uploads) > 0 {
+		last := m.uploads[len(m.uploads)-1]
+		m.uploads = m.uploads[:len(m.uploads)-1]
+		for hash := range hashesOf(last) {
+			if !m.isNamed(hash) {
+				delete(m.tables, hash)
+			}
+		}
+	}
 }
 
 func (m *model) sweep(retention time.Duration) {
 	m.uploads = slices.DeleteFunc(m.uploads, func(u symbols.Upload) bool { return m.now.Sub(u.Time) > retention })
-	named := hashesOf(m.uploads)
-	for hash := range maps.Clone(m.tables) {
-		if !named[hash] && m.now.Sub(m.put[hash]) >= unnamedFor {
-			delete(m.tables, hash)
-		}
+	m.unreadable = slices.DeleteFunc(m.unreadable, func(t time.Time) bool { return m.now.Sub(t) > retention })
+	m.evict(m.most)
+	if len(m.unreadable) > 0 {
+		return
 	}
+	for _, hash := range m.old() {
+		delete(m.tables, hash)
+	}
+}
+
+// content returns what answers are made of, as a text.
+func (m *model) content() string {
+	ids := ""
+	for _, u := range m.uploads {
+		ids += u.ID
+	}
+	return fmt.Sprint(ids, m.tables)
 }
 
 // TestRandom does what daemons and people do, in any order, and what disks do, and holds the store
@@ -80,91 +135,160 @@ func (m *model) sweep(retention time.Duration) {
 func TestRandom(t *testing.T) {
 	all := bodies{}
 	for seed := range uint64(8) {
-		testRandom(t, all, rand.New(rand.NewPCG(seed, 1)))
+		most := int64(1 << 40)
+		if seed%2 == 1 {
+			_, b := all.body(t, 0, 5)
+			most = int64(len(b) * 11 / 2)
+		}
+		testRandom(t, all, most, rand.New(rand.NewPCG(seed, 1)))
 	}
 }
 
-func testRandom(t *testing.T, all bodies, r *rand.Rand) {
-	dir := filepath.Join(t.TempDir(), "symbols")
-	m := &model{now: time.Now().Truncate(time.Millisecond), tables: map[string]int{}, put: map[string]time.Time{}}
-	const retention = 30 * 24 * time.Hour
-	options := Options{Retention: retention, MaxMemory: 4000, Now: func() time.Time { return m.now }}
-	open := func() *Store {
-		s, err := Open(dir, options)
+// run is a random run.
+type run struct {
+	*testing.T
+	*rand.Rand
+	*model
+	all     bodies
+	dir     string
+	store   *Store
+	damaged int // files that Damaged was told of
+}
+
+const testRetention = 30 * 24 * time.Hour
+
+func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
+	x := &run{T: t, Rand: r, all: all, dir: filepath.Join(t.TempDir(), "symbols"),
+		model: &model{now: time.Now().Truncate(time.Millisecond), most: most, tables: map[string]modelTable{}}}
+	x.open()
+	contents := map[string]string{} // by generation
+	for range 120 {
+		x.now = x.now.Add(time.Duration(1+r.IntN(24*60)) * time.Minute)
+		generation, before := x.store.Generation(), x.content()
+		reopened := x.step()
+		if !reopened && (x.store.Generation() == generation) != (x.content() == before) {
+			t.Fatalf("generation %s, before %s: %s, before %s", x.store.Generation(), generation, x.content(), before)
+		}
+		generation = x.store.Generation()
+		if old, ok := contents[generation]; ok && old != x.content() {
+			t.Fatalf("generation %s is that of %s and of %s", generation, old, x.content())
+		}
+		contents[generation] = x.content()
+		checkStore(t, x.store, x.model)
+		reader, err := OpenReader(x.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s
+		checkStore(t, reader, x.model)
+		if x.damaged != x.store.Stats().Damaged {
+			t.Fatalf("%d damaged files were told, not %d", x.damaged, x.store.Stats().Damaged)
+		}
 	}
-	s := open()
-	for range 150 {
-		m.now = m.now.Add(time.Duration(1+r.IntN(24*60)) * time.Minute)
-		generation := s.Generation()
-		before := fmt.Sprint(m.tables, m.uploads)
-		switch n := r.IntN(8); r.IntN(6) {
-		case 0, 1: // a table
-			named := r.IntN(11)
-			hash, b := all.body(t, n, named)
-			stored, err := s.Put(hash, b)
-			old, ok := m.tables[hash]
-			if want := !ok || old < named; err != nil || stored != want {
-				t.Fatalf("put %d of %d: %v, %v", named, old, stored, err)
-			} else if want {
-				m.tables[hash], m.put[hash] = named, m.now
-				if err := os.Chtimes(s.path(hash), m.now, m.now); err != nil {
-					t.Fatal(err)
-				}
-			}
-		case 2, 3: // an upload
-			u := symbols.Upload{Release: fmt.Sprint(r.IntN(3))}
-			for i := range 1 + r.IntN(3) {
-				hash := hashOf((n + i) % 8)
-				u.Scripts = append(u.Scripts, symbols.Script{Path: fmt.Sprintf("assets/%d.js", i), SHA256: hash})
-			}
-			id, created, err := s.AddUpload(u)
-			if missing, ok := errors.AsType[*MissingError](err); ok != m.missing(u) || !ok && err != nil {
-				t.Fatalf("add %+v: %v, %v", u, missing, err)
-			} else if !ok {
-				u.ID, u.Time = id, m.now.UTC()
-				same := func(x symbols.Upload) bool { return sameBuild(x, u) }
-				if created == slices.ContainsFunc(m.uploads, same) {
-					t.Fatalf("created %v", created)
-				}
-				m.uploads = slices.Insert(slices.DeleteFunc(m.uploads, same), 0, u)
-			}
-		case 4: // the daemon's work, or a new daemon
-			if r.IntN(2) == 0 {
-				if err := s.Sweep(); err != nil {
-					t.Fatal(err)
-				}
-				m.sweep(retention)
-			} else {
-				_ = os.WriteFile(filepath.Join(dir, "uploads", "x.json.tmp"), []byte("{"), 0o600)
-				_ = os.WriteFile(filepath.Join(dir, "tables", "y.tmp"), []byte("half"), 0o600)
-				s = open()
-				generation = ""
-			}
-		case 5: // the disk loses the end of a table
-			hash := hashOf(n)
-			if m.tables[hash] > 0 {
-				if err := os.Truncate(s.path(hash), 20); err != nil {
-					t.Fatal(err)
-				}
-				_ = os.Chtimes(s.path(hash), m.put[hash], m.put[hash])
-				m.tables[hash] = -1
-				s = open() // else it is in memory
-				generation = ""
-			}
+}
+
+// open begins anew, as a daemon after a crash.
+func (x *run) open() {
+	x.damaged = 0
+	s, err := Open(x.dir, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time { return x.now }, Damaged: func(error) { x.damaged++ }})
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.store = s
+}
+
+// step does something, and reports whether that was to open the store again.
+func (x *run) step() (reopened bool) {
+	switch x.IntN(8) {
+	case 0, 1, 2:
+		x.put()
+	case 3, 4:
+		x.upload()
+	case 5:
+		if err := x.store.Sweep(); err != nil {
+			x.Fatal(err)
 		}
-		if generation != "" && (s.Generation() == generation) != (fmt.Sprint(m.tables, m.uploads) == before) {
-			t.Fatalf("generation %s is %s: %s, %v %v", generation, s.Generation(), before, m.tables, m.uploads)
+		x.sweep(testRetention)
+		x.damaged = x.store.Stats().Damaged // some may have gone
+	case 6:
+		_ = os.WriteFile(filepath.Join(x.dir, "uploads", "x.json.tmp"), []byte("{"), 0o600)
+		_ = os.WriteFile(filepath.Join(x.dir, "tables", "y.tmp"), []byte("half"), 0o600)
+		x.open()
+		return true
+	case 7:
+		x.damage()
+		x.open() // else it is in memory
+		return true
+	}
+	return false
+}
+
+func (x *run) put() {
+	named := x.IntN(11)
+	hash, b := x.all.body(x, x.IntN(8), named)
+	stored, err := x.store.Put(hash, b)
+	n := int64(len(b))
+	old, ok := x.tables[hash]
+	if ok && old.named >= named {
+		if stored || err != nil {
+			x.Fatalf("put %d, there is %d: %v, %v", named, old.named, stored, err)
 		}
-		checkStore(t, s, m)
-		reader, err := OpenReader(dir)
-		if err != nil {
-			t.Fatal(err)
+		return
+	}
+	x.evict(x.most - n)
+	if _, full := errors.AsType[*FullError](err); full != (x.bytes()+n > x.most) || !full && (err != nil || !stored) {
+		x.Fatalf("put %d bytes to %d of %d: %v, %v", n, x.bytes(), x.most, stored, err)
+	} else if !full {
+		x.tables[hash] = modelTable{named, n, x.now}
+		if err := os.Chtimes(x.store.path(hash), x.now, x.now); err != nil {
+			x.Fatal(err)
 		}
-		checkStore(t, reader, m)
+	}
+	x.damaged = x.store.Stats().Damaged // it may be one that took its place
+}
+
+func (x *run) upload() {
+	u, first := symbols.Upload{Release: fmt.Sprint(x.IntN(3))}, x.IntN(8)
+	for i := range 1 + x.IntN(3) {
+		u.Scripts = append(u.Scripts, symbols.Script{Path: fmt.Sprintf("assets/%d.js", i), SHA256: hashOf((first + i) % 8)})
+	}
+	id, created, err := x.store.AddUpload(u)
+	missing, refused := errors.AsType[*MissingError](err)
+	if refused != x.missing(u) || !refused && err != nil {
+		x.Fatalf("add %+v: %v, %v", u, missing, err)
+	}
+	if refused {
+		return
+	}
+	u.ID, u.Time = id, x.now.UTC()
+	same := func(v symbols.Upload) bool { return sameBuild(v, u) }
+	if created == slices.ContainsFunc(x.uploads, same) {
+		x.Fatalf("created %v", created)
+	}
+	x.uploads = slices.Insert(slices.DeleteFunc(x.uploads, same), 0, u)
+}
+
+// damage has the disk lose the end of a file.
+func (x *run) damage() {
+	if n := x.IntN(8); x.IntN(3) > 0 {
+		hash := hashOf(n)
+		if t, ok := x.tables[hash]; ok && t.named >= 0 {
+			x.cut(x.store.path(hash), t.put)
+			x.tables[hash] = modelTable{-1, 20, t.put}
+		}
+	} else if n < len(x.uploads) {
+		x.cut(x.store.uploadPath(x.uploads[n].ID), x.now)
+		x.uploads = slices.Delete(x.uploads, n, n+1)
+		x.unreadable = append(x.unreadable, x.now)
+	}
+}
+
+func (x *run) cut(path string, written time.Time) {
+	err := os.Truncate(path, 20)
+	if err == nil {
+		err = os.Chtimes(path, written, written)
+	}
+	if err != nil {
+		x.Fatal(err)
 	}
 }
 
@@ -173,16 +297,27 @@ func checkStore(t *testing.T, s *Store, m *model) {
 	if got := s.Uploads(); len(got)+len(m.uploads) > 0 && !reflect.DeepEqual(got, m.uploads) {
 		t.Fatalf("uploads\n%+v\nnot\n%+v", got, m.uploads)
 	}
-	if got := s.Stats(); got.Tables != len(m.tables) || got.Uploads != len(m.uploads) {
-		t.Fatalf("%+v, not %d tables", got, len(m.tables))
-	}
 	for n := range 8 {
 		hash := hashOf(n)
 		want, ok := m.tables[hash]
-		got, err := s.Table(hash)
-		if s.Has(hash) != ok || (err == nil) != (ok && want >= 0) || err == nil && named(got) != want {
-			t.Fatalf("table %d: %v, %v, not %d", n, s.Has(hash), err, want)
+		ok = ok && want.named >= 0
+		counts, err := s.Counts(hash)
+		if (err == nil) != ok || ok && counts != (Counts{10, want.named}) {
+			t.Fatalf("table %d: %+v, %v, not %+v", n, counts, err, want)
 		}
+		got, err := s.Table(hash)
+		if s.Has(hash) != ok || (err == nil) != ok || ok && countsOf(got).Named != want.named {
+			t.Fatalf("table %d: %v, %v, not %+v", n, s.Has(hash), err, want)
+		}
+	}
+	damaged := len(m.unreadable)
+	for _, x := range m.tables {
+		if x.named < 0 {
+			damaged++
+		}
+	}
+	if got, want := s.Stats(), (Stats{len(m.uploads), len(m.tables), m.bytes(), damaged}); got != want {
+		t.Fatalf("%+v, not %+v", got, want)
 	}
 }
 
@@ -210,12 +345,12 @@ func TestReaderSees(t *testing.T) {
 	if r.Generation() == before || len(r.Uploads()) != 1 {
 		t.Errorf("generation %s, uploads %+v", r.Generation(), r.Uploads())
 	}
-	if table, err := r.Table(hash); err != nil || named(table) != 5 {
+	if table, err := r.Table(hash); err != nil || countsOf(table).Named != 5 {
 		t.Errorf("table %v, %v", table, err)
 	}
 }
 
-// The oldest uploads go when tables take too much, but for the newest one.
+// The oldest uploads go when tables take too much.
 func TestMaxSize(t *testing.T) {
 	now := time.Now()
 	_, b := body(t, 0, 5)
@@ -239,6 +374,84 @@ func TestMaxSize(t *testing.T) {
 	if u := s.Uploads(); len(u) != 2 || u[0].Release != "4" || s.Stats().Tables != 2 {
 		t.Errorf("%+v, %+v", u, s.Stats())
 	}
+}
+
+// Tables that no upload names are bounded, too, and so is what may be written to a full disk.
+func TestFull(t *testing.T) {
+	_, b := body(t, 0, 5)
+	var room error
+	s, err := Open(filepath.Join(t.TempDir(), "symbols"), Options{MaxSize: int64(2*len(b) + 3), Room: func(n int64) error {
+		if n < 100 {
+			t.Errorf("asked for room for %d bytes", n)
+		}
+		return room
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(n int) error {
+		hash, b := body(t, n, 5)
+		_, err := s.Put(hash, b)
+		return err
+	}
+	for n := range 2 {
+		if err := put(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, full := errors.AsType[*FullError](put(2)); !full || s.Stats().Tables != 2 {
+		t.Errorf("%+v", s.Stats())
+	}
+	room = ErrNoSpace
+	if err := put(3); !errors.Is(err, ErrNoSpace) {
+		t.Errorf("put: %v", err)
+	}
+	if _, _, err := s.AddUpload(of("a.js", hashOf(0))); !errors.Is(err, ErrNoSpace) || len(s.Uploads()) > 0 {
+		t.Errorf("add: %v", err)
+	}
+}
+
+// A table that is read while another one takes its place is not what is answered afterwards.
+func TestReplaced(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "symbols"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies [11][]byte
+	for named := range bodies {
+		_, bodies[named] = body(t, 1, named)
+	}
+	hash := hashOf(1)
+	var wait sync.WaitGroup
+	stop := make(chan struct{})
+	for range 3 {
+		wait.Go(func() {
+			for last := 0; ; {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if table, err := s.Table(hash); err == nil {
+					if n := countsOf(table).Named; n < last {
+						t.Errorf("%d are named, %d were", n, last)
+					} else {
+						last = n
+					}
+				}
+			}
+		})
+	}
+	for named, b := range bodies {
+		if stored, err := s.Put(hash, b); !stored || err != nil {
+			t.Fatal(stored, err)
+		}
+		if table, err := s.Table(hash); err != nil || countsOf(table).Named != named {
+			t.Errorf("%v, %v, not %d", table, err, named)
+		}
+	}
+	close(stop)
+	wait.Wait()
 }
 
 func TestRefused(t *testing.T) {

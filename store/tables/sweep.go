@@ -1,78 +1,151 @@
 package tables
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
-
-	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
 // unnamedFor is how long a table is kept that no upload names: that comes after its tables.
 const unnamedFor = 24 * time.Hour
 
 // Sweep deletes uploads that are too old, or with whose tables all take too much, and the tables
-// that no upload names any more.
+// that no upload names any more. While an upload can not be read, nobody knows which tables it
+// names: then tables are deleted only if all take too much.
 func (s *Store) Sweep() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	now := s.options.Now()
-	kept := slices.Clone(s.uploads)
-	for len(kept) > 0 && s.options.Retention > 0 && now.Sub(kept[len(kept)-1].Time) > s.options.Retention {
-		kept = kept[:len(kept)-1]
-	}
-	for len(kept) > 1 && s.bytesOf(kept) > s.options.MaxSize {
-		kept = kept[:len(kept)-1]
-	}
-	for _, u := range s.uploads[len(kept):] {
-		if err := os.Remove(s.uploadPath(u.ID)); err != nil {
-			return fmt.Errorf("delete upload: %w", err)
-		}
-		s.generation++
-	}
-	s.uploads = kept
-	return s.sweepTables(now)
-}
-
-// bytesOf returns the bytes of the tables that uploads name.
-func (s *Store) bytesOf(uploads []symbols.Upload) (n int64) {
-	for hash := range hashesOf(uploads) {
-		n += s.sizes[hash]
-	}
-	return n
-}
-
-func hashesOf(uploads []symbols.Upload) map[string]bool {
-	out := map[string]bool{}
-	for _, u := range uploads {
-		for _, x := range u.Scripts {
-			out[x.SHA256] = true
+	if s.options.Retention > 0 {
+		if err := s.expire(now.Add(-s.options.Retention)); err != nil {
+			return err
 		}
 	}
-	return out
-}
-
-// sweepTables deletes the tables that no upload names.
-func (s *Store) sweepTables(now time.Time) error {
-	named := hashesOf(s.uploads)
-	for hash := range s.sizes {
-		if named[hash] {
-			continue
+	if err := s.evict(s.options.MaxSize); err != nil {
+		return err
+	}
+	if len(s.damagedUploads()) > 0 {
+		return nil
+	}
+	for _, e := range s.unnamed(now.Add(-unnamedFor)) {
+		if err := s.removeTable(e); err != nil {
+			return err
 		}
-		fi, err := os.Stat(s.path(hash))
-		if err == nil && now.Sub(fi.ModTime()) < unnamedFor {
-			continue
-		}
-		if err == nil {
-			err = os.Remove(s.path(hash))
-		}
-		if err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("delete table: %w", err)
-		}
-		delete(s.sizes, hash)
-		s.decoded.drop(hash)
-		s.generation++
 	}
 	return nil
+}
+
+// expire deletes what was uploaded before a time.
+func (s *Store) expire(before time.Time) error {
+	for {
+		uploads := s.Uploads()
+		oldest := len(uploads) - 1
+		if oldest < 0 || !uploads[oldest].Time.Before(before) {
+			break
+		}
+		if err := s.removeUpload(oldest); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.damagedUploads() {
+		if !f.written.Before(before) {
+			continue
+		}
+		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.mu.Lock()
+		s.unreadable = slices.DeleteFunc(s.unreadable, func(x file) bool { return x == f })
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// damagedUploads returns the files of uploads that can not be read.
+func (s *Store) damagedUploads() []file {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.unreadable)
+}
+
+// makeRoom sees to it that a table of n bytes may be written: that it does not make all tables
+// too large, and that the disk has room.
+func (s *Store) makeRoom(n int64) error {
+	if err := s.options.Room(n); err != nil {
+		return err
+	}
+	if err := s.evict(s.options.MaxSize - n); err != nil {
+		return err
+	}
+	if s.size()+n > s.options.MaxSize {
+		return &FullError{s.options.MaxSize}
+	}
+	return nil
+}
+
+// size returns the bytes of all tables.
+func (s *Store) size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
+
+// evict deletes tables until all take at most so many bytes: first those that no upload names and
+// that are too old for one to come, then those of the oldest uploads, with these. Those that an
+// upload may still name stay.
+func (s *Store) evict(most int64) error {
+	if s.size() <= most {
+		return nil
+	}
+	for _, e := range s.unnamed(s.options.Now().Add(-unnamedFor)) {
+		if s.size() <= most {
+			return nil
+		}
+		if err := s.removeTable(e); err != nil {
+			return err
+		}
+	}
+	for uploads := s.Uploads(); s.size() > most && len(uploads) > 0; uploads = s.Uploads() {
+		oldest := len(uploads) - 1
+		if err := s.removeUpload(oldest); err != nil {
+			return err
+		}
+		for hash := range hashesOf(uploads[oldest]) {
+			if e := s.unused(hash); e != nil {
+				if err := s.removeTable(e); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// unused returns the table of a script if no upload names it.
+func (s *Store) unused(hash string) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.tables[hash]; e != nil && e.uploads == 0 {
+		return e
+	}
+	return nil
+}
+
+// unnamed returns the tables that no upload names and that were written up to a time, the oldest
+// first.
+func (s *Store) unnamed(until time.Time) (out []*entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.tables {
+		if e.uploads == 0 && !e.written.After(until) {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b *entry) int {
+		return cmp.Or(a.written.Compare(b.written), cmp.Compare(a.hash, b.hash))
+	})
+	return out
 }

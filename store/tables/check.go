@@ -1,0 +1,78 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fieldtrie/fieldtrie/symbols"
+)
+
+// Bounds of uploads, in bytes where nothing else is said.
+const (
+	MaxScripts = 20_000   // of one
+	MaxUpload  = 16 << 20 // of its JSON, as it comes
+	maxFile    = 2 * MaxUpload
+	maxPath    = 1024
+	maxPrefix  = 2048
+	maxRelease = 256
+	maxOwners  = 3_000_000
+	// maxListed bounds the files of all uploads, which are held in memory.
+	maxListed = 128 << 20
+)
+
+// check refuses what is over a bound, and sorts the scripts.
+func check(u *symbols.Upload) error {
+	switch {
+	case len(u.Scripts) == 0:
+		return errors.New("scripts: there are none")
+	case len(u.Scripts) > MaxScripts:
+		return fmt.Errorf("scripts: %d, the most is %d", len(u.Scripts), MaxScripts)
+	case len(u.Owners) > maxOwners:
+		return fmt.Errorf("owners: %d bytes, the most is %d", len(u.Owners), maxOwners)
+	}
+	if err := checkText("release", u.Release, maxRelease); err != nil {
+		return err
+	}
+	if err := checkText("repository", u.Repository, maxPrefix); err != nil {
+		return err
+	}
+	u.Scripts = slices.Clone(u.Scripts)
+	for i, x := range u.Scripts {
+		if err := checkScript(x); err != nil {
+			return fmt.Errorf("scripts[%d]: %w", i, err)
+		}
+	}
+	slices.SortFunc(u.Scripts, func(a, b symbols.Script) int {
+		return strings.Compare(a.Path+"\x00"+a.Prefix+"\x00"+a.SHA256, b.Path+"\x00"+b.Prefix+"\x00"+b.SHA256)
+	})
+	return nil
+}
+
+func checkScript(x symbols.Script) error {
+	if err := CheckHash(x.SHA256); err != nil {
+		return fmt.Errorf("sha256: %w", err)
+	}
+	if x.Path == "" || strings.HasPrefix(x.Path, "/") || strings.Contains(x.Path, `\`) || slices.Contains(strings.Split(x.Path, "/"), "..") {
+		return fmt.Errorf("path: %.100q is not one in a folder, with slashes", x.Path)
+	}
+	if err := checkText("path", x.Path, maxPath); err != nil {
+		return err
+	}
+	if err := checkText("debug_id", x.DebugID, maxRelease); err != nil {
+		return err
+	}
+	return checkText("prefix", x.Prefix, maxPrefix)
+}
+
+func checkText(what, text string, most int) error {
+	switch {
+	case len(text) > most:
+		return fmt.Errorf("%s: %d bytes, the most is %d", what, len(text), most)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return fmt.Errorf("%s: %.100q has control characters, or is no UTF-8", what, text)
+	}
+	return nil
+}

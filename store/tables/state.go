@@ -1,0 +1,113 @@
+package tables
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"unique"
+
+	"github.com/fieldtrie/fieldtrie/symbols"
+)
+
+// state is what a store knows to be in its folder.
+type state struct {
+	tables     map[string]*entry // by the hash of the script
+	bytes      int64             // of tables
+	uploads    []symbols.Upload  // the newest first; never changed, but replaced
+	lengths    map[string]int64  // bytes of the files of uploads, by ID
+	listed     int64             // the sum of lengths
+	unreadable []file            // of uploads
+
+	generation uint64 // the sum of a hash of each table and of each upload, without carry
+}
+
+func newState() state {
+	return state{tables: map[string]*entry{}, lengths: map[string]int64{}}
+}
+
+// setTable notes that there is a table. It takes the place of one of the same script.
+func (x *state) setTable(e *entry) {
+	if old := x.tables[e.hash]; old != nil {
+		e.uploads = old.uploads
+		x.dropTable(old)
+	}
+	x.tables[e.hash] = e
+	x.bytes += e.bytes
+	x.generation ^= e.fingerprint()
+}
+
+func (x *state) dropTable(e *entry) {
+	delete(x.tables, e.hash)
+	x.bytes -= e.bytes
+	x.generation ^= e.fingerprint()
+}
+
+// addUpload notes an upload of which the file has so many bytes as the newest one.
+func (x *state) addUpload(u symbols.Upload, bytes int64) {
+	x.uploads = slices.Concat([]symbols.Upload{u}, x.uploads)
+	x.noteUpload(&x.uploads[0], bytes)
+}
+
+// addOldest is addUpload for one that is older than the others. Nobody has got these yet.
+func (x *state) addOldest(u symbols.Upload, bytes int64) {
+	x.uploads = append(x.uploads, u)
+	x.noteUpload(&x.uploads[len(x.uploads)-1], bytes)
+}
+
+func (x *state) noteUpload(u *symbols.Upload, bytes int64) {
+	u.Owners, u.Repository = share(u.Owners), share(u.Repository)
+	for i, script := range u.Scripts { // which are our own
+		u.Scripts[i] = symbols.Script{Path: share(script.Path), Prefix: share(script.Prefix), DebugID: share(script.DebugID), SHA256: share(script.SHA256)}
+	}
+	x.lengths[u.ID] = bytes
+	x.listed += bytes
+	x.generation ^= fingerprint(u.ID)
+	x.count(*u, 1)
+}
+
+func (e *entry) fingerprint() uint64 {
+	return fingerprint(e.hash, e.bytes, e.written.UnixNano())
+}
+
+// fingerprint returns a hash of what something goes by. It is the same in each process.
+func fingerprint(of ...any) uint64 {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintln(h, of...)
+	return h.Sum64()
+}
+
+// share returns the one copy of a text: builds have most of their scripts in common.
+func share(text string) string { return unique.Make(text).Value() }
+
+// dropUpload forgets the upload at an index.
+func (x *state) dropUpload(at int) {
+	u := x.uploads[at]
+	x.uploads = slices.Concat(x.uploads[:at], x.uploads[at+1:])
+	x.listed -= x.lengths[u.ID]
+	delete(x.lengths, u.ID)
+	x.generation ^= fingerprint(u.ID)
+	x.count(u, -1)
+}
+
+// count has the tables of an upload know that it is there, or that it is not any more.
+func (x *state) count(u symbols.Upload, n int) {
+	for hash := range hashesOf(u) {
+		if e := x.tables[hash]; e != nil {
+			e.uploads += n
+		}
+	}
+}
+
+// hashesOf returns the hashes of the scripts of an upload.
+func hashesOf(u symbols.Upload) map[string]bool {
+	out := make(map[string]bool, len(u.Scripts))
+	for _, script := range u.Scripts {
+		out[script.SHA256] = true
+	}
+	return out
+}
+
+// sameBuild reports whether two uploads say the same.
+func sameBuild(a, b symbols.Upload) bool {
+	return a.Release == b.Release && a.Repository == b.Repository && a.Owners == b.Owners && slices.Equal(a.Scripts, b.Scripts)
+}
