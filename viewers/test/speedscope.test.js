@@ -21,7 +21,11 @@ async function imported(name) {
   await page.setInputFiles('input[type=file]', path(name));
   await page.waitForSelector('canvas');
   const saved = page.waitForEvent('download');
-  await page.keyboard.press('Control+s');
+  // Nothing says when it listens to keys: on a busy machine that may be after it has drawn.
+  for (let done = false; !done; ) {
+    await page.keyboard.press('Control+s');
+    done = await Promise.race([saved.then(() => true), page.waitForTimeout(3000).then(() => false)]);
+  }
   const file = JSON.parse(readFileSync(await (await saved).path(), 'utf8'));
   assert.deepEqual(problems, []);
   await page.context().close();
