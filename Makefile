@@ -138,6 +138,8 @@ ROLLUP_TRACES ?= 1000000
 ROLLUP_DAYS ?= 30
 # Simulated comparisons for each figure.
 COMPARE_RUNS ?= 500
+# Tabs that are closed to count the traces that arrive.
+CLOSES ?= 200
 # Traces of the day whose answers are named, and more folders of builds.
 NAMES_TRACES ?= 50000
 BUILDS ?=
@@ -145,7 +147,7 @@ ONLY ?=
 .PHONY: bench
 bench: setup sdk/node_modules bench/peers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	$(GO) run ./bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
-	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --names-traces $(NAMES_TRACES) \
+	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) \
 	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(TRACES)
 
 RATE ?= 1000

@@ -30,6 +30,7 @@
 //	DIR/20261121T07.corrupt/  a partition that could not be opened
 //	DIR/20261121.hours.sums   sums of the partitions of a day
 //	DIR/202611.days.sums      sums of the days of a month
+//	DIR/symbols/              symbols of builds, see package tables
 //
 // docs/storage.md has keys, values and reasons, and docs/sums.md the files of sums.
 //
@@ -42,6 +43,7 @@
 //	sums       files of sums of closed hours and days
 //	part       the life of partitions of traces; the only package that knows Badger
 //	record     keys, values, checksums and compression: values into bytes and back
+//	tables     symbols of builds, in a folder beside the traces that the rest does not look at
 //	disk       durable writes, the lock of a directory, room on a filesystem
 //
 // Package metamorphic holds tests of all of it together.

@@ -34,7 +34,6 @@ type Origin struct {
 	// build says its sources are.
 	Release, Repository string
 	Owners              *owner.Codeowners // of the build; nil if it has none
-	Frames              int               // of the answer that have become this one
 }
 
 // Coverage says how much of the time of scripts has names.
