@@ -19,7 +19,7 @@ import (
 // privateMux answers with the pattern of what was asked for.
 func privateMux() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "GET /healthz", "GET /readyz", "/api/v1/", "/demo/", "/"} {
+	for _, pattern := range []string{"GET /metrics", "GET /v1/backup", "GET /healthz", "GET /readyz", "/v1/symbols/", "GET /v1/symbols", "/api/v1/", "/demo/", "/"} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pattern) })
 	}
 	return mux
@@ -56,6 +56,7 @@ func TestGuard(t *testing.T) {
 		"Bearer p":                   {ScopeMetrics},
 		"Bearer b":                   {ScopeQuery, ScopeMetrics},
 		"Bearer n":                   {ScopeBackup},
+		"Bearer s":                   {ScopeSymbols},
 		"Bearer x":                   nil,
 		"Bearer":                     nil,
 		"Bearer ":                    nil,
@@ -80,6 +81,7 @@ func TestGuard(t *testing.T) {
 		"/healthz": "", "/readyz": "", "/metrics": ScopeMetrics, "/v1/backup": ScopeBackup,
 		"/api/v1/profile?page=/healthz": ScopeQuery, "/demo/": ScopeQuery, "/nowhere": ScopeQuery, "/": ScopeQuery,
 		"/querier.v1.QuerierService/SelectSeries": ScopeQuery, "/metrics/": ScopeQuery, "/healthz/metrics": ScopeQuery,
+		"/v1/symbols": ScopeQuery, "/v1/symbols/uploads": ScopeSymbols, "/v1/symbols/0123": ScopeSymbols,
 	}
 	for range 2 { // the second time passwords are remembered
 		for authorization, granted := range who {
@@ -139,15 +141,16 @@ func TestPaths(t *testing.T) {
 		"/%6detrics", "/m%65trics", "/%2e/metrics", "/healthz/%2e%2e/metrics", "/healthz%2f..%2fmetrics", "/healthz%2fmetrics", "/metrics%2f", "/metrics%00",
 		"/metrics?x=/healthz", "/metrics;/healthz", "/METRICS", "/v1/backup", "/v1//backup", "/v1%2fbackup", "/v1/%62ackup", "/readyz/../v1/backup",
 		"/v1/backup/../../healthz", "http://other.example/metrics", "http://other.example//v1/backup",
+		"/v1/symbols", "/v1/symbols/", "/v1//symbols", "/v1/symbols/../backup", "/v1/symbols/..%2fbackup", "/v1/symbol%73", "/v1/symbols%2f", "/v1/symbols?/uploads",
 	} {
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodConnect} {
-			for authorization, granted := range map[string]Scope{"": "", "Bearer g": ScopeQuery, "Bearer p": ScopeMetrics, "Bearer n": ScopeBackup} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodConnect} {
+			for authorization, granted := range map[string]Scope{"": "", "Bearer g": ScopeQuery, "Bearer p": ScopeMetrics, "Bearer n": ScopeBackup, "Bearer s": ScopeSymbols} {
 				w := ask(h, method, path, authorization)
 				if w.Code != http.StatusOK {
 					continue
 				}
 				served, _ := strings.CutPrefix(w.Body.String(), "GET ")
-				needs := map[string]Scope{"/metrics": ScopeMetrics, "/v1/backup": ScopeBackup, "/healthz": "", "/readyz": ""}
+				needs := map[string]Scope{"/metrics": ScopeMetrics, "/v1/backup": ScopeBackup, "/v1/symbols/": ScopeSymbols, "/healthz": "", "/readyz": ""}
 				need, special := needs[served]
 				if !special {
 					need = ScopeQuery

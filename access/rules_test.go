@@ -35,6 +35,7 @@ tokens:
   - {name: prometheus, sha256: %s, scopes: [metrics]}
   - {name: both, sha256: %s}
   - {name: night, sha256: "%s", scopes: [backup, backup]}
+  - {name: ci, sha256: %s, scopes: [symbols]}
 users:
   - name: ann
     bcrypt: %s
@@ -44,7 +45,7 @@ users:
 `
 
 func sampleText(t testing.TB) string {
-	return fmt.Sprintf(sample, hashOf("g"), hashOf("p"), strings.ToUpper(hashOf("b")), hashOf("n"), bcryptOf(t, "secret"), strings.Replace(bcryptOf(t, "pass:wörd"), "$2a$", "$2y$", 1))
+	return fmt.Sprintf(sample, hashOf("g"), hashOf("p"), strings.ToUpper(hashOf("b")), hashOf("n"), hashOf("s"), bcryptOf(t, "secret"), strings.Replace(bcryptOf(t, "pass:wörd"), "$2a$", "$2y$", 1))
 }
 
 func parse(t testing.TB, text string) *Rules {
@@ -65,7 +66,7 @@ func TestParse(t *testing.T) {
 	for _, x := range r.users {
 		got = append(got, fmt.Sprint(x.name, x.scopes))
 	}
-	want := []string{"grafana[query]", "prometheus[metrics]", "both[query metrics]", "night[backup]", "ann[query metrics]", "bob[query metrics backup]"}
+	want := []string{"grafana[query]", "prometheus[metrics]", "both[query metrics]", "night[backup]", "ci[symbols]", "ann[query metrics]", "bob[query metrics backup]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -22,8 +22,12 @@ import (
 )
 
 // The version of the stream goes up only when older programs could not restore what newer ones
-// write. 1 had rollups in directories of their own; it is restored as a directory of format 2.
-const version = 2
+// write. 1 had rollups in directories of their own; it is restored as a directory of format 2. 3 is 2
+// with symbols.
+const (
+	version        = 3
+	withoutSymbols = 2
+)
 
 const (
 	headEntry = "backup.json"
@@ -43,6 +47,7 @@ type head struct {
 	Bytes      int64           `json:"bytes"` // that it takes on disk
 	Partitions []member        `json:"partitions"`
 	Sums       []member        `json:"sums,omitempty"`
+	Symbols    int64           `json:"symbols,omitempty"` // bytes, 0 if there are none
 	Missing    []missing       `json:"missing,omitempty"`
 }
 
@@ -168,15 +173,16 @@ func (a *archiveWriter) putFiles(dir string) error {
 		if !e.Type().IsRegular() || !backupFile(e.Name()) {
 			continue
 		}
-		if err := a.putFile(filepath.Join(dir, e.Name())); err != nil {
+		if err := a.putFile(filepath.Join(dir, e.Name()), e.Name()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *archiveWriter) putFile(name string) (err error) {
-	f, err := os.Open(name)
+// putFile writes a file as an entry of the group.
+func (a *archiveWriter) putFile(file, name string) (err error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
@@ -185,7 +191,7 @@ func (a *archiveWriter) putFile(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.put(filepath.Base(name), fi.Size(), f)
+	return a.put(name, fi.Size(), f)
 }
 
 var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,80}$`)

@@ -49,9 +49,15 @@ func Backup(ctx context.Context, w io.Writer, from Source) (stats Stats, err err
 	defer func() { _ = spool.Close() }()
 	h, unpin := b.plan()
 	defer unpin()
-	err = b.copyChanging(h, spool)
+	if h.Symbols, err = symbolsBytes(from.Dir); err == nil {
+		h.Bytes += h.Symbols
+		if h.Symbols > 0 {
+			h.Backup = version
+		}
+		err = b.copyChanging(h, spool)
+	}
 	if err == nil {
-		err = b.send(w, spool)
+		err = b.send(w, h, spool)
 	}
 	if err != nil {
 		return stats, fmt.Errorf("back up: %w", err)
@@ -102,7 +108,7 @@ func (b *backup) Write(p []byte) (int, error) { return b.sink.Write(p) }
 
 // plan says what the backup is of, and keeps it until unpin is called.
 func (b *backup) plan() (h head, unpin func()) {
-	h = head{Backup: version, Format: b.Format, FormatFile: b.FormatFile, Made: b.Now.UTC(), Partitions: []member{}}
+	h = head{Backup: withoutSymbols, Format: b.Format, FormatFile: b.FormatFile, Made: b.Now.UTC(), Partitions: []member{}}
 	// Sums come first: those that are made from now on may have more than the partitions had.
 	b.files = b.Sums.Files()
 	for _, f := range b.files {
@@ -282,7 +288,7 @@ func (b *backup) flushPiece(size int) error {
 }
 
 // send writes the stream: what is in the spool, and the rest.
-func (b *backup) send(w io.Writer, spool *os.File) error {
+func (b *backup) send(w io.Writer, h head, spool *os.File) error {
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -302,6 +308,9 @@ func (b *backup) send(w io.Writer, spool *os.File) error {
 		}
 	}
 	if err := b.sums(); err != nil {
+		return err
+	}
+	if err := b.symbols(h); err != nil {
 		return err
 	}
 	if err := b.archive.close(b.traces); err != nil {

@@ -7,6 +7,7 @@
 //	NAME/COMMITS, NAME/ENTRIES.000001 …, NAME/SHA256SUMS
 //	                                    a partition that may be written to meanwhile
 //	NAME/FILE …, NAME/SHA256SUMS        a partition that is closed, as it is on disk
+//	symbols/FILE …, symbols/SHA256SUMS  the symbols of builds, if there are any
 //	END.json                            how much there was
 //
 // Each SHA256SUMS is of the entries since the one before, in the form of sha256sum. A

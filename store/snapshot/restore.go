@@ -126,7 +126,7 @@ func (x *restore) run() error {
 	for _, p := range x.head.Partitions {
 		left[p.Name] = p
 	}
-	withSums := len(x.head.Sums) == 0
+	withSums, withSymbols := len(x.head.Sums) == 0, x.head.Symbols == 0
 	if err := x.in.next(); err != nil {
 		return err
 	}
@@ -135,6 +135,13 @@ func (x *restore) run() error {
 		if name == sumsGroup && !withSums {
 			withSums = true
 			if err := x.sums(); err != nil {
+				return err
+			}
+			continue
+		}
+		if strings.HasPrefix(x.in.name, symbolsGroup+"/") && !withSymbols {
+			withSymbols = true
+			if err := x.symbols(); err != nil {
 				return err
 			}
 			continue
@@ -152,7 +159,7 @@ func (x *restore) run() error {
 	if err != nil {
 		return err
 	}
-	if len(left) > 0 || !withSums {
+	if len(left) > 0 || !withSums || !withSymbols {
 		return fmt.Errorf("%w: something that %s names is not there", errBackup, headEntry)
 	}
 	x.stats.Traces, x.stats.Bytes = end.Traces, end.Bytes

@@ -23,8 +23,9 @@ type file struct {
 // list looks at what is there. Uploads come first: the tables of those that are found are there
 // already, whatever a daemon does meanwhile.
 func (s *Store) list() error {
+	var seen time.Time
 	if st, err := os.Stat(filepath.Join(s.dir, uploadsFolder)); err == nil {
-		s.seen = st.ModTime() // before it is read, so that what comes meanwhile is seen later
+		seen = st.ModTime() // before it is read, so that what comes meanwhile is seen later
 	}
 	uploads, unreadable, err := s.listUploads()
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) list() error {
 	for _, u := range uploads {
 		x.addOldest(u.Upload, u.bytes)
 	}
-	s.state = x
+	s.state, s.seen = x, seen
 	s.decoded.clear()
 	return nil
 }
