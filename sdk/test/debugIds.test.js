@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { runInThisContext } from 'node:vm';
 import { debugIds } from '../src/debugIds.js';
 import { encodeTrace } from '../src/encodeTrace.js';
 import { argumentsOf } from './envelope.js';
@@ -36,6 +37,14 @@ test('IDs are those of the innermost script', () => {
     '<anonymous>': `#debugId=${two}`,
     'blob:https://x.example/5a5a': `#debugId=${two}`,
   });
+});
+
+test('stacks of V8 are understood', () => {
+  const say = (/** @type {string} */ id) => `(globalThis._debugIds ??= {})[new Error().stack] = '${id}';`;
+  runInThisContext(say(one), { filename: app });
+  runInThisContext(`(function () { ${say(two)} })()`, { filename: 'https://x.example/b.js?v=2' });
+  runInThisContext(`class Loader { constructor() { ${say(one)} } } new Loader();`, { filename: 'https://x.example/c.js' });
+  has(debugIds(), { [app]: `#debugId=${one}`, 'https://x.example/b.js?v=2': `#debugId=${two}`, 'https://x.example/c.js': `#debugId=${one}` });
 });
 
 test('several IDs are none, the same one twice is one', () => {
