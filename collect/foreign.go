@@ -27,7 +27,7 @@ func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redac
 		if g != (trie.Frame{}) {
 			return g
 		}
-		f.Name, f.Resource = r.text(f.Name), r.text(pageScript(f.Resource, inline))
+		f.Name, f.Resource = r.text(f.Name), r.script(f.Resource, inline)
 		if f.Resource == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -53,7 +53,7 @@ func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redaction) 
 		if looked[f.Resource]&resource == 0 {
 			looked[f.Resource] |= resource
 			s := t.Strings[f.Resource]
-			if c.foreign(s) != (trie.Frame{}) || r.text(pageScript(s, inline)) != s {
+			if c.foreign(s) != (trie.Frame{}) || r.script(s, inline) != s {
 				return false
 			}
 		}
@@ -62,6 +62,13 @@ func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redaction) 
 		}
 	}
 	return true
+}
+
+// script returns the redacted URL of a script, with the page for the path of an inline one. The debug
+// ID stays: it is that of a build, which all visitors have.
+func (r *redaction) script(resource string, inline map[string]string) string {
+	url, id := trie.CutDebugID(resource)
+	return trie.WithDebugID(r.text(pageScript(url, inline)), id)
 }
 
 // pageScript returns the URL of a script with its path replaced by the page of that path,

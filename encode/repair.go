@@ -12,8 +12,9 @@ import (
 //
 //   - A name that is UTF-8 read as Latin-1 is decoded. Chromium reports the names of
 //     functions so when they are not ASCII.
-//   - A resource has no user, password, query or fragment. Of a blob: URL the origin is
-//     kept, as the rest is new in every page view; of a data: URL the media type.
+//   - A resource has no user, password, query or fragment but a debug ID, see
+//     [trie.CutDebugID]. Of a blob: URL the origin is kept, as the rest is new in every page
+//     view; of a data: URL the media type.
 //   - A frame of a browser extension is [trie.FrameUnknown]: it is none of the site's
 //     business what a visitor has installed. [trie.Trace.Coalesce] joins runs of them.
 //   - A frame without a resource has no line and no column.
@@ -161,6 +162,11 @@ func isExtension(resource string) bool {
 // repairResource takes from a URL what may tell a person from another, and what makes
 // the same script differ from one page view to the next.
 func repairResource(s string) string {
+	url, id := trie.CutDebugID(s)
+	return trie.WithDebugID(repairURL(url), id)
+}
+
+func repairURL(s string) string {
 	if rest, ok := cutScheme(s, "data:"); ok {
 		return s[:len(s)-len(rest)] + mediaType(rest)
 	}

@@ -44,6 +44,7 @@ func TestRepairName(t *testing.T) {
 }
 
 func TestRepairResource(t *testing.T) {
+	const debugID = "#debugId=85314830-023f-4cf1-a267-535f4e37bb17"
 	for url, want := range map[string]string{
 		"":                                        "",
 		"https://example.com/app.js":              "https://example.com/app.js",
@@ -71,6 +72,17 @@ func TestRepairResource(t *testing.T) {
 		"wasm://wasm/0017a4be":                    "wasm://wasm/0017a4be",
 		"webpack:///./src/app.js?5a":              "webpack:///./src/app.js",
 		"://a@b/c?":                               "://b/c",
+
+		"https://example.com/app.js" + debugID:                  "https://example.com/app.js" + debugID,
+		"https://ann:secret@example.com/a.js?v=1#x?y" + debugID: "https://example.com/a.js" + debugID,
+		"https://example.com/app.js" + debugID + debugID:        "https://example.com/app.js" + debugID,
+		"https://example.com/app.js" + debugID + "&user=17":     "https://example.com/app.js",
+		"https://example.com/app.js" + strings.ToUpper(debugID): "https://example.com/app.js",
+		"https://example.com/app.js#debugId=17":                 "https://example.com/app.js",
+		"blob:https://example.com/5a5a-5a5a" + debugID:          "blob:https://example.com" + debugID,
+		"data:text/javascript,alert(1)" + debugID:               "data:text/javascript" + debugID,
+		debugID:        "",
+		"?x" + debugID: "",
 	} {
 		if got := repairResource(url); got != want {
 			t.Errorf("%s: got %s, want %s", url, got, want)

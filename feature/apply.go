@@ -170,6 +170,7 @@ func (r *Rules) ofNodes(t *trie.Trace) []set {
 
 // about returns the numbers of the rules that are about functions of a script.
 func (r *Rules) about(resource string) (out []int) {
+	resource, _ = trie.CutDebugID(resource)
 	pkg := ""
 	if r.packages {
 		pkg = trie.PackageOf(resource)

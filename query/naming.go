@@ -27,6 +27,7 @@ func (s Selection) forNaming(n *symbolize.Naming) Selection {
 // named names the frames of an answer to s.forNaming(n).
 func (s Selection) named(r Result, n *symbolize.Naming) Result {
 	if n == nil {
+		r.Profile = withoutDebugIDs(r.Profile)
 		return r
 	}
 	seeProfile(n, r.Profile)
@@ -61,7 +62,7 @@ func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) *symbo
 func NameProfile(p *trie.Profile, symbols *symbolize.Symbolizer) (*trie.Profile, *symbolize.Names) {
 	n := symbols.Begin()
 	if n == nil {
-		return p, nil
+		return withoutDebugIDs(p), nil
 	}
 	seeProfile(n, p)
 	names := n.Names()
@@ -116,7 +117,7 @@ func releaseOf(matters bool, l trie.Labels) string {
 // of each are named by themselves, and are put together again unless releases were asked for.
 func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepReleases bool) *trie.Profile {
 	if names == nil {
-		return p
+		return withoutDebugIDs(p)
 	}
 	if !byRelease {
 		return renamed(p, "", names)
@@ -137,6 +138,17 @@ func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepRe
 	out := m.Profile()
 	out.Views, out.Traces = p.Views, p.Traces
 	return out
+}
+
+// withoutDebugIDs returns p with frames as browsers said them, but for what [symbolize.Names.Of]
+// takes off those that it does not name.
+func withoutDebugIDs(p *trie.Profile) *trie.Profile {
+	for i := range p.Frames {
+		if _, id := trie.CutDebugID(p.Strings[p.Frames[i].Resource]); id != "" {
+			return renamed(p, "", nil)
+		}
+	}
+	return p
 }
 
 // renamed returns a profile of one release with the names of its frames. Mostly each frame gets a

@@ -9,7 +9,7 @@ import (
 // TestSize holds the built scripts to a budget of gzipped bytes. It is a little above
 // what they have; docs/benchmarks.md has what is aimed for.
 func TestSize(t *testing.T) {
-	for name, budget := range map[string]int{"fieldtrie.mjs": 4600, "core.mjs": 4000} {
+	for name, budget := range map[string]int{"fieldtrie.mjs": 4750, "core.mjs": 4150} {
 		script, err := dist.ReadFile("dist/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // index finds the scripts that a URL may be of.
@@ -61,7 +62,7 @@ func newIndex(generation string, uploads []symbols.Upload) *index {
 // else those whose path it ends with. Of several those of the release are left, if it has one.
 // The newest comes first, and each table once.
 func (x *index) candidates(resource, release string) []*candidate {
-	url, id := cutDebugID(resource)
+	url, id := trie.CutDebugID(resource)
 	found := x.byDebugID[id]
 	if id == "" || len(found) == 0 {
 		found = x.byPath(url)
@@ -115,15 +116,6 @@ func distinct(all []*candidate) int {
 		seen[c.SHA256] = true
 	}
 	return len(seen)
-}
-
-// debugIDMark begins the part of a resource that is a debug ID.
-const debugIDMark = "#debugId="
-
-// cutDebugID takes the debug ID off a resource.
-func cutDebugID(resource string) (url, id string) {
-	url, id, _ = strings.Cut(resource, debugIDMark)
-	return url, strings.ToLower(id)
 }
 
 // pathOf returns the path of a URL without the slash at its beginning.

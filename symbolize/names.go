@@ -59,15 +59,18 @@ type Missing struct {
 // listedMissing is how many scripts a Coverage lists.
 const listedMissing = 20
 
-// Of returns what a frame of a release is called; itself, if it is not named.
+// Of returns what a frame of a release is called. One that is not named stays, but for the debug
+// ID of its resource, which is another in each build and says nothing to people.
 func (n *Names) Of(release string, f trie.Frame) trie.Frame {
-	if n == nil || f.Resource == "" {
+	resource := f.Resource
+	f.Resource, _ = trie.CutDebugID(resource)
+	if n == nil || resource == "" {
 		return f
 	}
 	if !n.byRelease {
 		release = ""
 	}
-	s := n.scripts[scriptKey{release, f.Resource}]
+	s := n.scripts[scriptKey{release, resource}]
 	switch {
 	case s == nil || s.chosen.table == nil:
 		return f

@@ -1,3 +1,4 @@
+import { debugIds } from './debugIds.js';
 import { utf8, zigzag } from './wire.js';
 
 /** @import { ProfilerTrace } from './encodeTrace.js' */
@@ -102,7 +103,8 @@ export function sampleColumns({ samples, stacks }, interval) {
  * @returns {[number[], Field[]]}
  */
 export function frameColumns({ resources, frames }, nodes) {
-  const urls = resources.map(clean);
+  const marks = debugIds();
+  const urls = resources.map((url) => clean(url) + (marks[url] || ''));
   const order = ['', ...urls].sort();
   const rows = [...new Set(nodes.map(([, frame]) => frame))]
     .map((id) => {

@@ -1,0 +1,42 @@
+package trie
+
+import "strings"
+
+// debugIDMark stands between the URL of a script and its debug ID in a resource.
+const debugIDMark = "#debugId="
+
+// debugIDLength is that of a UUID with its dashes.
+const debugIDLength = 36
+
+// CutDebugID takes the debug ID off a resource. A debug ID, see ECMA-426, names one build of a script
+// wherever it is served; it is a UUID in lower case, with dashes. A resource that ends in nothing of
+// the kind is returned as it is, with the ID "".
+func CutDebugID(resource string) (url, id string) {
+	at := len(resource) - debugIDLength
+	if at < len(debugIDMark) || !isUUID(resource[at:]) || !strings.HasSuffix(resource[:at], debugIDMark) {
+		return resource, ""
+	}
+	return resource[:at-len(debugIDMark)], resource[at:]
+}
+
+// WithDebugID returns the resource of which [CutDebugID] gives a URL and a debug ID. Without a URL
+// there is no script that an ID could be of.
+func WithDebugID(url, id string) string {
+	if url == "" || id == "" {
+		return url
+	}
+	return url + debugIDMark + id
+}
+
+// isUUID reports whether s is a UUID in lower case.
+func isUUID(s string) bool {
+	for i, c := range []byte(s) {
+		switch dash := i == 8 || i == 13 || i == 18 || i == 23; {
+		case dash != (c == '-'):
+			return false
+		case !dash && (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return len(s) == debugIDLength
+}
