@@ -21,7 +21,7 @@ func TestHeldBodiesGiveWay(t *testing.T) {
 	srv := httptest.NewServer(col)
 	defer srv.Close()
 	var held []net.Conn
-	for range 16 { // all but the last byte of 16 KiB, which takes all there is
+	for i := range 16 { // all but the last byte of 16 KiB, which takes all there is
 		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -32,10 +32,11 @@ func TestHeldBodiesGiveWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		held = append(held, conn)
-	}
-	for end := time.Now().Add(10 * time.Second); col.inFlight.bytes() < 256<<10; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d bytes are held", col.inFlight.bytes())
+		// One after the other, so that the first is the oldest.
+		for end := time.Now().Add(10 * time.Second); col.inFlight.bytes() < int64(i+1)*16<<10; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%d bytes are held", col.inFlight.bytes())
+			}
 		}
 	}
 	time.Sleep(longArriving)
