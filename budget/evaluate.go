@@ -84,7 +84,7 @@ func (e *evaluation) selection(b *Budget) (sel query.Selection, err error) {
 
 // keyOf names a selection.
 func keyOf(sel query.Selection) string {
-	return fmt.Sprintf("%q %q %q %s", sel.Page, sel.Feature, sel.Where, sel.Since)
+	return fmt.Sprintf("%q %q %q %s %s", sel.Page, sel.Feature, sel.Where, sel.Since, sel.By)
 }
 
 // point asks for all page views of a selection together.
@@ -124,6 +124,8 @@ func (e *evaluation) measure(b *Budget) (measured, error) {
 		return measured{}, err
 	case b.Function != nil:
 		return e.ofFunction(b, sel)
+	case b.Code != nil:
+		return e.ofCode(b, sel)
 	case b.Metric == Reach:
 		return e.ofReach(sel)
 	}
@@ -228,10 +230,13 @@ func (e *evaluation) ofFunction(b *Budget, sel query.Selection) (measured, error
 		out.value, out.views = metricOf(one, b.Metric), found[0].Reach
 	}
 	if len(found) > 1 {
-		out.text = fmt.Sprintf("sum of %d functions with this name", len(found))
+		out.text = sumOf(len(found), "functions with this name")
 	}
 	return out, nil
 }
+
+// sumOf says that a value is that of several together.
+func sumOf(n int, what string) string { return fmt.Sprintf("sum of %d %s", n, what) }
 
 // meanOf returns the milliseconds of a page view that functions take together. A page view
 // rarely has two of them, but for a total that has the other's in it the sum is too high.

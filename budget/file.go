@@ -51,6 +51,7 @@ type Budget struct {
 	Page     string // or a pattern such as /shop/**; "" is all pages together
 	Feature  string
 	Function *Function // nil: all code
+	Code     *Code     // nil: all code; not with a Function
 	Where    []query.Matcher
 	Metric   Metric
 	Of       Kind    // "" for Reach
@@ -66,6 +67,12 @@ type Budget struct {
 type Function struct {
 	Name     string `json:"name"`
 	Resource string `json:"resource,omitempty"` // pattern of the script's URL, in which * is any text
+}
+
+// Code says which part of the code a budget is about, as [query.Parts] sum it up.
+type Code struct {
+	By   string `json:"by"`   // "owner", "team", "package" or "file"
+	Name string `json:"name"` // see [Code.fits]
 }
 
 const (
@@ -169,7 +176,7 @@ func texts(fields map[string]strictyaml.Value, to map[string]*string) error {
 }
 
 func parseBudget(item strictyaml.Value) (b Budget, err error) {
-	fields, err := item.Fields("name", "owner", "page", "feature", "function", "label", "metric", "of", "limit", "min_views", "since", "hysteresis")
+	fields, err := item.Fields("name", "owner", "page", "feature", "function", "code", "label", "metric", "of", "limit", "min_views", "since", "hysteresis")
 	if err != nil {
 		return b, err
 	}
@@ -188,6 +195,9 @@ func parseBudget(item strictyaml.Value) (b Budget, err error) {
 		}
 	}
 	if b.Function, err = parseFunction(fields["function"]); err != nil {
+		return b, err
+	}
+	if b.Code, err = parseCode(fields["code"]); err != nil {
 		return b, err
 	}
 	if b.Where, err = parseLabels(fields["label"]); err != nil {
@@ -248,6 +258,12 @@ func parseLabels(list strictyaml.Value) (where []query.Matcher, err error) {
 // setMetric reads what is bounded, and how.
 func (b *Budget) setMetric(metric, of, limit string) error {
 	b.Metric, b.Of = Metric(metric), Kind(of)
+	if b.Code != nil && b.Function != nil {
+		return errors.New("function and code: a budget is about one of them")
+	}
+	if b.Code != nil && b.Metric != Mean {
+		return fmt.Errorf("metric %.40q: that of code is mean, since percentiles and reach are kept of functions", metric)
+	}
 	switch b.Metric {
 	case Reach:
 		if b.Feature == "" && b.Function == nil {
@@ -269,14 +285,14 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 		return fmt.Errorf("metric %.40q: known are p50, p75, p95, mean, reach", metric)
 	}
 	kinds := []Kind{Time, LongTasks}
-	if b.Function != nil {
+	if b.Function != nil || b.Code != nil {
 		kinds = []Kind{Self, Total}
 	}
 	if b.Of == "" {
 		b.Of = kinds[0]
 	}
 	if !slices.Contains(kinds, b.Of) {
-		return fmt.Errorf("of %.40q: known are %s and %s; functions have self and total, all else time and long_tasks", of, kinds[0], kinds[1])
+		return fmt.Errorf("of %.40q: known are %s and %s; functions and code have self and total, all else time and long_tasks", of, kinds[0], kinds[1])
 	}
 	d, err := time.ParseDuration(limit)
 	if err != nil || d <= 0 || d > maxLimit {

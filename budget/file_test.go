@@ -27,6 +27,7 @@ const everything = `budgets:
     limit: 1.5s
   - {name: long, metric: p95, of: long_tasks, limit: 1m}
   - {name: f, function: f, metric: p50, limit: 1us, hysteresis: 0%}
+  - {name: React, code: {package: react-dom}, metric: mean, limit: 30ms}
 features:
   - name: checkout
     page: /checkout/**
@@ -52,6 +53,7 @@ func TestParse(t *testing.T) {
 		{Name: "render", Page: "/shop/**", Function: &Function{"renderFeed", "*/app.*.js"}, Metric: Mean, Of: Total, Limit: 1500, MinViews: 100, Since: "24h", Hysteresis: 0.05},
 		{Name: "long", Metric: P95, Of: LongTasks, Limit: 60000, MinViews: 100, Since: "24h", Hysteresis: 0.05},
 		{Name: "f", Function: &Function{Name: "f"}, Metric: P50, Of: Self, Limit: 0.001, MinViews: 100, Since: "24h"},
+		{Name: "React", Code: &Code{"package", "react-dom"}, Metric: Mean, Of: Self, Limit: 30, MinViews: 100, Since: "24h", Hysteresis: 0.05},
 	}
 	if !reflect.DeepEqual(f.Budgets, want) {
 		t.Errorf("got\n%+v, want\n%+v", f.Budgets, want)
@@ -96,6 +98,13 @@ var brokenFiles = []struct{ name, file, want string }{
 	{"a star within a page", "budgets: [{name: a, page: /a/*/b, metric: p75, limit: 5ms}]", "a star stands at the end alone"},
 	{"a function without a name", "budgets: [{name: a, function: {resource: x}, metric: p75, limit: 5ms}]", "function: it has no name"},
 	{"functions", "budgets: [{name: a, function: [x], metric: p75, limit: 5ms}]", "function is no mapping"},
+	{"code and a function", "budgets: [{name: a, function: f, code: {team: x}, metric: mean, limit: 5ms}]", "a budget is about one of them"},
+	{"code of two kinds", "budgets: [{name: a, code: {team: x, package: y}, metric: mean, limit: 5ms}]", "code: give one of owner, team, package, file"},
+	{"code of nothing", "budgets: [{name: a, code: {}, metric: mean, limit: 5ms}]", "code: give one of"},
+	{"code without a name", `budgets: [{name: a, code: {team: ""}, metric: mean, limit: 5ms}]`, "team: give it a text"},
+	{"unknown code", "budgets: [{name: a, code: {folder: x}, metric: mean, limit: 5ms}]", `unknown key "folder"`},
+	{"percentiles of code", "budgets: [{name: a, code: {team: x}, metric: p75, limit: 5ms}]", "that of code is mean"},
+	{"long tasks of code", "budgets: [{name: a, code: {team: x}, metric: mean, of: long_tasks, limit: 5ms}]", "known are self and total"},
 	{"no label", "budgets: [{name: a, label: [device], metric: p75, limit: 5ms}]", `label "device" is none of`},
 	{"a page as a label", "budgets: [{name: a, label: [page=/x], metric: p75, limit: 5ms}]", "has a field page of its own"},
 	{"many labels", "budgets: [{name: a, label: [a=1,a=1,a=1,a=1,a=1,a=1,a=1,a=1,a=1,a=1,a=1], metric: p75, limit: 5ms}]", "11 labels, the most is 10"},

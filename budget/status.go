@@ -26,6 +26,7 @@ type Status struct {
 	Page     string    `json:"page,omitempty"`
 	Feature  string    `json:"feature,omitempty"`
 	Function *Function `json:"function,omitempty"`
+	Code     *Code     `json:"code,omitempty"`
 	Labels   []string  `json:"label,omitempty"`
 	Metric   Metric    `json:"metric"`
 	Of       Kind      `json:"of,omitempty"`
@@ -56,7 +57,7 @@ const (
 
 // statusOf returns what is known of a budget before anybody asked.
 func statusOf(b *Budget) Status {
-	s := Status{Name: b.Name, Owner: b.Owner, Page: b.Page, Feature: b.Feature, Function: b.Function, Metric: b.Metric, Of: b.Of,
+	s := Status{Name: b.Name, Owner: b.Owner, Page: b.Page, Feature: b.Feature, Function: b.Function, Code: b.Code, Metric: b.Metric, Of: b.Of,
 		Unit: unitTime, Since: b.Since, Limit: b.Limit, MinViews: b.MinViews, Hysteresis: b.Hysteresis}
 	if b.Metric == Reach {
 		s.Unit = unitShare
@@ -75,6 +76,9 @@ func (s *Status) What() string {
 	}
 	if s.Function != nil {
 		words = append(words, "of "+s.Function.Name)
+	}
+	if s.Code != nil {
+		words = append(words, "of "+s.Code.By+" "+s.Code.Name)
 	}
 	if s.Feature != "" {
 		words = append(words, "of feature "+s.Feature)

@@ -159,6 +159,7 @@ func FuzzFoldLaws(f *testing.F) {
 				t.Errorf("%s does not commute with merging", name)
 			}
 		}
+		checkSplit(t, a)
 		folded, only := FoldOthers(a, of), OnlyApp(a, of)
 		checkFunctions(t, "FoldOthers", a, folded, func(o Owner) bool { return o.Kind == App || o.Kind == Unmapped }, true)
 		checkFunctions(t, "OnlyApp", a, only, func(o Owner) bool { return o.Kind == App }, false)

@@ -47,7 +47,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/features": {parameters: with("limit"), answer: answerBy(keyFeature, false)},
 		"/api/v1/releases": {parameters: with("limit"), answer: answerBy(keyRelease, false)},
 		"/api/v1/labels":   {parameters: with("key"), answer: answerLabels},
-		"/api/v1/series":   {parameters: with("group_by", "step", "histogram", "coverage"), answer: answerSeries, resolve: resolveSeries},
+		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), answer: answerSeries, resolve: resolveSeries},
 		"/api/v1/coverage": {parameters: with("limit"), answer: answerBy(keyPage, true)},
 		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), answer: answerTree},
 		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit")...), answer: answerCompare},
@@ -199,7 +199,7 @@ func resolveSeries(p *parameters) {
 
 // answerSeries answers what [resolveSeries] has written down.
 func answerSeries(ctx context.Context, h *handler, p *parameters) (answer, error) {
-	q := SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram")}
+	q := SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram"), Limit: p.number("limit", 0, 1, maxSeries)}
 	if p.Get("step") != stepAll {
 		q.Step = p.duration("step", time.Hour)
 	}

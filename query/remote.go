@@ -193,6 +193,9 @@ func (r *Remote) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	}
 	v.Set("coverage", strconv.FormatBool(q.Coverage))
 	v.Set("histogram", strconv.FormatBool(q.Histogram))
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
 	return ask[Series](ctx, r, "/api/v1/series", v)
 }
 

@@ -24,6 +24,9 @@ type SeriesQuery struct {
 	Coverage bool
 	// Histogram asks for the histogram of each point.
 	Histogram bool
+	// Limit is how many parts of the code each group has at most, if parts are asked for: the
+	// others are "(other)". 0 is 20.
+	Limit int
 }
 
 // Series is an answer to a SeriesQuery.
@@ -94,7 +97,10 @@ const (
 func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	sel, key := q.recently()
 	q.Selection = sel
-	key = fmt.Sprint("series ", key, q.Step, q.Coverage, q.Histogram)
+	key = fmt.Sprint("series ", key, q.Step, q.Coverage, q.Histogram, q.Limit)
+	if q.byParts() {
+		key += l.Symbols.Generation()
+	}
 	got, age, err := recall(ctx, l.Recent, sharedQuestion[Series]{key, sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) }})
 	got.Stats.Behind += age
 	return got, err
@@ -104,8 +110,11 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := checkTimes(q.Since, q.Until); err != nil {
 		return Series{}, err
 	}
-	if q.wanted().None {
+	if whole, _ := q.withoutOwner(); whole.wanted().None {
 		return Series{}, refuseLabels("series")
+	}
+	if q.byParts() {
+		return l.partSeries(ctx, q)
 	}
 	since, step, err := l.stepOf(ctx, q)
 	if err != nil {
@@ -121,7 +130,9 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if step > 0 && step < time.Hour {
 		out.Stats, err = l.fineSeries(ctx, q.Selection, step, all.addStep)
 	} else {
-		err = l.eachStep(ctx, q, step, all, &out.Stats)
+		want := q.wanted()
+		want.Details = q.Coverage
+		err = l.eachStep(ctx, q, want, step, all, &out.Stats)
 	}
 	if err != nil {
 		return Series{}, err
@@ -178,10 +189,13 @@ func (l Local) hasHours(sel Selection) bool {
 // roundUp returns the least multiple of unit that is not less than d.
 func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
+// stepAdder adds up the records of each step.
+type stepAdder interface {
+	add(at time.Time, x store.Rolled) error
+}
+
 // eachStep reads the time of q step by step, so that each is read by the shortest way.
-func (l Local) eachStep(ctx context.Context, q SeriesQuery, step time.Duration, all *seriesSums, stats *Stats) error {
-	want := q.wanted()
-	want.Details = q.Coverage
+func (l Local) eachStep(ctx context.Context, q SeriesQuery, want store.Wanted, step time.Duration, all stepAdder, stats *Stats) error {
 	sel := q.Selection
 	end := q.Until
 	if end.IsZero() {

@@ -128,13 +128,18 @@ func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)
 }
 
 func (l Local) namedProfile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
+	sel, byOwner := sel.withoutOwner()
 	n := l.naming(sel)
 	result, err := l.merged(ctx, sel.forNaming(n), progress)
 	if err != nil {
 		return result, err
 	}
 	result = sel.named(result, n)
-	result.Profile = sel.show(result.Profile, finder(l.Owners, result.names))
+	of := finder(l.Owners, result.names)
+	if byOwner {
+		result.Profile = owner.Split(result.Profile, keyOwner, of.Of)
+	}
+	result.Profile = sel.show(result.Profile, of)
 	return result, nil
 }
 

@@ -1,0 +1,204 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/owner"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// keyOwner groups by whose code time was in: see [owner.Owner]. It is no label of a page view.
+const keyOwner = "owner"
+
+// defaultParts is how many parts of code a series has in each group of labels.
+const defaultParts = 20
+
+// withoutOwner returns s without the key owner, and whether it had it.
+func (s Selection) withoutOwner() (Selection, bool) {
+	at := slices.Index(s.GroupBy, keyOwner)
+	if at < 0 {
+		return s, false
+	}
+	s.GroupBy = slices.Delete(slices.Clone(s.GroupBy), at, at+1)
+	return s, true
+}
+
+// byParts reports whether parts of the code are asked for.
+func (q SeriesQuery) byParts() bool { return q.By != "" || slices.Contains(q.GroupBy, keyOwner) }
+
+// partSeries answers how much time was in each part of the code, over time. Each part is a group;
+// its page views are all that the time of its point has, so that means are of a page view and add up.
+func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
+	sel, byOwner := q.withoutOwner()
+	q.Selection = sel
+	switch {
+	case byOwner && q.By != "" && q.By != keyOwner:
+		return Series{}, refuse("group_by: owner and by=%s: give one of them", q.By)
+	case byOwner:
+		q.By = keyOwner
+	}
+	if q.Only != "" || q.Coverage || q.Histogram {
+		return Series{}, refuse("series by parts of the code are of self time: only, coverage and histogram do not go with them")
+	}
+	if q.Step > 0 { // steps of less than an hour are kept without stacks
+		q.Step = roundUp(q.Step, time.Hour)
+	}
+	since, step, err := l.stepOf(ctx, q)
+	if err != nil {
+		return Series{}, err
+	}
+	q.Since = since
+	room := l.room()
+	defer room.release()
+	naming := l.naming(q.Selection)
+	s := &partSums{all: &seriesSums{q: q, groups: map[string]*groupSums{}}, naming: naming, room: room, code: map[*pointSums]codeSums{}}
+	out := Series{Step: step.Seconds(), Spreads: "distributions are kept of functions and for all of the time, and not of parts of the code over time"}
+	if err := l.eachStep(ctx, q, q.forNaming(naming).wanted(), step, s, &out.Stats); err != nil {
+		return Series{}, err
+	}
+	names := s.names()
+	out.Stats.Names = names.Coverage()
+	out.Groups, err = s.series(finder(l.Owners, names), names)
+	return out, err
+}
+
+// codeSums are self times and samples by function.
+type codeSums map[releasedFrame]trie.Weight
+
+// codeSize is about how many bytes a function takes in codeSums.
+const codeSize = 160
+
+// partSums adds up records by the code that their time was in.
+type partSums struct {
+	all    *seriesSums // of all code
+	code   map[*pointSums]codeSums
+	naming *symbolize.Naming
+	room   *room
+	size   int // bytes
+}
+
+// cellFrame is a frame of a record's stack table under a cell.
+type cellFrame struct {
+	cell  int
+	frame trie.FrameID
+}
+
+func (s *partSums) add(at time.Time, x store.Rolled) error {
+	if err := s.all.add(at, x); err != nil {
+		return err
+	}
+	flat := map[cellFrame]trie.Weight{}
+	x.Record.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
+		k := cellFrame{c, x.Stacks.Nodes[n].Frame}
+		w := flat[k]
+		flat[k] = trie.Weight{Self: w.Self + self, Samples: w.Samples + samples}
+	})
+	to := make([][]codeSums, len(x.Record.Cells))
+	for i, c := range x.Record.Cells {
+		if !s.all.q.takesCell(c.Labels) {
+			continue
+		}
+		for _, l := range s.all.groupsOf(x.Page, c.Labels) {
+			to[i] = append(to[i], s.codeOf(s.all.at(l, at)))
+		}
+	}
+	for k, w := range flat {
+		f := releasedFrame{Frame: x.Stacks.FrameOf(k.frame)}
+		if s.naming.ByRelease() {
+			f.release = x.Record.Cells[k.cell].Labels.Value(keyRelease)
+		}
+		for _, code := range to[k.cell] {
+			old, known := code[f]
+			if !known {
+				s.size += codeSize
+			}
+			code[f] = trie.Weight{Self: old.Self + w.Self, Samples: old.Samples + w.Samples}
+		}
+	}
+	return s.room.fits(s.size)
+}
+
+func (s *partSums) codeOf(p *pointSums) codeSums {
+	if s.code[p] == nil {
+		s.code[p] = codeSums{}
+	}
+	return s.code[p]
+}
+
+// names decides what all functions are called.
+func (s *partSums) names() *symbolize.Names {
+	if s.naming == nil {
+		return nil
+	}
+	for _, code := range s.code {
+		for f, w := range code {
+			s.naming.See(f.release, f.Frame, w.Self)
+		}
+	}
+	return s.naming.Names()
+}
+
+// series returns a group for each part of each group of labels, that with the most time first.
+func (s *partSums) series(of *owner.Finder, names *symbolize.Names) ([]SeriesGroup, error) {
+	q := s.all.q
+	by := q.rename(of)
+	parts := map[releasedFrame]string{}
+	partOf := func(f releasedFrame) string {
+		text, known := parts[f]
+		if !known {
+			frame := names.Of(f.release, f.Frame)
+			if by != nil {
+				frame = by(frame)
+			}
+			text = placeText(frame)
+			parts[f] = text
+		}
+		return text
+	}
+	split := &seriesSums{q: q, groups: map[string]*groupSums{}}
+	for _, g := range s.all.groups {
+		byPart, self := map[string]map[time.Time]trie.Weight{}, map[string]int64{}
+		for at, p := range g.points {
+			for f, w := range s.code[p] {
+				part := partOf(f)
+				if byPart[part] == nil {
+					byPart[part] = map[time.Time]trie.Weight{}
+				}
+				old := byPart[part][at]
+				byPart[part][at] = trie.Weight{Self: old.Self + w.Self, Samples: old.Samples + w.Samples}
+				self[part] += w.Self
+			}
+		}
+		heaviest := slices.SortedFunc(maps.Keys(self), func(a, b string) int { return cmp.Or(cmp.Compare(self[b], self[a]), cmp.Compare(a, b)) })
+		for i, part := range heaviest {
+			name := part
+			if i >= cmp.Or(q.Limit, defaultParts) {
+				name = trie.FrameOther
+			}
+			labels := append(slices.Clone(g.labels), trie.Label{Key: q.By, Value: name}).Sort()
+			for at, w := range byPart[part] {
+				to, whole := split.at(labels, at), g.points[at]
+				to.weight.Self += w.Self
+				to.weight.Samples += w.Samples
+				to.views, to.traces = whole.views, whole.traces
+			}
+		}
+	}
+	return split.series()
+}
+
+// placeText returns a frame as one line: its name and place.
+func placeText(f trie.Frame) string {
+	name := cmp.Or(f.Name, "(anonymous)")
+	if f.Resource == "" {
+		return name
+	}
+	return fmt.Sprintf("%s %s:%d:%d", name, f.Resource, f.Line, f.Column)
+}
