@@ -45,6 +45,8 @@ func TestMatch(t *testing.T) {
 		{"to another file, of two", []trie.Frame{frame("render", "a.js", 1, 1)}, []trie.Frame{frame("render", "b.js", 9, 1), frame("render", "c.js", 9, 1)}, []pair{is(0, -1), is(-1, 0), is(-1, 1)}},
 		{"within the file", []trie.Frame{frame("one", "a.js", 10, 1), frame("two", "a.js", 20, 1), frame("three", "a.js", 30, 1)},
 			[]trie.Frame{frame("one", "a.js", 10, 1), frame("two", "a.js", 900, 1), frame("three", "a.js", 30, 1)}, []pair{is(0, 0), moved(1, 1), is(2, 2)}},
+		{"code of files", []trie.Frame{frame("(module)", "a.js", 1, 1), frame("(module)", "b.js", 1, 1), frame("(module)", "c.js", 1, 1)},
+			[]trie.Frame{frame("(module)", "b.js", 1, 1), frame("(module)", "c.js", 1, 1), frame("(module)", "d.js", 1, 1)}, []pair{is(0, -1), is(1, 0), is(2, 1), is(-1, 2)}},
 		{"synthetic ones are never elsewhere", []trie.Frame{{Name: "(unknown)", Resource: "x"}}, []trie.Frame{{Name: "(unknown)"}}, []pair{is(0, 0)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -89,9 +89,9 @@ func looksLikeHash(word string) bool {
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 // file is what functions are looked for in: the script of a frame. Synthetic frames have
-// none.
+// none, but names such as (module) and (top level) are those of code that stands somewhere.
 func file(f trie.Frame) string {
-	if synthetic(f.Name) {
+	if synthetic(f.Name) && f.Line == 0 {
 		return ""
 	}
 	return f.Resource
