@@ -38,11 +38,8 @@ async function serve(document, dist) {
   return { server, url: `http://127.0.0.1:${server.address().port}/` };
 }
 
-/** Until the page has nothing to do: a render that a click interrupts is begun again, so that times would vary more. */
-async function settle(page) {
-  await page.waitForTimeout(300);
-  await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
-}
+/** Until what a click began is over: a render that the next one interrupts is begun again, and times would vary more. */
+const settle = (page) => page.waitForTimeout(500);
 
 /** One visit: the list, sorted, and the report by another key. */
 async function visit(browser, url) {
