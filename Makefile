@@ -60,9 +60,9 @@ MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noex
 # Two at a time, since some wait for a disk or a browser when others compute. Those with
 # browsers measure, so others let them go first: see nice.
 .PHONY: test
-test: setup sdk/node_modules viewers/node_modules ## run all tests, with the race detector where code is concurrent
+test: setup sdk/node_modules viewers/node_modules bundlers/node_modules ## run all tests, with the race detector where code is concurrent
 	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
-	  test-store test-sdk test-concurrent test-plain test-sequential test-viewers
+	  test-store test-sdk test-concurrent test-plain test-sequential test-viewers test-bundlers
 
 .PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-bundlers test-viewers
 test-store:
@@ -75,7 +75,7 @@ test-sequential:
 	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
 test-sdk:
 	cd sdk && npm test
-# It takes two minutes, and what it needs from the registry is large.
+# Next is for ALL: its packages are as large as all others.
 test-bundlers: bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
 	$(GO) build -o bin/ ./cmd/upload ./cmd/aggregate
 	cd bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) nice npm test
