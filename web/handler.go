@@ -1,0 +1,102 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// policy lets pages of the dashboard load what is of this origin, and nothing else. Texts can not
+// become scripts, whatever functions are called.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+const notBuilt = `The dashboard is not in this binary: it was built without. Run "make web" and build again, or use a release.
+All that it would show is answered under /api/v1/ and by aggregate.
+`
+
+// file is a file of the dashboard.
+type file struct {
+	media   string
+	body    []byte
+	gzipped []byte
+}
+
+// load reads what was built.
+var load = sync.OnceValues(func() (map[string]file, error) { return read(files()) })
+
+func read(from fs.FS) (map[string]file, error) {
+	all := map[string]file{}
+	err := fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || path.Base(name) == ".gitkeep" {
+			return err
+		}
+		body, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		_, _ = z.Write(body) // a buffer takes everything
+		_ = z.Close()
+		all[name] = file{mime.TypeByExtension(path.Ext(name)), body, b.Bytes()}
+		return nil
+	})
+	return all, err
+}
+
+// Handler serves the dashboard: its page for each path of one segment that a browser wants to show,
+// as the page finds the rest by relative URLs, so that it can lie below any path of a proxy. Other
+// paths are 404, and what is no GET or HEAD is 405.
+func Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, r.URL.Path+" answers GET", http.StatusMethodNotAllowed)
+			return
+		}
+		all, err := load()
+		if err != nil {
+			http.Error(w, fmt.Sprintf("read the dashboard: %v", err), http.StatusInternalServerError)
+			return
+		}
+		serve(w, r, all)
+	})
+}
+
+func serve(w http.ResponseWriter, r *http.Request, all map[string]file) {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	f, asset := all[name]
+	switch {
+	case name == "licenses":
+		f = all["licenses.txt"]
+	case asset && strings.HasPrefix(name, "assets/"): // its name changes with what is in it
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	case strings.Contains(name, "/") || strings.Contains(name, ".") || !strings.Contains(r.Header.Get("Accept"), "text/html"):
+		http.NotFound(w, r)
+		return
+	case len(all["index.html"].body) == 0:
+		http.Error(w, notBuilt, http.StatusServiceUnavailable)
+		return
+	default:
+		f = all["index.html"]
+		w.Header().Set("Cache-Control", "no-cache")
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Type", f.media)
+	h.Add("Vary", "Accept-Encoding")
+	body := f.body
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = f.gzipped
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}

@@ -1,0 +1,31 @@
+// Package web serves the dashboard: pages that ask the API of the same address, and draw what it
+// answers.
+//
+// The scripts are built from src by esbuild, with make web, and are in the binary if they were
+// there when it was built. Nothing that is shown comes from another origin.
+package web
+
+import (
+	"embed"
+	"io/fs"
+)
+
+// built is what make web wrote. Its .gitkeep is committed, so that the package compiles without.
+//
+//go:embed all:dist
+var built embed.FS
+
+// files returns what was built, from its top.
+func files() fs.FS {
+	dist, err := fs.Sub(built, "dist")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return dist
+}
+
+// Built reports whether the dashboard is in this binary.
+func Built() bool {
+	_, err := fs.Stat(files(), "index.html")
+	return err == nil
+}
