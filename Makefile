@@ -15,13 +15,16 @@ export SOURCEMAPS
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
+# The dashboard needs npm. Without it the binaries have none, and say so.
+DASHBOARD = $(if $(shell command -v npm),web/dist/index.html)
+
 .PHONY: run
-run: ## start the daemon, feed it the sample traces, show the result
+run: $(DASHBOARD) ## start the daemon, feed it the sample traces, show the result
 	@$(GO) build -o bin/ ./cmd/...
 	@exec bin/demo
 
 .PHONY: build
-build: ## build ingest, aggregate and upload into bin/
+build: $(DASHBOARD) ## build ingest, aggregate and upload into bin/
 	$(GO) build -o bin/ ./cmd/ingest ./cmd/aggregate ./cmd/upload
 
 # The race detector needs a C compiler, and the tests of the browser script need node.
@@ -35,7 +38,12 @@ setup:
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
 	  $$SUDO apt-get update -q && $$SUDO apt-get install -qy $$missing; }
 
-sdk/node_modules viewers/node_modules bench/peers/node_modules bundlers/node_modules bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
+.PHONY: web
+web: web/dist/index.html ## build the dashboard, which binaries that are built afterwards have
+web/dist/index.html: web/build.js web/node_modules $(shell find web/src -type f)
+	cd web && node build.js
+
+sdk/node_modules web/node_modules viewers/node_modules bench/peers/node_modules bundlers/node_modules bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -60,11 +68,11 @@ MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noex
 # Two at a time, since some wait for a disk or a browser when others compute. Those with
 # browsers measure, so others let them go first: see nice.
 .PHONY: test
-test: setup sdk/node_modules viewers/node_modules bundlers/node_modules ## run all tests, with the race detector where code is concurrent
+test: setup sdk/node_modules web/node_modules viewers/node_modules bundlers/node_modules ## run all tests, with the race detector where code is concurrent
 	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
-	  test-store test-sdk test-concurrent test-plain test-sequential test-viewers test-bundlers
+	  test-store test-sdk test-concurrent test-plain test-sequential test-viewers test-bundlers test-web
 
-.PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-bundlers test-viewers
+.PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-bundlers test-viewers test-web
 test-store:
 	$(RACE) $(STORE)
 test-concurrent:
@@ -75,6 +83,8 @@ test-sequential:
 	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
 test-sdk:
 	cd sdk && npm test
+test-web: web/dist/index.html
+	cd web && npx tsc && npm test
 # Next is for ALL: its packages are as large as all others.
 test-bundlers: bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
 	$(GO) build -o bin/ ./cmd/upload ./cmd/aggregate

@@ -14,5 +14,8 @@
 // file has no secret in the clear: of tokens, which are long and random, it has the
 // SHA-256, of passwords a slow hash. Who has no scopes in the file has query and metrics.
 //
-// /healthz and /readyz are open, since probes carry no secrets and are told none.
+// A browser can log in instead, by [Guard.Login], and has a cookie then.
+//
+// /healthz and /readyz are open, since probes carry no secrets and are told none, and so are the
+// scripts of the dashboard, which say nothing but what they are answered.
 package access

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // Guard lets requests through that the rules allow.
@@ -32,6 +33,7 @@ const (
 type guarding struct {
 	rules     *Rules
 	passwords *passwords
+	sessions  *sessions
 }
 
 // NewGuard returns a Guard that goes by some rules. It calls refused with each request that
@@ -43,8 +45,10 @@ func NewGuard(r *Rules, refused func(*http.Request, Reason)) *Guard {
 }
 
 // SetRules replaces the rules. It may be called while requests come in. Passwords that
-// were right are forgotten.
-func (g *Guard) SetRules(r *Rules) { g.now.Store(&guarding{r, newPasswords(r.users)}) }
+// were right are forgotten, and logins end.
+func (g *Guard) SetRules(r *Rules) {
+	g.now.Store(&guarding{r, newPasswords(r.users), newSessions(time.Now)})
+}
 
 // Handler returns a handler that asks mux for what may be had. What a request needs is
 // decided by the pattern that mux routes it by, and not by its path, which can be written
@@ -68,6 +72,8 @@ func scopeOf(pattern string) Scope {
 	switch pattern {
 	case "/healthz", "/readyz":
 		return ""
+	case "/{$}", "/{page}", "/assets/", "/login", "/logout": // the dashboard, which has nothing to tell but by the API
+		return ""
 	case "/metrics":
 		return ScopeMetrics
 	case "/v1/backup":
@@ -88,12 +94,14 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool 
 		writeError(w, http.StatusTooManyRequests, err.Error())
 	case !ok:
 		reason := ReasonUnknown
-		if len(r.Header["Authorization"]) == 0 {
+		if len(r.Header["Authorization"]) == 0 && cookieOf(r) == "" {
 			reason = ReasonAnonymous
 		}
 		g.refused(r, reason)
 		w.Header().Add("WWW-Authenticate", `Bearer realm="fieldtrie"`)
-		w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
+		if r.Header.Get("Sec-Fetch-Dest") != "empty" { // the dashboard has a form, and the browser would show its own
+			w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
+		}
 		writeError(w, http.StatusUnauthorized, "header Authorization: no token or password that is known here; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
 	case !slices.Contains(granted, needs):
 		g.refused(r, ReasonScope)
@@ -107,7 +115,11 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool 
 // identify returns the scopes of who sent a request. ok is false if nobody knows who.
 func (g *Guard) identify(r *http.Request) (granted []Scope, ok bool, err error) {
 	now := g.now.Load()
-	if len(r.Header["Authorization"]) != 1 {
+	switch cookie := cookieOf(r); {
+	case len(r.Header["Authorization"]) == 0 && cookie != "":
+		granted, ok = now.sessions.granted(cookie)
+		return granted, ok, nil
+	case len(r.Header["Authorization"]) != 1:
 		return nil, false, nil
 	}
 	if name, password, ok := r.BasicAuth(); ok {

@@ -54,7 +54,7 @@ func read(from fs.FS) (map[string]file, error) {
 
 // Handler serves the dashboard: its page for each path of one segment that a browser wants to show,
 // as the page finds the rest by relative URLs, so that it can lie below any path of a proxy. Other
-// paths are 404, and what is no GET or HEAD is 405.
+// paths are 404, and what is no GET or HEAD is 405. Without a dashboard in the binary pages are 503.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -73,23 +73,28 @@ func Handler() http.Handler {
 
 func serve(w http.ResponseWriter, r *http.Request, all map[string]file) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
-	f, asset := all[name]
+	caching := "no-cache"
 	switch {
+	case strings.HasPrefix(name, "assets/"): // names change with what is in them
+		caching = "public, max-age=31536000, immutable"
 	case name == "licenses":
-		f = all["licenses.txt"]
-	case asset && strings.HasPrefix(name, "assets/"): // its name changes with what is in it
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	case strings.Contains(name, "/") || strings.Contains(name, ".") || !strings.Contains(r.Header.Get("Accept"), "text/html"):
-		http.NotFound(w, r)
-		return
-	case len(all["index.html"].body) == 0:
+		name = "licenses.txt"
+	case !strings.ContainsAny(name, "/.") && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		name = "index.html"
+	default:
+		name = ""
+	}
+	f, ok := all[name]
+	switch {
+	case !ok && name == "index.html":
 		http.Error(w, notBuilt, http.StatusServiceUnavailable)
 		return
-	default:
-		f = all["index.html"]
-		w.Header().Set("Cache-Control", "no-cache")
+	case !ok:
+		http.NotFound(w, r)
+		return
 	}
 	h := w.Header()
+	h.Set("Cache-Control", caching)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Content-Type", f.media)
 	h.Add("Vary", "Accept-Encoding")

@@ -14,10 +14,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/sdk"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/web"
 )
 
 // publicHandler serves what is for browsers.
@@ -33,6 +35,19 @@ func publicHandler(collector http.Handler) *http.ServeMux {
 func addDemo(public, private *http.ServeMux, collector string) {
 	public.Handle("GET /demo/third-party.js", sdk.DemoThirdParty())
 	private.Handle("/demo/", sdk.Demo(collector))
+}
+
+// addDashboard adds the dashboard, and how browsers log in where the private address asks who they
+// are.
+func addDashboard(private *http.ServeMux, guard *access.Guard) {
+	pages := web.Handler()
+	for _, pattern := range []string{"GET /{$}", "GET /{page}", "GET /assets/"} {
+		private.Handle(pattern, pages)
+	}
+	if guard != nil {
+		private.Handle("POST /login", guard.Login())
+		private.Handle("POST /logout", guard.Logout())
+	}
 }
 
 // privateHandler serves what is not for the internet, but for answers.

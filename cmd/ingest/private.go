@@ -101,7 +101,7 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 // is answered.
 func asClients(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		client := access.AddressOf(r) + " " + r.Header.Get("Authorization")
+		client := access.AddressOf(r) + " " + access.Credentials(r)
 		next.ServeHTTP(w, r.WithContext(turn.WithClient(r.Context(), client)))
 	})
 }

@@ -93,6 +93,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
 	answers{source, gate, c.heap, c.site}.add(inner)
 	symbols.add(inner)
+	addDashboard(inner, private.guard)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")
