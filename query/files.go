@@ -122,7 +122,7 @@ func MergeFiles(ctx context.Context, files []File, sel Selection, pick Pick, pro
 	stats := Stats{Traces: uint64(len(files)), Profiles: p.merged, Bytes: uint64(bytes), Warnings: p.warnings}
 	shown, coverage := p.rewrite(m.Profile()) // not before, as events lie between functions
 	stats.Names = coverage
-	return Result{Profile: shown, Stats: stats}, err
+	return Result{Profile: shown, Stats: stats, files: p.names}, err
 }
 
 // TimeFiles returns the calls of all threads in files that pick chooses, in time order. A

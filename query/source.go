@@ -42,7 +42,8 @@ type Result struct {
 	Profile *trie.Profile
 	Stats   Stats
 
-	names *symbolize.Names // of the frames; nil if they are as browsers said them
+	names *symbolize.Names   // of the frames; nil if they are as browsers said them
+	files []*symbolize.Names // the same of files, each of which may have its own
 }
 
 // Entry says how many traces have a property.

@@ -46,6 +46,8 @@ type command struct {
 	maps                   []string
 	raw                    bool
 	diff                   string
+	http                   string
+	noBrowser              bool
 	files                  []string
 	comparing              comparing
 
@@ -78,6 +80,8 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.only, "only", "", "`CODE` to show: mine has one node for each run of others' code, app gives their time to the nearest caller of the app")
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for --by and --only; a daemon has its own")
 	fs.StringVar(&c.diff, "diff", "", "profile `FILE` to compare with: what is written is the difference")
+	fs.StringVar(&c.http, "http", "", "show it in a browser, on `[HOST]:PORT` of this machine; :0 is any port that is free")
+	fs.BoolVar(&c.noBrowser, "no-browser", false, "of --http: print the URL, and do not open it")
 	c.comparing.flags(fs)
 	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` whose names replace wasm-function[N]; repeatable")
 	fs.StringArrayVar(&c.maps, "maps", nil, "of files: `DIR` with the scripts and source maps of a build, which name the functions; repeatable")
@@ -106,6 +110,9 @@ func (c *command) check(fs *pflag.FlagSet) error {
 		if err := check(fs, not); err != nil {
 			return err
 		}
+	}
+	if err := c.checkHTTP(not); err != nil {
+		return err
 	}
 	c.sinceGiven = fs.Changed("since")
 	if err := c.checkBudgets(not); err != nil {
@@ -230,7 +237,7 @@ func (c *command) readsTwice() bool {
 }
 
 func (c *command) checkFormat() error {
-	if c.comparesTable() || c.budgets != "" {
+	if c.comparesTable() || c.budgets != "" || c.http != "" {
 		return nil
 	}
 	if c.list != "" || c.stats {

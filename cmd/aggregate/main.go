@@ -37,6 +37,9 @@ Examples:
   aggregate --list pages
   aggregate --budgets budgets.yaml --since 24h            for CI: exits with 3 if one is blown
 
+  aggregate --http :0 --page /feed                        look at it in a browser
+  aggregate --http :0 app.cpuprofile                      files, too; --diff shows what changed
+
   aggregate -f top --maps dist/ app.cpuprofile            with the names of the sources
   aggregate -f svg -o flame.svg CPU.*.cpuprofile          all threads of a node program
   aggregate --list threads Trace.json.gz                  what a Chrome trace holds
@@ -145,6 +148,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return err
 	}
 	switch {
+	case c.http != "":
+		return c.serveHTTP(ctx)
 	case c.list == "threads":
 		return c.printThreads(ctx)
 	case c.budgets != "":

@@ -2,8 +2,6 @@ package main
 
 import (
 	"crypto/tls"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -91,7 +89,7 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 	case p.guard != nil:
 		h = p.guard.Handler(mux)
 	case loopback(p.Addr()):
-		h = localHosts(mux)
+		h = access.LocalHosts(mux)
 	}
 	return access.SameOrigin(mux, asClients(h), p.refused)
 }
@@ -103,27 +101,6 @@ func asClients(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client := access.AddressOf(r) + " " + access.Credentials(r)
 		next.ServeHTTP(w, r.WithContext(turn.WithClient(r.Context(), client)))
-	})
-}
-
-// localHosts refuses requests for other hosts than this machine. A page in a browser here
-// may have a name that was made to lead to 127.0.0.1, and could read all that is answered.
-func localHosts(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		host = strings.ToLower(strings.Trim(host, "[]"))
-		_, err := netip.ParseAddr(host)
-		if err != nil && host != "" && host != "localhost" && !strings.HasSuffix(host, ".localhost") {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusForbidden)
-			_ = json.NewEncoder(w).Encode(map[string]string{"error": fmt.Sprintf( // the client may have gone
-				"header Host: %.100q is not this machine; ask 127.0.0.1 or localhost, or give ingest --access FILE", r.Host)})
-			return
-		}
-		next.ServeHTTP(w, r)
 	})
 }
 

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/access"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/web"
+)
+
+// checkHTTP refuses what does not go with pages in a browser.
+func (c *command) checkHTTP(not refusing) error {
+	if c.http == "" {
+		return not("another output than --http", "no-browser")
+	}
+	host, _, err := net.SplitHostPort(c.http)
+	if err != nil {
+		return fmt.Errorf("--http %s: give HOST:PORT or :PORT, such as :0 for any port that is free", c.http)
+	}
+	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("--http %s: it is for this machine alone, as it asks nobody who they are; ingest serves others, with --access", c.http)
+	}
+	if len(c.files) == 0 {
+		if err := not("--http of a store, where pages have a choice of it", "by", "only", "raw", "wasm", "diff"); err != nil {
+			return err
+		}
+	}
+	return not("--http", append([]string{"format", "output", "rows", "list", "stats", "budgets", "timed"}, selectionFlags[:]...)...)
+}
+
+// serveHTTP shows files, or a store, in a browser until it is interrupted.
+func (c *command) serveHTTP(ctx context.Context) (err error) {
+	if !web.Built() {
+		return errors.New(`--http: this program was built without the dashboard; run "make web" and build it again, or use a release`)
+	}
+	src, start, done, err := c.shown(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	addr := c.http
+	if strings.HasPrefix(addr, ":") {
+		addr = "127.0.0.1" + addr
+	}
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("--http: %w", err)
+	}
+	srv := http.Server{Handler: pagesOf(src, start), ReadHeaderTimeout: 10 * time.Second}
+	stopped := context.AfterFunc(ctx, func() { _ = srv.Close() })
+	defer stopped()
+	place := fmt.Sprintf("http://%s/%s", ln.Addr(), start)
+	fmt.Fprintf(c.stderr, "aggregate: %s shows it; Ctrl-C ends\n", place)
+	if !c.noBrowser {
+		openBrowser(place)
+	}
+	if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// shown returns what is to be shown, and the page that shows it.
+func (c *command) shown(ctx context.Context) (src query.Source, start string, done func() error, err error) {
+	if len(c.files) == 0 {
+		src, done, err = c.source()
+		return src, c.startOfStore(), done, err
+	}
+	base, err := c.base(ctx)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	result, err := c.mergeFiles(ctx, c.inputs())
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if c.empty(result) {
+		return nil, "", nil, fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
+	}
+	title := url.Values{"title": {filepath.Base(c.files[0])}}
+	if n := len(c.files); n > 1 {
+		title.Set("title", fmt.Sprintf("%s and %d more", filepath.Base(c.files[0]), n-1))
+	}
+	if base != nil {
+		result.Profile = query.Versus(base, result.Profile)
+		title.Set("label", "file="+query.FileAfter)
+		title.Set("compare_label", "file="+query.FileBefore)
+	}
+	return query.Merged{Result: result, Owners: c.pick.Owners}, "file?" + title.Encode(), func() error { return nil }, nil
+}
+
+// startOfStore returns the page of the dashboard that shows what is selected.
+func (c *command) startOfStore() string {
+	v := url.Values{"since": {c.since}}
+	for key, value := range map[string]string{"until": c.until, "page": c.page, "feature": c.feature, "release": c.release} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	for _, l := range c.labels {
+		v.Add("label", l)
+	}
+	switch {
+	case c.page != "":
+		return "page?" + v.Encode()
+	case c.feature != "":
+		return "feature?" + v.Encode()
+	}
+	return "?" + v.Encode()
+}
+
+// pagesOf serves the dashboard for a source to browsers of this machine. It begins at start.
+func pagesOf(src query.Source, start string) http.Handler {
+	mux := http.NewServeMux()
+	answers := query.Handler(src, query.Options{})
+	mux.Handle("/api/", answers)
+	mux.Handle("/pprof/", answers)
+	mux.Handle("/", web.Handler())
+	if strings.HasPrefix(start, "file?") { // there is no overview of files
+		mux.Handle("GET /{$}", http.RedirectHandler(start, http.StatusFound))
+	}
+	return access.SameOrigin(mux, access.LocalHosts(mux), func(*http.Request, access.Reason) {})
+}
+
+// openBrowser opens a URL, if there is a browser: the URL is on the terminal anyway.
+func openBrowser(place string) {
+	name, args := "xdg-open", []string{place}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", place}
+	}
+	if cmd := exec.Command(name, args...); cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }()
+	}
+}
