@@ -80,6 +80,8 @@ func scopeOf(pattern string) Scope {
 		return ScopeBackup
 	case "/v1/symbols/": // GET /v1/symbols is a question
 		return ScopeSymbols
+	case "/api/v1/views", "/api/v1/view":
+		return ScopeViews
 	}
 	return ScopeQuery
 }

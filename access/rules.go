@@ -24,9 +24,10 @@ const (
 	ScopeMetrics Scope = "metrics" // /metrics
 	ScopeBackup  Scope = "backup"  // /v1/backup: all data
 	ScopeSymbols Scope = "symbols" // /v1/symbols/: to send the symbols of a build, not to read them
+	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: what one person's visit went through
 )
 
-var scopes = []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols}
+var scopes = []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews}
 
 // Rules say who may have what. They do not change.
 type Rules struct {
@@ -202,7 +203,7 @@ func scopesOf(list strictyaml.Value) ([]Scope, error) {
 			return nil, err
 		}
 		if !slices.Contains(scopes, Scope(text)) {
-			return nil, item.Errorf("scopes: %.40q is none of %s, %s, %s, %s", text, ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols)
+			return nil, item.Errorf("scopes: %.40q is none of %s, %s, %s, %s, %s", text, ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews)
 		}
 		if !slices.Contains(out, Scope(text)) {
 			out = append(out, Scope(text))

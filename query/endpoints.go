@@ -54,6 +54,8 @@ func endpoints() map[string]endpoint {
 		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), answer: answerTop},
 		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callers)},
 		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callees)},
+		"/api/v1/views":    {parameters: with("quantiles"), answer: answerViews},
+		"/api/v1/view":     {parameters: []string{"id", "page", "since", "until", "names"}, answer: answerView},
 		"/pprof/profile":   {parameters: with("names", "by", "only", "group_by", "seconds"), answer: answerPprof},
 		"/pprof/{$}":       {parameters: []string{"since", "until"}, answer: answerPprofIndex},
 	}
@@ -298,6 +300,24 @@ func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) 
 		tree.Base.Stats = other.Stats
 	}
 	return answer{json: tree, behind: max(result.Stats.Behind, other.Stats.Behind)}, nil
+}
+
+func answerViews(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := ViewsQuery{Selection: p.selection(), Quantiles: p.quantiles("quantiles")}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	views, err := h.src.Views(ctx, q)
+	return answer{json: views, behind: views.Stats.Behind}, err
+}
+
+func answerView(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := ViewQuery{Selection: p.selection(), ID: p.Get("id")}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	view, err := h.src.View(ctx, q)
+	return answer{json: view, behind: view.Stats.Behind}, err
 }
 
 // answerAround answers with who calls a function, or what it calls.

@@ -228,6 +228,9 @@ func statusOf(err error) int {
 	if _, refused := errors.AsType[*RefusedError](err); refused {
 		return http.StatusBadRequest
 	}
+	if _, absent := errors.AsType[*NotFoundError](err); absent {
+		return http.StatusNotFound
+	}
 	if _, large := errors.AsType[*TooLargeError](err); large {
 		return http.StatusUnprocessableEntity
 	}

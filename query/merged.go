@@ -120,3 +120,13 @@ func (s Merged) Series(context.Context, SeriesQuery) (Series, error) {
 func (s Merged) Compare(context.Context, CompareQuery) (Comparison, error) {
 	return Comparison{}, notOfFiles("comparisons with intervals")
 }
+
+// Views implements [Source].
+func (s Merged) Views(context.Context, ViewsQuery) (Views, error) {
+	return Views{}, notOfFiles("page views")
+}
+
+// View implements [Source].
+func (s Merged) View(context.Context, ViewQuery) (View, error) {
+	return View{}, notOfFiles("page views")
+}

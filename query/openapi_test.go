@@ -71,10 +71,17 @@ func TestOpenAPIAnswers(t *testing.T) {
 	l, _ := rolledField(t, 600)
 	h := Handler(l, Options{Now: fixedNow})
 	selection := "page=/feed&since=7d"
+	views, err := l.Views(t.Context(), ViewsQuery{Selection: Selection{Page: "/feed"}})
+	if err != nil || len(views.List) == 0 {
+		t.Fatalf("views: %+v, %v", views, err)
+	}
 	for _, target := range []string{
+		"/api/v1/view?id=" + views.List[0].ID,
 		"/api/v1/pages?", "/api/v1/pages?label=device=~mobile.*", "/api/v1/features?" + selection, "/api/v1/releases?" + selection, "/api/v1/coverage?", "/api/v1/coverage?page=/nowhere",
 		"/api/v1/labels?" + selection, "/api/v1/labels?key=device", "/api/v1/catalog?",
 		"/api/v1/series?" + selection, "/api/v1/series?" + selection + "&group_by=feature,device&step=3h&histogram=true", "/api/v1/series?step=all&coverage=true",
+		"/api/v1/series?" + selection + "&by=owner&step=1h", "/api/v1/series?by=function&limit=0", "/api/v1/series?only=app&by=team",
+		"/api/v1/views?" + selection, "/api/v1/views?page=/nowhere", "/api/v1/views?quantiles=2", "/api/v1/view?id=x", "/api/v1/view?id=" + strings.Repeat("0", 32),
 		"/api/v1/series?" + selection + "&label=visibility=hidden", "/api/v1/series?" + selection + "&step=10m",
 		"/api/v1/stats?" + selection, "/api/v1/top?" + selection + "&limit=2", "/api/v1/top?sort=reach&label=device=mobile-low",
 		"/api/v1/tree?" + selection, "/api/v1/tree?compare_release=r1&release=r2&max_nodes=1", "/api/v1/callers?name=render", "/api/v1/callees?name=main&line=7",

@@ -107,6 +107,26 @@ func (p *parameters) choice(name string, of ...string) string {
 	return text
 }
 
+// mostQuantiles is how many page views may be asked for at once.
+const mostQuantiles = 20
+
+// quantiles reads numbers from 0 to 1, with commas between; none without it.
+func (p *parameters) quantiles(name string) (all []float64) {
+	text := p.Get(name)
+	if text == "" {
+		return nil
+	}
+	for x := range strings.SplitSeq(text, ",") {
+		q, err := strconv.ParseFloat(strings.TrimSpace(x), 64)
+		if err != nil || !(q >= 0 && q <= 1) || len(all) == mostQuantiles {
+			p.fail(refuse("parameter %s: %.100q is not up to %d numbers from 0 to 1, with commas between", name, text, mostQuantiles))
+			return nil
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
 // duration reads how long something is; without one it is def.
 func (p *parameters) duration(name string, def time.Duration) time.Duration {
 	text := p.Get(name)

@@ -256,6 +256,28 @@ func (r *Remote) Values(ctx context.Context, sel Selection, key string) ([]strin
 	return l.names(key), err
 }
 
+// Views implements [Source].
+func (r *Remote) Views(ctx context.Context, q ViewsQuery) (Views, error) {
+	q.GroupBy, q.Parts = nil, Parts{}
+	v := q.values()
+	v.Del("names")
+	var texts []string
+	for _, x := range q.Quantiles {
+		texts = append(texts, strconv.FormatFloat(x, 'g', -1, 64))
+	}
+	if len(texts) > 0 {
+		v.Set("quantiles", strings.Join(texts, ","))
+	}
+	return ask[Views](ctx, r, "/api/v1/views", v)
+}
+
+// View implements [Source].
+func (r *Remote) View(ctx context.Context, q ViewQuery) (View, error) {
+	v := Selection{Page: q.Page, Since: q.Since, Until: q.Until, Minified: q.Minified}.values()
+	v.Set("id", q.ID)
+	return ask[View](ctx, r, "/api/v1/view", v)
+}
+
 // Catalog implements [Source].
 func (r *Remote) Catalog(ctx context.Context, since, until time.Time) (Catalog, error) {
 	v := url.Values{}

@@ -32,6 +32,10 @@ type Source interface {
 	Labels(ctx context.Context, sel Selection) (Labels, error)
 	// Values lists the values of a label that the time has that sel asks for, sorted.
 	Values(ctx context.Context, sel Selection, key string) ([]string, error)
+	// Views chooses single page views by their time.
+	Views(ctx context.Context, q ViewsQuery) (Views, error)
+	// View says what one page view went through. One that is not there is a [NotFoundError].
+	View(ctx context.Context, q ViewQuery) (View, error)
 	// Catalog says what is stored, sorted by page; for each page the entry for all of
 	// it comes first, then the others by kind and name.
 	Catalog(ctx context.Context, since, until time.Time) (Catalog, error)

@@ -89,7 +89,9 @@ type answers struct {
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
 	api := a.heap.forAnswers(query.Handler(a.source, query.Options{Lag: answersLag, Gate: a.gate}))
-	private.Handle("/api/", api)
+	for _, pattern := range []string{"/api/", "/api/v1/views", "/api/v1/view"} { // which the guard tells apart
+		private.Handle(pattern, api)
+	}
 	private.Handle("/pprof/", api)
 	services := a.heap.forAnswers(pyroscope.Handler(a.source, pyroscope.Options{Site: a.site, Lag: answersLag, Gate: a.gate}))
 	for _, pattern := range pyroscope.Patterns() {

@@ -1,0 +1,227 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// ViewQuery asks for one page view.
+type ViewQuery struct {
+	Selection        // where it is looked for: a page and a time find it faster
+	ID        string // of [ViewEntry]
+}
+
+// View is what one page view went through, in the order of time. Times are µs since the page's time
+// origin. All that is known of it is there, whatever the selection says of features and labels.
+type View struct {
+	ViewEntry
+	Interval uint32 `json:"interval_us"` // between samples
+	Start    int64  `json:"start_us"`    // of the first call
+	End      int64  `json:"end_us"`
+	// Strings, Frames and Calls are as in a [Tree], with times in place of weights: call i is of
+	// frame Frame[i] and lies Level[i] calls deep. They are sorted by start, callers first.
+	Strings []string   `json:"strings"`
+	Frames  TreeFrames `json:"frames"`
+	Calls   ViewCalls  `json:"calls"`
+	// Spans are routes, features and labels, sorted by start.
+	Spans []ViewSpan `json:"spans"`
+	// Long are the stretches of 50 ms and more without an end of the stack.
+	Long  []ViewStretch `json:"long_tasks"`
+	Stats Stats         `json:"stats"`
+}
+
+// newView returns a View of nothing, in JSON without nulls.
+func newView() View {
+	return View{
+		Strings: []string{}, Frames: TreeFrames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
+		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{},
+	}
+}
+
+// ViewCalls are calls in columns.
+type ViewCalls struct {
+	Frame []int   `json:"frame"`
+	Level []int   `json:"level"`
+	Start []int64 `json:"start_us"`
+	End   []int64 `json:"end_us"`
+}
+
+// ViewSpan is a stretch of time with a name.
+type ViewSpan struct {
+	Kind  string `json:"kind"` // "page", "feature" or "label"
+	Name  string `json:"name"` // of a label KEY=VALUE
+	Start int64  `json:"start_us"`
+	End   int64  `json:"end_us"`
+}
+
+// ViewStretch is a stretch of time.
+type ViewStretch struct {
+	Start int64 `json:"start_us"`
+	End   int64 `json:"end_us"`
+}
+
+const (
+	// viewCalls bounds the calls of an answer about one page view.
+	viewCalls = 200_000
+	// longStretch is how long, in µs, a long task is at least: https://w3c.github.io/longtasks/.
+	longStretch = 50_000
+)
+
+// NotFoundError says that there is no such thing.
+type NotFoundError struct{ What string }
+
+func (e *NotFoundError) Error() string { return "there is no " + e.What + " in this time, or it is gone" }
+
+// View implements [Source].
+func (l Local) View(ctx context.Context, q ViewQuery) (View, error) {
+	var id [16]byte
+	if n, err := hex.Decode(id[:], []byte(q.ID)); err != nil || n != len(id) || len(q.ID) != 2*len(id) {
+		return View{}, refuse("parameter id: %.40q is not 32 hexadecimal digits", q.ID)
+	}
+	q.Feature, q.Where = "", nil
+	var traces []*trie.Trace
+	chunks := map[uint32]bool{} // one of several pages is read for each of them
+	out := newView()
+	stats, err := l.eachViewTrace(ctx, q.Selection, func(rec store.Record, decode func() *trie.Trace) error {
+		if rec.ID.View != id || chunks[rec.ID.Chunk] {
+			return nil
+		}
+		chunks[rec.ID.Chunk] = true
+		if t := decode(); t != nil {
+			if len(traces) == 0 {
+				out.ViewEntry = *newViewEntry(rec, &t.Context)
+			}
+			traces = append(traces, t.Canonical()) // what was decoded is good until the next one
+		}
+		return nil
+	})
+	if err != nil {
+		return View{}, err
+	}
+	if len(traces) == 0 {
+		return View{}, &NotFoundError{"page view " + q.ID}
+	}
+	slices.SortStableFunc(traces, func(a, b *trie.Trace) int { return cmp.Compare(a.Context.Chunk, b.Context.Chunk) })
+	out.Stats = stats
+	return out, l.fill(&out, q, traces)
+}
+
+// fill puts the traces of a view in order of time.
+func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
+	n := l.naming(q.Selection)
+	var lines []*trie.Timeline
+	left := viewCalls
+	see := func(string, trie.Frame, int64) {}
+	if n != nil {
+		see = n.See
+	}
+	for _, t := range traces {
+		line, err := trie.Calls(&trie.Stream{Trace: t}, nil, left)
+		if err != nil {
+			return refuse("the page view: %w", err)
+		}
+		left -= len(line.Calls)
+		for f := range line.Frames {
+			see(t.Context.Release, line.FrameOf(trie.FrameID(f)), 0)
+		}
+		lines = append(lines, line)
+		v.Traces, v.Interval = v.Traces+1, t.Context.Interval
+		v.addSpans(t)
+		t.Shares([]trie.Slice{{Start: -1 << 62, End: 1 << 62}}, func(x *trie.Share) {
+			if x.HasStack() {
+				v.Time += float64(x.Self) / 1000
+			}
+		})
+	}
+	var names *symbolize.Names
+	if n != nil {
+		names = n.Names()
+	}
+	w := viewWriter{View: v, strings: map[string]int{}, frames: map[trie.Frame]int{}}
+	for i, line := range lines {
+		release := traces[i].Context.Release
+		w.add(line.Rewrite(func(f trie.Frame) trie.Frame { return names.Of(release, f) }, false))
+	}
+	v.Stats.Names = names.Coverage()
+	return nil
+}
+
+// addSpans adds the spans of a trace.
+func (v *View) addSpans(t *trie.Trace) {
+	kinds := map[trie.SpanKind]string{trie.SpanPage: "page", trie.SpanFeature: "feature", trie.SpanLabel: "label"}
+	for _, s := range t.Context.Spans {
+		v.Spans = append(v.Spans, ViewSpan{kinds[s.Kind], s.Name, s.Start, s.End()})
+	}
+}
+
+// viewWriter writes the calls of a view.
+type viewWriter struct {
+	*View
+	strings map[string]int
+	frames  map[trie.Frame]int
+}
+
+func (w *viewWriter) text(s string) int {
+	i, ok := w.strings[s]
+	if !ok {
+		i = len(w.Strings)
+		w.strings[s] = i
+		w.Strings = append(w.Strings, s)
+	}
+	return i
+}
+
+func (w *viewWriter) frame(f trie.Frame) int {
+	i, ok := w.frames[f]
+	if !ok {
+		i = len(w.Frames.Name)
+		w.frames[f] = i
+		w.Frames.Name = append(w.Frames.Name, w.text(f.Name))
+		w.Frames.Resource = append(w.Frames.Resource, w.text(f.Resource))
+		w.Frames.Line = append(w.Frames.Line, f.Line)
+		w.Frames.Column = append(w.Frames.Column, f.Column)
+	}
+	return i
+}
+
+// add adds the calls of one trace.
+func (w *viewWriter) add(line *trie.Timeline) {
+	level := make([]int, len(line.Nodes))
+	for i := 1; i < len(level); i++ {
+		level[i] = level[line.Nodes[i].Parent] + 1
+	}
+	for _, c := range line.Calls {
+		if len(w.Calls.Frame) == 0 || c.Start < w.Start {
+			w.Start = c.Start
+		}
+		w.End = max(w.End, c.End)
+		w.Calls.Frame = append(w.Calls.Frame, w.frame(line.FrameOf(line.Nodes[c.Node].Frame)))
+		w.Calls.Level = append(w.Calls.Level, level[c.Node]-1)
+		w.Calls.Start = append(w.Calls.Start, c.Start)
+		w.Calls.End = append(w.Calls.End, c.End)
+	}
+	busy := ViewStretch{Start: -1}
+	flush := func() {
+		if busy.Start >= 0 && busy.End-busy.Start >= longStretch {
+			w.Long = append(w.Long, busy)
+		}
+		busy = ViewStretch{Start: -1}
+	}
+	for s := range line.Segments() {
+		if s.Node == trie.Root {
+			flush()
+			continue
+		}
+		if busy.Start < 0 {
+			busy.Start = s.Start
+		}
+		busy.End = s.End
+	}
+	flush()
+}

@@ -1,0 +1,149 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// ViewsQuery asks for single page views.
+type ViewsQuery struct {
+	Selection
+	// Quantiles say which views, by their time, from 0 to 1; without any it is 0.5, 0.75 and 0.95.
+	Quantiles []float64
+}
+
+// Views are single page views. Each is one person's visit, so that they are not for everybody who
+// may know of all.
+type Views struct {
+	Views int64 `json:"views"` // of which these were chosen: those with time in what was asked for
+	// List has one for each quantile, in their order: the view that has as much time as so many
+	// of the others, or the next one above.
+	List  []ViewEntry `json:"list"`
+	Stats Stats       `json:"stats"`
+}
+
+// ViewEntry is a page view.
+type ViewEntry struct {
+	Quantile    float64           `json:"quantile"`
+	ID          string            `json:"id"`   // 32 hexadecimal digits
+	Page        string            `json:"page"` // on which it began
+	Release     string            `json:"release,omitempty"`
+	Environment string            `json:"environment,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Received    time.Time         `json:"received"` // the first of its traces that was read
+	Traces      int               `json:"traces"`
+	Time        float64           `json:"time_ms"` // with a stack, in what was asked for
+}
+
+// readViews bounds the traces that are read for an answer about single page views.
+const readViews = 20_000
+
+// defaultQuantiles are those of [Views].
+func defaultQuantiles() []float64 { return []float64{0.5, 0.75, 0.95} }
+
+// Views implements [Source].
+func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
+	if len(q.Quantiles) == 0 {
+		q.Quantiles = defaultQuantiles()
+	}
+	all := map[[16]byte]*viewSums{}
+	stats, err := l.eachViewTrace(ctx, q.Selection, func(rec store.Record, decode func() *trie.Trace) error {
+		t := decode()
+		if t == nil {
+			return nil
+		}
+		self := q.selfIn(t, rec.Page)
+		if self == 0 {
+			return nil
+		}
+		v := all[rec.ID.View]
+		if v == nil {
+			v = &viewSums{*newViewEntry(rec, &t.Context), map[uint32]bool{}}
+			all[rec.ID.View] = v
+		}
+		v.chunks[rec.ID.Chunk] = true
+		v.Traces = len(v.chunks)
+		v.Time += float64(self) / 1000
+		return nil
+	})
+	if err != nil {
+		return Views{}, err
+	}
+	byTime := make([]*ViewEntry, 0, len(all))
+	for _, v := range all {
+		byTime = append(byTime, &v.ViewEntry)
+	}
+	slices.SortFunc(byTime, func(a, b *ViewEntry) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.ID, b.ID)) })
+	out := Views{Views: int64(len(byTime)), List: []ViewEntry{}, Stats: stats}
+	for _, quantile := range q.Quantiles {
+		if len(byTime) > 0 {
+			v := *byTime[min(int(quantile*float64(len(byTime))), len(byTime)-1)]
+			v.Quantile = quantile
+			out.List = append(out.List, v)
+		}
+	}
+	return out, nil
+}
+
+// viewSums adds up the traces of a page view. One of several pages is read for each of them.
+type viewSums struct {
+	ViewEntry
+	chunks map[uint32]bool
+}
+
+func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {
+	v := &ViewEntry{ID: hex.EncodeToString(rec.ID.View[:]), Page: c.Page, Release: c.Release, Environment: c.Environment, Received: rec.Received.UTC()}
+	for _, l := range c.Labels {
+		if v.Labels == nil {
+			v.Labels = map[string]string{}
+		}
+		v.Labels[l.Key] = l.Value
+	}
+	return v
+}
+
+// selfIn returns how much time (µs) with a stack t has on a page in what s asks for.
+func (s Selection) selfIn(t *trie.Trace, page string) (self int64) {
+	if !s.matches(&t.Context) {
+		return 0
+	}
+	slices := t.Slices()
+	t.Shares(slices, func(x *trie.Share) {
+		if slice := slices[x.Slice]; x.HasStack() && slice.Page == page && s.takes(slice, &t.Context) {
+			self += x.Self
+		}
+	})
+	return self
+}
+
+// eachViewTrace hands over the traces of a selection, each with what decodes it, which returns nil
+// for one that is damaged. There may not be too many.
+func (l Local) eachViewTrace(ctx context.Context, sel Selection, take func(store.Record, func() *trie.Trace) error) (Stats, error) {
+	if err := checkTimes(sel.Since, sel.Until); err != nil {
+		return Stats{}, err
+	}
+	if !l.Reader.HasTraces(sel.Since, sel.Until) {
+		return Stats{}, refuse("single page views are told by traces, and those of a part of this time are gone: ask for a later time")
+	}
+	few, err := l.fewTraces(ctx, sel, readViews)
+	if err != nil {
+		return Stats{}, err
+	}
+	if !few {
+		return Stats{}, refuse("single page views are looked for in %d traces at most: ask for one page, or less time", readViews)
+	}
+	r := reading{sel: sel}
+	stats, err := l.selectFrom(ctx, sel, store.Wanted{None: true}, func(rec store.Record) error {
+		return take(rec, func() *trie.Trace { return r.decode(rec) })
+	}, nil)
+	if err != nil {
+		return Stats{}, err
+	}
+	return r.stats(stats), nil
+}

@@ -1,0 +1,146 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// byView returns the times (ms) of page views in what a selection asks for, without those that have
+// none: a profile of each view by itself knows them.
+func byView(sel Selection, traces []*trie.Trace) []float64 {
+	of := map[string]*trie.Merger{}
+	for i, tr := range traces {
+		id := tr.Context.ViewID
+		if id == "" {
+			id = fmt.Sprint("trace ", i)
+		}
+		if of[id] == nil {
+			of[id] = trie.NewMerger()
+		}
+		sel.add(of[id], tr, "")
+	}
+	var times []float64
+	for _, m := range of {
+		p, sum := m.Profile(), int64(0)
+		for i := range p.Groups {
+			self, _ := p.Groups[i].Sum()
+			sum += self
+		}
+		if sum > 0 {
+			times = append(times, float64(sum)/1000)
+		}
+	}
+	slices.Sort(times)
+	return times
+}
+
+func TestViews(t *testing.T) {
+	f := newFixture(t)
+	l := f.local()
+	srv := httptest.NewServer(Handler(l, Options{Now: fixedNow}))
+	defer srv.Close()
+	remote, err := NewRemote(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Concat(f.first, f.second)
+	quantiles := []float64{0, 0.1, 0.5, 0.75, 0.95, 1}
+	for _, sel := range append(selections(), Selection{GroupBy: []string{keyPage}}) {
+		if !sel.Since.IsZero() || !sel.Until.IsZero() {
+			continue // traces do not say when they were received
+		}
+		q := ViewsQuery{Selection: sel, Quantiles: quantiles}
+		got, err := l.Views(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := byView(sel, all)
+		if got.Views != int64(len(want)) || len(want) > 0 && len(got.List) != len(quantiles) {
+			t.Errorf("%s: %d of %d views, want %d", sel, len(got.List), got.Views, len(want))
+			continue
+		}
+		for i, v := range got.List {
+			if x := want[min(int(quantiles[i]*float64(len(want))), len(want)-1)]; math.Abs(v.Time-x) > 1e-6 || v.Quantile != quantiles[i] {
+				t.Errorf("%s: the view at %g has %g ms, want %g", sel, quantiles[i], v.Time, x)
+			}
+		}
+		asked, err := remote.Views(t.Context(), q)
+		if err != nil || !reflect.DeepEqual(asked.List, got.List) {
+			t.Errorf("%s, of a daemon: %+v, %v", sel, asked.List, err)
+		}
+	}
+}
+
+// A page view is there as a whole, with calls that lie in each other.
+func TestView(t *testing.T) {
+	f := newFixture(t)
+	l := f.local()
+	l.Symbols = symbolize.New(newUploaded())
+	views, err := l.Views(t.Context(), ViewsQuery{Selection: Selection{Page: "/b"}, Quantiles: []float64{0, 0.3, 0.6, 1}})
+	if err != nil || len(views.List) != 4 {
+		t.Fatalf("%+v, %v", views, err)
+	}
+	srv := httptest.NewServer(Handler(l, Options{Now: fixedNow}))
+	defer srv.Close()
+	remote, err := NewRemote(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range views.List {
+		q := ViewQuery{Selection: Selection{Page: "/b"}, ID: entry.ID}
+		v, err := l.View(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.ID != entry.ID || v.Page != "/a" || v.Release != entry.Release || v.Traces < entry.Traces || v.Time < entry.Time {
+			t.Errorf("got %+v of %+v", v.ViewEntry, entry)
+		}
+		checkCalls(t, &v)
+		if v.Stats.Names == nil {
+			t.Error("nothing is said of names")
+		}
+		asked, err := remote.View(t.Context(), q)
+		if err != nil || !reflect.DeepEqual(asked.Calls, v.Calls) || !reflect.DeepEqual(asked.Spans, v.Spans) {
+			t.Errorf("of a daemon: %+v, %v", asked, err)
+		}
+	}
+	_, err = l.View(t.Context(), ViewQuery{ID: strings.Repeat("0", 32)})
+	if _, ok := errors.AsType[*NotFoundError](err); !ok {
+		t.Errorf("a view that is not there: %v", err)
+	}
+}
+
+func checkCalls(t *testing.T, v *View) {
+	t.Helper()
+	c := &v.Calls
+	if len(c.Frame) == 0 || len(c.Level) != len(c.Frame) || len(c.Start) != len(c.Frame) || len(c.End) != len(c.Frame) {
+		t.Fatalf("columns of %d, %d, %d and %d", len(c.Frame), len(c.Level), len(c.Start), len(c.End))
+	}
+	var open []int
+	for i := range c.Frame {
+		for len(open) > c.Level[i] {
+			open = open[:len(open)-1]
+		}
+		if len(open) != c.Level[i] || c.Start[i] >= c.End[i] || c.Start[i] < v.Start || c.End[i] > v.End {
+			t.Errorf("call %d is %d deep in %d, from %d to %d", i, c.Level[i], len(open), c.Start[i], c.End[i])
+		}
+		if len(open) > 0 {
+			if of := open[len(open)-1]; c.Start[i] < c.Start[of] || c.End[i] > c.End[of] {
+				t.Errorf("call %d does not lie in call %d", i, of)
+			}
+		}
+		open = append(open, i)
+		if v.Strings[v.Frames.Name[c.Frame[i]]] == "" {
+			t.Errorf("call %d has no frame", i)
+		}
+	}
+}
