@@ -83,11 +83,10 @@ test-sequential:
 	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
 test-sdk:
 	cd sdk && npm test
-test-web: web/dist/index.html
+test-web: build
 	cd web && npx tsc && npm test
 # Next is for ALL: its packages are as large as all others.
-test-bundlers: bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
-	$(GO) build -o bin/ ./cmd/upload ./cmd/aggregate
+test-bundlers: build bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
 	cd bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) nice npm test
 test-viewers:
 	cd viewers/pyroscope && $(GO) test ./...

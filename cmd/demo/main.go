@@ -83,6 +83,11 @@ func run(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	if !interactive {
 		return nil
 	}
+	if d.shows(ctx, "/") {
+		fmt.Fprintf(stdout, "   open http://%s/, the dashboard\n", d.private)
+	} else {
+		fmt.Fprintln(stdout, "   install npm and run this again for the dashboard")
+	}
 	fmt.Fprintf(stdout, "   open http://%s/demo/ in Chrome or Edge, click about, close the tab, and see your own functions:\n", d.private)
 	fmt.Fprintf(stdout, "   %s --data %s --page /demo/feed --format top\n", aggregate, data)
 	fmt.Fprintf(stdout, "   %s --data %s --list pages\n", aggregate, data)
@@ -153,13 +158,17 @@ func startDaemon(ctx context.Context, bin, data string) (*daemon, error) {
 }
 
 // ready reports whether the daemon takes traces.
-func (d *daemon) ready(ctx context.Context) bool {
+func (d *daemon) ready(ctx context.Context) bool { return d.shows(ctx, "/readyz") }
+
+// shows reports whether the daemon answers a browser that asks for a path of its private address.
+func (d *daemon) shows(ctx context.Context, path string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.private+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.private+path, nil)
 	if err != nil {
 		return false
 	}
+	req.Header.Set("Accept", "text/html")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return false

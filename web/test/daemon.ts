@@ -1,0 +1,187 @@
+// A real daemon with real traces, and a browser that looks at its dashboard.
+
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+
+/** The root of the repository: tests run in web/. */
+export const root = resolve('..');
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
+const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
+
+/** Why tests can not run, if they can not. In CI that is a failure. */
+export const missing =
+  !executablePath && !process.env.CI && 'NOT TESTED: there is no Chromium. Install it, or say where it is: CHROMIUM=/path';
+
+let browser: Promise<Browser> | undefined;
+
+/** The browser that all tests of a process share. */
+export function launch(): Promise<Browser> {
+  assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
+  return (browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+}
+
+/** Ends it. */
+export const closeBrowser = async () => (await browser)?.close();
+
+/** A program of this repository, that `make build` built. */
+const program = (name: string) => join(root, 'bin', name);
+
+/** Runs aggregate and returns what it prints. */
+export async function aggregate(...args: string[]): Promise<string> {
+  const child = spawn(program('aggregate'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let errors = '';
+  child.stdout.on('data', (text) => (out += text));
+  child.stderr.on('data', (text) => (errors += text));
+  const code = await new Promise((end) => child.on('close', end));
+  assert.equal(code, 0, errors);
+  return out;
+}
+
+/** A trace for a daemon. */
+export interface Sent {
+  page: string;
+  trace: unknown;
+  [key: string]: unknown;
+}
+
+/** A daemon with a data directory of its own. */
+export class Daemon {
+  #dir = '';
+  #flags: string[] = [];
+  #process: ChildProcess | undefined;
+  #addresses = ['127.0.0.1:0', '127.0.0.1:0'];
+
+  /** Starts one; FILE:text among the flags becomes the name of a file with that text. */
+  static async start(...flags: string[]): Promise<Daemon> {
+    const daemon = new Daemon();
+    daemon.#dir = await mkdtemp(join(tmpdir(), 'fieldtrie-web-'));
+    daemon.#flags = await Promise.all(
+      flags.map(async (flag, i) => {
+        if (!flag.startsWith('FILE:')) return flag;
+        const file = join(daemon.#dir, `file${i}`);
+        await writeFile(file, flag.slice(5));
+        return file;
+      }),
+    );
+    await daemon.start();
+    return daemon;
+  }
+
+  /** Starts it again, at the same addresses. */
+  async start(): Promise<void> {
+    const [listen = '', query = ''] = this.#addresses;
+    const args = ['--data', join(this.#dir, 'data'), '--ballast', '0', '--listen', listen, '--query-listen', query];
+    const child = spawn(program('ingest'), [...args, ...this.#flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#process = child;
+    let log = '';
+    await new Promise<void>((ready, failed) => {
+      child.on('exit', () => failed(new Error(`ingest ended:\n${log}`)));
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        log += line + '\n';
+        const found = /msg=listening public=(\S+) private=(\S+)/.exec(line);
+        if (!found) return;
+        this.#addresses = [found[1]!, found[2]!];
+        ready();
+      });
+    });
+  }
+
+  /** Where browsers send. */
+  get collector() {
+    return `http://${this.#addresses[0]}`;
+  }
+
+  /** Where the dashboard is. */
+  get url() {
+    return `http://${this.#addresses[1]}`;
+  }
+
+  /** Where aggregate asks. */
+  get address() {
+    return this.#addresses[1]!;
+  }
+
+  /** Sends traces; each has to be taken. */
+  async send(...traces: Sent[]): Promise<void> {
+    for (const trace of traces) await this.#post(JSON.stringify(trace), {});
+  }
+
+  /** Sends the sample traces of the repository, of 20 pages. */
+  async sendSamples(): Promise<void> {
+    const folder = join(root, 'testdata/traces');
+    for (const name of await readdir(folder)) {
+      if (name.endsWith('.json.gz')) {
+        await this.#post(new Uint8Array(await readFile(join(folder, name))), { 'Content-Encoding': 'gzip' });
+      }
+    }
+  }
+
+  async #post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) {
+    const request = { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...headers } };
+    const response = await fetch(this.collector + '/v1/traces', request);
+    assert.equal(response.status, 202, await response.text());
+  }
+
+  /** Stops the process, and keeps what it stored. */
+  async stop(): Promise<void> {
+    const child = this.#process;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise((end) => child.on('exit', end));
+    child.kill('SIGTERM');
+    await ended;
+  }
+
+  /** Ends it, and what it stored. */
+  async end(): Promise<void> {
+    await this.stop();
+    await rm(this.#dir, { recursive: true });
+  }
+}
+
+/** A tab whose errors fail the test: of scripts, of the console, of the policy, and requests to other origins. */
+export class Tab {
+  readonly errors: string[] = [];
+
+  private constructor(
+    readonly page: Page,
+    readonly context: BrowserContext,
+    origin: string,
+    expected: RegExp,
+  ) {
+    page.on('pageerror', (error) => this.errors.push(`error: ${error.stack ?? error.message}`));
+    page.on('console', (message) => {
+      if (message.type() == 'error' && !expected.test(message.text())) this.errors.push(`console: ${message.text()}`);
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) this.errors.push(`request: ${url}`);
+    });
+  }
+
+  /** Opens a page of a daemon. Console errors that are expected, as of a daemon that is down, do not count. */
+  static async open(origin: string, path: string, options: BrowserContextOptions = {}, expected = /^$/): Promise<Tab> {
+    const context = await (await launch()).newContext({
+      viewport: { width: 1280, height: 900 },
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+      ...options,
+    });
+    const tab = new Tab(await context.newPage(), context, origin, expected);
+    await tab.page.goto(`${origin}/${path}`);
+    return tab;
+  }
+
+  /** Closes it, and fails if there were errors. */
+  async close(): Promise<void> {
+    await this.context.close();
+    assert.deepEqual(this.errors, []);
+  }
+}
