@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"encode/pprof":            {"trie", "encode/internal/input", "encode/output"},
 	"encode/otlp":             {"trie", "encode/output"},
 	"encode/view":             {"trie", "encode/output"},
+	"encode/columns":          {"trie"},
 	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"encode/internal/fixture": {"trie", "encode/output"}, // for tests
 	"symbols":                 {"owner", "symbols/sourcemap", "symbols/outline"},
@@ -50,8 +51,8 @@ var mayImport = map[string][]string{
 	"collect":                 {"trie", "encode", "store", "feature", "internal/strictyaml", "internal/turn"},
 	"access":                  {"internal/strictyaml", "internal/turn"},
 	"symbolize":               {"trie", "owner", "symbols"},
-	"query":                   {"trie", "encode", "encode/formats", "encode/output", "rollup", "store", "compare", "owner", "symbolize", "symbols", "symbols/sourcemap", "internal/turn"},
-	"query/pyroscope":         {"trie", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
+	"query":                   {"trie", "encode", "encode/columns", "encode/formats", "encode/output", "rollup", "store", "compare", "owner", "symbolize", "symbols", "symbols/sourcemap", "internal/turn"},
+	"query/pyroscope":         {"trie", "encode/columns", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
 	"budget":                  {"feature", "query", "internal/strictyaml"},
 	"symbols/sourcemap":       {},
 	"symbols/build":           {"symbols/sourcemap"},

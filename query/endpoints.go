@@ -291,13 +291,9 @@ func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) 
 		}
 		other.Profile = Align(other.Profile, result.Profile)
 	}
-	tree, err := treeOf(result.Profile, other.Profile, root, nodes)
+	tree, err := treeOf(result, other, root, nodes)
 	if err != nil {
 		return answer{}, err
-	}
-	tree.Stats = result.Stats
-	if both {
-		tree.Base.Stats = other.Stats
 	}
 	return answer{json: tree, behind: max(result.Stats.Behind, other.Stats.Behind)}, nil
 }
@@ -336,11 +332,11 @@ func answerAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profil
 		if err != nil {
 			return answer{}, err
 		}
-		tree, err := treeOf(around(result.Profile, func(f trie.Frame) bool {
+		result.Profile = around(result.Profile, func(f trie.Frame) bool {
 			return f.Name == p.Get("name") && (!p.Has("resource") || f.Resource == p.Get("resource")) &&
 				(line == 0 || f.Line == uint32(line)) && (column == 0 || f.Column == uint32(column))
-		}), nil, "", nodes)
-		tree.Stats = result.Stats
+		})
+		tree, err := treeOf(result, Result{}, "", nodes)
 		return answer{json: tree, behind: result.Stats.Behind}, err
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -31,19 +32,7 @@ const (
 func Versus(before, after *trie.Profile) *trie.Profile {
 	m := trie.NewMerger()
 	for value, p := range map[string]*trie.Profile{FileBefore: Align(before, after), FileAfter: after} {
-		one := trie.NewMerger()
-		one.AddProfile(p)
-		whole := one.Profile()
-		side := &trie.Profile{Trie: whole.Trie, Views: whole.Views, Traces: whole.Traces}
-		flat, coverage := whole.Flat()
-		l := trie.MakeLabels(labelFile, value)
-		side.Group(l).Coverage = coverage
-		for n, w := range flat {
-			if w != (trie.Weight{}) {
-				side.Add(l, trie.NodeID(n), w)
-			}
-		}
-		m.AddProfile(side)
+		m.AddProfile(columns.OneGroup(p, trie.MakeLabels(labelFile, value)))
 	}
 	return m.Profile()
 }

@@ -111,8 +111,8 @@ func (s source) Compare(context.Context, CompareQuery) (Comparison, error) {
 }
 func (s source) Labels(context.Context, Selection) (Labels, error)           { return Labels{}, s.err }
 func (s source) Values(context.Context, Selection, string) ([]string, error) { return nil, s.err }
-func (s source) Views(context.Context, ViewsQuery) (Views, error)           { return Views{}, s.err }
-func (s source) View(context.Context, ViewQuery) (View, error)              { return View{}, s.err }
+func (s source) Views(context.Context, ViewsQuery) (Views, error)            { return Views{}, s.err }
+func (s source) View(context.Context, ViewQuery) (View, error)               { return View{}, s.err }
 func (s source) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
 	return s.catalog, s.err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -78,7 +79,7 @@ func TestTree(t *testing.T) {
 	if got, want := whole.stacks(whole.Base.Self), stacksOf(one.Profile); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the other side: got %d stacks, want %d", len(got), len(want))
 	}
-	if whole.Pruned != (TreePruned{}) || whole.Views != all.Profile.Views || whole.Base.Views != one.Profile.Views {
+	if whole.Pruned != (columns.Pruned{}) || whole.Views != all.Profile.Views || whole.Base.Views != one.Profile.Views {
 		t.Errorf("pruned %+v; %d and %d views", whole.Pruned, whole.Views, whole.Base.Views)
 	}
 	for _, n := range []int{1, 10, 300} {
@@ -112,7 +113,7 @@ func TestTreeRoot(t *testing.T) {
 			continue
 		}
 		opened++
-		v := url.Values{"root": {TreeKey(stack[:level]...)}, "max_nodes": {"200000"}}
+		v := url.Values{"root": {columns.Key(stack[:level]...)}, "max_nodes": {"200000"}}
 		below := get[Tree](t, h, "/api/v1/tree?"+v.Encode())
 		if len(below.Root) != level-1 || below.frameOf(below.Label[0]) != stack[level-1] || slices.Contains(below.Strings, trie.FrameOther) {
 			t.Fatalf("%v: the tree begins with %v after %d frames", stack, below.frameOf(below.Label[0]), len(below.Root))
@@ -131,7 +132,7 @@ func TestTreeRoot(t *testing.T) {
 	if opened == 0 {
 		t.Error("nothing to open")
 	}
-	if all := get[Tree](t, h, "/api/v1/tree?root="+TreeKey()); all.Total != whole.Total || len(all.Root) > 0 {
+	if all := get[Tree](t, h, "/api/v1/tree?root="+columns.Key()); all.Total != whole.Total || len(all.Root) > 0 {
 		t.Errorf("from the root: %d µs of %d", all.Total, whole.Total)
 	}
 }
@@ -147,7 +148,7 @@ func TestTreeOrder(t *testing.T) {
 		}
 		p.Add(nil, p.Insert(stack...), trie.Weight{Self: r.Int64N(100)})
 	}
-	tree, err := treeOf(p, nil, "", 50)
+	tree, err := treeOf(Result{Profile: p}, Result{}, "", 50)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -26,9 +27,9 @@ type View struct {
 	End      int64  `json:"end_us"`
 	// Strings, Frames and Calls are as in a [Tree], with times in place of weights: call i is of
 	// frame Frame[i] and lies Level[i] calls deep. They are sorted by start, callers first.
-	Strings []string   `json:"strings"`
-	Frames  TreeFrames `json:"frames"`
-	Calls   ViewCalls  `json:"calls"`
+	Strings []string       `json:"strings"`
+	Frames  columns.Frames `json:"frames"`
+	Calls   ViewCalls      `json:"calls"`
 	// Spans are routes, features and labels, sorted by start.
 	Spans []ViewSpan `json:"spans"`
 	// Long are the stretches of 50 ms and more without an end of the stack.
@@ -39,7 +40,7 @@ type View struct {
 // newView returns a View of nothing, in JSON without nulls.
 func newView() View {
 	return View{
-		Strings: []string{}, Frames: TreeFrames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
+		Strings: []string{}, Frames: columns.Frames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
 		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{},
 	}
 }
@@ -76,7 +77,9 @@ const (
 // NotFoundError says that there is no such thing.
 type NotFoundError struct{ What string }
 
-func (e *NotFoundError) Error() string { return "there is no " + e.What + " in this time, or it is gone" }
+func (e *NotFoundError) Error() string {
+	return "there is no " + e.What + " in this time, or it is gone"
+}
 
 // View implements [Source].
 func (l Local) View(ctx context.Context, q ViewQuery) (View, error) {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/trie"
 
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
@@ -96,7 +96,7 @@ func newStacks(p *trie.Profile, maxNodes int64, t profileType) *stacks {
 func (s *stacks) beside(right *trie.Profile) *stacks {
 	both := *s
 	both.sides = 2
-	both.Profile = trie.Merge(s.Profile, query.OneGroup(right, sideLabels()[1]))
+	both.Profile = trie.Merge(s.Profile, columns.OneGroup(right, sideLabels()[1]))
 	return &both
 }
 
