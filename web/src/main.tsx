@@ -1,4 +1,29 @@
-import { render } from 'preact';
-import './style.css';
+// The dashboard: shows the page that the URL names, and keeps its numbers up to date.
 
-render(<h1>Fieldtrie</h1>, document.body);
+import './style.css';
+import { render } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { viewOf, ViewContext } from './pages/context.ts';
+import { routeOf } from './pages/routes.tsx';
+import { Shell } from './pages/Shell.tsx';
+import { keepFresh } from './state/answer.ts';
+import { followLinks, usePlace } from './state/location.ts';
+import { chosenTheme, showTheme } from './state/theme.ts';
+
+function App() {
+  const place = usePlace();
+  const view = useMemo(() => viewOf(place, Date.now()), [place]);
+  useEffect(followLinks, []);
+  useEffect(keepFresh, []);
+  const { Page, title, subject } = routeOf(place);
+  return (
+    <ViewContext.Provider value={view}>
+      <Shell title={title} subject={subject}>
+        <Page key={place.route} />
+      </Shell>
+    </ViewContext.Provider>
+  );
+}
+
+showTheme(chosenTheme());
+render(<App />, document.body);

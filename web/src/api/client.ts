@@ -1,0 +1,129 @@
+// Asks the API. Answers that have not changed cost nothing, and stay the same objects.
+
+import { Problem } from './problem.ts';
+
+/** An answer, and when it was so. */
+export interface Answer<T> {
+  value: T;
+  /** When it came, in ms since 1970. */
+  received: number;
+  /** How many seconds it was behind when it came. */
+  age: number;
+}
+
+/** Asks questions, which are relative URLs. */
+export interface Client {
+  /** Returns the answer; throws a Problem, or what the signal is aborted with. */
+  ask<T>(url: string, signal?: AbortSignal, waiting?: (problem: Problem) => void): Promise<Answer<T>>;
+  /** Returns the last answer, without asking. */
+  known<T>(url: string): Answer<T> | undefined;
+}
+
+interface Kept {
+  answer: Answer<unknown>;
+  etag: string;
+  /** What was answered, if it is short enough to be compared. */
+  text: string;
+}
+
+const mostKept = 48;
+const longestCompared = 200_000;
+const mostTries = 4;
+
+/** Returns a client that asks with fetch. */
+export function createClient(
+  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  now: () => number = Date.now,
+  wait: (ms: number, signal?: AbortSignal) => Promise<void> = pause,
+): Client {
+  const kept = new Map<string, Kept>();
+
+  function keep(url: string, entry: Kept): void {
+    kept.delete(url);
+    kept.set(url, entry);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= mostKept) break;
+      kept.delete(oldest);
+    }
+  }
+
+  async function askOnce<T>(url: string, signal?: AbortSignal): Promise<Answer<T>> {
+    const before = kept.get(url);
+    const headers: Record<string, string> = { Accept: 'application/json' };
+    if (before?.etag) headers['If-None-Match'] = before.etag;
+    const response = await reach(fetch, url, { headers, signal, credentials: 'same-origin', cache: 'no-store' });
+    const age = Number(response.headers.get('Age')) || 0;
+    if (response.status == 304 && before) {
+      const answer = { ...before.answer, received: now(), age };
+      keep(url, { ...before, answer });
+      return answer as Answer<T>;
+    }
+    const text = await response.text();
+    if (!response.ok) throw problemOf(response, text);
+    const same = before && before.text == text && text.length <= longestCompared;
+    const value = same ? before.answer.value : parse(text);
+    const answer = { value, received: now(), age };
+    keep(url, { answer, etag: response.headers.get('ETag') ?? '', text: text.length <= longestCompared ? text : '' });
+    return answer as Answer<T>;
+  }
+
+  return {
+    known: <T>(url: string) => kept.get(url)?.answer as Answer<T> | undefined,
+    async ask<T>(url: string, signal?: AbortSignal, waiting?: (problem: Problem) => void) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await askOnce<T>(url, signal);
+        } catch (error) {
+          if (!(error instanceof Problem) || !error.retryAfter || tries == mostTries) throw error;
+          waiting?.(error);
+          await wait(error.retryAfter * 1000, signal);
+        }
+      }
+    },
+  };
+}
+
+async function reach(
+  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  url: string,
+  init: RequestInit & { signal?: AbortSignal },
+): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    throw new Problem(0, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem(502, `the answer is no JSON; it begins with ${JSON.stringify(text.slice(0, 80))}`);
+  }
+}
+
+function problemOf(response: Response, text: string): Problem {
+  let said = text.slice(0, 500);
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (typeof error == 'string') said = error;
+  } catch {
+    // Not the daemon, but what is in front of it: its text says what it has to say.
+  }
+  const busy = response.status == 503 || response.status == 429;
+  const after = busy ? Math.min(Math.max(Number(response.headers.get('Retry-After')) || 0, 0), 60) : 0;
+  return new Problem(response.status, said || `${response.status} ${response.statusText}`, after);
+}
+
+/** Waits, unless it is aborted. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

@@ -1,0 +1,232 @@
+// What the API answers, as query/openapi.yaml describes it. Times in …_us are exact sums in µs over page views; those
+// in …_ms and all spreads are milliseconds of one page view; intervals are of 95 %.
+
+/** A value and its interval; without high nothing can be said about how far off it may be. */
+export interface Estimate {
+  value: number;
+  low?: number;
+  high?: number;
+}
+
+/** How a time is spread over page views, in ms. */
+export interface Spread {
+  mean: Estimate;
+  p50: Estimate;
+  p75: Estimate;
+  p95: Estimate;
+  /** Page views that are one of a hundred and have half of all the time: the mean is of those. share is from 0 to 1. */
+  few?: { views: number; share: number };
+}
+
+/** A bar of a histogram: page views with a time in [low_ms, high_ms). */
+export interface Bar {
+  low_ms: number;
+  high_ms: number;
+  count: number;
+}
+
+/** How much of the time of scripts has the names of the sources. */
+export interface Names {
+  self_us: number;
+  named_us: number;
+  builds: number;
+  missing?: { resource: string; release?: string; self_us: number; problem: string }[];
+  more_missing?: number;
+  bounded?: number;
+}
+
+/** What an answer rests on. */
+export interface Stats {
+  partitions: number;
+  traces: number;
+  bytes: number;
+  folded_views?: number;
+  names?: Names;
+  warnings?: string[];
+}
+
+/** Page views of some time. coverage counts those without a profile, by the reason. */
+export interface Point {
+  time?: string;
+  views: number;
+  traces: number;
+  population?: Estimate;
+  self_us: number;
+  samples: number;
+  stackless_us: number;
+  idle_us: number;
+  unsampled_us: number;
+  mean_ms: number;
+  spread?: Spread;
+  long_tasks?: Spread;
+  coverage?: Record<string, number>;
+  histogram?: Bar[];
+}
+
+/** A value of a label with its page views. */
+export interface ListItem extends Point {
+  value: string;
+}
+
+/** What /api/v1/pages, features, releases and coverage answer. */
+export interface List {
+  key: string;
+  values: ListItem[];
+  more?: number;
+  no_spread?: string;
+  stats: Stats;
+}
+
+/** Points of one set of labels. */
+export interface SeriesGroup {
+  labels: Record<string, string>;
+  points: Point[];
+}
+
+/** What /api/v1/series answers. */
+export interface Series {
+  step_seconds: number;
+  groups: SeriesGroup[];
+  no_spread?: string;
+  stats: Stats;
+}
+
+/** Where a function is. */
+export interface Place {
+  name: string;
+  resource?: string;
+  line?: number;
+  column?: number;
+}
+
+/** A function of /api/v1/top, or a part of the code that stands for several. */
+export interface TopFunction extends Place {
+  source_url?: string;
+  self_us: number;
+  total_us: number;
+  samples: number;
+  reach: number;
+  self?: Spread;
+  total?: Spread;
+}
+
+/** What /api/v1/top answers. */
+export interface Top {
+  views: number;
+  traces: number;
+  self_us: number;
+  functions: TopFunction[];
+  other_functions: { count: number; self_us: number };
+  no_spread?: string;
+  stats: Stats;
+}
+
+/** A number of each side. */
+export interface Pair {
+  a: number;
+  b: number;
+}
+
+/** What is said of a change. */
+export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'within noise' | 'too few views';
+
+/** A change from A to B. change_ms has B in the traffic mix of A; mix_ms is the rest of the difference. */
+export interface Change {
+  mean_ms: Pair;
+  difference_ms: number;
+  mix_ms: number;
+  change_ms: Estimate;
+  /** From 0 on, of A; absent where A has none. */
+  relative?: number;
+  p: number;
+  q: number;
+  detectable_ms: number;
+  status: Status;
+}
+
+/** The change of a feature. */
+export interface FeatureChange extends Change {
+  name: string;
+}
+
+/** The change of a function. share is its part of the change of the page; from is its place in A, if that is another. */
+export interface FunctionChange extends Change, Place {
+  source_url?: string;
+  from?: Place;
+  total_ms: Pair;
+  reach: Pair;
+  unadjusted?: boolean;
+  share?: number;
+}
+
+/** What /api/v1/compare answers. */
+export interface Comparison {
+  method_of_sums: 'views' | 'sums';
+  note: string;
+  views: Pair;
+  min_views: number;
+  enough: boolean;
+  false_discovery: number;
+  method: string;
+  total: Change;
+  strata: { labels: Record<string, string>; views: Pair; share: Pair; mean_ms: Pair; use: string }[];
+  uncovered: number;
+  features: FeatureChange[];
+  functions: FunctionChange[];
+  tested_functions: number;
+  rest: { functions: number; mean_ms: Pair; change_ms: number; share?: number };
+  warnings?: string[];
+  names?: Names;
+}
+
+/** What /api/v1/labels answers. */
+export interface Labels {
+  labels: { key: string; values: { value: string; views: number }[]; more?: number }[];
+}
+
+/** Something that is stored, by the page that it is of. */
+export interface Entry {
+  page: string;
+  kind: 'page' | 'feature' | 'release' | 'environment';
+  name: string;
+  traces: number;
+  first: string;
+  last: string;
+}
+
+/** What /api/v1/catalog answers. */
+export interface Catalog {
+  entries: Entry[];
+  warnings?: string[];
+}
+
+/** A budget and how things stand with it. limit and value are in unit. */
+export interface Budget {
+  name: string;
+  owner?: string;
+  page?: string;
+  feature?: string;
+  function?: { name: string; resource?: string };
+  code?: { by: string; name: string };
+  label?: string[];
+  metric: string;
+  of?: string;
+  unit: 'ms' | 'percent';
+  since: string;
+  limit: number;
+  min_views: number;
+  hysteresis: number;
+  status: 'ok' | 'blown' | 'too few views' | 'no data' | 'error';
+  blown: boolean;
+  sure: boolean;
+  value?: Estimate;
+  views: number;
+  text?: string;
+  warnings?: string[];
+}
+
+/** What /api/v1/budgets answers. */
+export interface Budgets {
+  evaluated: string;
+  budgets: Budget[];
+}

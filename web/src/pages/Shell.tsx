@@ -1,0 +1,158 @@
+// What is around all pages: the way to the others, what is looked at, and how old it is.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { cancelAll, refreshAll, useOverall } from '../state/answer.ts';
+import { useTheme, type Theme } from '../state/theme.ts';
+import { linkTo, permanentLink } from '../state/url.ts';
+import { Copy } from '../widgets/Command.tsx';
+import { ago, moment } from '../widgets/numbers.ts';
+import { useView } from './context.ts';
+import { Filters } from './Filters.tsx';
+import { Footer } from './Footer.tsx';
+import { Login } from './Login.tsx';
+import './shell.css';
+
+/** The pages that the navigation leads to: the route, and what stands there. */
+const destinations = [
+  ['', 'Overview'],
+  ['pages', 'Pages'],
+  ['features', 'Features'],
+  ['compare', 'Compare'],
+  ['who', 'Who'],
+  ['code', 'Code'],
+  ['budgets', 'Budgets'],
+] as const;
+
+/** Where pages that are not in the navigation belong. */
+const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'code' };
+
+interface Props {
+  title: string;
+  /** The parameters that the page itself is about. */
+  subject: readonly string[];
+  children: ComponentChildren;
+}
+
+/** A page with all that is around it. */
+export function Shell({ title, subject, children }: Props) {
+  const { place } = useView();
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  const overall = useOverall();
+  useEffect(() => {
+    document.title = title ? `${title} – Fieldtrie` : 'Fieldtrie';
+    if (first.current) first.current = false;
+    else {
+      main.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+  }, [place.route, title]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={() => main.current?.focus()}>
+        To the content
+      </a>
+      <Header title={title} />
+      <Filters subject={subject} />
+      <main id="main" ref={main} tabIndex={-1}>
+        {overall.problem?.status == 401 ? <Login /> : children}
+      </main>
+      <Footer />
+    </>
+  );
+}
+
+function Header({ title }: { title: string }) {
+  return (
+    <header class="top">
+      <a class="brand" href="./">
+        <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+          <rect x="1" y="14" width="18" height="4" rx="1" />
+          <rect x="1" y="8" width="12" height="4" rx="1" />
+          <rect x="5" y="2" width="5" height="4" rx="1" />
+        </svg>
+        Fieldtrie
+      </a>
+      <Navigation title={title} />
+      <Freshness />
+      <div class="tools">
+        <PermanentLink />
+        <ThemeSwitch />
+      </div>
+    </header>
+  );
+}
+
+function Navigation({ title }: { title: string }) {
+  const { place } = useView();
+  const [open, setOpen] = useState(false);
+  const route = belongs[place.route] ?? place.route;
+  useEffect(() => setOpen(false), [place]);
+  return (
+    <nav class="main" aria-label="Pages of the dashboard">
+      <button type="button" class="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span aria-hidden="true">☰</span> {destinations.find(([one]) => one == route)?.[1] ?? title}
+      </button>
+      <ul class={open ? 'open' : ''}>
+        {destinations.map(([to, name]) => (
+          <li key={to}>
+            <a href={linkTo(place, to)} aria-current={to == route ? 'page' : undefined}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** How old the numbers are, and what is under way. */
+function Freshness() {
+  const { pendingSince, asOf } = useOverall();
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((n) => n + 1), 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="freshness">
+      {pendingSince != undefined && (
+        <span class="pending" role="status">
+          <span class="bar" />
+          <button type="button" onClick={cancelAll}>
+            Cancel
+          </button>
+        </span>
+      )}
+      {asOf != undefined && (
+        <button type="button" class="quiet" title={`As of ${moment(asOf)}. Ask again.`} onClick={refreshAll}>
+          <span aria-hidden="true">↻</span> {ago(Date.now() - asOf)}
+          <span class="hidden"> old: ask again</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+function PermanentLink() {
+  const { place } = useView();
+  return <Copy text={() => new URL(permanentLink(place, Date.now()), location.href).href}>Copy link</Copy>;
+}
+
+const themes: Record<Theme, { next: Theme; icon: string; name: string }> = {
+  system: { next: 'light', icon: '◐', name: 'as the system has it' },
+  light: { next: 'dark', icon: '☀', name: 'light' },
+  dark: { next: 'system', icon: '☾', name: 'dark' },
+};
+
+function ThemeSwitch() {
+  const [theme, setTheme] = useTheme();
+  const { next, icon, name } = themes[theme];
+  const label = `Colours: ${name}. Change to ${themes[next].name}`;
+  return (
+    <button type="button" class="icon" aria-label={label} title={label} onClick={() => setTheme(next)}>
+      <span aria-hidden="true">{icon}</span>
+    </button>
+  );
+}

@@ -1,0 +1,141 @@
+// The answers that parts of the page show.
+
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { createClient } from '../api/client.ts';
+import { Problem } from '../api/problem.ts';
+import { urlOf, type Question } from '../api/questions.ts';
+import { createQuestions, type Asked } from './asked.ts';
+
+const questions = createQuestions(createClient((url, init) => fetch(url, init)));
+
+/** How often answers are asked for again, in ms. */
+const refreshAfter = 60_000;
+
+/** An answer on the screen, and how things stand with it. */
+export interface Shown<T> {
+  /** The last answer; while another question is under way, that of the one before. */
+  answer?: T;
+  /** Whether the answer is that of another question, which was asked before. */
+  old: boolean;
+  problem?: Problem;
+  waiting?: Problem;
+  cancelled: boolean;
+  /** When it was asked, in ms since 1970; undefined if it is not under way. */
+  pendingSince?: number;
+  cancel(): void;
+  again(): void;
+}
+
+/** Asks a question, keeps the answer up to date, and gives it up when nobody needs it. No question, no answer. */
+export function useAnswer<T>(question: Question<T> | undefined, every = refreshAfter): Shown<T> {
+  const url = question ? urlOf(question) : '';
+  const [, draw] = useState(0);
+  const last = useRef<T | undefined>(undefined);
+  useLayoutEffect(() => {
+    if (url) return questions.watch(url, () => draw((n) => n + 1), every);
+  }, [url, every]);
+  const state: Asked = url ? questions.state(url) : {};
+  const current = state.answer?.value as T | undefined;
+  useEffect(() => {
+    if (current != undefined) last.current = current;
+  }, [current]);
+  const old = current == undefined && last.current != undefined && url != '';
+  return {
+    answer: current ?? (url && !state.problem ? last.current : undefined),
+    old,
+    problem: state.problem,
+    waiting: state.waiting,
+    cancelled: !!state.cancelled,
+    pendingSince: state.pendingSince,
+    cancel: () => questions.cancel(url),
+    again: () => questions.again(url),
+  };
+}
+
+/** How things stand with all that is on the screen. */
+export interface Overall {
+  /** When the first question that is under way was asked; undefined if none is. */
+  pendingSince?: number;
+  /** Of the oldest answer on the screen: as of when it is, in ms since 1970. */
+  asOf?: number;
+  problem?: Problem;
+}
+
+function overall(): Overall {
+  const all = questions.all();
+  const least = (times: (number | undefined)[]) => {
+    const known = times.filter((time) => time != undefined);
+    return known.length ? Math.min(...known) : undefined;
+  };
+  return {
+    pendingSince: least(all.map((one) => one.pendingSince)),
+    asOf: least(all.map(({ answer }) => answer && answer.received - answer.age * 1000)),
+    problem: all.find(({ problem }) => problem && problem.status != 404)?.problem,
+  };
+}
+
+/** Returns how things stand with all that is on the screen. */
+export function useOverall(): Overall {
+  const [state, setState] = useState<Overall>({});
+  useEffect(() => {
+    let waits = false;
+    return questions.listen(() => {
+      if (waits) return;
+      waits = true;
+      queueMicrotask(() => {
+        waits = false;
+        setState(overall());
+      });
+    });
+  }, []);
+  return state;
+}
+
+/** Asks everything that is on the screen again. */
+export function refreshAll(): void {
+  questions.refresh();
+}
+
+/** Gives up all questions under way. */
+export function cancelAll(): void {
+  questions.cancelAll();
+}
+
+/** Whether somebody points at what would change, drags, reads an explanation or has marked a text. */
+function busyHands(pressed: boolean): boolean {
+  return pressed || !!document.querySelector('[data-steady]:hover, :popover-open') || !getSelection()?.isCollapsed;
+}
+
+/** Keeps answers up to date while the page is looked at and nobody points at them; returns how to stop. */
+export function keepFresh(): () => void {
+  let pressed = false;
+  const press = (event: PointerEvent) => (pressed = event.type == 'pointerdown');
+  const events = ['pointerdown', 'pointerup', 'pointercancel'] as const;
+  for (const name of events) addEventListener(name, press, true);
+  const timer = setInterval(() => {
+    if (document.hidden || busyHands(pressed)) return;
+    questions.refresh((asked, every) => Date.now() - asked >= every);
+  }, 2_000);
+  return () => {
+    clearInterval(timer);
+    for (const name of events) removeEventListener(name, press, true);
+  };
+}
+
+let settled = false;
+
+/** Whether the first questions have been answered: what is less urgent waits for that. */
+export function useSettled(): boolean {
+  const [state, setState] = useState(settled);
+  useEffect(() => {
+    if (settled) return;
+    const stop = questions.listen(() => {
+      const all = questions.all();
+      if (settled || !all.length || all.some(({ pendingSince }) => pendingSince != undefined)) return;
+      settled = true;
+      setState(true);
+    });
+    return stop;
+  }, []);
+  return state || settled;
+}

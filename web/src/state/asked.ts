@@ -1,0 +1,118 @@
+// Questions under way, shared by all parts of a page that ask the same.
+
+import type { Answer, Client } from '../api/client.ts';
+import { isCancelled, Problem } from '../api/problem.ts';
+
+/** How things stand with a question. */
+export interface Asked {
+  answer?: Answer<unknown>;
+  problem?: Problem;
+  /** When it was asked, in ms since 1970; undefined if it is not under way. */
+  pendingSince?: number;
+  /** Why it waits before it is asked again. */
+  waiting?: Problem;
+  cancelled?: boolean;
+}
+
+interface Entry {
+  state: Asked;
+  listeners: Set<() => void>;
+  controller?: AbortController;
+  every: number;
+  /** When it was last asked, in ms since 1970. */
+  asked: number;
+}
+
+/** All questions that somebody waits for the answers of. */
+export interface Questions {
+  state(url: string): Asked;
+  /** Asks, unless the answer is new enough, and again after some milliseconds each; returns how to stop. */
+  watch(url: string, listener: () => void, every: number): () => void;
+  again(url: string): void;
+  cancel(url: string): void;
+  /** Asks all again, or those alone that are due. */
+  refresh(due?: (asked: number, every: number) => boolean): void;
+  cancelAll(): void;
+  /** Calls when any question is asked or answered; returns how to stop. */
+  listen(listener: () => void): () => void;
+  /** How things stand with all of them. */
+  all(): Asked[];
+}
+
+/** An answer that came this many milliseconds ago is not asked for again when another page needs it. */
+const newEnough = 10_000;
+
+/** Returns questions that a client asks. */
+export function createQuestions(client: Client, now: () => number = Date.now): Questions {
+  const entries = new Map<string, Entry>();
+  const watchers = new Set<() => void>();
+
+  function set(entry: Entry, state: Asked): void {
+    entry.state = state;
+    for (const listener of [...entry.listeners, ...watchers]) listener();
+  }
+
+  async function ask(url: string, entry: Entry): Promise<void> {
+    if (entry.controller) return;
+    const controller = (entry.controller = new AbortController());
+    const { answer, problem } = entry.state;
+    entry.asked = now();
+    const pending = { answer, problem, pendingSince: now() };
+    set(entry, pending);
+    const waiting = (waiting: Problem) => set(entry, { ...pending, waiting });
+    let state: Asked;
+    try {
+      state = { answer: await client.ask(url, controller.signal, waiting) };
+    } catch (error) {
+      if (isCancelled(error)) state = { answer, cancelled: true };
+      else state = { answer, problem: error instanceof Problem ? error : new Problem(500, String(error)) };
+    }
+    entry.controller = undefined;
+    if (entries.get(url) == entry) set(entry, state);
+  }
+
+  function drop(url: string, entry: Entry): void {
+    if (entry.listeners.size) return;
+    entries.delete(url);
+    entry.controller?.abort();
+    for (const watcher of watchers) watcher();
+  }
+
+  return {
+    state: (url) => entries.get(url)?.state ?? { answer: client.known(url) },
+    watch(url, listener, every) {
+      const entry = entries.get(url) ?? begun(client.known(url), every);
+      entries.set(url, entry);
+      entry.listeners.add(listener);
+      entry.every = Math.min(entry.every, every);
+      const received = entry.state.answer?.received;
+      if (!entry.state.problem && (received == undefined || now() - received > newEnough)) void ask(url, entry);
+      return () => {
+        entry.listeners.delete(listener);
+        queueMicrotask(() => drop(url, entry)); // the next page may ask the same
+      };
+    },
+    again(url) {
+      const entry = entries.get(url);
+      if (entry) void ask(url, entry);
+    },
+    cancel: (url) => entries.get(url)?.controller?.abort(),
+    refresh(due = () => true) {
+      for (const [url, entry] of entries) {
+        if (!entry.state.cancelled && due(entry.asked, entry.every)) void ask(url, entry);
+      }
+    },
+    cancelAll() {
+      for (const entry of entries.values()) entry.controller?.abort();
+    },
+    listen(listener) {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
+    },
+    all: () => [...entries.values()].map((entry) => entry.state),
+  };
+}
+
+function begun(answer: Answer<unknown> | undefined, every: number): Entry {
+  return { state: { answer }, listeners: new Set(), every, asked: answer?.received ?? 0 };
+}

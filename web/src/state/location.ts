@@ -1,0 +1,53 @@
+// The place that the browser shows. Links are links: a click on one that leads to the dashboard changes the place
+// without loading it again.
+
+import { useEffect, useState } from 'preact/hooks';
+import { linkHere, placeOf, type Changes, type Place } from './url.ts';
+
+const changedPlace = 'fieldtrie:place';
+
+/** Goes to a relative URL. With replace it takes the place of this one in the history. */
+export function go(href: string, replace = false): void {
+  const url = new URL(href, location.href);
+  if (url.href == location.href) return;
+  if (replace) history.replaceState(null, '', url);
+  else history.pushState(null, '', url);
+  dispatchEvent(new Event(changedPlace));
+}
+
+/** Returns the place that the browser shows, and draws again when it is another. */
+export function usePlace(): Place {
+  const [place, setPlace] = useState(() => placeOf(location));
+  useEffect(() => {
+    const update = () => setPlace(placeOf(location));
+    addEventListener('popstate', update);
+    addEventListener(changedPlace, update);
+    return () => {
+      removeEventListener('popstate', update);
+      removeEventListener(changedPlace, update);
+    };
+  }, []);
+  return place;
+}
+
+/** Changes parameters of the place that is shown. */
+export function change(changes: Changes, replace = false): void {
+  go(linkHere(placeOf(location), changes), replace);
+}
+
+/** Takes clicks on links of the dashboard, below the folder that it was opened in. */
+export function followLinks(): () => void {
+  const folder = new URL('.', location.href);
+  const follow = (event: MouseEvent) => {
+    if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (!link || link.target || link.hasAttribute('download')) return;
+    const url = new URL(link.href, location.href);
+    const rest = url.href.startsWith(folder.href) ? url.pathname.slice(folder.pathname.length) : '/';
+    if (/[/.]/.test(rest) || url.hash || ['licenses', 'metrics'].includes(rest)) return;
+    event.preventDefault();
+    go(url.href);
+  };
+  document.addEventListener('click', follow);
+  return () => document.removeEventListener('click', follow);
+}

@@ -1,0 +1,73 @@
+// The place in the dashboard: a route of one path segment, and parameters. All links are relative, so that the
+// dashboard works below any path.
+
+import { durationOf, frozen } from './selection.ts';
+
+/** A place in the dashboard. The route of the overview is empty. */
+export interface Place {
+  route: string;
+  params: URLSearchParams;
+}
+
+/** Returns the place that a URL names. */
+export function placeOf(url: { pathname: string; search: string }): Place {
+  return {
+    route: url.pathname.slice(url.pathname.lastIndexOf('/') + 1),
+    params: new URLSearchParams(url.search),
+  };
+}
+
+/** What stays when another page is opened: what is looked at, and how. */
+const global = ['since', 'until', 'release', 'label', 'unit'];
+
+/** What to set: undefined and empty texts remove, lists stand several times. */
+export type Changes = Record<string, string | number | readonly string[] | undefined>;
+
+/** Returns a relative URL of a route with some parameters. */
+export function hrefOf(route: string, params: URLSearchParams): string {
+  const query = params.toString().replace(/%2F/gi, '/').replace(/%3A/gi, ':');
+  return `./${route}${query ? `?${query}` : ''}`;
+}
+
+/** Returns the parameters with some of them changed. */
+export function changed(params: URLSearchParams, changes: Changes): URLSearchParams {
+  const next = new URLSearchParams(params);
+  for (const [key, value] of Object.entries(changes)) {
+    next.delete(key);
+    if (typeof value == 'object') for (const one of value) next.append(key, one);
+    else if (value != undefined && value !== '') next.set(key, String(value));
+  }
+  return next;
+}
+
+/** Returns the link from a place to a page, which keeps the time, release, labels and unit. */
+export function linkTo(from: Place, route: string, changes: Changes = {}): string {
+  const params = new URLSearchParams();
+  for (const key of global) for (const value of from.params.getAll(key)) params.append(key, value);
+  return hrefOf(route, changed(params, changes));
+}
+
+/** Returns the link to the same page with some parameters changed. */
+export function linkHere(from: Place, changes: Changes): string {
+  return hrefOf(from.route, changed(from.params, changes));
+}
+
+/** Returns the link to what a place shows now, which shows it later, too. */
+export function permanentLink(from: Place, now: number): string {
+  const { params } = from;
+  const times = (prefix: string) => ({
+    since: params.get(`${prefix}since`) ?? '',
+    until: params.get(`${prefix}until`) ?? '',
+  });
+  const here = times('');
+  const fixed = frozen({ since: here.since || '24h', until: here.until }, now);
+  const changes: Changes = { ...fixed };
+  const other = times('compare_');
+  if (durationOf(other.since) != undefined) {
+    const until = other.until || here.since || '24h';
+    const both = frozen({ since: other.since, until }, now);
+    changes.compare_since = both.since;
+    changes.compare_until = both.until;
+  }
+  return linkHere(from, changes);
+}

@@ -1,0 +1,46 @@
+// "As a command": what gives the same numbers on a terminal.
+
+import { useState } from 'preact/hooks';
+import { commandLines } from '../api/command.ts';
+import type { Question } from '../api/questions.ts';
+import { Popover } from './Popover.tsx';
+
+/** A button that copies a text. */
+export function Copy({ text, children = 'Copy' }: { text: string | (() => string); children?: string }) {
+  const [done, setDone] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text == 'string' ? text : text());
+      setDone('Copied');
+    } catch {
+      setDone('Not allowed: copy it by hand');
+    }
+    setTimeout(() => setDone(''), 2_000);
+  };
+  return (
+    <button type="button" class="copy" onClick={() => void copy()}>
+      <span aria-live="polite">{done || children}</span>
+    </button>
+  );
+}
+
+/** Shows the command lines of a question. */
+export function Command({ question }: { question: Question<unknown> }) {
+  return (
+    <Popover button={<span aria-hidden="true">&gt;_</span>} label="As a command" class="icon">
+      {() => (
+        <div class="commands">
+          <p>The same numbers on a terminal:</p>
+          {commandLines(question, new URL('.', location.href).href).map(({ name, line }) => (
+            <div key={name} class="command">
+              <pre tabIndex={0} aria-label={name}>
+                {line}
+              </pre>
+              <Copy text={line} />
+            </div>
+          ))}
+        </div>
+      )}
+    </Popover>
+  );
+}

@@ -1,0 +1,54 @@
+// A number with its name, and what it means one tap away.
+
+import type { ComponentChildren } from 'preact';
+import { meanings, type Term } from './meanings.ts';
+import { Popover } from './Popover.tsx';
+
+/** A word that explains itself. */
+export function Explained({ term, children }: { term: Term; children: ComponentChildren }) {
+  return (
+    <Popover button={children} class="term">
+      <p>{meanings[term]}</p>
+    </Popover>
+  );
+}
+
+interface Props {
+  name: string;
+  term: Term;
+  value: ComponentChildren;
+  /** What is beside the number in small: its interval, its change. */
+  beside?: ComponentChildren;
+}
+
+/** A number that stands for itself. Stands in a <dl class="metrics">. */
+export function Metric({ name, term, value, beside }: Props) {
+  return (
+    <div class="metric">
+      <dt>
+        <Explained term={term}>{name}</Explained>
+      </dt>
+      <dd>
+        <span class="value">{value}</span>
+        {beside && <span class="beside">{beside}</span>}
+      </dd>
+    </div>
+  );
+}
+
+/** What some words mean, folded away. */
+export function Legend({ terms }: { terms: readonly (readonly [string, Term])[] }) {
+  return (
+    <details class="legend">
+      <summary>What the numbers mean</summary>
+      <dl>
+        {terms.map(([name, term]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{meanings[term]}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}

@@ -1,0 +1,99 @@
+// What went wrong, what is missing, and what an answer rests on.
+
+import type { ComponentChildren } from 'preact';
+import type { Names, Stats } from '../api/types.ts';
+import type { Problem } from '../api/problem.ts';
+import type { Shown } from '../state/answer.ts';
+import { cut, percent, plural } from './numbers.ts';
+
+/** A remark; bad ones are read aloud at once. */
+export function Notice({ kind = 'note', children }: { kind?: 'note' | 'bad'; children: ComponentChildren }) {
+  return (
+    <div class={`notice ${kind}`} role={kind == 'bad' ? 'alert' : 'note'}>
+      {children}
+    </div>
+  );
+}
+
+/** What went wrong with a question, and what to do about it. */
+export function ProblemNotice({ problem, again }: { problem: Problem; again?: () => void }) {
+  return (
+    <Notice kind="bad">
+      <p>
+        <strong>{problem.remedy}</strong> <span class="said">{cut(problem.message, 500)}</span>
+      </p>
+      {again && problem.status != 401 && (
+        <button type="button" onClick={again}>
+          Ask again
+        </button>
+      )}
+    </Notice>
+  );
+}
+
+/** How things stand with an answer that is not there: problems, waiting, cancelled. Nothing if all is well. */
+export function State({ of }: { of: Shown<unknown> }) {
+  if (of.problem) return <ProblemNotice problem={of.problem} again={of.again} />;
+  if (of.cancelled) {
+    return (
+      <Notice>
+        <p>The question was cancelled.</p>
+        <button type="button" onClick={of.again}>
+          Ask again
+        </button>
+      </Notice>
+    );
+  }
+  if (of.pendingSince != undefined && (of.answer == undefined || of.old)) {
+    return (
+      <div class="pending" role="status">
+        <span class="bar" />
+        <span>{of.waiting ? of.waiting.remedy : 'Asking…'}</span>
+        <button type="button" onClick={of.cancel}>
+          Cancel
+        </button>
+      </div>
+    );
+  }
+  return null;
+}
+
+/** What has to be said about an answer: spreads that it has not, warnings, code without names. */
+export function Remarks({ noSpread, stats, warnings = [] }: { noSpread?: string; stats?: Stats; warnings?: string[] }) {
+  const all = [...warnings, ...(stats?.warnings ?? [])];
+  const folded = stats?.folded_views;
+  if (!noSpread && !all.length && !folded) return null;
+  return (
+    <div class="remarks" role="note">
+      {noSpread && <p>No percentiles and intervals here: {cut(noSpread, 300)}.</p>}
+      {folded ? <p>Up to {plural(folded, 'page view')} may be missing: their labels were not kept apart.</p> : null}
+      {all.map((text) => (
+        <p key={text}>{cut(text, 500)}</p>
+      ))}
+    </div>
+  );
+}
+
+/** How much of the code has readable names, and what to do about the rest. */
+export function NamesRemark({ names }: { names?: Names }) {
+  const missing = names?.missing?.filter((script) => script.self_us > 0) ?? [];
+  if (!names || !names.self_us || !missing.length) return null;
+  return (
+    <details class="remarks">
+      <summary>
+        {percent(names.named_us / names.self_us)} of the time of scripts has the names of the sources;{' '}
+        {plural(missing.length + (names.more_missing ?? 0), 'script')} without
+      </summary>
+      <ul>
+        {missing.slice(0, 20).map((script) => (
+          <li key={`${script.resource} ${script.release}`}>
+            <bdi>{cut(script.resource, 160)}</bdi> ({percent(script.self_us / names.self_us)}): {script.problem}
+          </li>
+        ))}
+      </ul>
+      <p>
+        Symbols are uploaded when the code is built: <code>upload --addr … --release … dist/</code>
+      </p>
+    </details>
+  );
+}

@@ -1,0 +1,109 @@
+// A line over time with its axes, drawn at once and without a library.
+
+import { duration, moment } from './numbers.ts';
+import { niceWidth } from './Histogram.tsx';
+import type { Marker } from './lines.ts';
+import type { Sample } from './Sparkline.tsx';
+import './chart.css';
+
+interface Line {
+  name: string;
+  samples: Sample[];
+}
+
+interface Props {
+  lines: Line[];
+  markers: Marker[];
+  /** In ms since 1970. */
+  from: number;
+  to: number;
+}
+
+const width = 720;
+const height = 180;
+const left = 46;
+const bottom = 20;
+
+/** Lines over time with the releases that came. The scale begins at 0. */
+export function Trend({ lines, markers, from, to }: Props) {
+  const all = lines.flatMap((line) => line.samples.flatMap(({ value }) => (value == undefined ? [] : [value])));
+  if (!all.length) return <p class="empty">No page views in this time.</p>;
+  const step = niceWidth(Math.max(...all) / 4);
+  const top = Math.ceil(Math.max(...all) / step) * step;
+  const x = (time: number) => left + ((time - from) / Math.max(1, to - from)) * (width - left - 8);
+  const y = (value: number) => 12 + (1 - value / top) * (height - bottom - 12);
+  const text = lines.map(({ name, samples }) => `${name}: ${told(samples)}`).join('; ');
+  return (
+    <figure class="trend">
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={text}>
+        {Array.from({ length: Math.round(top / step) + 1 }, (_, i) => (
+          <g key={i} class="grid">
+            <path d={`M${left} ${y(i * step)}H${width - 8}`} />
+            <text x={left - 6} y={y(i * step) + 4} text-anchor="end">
+              {duration(i * step)}
+            </text>
+          </g>
+        ))}
+        {[0, 0.25, 0.5, 0.75].map((part) => (
+          <text key={part} x={x(from + part * (to - from))} y={height - 4} text-anchor={part ? 'middle' : 'start'}>
+            {moment(from + part * (to - from))}
+          </text>
+        ))}
+        <text x={width - 8} y={height - 4} text-anchor="end">
+          {moment(to)}
+        </text>
+        {placed(markers, from, to).map(({ name, time }) => (
+          <g key={name} class="marker">
+            <path d={`M${x(time)} 12V${height - bottom}`} />
+            <text x={x(time) + (x(time) > width - 90 ? -4 : 4)} y="10" text-anchor={x(time) > width - 90 ? 'end' : 'start'}>
+              {name}
+            </text>
+          </g>
+        ))}
+        {lines.map(({ name, samples }, i) => (
+          <g key={name} class={`line line${i}`}>
+            {runs(samples).map((run) => (
+              <polyline key={run[0]!.time} points={run.map((one) => `${x(one.time)},${y(one.value)}`).join(' ')} />
+            ))}
+            {samples.length < 40 && samples.map(({ time, value }) => value != undefined && <circle key={time} cx={x(time)} cy={y(value)} r="2.5" />)}
+          </g>
+        ))}
+      </svg>
+      <figcaption>
+        {lines.map(({ name }, i) => (
+          <span key={name} class={`key line${i}`}>
+            {name}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** Returns the samples that have values, cut where one has none. */
+function runs(samples: Sample[]): Required<Sample>[][] {
+  const all: Required<Sample>[][] = [[]];
+  for (const { time, value } of samples) {
+    if (value == undefined) all.push([]);
+    else all.at(-1)!.push({ time, value });
+  }
+  return all.filter((run) => run.length);
+}
+
+/** Returns the markers in a time, at most eight; those at the same place are one. */
+export function placed(markers: readonly Marker[], from: number, to: number): Marker[] {
+  const places: Marker[] = [];
+  for (const { time, name } of markers.filter((marker) => marker.time >= from && marker.time <= to).slice(-8)) {
+    const last = places.at(-1);
+    const text = name.length > 16 ? `${name.slice(0, 15)}…` : name;
+    if (last && time - last.time < (to - from) / 14) last.name += `, ${text}`;
+    else places.push({ time, name: text });
+  }
+  return places;
+}
+
+function told(samples: Sample[]): string {
+  const known = samples.filter(({ value }) => value != undefined);
+  const last = known.at(-1);
+  return last ? `${duration(known[0]!.value!)} to ${duration(last.value!)}` : 'nothing';
+}

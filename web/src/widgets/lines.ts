@@ -1,0 +1,40 @@
+// The lines of a chart over time, from the points of a series.
+
+import type { Catalog, Point } from '../api/types.ts';
+import type { Sample } from './Sparkline.tsx';
+
+/** The numbers of a point that a chart can show. */
+export type LineName = 'p50' | 'p75' | 'p95' | 'mean' | 'long tasks p75';
+
+/** All lines, in the order of their switches. */
+export const lineNames: readonly LineName[] = ['p50', 'p75', 'p95', 'mean', 'long tasks p75'];
+
+/** Returns the value of a line at a point, in ms; undefined if it is not known. */
+export function valueAt(point: Point, line: LineName): number | undefined {
+  if (!point.views) return undefined;
+  if (line == 'mean') return point.mean_ms;
+  if (line == 'long tasks p75') return point.long_tasks?.p75.value;
+  return point.spread?.[line].value;
+}
+
+/** Returns a line of points, those without a time left out. */
+export function lineOf(points: readonly Point[], line: LineName): Sample[] {
+  return points.flatMap((point) => (point.time ? [{ time: Date.parse(point.time), value: valueAt(point, line) }] : []));
+}
+
+/** The first time that a release was seen. */
+export interface Marker {
+  time: number;
+  name: string;
+}
+
+/** Returns releases in the order in which they were first seen, on a page if one is given. */
+export function releasesOf(catalog: Catalog | undefined, page = ''): Marker[] {
+  const first = new Map<string, number>();
+  for (const entry of catalog?.entries ?? []) {
+    if (entry.kind != 'release' || !entry.name || (page && entry.page != page)) continue;
+    const time = Date.parse(entry.first);
+    first.set(entry.name, Math.min(first.get(entry.name) ?? Infinity, time));
+  }
+  return [...first].map(([name, time]) => ({ name, time })).sort((a, b) => a.time - b.time);
+}

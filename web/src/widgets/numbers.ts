@@ -1,0 +1,81 @@
+// How numbers are written. All of it is English, whatever the browser speaks, as the texts around are.
+
+const minus = '\u2212';
+const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** Three digits that count, two decimals at most: 1,234, 544, 54.4, 5.44, 0.05, <0.01. */
+export function number(value: number): string {
+  const size = Math.abs(value);
+  if (value == 0) return '0';
+  if (size < 0.005) return value < 0 ? `>${minus}0.01` : '<0.01';
+  const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  const text = size >= 999.5 ? counts.format(size) : size.toFixed(digits);
+  return value < 0 ? minus + text : text;
+}
+
+/** A number with its sign: +18.2, −3.33, 0. */
+export function signed(value: number): string {
+  return value > 0 ? `+${number(value).replace('<', '<\u200a')}` : number(value);
+}
+
+/** A time: 54.4 ms, 1.23 s. */
+export function duration(ms: number): string {
+  return Math.abs(ms) >= 999.5 ? `${number(ms / 1000)} s` : `${number(ms)} ms`;
+}
+
+/** A whole number: 12,345. */
+export function count(value: number): string {
+  return counts.format(Math.round(value));
+}
+
+/** A whole number, short: 12.3K, 4M. */
+export function shortCount(value: number): string {
+  return value < 10_000 ? count(value) : compact.format(value);
+}
+
+/** A share from 0 to 1 as 17 %, 5.5 %, <0.1 %. */
+export function percent(share: number): string {
+  const value = share * 100;
+  const size = Math.abs(value);
+  if (value == 0) return '0 %';
+  if (size < 0.05) return '<0.1 %';
+  const text = size >= 999.5 ? counts.format(size) : size.toFixed(size >= 9.95 ? 0 : 1);
+  return `${value < 0 ? minus : ''}${text} %`;
+}
+
+/** A share with its sign: +17 %. */
+export function signedPercent(share: number): string {
+  return share > 0 ? `+${percent(share)}` : percent(share);
+}
+
+/** How long ago: now, 12 s, 3 min, 2 h, 5 d. */
+export function ago(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 3) return 'now';
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 129_600) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+/** One thing, several things: plural(2, 'function') is 2 functions. */
+export function plural(value: number, thing: string, things = `${thing}s`): string {
+  return `${count(value)} ${value == 1 ? thing : things}`;
+}
+
+/** A moment, in the time zone of the browser: 23 Nov 06:31. */
+export function moment(time: string | number): string {
+  return new Date(time).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+}
+
+/** Cuts a text that may be endless. */
+export function cut(text: string, length = 200): string {
+  const letters = [...text.slice(0, length * 2)];
+  return letters.length > length || text.length > length * 2 ? `${letters.slice(0, length).join('')}…` : text;
+}
+
+/** Control characters as pictures of them, so that nothing is invisible. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0))).replace(/\u007f/g, '␡');
+}

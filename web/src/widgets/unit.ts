@@ -1,0 +1,50 @@
+// The units that times are shown in.
+
+import { number, percent } from './numbers.ts';
+
+/** Milliseconds per page view, hours of people's time per day, or the share of all time of scripts. */
+export type Unit = 'ms' | 'hours' | 'share';
+
+/** The units, in the order of the switch. */
+export const units: readonly Unit[] = ['ms', 'hours', 'share'];
+
+/** Returns the unit that a URL asks for. */
+export function unitOf(params: URLSearchParams): Unit {
+  const unit = params.get('unit') as Unit;
+  return units.includes(unit) ? unit : 'ms';
+}
+
+/** What a unit is called: in a switch, and at a column. */
+export const unitTitles: Record<Unit, { short: string; long: string }> = {
+  ms: { short: 'ms', long: 'ms per page view' },
+  hours: { short: 'hours', long: 'user-hours per day' },
+  share: { short: 'share', long: 'share of all JavaScript time' },
+};
+
+/** What the means of a selection are turned into other units by. */
+export interface Scale {
+  unit: Unit;
+  /** Page views that are stood for, profiled or not. */
+  population: number;
+  days: number;
+  /** Mean of all time, in ms per page view. */
+  wholeMs: number;
+}
+
+/** Returns a mean in ms per page view in the unit of a scale. */
+export function inUnit(ms: number, scale: Scale): number {
+  if (scale.unit == 'hours') return (ms * scale.population) / 3.6e6 / Math.max(scale.days, 1 / 1440);
+  if (scale.unit == 'share') return scale.wholeMs ? ms / scale.wholeMs : 0;
+  return ms;
+}
+
+/** Writes a mean in the unit of a scale, without the name of the unit. */
+export function amount(ms: number, scale: Scale): string {
+  const value = inUnit(ms, scale);
+  return scale.unit == 'share' ? percent(value) : number(value);
+}
+
+/** Returns the same scale of a part that has other page views, such as one page of several. */
+export function scaleOfPart(scale: Scale, views: number, population: number, wholeUs: number): Scale {
+  return { ...scale, population, wholeMs: views ? wholeUs / 1000 / views : 0 };
+}
