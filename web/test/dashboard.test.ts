@@ -1,0 +1,146 @@
+// The dashboard as somebody sees it: a real daemon, real traces, a real browser.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { aggregate, closeBrowser, Daemon, missing, Tab, type Sent } from './daemon.ts';
+
+/** A trace in which draw takes so many ms of a page view, and main 20. */
+function traceOf(view: number, release: string, page: string, ms: number): Sent {
+  const resources = [`https://shop.example/${release}/app.js`];
+  const frames = [
+    { name: 'main', resourceId: 0, line: 1, column: 10 },
+    { name: 'draw', resourceId: 0, line: 7, column: 3 },
+    { name: hostile, resourceId: 0, line: 9, column: 1 },
+  ];
+  const stacks = [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 0 }];
+  const samples = [];
+  for (let at = 0; at < ms + 30; at += 10) samples.push({ timestamp: at, stackId: at < ms ? 1 : at < ms + 20 ? 0 : 2 });
+  samples.push({ timestamp: ms + 30 });
+  const viewId = `${release}-${page}-${view}`.padEnd(16, '0').slice(0, 16);
+  return { page, release, viewId, chunk: 0, interval: 10, trace: { resources, frames, stacks, samples } };
+}
+
+/** A name that is made to break what shows it. */
+const hostile = `</script><img src=x onerror=alert(1)>\u202e\u0000\u001b[31m${'x'.repeat(8_000)}`;
+
+let shop: Daemon;
+const skip = missing;
+
+before(async () => {
+  if (skip) return;
+  shop = await Daemon.start();
+  for (let view = 0; view < 30; view++) {
+    for (const [release, ms] of [['r1', 100 + (view % 5) * 10], ['r2', 200 + (view % 5) * 10]] as const) {
+      await shop.send(traceOf(view, release, '/cart', ms), traceOf(view, release, '/list', 50));
+    }
+  }
+});
+
+after(async () => {
+  await shop?.end();
+  await closeBrowser();
+});
+
+/** What a browser says of a budget endpoint without budgets, and what is expected of it. */
+const noBudgets = /status of 404/;
+
+/** The mean ms of a page, as aggregate prints it. */
+async function meanOf(page: string): Promise<number> {
+  const report = JSON.parse(await aggregate('--addr', shop.address, '--page', page, '--stats', '--format', 'json'));
+  return report.pages[0].time.mean.value;
+}
+
+test('the overview has the numbers of aggregate', { skip }, async () => {
+  const tab = await Tab.open(shop.url, '', {}, noBudgets);
+  const { page } = tab;
+  await page.getByText('Heaviest pages').waitFor();
+  const rows = page.getByRole('row');
+  for (const path of ['/cart', '/list']) {
+    const row = await rows.filter({ has: page.getByRole('link', { name: path, exact: true }) }).innerText();
+    const mean = await meanOf(path);
+    assert.ok(row.includes('60'), `${path} has 60 page views: ${row}`);
+    assert.ok(row.includes(mean.toFixed(mean < 100 ? 1 : 0)), `${path} has ${mean} ms: ${row}`);
+  }
+  await page.getByText('Release r2 against r1').waitFor();
+  await tab.close();
+});
+
+test('what stands in the URL is shown, and the way back is kept', { skip }, async () => {
+  const tab = await Tab.open(shop.url, '?since=7d&unit=share', {}, noBudgets);
+  const { page } = tab;
+  await page.getByText('Heaviest pages').waitFor();
+  assert.equal(await page.getByRole('link', { name: '7d', exact: true }).getAttribute('aria-current'), 'true');
+  await page.getByRole('link', { name: '24h', exact: true }).click();
+  await page.waitForURL(/since=24h/);
+  assert.match(page.url(), /unit=share/);
+  await page.goBack();
+  await page.waitForURL(/since=7d/);
+  await tab.close();
+});
+
+test('axe finds nothing, in light and dark, wide and narrow', { skip }, async () => {
+  const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 360]) {
+      // Axe is a script of another origin to the policy.
+      const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true };
+      const tab = await Tab.open(shop.url, '', options, noBudgets);
+      await tab.page.getByText('Heaviest pages').waitFor();
+      await tab.page.evaluate(axe);
+      const found = await tab.page.evaluate('axe.run()') as { violations: { id: string; nodes: { html: string }[] }[] };
+      const problems = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      assert.deepEqual(problems, [], `${colorScheme}, ${width} wide`);
+      const wider = await tab.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(Number(wider) <= 0, `${width}: it is ${wider} wider than the window`);
+      await tab.close();
+    }
+  }
+});
+
+test('an empty installation says how to begin, and notices the first trace', { skip }, async () => {
+  const empty = await Daemon.start();
+  const tab = await Tab.open(empty.url, '', {}, noBudgets);
+  await tab.page.getByText('Nothing was received yet').waitFor();
+  await empty.send(traceOf(0, 'r1', '/first', 100));
+  await tab.page.getByRole('link', { name: '/first', exact: true }).waitFor({ timeout: 20_000 });
+  await tab.close();
+  await empty.end();
+});
+
+test('who has to log in does, and logs out', { skip }, async () => {
+  const rules = `users:
+  - name: ann
+    bcrypt: $2a$05$GbONi0oUbWftKQT89KJuceigWx23977lLpT5O90AAfPltFUF/8L9K
+`;
+  const guarded = await Daemon.start('--access', `FILE:${rules}`);
+  const tab = await Tab.open(guarded.url, '', {}, /status of (404|401)/);
+  const { page } = tab;
+  await page.getByLabel('User').fill('ann');
+  await page.getByLabel('Password').fill('wrong');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('knows no such user').waitFor();
+  await page.getByLabel('Password').fill('secret');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('Nothing was received yet').waitFor();
+  const [cookie] = await tab.context.cookies();
+  assert.ok(cookie?.httpOnly && cookie.sameSite == 'Strict', JSON.stringify(cookie));
+  await tab.close();
+  await guarded.end();
+});
+
+test('a daemon that is restarted is told, and comes back', { skip }, async () => {
+  const brief = await Daemon.start();
+  await brief.send(traceOf(0, 'r1', '/first', 100));
+  const tab = await Tab.open(brief.url, '', {}, /status of 404|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/);
+  const { page } = tab;
+  await page.getByRole('link', { name: '/first', exact: true }).waitFor();
+  await brief.stop();
+  await page.getByRole('link', { name: '7d', exact: true }).click();
+  await page.getByText('does not answer').first().waitFor();
+  await brief.start();
+  await page.getByRole('button', { name: 'Ask again' }).first().click();
+  await page.getByRole('link', { name: '/first', exact: true }).waitFor();
+  await tab.close();
+  await brief.end();
+});
