@@ -1,12 +1,18 @@
 // Which page each route is.
 
 import type { ComponentType } from 'preact';
-import type { Place } from '../state/url.ts';
+import { linkTo, type Place } from '../state/url.ts';
 import { cut } from '../widgets/numbers.ts';
 import { BudgetsPage } from './Budgets.tsx';
-import { linkTo } from '../state/url.ts';
+import { Code } from './Code.tsx';
+import { Compare } from './Compare.tsx';
 import { useView } from './context.ts';
+import { FeatureDetail, PageDetail } from './Detail.tsx';
+import { File } from './File.tsx';
+import { FunctionPage } from './FunctionPage.tsx';
+import { Features, Pages } from './Lists.tsx';
 import { Overview } from './Overview.tsx';
+import { Who } from './Who.tsx';
 
 /** What is shown at a place. */
 export interface Route {
@@ -22,10 +28,28 @@ export function routeOf({ route, params }: Place): Route {
   switch (route) {
     case '':
       return { Page: Overview, title: 'Overview', subject: [] };
+    case 'pages':
+      return { Page: Pages, title: 'Pages', subject: [] };
+    case 'features':
+      return { Page: Features, title: 'Features', subject: [] };
+    case 'page':
+      return { Page: PageDetail, title: name('page') || 'All pages', subject: ['page'] };
+    case 'feature':
+      return { Page: FeatureDetail, title: name('feature') || 'All features', subject: ['feature'] };
+    case 'function':
+      return { Page: FunctionPage, title: name('name').trim() || '(anonymous)', subject: [] };
+    case 'compare':
+      return { Page: Compare, title: 'What changed', subject: [] };
+    case 'who':
+      return { Page: Who, title: 'For whom it is slow', subject: [] };
+    case 'code':
+      return { Page: Code, title: 'Whose code it is', subject: [] };
+    case 'file':
+      return { Page: File, title: name('title') || 'Profile', subject: [] };
     case 'budgets':
       return { Page: BudgetsPage, title: 'Budgets', subject: [] };
     default:
-      return { Page: Unknown, title: `No page ${name('page')}`, subject: [] };
+      return { Page: Unknown, title: 'No such page', subject: [] };
   }
 }
 

@@ -1,9 +1,11 @@
 // A line over time with its axes, drawn at once and without a library.
 
+import { useRef } from 'preact/hooks';
 import { duration, moment } from './numbers.ts';
 import { niceWidth } from './Histogram.tsx';
 import type { Marker } from './lines.ts';
 import type { Sample } from './Sparkline.tsx';
+import { useWidth } from './width.ts';
 import './chart.css';
 
 interface Line {
@@ -19,23 +21,25 @@ interface Props {
   to: number;
 }
 
-const width = 720;
-const height = 180;
+const height = 220;
 const left = 46;
 const bottom = 20;
 
 /** Lines over time with the releases that came. The scale begins at 0. */
 export function Trend({ lines, markers, from, to }: Props) {
-  const all = lines.flatMap((line) => line.samples.flatMap(({ value }) => (value == undefined ? [] : [value])));
-  if (!all.length) return <p class="empty">No page views in this time.</p>;
-  const step = niceWidth(Math.max(...all) / 4);
-  const top = Math.ceil(Math.max(...all) / step) * step;
-  const x = (time: number) => left + ((time - from) / Math.max(1, to - from)) * (width - left - 8);
-  const y = (value: number) => 12 + (1 - value / top) * (height - bottom - 12);
+  const box = useRef<HTMLElement>(null);
+  const width = useWidth(box, 720);
+  const values = lines.flatMap((line) => line.samples.flatMap(({ value }) => (value == undefined ? [] : [value])));
+  const most = Math.max(0, ...values);
+  const step = niceWidth(most / 4 || 1);
+  const top = Math.max(step, Math.ceil(most / step) * step);
+  const x = (time: number) => left + (Math.max(0, time - from) / Math.max(1, to - from)) * (width - left - 8);
+  const y = (value: number) => 14 + (1 - value / top) * (height - bottom - 14);
   const text = lines.map(({ name, samples }) => `${name}: ${told(samples)}`).join('; ');
   return (
-    <figure class="trend">
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={text}>
+    <figure class="trend" ref={box}>
+      {values.length == 0 && <p class="empty">No page views in this time.</p>}
+      <svg width={width} height={height} role="img" aria-label={text}>
         {Array.from({ length: Math.round(top / step) + 1 }, (_, i) => (
           <g key={i} class="grid">
             <path d={`M${left} ${y(i * step)}H${width - 8}`} />
@@ -44,29 +48,17 @@ export function Trend({ lines, markers, from, to }: Props) {
             </text>
           </g>
         ))}
-        {[0, 0.25, 0.5, 0.75].map((part) => (
-          <text key={part} x={x(from + part * (to - from))} y={height - 4} text-anchor={part ? 'middle' : 'start'}>
-            {moment(from + part * (to - from))}
-          </text>
-        ))}
-        <text x={width - 8} y={height - 4} text-anchor="end">
-          {moment(to)}
-        </text>
+        <Times from={from} to={to} x={x} parts={width < 520 ? 2 : 4} />
         {placed(markers, from, to).map(({ name, time }) => (
           <g key={name} class="marker">
-            <path d={`M${x(time)} 12V${height - bottom}`} />
+            <path d={`M${x(time)} 14V${height - bottom}`} />
             <text x={x(time) + (x(time) > width - 90 ? -4 : 4)} y="10" text-anchor={x(time) > width - 90 ? 'end' : 'start'}>
               {name}
             </text>
           </g>
         ))}
         {lines.map(({ name, samples }, i) => (
-          <g key={name} class={`line line${i}`}>
-            {runs(samples).map((run) => (
-              <polyline key={run[0]!.time} points={run.map((one) => `${x(one.time)},${y(one.value)}`).join(' ')} />
-            ))}
-            {samples.length < 40 && samples.map(({ time, value }) => value != undefined && <circle key={time} cx={x(time)} cy={y(value)} r="2.5" />)}
-          </g>
+          <Line key={name} samples={samples} class={`line${i}`} x={x} y={y} />
         ))}
       </svg>
       <figcaption>
@@ -77,6 +69,38 @@ export function Trend({ lines, markers, from, to }: Props) {
         ))}
       </figcaption>
     </figure>
+  );
+}
+
+function Times({ from, to, x, parts }: { from: number; to: number; x: (time: number) => number; parts: number }) {
+  const times = Array.from({ length: parts + 1 }, (_, i) => from + (i / parts) * (to - from));
+  return (
+    <>
+      {times.map((time, i) => (
+        <text key={i} x={x(time)} y={height - 4} text-anchor={i == 0 ? 'start' : i == parts ? 'end' : 'middle'}>
+          {moment(time)}
+        </text>
+      ))}
+    </>
+  );
+}
+
+interface LineProps {
+  samples: Sample[];
+  class: string;
+  x: (time: number) => number;
+  y: (value: number) => number;
+}
+
+function Line({ samples, class: name, x, y }: LineProps) {
+  const known = samples.flatMap(({ time, value }) => (value == undefined ? [] : [{ time, value }]));
+  return (
+    <g class={name}>
+      {runs(samples).map((run) => (
+        <polyline key={run[0]!.time} points={run.map((one) => `${x(one.time)},${y(one.value)}`).join(' ')} />
+      ))}
+      {known.length < 40 && known.map(({ time, value }) => <circle key={time} cx={x(time)} cy={y(value)} r="2.5" />)}
+    </g>
   );
 }
 

@@ -1,0 +1,137 @@
+// Whose code it is: owners, packages, third parties, and what is not JavaScript.
+
+import { series, top } from '../api/questions.ts';
+import type { TopFunction } from '../api/types.ts';
+import { useAnswer } from '../state/answer.ts';
+import { linkHere } from '../state/url.ts';
+import { NamesRemark } from '../widgets/Notice.tsx';
+import { count, number, percent } from '../widgets/numbers.ts';
+import { Panel } from '../widgets/Panel.tsx';
+import { Table, type Column } from '../widgets/Table.tsx';
+import { amount, inUnit, unitTitles, type Scale } from '../widgets/unit.ts';
+import { TopPanel } from './Breakdown.tsx';
+import { useView } from './context.ts';
+import { Kinds } from './Kinds.tsx';
+import { useScale } from './Kpis.tsx';
+import { Text } from './names.tsx';
+import './detail.css';
+
+/** The kinds of owners that answers name in parentheses, and what each is. */
+const kinds: Record<string, string> = {
+  app: 'your own code',
+  framework: 'frameworks in your bundles',
+  package: 'packages in your bundles',
+  runtime: 'what bundlers add',
+  'third-party': 'scripts of other hosts',
+  browser: 'layout, style and other work of the browser',
+  extension: 'extensions of browsers',
+  unmapped: 'scripts without symbols: upload them to see whose they are',
+};
+
+/** Returns the kind of an owner such as (framework react-dom). */
+export function kindOf(owner: string): string {
+  return /^\(([\w-]+)/.exec(owner)?.[1] ?? 'team';
+}
+
+interface Row {
+  kind: string;
+  ms: number;
+  us: number;
+  reach: number;
+  parts: TopFunction[];
+}
+
+/** Sums owners up to their kinds. The reach is that of the owner that was seen most, which is the least it can be. */
+export function byKind(owners: readonly TopFunction[], views: number): Row[] {
+  const rows = new Map<string, Row>();
+  for (const owner of owners) {
+    const kind = kindOf(owner.name);
+    const row = rows.get(kind) ?? { kind, ms: 0, us: 0, reach: 0, parts: [] };
+    row.us += owner.self_us;
+    row.ms += owner.self_us / 1000 / Math.max(1, views);
+    row.reach = Math.max(row.reach, owner.reach);
+    row.parts.push(owner);
+    rows.set(kind, row);
+  }
+  return [...rows.values()];
+}
+
+/** The page about whose code takes the time. */
+export function Code() {
+  const { place, selection } = useView();
+  const owners = top(selection, { by: 'owner', limit: 500 });
+  const shown = useAnswer(owners);
+  const whole = useAnswer(series(selection, { step: 'all' }));
+  const point = whole.answer?.groups[0]?.points[0];
+  const scale = useScale(point);
+  const by = (['package', 'owner', 'team', 'file', 'function'] as const).find((one) => one == place.params.get('by')) ?? 'package';
+  return (
+    <div class="page">
+      <h1>Whose code it is</h1>
+      <div class="beside">
+        <Panel title="By kind of code" question={owners} shown={shown}>
+          {(answer) => (
+            <>
+              <KindTable rows={byKind(answer.functions, answer.views)} views={answer.views} allUs={answer.self_us} scale={scale} />
+              <NamesRemark names={answer.stats.names} />
+            </>
+          )}
+        </Panel>
+        <Panel title="All of the profiled time, per page view" shown={whole}>
+          {() => point && <Kinds point={point} />}
+        </Panel>
+      </div>
+      <TopPanel by={by} scale={scale}>
+        <nav class="segments" aria-label="Sum up by">
+          {(['package', 'owner', 'team', 'file', 'function'] as const).map((one) => (
+            <a key={one} href={linkHere(place, { by: one, sort: '' })} aria-current={one == by ? 'true' : undefined}>
+              {one}
+            </a>
+          ))}
+        </nav>
+      </TopPanel>
+    </div>
+  );
+}
+
+function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; allUs: number; scale: Scale }) {
+  const columns: Column<Row>[] = [
+    {
+      key: 'kind',
+      title: 'kind',
+      text: true,
+      value: (row) => row.kind,
+      cell: (row) => (
+        <>
+          <Text>{row.kind}</Text> <small class="quiet wide">{kinds[row.kind] ?? 'code of a team'}</small>
+        </>
+      ),
+    },
+    {
+      key: 'ms',
+      title: `self, ${unitTitles[scale.unit].short}`,
+      term: 'self',
+      value: (row) => row.ms,
+      cell: (row) => amount(row.ms, scale),
+    },
+    { key: 'share', title: 'share', term: 'share', value: (row) => row.us, cell: (row) => percent(row.us / (allUs || 1)) },
+    {
+      key: 'reach',
+      title: 'reach, at least',
+      term: 'reach',
+      wide: true,
+      value: (row) => row.reach,
+      cell: (row) => percent(Math.min(1, row.reach / Math.max(1, views))),
+    },
+    { key: 'parts', title: 'parts', wide: true, value: (row) => row.parts.length, cell: (row) => count(row.parts.length) },
+    {
+      key: 'hours',
+      title: 'user-h/day',
+      term: 'userHours',
+      wide: true,
+      value: (row) => row.ms,
+      cell: (row) => number(inUnit(row.ms, { ...scale, unit: 'hours' })),
+    },
+  ];
+  return <Table caption="Time by kind of code" columns={columns} rows={rows} rowKey={(row) => row.kind} order="-ms" />;
+}

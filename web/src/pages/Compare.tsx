@@ -1,0 +1,195 @@
+// What changed from A to B, and whether it is more than noise.
+
+import { useEffect } from 'preact/hooks';
+import { catalog, compare, tree } from '../api/questions.ts';
+import type { Comparison } from '../api/types.ts';
+import { useAnswer } from '../state/answer.ts';
+import { change, go } from '../state/location.ts';
+import { otherSideOf, type OtherSide } from '../state/selection.ts';
+import { changed, hrefOf, linkHere } from '../state/url.ts';
+import { CallTree } from '../widgets/CallTree.tsx';
+import { releasesOf } from '../widgets/lines.ts';
+import { count, number, percent, signed } from '../widgets/numbers.ts';
+import { NamesRemark, Notice } from '../widgets/Notice.tsx';
+import { Metric } from '../widgets/Metric.tsx';
+import { Panel } from '../widgets/Panel.tsx';
+import { latestPair } from './Attention.tsx';
+import { Changes } from './Changes.tsx';
+import { useView } from './context.ts';
+import { Sides } from './Sides.tsx';
+import { Tabs } from './Tabs.tsx';
+import { verdictOf } from './verdict.ts';
+import './detail.css';
+
+/** The page that compares. */
+export function Compare() {
+  const { place, selection } = useView();
+  const other = otherSideOf(place.params);
+  const stored = useAnswer(catalog());
+  const names = releasesOf(stored.answer, selection.page).map(({ name }) => name);
+  const pair = latestPair(names, selection.release);
+  useEffect(() => {
+    if (!other && pair) change({ release: pair.after, compare_release: pair.before }, true);
+  }, [!other && pair && `${pair.before} ${pair.after}`]);
+  return (
+    <div class="page detail">
+      <header class="title">
+        <h1>What changed</h1>
+        <span class="actions row">
+          <select aria-label="Compare by" value={place.params.get('by') ?? ''} onChange={(event) => change({ by: event.currentTarget.value })}>
+            <option value="">by function</option>
+            <option value="file">by file</option>
+            <option value="package">by package</option>
+            <option value="owner">by owner</option>
+          </select>
+          {other && (
+            <button type="button" onClick={() => go(swapped(place.params))}>
+              Swap A and B
+            </button>
+          )}
+        </span>
+      </header>
+      <Sides releases={names} other={other} />
+      {other ? (
+        <Result other={other} />
+      ) : (
+        stored.answer &&
+        !pair && (
+          <Notice>
+            <p>There is one release alone. Choose what to compare: another time, another device, another page.</p>
+          </Notice>
+        )
+      )}
+    </div>
+  );
+}
+
+/** Returns the URL with the sides exchanged. */
+export function swapped(params: URLSearchParams): string {
+  const next = new URLSearchParams(params);
+  for (const key of ['page', 'feature', 'release', 'since', 'until', 'label']) {
+    const there = params.getAll(`compare_${key}`);
+    if (!there.length) continue;
+    const here = params.getAll(key);
+    next.delete(key);
+    next.delete(`compare_${key}`);
+    for (const value of there) if (value) next.append(key, value);
+    for (const value of here.length ? here : ['']) next.append(`compare_${key}`, value);
+  }
+  return hrefOf('compare', changed(next, {}));
+}
+
+function Result({ other }: { other: OtherSide }) {
+  const { place, selection, unit, days } = useView();
+  const by = place.params.get('by') || undefined;
+  const question = compare(selection, other, { by });
+  const shown = useAnswer(question);
+  return (
+    <>
+      <Panel title="Verdict" question={question} shown={shown}>
+        {(answer) => <Verdict of={answer} />}
+      </Panel>
+      {shown.answer && (
+        <Tabs
+          name="What changed"
+          tabs={[
+            {
+              key: 'table',
+              title: 'Changes',
+              body: () => (
+                <Panel title={by ? `Changes by ${by}` : 'Changes by function'} question={question}>
+                  <Changes of={shown.answer!} by={by} />
+                </Panel>
+              ),
+            },
+            { key: 'flame', title: 'Flame graph', body: () => <Difference other={other} unit={unit} days={days} /> },
+            { key: 'mix', title: 'Traffic', body: () => <Traffic of={shown.answer!} /> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Verdict({ of }: { of: Comparison }) {
+  const verdict = verdictOf(of);
+  const { total, views } = of;
+  return (
+    <>
+      <p class={`verdict large ${verdict.status.replaceAll(' ', '-')}`}>
+        <strong>{verdict.status == 'slower' ? 'Slower: ' : verdict.status == 'faster' ? 'Faster: ' : ''}</strong>
+        {verdict.sentence}
+      </p>
+      <dl class="metrics">
+        <Metric name="A" term="perView" value={`${number(total.mean_ms.a)} ms`} beside={`${count(views.a)} page views`} />
+        <Metric name="B" term="perView" value={`${number(total.mean_ms.b)} ms`} beside={`${count(views.b)} page views`} />
+        <Metric name="Difference" term="perView" value={`${signed(total.difference_ms)} ms`} beside="as measured" />
+        <Metric name="Of it traffic" term="mix" value={`${signed(total.mix_ms)} ms`} beside="devices and browsers" />
+        <Metric name="Of it code" term="noise" value={`${signed(total.change_ms.value)} ms`} beside={verdict.status} />
+      </dl>
+      {verdict.remarks.map((remark) => (
+        <Notice key={remark}>
+          <p>{remark}</p>
+        </Notice>
+      ))}
+      <p class="hint">
+        {of.note}. {of.method}; {count(of.tested_functions)} tests, of those that are called changes {percent(of.false_discovery)} may be by
+        chance.
+      </p>
+      <NamesRemark names={of.names} />
+    </>
+  );
+}
+
+function Difference({ other, unit, days }: { other: OtherSide; unit: 'ms' | 'hours' | 'share'; days: number }) {
+  const { selection } = useView();
+  const question = tree(selection, { max_nodes: 20_000 }, other);
+  const shown = useAnswer(question);
+  return (
+    <Panel title="Difference as a call tree" question={question} shown={shown}>
+      {(answer) => {
+        const views = Math.max(1, answer.views);
+        return <CallTree answer={answer} scale={{ unit, days, population: views, wholeMs: answer.total_us / 1000 / views }} />;
+      }}
+    </Panel>
+  );
+}
+
+function Traffic({ of }: { of: Comparison }) {
+  const { place } = useView();
+  return (
+    <Panel title="Page views that are compared with each other">
+      <div class="table" tabIndex={0} role="region" aria-label="Strata">
+        <table>
+          <thead>
+            <tr>
+              {['device and browser', 'views A', 'views B', 'share A', 'share B', 'mean A, ms', 'mean B, ms', ''].map((title, i) => (
+                <th key={title} scope="col" class={i ? 'number' : 'text'}>
+                  {title || 'used'}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {of.strata.map((stratum) => (
+              <tr key={JSON.stringify(stratum.labels)}>
+                <td class="text">
+                  <a href={linkHere(place, { label: Object.entries(stratum.labels).map(([key, value]) => `${key}=${value}`) })}>
+                    {Object.values(stratum.labels).join(', ') || '(none)'}
+                  </a>
+                </td>
+                <td class="number">{count(stratum.views.a)}</td>
+                <td class="number">{count(stratum.views.b)}</td>
+                <td class="number">{percent(stratum.share.a)}</td>
+                <td class="number">{percent(stratum.share.b)}</td>
+                <td class="number">{number(stratum.mean_ms.a)}</td>
+                <td class="number">{number(stratum.mean_ms.b)}</td>
+                <td class="number">{stratum.use}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}

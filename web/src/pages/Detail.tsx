@@ -1,0 +1,94 @@
+// A page or a feature: how much, since when, for how many, and where in the code.
+
+import { catalog, series } from '../api/questions.ts';
+import { useAnswer, useSettled } from '../state/answer.ts';
+import { linkTo } from '../state/url.ts';
+import { Histogram } from '../widgets/Histogram.tsx';
+import { Remarks } from '../widgets/Notice.tsx';
+import { releasesOf } from '../widgets/lines.ts';
+import { Panel } from '../widgets/Panel.tsx';
+import { TimeSeries } from '../widgets/TimeSeries.tsx';
+import { Breakdown } from './Breakdown.tsx';
+import { useView } from './context.ts';
+import { Kinds } from './Kinds.tsx';
+import { Kpis, useScale } from './Kpis.tsx';
+import { Text } from './names.tsx';
+import { NothingNow } from './Overview.tsx';
+import './detail.css';
+
+/** What is known of a page. */
+export function PageDetail() {
+  return <Detail kind="page" />;
+}
+
+/** What is known of a feature. */
+export function FeatureDetail() {
+  return <Detail kind="feature" />;
+}
+
+function Detail({ kind }: { kind: 'page' | 'feature' }) {
+  const { place, selection, from, to } = useView();
+  const name = selection[kind];
+  const all = series(selection, { step: 'all', histogram: true });
+  const whole = useAnswer(all);
+  const time = useAnswer(series(selection));
+  const settled = useSettled();
+  const { answer: stored } = useAnswer(settled ? catalog() : undefined);
+  const point = whole.answer?.groups[0]?.points[0];
+  const scale = useScale(point);
+  if (whole.answer && !point?.views) return <NothingNow />;
+  const markers = releasesOf(stored, selection.page);
+  const [before, after] = markers.slice(-2);
+  return (
+    <div class="page detail">
+      <header class="title">
+        <p class="quiet">{kind}</p>
+        <h1>
+          <Text length={120}>{name || `All ${kind}s`}</Text>
+        </h1>
+        {before && after && (
+          <a class="button" href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}>
+            Compare releases
+          </a>
+        )}
+      </header>
+      <Panel title="Time per page view" question={all} shown={whole} class="whole">
+        {(answer) => (
+          <>
+            {point && <Kpis point={point} />}
+            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+          </>
+        )}
+      </Panel>
+      <div class="beside">
+        <Panel title="Over time" question={series(selection)} shown={time}>
+          {(answer) => (
+            <TimeSeries
+              points={answer.groups[0]?.points ?? []}
+              stepSeconds={answer.step_seconds}
+              markers={markers}
+              from={from}
+              to={to}
+            />
+          )}
+        </Panel>
+        <Panel title="How page views differ" question={all} shown={whole}>
+          {() =>
+            point && (
+              <>
+                {point.histogram ? (
+                  <Histogram bars={point.histogram} spread={point.spread} of="JavaScript per page view" />
+                ) : (
+                  <p class="empty">The distribution is not kept for this question.</p>
+                )}
+                <h3>All of the profiled time, per page view</h3>
+                <Kinds point={point} />
+              </>
+            )
+          }
+        </Panel>
+      </div>
+      <Breakdown scale={scale} />
+    </div>
+  );
+}

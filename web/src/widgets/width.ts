@@ -1,0 +1,19 @@
+// How wide something is drawn.
+
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+
+/** Returns the width of an element in CSS pixels, and draws again when it changes. */
+export function useWidth(of: RefObject<HTMLElement | null>, before: number): number {
+  const [width, setWidth] = useState(before);
+  useLayoutEffect(() => {
+    const element = of.current;
+    if (!element) return;
+    const update = () => setWidth(element.clientWidth || before);
+    update();
+    const observer = new ResizeObserver(update);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
