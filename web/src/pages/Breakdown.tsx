@@ -32,8 +32,8 @@ export function Breakdown({ scale, other }: { scale: Scale; other?: OtherSide })
 }
 
 function Flame({ scale, other }: { scale: Scale; other?: OtherSide }) {
-  const { selection } = useView();
-  const question = tree(selection, { max_nodes: 20_000 }, other);
+  const { selection, place } = useView();
+  const question = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
   const shown = useAnswer(question);
   return (
     <Panel title="Call tree" question={question} shown={shown}>

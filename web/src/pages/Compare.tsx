@@ -142,8 +142,8 @@ function Verdict({ of }: { of: Comparison }) {
 }
 
 function Difference({ other, unit, days }: { other: OtherSide; unit: 'ms' | 'hours' | 'share'; days: number }) {
-  const { selection } = useView();
-  const question = tree(selection, { max_nodes: 20_000 }, other);
+  const { selection, place } = useView();
+  const question = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
   const shown = useAnswer(question);
   return (
     <Panel title="Difference as a call tree" question={question} shown={shown}>

@@ -114,7 +114,7 @@ function Around({ direction, of, scale }: { direction: 'callers' | 'callees'; of
   const shown = useAnswer(question);
   return (
     <Panel title={direction == 'callers' ? 'Who calls it' : 'What it calls'} question={question} shown={shown}>
-      {(answer) => <CallTree answer={answer} scale={scale} />}
+      {(answer) => <CallTree answer={answer} scale={scale} name={`${direction}-`} title={direction} />}
     </Panel>
   );
 }
