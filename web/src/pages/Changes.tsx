@@ -92,7 +92,7 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
 
 function Amount({ of }: { of: Change & { unadjusted?: boolean } }) {
   const { value } = of.change_ms;
-  const sure = !folded.includes(of.status);
+  const sure = ![...folded, 'moved'].includes(of.status);
   return (
     <span class={!sure ? '' : value > 0 ? 'slower' : 'faster'}>
       {sure && value != 0 && <span aria-hidden="true">{value > 0 ? '▲ ' : '▼ '}</span>}

@@ -5,7 +5,7 @@ import type { TopFunction } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
 import { linkHere } from '../state/url.ts';
 import { NamesRemark } from '../widgets/Notice.tsx';
-import { count, number, percent } from '../widgets/numbers.ts';
+import { count, hours, percent } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { amount, inUnit, unitTitles, type Scale } from '../widgets/unit.ts';
@@ -126,11 +126,11 @@ function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; 
     { key: 'parts', title: 'parts', wide: true, value: (row) => row.parts.length, cell: (row) => count(row.parts.length) },
     {
       key: 'hours',
-      title: 'user-h/day',
+      title: 'time/day',
       term: 'userHours',
       wide: true,
       value: (row) => row.ms,
-      cell: (row) => number(inUnit(row.ms, { ...scale, unit: 'hours' })),
+      cell: (row) => hours(inUnit(row.ms, { ...scale, unit: 'hours' })),
     },
   ];
   return <Table caption="Time by kind of code" columns={columns} rows={rows} rowKey={(row) => row.kind} order="-ms" />;

@@ -9,7 +9,7 @@ import { otherSideOf, type OtherSide } from '../state/selection.ts';
 import { changed, hrefOf, linkHere } from '../state/url.ts';
 import { CallTree } from '../widgets/CallTree.tsx';
 import { releasesOf } from '../widgets/lines.ts';
-import { count, number, percent, signed } from '../widgets/numbers.ts';
+import { capital, count, number, percent, signed } from '../widgets/numbers.ts';
 import { NamesRemark, Notice } from '../widgets/Notice.tsx';
 import { Metric } from '../widgets/Metric.tsx';
 import { Panel } from '../widgets/Panel.tsx';
@@ -133,7 +133,7 @@ function Verdict({ of }: { of: Comparison }) {
         </Notice>
       ))}
       <p class="hint">
-        {of.note}. {of.method}; {count(of.tested_functions)} tests, of those that are called changes {percent(of.false_discovery)} may be by
+        {capital(of.note)}. {of.method}; {count(of.tested_functions)} tests, of those that are called changes {percent(of.false_discovery)} may be by
         chance.
       </p>
       <NamesRemark names={of.names} />

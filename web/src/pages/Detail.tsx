@@ -10,6 +10,7 @@ import { Panel } from '../widgets/Panel.tsx';
 import { TimeSeries } from '../widgets/TimeSeries.tsx';
 import { Breakdown } from './Breakdown.tsx';
 import { useView } from './context.ts';
+import { Export } from './Export.tsx';
 import { Kinds } from './Kinds.tsx';
 import { Kpis, useScale } from './Kpis.tsx';
 import { Text } from './names.tsx';
@@ -46,11 +47,17 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
         <h1>
           <Text length={120}>{name || `All ${kind}s`}</Text>
         </h1>
-        {before && after && (
-          <a class="button" href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}>
-            Compare releases
+        <span class="actions row">
+          <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
+            Who
           </a>
-        )}
+          {before && after && (
+            <a class="button" href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}>
+              Compare releases
+            </a>
+          )}
+          <Export />
+        </span>
       </header>
       <Panel title="Time per page view" question={all} shown={whole} class="whole">
         {(answer) => (

@@ -8,7 +8,7 @@ import { Interval, minViews } from '../widgets/Interval.tsx';
 import { Metric } from '../widgets/Metric.tsx';
 import { Remarks } from '../widgets/Notice.tsx';
 import { releasesOf, type Marker } from '../widgets/lines.ts';
-import { count, cut, duration, moment, number, percent, visible } from '../widgets/numbers.ts';
+import { count, cut, duration, hours, moment, percent, visible } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { inUnit, type Scale } from '../widgets/unit.ts';
@@ -103,7 +103,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
       <Metric name="Reach" term="reach" value={percent(Math.min(1, of.reach / Math.max(1, views)))} beside={`${count(of.reach)} of ${count(views)} views`} />
       {of.self && <Metric name="p75 where seen" term="p75" value={duration(of.self.p75.value)} beside={between(of.self.p75.low, of.self.p75.high)} />}
       <Metric name="Share" term="share" value={percent(scale.wholeMs ? ms(of.self_us) / scale.wholeMs : 0)} beside="of all JavaScript, self" />
-      <Metric name="User-hours" term="userHours" value={number(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))} beside="per day, self" />
+      <Metric name="People’s time" term="userHours" value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))} beside="per day, self" />
     </dl>
   );
 }
@@ -114,7 +114,7 @@ function Around({ direction, of, scale }: { direction: 'callers' | 'callees'; of
   const shown = useAnswer(question);
   return (
     <Panel title={direction == 'callers' ? 'Who calls it' : 'What it calls'} question={question} shown={shown}>
-      {(answer) => <CallTree answer={answer} scale={scale} name={`${direction}-`} title={direction} />}
+      {(answer) => <CallTree answer={answer} scale={scale} kind={direction} />}
     </Panel>
   );
 }

@@ -3,7 +3,7 @@
 import type { Top, TopFunction } from '../api/types.ts';
 import { Interval, minViews } from '../widgets/Interval.tsx';
 import { NamesRemark, Remarks } from '../widgets/Notice.tsx';
-import { count, number, percent } from '../widgets/numbers.ts';
+import { count, hours, number, percent } from '../widgets/numbers.ts';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { inUnit, unitTitles, type Scale } from '../widgets/unit.ts';
 import { FunctionLink, Text } from './names.tsx';
@@ -115,11 +115,11 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
     },
     {
       key: 'hours',
-      title: 'user-h/day',
+      title: 'time/day',
       term: 'userHours',
       wide: true,
       value: (row) => row.selfMs,
-      cell: (row) => number(inUnit(row.selfMs, { ...scale, unit: 'hours' })),
+      cell: (row) => hours(inUnit(row.selfMs, { ...scale, unit: 'hours' })),
     },
   );
   return all.filter(({ key }) => !(key == 'share' && scale.unit == 'share') && !(key == 'hours' && scale.unit == 'hours'));

@@ -2,7 +2,7 @@
 
 import type { Point } from '../api/types.ts';
 import { Metric } from '../widgets/Metric.tsx';
-import { count, duration, number, percent, plural, shortCount } from '../widgets/numbers.ts';
+import { count, duration, hours, percent, plural, shortCount } from '../widgets/numbers.ts';
 import { amount, inUnit, type Scale } from '../widgets/unit.ts';
 import { minViews } from '../widgets/Interval.tsx';
 import { useView } from './context.ts';
@@ -18,7 +18,7 @@ export function useScale(point: Point | undefined): Scale {
 export function Kpis({ point }: { point: Point }) {
   const scale = useScale(point);
   const { spread, long_tasks: tasks } = point;
-  const hours = inUnit(point.mean_ms, { ...scale, unit: 'hours' });
+  const perDay = inUnit(point.mean_ms, { ...scale, unit: 'hours' });
   const population = point.population?.value ?? point.views;
   const between = (low?: number, high?: number) =>
     low == undefined || high == undefined ? undefined : `${duration(low)} – ${duration(high)}`;
@@ -31,12 +31,12 @@ export function Kpis({ point }: { point: Point }) {
         <Metric
           name={scale.unit == 'share' ? 'Share' : 'Mean'}
           term="perView"
-          value={scale.unit == 'ms' ? duration(point.mean_ms) : scale.unit == 'hours' ? `${amount(point.mean_ms, scale)} h/day` : '100 %'}
-          beside={scale.unit == 'ms' ? between(mean?.low, mean?.high) : undefined}
+          value={scale.unit == 'ms' ? duration(point.mean_ms) : scale.unit == 'hours' ? amount(point.mean_ms, scale) : '100 %'}
+          beside={scale.unit == 'ms' ? between(mean?.low, mean?.high) : scale.unit == 'hours' ? 'per day' : 'of all JavaScript'}
         />
         {spread && <Metric name="p95" term="p95" value={duration(spread.p95.value)} beside={between(spread.p95.low, spread.p95.high)} />}
         {tasks && <Metric name="Long tasks, p75" term="longTasks" value={duration(tasks.p75.value)} beside={`mean ${duration(tasks.mean.value)}`} />}
-        <Metric name="User-hours" term="userHours" value={number(hours)} beside="per day" />
+        <Metric name="People’s time" term="userHours" value={hours(perDay)} beside="per day" />
       </dl>
       {point.views > 0 && point.views < minViews && (
         <p class="hint">

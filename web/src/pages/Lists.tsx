@@ -81,7 +81,7 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
           ['Mean', 'perView'],
           ['±', 'interval'],
           ['Long tasks', 'longTasks'],
-          ['User-hours', 'userHours'],
+          ['Time per day', 'userHours'],
           ['Δ before', 'before'],
           ['Views', 'views'],
         ]}

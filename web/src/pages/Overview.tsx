@@ -71,7 +71,7 @@ export function Overview() {
           ['Mean', 'perView'],
           ['±', 'interval'],
           ['Long tasks', 'longTasks'],
-          ['User-hours', 'userHours'],
+          ['Time per day', 'userHours'],
         ]}
       />
     </div>

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { Budget, List, ListItem, Series } from '../api/types.ts';
 import { Interval, minViews } from '../widgets/Interval.tsx';
 import { lineOf } from '../widgets/lines.ts';
-import { count, number, percent, signed } from '../widgets/numbers.ts';
+import { count, hours, number, percent, signed } from '../widgets/numbers.ts';
 import { Sparkline, type Sample } from '../widgets/Sparkline.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { inUnit, scaleOfPart, unitTitles, type Scale } from '../widgets/unit.ts';
@@ -109,7 +109,7 @@ function columns({ kind, series, before, budgets, totalViews }: Props, most: num
     { key: 'trend', title: 'over time', text: true, wide: true, cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} /> },
     { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
     ...time,
-    { key: 'hours', title: 'user-h/day', term: 'userHours', wide: true, value: hours, cell: (row) => number(hours(row)) },
+    { key: 'hours', title: 'time/day', term: 'userHours', wide: true, value: perDay, cell: (row) => hours(perDay(row)) },
   ];
   if (kind == 'feature' && totalViews) {
     all.push({ key: 'reach', title: 'reach', term: 'reach', value: (row) => row.views, cell: (row) => percent(row.views / totalViews) });
@@ -123,7 +123,7 @@ function columns({ kind, series, before, budgets, totalViews }: Props, most: num
   return all;
 }
 
-function hours(row: Row): number {
+function perDay(row: Row): number {
   return inUnit(row.mean_ms, { ...row.scale, unit: 'hours' });
 }
 

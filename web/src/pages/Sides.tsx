@@ -17,7 +17,7 @@ export function Sides({ releases, other }: Props) {
   const { selection } = useView();
   return (
     <div class="sides">
-      <Side name="A" of={{ ...selection, ...other, label: mergedLabels(selection.label, other?.label) }}>
+      <Side name="A" of={otherSelection(selection, other)}>
         <Popover button="Choose…">{(close) => <Chooser releases={releases} other={other} close={close} />}</Popover>
         <ReleasePicker side="compare_release" releases={releases} value={other?.release ?? selection.release} />
       </Side>
@@ -26,6 +26,13 @@ export function Sides({ releases, other }: Props) {
       </Side>
     </div>
   );
+}
+
+/** Returns what the other side is. One with a beginning and no end ends where the first one begins. */
+export function otherSelection(selection: Selection, other: OtherSide = {}): Selection {
+  const all = { ...selection, ...other, label: mergedLabels(selection.label, other.label) };
+  if (other.since && !other.until) all.until = new Date(rangeOf(selection, Date.now()).from).toISOString();
+  return all;
 }
 
 /** Returns the labels of the other side: its own stand instead of those with the same key. */

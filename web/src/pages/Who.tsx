@@ -57,7 +57,7 @@ export function Who() {
           ['p75', 'p75'],
           ['Mean', 'perView'],
           ['±', 'interval'],
-          ['User-hours', 'userHours'],
+          ['Time per day', 'userHours'],
         ]}
       />
     </div>

@@ -65,6 +65,6 @@ export function verdictOf(comparison: Comparison): Verdict {
 function changeText({ total }: Comparison): string {
   const { value, low, high } = total.change_ms;
   const relative = total.relative == undefined ? '' : ` (${signedPercent(total.relative)})`;
-  const interval = low == undefined || high == undefined ? ', no interval is known' : `, 95 % ${signed(low)} to ${signed(high)}`;
-  return `${signed(value)} ms${relative}${interval}`;
+  const interval = low == undefined || high == undefined ? ', no interval is known' : `, 95\u00a0% ${signed(low)} to ${signed(high)}`;
+  return `${signed(value)}\u00a0ms${relative}${interval}`;
 }

@@ -1,7 +1,7 @@
 // The place in the dashboard: a route of one path segment, and parameters. All links are relative, so that the
 // dashboard works below any path.
 
-import { durationOf, frozen } from './selection.ts';
+import { frozen, otherSideOf, selectionOf } from './selection.ts';
 
 /** A place in the dashboard. The route of the overview is empty. */
 export interface Place {
@@ -55,19 +55,9 @@ export function linkHere(from: Place, changes: Changes): string {
 /** Returns the link to what a place shows now, which shows it later, too. */
 export function permanentLink(from: Place, now: number): string {
   const { params } = from;
-  const times = (prefix: string) => ({
-    since: params.get(`${prefix}since`) ?? '',
-    until: params.get(`${prefix}until`) ?? '',
-  });
-  const here = times('');
-  const fixed = frozen({ since: here.since || '24h', until: here.until }, now);
-  const changes: Changes = { ...fixed };
-  const other = times('compare_');
-  if (durationOf(other.since) != undefined) {
-    const until = other.until || here.since || '24h';
-    const both = frozen({ since: other.since, until }, now);
-    changes.compare_since = both.since;
-    changes.compare_until = both.until;
-  }
-  return linkHere(from, changes);
+  const { since, until } = frozen(selectionOf(params), now);
+  const other = otherSideOf(params);
+  if (!other?.since) return linkHere(from, { since, until });
+  const there = frozen({ since: other.since, until: other.until || since }, now);
+  return linkHere(from, { since, until, compare_since: there.since, compare_until: there.until });
 }

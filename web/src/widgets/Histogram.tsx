@@ -1,7 +1,9 @@
 // How a time is distributed over page views.
 
+import { useRef } from 'preact/hooks';
 import type { Bar, Spread } from '../api/types.ts';
 import { count, duration, percent } from './numbers.ts';
+import { useWidth } from './width.ts';
 
 /** Puts bars together until there are some tens, all of the same width; what is far right is one last bar. */
 export function binned(bars: readonly Bar[], most: number, p95: number): Bar[] {
@@ -28,19 +30,20 @@ export function niceWidth(width: number): number {
 
 /** A histogram with its percentiles marked. */
 export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?: Spread; of: string }) {
+  const box = useRef<HTMLElement>(null);
+  const width = useWidth(box, 480);
   const bins = binned(bars, 36, spread?.p95.value ?? bars.at(-1)?.high_ms ?? 0);
   if (!bins.length) return <p class="empty">No page views.</p>;
   const total = bins.reduce((sum, bin) => sum + bin.count, 0);
   const most = Math.max(...bins.map((bin) => bin.count));
-  const width = 560;
   const height = 150;
   const end = bins.length;
   const step = bins[0]!.high_ms - bins[0]!.low_ms;
   const x = (bin: number) => (bin / end) * width;
   const marks = spread ? (['p50', 'p75', 'p95'] as const).map((name) => ({ name, at: spread[name].value / step })) : [];
   return (
-    <figure class="histogram" data-steady>
-      <svg viewBox={`0 -14 ${width} ${height + 30}`} role="img" aria-label={`Page views by ${of}; the numbers are in the table below`}>
+    <figure class="histogram" data-steady ref={box}>
+      <svg width={width} height={height + 30} viewBox={`0 -14 ${width} ${height + 30}`} role="img" aria-label={`Page views by ${of}; the numbers are in the table below`}>
         {bins.map((bin, i) => (
           <rect
             key={i}

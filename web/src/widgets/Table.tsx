@@ -86,9 +86,11 @@ function Head<R>({ column, order, choose }: HeadProps<R>) {
           onClick={() => choose(column.key, column.text)}
         >
           {column.title}
-          <span class="order" aria-hidden="true">
-            {sort ? (order ? '↓' : '↑') : ''}
-          </span>
+          {sort && (
+            <span class="order" aria-hidden="true">
+              {order ? '↓' : '↑'}
+            </span>
+          )}
         </button>
       ) : (
         column.title

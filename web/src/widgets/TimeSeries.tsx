@@ -7,6 +7,7 @@ import { change } from '../state/location.ts';
 import { duration, moment, number } from './numbers.ts';
 import { lineNames, lineOf, valueAt, type LineName, type Marker } from './lines.ts';
 import { placed, Trend } from './Trend.tsx';
+import 'uplot/dist/uPlot.min.css';
 
 interface Props {
   points: readonly Point[];
@@ -144,7 +145,7 @@ function options(
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, y: false },
     scales: { y: { range: (_, __, max) => [0, (max || 1) * 1.08] } },
-    axes: [axis, { ...axis, size: 64, values: (_, values) => values.map(duration) }],
+    axes: [{ ...axis, values: timesOf }, { ...axis, size: 64, values: (_, values) => values.map(duration) }],
     series: [
       {},
       ...lines.map((name) => ({
@@ -161,6 +162,15 @@ function options(
     },
     plugins: [{ hooks: { setCursor: [tip(element)] } }],
   };
+}
+
+/** Writes the times of an axis: the hour, and at midnight the day. */
+function timesOf(_: UPlot, times: number[]): string[] {
+  return times.map((time) => {
+    const date = new Date(time * 1000);
+    const hour = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    return hour == '00:00' ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }) : hour;
+  });
 }
 
 /** Returns what a variable with a colour is in the theme of an element. */

@@ -1,6 +1,8 @@
 // How numbers are written. All of it is English, whatever the browser speaks, as the texts around are.
 
 const minus = '\u2212';
+/** Between a number and its unit, so that lines do not break there. */
+const space = '\u00a0';
 const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
@@ -8,20 +10,28 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 export function number(value: number): string {
   const size = Math.abs(value);
   if (value == 0) return '0';
-  if (size < 0.005) return value < 0 ? `>${minus}0.01` : '<0.01';
+  if (size < 0.005) return value < 0 ? '≈0' : '<0.01';
   const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
   const text = size >= 999.5 ? counts.format(size) : size.toFixed(digits);
   return value < 0 ? minus + text : text;
 }
 
-/** A number with its sign: +18.2, −3.33, 0. */
+/** A number with its sign: +18.2, −3.33, 0; what is too small for that is ≈0. */
 export function signed(value: number): string {
-  return value > 0 ? `+${number(value).replace('<', '<\u200a')}` : number(value);
+  if (value != 0 && Math.abs(value) < 0.005) return '≈0';
+  return value > 0 ? `+${number(value)}` : number(value);
 }
 
 /** A time: 54.4 ms, 1.23 s. */
 export function duration(ms: number): string {
-  return Math.abs(ms) >= 999.5 ? `${number(ms / 1000)} s` : `${number(ms)} ms`;
+  return Math.abs(ms) >= 999.5 ? `${number(ms / 1000)}${space}s` : `${number(ms)}${space}ms`;
+}
+
+/** A long time: 12.3 h, 2.4 min, 38 s. */
+export function hours(value: number): string {
+  if (value == 0 || value >= 0.9995) return `${number(value)}${space}h`;
+  const seconds = value * 3600;
+  return seconds >= 59.95 ? `${number(seconds / 60)}${space}min` : `${number(seconds)}${space}s`;
 }
 
 /** A whole number: 12,345. */
@@ -38,10 +48,10 @@ export function shortCount(value: number): string {
 export function percent(share: number): string {
   const value = share * 100;
   const size = Math.abs(value);
-  if (value == 0) return '0 %';
-  if (size < 0.05) return '<0.1 %';
+  if (value == 0) return `0${space}%`;
+  if (size < 0.05) return `<0.1${space}%`;
   const text = size >= 999.5 ? counts.format(size) : size.toFixed(size >= 9.95 ? 0 : 1);
-  return `${value < 0 ? minus : ''}${text} %`;
+  return `${value < 0 ? minus : ''}${text}${space}%`;
 }
 
 /** A share with its sign: +17 %. */
@@ -67,6 +77,11 @@ export function plural(value: number, thing: string, things = `${thing}s`): stri
 /** A moment, in the time zone of the browser: 23 Nov 06:31. */
 export function moment(time: string | number): string {
   return new Date(time).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+}
+
+/** A text with a capital at its beginning. */
+export function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** Cuts a text that may be endless. */

@@ -1,6 +1,6 @@
 // The units that times are shown in.
 
-import { number, percent } from './numbers.ts';
+import { hours, number, percent } from './numbers.ts';
 
 /** Milliseconds per page view, hours of people's time per day, or the share of all time of scripts. */
 export type Unit = 'ms' | 'hours' | 'share';
@@ -17,7 +17,7 @@ export function unitOf(params: URLSearchParams): Unit {
 /** What a unit is called: in a switch, and at a column. */
 export const unitTitles: Record<Unit, { short: string; long: string }> = {
   ms: { short: 'ms', long: 'ms per page view' },
-  hours: { short: 'hours', long: 'user-hours per day' },
+  hours: { short: 'time/day', long: 'people’s time per day' },
   share: { short: 'share', long: 'share of all JavaScript time' },
 };
 
@@ -41,7 +41,8 @@ export function inUnit(ms: number, scale: Scale): number {
 /** Writes a mean in the unit of a scale, without the name of the unit. */
 export function amount(ms: number, scale: Scale): string {
   const value = inUnit(ms, scale);
-  return scale.unit == 'share' ? percent(value) : number(value);
+  if (scale.unit == 'share') return percent(value);
+  return scale.unit == 'hours' ? hours(value) : number(value);
 }
 
 /** Returns the same scale of a part that has other page views, such as one page of several. */

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ago, count, cut, duration, hours, number, percent, plural, shortCount, signed, signedPercent, visible } from '../src/widgets/numbers.ts';
+import { amount, inUnit, scaleOfPart, unitOf } from '../src/widgets/unit.ts';
+import { nextOrder, orderOf, sorted } from '../src/widgets/sorting.ts';
+
+/** With plain spaces, which read better here. */
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+
+test('numbers have three digits that count', () => {
+  const cases: [number, string][] = [
+    [0, '0'],
+    [0.001, '<0.01'],
+    [-0.001, '≈0'],
+    [0.006, '0.01'],
+    [5.4444, '5.44'],
+    [9.996, '10.0'],
+    [54.44, '54.4'],
+    [99.96, '100'],
+    [544.4, '544'],
+    [999.6, '1,000'],
+    [1_234_567, '1,234,567'],
+    [-23.496, '−23.5'],
+  ];
+  for (const [value, text] of cases) assert.equal(number(value), text, String(value));
+});
+
+test('signs are written', () => {
+  assert.equal(signed(18.16), '+18.2');
+  assert.equal(signed(-3.33), '−3.33');
+  assert.equal(signed(0), '0');
+  assert.equal(signed(0.001), '≈0');
+  assert.equal(plain(signedPercent(0.17)), '+17 %');
+  assert.equal(plain(signedPercent(-0.372)), '−37 %');
+});
+
+test('times, shares and counts', () => {
+  assert.deepEqual([duration(54.4), duration(999.4), duration(1234)].map(plain), ['54.4 ms', '999 ms', '1.23 s']);
+  assert.deepEqual([hours(12.34), hours(0.0386), hours(0.01), hours(0)].map(plain), ['12.3 h', '2.32 min', '36.0 s', '0 h']);
+  assert.deepEqual([percent(0), percent(0.0001), percent(0.055), percent(0.17), percent(1)].map(plain), ['0 %', '<0.1 %', '5.5 %', '17 %', '100 %']);
+  assert.deepEqual([count(12345.4), shortCount(9999), shortCount(12_345), shortCount(4e6)], ['12,345', '9,999', '12.3K', '4M']);
+  assert.deepEqual([ago(0), ago(12_000), ago(180_000), ago(7_200_000), ago(4 * 86_400_000)], ['now', '12 s', '3 min', '2 h', '4 d']);
+  assert.deepEqual([plural(1, 'function'), plural(2, 'function')], ['1 function', '2 functions']);
+});
+
+test('texts of others are cut between letters, and nothing in them is invisible', () => {
+  assert.equal(cut('abc', 3), 'abc');
+  assert.equal(cut('abcd', 3), 'abc…');
+  assert.equal(cut('😀😀😀😀', 3), '😀😀😀…');
+  assert.equal(cut('x'.repeat(10_000), 5), 'xxxxx…');
+  assert.equal(visible('a\u0000b\u001b[1m\u007f'), 'a␀b␛[1m␡');
+});
+
+test('units are those of the same mean', () => {
+  const scale = { unit: 'ms' as const, population: 36_000, days: 2, wholeMs: 400 };
+  assert.equal(inUnit(100, scale), 100);
+  assert.equal(inUnit(100, { ...scale, unit: 'hours' }), 0.5);
+  assert.equal(inUnit(100, { ...scale, unit: 'share' }), 0.25);
+  assert.equal(plain(amount(100, { ...scale, unit: 'share' })), '25 %');
+  assert.equal(inUnit(100, { ...scale, unit: 'share', wholeMs: 0 }), 0);
+  const part = scaleOfPart({ ...scale, unit: 'share' }, 10, 20, 4_000_000);
+  assert.equal(inUnit(100, part), 0.25, '10 views with 100 ms are a quarter of 4 s');
+  assert.equal(unitOf(new URLSearchParams('unit=nonsense')), 'ms');
+});
+
+test('rows without a value are last in both orders', () => {
+  const rows = [{ v: 2 }, { v: undefined }, { v: 10 }, { v: 1 }];
+  const value = (row: { v?: number }) => row.v;
+  assert.deepEqual(sorted(rows, value, false).map(value), [1, 2, 10, undefined]);
+  assert.deepEqual(sorted(rows, value, true).map(value), [10, 2, 1, undefined]);
+  assert.deepEqual(sorted(['r10', 'r2'], (row) => row, false), ['r2', 'r10']);
+  assert.deepEqual(orderOf('-mean'), { key: 'mean', descending: true });
+  assert.equal(nextOrder(orderOf('-mean'), 'mean', true), 'mean');
+  assert.equal(nextOrder(orderOf('-mean'), 'views', true), '-views');
+  assert.equal(nextOrder(orderOf('-mean'), 'name', false), 'name');
+});
