@@ -38,7 +38,7 @@ test('times, shares and counts', () => {
   assert.deepEqual([duration(54.4), duration(999.4), duration(1234)].map(plain), ['54.4 ms', '999 ms', '1.23 s']);
   assert.deepEqual([hours(12.34), hours(0.0386), hours(0.01), hours(0)].map(plain), ['12.3 h', '2.32 min', '36.0 s', '0 h']);
   assert.deepEqual([percent(0), percent(0.0001), percent(0.055), percent(0.17), percent(1)].map(plain), ['0 %', '<0.1 %', '5.5 %', '17 %', '100 %']);
-  assert.deepEqual([count(12345.4), shortCount(9999), shortCount(12_345), shortCount(4e6)], ['12,345', '9,999', '12.3K', '4M']);
+  assert.deepEqual([count(12345.4), shortCount(99_999), shortCount(123_456), shortCount(4e6)], ['12,345', '99,999', '123.5K', '4M']);
   assert.deepEqual([ago(0), ago(12_000), ago(180_000), ago(7_200_000), ago(4 * 86_400_000)], ['now', '12 s', '3 min', '2 h', '4 d']);
   assert.deepEqual([plural(1, 'function'), plural(2, 'function')], ['1 function', '2 functions']);
 });
@@ -48,7 +48,7 @@ test('texts of others are cut between letters, and nothing in them is invisible'
   assert.equal(cut('abcd', 3), 'abc…');
   assert.equal(cut('😀😀😀😀', 3), '😀😀😀…');
   assert.equal(cut('x'.repeat(10_000), 5), 'xxxxx…');
-  assert.equal(visible('a\u0000b\u001b[1m\u007f'), 'a␀b␛[1m␡');
+  assert.equal(visible('a\u0000b\u001b[1m\u007f\u202e'), 'a␀b␛[1m␡\ufffd');
 });
 
 test('units are those of the same mean', () => {

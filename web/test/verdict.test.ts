@@ -114,10 +114,11 @@ test('releases are in the order in which they were first seen', () => {
   assert.equal(latestPair(['1', '2'], 'unknown'), undefined);
 });
 
-test('markers at the same place are one', () => {
-  const markers = [1, 2, 500].map((time) => ({ time, name: `r${time}` }));
-  assert.deepEqual(placed(markers, 0, 1000), [{ time: 1, name: 'r1, r2' }, { time: 500, name: 'r500' }]);
-  assert.equal(markers[0]!.name, 'r1', 'the markers themselves stay');
+test('markers have a text where there is room, which counts those that have none', () => {
+  const markers = [1, 2, 3, 500, 999, 2000].map((time) => ({ time, name: `r${time}` }));
+  const places = placed(markers, 0, 1000, 700);
+  assert.deepEqual(places.map(({ label }) => label), ['r1 +2', '', '', 'r500', 'r999']);
+  assert.deepEqual(places.map(({ right }) => right), [false, false, false, false, true]);
 });
 
 test('the change against the time before is sure if its interval is on one side', () => {

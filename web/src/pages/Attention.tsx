@@ -84,7 +84,7 @@ function SinceRelease() {
   if (!pair) return <p class="item quiet">Changes are shown as soon as there are two releases.</p>;
   const href = linkTo(place, 'compare', { release: pair.after, compare_release: pair.before });
   return (
-    <div>
+    <div class="since">
       <h3>
         <a href={href}>
           Release <Text length={30}>{pair.after}</Text> against <Text length={30}>{pair.before}</Text>

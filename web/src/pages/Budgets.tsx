@@ -5,7 +5,7 @@ import type { Budget } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
 import { linkTo } from '../state/url.ts';
 import { Copy } from '../widgets/Command.tsx';
-import { count, duration, moment, number } from '../widgets/numbers.ts';
+import { count, duration, moment, number, percent } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { useView } from './context.ts';
@@ -92,6 +92,7 @@ function NoBudgets() {
 const worstFirst = ['blown', 'error', 'too few views', 'no data', 'ok'];
 
 const columns: Column<Budget>[] = [
+  { key: 'name', title: 'budget', text: true, value: (row) => row.name, cell: (row) => <BudgetName budget={row} /> },
   {
     key: 'status',
     title: 'status',
@@ -104,7 +105,6 @@ const columns: Column<Budget>[] = [
       </>
     ),
   },
-  { key: 'name', title: 'budget', text: true, value: (row) => row.name, cell: (row) => <BudgetName budget={row} /> },
   { key: 'about', title: 'about', text: true, wide: true, value: aboutOf, cell: (row) => <Text>{aboutOf(row)}</Text> },
   {
     key: 'metric',
@@ -164,8 +164,11 @@ function Used({ budget }: { budget: Budget }) {
   const used = budget.value.value / (budget.limit || 1);
   return (
     <span class="used">
-      <meter min={0} max={1.5} high={1} optimum={0} value={Math.min(used, 1.5)} aria-hidden="true" />
-      {Math.round(used * 100)} %
+      <svg class={used > 1 ? 'over' : ''} width="66" height="10" viewBox="0 0 66 10" aria-hidden="true">
+        <rect y="2" height="6" width={Math.min(used, 1.5) * 44} rx="1" />
+        <path d="M44 0V10" />
+      </svg>
+      {percent(used)}
     </span>
   );
 }

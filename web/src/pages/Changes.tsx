@@ -23,7 +23,6 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
   const unadjusted = rows.some((row) => row.unadjusted);
   return (
     <>
-      {of.features.length > 0 && <FeatureChanges of={of} />}
       <div class="row" role="group" aria-label="What is shown">
         {there.map((status) => (
           <label key={status} class="toggle">
@@ -145,7 +144,8 @@ function StatusCell(row: Change) {
   return <span class={`status ${row.status.replaceAll(' ', '-')}`}>{row.status}</span>;
 }
 
-function FeatureChanges({ of }: { of: Comparison }) {
+/** A table of how features changed. */
+export function FeatureChanges({ of }: { of: Comparison }) {
   const all: Column<Comparison['features'][number]>[] = [
     { key: 'name', title: 'feature', text: true, value: (row) => row.name, cell: (row) => <Text>{row.name || '(no feature)'}</Text> },
     { key: 'status', title: 'status', text: true, value: (row) => statuses.indexOf(row.status), cell: StatusCell },

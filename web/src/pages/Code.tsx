@@ -1,7 +1,7 @@
 // Whose code it is: owners, packages, third parties, and what is not JavaScript.
 
 import { series, top } from '../api/questions.ts';
-import type { TopFunction } from '../api/types.ts';
+import type { Top, TopFunction } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
 import { linkHere } from '../state/url.ts';
 import { NamesRemark } from '../widgets/Notice.tsx';
@@ -25,7 +25,7 @@ const kinds: Record<string, string> = {
   'third-party': 'scripts of other hosts',
   browser: 'layout, style and other work of the browser',
   extension: 'extensions of browsers',
-  unmapped: 'scripts without symbols: upload them to see whose they are',
+  unmapped: 'scripts without symbols',
 };
 
 /** Returns the kind of an owner such as (framework react-dom). */
@@ -77,9 +77,14 @@ export function Code() {
             </>
           )}
         </Panel>
-        <Panel title="All of the profiled time, per page view" shown={whole}>
-          {() => point && <Kinds point={point} />}
-        </Panel>
+        <div class="page">
+          <Panel title="All of the profiled time, per page view" shown={whole}>
+            {() => point && <Kinds point={point} />}
+          </Panel>
+          <Panel title="Third parties by host" question={owners} shown={shown}>
+            {(answer) => <Hosts top={answer} scale={scale} />}
+          </Panel>
+        </div>
       </div>
       <TopPanel by={by} scale={scale}>
         <nav class="segments" aria-label="Sum up by">
@@ -91,6 +96,39 @@ export function Code() {
         </nav>
       </TopPanel>
     </div>
+  );
+}
+
+function Hosts({ top, scale }: { top: Top; scale: Scale }) {
+  const hosts = top.functions.filter(({ name }) => kindOf(name) == 'third-party');
+  const columns: Column<TopFunction>[] = [
+    {
+      key: 'host',
+      title: 'host',
+      text: true,
+      value: (row) => row.name,
+      cell: (row) => <Text>{row.name.replace(/^\(third-party (.*)\)$/s, '$1')}</Text>,
+    },
+    {
+      key: 'self',
+      title: `self, ${unitTitles[scale.unit].short}`,
+      term: 'self',
+      value: (row) => row.self_us,
+      cell: (row) => amount(row.self_us / 1000 / Math.max(1, top.views), scale),
+    },
+    {
+      key: 'reach',
+      title: 'reach',
+      term: 'reach',
+      value: (row) => row.reach,
+      cell: (row) => percent(Math.min(1, row.reach / Math.max(1, top.views))),
+    },
+  ];
+  return (
+    <>
+      <Table caption="Third parties" columns={columns} rows={hosts} rowKey={(row) => row.name} order="-self" empty="No script of another host was seen." />
+      <p class="hint">Scripts of other hosts are seen if they send CORS headers; the time of others has no stack.</p>
+    </>
   );
 }
 

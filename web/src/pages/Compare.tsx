@@ -14,7 +14,7 @@ import { NamesRemark, Notice } from '../widgets/Notice.tsx';
 import { Metric } from '../widgets/Metric.tsx';
 import { Panel } from '../widgets/Panel.tsx';
 import { latestPair } from './Attention.tsx';
-import { Changes } from './Changes.tsx';
+import { Changes, FeatureChanges } from './Changes.tsx';
 import { useView } from './context.ts';
 import { Sides } from './Sides.tsx';
 import { Tabs } from './Tabs.tsx';
@@ -97,9 +97,16 @@ function Result({ other }: { other: OtherSide }) {
               key: 'table',
               title: 'Changes',
               body: () => (
-                <Panel title={by ? `Changes by ${by}` : 'Changes by function'} question={question}>
-                  <Changes of={shown.answer!} by={by} />
-                </Panel>
+                <>
+                  {shown.answer!.features.length > 0 && (
+                    <Panel title="Changes by feature" question={question}>
+                      <FeatureChanges of={shown.answer!} />
+                    </Panel>
+                  )}
+                  <Panel title={by ? `Changes by ${by}` : 'Changes by function'} question={question}>
+                    <Changes of={shown.answer!} by={by} />
+                  </Panel>
+                </>
               ),
             },
             { key: 'flame', title: 'Flame graph', body: () => <Difference other={other} unit={unit} days={days} /> },

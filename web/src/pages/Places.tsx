@@ -97,8 +97,8 @@ function columns({ kind, series, before, budgets, totalViews }: Props, most: num
       value: (row) => inUnit(row.mean_ms, row.scale),
       cell: (row) => (
         <>
-          <Interval of={row.spread?.mean ?? { value: row.mean_ms }} scale={row.scale} views={row.views} most={unit == 'ms' ? most : undefined} />
           <Few row={row} />
+          <Interval of={row.spread?.mean ?? { value: row.mean_ms }} scale={row.scale} views={row.views} most={unit == 'ms' ? most : undefined} />
         </>
       ),
     },

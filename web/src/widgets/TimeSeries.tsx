@@ -6,7 +6,7 @@ import type { Point } from '../api/types.ts';
 import { change } from '../state/location.ts';
 import { duration, moment, number } from './numbers.ts';
 import { lineNames, lineOf, valueAt, type LineName, type Marker } from './lines.ts';
-import { placed, Trend } from './Trend.tsx';
+import { placed, Trend, type PlacedMarker } from './Trend.tsx';
 import 'uplot/dist/uPlot.min.css';
 
 interface Props {
@@ -157,7 +157,7 @@ function options(
       })),
     ],
     hooks: {
-      draw: [(plot) => drawMarkers(plot, placed(markers, from, to), colour('--quiet'))],
+      draw: [(plot) => drawMarkers(plot, placed(markers, from, to, plot.bbox.width / devicePixelRatio), colour('--quiet'))],
       setSelect: [(plot) => select(plot)],
     },
     plugins: [{ hooks: { setCursor: [tip(element)] } }],
@@ -197,21 +197,20 @@ function tip(element: HTMLElement): (plot: UPlot) => void {
   };
 }
 
-function drawMarkers(plot: UPlot, markers: readonly Marker[], colour: string): void {
+function drawMarkers(plot: UPlot, markers: readonly PlacedMarker[], colour: string): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.strokeStyle = ctx.fillStyle = colour;
   ctx.font = `${11 * devicePixelRatio}px system-ui`;
   ctx.setLineDash([4, 4]);
-  for (const { time, name } of markers) {
+  for (const { time, label, right } of markers) {
     const x = Math.round(plot.valToPos(time / 1000, 'x', true));
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    const right = x > bbox.left + bbox.width * 0.85;
     ctx.textAlign = right ? 'right' : 'left';
-    ctx.fillText(name, x + (right ? -4 : 4), bbox.top + 10 * devicePixelRatio);
+    ctx.fillText(label, x + (right ? -4 : 4), bbox.top + 10 * devicePixelRatio);
   }
   ctx.restore();
 }

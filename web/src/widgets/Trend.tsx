@@ -21,7 +21,7 @@ interface Props {
   to: number;
 }
 
-const height = 220;
+const height = 250;
 const left = 46;
 const bottom = 20;
 
@@ -49,11 +49,11 @@ export function Trend({ lines, markers, from, to }: Props) {
           </g>
         ))}
         <Times from={from} to={to} x={x} parts={width < 520 ? 2 : 4} />
-        {placed(markers, from, to).map(({ name, time }) => (
-          <g key={name} class="marker">
+        {placed(markers, from, to, width - left).map(({ label, right, time }) => (
+          <g key={time} class="marker">
             <path d={`M${x(time)} 14V${height - bottom}`} />
-            <text x={x(time) + (x(time) > width - 90 ? -4 : 4)} y="10" text-anchor={x(time) > width - 90 ? 'end' : 'start'}>
-              {name}
+            <text x={x(time) + (right ? -4 : 4)} y="10" text-anchor={right ? 'end' : 'start'}>
+              {label}
             </text>
           </g>
         ))}
@@ -114,14 +114,34 @@ function runs(samples: Sample[]): Required<Sample>[][] {
   return all.filter((run) => run.length);
 }
 
-/** Returns the markers in a time, at most eight; those at the same place are one. */
-export function placed(markers: readonly Marker[], from: number, to: number): Marker[] {
-  const places: Marker[] = [];
-  for (const { time, name } of markers.filter((marker) => marker.time >= from && marker.time <= to).slice(-8)) {
-    const last = places.at(-1);
+/** A marker with what is written at it, which is nothing where there is no room. */
+export interface PlacedMarker {
+  time: number;
+  label: string;
+  /** Whether the text ends at the line, since it would leave the chart. */
+  right: boolean;
+}
+
+/** The most lines of releases in a chart: the newest ones. */
+const mostMarkers = 24;
+
+/** Returns the markers in a time, for a chart of some CSS pixels. A text says how many follow that have none: B +2. */
+export function placed(markers: readonly Marker[], from: number, to: number, width: number): PlacedMarker[] {
+  const within = markers.filter(({ time }) => time >= from && time <= to).slice(-mostMarkers);
+  const x = (time: number) => ((time - from) / Math.max(1, to - from)) * width;
+  const places: PlacedMarker[] = [];
+  let end = -Infinity;
+  let group: { place: PlacedMarker; name: string; more: number } | undefined;
+  for (const { time, name } of within) {
+    const place = { time, label: '', right: false };
+    places.push(place);
     const text = name.length > 16 ? `${name.slice(0, 15)}…` : name;
-    if (last && time - last.time < (to - from) / 14) last.name += `, ${text}`;
-    else places.push({ time, name: text });
+    if (x(time) < end && group) group.more++;
+    else group = { place, name: text, more: 0 };
+    group.place.label = group.more ? `${group.name} +${group.more}` : group.name;
+    const length = (group.name.length + 4) * 6.5 + 8;
+    end = x(group.place.time) + length;
+    if (end > width) group.place.right = true;
   }
   return places;
 }

@@ -39,9 +39,9 @@ export function count(value: number): string {
   return counts.format(Math.round(value));
 }
 
-/** A whole number, short: 12.3K, 4M. */
+/** A whole number, short if it is long: 12,345, 123.5K, 4M. */
 export function shortCount(value: number): string {
-  return value < 10_000 ? count(value) : compact.format(value);
+  return value < 100_000 ? count(value) : compact.format(value);
 }
 
 /** A share from 0 to 1 as 17 %, 5.5 %, <0.1 %. */
@@ -90,7 +90,10 @@ export function cut(text: string, length = 200): string {
   return letters.length > length || text.length > length * 2 ? `${letters.slice(0, length).join('')}…` : text;
 }
 
-/** Control characters as pictures of them, so that nothing is invisible. */
+/** Control characters as pictures of them, and those that change the direction of a text as �: nothing is invisible. */
 export function visible(text: string): string {
-  return text.replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0))).replace(/\u007f/g, '␡');
+  return text
+    .replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
+    .replace(/\u007f/g, '␡')
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
