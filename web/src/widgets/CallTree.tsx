@@ -17,17 +17,16 @@ import { amount, type Scale } from './unit.ts';
 interface Props {
   answer: TreeAnswer;
   scale: Scale;
-<<<<<<< HEAD
-  /** Distinguishes several on one page in the URL. */
-  name?: string;
-  /** What the root is called. */
-  title?: string;
+  /** Of a function: who calls it, or what it calls. */
+  kind?: 'callers' | 'callees';
 }
 
 const colourings: Record<Exclude<Colouring, 'change'>, string> = { owner: 'owner', file: 'file', self: 'own time' };
 
 /** A call tree, with what is looked at in the URL. */
-export function CallTree({ answer, scale, name = '', title = 'all' }: Props) {
+export function CallTree({ answer, scale, kind }: Props) {
+  const name = kind ? `${kind}-` : ''; // there are two on the page of a function
+  const title = kind ?? 'all';
   const { place } = useView();
   const tree = useMemo(() => treeOf(answer), [answer]);
   const param = (key: string) => place.params.get(name + key) ?? '';
@@ -133,35 +132,5 @@ function Keys() {
         {keys.map(([key, what]) => [<dt key={key}>{key}</dt>, <dd key={what}>{what}</dd>])}
       </dl>
     </Popover>
-=======
-  /** What the tree is: calls from the root on, or those around the function that is its root. */
-  kind?: 'tree' | 'callers' | 'callees';
-}
-
-/** The heaviest functions of a call tree by their own time, or who calls a function and what it calls, by all time. */
-export function CallTree({ answer, scale, kind = 'tree' }: Props) {
-  const functions = useMemo(() => {
-    const tree = treeOf(answer);
-    const self = new Map<number, number>();
-    for (const [node, frame] of tree.frame.entries()) {
-      if (frame < 0 || (kind != 'tree' && tree.level[node] != 2)) continue;
-      const us = (kind == 'tree' ? tree.self : tree.total)[node] ?? 0;
-      self.set(frame, (self.get(frame) ?? 0) + us);
-    }
-    return [...self]
-      .sort((a, b) => b[1] - a[1])
-      .slice(0, 20)
-      .map(([frame, us]) => ({ ...tree.frames[frame]!, ms: us / 1000 / Math.max(1, tree.views) }));
-  }, [answer, kind]);
-  if (!functions.length) return <p class="empty">Nothing.</p>;
-  return (
-    <ol class="heaviest">
-      {functions.map(({ name, resource, line, column, ms }) => (
-        <li key={`${name} ${resource} ${line} ${column}`}>
-          <bdi>{visible(cut(name || '(anonymous)', 80))}</bdi> <Explained term={kind == 'tree' ? 'self' : 'total'}>{amount(ms, scale)}</Explained>
-        </li>
-      ))}
-    </ol>
->>>>>>> 1da1956 (web: test links, numbers, answers and verdicts without a browser)
   );
 }
