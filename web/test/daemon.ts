@@ -179,6 +179,12 @@ export class Tab {
     return tab;
   }
 
+  /** Waits until all questions are answered, and what they said is drawn. */
+  async settled(): Promise<void> {
+    await this.page.waitForLoadState('networkidle');
+    await this.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  }
+
   /** Closes it, and fails if there were errors. */
   async close(): Promise<void> {
     await this.context.close();

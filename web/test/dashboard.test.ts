@@ -1,28 +1,9 @@
 // The dashboard as somebody sees it: a real daemon, real traces, a real browser.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { aggregate, closeBrowser, Daemon, missing, Tab, type Sent } from './daemon.ts';
-
-/** A trace in which draw takes so many ms of a page view, and main 20. */
-function traceOf(view: number, release: string, page: string, ms: number): Sent {
-  const resources = [`https://shop.example/${release}/app.js`];
-  const frames = [
-    { name: 'main', resourceId: 0, line: 1, column: 10 },
-    { name: 'draw', resourceId: 0, line: 7, column: 3 },
-    { name: hostile, resourceId: 0, line: 9, column: 1 },
-  ];
-  const stacks = [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 0 }];
-  const samples = [];
-  for (let at = 0; at < ms + 30; at += 10) samples.push({ timestamp: at, stackId: at < ms ? 1 : at < ms + 20 ? 0 : 2 });
-  samples.push({ timestamp: ms + 30 });
-  const viewId = `${release}-${page}-${view}`.padEnd(16, '0').slice(0, 16);
-  return { page, release, viewId, chunk: 0, interval: 10, trace: { resources, frames, stacks, samples } };
-}
-
-/** A name that is made to break what shows it. */
-const hostile = `</script><img src=x onerror=alert(1)>\u202e\u0000\u001b[31m${'x'.repeat(8_000)}`;
+import { aggregate, closeBrowser, Daemon, missing, Tab } from './daemon.ts';
+import { sendShop, traceOf } from './shop.ts';
 
 let shop: Daemon;
 const skip = missing;
@@ -30,11 +11,7 @@ const skip = missing;
 before(async () => {
   if (skip) return;
   shop = await Daemon.start();
-  for (let view = 0; view < 30; view++) {
-    for (const [release, ms] of [['r1', 100 + (view % 5) * 10], ['r2', 200 + (view % 5) * 10]] as const) {
-      await shop.send(traceOf(view, release, '/cart', ms), traceOf(view, release, '/list', 50));
-    }
-  }
+  await sendShop(shop);
 });
 
 after(async () => {
@@ -77,25 +54,6 @@ test('what stands in the URL is shown, and the way back is kept', { skip }, asyn
   await page.goBack();
   await page.waitForURL(/since=7d/);
   await tab.close();
-});
-
-test('axe finds nothing, in light and dark, wide and narrow', { skip }, async () => {
-  const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [1280, 360]) {
-      // Axe is a script of another origin to the policy.
-      const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true };
-      const tab = await Tab.open(shop.url, '', options, noBudgets);
-      await tab.page.getByText('Heaviest pages').waitFor();
-      await tab.page.evaluate(axe);
-      const found = await tab.page.evaluate('axe.run()') as { violations: { id: string; nodes: { html: string }[] }[] };
-      const problems = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      assert.deepEqual(problems, [], `${colorScheme}, ${width} wide`);
-      const wider = await tab.page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      assert.ok(Number(wider) <= 0, `${width}: it is ${wider} wider than the window`);
-      await tab.close();
-    }
-  }
 });
 
 test('an empty installation says how to begin, and notices the first trace', { skip }, async () => {

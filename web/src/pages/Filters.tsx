@@ -16,12 +16,12 @@ const presets = ['1h', '6h', '24h', '7d', '30d', '90d'];
 /** The filters of all pages. subject names the parameters that the page itself is about. */
 export function Filters({ subject }: { subject: readonly string[] }) {
   return (
-    <div class="filters" role="group" aria-label="What is shown">
+    <section class="filters" aria-label="What is shown">
       <Times />
       <Release />
       <Chips subject={subject} />
       <UnitSwitch />
-    </div>
+    </section>
   );
 }
 

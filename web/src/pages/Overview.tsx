@@ -1,5 +1,6 @@
 // Where the time of people goes, and what needs attention.
 
+import { useEffect } from 'preact/hooks';
 import { catalog, coverage, list, series } from '../api/questions.ts';
 import type { Point } from '../api/types.ts';
 import { useAnswer, useSettled } from '../state/answer.ts';
@@ -26,6 +27,10 @@ export function Overview() {
   const stored = useAnswer(settled ? catalog() : undefined);
   const trends = useAnswer(settled ? series(selection, { group_by: 'page' }) : undefined);
   const point = whole.answer?.groups[0]?.points[0];
+  const { again } = whole;
+  useEffect(() => {
+    if (stored.answer?.entries.length && !point?.views) again(); // the first trace may have come since
+  }, [stored.answer]);
   if (whole.answer && !point?.views && stored.answer) {
     return stored.answer.entries.length ? <NothingNow /> : <FirstTrace />;
   }

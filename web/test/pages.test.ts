@@ -1,0 +1,117 @@
+// Every page, as somebody sees it: numbers, keys, hostile names, both themes, a narrow window.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { aggregate, closeBrowser, Daemon, missing, Tab } from './daemon.ts';
+import { hostile, sendShop } from './shop.ts';
+
+let shop: Daemon;
+const skip = missing;
+
+before(async () => {
+  if (skip) return;
+  shop = await Daemon.start();
+  await sendShop(shop);
+});
+
+after(async () => {
+  await shop?.end();
+  await closeBrowser();
+});
+
+/** A daemon without budgets says 404 for them. */
+const noBudgets = /status of 404/;
+
+const places = {
+  overview: '',
+  pages: 'pages',
+  features: 'features',
+  page: 'page?page=/cart',
+  rows: 'page?page=/cart&view=rows',
+  top: 'page?page=/cart&tab=top',
+  code: 'page?page=/cart&tab=code',
+  function: 'function?page=/cart&name=draw&resource=https://shop.example/app.js&line=7&column=3',
+  compare: 'compare?page=/cart&release=r2&compare_release=r1',
+  difference: 'compare?page=/cart&release=r2&compare_release=r1&tab=flame',
+  who: 'who',
+  owners: 'code',
+  budgets: 'budgets',
+  nowhere: 'nowhere',
+};
+
+for (const [name, path] of Object.entries(places)) {
+  test(`${name}: axe finds nothing, in light and dark, wide and narrow`, { skip }, async () => {
+    const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
+    for (const [colorScheme, width] of [['light', 1280], ['dark', 360]] as const) {
+      // Axe is a script of another origin to the policy.
+      const tab = await Tab.open(shop.url, path, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }, noBudgets);
+      await tab.settled();
+      await tab.page.evaluate(axe);
+      const found = (await tab.page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
+      const problems = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`);
+      assert.deepEqual(problems, [], `${colorScheme}, ${width} wide`);
+      const wider = Number(await tab.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+      assert.ok(wider <= 0, `${width}: it is ${wider} wider than the window`);
+      await tab.close();
+    }
+  });
+}
+
+/** Functions of a page as aggregate has them: ms of a page view, by name. */
+async function functionsOf(page: string): Promise<Map<string, { self: number; total: number }>> {
+  const profile = JSON.parse(await aggregate('--addr', shop.address, '--page', page, '--format', 'json'));
+  const views = profile.views ?? profile.coverage.views;
+  const ms = (us: number) => us / 1000 / views;
+  type Row = { name: string; self: number; total: number };
+  return new Map(profile.functions.map((f: Row) => [f.name, { self: ms(f.self), total: ms(f.total) }]));
+}
+
+test('the flame graph has the numbers of aggregate, by keys alone', { skip }, async () => {
+  const functions = await functionsOf('/cart');
+  const tab = await Tab.open(shop.url, 'page?page=/cart');
+  const { page } = tab;
+  const graph = page.getByRole('application');
+  await graph.focus();
+  await page.keyboard.press('ArrowDown');
+  const details = page.locator('.flame-details');
+  await details.getByText('main', { exact: true }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await details.getByText('draw', { exact: true }).waitFor();
+  const text = await details.innerText();
+  const { self, total } = functions.get('draw')!;
+  assert.match(text, new RegExp(`self\\s+${Math.round(self)} ms`));
+  assert.match(text, new RegExp(`total\\s+${Math.round(total)} ms`));
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/zoom=[0-9a-f]{16}/);
+  await details.getByText('of what is shown').waitFor();
+  await page.keyboard.press('Escape');
+  await page.waitForURL((url) => !url.searchParams.has('zoom'));
+  await page.keyboard.press('/');
+  await page.keyboard.type('/dra/');
+  await page.getByText(`1 function, ${Math.round(total)} ms`).waitFor();
+  await tab.close();
+});
+
+test('a comparison says what changed', { skip }, async () => {
+  const tab = await Tab.open(shop.url, 'compare?page=/cart&release=r2&compare_release=r1');
+  const { page } = tab;
+  await page.getByText(/^Slower:/).waitFor();
+  assert.match(await page.getByText(/^Slower:/).innerText(), /\+100 ms/);
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'draw' }) });
+  assert.match(await row.innerText(), /slower[\s\S]*\+100/);
+  await tab.close();
+});
+
+test('names that are made to break what shows them are shown as they are', { skip }, async () => {
+  const tab = await Tab.open(shop.url, 'page?page=/cart&tab=top');
+  const { page } = tab;
+  await page.getByText('</script><img').first().waitFor();
+  assert.equal(await page.locator('img').count(), 0);
+  const link = page.getByRole('link', { name: '</script><img' }).first();
+  await link.click();
+  await page.waitForURL(/function\?/);
+  await page.getByText('Who calls it').waitFor();
+  assert.ok(hostile.length > 8000);
+  await tab.close();
+});

@@ -1,0 +1,32 @@
+// A shop with two releases, of which the second is slower.
+
+import type { Daemon, Sent } from './daemon.ts';
+
+/** A name that is made to break what shows it. */
+export const hostile = `</script><img src=x onerror=alert(1)>\u202e\u001b[31m${'x'.repeat(8_000)}`;
+
+/** A trace in which draw takes so many ms of a page view, and main 20. */
+export function traceOf(view: number, release: string, page: string, ms: number): Sent {
+  const resources = ['https://shop.example/app.js'];
+  const frames = [
+    { name: 'main', resourceId: 0, line: 1, column: 10 },
+    { name: 'draw', resourceId: 0, line: 7, column: 3 },
+    { name: hostile, resourceId: 0, line: 9, column: 1 },
+  ];
+  const stacks = [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 0 }];
+  const samples: { timestamp: number; stackId?: number }[] = [];
+  for (let at = 0; at < ms + 30; at += 10) samples.push({ timestamp: at, stackId: at < ms ? 1 : at < ms + 20 ? 0 : 2 });
+  samples.push({ timestamp: ms + 30 });
+  const viewId = `${release}${page}`.padEnd(12, '-') + String(view).padStart(4, '0');
+  const labels = { device: view % 2 ? 'mobile-low' : 'desktop-high', browser: 'Chrome 150' };
+  return { page, release, viewId, chunk: 0, interval: 10, labels, trace: { resources, frames, stacks, samples } };
+}
+
+/** Sends 60 page views of a cart, which the second release made slower by 100 ms, and of a list. */
+export async function sendShop(daemon: Daemon): Promise<void> {
+  for (let view = 0; view < 30; view++) {
+    for (const [release, ms] of [['r1', 100 + (view % 5) * 10], ['r2', 200 + (view % 5) * 10]] as const) {
+      await daemon.send(traceOf(view, release, '/cart', ms), traceOf(view, release, '/list', 50));
+    }
+  }
+}
