@@ -12,6 +12,7 @@ import { Panel } from '../widgets/Panel.tsx';
 import type { Scale } from '../widgets/unit.ts';
 import { useView } from './context.ts';
 import { Functions } from './Functions.tsx';
+import { Sandwich } from './Sandwich.tsx';
 import { Tabs } from './Tabs.tsx';
 
 /** How many functions are listed. */
@@ -25,6 +26,7 @@ export function Breakdown({ scale, other }: { scale: Scale; other?: OtherSide })
       tabs={[
         { key: 'flame', title: 'Flame graph', body: () => <Flame scale={scale} other={other} /> },
         { key: 'top', title: 'Top functions', body: () => <TopPanel by="function" scale={scale} /> },
+        { key: 'sandwich', title: 'Sandwich', body: () => <Sandwich scale={scale} /> },
         { key: 'code', title: 'By owner, package, file', body: () => <Parts scale={scale} /> },
       ]}
     />

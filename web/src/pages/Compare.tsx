@@ -166,7 +166,7 @@ function Traffic({ of }: { of: Comparison }) {
   const { place } = useView();
   return (
     <Panel title="Page views that are compared with each other">
-      <div class="table" tabIndex={0} role="region" aria-label="Strata">
+      <div class="table" tabIndex={0} role="group" aria-label="Strata">
         <table>
           <thead>
             <tr>

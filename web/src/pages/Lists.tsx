@@ -6,6 +6,7 @@ import { useAnswer, useSettled } from '../state/answer.ts';
 import { change } from '../state/location.ts';
 import { Legend } from '../widgets/Metric.tsx';
 import { Remarks } from '../widgets/Notice.tsx';
+import { plural } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { timeBefore } from './before.ts';
 import { useView } from './context.ts';
@@ -43,7 +44,7 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
     <div class="page">
       <h1>{kind == 'page' ? 'Pages' : 'Features'}</h1>
       <Panel
-        title={shown.answer ? `${shown.answer.values.length} ${kind}s` : `${kind}s`}
+        title={shown.answer ? plural(shown.answer.values.length, kind) : 'All'}
         beside={
           <input
             type="search"

@@ -123,7 +123,7 @@ function Rows<R>({ caption, columns, rows, rowKey, rowClass, head }: RowsProps<R
       ref={box}
       class={virtual ? 'table virtual' : 'table'}
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={caption}
       data-steady
       onScroll={scroll}

@@ -50,7 +50,7 @@ function Numbers({ points, lines }: { points: readonly Point[]; lines: LineName[
   return (
     <details>
       <summary>As a table, in ms per page view</summary>
-      <div class="table" tabIndex={0} role="region" aria-label="Points of the chart">
+      <div class="table" tabIndex={0} role="group" aria-label="Points of the chart">
         <table>
           <thead>
             <tr>
@@ -143,9 +143,10 @@ function options(
   };
   return {
     legend: { show: false },
+    padding: [18, 12, 0, 0],
     cursor: { drag: { x: true, y: false, setScale: false }, y: false },
     scales: { y: { range: (_, __, max) => [0, (max || 1) * 1.08] } },
-    axes: [{ ...axis, values: timesOf }, { ...axis, size: 64, values: (_, values) => values.map(duration) }],
+    axes: [{ ...axis, size: 28, values: timesOf }, { ...axis, size: 64, values: (_, values) => values.map(duration) }],
     series: [
       {},
       ...lines.map((name) => ({
@@ -210,7 +211,7 @@ function drawMarkers(plot: UPlot, markers: readonly PlacedMarker[], colour: stri
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     ctx.textAlign = right ? 'right' : 'left';
-    ctx.fillText(label, x + (right ? -4 : 4), bbox.top + 10 * devicePixelRatio);
+    ctx.fillText(label, x + (right ? -4 : 4), bbox.top - 5 * devicePixelRatio);
   }
   ctx.restore();
 }

@@ -136,12 +136,16 @@ export function placed(markers: readonly Marker[], from: number, to: number, wid
     const place = { time, label: '', right: false };
     places.push(place);
     const text = name.length > 16 ? `${name.slice(0, 15)}…` : name;
-    if (x(time) < end && group) group.more++;
-    else group = { place, name: text, more: 0 };
-    group.place.label = group.more ? `${group.name} +${group.more}` : group.name;
-    const length = (group.name.length + 4) * 6.5 + 8;
-    end = x(group.place.time) + length;
-    if (end > width) group.place.right = true;
+    const length = (text.length + 4) * 6.5 + 8;
+    place.right = x(time) + length > width;
+    if (group && x(time) - (place.right ? length : 0) < end) {
+      group.more++;
+      group.place.label = `${group.name} +${group.more}`;
+      continue;
+    }
+    place.label = text;
+    group = { place, name: text, more: 0 };
+    end = place.right ? Infinity : x(time) + length;
   }
   return places;
 }
