@@ -6,13 +6,14 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { viewOf, ViewContext } from './pages/context.ts';
 import { routeOf } from './pages/routes.tsx';
 import { Shell } from './pages/Shell.tsx';
-import { keepFresh } from './state/answer.ts';
+import { keepFresh, useMinute } from './state/answer.ts';
 import { followLinks, usePlace } from './state/location.ts';
 import { chosenTheme, showTheme } from './state/theme.ts';
 
 function App() {
   const place = usePlace();
-  const view = useMemo(() => viewOf(place, Date.now()), [place]);
+  const now = useMinute();
+  const view = useMemo(() => viewOf(place, now), [place, now]);
   useEffect(followLinks, []);
   useEffect(keepFresh, []);
   const { Page, title, subject } = routeOf(place);

@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, count, cut, duration, hours, number, percent, plural, shortCount, signed, signedPercent, visible } from '../src/widgets/numbers.ts';
+import {
+  ago,
+  count,
+  cut,
+  duration,
+  hours,
+  number,
+  percent,
+  plural,
+  shortCount,
+  signed,
+  signedPercent,
+  visible,
+} from '../src/widgets/numbers.ts';
 import { amount, inUnit, scaleOfPart, unitOf } from '../src/widgets/unit.ts';
 import { nextOrder, orderOf, sorted } from '../src/widgets/sorting.ts';
 
@@ -36,10 +49,14 @@ test('signs are written', () => {
 
 test('times, shares and counts', () => {
   assert.deepEqual([duration(54.4), duration(999.4), duration(1234)].map(plain), ['54.4 ms', '999 ms', '1.23 s']);
-  assert.deepEqual([hours(12.34), hours(0.0386), hours(0.01), hours(0)].map(plain), ['12.3 h', '2.32 min', '36.0 s', '0 h']);
-  assert.deepEqual([percent(0), percent(0.0001), percent(0.055), percent(0.17), percent(1)].map(plain), ['0 %', '<0.1 %', '5.5 %', '17 %', '100 %']);
-  assert.deepEqual([count(12345.4), shortCount(99_999), shortCount(123_456), shortCount(4e6)], ['12,345', '99,999', '123.5K', '4M']);
-  assert.deepEqual([ago(0), ago(12_000), ago(180_000), ago(7_200_000), ago(4 * 86_400_000)], ['now', '12 s', '3 min', '2 h', '4 d']);
+  const times = [hours(12.34), hours(0.0386), hours(0.01), hours(0)];
+  assert.deepEqual(times.map(plain), ['12.3 h', '2.32 min', '36.0 s', '0 h']);
+  const shares = [0, 0.0001, 0.055, 0.17, 1].map(percent);
+  assert.deepEqual(shares.map(plain), ['0 %', '<0.1 %', '5.5 %', '17 %', '100 %']);
+  assert.equal(count(12345.4), '12,345');
+  assert.deepEqual([99_999, 123_456, 4e6].map(shortCount), ['99,999', '123.5K', '4M']);
+  const ages = [0, 12_000, 180_000, 7_200_000, 4 * 86_400_000].map(ago);
+  assert.deepEqual(ages, ['now', '12 s', '3 min', '2 h', '4 d']);
   assert.deepEqual([plural(1, 'function'), plural(2, 'function')], ['1 function', '2 functions']);
 });
 

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { swapped } from '../src/pages/Compare.tsx';
 import { mergedLabels } from '../src/pages/Sides.tsx';
-import { conditionOf, durationOf, frozen, otherSideOf, paramsOf, rangeOf, selectionOf } from '../src/state/selection.ts';
+import {
+  conditionOf,
+  durationOf,
+  frozen,
+  otherSideOf,
+  paramsOf,
+  rangeOf,
+  selectionOf,
+} from '../src/state/selection.ts';
 import { changed, linkHere, linkTo, permanentLink, placeOf } from '../src/state/url.ts';
 
 const at = (url: string) => placeOf(new URL(url, 'http://host/below/'));

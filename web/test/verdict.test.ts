@@ -71,15 +71,14 @@ test('a change is said with its interval, where it is, and what the traffic did'
 });
 
 test('functions explain a change only as far as they changed for sure', () => {
-  assert.deepEqual(explained(comparison({}, { functions: [changeOf('slower', 5, 0.3), changeOf('within noise', 9, 0.6)] })), {
-    functions: 1,
-    share: 0.3,
-  });
+  const functions = [changeOf('slower', 5, 0.3), changeOf('within noise', 9, 0.6)];
+  assert.deepEqual(explained(comparison({}, { functions })), { functions: 1, share: 0.3 });
   assert.deepEqual(explained(comparison({})), { functions: 0, share: 0 });
 });
 
 test('noise is called noise, and too few page views are no verdict', () => {
-  const noise = comparison({ status: 'within noise', change_ms: { value: 7.54, low: -15.9, high: 31 }, relative: 0.014 });
+  const change_ms = { value: 7.54, low: -15.9, high: 31 };
+  const noise = comparison({ status: 'within noise', change_ms, relative: 0.014 });
   noise.functions = [changeOf('new', 15.6)];
   assert.equal(
     sentence(noise),
@@ -98,7 +97,9 @@ test('what the sums can not say is said', () => {
 });
 
 test('releases are in the order in which they were first seen', () => {
-  const entry = (page: string, name: string, first: string) => ({ page, kind: 'release' as const, name, traces: 1, first, last: first });
+  const entry = (page: string, name: string, first: string) => {
+    return { page, kind: 'release' as const, name, traces: 1, first, last: first };
+  };
   const entries = [
     entry('/', 'B', '2026-11-02T00:00:00Z'),
     entry('/x', 'B', '2026-11-01T00:00:00Z'),
@@ -155,7 +156,8 @@ test('histograms keep all page views', () => {
 });
 
 test('owners are summed up to their kinds', () => {
-  assert.deepEqual(['(app)', '(framework react-dom)', '(third-party x.com)', '@acme/shop'].map(kindOf), ['app', 'framework', 'third-party', 'team']);
+  const owners = ['(app)', '(framework react-dom)', '(third-party x.com)', '@acme/shop'];
+  assert.deepEqual(owners.map(kindOf), ['app', 'framework', 'third-party', 'team']);
   const owner = (name: string, self_us: number, reach: number) => ({ name, self_us, total_us: 0, samples: 0, reach });
   const rows = byKind([owner('(framework a)', 1000, 5), owner('(framework b)', 3000, 2), owner('(app)', 500, 1)], 10);
   assert.deepEqual(rows.map(({ kind, ms, reach }) => [kind, ms, reach]), [['framework', 0.4, 5], ['app', 0.05, 1]]);

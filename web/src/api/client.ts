@@ -22,11 +22,15 @@ export interface Client {
 interface Kept {
   answer: Answer<unknown>;
   etag: string;
+  /** How long the answer is, as a text. */
+  size: number;
   /** What was answered, if it is short enough to be compared. */
   text: string;
 }
 
 const mostKept = 48;
+/** All answers that are kept, as texts. */
+const mostLetters = 8_000_000;
 const longestCompared = 200_000;
 const mostTries = 4;
 
@@ -37,13 +41,16 @@ export function createClient(
   wait: (ms: number, signal?: AbortSignal) => Promise<void> = pause,
 ): Client {
   const kept = new Map<string, Kept>();
+  let letters = 0;
 
   function keep(url: string, entry: Kept): void {
+    letters += entry.size - (kept.get(url)?.size ?? 0);
     kept.delete(url);
     kept.set(url, entry);
-    for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break;
+    for (const [oldest, { size }] of kept) {
+      if (kept.size == 1 || (kept.size <= mostKept && letters <= mostLetters)) break;
       kept.delete(oldest);
+      letters -= size;
     }
   }
 
@@ -60,10 +67,11 @@ export function createClient(
     }
     const text = await response.text();
     if (!response.ok) throw problemOf(response, text);
-    const same = before && before.text == text && text.length <= longestCompared;
+    const same = before && before.text == text && text != '';
     const value = same ? before.answer.value : parse(text);
     const answer = { value, received: now(), age };
-    keep(url, { answer, etag: response.headers.get('ETag') ?? '', text: text.length <= longestCompared ? text : '' });
+    const compared = text.length <= longestCompared ? text : '';
+    keep(url, { answer, etag: response.headers.get('ETag') ?? '', size: text.length, text: compared });
     return answer as Answer<T>;
   }
 

@@ -149,7 +149,7 @@ export interface FeatureChange extends Change {
   name: string;
 }
 
-/** The change of a function. share is its part of the change of the page; from is its place in A, if that is another. */
+/** The change of a function. share is its part of that of the page; from is its place in A, if that is another. */
 export interface FunctionChange extends Change, Place {
   source_url?: string;
   from?: Place;

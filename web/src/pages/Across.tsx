@@ -7,7 +7,7 @@ import type { Selection } from '../state/selection.ts';
 import { linkHere } from '../state/url.ts';
 import { Interval, minViews } from '../widgets/Interval.tsx';
 import { releasesOf } from '../widgets/lines.ts';
-import { count, percent } from '../widgets/numbers.ts';
+import { capital, count, percent } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { useView } from './context.ts';
@@ -85,8 +85,8 @@ export function Across({ of }: { of: Place }) {
         empty="Nothing to compare."
       />
       <p class="hint">
-        The {mostRows} {kind == 'release' ? 'newest' : 'with the most'}. A function is looked for among the {count(mostFunctions)}{' '}
-        heaviest.
+        {capital(kind)}s: {kind == 'release' ? 'the newest' : 'those with the most'}, at most {mostRows}. The function
+        is looked for among the {count(mostFunctions)} heaviest.
       </p>
     </Panel>
   );
@@ -113,7 +113,7 @@ function meanOf(row: Row, of: 'self' | 'total') {
 }
 
 function columns(kind: Kind, most: number): Column<Row>[] {
-  const { place, unit, days } = useView();
+  const { place } = useView();
   const href = (value: string) =>
     kind == 'release' || kind == 'page'
       ? linkHere(place, { [kind]: value })
@@ -121,11 +121,10 @@ function columns(kind: Kind, most: number): Column<Row>[] {
   const cell = (row: Row, of: 'self' | 'total') => {
     const mean = meanOf(row, of);
     if (!mean) return <span class="quiet">{row.answered ? 'not seen' : '…'}</span>;
-    const scale = { unit: unit == 'share' ? ('ms' as const) : unit, days, population: row.views, wholeMs: 0 };
+    const scale = { unit: 'ms' as const, days: 1, population: row.views, wholeMs: 0 };
     return <Interval of={mean} scale={scale} views={row.views} most={of == 'self' ? most : undefined} />;
   };
   const reach = (row: Row) => row.of && Math.min(1, row.of.reach / Math.max(1, row.views));
-  const title = unit == 'hours' ? 'time/day of the profiled views' : 'ms';
   return [
     {
       key: 'value',
@@ -138,9 +137,33 @@ function columns(kind: Kind, most: number): Column<Row>[] {
         </a>
       ),
     },
-    { key: 'self', title: `self, ${title}`, term: 'self', value: (row) => meanOf(row, 'self')?.value, cell: (row) => cell(row, 'self') },
-    { key: 'total', title: `total, ${title}`, term: 'total', value: (row) => meanOf(row, 'total')?.value, cell: (row) => cell(row, 'total') },
-    { key: 'reach', title: 'reach', term: 'reach', value: reach, cell: (row) => (row.of ? percent(reach(row) ?? 0) : '–') },
-    { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => (row.answered ? count(row.views) : '…') },
+    {
+      key: 'self',
+      title: 'self, ms',
+      term: 'self',
+      value: (row) => meanOf(row, 'self')?.value,
+      cell: (row) => cell(row, 'self'),
+    },
+    {
+      key: 'total',
+      title: 'total, ms',
+      term: 'total',
+      value: (row) => meanOf(row, 'total')?.value,
+      cell: (row) => cell(row, 'total'),
+    },
+    {
+      key: 'reach',
+      title: 'reach',
+      term: 'reach',
+      value: reach,
+      cell: (row) => (row.of ? percent(reach(row) ?? 0) : '–'),
+    },
+    {
+      key: 'views',
+      title: 'views',
+      term: 'views',
+      value: (row) => row.views,
+      cell: (row) => (row.answered ? count(row.views) : '…'),
+    },
   ];
 }

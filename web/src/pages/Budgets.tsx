@@ -74,16 +74,17 @@ function NoBudgets() {
   return (
     <Panel title="There are no budgets yet">
       <p>
-        A budget says what a page, a feature or a function may take of people’s time. Budgets stand in a file, best beside the
-        code that they are about:
+        A budget says what a page, a feature or a function may take of people’s time. Budgets stand in a file, best
+        beside the code that they are about:
       </p>
       <div class="command">
         <pre tabIndex={0}>{example}</pre>
         <Copy text={example} />
       </div>
       <p>
-        Start the daemon with <code>ingest --budgets budgets.yaml</code>: it evaluates them every minute, shows them here, and
-        gives them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with 3 if one is blown.
+        Start the daemon with <code>ingest --budgets budgets.yaml</code>: it evaluates them every minute, shows them
+        here, and gives them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with 3 if one
+        is blown.
       </p>
     </Panel>
   );
@@ -123,7 +124,14 @@ const columns: Column<Budget>[] = [
     cell: (row) => <Used budget={row} />,
   },
   { key: 'views', title: 'views', wide: true, value: (row) => row.views, cell: (row) => count(row.views) },
-  { key: 'owner', title: 'owner', text: true, wide: true, value: (row) => row.owner, cell: (row) => <Text>{row.owner ?? ''}</Text> },
+  {
+    key: 'owner',
+    title: 'owner',
+    text: true,
+    wide: true,
+    value: (row) => row.owner,
+    cell: (row) => <Text>{row.owner ?? ''}</Text>,
+  },
 ];
 
 function BudgetTable({ rows }: { rows: Budget[] }) {
@@ -135,7 +143,8 @@ function BudgetTable({ rows }: { rows: Budget[] }) {
         <div class="remarks" role="note">
           {remarks.map((row) => (
             <p key={row.name}>
-              <Text>{row.name}</Text>: <Text length={400}>{[row.text, ...(row.warnings ?? [])].filter(Boolean).join('; ')}</Text>
+              <Text>{row.name}</Text>:{' '}
+              <Text length={400}>{[row.text, ...(row.warnings ?? [])].filter(Boolean).join('; ')}</Text>
             </p>
           ))}
         </div>

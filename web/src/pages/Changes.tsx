@@ -1,7 +1,7 @@
 // The changes of a comparison, by what is said of them.
 
 import { useState } from 'preact/hooks';
-import type { Change, Comparison, FunctionChange, Status } from '../api/types.ts';
+import type { Change, Comparison, FeatureChange, FunctionChange, Status } from '../api/types.ts';
 import { count, number, percent, plural, signed, signedPercent } from '../widgets/numbers.ts';
 import { Legend } from '../widgets/Metric.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
@@ -45,7 +45,8 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
       )}
       {of.rest.functions > 0 && (
         <p class="hint">
-          {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A and{' '}
+          {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A
+          and{' '}
           {number(of.rest.mean_ms.b)} ms in B ({signed(of.rest.change_ms)} ms).
         </p>
       )}
@@ -64,8 +65,22 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
 /** The columns that all changes have. */
 function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>[] {
   return [
-    { key: 'a', title: 'A, ms', term: 'perView', wide: true, value: (row) => row.mean_ms.a, cell: (row) => number(row.mean_ms.a) },
-    { key: 'b', title: 'B, ms', term: 'perView', wide: true, value: (row) => row.mean_ms.b, cell: (row) => number(row.mean_ms.b) },
+    {
+      key: 'a',
+      title: 'A, ms',
+      term: 'perView',
+      wide: true,
+      value: (row) => row.mean_ms.a,
+      cell: (row) => number(row.mean_ms.a),
+    },
+    {
+      key: 'b',
+      title: 'B, ms',
+      term: 'perView',
+      wide: true,
+      value: (row) => row.mean_ms.b,
+      cell: (row) => number(row.mean_ms.b),
+    },
     {
       key: 'size',
       title: 'change, ms',
@@ -78,7 +93,11 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
       term: 'interval',
       wide: true,
       cell: ({ change_ms: { low, high } }) =>
-        low == undefined || high == undefined ? <span class="quiet">not known</span> : `${signed(low)} to ${signed(high)}`,
+        low == undefined || high == undefined ? (
+          <span class="quiet">not known</span>
+        ) : (
+          `${signed(low)} to ${signed(high)}`
+        ),
     },
     {
       key: 'relative',
@@ -146,10 +165,17 @@ function StatusCell(row: Change) {
 
 /** A table of how features changed. */
 export function FeatureChanges({ of }: { of: Comparison }) {
-  const all: Column<Comparison['features'][number]>[] = [
-    { key: 'name', title: 'feature', text: true, value: (row) => row.name, cell: (row) => <Text>{row.name || '(no feature)'}</Text> },
+  const all: Column<FeatureChange>[] = [
+    {
+      key: 'name',
+      title: 'feature',
+      text: true,
+      value: (row) => row.name,
+      cell: (row) => <Text>{row.name || '(no feature)'}</Text>,
+    },
     { key: 'status', title: 'status', text: true, value: (row) => statuses.indexOf(row.status), cell: StatusCell },
-    ...changeColumns<Comparison['features'][number]>(),
+    ...changeColumns<FeatureChange>(),
   ];
-  return <Table caption="Changes by feature" columns={all} rows={of.features} rowKey={(row) => row.name} order="-size" />;
+  const rowKey = (row: FeatureChange) => row.name;
+  return <Table caption="Changes by feature" columns={all} rows={of.features} rowKey={rowKey} order="-size" />;
 }

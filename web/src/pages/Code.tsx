@@ -33,6 +33,9 @@ export function kindOf(owner: string): string {
   return /^\(([\w-]+)/.exec(owner)?.[1] ?? 'team';
 }
 
+/** What functions can be summed up to. */
+const parts = ['package', 'owner', 'team', 'file', 'function'] as const;
+
 interface Row {
   kind: string;
   ms: number;
@@ -64,7 +67,7 @@ export function Code() {
   const whole = useAnswer(series(selection, { step: 'all' }));
   const point = whole.answer?.groups[0]?.points[0];
   const scale = useScale(point);
-  const by = (['package', 'owner', 'team', 'file', 'function'] as const).find((one) => one == place.params.get('by')) ?? 'package';
+  const by = parts.find((one) => one == place.params.get('by')) ?? 'package';
   return (
     <div class="page">
       <h1>Whose code it is</h1>
@@ -72,7 +75,12 @@ export function Code() {
         <Panel title="By kind of code" question={owners} shown={shown}>
           {(answer) => (
             <>
-              <KindTable rows={byKind(answer.functions, answer.views)} views={answer.views} allUs={answer.self_us} scale={scale} />
+              <KindTable
+                rows={byKind(answer.functions, answer.views)}
+                views={answer.views}
+                allUs={answer.self_us}
+                scale={scale}
+              />
               <NamesRemark names={answer.stats.names} />
             </>
           )}
@@ -88,7 +96,7 @@ export function Code() {
       </div>
       <TopPanel by={by} scale={scale}>
         <nav class="segments" aria-label="Sum up by">
-          {(['package', 'owner', 'team', 'file', 'function'] as const).map((one) => (
+          {parts.map((one) => (
             <a key={one} href={linkHere(place, { by: one, sort: '' })} aria-current={one == by ? 'true' : undefined}>
               {one}
             </a>
@@ -126,7 +134,14 @@ function Hosts({ top, scale }: { top: Top; scale: Scale }) {
   ];
   return (
     <>
-      <Table caption="Third parties" columns={columns} rows={hosts} rowKey={(row) => row.name} order="-self" empty="No script of another host was seen." />
+      <Table
+        caption="Third parties"
+        columns={columns}
+        rows={hosts}
+        rowKey={(row) => row.name}
+        order="-self"
+        empty="No script of another host was seen."
+      />
       <p class="hint">Scripts of other hosts are seen if they send CORS headers; the time of others has no stack.</p>
     </>
   );
@@ -152,7 +167,13 @@ function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; 
       value: (row) => row.ms,
       cell: (row) => amount(row.ms, scale),
     },
-    { key: 'share', title: 'share', term: 'share', value: (row) => row.us, cell: (row) => percent(row.us / (allUs || 1)) },
+    {
+      key: 'share',
+      title: 'share',
+      term: 'share',
+      value: (row) => row.us,
+      cell: (row) => percent(row.us / (allUs || 1)),
+    },
     {
       key: 'reach',
       title: 'reach, at least',
@@ -161,7 +182,13 @@ function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; 
       value: (row) => row.reach,
       cell: (row) => percent(Math.min(1, row.reach / Math.max(1, views))),
     },
-    { key: 'parts', title: 'parts', wide: true, value: (row) => row.parts.length, cell: (row) => count(row.parts.length) },
+    {
+      key: 'parts',
+      title: 'parts',
+      wide: true,
+      value: (row) => row.parts.length,
+      cell: (row) => count(row.parts.length),
+    },
     {
       key: 'hours',
       title: 'time/day',

@@ -36,7 +36,11 @@ export function Compare() {
       <header class="title">
         <h1>What changed</h1>
         <span class="actions row">
-          <select aria-label="Compare by" value={place.params.get('by') ?? ''} onChange={(event) => change({ by: event.currentTarget.value })}>
+          <select
+            aria-label="Compare by"
+            value={place.params.get('by') ?? ''}
+            onChange={(event) => change({ by: event.currentTarget.value })}
+          >
             <option value="">by function</option>
             <option value="file">by file</option>
             <option value="package">by package</option>
@@ -80,7 +84,7 @@ export function swapped(params: URLSearchParams): string {
 }
 
 function Result({ other }: { other: OtherSide }) {
-  const { place, selection, unit, days } = useView();
+  const { place, selection } = useView();
   const by = place.params.get('by') || undefined;
   const question = compare(selection, other, { by });
   const shown = useAnswer(question);
@@ -109,7 +113,7 @@ function Result({ other }: { other: OtherSide }) {
                 </>
               ),
             },
-            { key: 'flame', title: 'Flame graph', body: () => <Difference other={other} unit={unit} days={days} /> },
+            { key: 'flame', title: 'Flame graph', body: () => <Difference other={other} /> },
             { key: 'mix', title: 'Traffic', body: () => <Traffic of={shown.answer!} /> },
           ]}
         />
@@ -128,8 +132,18 @@ function Verdict({ of }: { of: Comparison }) {
         {verdict.sentence}
       </p>
       <dl class="metrics">
-        <Metric name="A" term="perView" value={`${number(total.mean_ms.a)} ms`} beside={`${count(views.a)} page views`} />
-        <Metric name="B" term="perView" value={`${number(total.mean_ms.b)} ms`} beside={`${count(views.b)} page views`} />
+        <Metric
+          name="A"
+          term="perView"
+          value={`${number(total.mean_ms.a)} ms`}
+          beside={`${count(views.a)} page views`}
+        />
+        <Metric
+          name="B"
+          term="perView"
+          value={`${number(total.mean_ms.b)} ms`}
+          beside={`${count(views.b)} page views`}
+        />
         <Metric name="Difference" term="perView" value={`${signed(total.difference_ms)} ms`} beside="as measured" />
         <Metric name="Of it traffic" term="mix" value={`${signed(total.mix_ms)} ms`} beside="devices and browsers" />
         <Metric name="Of it code" term="noise" value={`${signed(total.change_ms.value)} ms`} beside={verdict.status} />
@@ -140,15 +154,15 @@ function Verdict({ of }: { of: Comparison }) {
         </Notice>
       ))}
       <p class="hint">
-        {capital(of.note)}. {of.method}; {count(of.tested_functions)} tests, of those that are called changes {percent(of.false_discovery)} may be by
-        chance.
+        {capital(of.note)}. {of.method}; {count(of.tested_functions)} tests, of those that are called changes{' '}
+        {percent(of.false_discovery)} may be by chance.
       </p>
       <NamesRemark names={of.names} />
     </>
   );
 }
 
-function Difference({ other, unit, days }: { other: OtherSide; unit: 'ms' | 'hours' | 'share'; days: number }) {
+function Difference({ other }: { other: OtherSide }) {
   const { selection, place } = useView();
   const question = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
   const shown = useAnswer(question);
@@ -156,11 +170,23 @@ function Difference({ other, unit, days }: { other: OtherSide; unit: 'ms' | 'hou
     <Panel title="Difference as a call tree" question={question} shown={shown}>
       {(answer) => {
         const views = Math.max(1, answer.views);
-        return <CallTree answer={answer} scale={{ unit, days, population: views, wholeMs: answer.total_us / 1000 / views }} />;
+        const wholeMs = answer.total_us / 1000 / views;
+        return <CallTree answer={answer} scale={{ unit: 'ms', days: 1, population: views, wholeMs }} />;
       }}
     </Panel>
   );
 }
+
+const trafficTitles = [
+  'device and browser',
+  'views A',
+  'views B',
+  'share A',
+  'share B',
+  'mean A, ms',
+  'mean B, ms',
+  'used',
+];
 
 function Traffic({ of }: { of: Comparison }) {
   const { place } = useView();
@@ -170,9 +196,9 @@ function Traffic({ of }: { of: Comparison }) {
         <table>
           <thead>
             <tr>
-              {['device and browser', 'views A', 'views B', 'share A', 'share B', 'mean A, ms', 'mean B, ms', ''].map((title, i) => (
+              {trafficTitles.map((title, i) => (
                 <th key={title} scope="col" class={i ? 'number' : 'text'}>
-                  {title || 'used'}
+                  {title}
                 </th>
               ))}
             </tr>
@@ -181,7 +207,9 @@ function Traffic({ of }: { of: Comparison }) {
             {of.strata.map((stratum) => (
               <tr key={JSON.stringify(stratum.labels)}>
                 <td class="text">
-                  <a href={linkHere(place, { label: Object.entries(stratum.labels).map(([key, value]) => `${key}=${value}`) })}>
+                  <a
+                    href={linkHere(place, { label: conditionsOf(stratum.labels) })}
+                  >
                     {Object.values(stratum.labels).join(', ') || '(none)'}
                   </a>
                 </td>
@@ -199,4 +227,9 @@ function Traffic({ of }: { of: Comparison }) {
       </div>
     </Panel>
   );
+}
+
+/** Returns the conditions that labels have these values. */
+function conditionsOf(labels: Record<string, string>): string[] {
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 }

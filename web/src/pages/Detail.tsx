@@ -52,7 +52,10 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
             Who
           </a>
           {before && after && (
-            <a class="button" href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}>
+            <a
+              class="button"
+              href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}
+            >
               Compare releases
             </a>
           )}

@@ -16,7 +16,8 @@ const formats = [
 /** A menu of the formats that what is selected can be had in. */
 export function Export() {
   const { selection } = useView();
-  const name = (selection.feature || selection.page || 'profile').replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 60);
+  const subject = selection.feature || selection.page;
+  const name = subject.replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 60);
   return (
     <Popover button="Export">
       {() => (

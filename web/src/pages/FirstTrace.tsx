@@ -24,8 +24,8 @@ export function FirstTrace() {
       <h2>2. The script that the daemon serves at its public address</h2>
       <Snippet text={script} />
       <p>
-        The daemon has to know the site: <code>ingest --allow-origin https://www.example.com</code>. Then open the site in
-        Chrome or Edge, click around, and close the tab.
+        The daemon has to know the site: <code>ingest --allow-origin https://www.example.com</code>. Then open the site
+        in Chrome or Edge, click around, and close the tab.
       </p>
       <p class="waits" role="status">
         <span class="bar" /> Waiting for the first page view. This page changes by itself.

@@ -1,6 +1,6 @@
 // A function: how much, since which release, who calls it, and what it calls.
 
-import { top } from '../api/questions.ts';
+import { series, top } from '../api/questions.ts';
 import type { Place, TopFunction } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
 import { minViews } from '../widgets/Interval.tsx';
@@ -29,15 +29,16 @@ export function functionOf(params: URLSearchParams): Place {
 
 /** What is known of a function. */
 export function FunctionPage() {
-  const { place, selection } = useView();
+  const { place, selection, ofFile } = useView();
   const what = functionOf(place.params);
   const question = top(selection, { limit: mostFunctions });
   const shown = useAnswer(question);
   const row = found(shown.answer, what);
   const views = shown.answer?.views ?? 0;
-  const scale = useScale(undefined);
+  const whole = useAnswer(ofFile ? undefined : series(selection, { step: 'all' }));
+  const point = whole.answer?.groups[0]?.points[0];
   const wholeMs = shown.answer ? shown.answer.self_us / 1000 / Math.max(1, views) : 0;
-  const own = { ...scale, population: views, wholeMs };
+  const own = { ...useScale(point), wholeMs };
   return (
     <div class="page detail">
       <header class="title">
@@ -59,7 +60,7 @@ export function FunctionPage() {
           </>
         )}
       </Panel>
-      <Across of={what} />
+      {!ofFile && <Across of={what} />}
       <div class="beside even">
         <Around direction="callers" of={what} scale={own} />
         <Around direction="callees" of={what} scale={own} />
@@ -81,16 +82,44 @@ function Source({ of, href }: { of: Place; href?: string }) {
 
 function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; scale: Scale }) {
   const ms = (us: number) => us / 1000 / Math.max(1, views);
+  const p75 = of.self?.p75;
   const between = (low?: number, high?: number) =>
     low == undefined || high == undefined ? 'no interval is known' : `${duration(low)} – ${duration(high)}`;
   return (
     <dl class={views < minViews ? 'metrics few' : 'metrics'}>
-      <Metric name="Self" term="self" value={duration(ms(of.self_us))} beside={between(of.self?.mean.low, of.self?.mean.high)} />
-      <Metric name="Total" term="total" value={duration(ms(of.total_us))} beside={between(of.total?.mean.low, of.total?.mean.high)} />
-      <Metric name="Reach" term="reach" value={percent(Math.min(1, of.reach / Math.max(1, views)))} beside={`${count(of.reach)} of ${count(views)} views`} />
-      {of.self && <Metric name="p75 where seen" term="p75" value={duration(of.self.p75.value)} beside={between(of.self.p75.low, of.self.p75.high)} />}
-      <Metric name="Share" term="share" value={percent(scale.wholeMs ? ms(of.self_us) / scale.wholeMs : 0)} beside="of all JavaScript, self" />
-      <Metric name="People’s time" term="userHours" value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))} beside="per day, self" />
+      <Metric
+        name="Self"
+        term="self"
+        value={duration(ms(of.self_us))}
+        beside={between(of.self?.mean.low, of.self?.mean.high)}
+      />
+      <Metric
+        name="Total"
+        term="total"
+        value={duration(ms(of.total_us))}
+        beside={between(of.total?.mean.low, of.total?.mean.high)}
+      />
+      <Metric
+        name="Reach"
+        term="reach"
+        value={percent(Math.min(1, of.reach / Math.max(1, views)))}
+        beside={`${count(of.reach)} of ${count(views)} views`}
+      />
+      {p75 && (
+        <Metric name="p75 where seen" term="p75" value={duration(p75.value)} beside={between(p75.low, p75.high)} />
+      )}
+      <Metric
+        name="Share"
+        term="share"
+        value={percent(scale.wholeMs ? ms(of.self_us) / scale.wholeMs : 0)}
+        beside="of all JavaScript, self"
+      />
+      <Metric
+        name="People’s time"
+        term="userHours"
+        value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))}
+        beside="per day, self"
+      />
     </dl>
   );
 }

@@ -44,11 +44,14 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
       />
       {others > 0 && (
         <p class="hint">
-          {count(others)} more, with {number(self_us / 1000 / views)} ms per page view together ({percent(self_us / (top.self_us || 1))}).
+          {count(others)} more, with {number(self_us / 1000 / views)} ms per page view together (
+          {percent(self_us / (top.self_us || 1))}).
         </p>
       )}
       {by == 'function' && <Remarks noSpread={top.no_spread} stats={top.stats} />}
-      {by != 'function' && <p class="hint">Percentiles and intervals are kept of functions, not of what they are parts of.</p>}
+      {by != 'function' && (
+        <p class="hint">Percentiles and intervals are kept of functions, not of what they are parts of.</p>
+      )}
       <NamesRemark names={top.stats.names} />
     </>
   );
@@ -122,5 +125,5 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
       cell: (row) => hours(inUnit(row.selfMs, { ...scale, unit: 'hours' })),
     },
   );
-  return all.filter(({ key }) => !(key == 'share' && scale.unit == 'share') && !(key == 'hours' && scale.unit == 'hours'));
+  return all.filter(({ key }) => key != scale.unit); // it is what the others are in already
 }

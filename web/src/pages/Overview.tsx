@@ -47,7 +47,14 @@ export function Overview() {
         )}
       </Panel>
       <Panel title="JavaScript per page view over time" question={series(selection)} shown={time} class="over-time">
-        {(answer) => <OverTime points={answer.groups[0]?.points ?? []} markers={releasesOf(stored.answer)} from={from} to={to} />}
+        {(answer) => (
+          <OverTime
+            points={answer.groups[0]?.points ?? []}
+            markers={releasesOf(stored.answer)}
+            from={from}
+            to={to}
+          />
+        )}
       </Panel>
       <Attention />
       <Panel
@@ -93,7 +100,8 @@ interface OverTimeProps {
 function OverTime({ points, markers, from, to }: OverTimeProps) {
   const spread = points.some((point) => point.spread);
   const lines = spread ? (['p75', 'p50', 'long tasks p75'] as const) : (['mean'] as const);
-  return <Trend lines={lines.map((name) => ({ name, samples: lineOf(points, name) }))} markers={markers} from={from} to={to} />;
+  const drawn = lines.map((name) => ({ name, samples: lineOf(points, name) }));
+  return <Trend lines={drawn} markers={markers} from={from} to={to} />;
 }
 
 function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number }) {
@@ -108,8 +116,8 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
     return (
       <Panel title="Heaviest features">
         <p class="empty">
-          No feature is marked yet. <code>{"fieldtrie.feature('search', () => …)"}</code> marks the time of one, and rules in
-          the file of <code>--budgets</code> do so without touching the page.
+          No feature is marked yet. <code>{"fieldtrie.feature('search', () => …)"}</code> marks the time of one, and
+          rules in the file of <code>--budgets</code> do so without touching the page.
         </p>
       </Panel>
     );
@@ -122,7 +130,15 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
       shown={features}
     >
       {(answer) => (
-        <Places kind="feature" list={answer} totalUs={totalUs} totalViews={totalViews} series={trends.answer} order="-mean" short />
+        <Places
+          kind="feature"
+          list={answer}
+          totalUs={totalUs}
+          totalViews={totalViews}
+          series={trends.answer}
+          order="-mean"
+          short
+        />
       )}
     </Panel>
   );

@@ -54,7 +54,9 @@ export function Places(props: Props) {
         rowClass={(row) => (row.views < minViews ? 'few' : undefined)}
         empty={filter ? `No ${kind} with “${filter}” in its name.` : `No ${kind}s in this time.`}
       />
-      {!short && list.more ? <p class="hint">{count(list.more)} more are not listed: narrow the time or the labels.</p> : null}
+      {!short && list.more ? (
+        <p class="hint">{count(list.more)} more are not listed: narrow the time or the labels.</p>
+      ) : null}
       {totalViews > 0 && rows.some((row) => row.views < minViews) && (
         <p class="hint">Grey: fewer than {minViews} page views, too few to conclude anything.</p>
       )}
@@ -88,8 +90,21 @@ function columns({ kind, series, before, budgets, totalViews }: Props, most: num
   const { from, to, unit } = useView();
   const text = (value: number | undefined) => (value == undefined ? <span class="quiet">–</span> : number(value));
   const time: Column<Row>[] = [
-    { key: 'p75', title: 'p75, ms', term: 'p75', value: (row) => row.spread?.p75.value, cell: (row) => text(row.spread?.p75.value) },
-    { key: 'p95', title: 'p95, ms', term: 'p95', wide: true, value: (row) => row.spread?.p95.value, cell: (row) => text(row.spread?.p95.value) },
+    {
+      key: 'p75',
+      title: 'p75, ms',
+      term: 'p75',
+      value: (row) => row.spread?.p75.value,
+      cell: (row) => text(row.spread?.p75.value),
+    },
+    {
+      key: 'p95',
+      title: 'p95, ms',
+      term: 'p95',
+      wide: true,
+      value: (row) => row.spread?.p95.value,
+      cell: (row) => text(row.spread?.p95.value),
+    },
     {
       key: 'mean',
       title: unit == 'ms' ? 'mean, ms' : unitTitles[unit].long,
@@ -98,27 +113,77 @@ function columns({ kind, series, before, budgets, totalViews }: Props, most: num
       cell: (row) => (
         <>
           <Few row={row} />
-          <Interval of={row.spread?.mean ?? { value: row.mean_ms }} scale={row.scale} views={row.views} most={unit == 'ms' ? most : undefined} />
+          <Interval
+            of={row.spread?.mean ?? { value: row.mean_ms }}
+            scale={row.scale}
+            views={row.views}
+            most={unit == 'ms' ? most : undefined}
+          />
         </>
       ),
     },
-    { key: 'tasks', title: 'long tasks p75', term: 'longTasks', wide: true, value: (row) => row.long_tasks?.p75.value, cell: (row) => text(row.long_tasks?.p75.value) },
+    {
+      key: 'tasks',
+      title: 'long tasks p75',
+      term: 'longTasks',
+      wide: true,
+      value: (row) => row.long_tasks?.p75.value,
+      cell: (row) => text(row.long_tasks?.p75.value),
+    },
   ];
   const all: Column<Row>[] = [
-    { key: 'name', title: kind, text: true, value: (row) => row.value, cell: (row) => <PlaceLink kind={kind} name={row.value} /> },
-    { key: 'trend', title: 'over time', text: true, wide: true, cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} /> },
+    {
+      key: 'name',
+      title: kind,
+      text: true,
+      value: (row) => row.value,
+      cell: (row) => <PlaceLink kind={kind} name={row.value} />,
+    },
+    {
+      key: 'trend',
+      title: 'over time',
+      text: true,
+      wide: true,
+      cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
+    },
     { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
     ...time,
-    { key: 'hours', title: 'time/day', term: 'userHours', wide: true, value: perDay, cell: (row) => hours(perDay(row)) },
+    {
+      key: 'hours',
+      title: 'time/day',
+      term: 'userHours',
+      wide: true,
+      value: perDay,
+      cell: (row) => hours(perDay(row)),
+    },
   ];
   if (kind == 'feature' && totalViews) {
-    all.push({ key: 'reach', title: 'reach', term: 'reach', value: (row) => row.views, cell: (row) => percent(row.views / totalViews) });
+    all.push({
+      key: 'reach',
+      title: 'reach',
+      term: 'reach',
+      value: (row) => row.views,
+      cell: (row) => percent(row.views / totalViews),
+    });
   }
   if (before) {
-    all.push({ key: 'change', title: 'Δ before', term: 'before', wide: true, value: (row) => row.change?.value, cell: (row) => <Delta of={row.change} /> });
+    all.push({
+      key: 'change',
+      title: 'Δ before',
+      term: 'before',
+      wide: true,
+      value: (row) => row.change?.value,
+      cell: (row) => <Delta of={row.change} />,
+    });
   }
   if (budgets?.length) {
-    all.push({ key: 'budget', title: 'budget', text: true, value: (row) => row.budget?.status, cell: (row) => row.budget && <Status budget={row.budget} /> });
+    all.push({
+      key: 'budget',
+      title: 'budget',
+      text: true,
+      value: (row) => row.budget?.status,
+      cell: (row) => row.budget && <Status budget={row.budget} />,
+    });
   }
   return all;
 }

@@ -21,7 +21,8 @@ function chosen(params: URLSearchParams): Place | undefined {
   const name = params.get('fn');
   if (name == null) return undefined;
   const whole = (key: string) => Number(params.get(key)) || undefined;
-  return { name: name.trim(), resource: params.get('resource') ?? undefined, line: whole('line'), column: whole('column') };
+  const resource = params.get('resource') ?? undefined;
+  return { name: name.trim(), resource, line: whole('line'), column: whole('column') };
 }
 
 /** A list of functions, and what is around the one that is chosen: the heaviest one at first. */
@@ -75,7 +76,10 @@ function Choices({ functions, views, scale, what }: ChoicesProps) {
           const is = what?.name == name && what.line == line && what.column == column && what.resource == resource;
           return (
             <li key={`${name}\n${resource}\n${line}:${column}`}>
-              <a href={linkHere(place, { fn: name || ' ', resource, line, column })} aria-current={is ? 'true' : undefined}>
+              <a
+                href={linkHere(place, { fn: name || ' ', resource, line, column })}
+                aria-current={is ? 'true' : undefined}
+              >
                 <span>
                   <Text length={60}>{name || '(anonymous)'}</Text> <small>{whereOf(row).slice(0, 60)}</small>
                 </span>

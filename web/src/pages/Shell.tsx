@@ -36,17 +36,14 @@ interface Props {
 
 /** A page with all that is around it. */
 export function Shell({ title, subject, children }: Props) {
-  const { place } = useView();
+  const { place, ofFile } = useView();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   const overall = useOverall();
   useEffect(() => {
     document.title = title ? `${title} – Fieldtrie` : 'Fieldtrie';
     if (first.current) first.current = false;
-    else {
-      main.current?.focus({ preventScroll: true });
-      scrollTo(0, 0);
-    }
+    else main.current?.focus({ preventScroll: true });
   }, [place.route, title]);
   return (
     <>
@@ -54,19 +51,20 @@ export function Shell({ title, subject, children }: Props) {
         To the content
       </a>
       <Header title={title} />
-      <Filters subject={subject} />
+      {!ofFile && <Filters subject={subject} />}
       <main id="main" ref={main} tabIndex={-1}>
         {overall.problem?.status == 401 ? <Login /> : children}
       </main>
-      <Footer />
+      {!ofFile && <Footer />}
     </>
   );
 }
 
 function Header({ title }: { title: string }) {
+  const { place, ofFile } = useView();
   return (
     <header class="top">
-      <a class="brand" href="./">
+      <a class="brand" href={ofFile ? linkTo(place, 'file') : './'}>
         <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
           <rect x="1" y="14" width="18" height="4" rx="1" />
           <rect x="1" y="8" width="12" height="4" rx="1" />
@@ -74,7 +72,7 @@ function Header({ title }: { title: string }) {
         </svg>
         Fieldtrie
       </a>
-      <Navigation title={title} />
+      {ofFile ? <span class="space" /> : <Navigation title={title} />}
       <Freshness />
       <div class="tools">
         <PermanentLink />

@@ -78,7 +78,10 @@ function ReleasePicker({ side, releases, value }: { side: string; releases: read
 }
 
 const before = [
-  { name: 'the same time before', since: { '1h': '2h', '6h': '12h', '24h': '48h', '7d': '14d', '30d': '60d', '90d': '180d' } },
+  {
+    name: 'the same time before',
+    since: { '1h': '2h', '6h': '12h', '24h': '48h', '7d': '14d', '30d': '60d', '90d': '180d' },
+  },
 ];
 
 /** A form for all that the other side can be. Empty fields are as in B. */

@@ -158,7 +158,12 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
       term: 'perView',
       value: (row) => inUnit(row.mean_ms, own(row)),
       cell: (row) => (
-        <Interval of={row.spread?.mean ?? { value: row.mean_ms }} scale={own(row)} views={row.views} most={unit == 'ms' ? most : undefined} />
+        <Interval
+          of={row.spread?.mean ?? { value: row.mean_ms }}
+          scale={own(row)}
+          views={row.views}
+          most={unit == 'ms' ? most : undefined}
+        />
       ),
     },
     {

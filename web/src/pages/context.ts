@@ -11,6 +11,8 @@ export interface View {
   place: Place;
   selection: Selection;
   unit: Unit;
+  /** Whether files are shown, which have no times, pages and labels. */
+  ofFile: boolean;
   /** The time that is selected, in ms since 1970, and its days. */
   from: number;
   to: number;
@@ -21,7 +23,8 @@ export interface View {
 export function viewOf(place: Place, now: number): View {
   const selection = selectionOf(place.params);
   const { from, to } = rangeOf(selection, now);
-  return { place, selection, unit: unitOf(place.params), from, to, days: (to - from) / 86_400e3 };
+  const ofFile = place.params.has('title');
+  return { place, selection, unit: unitOf(place.params), ofFile, from, to, days: (to - from) / 86_400e3 };
 }
 
 /** Gives the view to the pages and what they consist of. */

@@ -42,10 +42,12 @@ export function verdictOf(comparison: Comparison): Verdict {
   const { status } = total;
   const remarks = [...warnings];
   if (uncovered > 0.005) {
-    remarks.push(`${percent(uncovered)} of the page views are of devices or browsers that the other side has not: they are left out.`);
+    const left = percent(uncovered);
+    remarks.push(`${left} of the page views are left out: the other side has none of their devices or browsers.`);
   }
   if (!enough || status == 'too few views') {
-    const sentence = `Too few page views to say: ${count(views.a)} against ${count(views.b)}, each side needs ${count(min_views)}.`;
+    const there = `${count(views.a)} against ${count(views.b)}`;
+    const sentence = `Too few page views to say: ${there}, each side needs ${count(min_views)}.`;
     return { status: 'too few views', sentence, remarks };
   }
   const parts = [changeText(comparison)];
@@ -65,6 +67,7 @@ export function verdictOf(comparison: Comparison): Verdict {
 function changeText({ total }: Comparison): string {
   const { value, low, high } = total.change_ms;
   const relative = total.relative == undefined ? '' : ` (${signedPercent(total.relative)})`;
-  const interval = low == undefined || high == undefined ? ', no interval is known' : `, 95\u00a0% ${signed(low)} to ${signed(high)}`;
+  const known = low != undefined && high != undefined;
+  const interval = known ? `, 95\u00a0% ${signed(low)} to ${signed(high)}` : ', no interval is known';
   return `${signed(value)}\u00a0ms${relative}${interval}`;
 }

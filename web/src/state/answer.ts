@@ -101,25 +101,38 @@ export function cancelAll(): void {
   questions.cancelAll();
 }
 
-/** Whether somebody points at what would change, drags, reads an explanation or has marked a text. */
-function busyHands(pressed: boolean): boolean {
-  return pressed || !!document.querySelector('[data-steady]:hover, :popover-open') || !getSelection()?.isCollapsed;
+/** Whether somebody drags. */
+let pressed = false;
+
+/** Whether nobody points at what would change, drags, reads an explanation or has marked a text. */
+function calm(): boolean {
+  const busy = pressed || document.hidden || document.querySelector('[data-steady]:hover, :popover-open');
+  return !busy && (getSelection()?.isCollapsed ?? true);
 }
 
 /** Keeps answers up to date while the page is looked at and nobody points at them; returns how to stop. */
 export function keepFresh(): () => void {
-  let pressed = false;
   const press = (event: PointerEvent) => (pressed = event.type == 'pointerdown');
   const events = ['pointerdown', 'pointerup', 'pointercancel'] as const;
   for (const name of events) addEventListener(name, press, true);
   const timer = setInterval(() => {
-    if (document.hidden || busyHands(pressed)) return;
-    questions.refresh((asked, every) => Date.now() - asked >= every);
+    if (calm()) questions.refresh((asked, every) => Date.now() - asked >= every);
   }, 2_000);
   return () => {
     clearInterval(timer);
     for (const name of events) removeEventListener(name, press, true);
   };
+}
+
+/** Returns the minute that it is, in ms since 1970. It does not go on while somebody points at what would change. */
+export function useMinute(): number {
+  const minute = () => Date.now() - (Date.now() % 60_000);
+  const [now, setNow] = useState(minute);
+  useEffect(() => {
+    const timer = setInterval(() => calm() && setNow(minute()), 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
 }
 
 let settled = false;

@@ -10,8 +10,10 @@ const changedPlace = 'fieldtrie:place';
 export function go(href: string, replace = false): void {
   const url = new URL(href, location.href);
   if (url.href == location.href) return;
+  const other = url.pathname != location.pathname;
   if (replace) history.replaceState(null, '', url);
   else history.pushState(null, '', url);
+  if (other) scrollTo(0, 0);
   dispatchEvent(new Event(changedPlace));
 }
 
@@ -39,7 +41,8 @@ export function change(changes: Changes, replace = false): void {
 export function followLinks(): () => void {
   const folder = new URL('.', location.href);
   const follow = (event: MouseEvent) => {
-    if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const modified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+    if (event.defaultPrevented || event.button || modified) return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (!link || link.target || link.hasAttribute('download')) return;
     const url = new URL(link.href, location.href);

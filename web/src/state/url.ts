@@ -18,7 +18,7 @@ export function placeOf(url: { pathname: string; search: string }): Place {
 }
 
 /** What stays when another page is opened: what is looked at, and how. */
-const global = ['since', 'until', 'release', 'label', 'unit'];
+const global = ['since', 'until', 'release', 'label', 'unit', 'title'];
 
 /** What to set: undefined and empty texts remove, lists stand several times. */
 export type Changes = Record<string, string | number | readonly string[] | undefined>;

@@ -43,7 +43,13 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
   const marks = spread ? (['p50', 'p75', 'p95'] as const).map((name) => ({ name, at: spread[name].value / step })) : [];
   return (
     <figure class="histogram" data-steady ref={box}>
-      <svg width={width} height={height + 30} viewBox={`0 -14 ${width} ${height + 30}`} role="img" aria-label={`Page views by ${of}; the numbers are in the table below`}>
+      <svg
+        width={width}
+        height={height + 30}
+        viewBox={`0 -14 ${width} ${height + 30}`}
+        role="img"
+        aria-label={`Page views by ${of}; the numbers are in the table below`}
+      >
         {bins.map((bin, i) => (
           <rect
             key={i}
@@ -52,7 +58,7 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
             y={height - (bin.count / most) * height}
             height={(bin.count / most) * height}
           >
-            <title>{`${duration(bin.low_ms)} to ${duration(bin.high_ms)}: ${count(bin.count)} (${percent(bin.count / total)})`}</title>
+            <title>{`${rangeText(bin)}: ${count(bin.count)} (${percent(bin.count / total)})`}</title>
           </rect>
         ))}
         <path class="floor" d={`M0 ${height}H${width}`} />
@@ -82,7 +88,7 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
           <tbody>
             {bins.map((bin) => (
               <tr key={bin.low_ms}>
-                <td>{`${duration(bin.low_ms)} to ${duration(bin.high_ms)}`}</td>
+                <td>{rangeText(bin)}</td>
                 <td class="number">{count(bin.count)}</td>
               </tr>
             ))}
@@ -91,6 +97,10 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
       </details>
     </figure>
   );
+}
+
+function rangeText({ low_ms, high_ms }: Bar): string {
+  return `${duration(low_ms)} to ${duration(high_ms)}`;
 }
 
 /** Returns where to write numbers below so many bins. */

@@ -107,7 +107,9 @@ function Chart({ points, markers, from, to, lines, stepSeconds }: Props & { line
     };
   }, [library, points, lines.join(), markers, from, to, theme]);
   const text = lines.map((name) => `${name}: ${told(points, name)}`).join('; ');
-  if (library) return <div ref={box} class="chart" role="img" aria-label={`${text}; steps of ${stepSeconds} s`} data-steady />;
+  if (library) {
+    return <div ref={box} class="chart" role="img" aria-label={`${text}; steps of ${stepSeconds} s`} data-steady />;
+  }
   const drawn = lines.map((name) => ({ name, samples: lineOf(points, name) }));
   return <Trend lines={drawn} markers={[...markers]} from={from} to={to} />;
 }
@@ -158,7 +160,12 @@ function options(
       })),
     ],
     hooks: {
-      draw: [(plot) => drawMarkers(plot, placed(markers, from, to, plot.bbox.width / devicePixelRatio), colour('--quiet'))],
+      draw: [
+        (plot) => {
+          const width = plot.bbox.width / devicePixelRatio;
+          drawMarkers(plot, placed(markers, from, to, width), colour('--quiet'));
+        },
+      ],
       setSelect: [(plot) => select(plot)],
     },
     plugins: [{ hooks: { setCursor: [tip(element)] } }],
@@ -220,7 +227,7 @@ function drawMarkers(plot: UPlot, markers: readonly PlacedMarker[], colour: stri
 function select(plot: UPlot): void {
   const { left, width } = plot.select;
   if (width < 4) return;
-  const at = (x: number) => new Date(Math.round(plot.posToVal(x, 'x')) * 1000).toISOString();
+  const at = (x: number) => new Date(Math.round(plot.posToVal(x, 'x') / 60) * 60_000).toISOString();
   change({ since: at(left), until: at(left + width) });
 }
 

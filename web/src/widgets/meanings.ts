@@ -6,20 +6,22 @@ export type Term = keyof typeof meanings;
 /** What each word means. */
 export const meanings = {
   perView:
-    'Milliseconds of JavaScript that one page view spent on the main thread, on average over all profiled page views. ' +
-    'Views in which a function did not run count as 0, so that these numbers add up.',
+    'Milliseconds of JavaScript that one page view spent on the main thread, on average over all profiled page ' +
+    'views. Views in which a function did not run count as 0, so that these numbers add up.',
   p50: 'Half of the page views took less, half took more.',
   p75: 'Three of four page views took less than this, one of four took more. It does not add up over functions.',
   p95: 'One of twenty page views took more than this.',
   interval:
     'The 95 % interval: if other page views had been profiled by chance, the number would most likely be within it. ' +
     'A wide interval means few page views, or very different ones.',
-  longTasks: 'The part of the JavaScript that came in stretches of 50 ms and more, during which nothing reacts to people.',
+  longTasks:
+    'The part of the JavaScript that came in stretches of 50 ms and more, during which nothing reacts to people.',
   reach:
-    'In how many page views it was seen, with time of its own or below it. Functions that are shorter than the sampling ' +
-    'interval are seen in fewer views than they run in.',
+    'In how many page views it was seen, with time of its own or below it. Functions that are shorter than the ' +
+    'sampling interval are seen in fewer views than they run in.',
   userHours:
-    'All people’s time together: milliseconds per page view, times all page views that the profiled ones stand for, per day.',
+    'All people’s time together: milliseconds per page view, times all page views that the profiled ones stand ' +
+    'for, per day.',
   share: 'The part of all JavaScript time of what is selected.',
   self: 'Time in the function itself, without what it calls.',
   total: 'Time in the function and in all that it calls. Calls within calls count once.',
@@ -29,8 +31,8 @@ export const meanings = {
     'Not every page view is profiled: browsers other than Chromium can not do it, and only a part is drawn by lot. ' +
     'What is shown is about the profiled ones.',
   noise:
-    'A difference is called noise if it could be by chance, given how many page views there are and how many functions ' +
-    'were tested. That does not mean that nothing changed.',
+    'A difference is called noise if it could be by chance, given how many page views there are and how many ' +
+    'functions were tested. That does not mean that nothing changed.',
   mix: 'The part of the difference that is there because other devices or browsers came, and not because code changed.',
   before: 'The change of the mean against the time of the same length before, without correcting for other traffic.',
   stackless:

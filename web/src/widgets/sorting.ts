@@ -18,12 +18,17 @@ export function nextOrder(now: Order, key: string, numeric: boolean): string {
 }
 
 /** Returns rows in an order. Those without a value are last, whatever the order. */
-export function sorted<R>(rows: readonly R[], value: (row: R) => number | string | undefined, descending: boolean): R[] {
+export function sorted<R>(
+  rows: readonly R[],
+  value: (row: R) => number | string | undefined,
+  descending: boolean,
+): R[] {
   const sign = descending ? -1 : 1;
   return rows
     .map((row) => ({ row, value: value(row) }))
     .sort((a, b) => {
-      if (a.value == undefined || b.value == undefined) return Number(a.value == undefined) - Number(b.value == undefined);
+      const missing = Number(a.value == undefined) - Number(b.value == undefined);
+      if (a.value == undefined || b.value == undefined) return missing;
       if (typeof a.value == 'string' || typeof b.value == 'string') {
         return sign * String(a.value).localeCompare(String(b.value), 'en', { numeric: true });
       }
