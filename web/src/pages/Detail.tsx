@@ -5,7 +5,7 @@ import { useAnswer, useSettled } from '../state/answer.ts';
 import { linkTo } from '../state/url.ts';
 import { Histogram } from '../widgets/Histogram.tsx';
 import { Remarks } from '../widgets/Notice.tsx';
-import { releasesOf } from '../widgets/lines.ts';
+import { releasesOf, type Marker } from '../widgets/lines.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { TimeSeries } from '../widgets/TimeSeries.tsx';
 import { Breakdown } from './Breakdown.tsx';
@@ -28,8 +28,7 @@ export function FeatureDetail() {
 }
 
 function Detail({ kind }: { kind: 'page' | 'feature' }) {
-  const { place, selection, from, to } = useView();
-  const name = selection[kind];
+  const { selection, from, to } = useView();
   const all = series(selection, { step: 'all', histogram: true });
   const whole = useAnswer(all);
   const time = useAnswer(series(selection));
@@ -39,29 +38,9 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
   const scale = useScale(point);
   if (whole.answer && !point?.views) return <NothingNow />;
   const markers = releasesOf(stored, selection.page);
-  const [before, after] = markers.slice(-2);
   return (
     <div class="page detail">
-      <header class="title">
-        <p class="quiet">{kind}</p>
-        <h1>
-          <Text length={120}>{name || `All ${kind}s`}</Text>
-        </h1>
-        <span class="actions row">
-          <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
-            Who
-          </a>
-          {before && after && (
-            <a
-              class="button"
-              href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}
-            >
-              Compare releases
-            </a>
-          )}
-          <Export />
-        </span>
-      </header>
+      <Title kind={kind} releases={markers} />
       <Panel title="Time per page view" question={all} shown={whole} class="whole">
         {(answer) => (
           <>
@@ -100,5 +79,33 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
       </div>
       <Breakdown scale={scale} />
     </div>
+  );
+}
+
+function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonly Marker[] }) {
+  const { place, selection } = useView();
+  const name = selection[kind];
+  const [before, after] = releases.slice(-2);
+  return (
+    <header class="title">
+      <p class="quiet">{kind}</p>
+      <h1>
+        <Text length={120}>{name || `All ${kind}s`}</Text>
+      </h1>
+      <span class="actions row">
+        <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
+          Who
+        </a>
+        {before && after && (
+          <a
+            class="button"
+            href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}
+          >
+            Compare releases
+          </a>
+        )}
+        <Export />
+      </span>
+    </header>
   );
 }

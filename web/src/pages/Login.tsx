@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { refreshAll } from '../state/answer.ts';
+import { logIn } from '../state/login.ts';
 import { Notice } from '../widgets/Notice.tsx';
 
 /** A form for a user and a password, or a token. */
@@ -12,13 +13,9 @@ export function Login() {
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? '');
     const who = text('token') ? { token: text('token') } : { user: text('user'), password: text('password') };
-    try {
-      const response = await fetch('login', { method: 'POST', body: JSON.stringify(who) });
-      if (response.ok) return refreshAll();
-      setProblem(response.status == 401 ? 'The daemon knows no such user, password or token.' : await response.text());
-    } catch {
-      setProblem('The daemon does not answer.');
-    }
+    const why = await logIn(who);
+    if (why) setProblem(why);
+    else refreshAll();
   };
   return (
     <form class="login stack" onSubmit={(event) => void submit(event)}>
@@ -26,7 +23,7 @@ export function Login() {
       <p>This daemon answers those alone who are in its <code>--access</code> file.</p>
       {problem && (
         <Notice kind="bad">
-          <p>{problem.slice(0, 300)}</p>
+          <p>{problem}</p>
         </Notice>
       )}
       <label>

@@ -146,7 +146,8 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
 
 /** Says that there is something, but not in the time or with the labels that are selected. */
 export function NothingNow() {
-  const { place } = useView();
+  const { place, selection } = useView();
+  useAnswer(series(selection, { step: 'all' }), 5_000);
   return (
     <div class="page">
       <h1>No page views</h1>

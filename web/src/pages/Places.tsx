@@ -7,7 +7,7 @@ import { lineOf } from '../widgets/lines.ts';
 import { count, hours, number, percent, signed } from '../widgets/numbers.ts';
 import { Sparkline, type Sample } from '../widgets/Sparkline.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
-import { inUnit, scaleOfPart, unitTitles, type Scale } from '../widgets/unit.ts';
+import { inUnit, scaleOfPart, unitTitles, type Scale, type Unit } from '../widgets/unit.ts';
 import { changeOfMeans, type MeansChange } from './before.ts';
 import { useView } from './context.ts';
 import { PlaceLink } from './names.tsx';
@@ -86,10 +86,42 @@ function worst(budgets: readonly Budget[] | undefined): Budget | undefined {
   return [...(budgets ?? [])].sort((a, b) => part(b) - part(a))[0];
 }
 
-function columns({ kind, series, before, budgets, totalViews }: Props, most: number): Column<Row>[] {
+function columns(props: Props, most: number): Column<Row>[] {
+  const { kind, series } = props;
   const { from, to, unit } = useView();
+  return [
+    {
+      key: 'name',
+      title: kind,
+      text: true,
+      value: (row) => row.value,
+      cell: (row) => <PlaceLink kind={kind} name={row.value} />,
+    },
+    {
+      key: 'trend',
+      title: 'over time',
+      text: true,
+      wide: true,
+      cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
+    },
+    { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
+    ...timeColumns(unit, most),
+    {
+      key: 'hours',
+      title: 'time/day',
+      term: 'userHours',
+      wide: true,
+      value: perDay,
+      cell: (row) => hours(perDay(row)),
+    },
+    ...moreColumns(props),
+  ];
+}
+
+/** The columns of times. most is the greatest mean, in ms. */
+function timeColumns(unit: Unit, most: number): Column<Row>[] {
   const text = (value: number | undefined) => (value == undefined ? <span class="quiet">–</span> : number(value));
-  const time: Column<Row>[] = [
+  return [
     {
       key: 'p75',
       title: 'p75, ms',
@@ -131,32 +163,11 @@ function columns({ kind, series, before, budgets, totalViews }: Props, most: num
       cell: (row) => text(row.long_tasks?.p75.value),
     },
   ];
-  const all: Column<Row>[] = [
-    {
-      key: 'name',
-      title: kind,
-      text: true,
-      value: (row) => row.value,
-      cell: (row) => <PlaceLink kind={kind} name={row.value} />,
-    },
-    {
-      key: 'trend',
-      title: 'over time',
-      text: true,
-      wide: true,
-      cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
-    },
-    { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
-    ...time,
-    {
-      key: 'hours',
-      title: 'time/day',
-      term: 'userHours',
-      wide: true,
-      value: perDay,
-      cell: (row) => hours(perDay(row)),
-    },
-  ];
+}
+
+/** The columns of what is not known of all lists. */
+function moreColumns({ kind, before, budgets, totalViews }: Props): Column<Row>[] {
+  const all: Column<Row>[] = [];
   if (kind == 'feature' && totalViews) {
     all.push({
       key: 'reach',

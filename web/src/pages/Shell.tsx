@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { cancelAll, refreshAll, useOverall } from '../state/answer.ts';
+import { isLoggedIn, logOut } from '../state/login.ts';
 import { useTheme, type Theme } from '../state/theme.ts';
 import { linkTo, permanentLink } from '../state/url.ts';
 import { Copy } from '../widgets/Command.tsx';
@@ -77,6 +78,11 @@ function Header({ title }: { title: string }) {
       <div class="tools">
         <PermanentLink />
         <ThemeSwitch />
+        {isLoggedIn() && (
+          <button type="button" class="quiet" onClick={() => void logOut().then(refreshAll)}>
+            Log out
+          </button>
+        )}
       </div>
     </header>
   );

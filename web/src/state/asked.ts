@@ -42,6 +42,14 @@ export interface Questions {
 /** An answer that came this many milliseconds ago is not asked for again when another page needs it. */
 const newEnough = 10_000;
 
+/** After this many milliseconds a question is asked again that the daemon could not answer. */
+const afterProblem = 10_000;
+
+/** Whether a problem may be gone without anybody doing something about it. */
+function isPassing({ status }: Problem): boolean {
+  return status == 0 || status == 429 || status >= 500;
+}
+
 /** Returns questions that a client asks. */
 export function createQuestions(client: Client, now: () => number = Date.now): Questions {
   const entries = new Map<string, Entry>();
@@ -99,7 +107,9 @@ export function createQuestions(client: Client, now: () => number = Date.now): Q
     cancel: (url) => entries.get(url)?.controller?.abort(),
     refresh(due = () => true) {
       for (const [url, entry] of entries) {
-        if (!entry.state.cancelled && due(entry.asked, entry.every)) void ask(url, entry);
+        const { cancelled, problem } = entry.state;
+        const every = problem && isPassing(problem) ? Math.min(entry.every, afterProblem) : entry.every;
+        if (!cancelled && due(entry.asked, every)) void ask(url, entry);
       }
     },
     cancelAll() {

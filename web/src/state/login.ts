@@ -1,0 +1,43 @@
+// Logging in and out, where the daemon wants to know who asks. The browser has a cookie then, which no script reads;
+// that there is one is remembered, so that there is a way out.
+
+const key = 'fieldtrie-login';
+
+/** Who somebody is. */
+export type Who = { user: string; password: string } | { token: string };
+
+/** Returns why somebody can not log in, as a sentence; undefined after it was done. */
+export async function logIn(who: Who): Promise<string | undefined> {
+  try {
+    const response = await fetch('login', { method: 'POST', body: JSON.stringify(who) });
+    if (response.ok) return void remember(true);
+    if (response.status == 401) return 'The daemon knows no such user, password or token.';
+    return (await response.text()).slice(0, 300) || `The daemon answers ${response.status}.`;
+  } catch {
+    return 'The daemon does not answer.';
+  }
+}
+
+/** Ends the login of this browser. */
+export async function logOut(): Promise<void> {
+  remember(false);
+  await fetch('logout', { method: 'POST' }).catch(() => undefined); // the login ends by itself, too
+}
+
+/** Whether somebody logged in with this browser. */
+export function isLoggedIn(): boolean {
+  try {
+    return localStorage.getItem(key) != null;
+  } catch {
+    return false;
+  }
+}
+
+function remember(yes: boolean): void {
+  try {
+    if (yes) localStorage.setItem(key, '1');
+    else localStorage.removeItem(key);
+  } catch {
+    // There is no way out then but by time.
+  }
+}
