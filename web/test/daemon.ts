@@ -27,8 +27,14 @@ export function launch(): Promise<Browser> {
   return (browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] }));
 }
 
-/** Ends it. */
-export const closeBrowser = async () => (await browser)?.close();
+/** Daemons that run: a test that fails leaves its own. */
+const running = new Set<Daemon>();
+
+/** Ends the browser, and all daemons. */
+export async function endAll(): Promise<void> {
+  await (await browser)?.close();
+  for (const daemon of running) await daemon.end();
+}
 
 /** A program of this repository, that `make build` built. */
 const program = (name: string) => join(root, 'bin', name);
@@ -81,6 +87,7 @@ export class Daemon {
     const args = ['--data', join(this.#dir, 'data'), '--ballast', '0', '--listen', listen, '--query-listen', query];
     const child = spawn(program('ingest'), [...args, ...this.#flags], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#process = child;
+    running.add(this);
     let log = '';
     await new Promise<void>((ready, failed) => {
       child.on('exit', () => failed(new Error(`ingest ended:\n${log}`)));
@@ -132,6 +139,7 @@ export class Daemon {
 
   /** Stops the process, and keeps what it stored. */
   async stop(): Promise<void> {
+    running.delete(this);
     const child = this.#process;
     if (!child || child.exitCode !== null) return;
     const ended = new Promise((end) => child.on('exit', end));

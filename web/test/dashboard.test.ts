@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { aggregate, closeBrowser, Daemon, missing, Tab } from './daemon.ts';
+import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
 import { sendShop, traceOf } from './shop.ts';
 
 let shop: Daemon;
@@ -14,10 +14,7 @@ before(async () => {
   await sendShop(shop);
 });
 
-after(async () => {
-  await shop?.end();
-  await closeBrowser();
-});
+after(endAll);
 
 /** What a browser says of a budget endpoint without budgets, and what is expected of it. */
 const noBudgets = /status of 404/;
@@ -36,7 +33,7 @@ test('the overview has the numbers of aggregate', { skip }, async () => {
   for (const path of ['/cart', '/list']) {
     const row = await rows.filter({ has: page.getByRole('link', { name: path, exact: true }) }).innerText();
     const mean = await meanOf(path);
-    assert.ok(row.includes('60'), `${path} has 60 page views: ${row}`);
+    assert.ok(row.includes('220'), `${path} has 220 page views: ${row}`);
     assert.ok(row.includes(mean.toFixed(mean < 100 ? 1 : 0)), `${path} has ${mean} ms: ${row}`);
   }
   await page.getByText('Release r2 against r1').waitFor();

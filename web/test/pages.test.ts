@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { aggregate, closeBrowser, Daemon, missing, Tab } from './daemon.ts';
+import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
 
 let shop: Daemon;
@@ -15,10 +15,7 @@ before(async () => {
   await sendShop(shop);
 });
 
-after(async () => {
-  await shop?.end();
-  await closeBrowser();
-});
+after(endAll);
 
 /** A daemon without budgets says 404 for them. */
 const noBudgets = /status of 404/;

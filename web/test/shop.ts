@@ -22,9 +22,9 @@ export function traceOf(view: number, release: string, page: string, ms: number)
   return { page, release, viewId, chunk: 0, interval: 10, labels, trace: { resources, frames, stacks, samples } };
 }
 
-/** Sends 60 page views of a cart, which the second release made slower by 100 ms, and of a list. */
+/** Sends 220 page views of a cart, which the second release made slower by 100 ms, and of a list. */
 export async function sendShop(daemon: Daemon): Promise<void> {
-  for (let view = 0; view < 30; view++) {
+  for (let view = 0; view < 110; view++) {
     for (const [release, ms] of [['r1', 100 + (view % 5) * 10], ['r2', 200 + (view % 5) * 10]] as const) {
       await daemon.send(traceOf(view, release, '/cart', ms), traceOf(view, release, '/list', 50));
     }

@@ -124,7 +124,7 @@ function Rows<R>({ caption, columns, rows, rowKey, rowClass, head }: RowsProps<R
       class={virtual ? 'table virtual' : 'table'}
       tabIndex={0}
       role="group"
-      aria-label={caption}
+      aria-label={`Table: ${caption}`}
       data-steady
       onScroll={scroll}
       onKeyDown={stepRows}
