@@ -6,6 +6,7 @@ import { NamesRemark, Remarks } from '../widgets/Notice.tsx';
 import { count, hours, number, percent } from '../widgets/numbers.ts';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { inUnit, unitTitles, type Scale } from '../widgets/unit.ts';
+import { useView } from './context.ts';
 import { FunctionLink, Text } from './names.tsx';
 
 interface Props {
@@ -25,6 +26,7 @@ interface Row extends TopFunction {
 
 /** A table of what takes the most time. */
 export function Functions({ top, scale, by = 'function', order = '-self', onOrder, filter = '' }: Props) {
+  const { ofFile } = useView();
   const views = Math.max(1, top.views);
   const rows = top.functions
     .map((one) => ({ ...one, selfMs: one.self_us / 1000 / views, totalMs: one.total_us / 1000 / views }))
@@ -39,7 +41,7 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}`}
         order={order}
         onOrder={onOrder}
-        rowClass={(row) => (Math.min(row.reach, top.views) < minViews / 10 ? 'few' : undefined)}
+        rowClass={(row) => (!ofFile && Math.min(row.reach, top.views) < minViews / 10 ? 'few' : undefined)}
         empty={filter ? `Nothing with “${filter}” in its name or file.` : 'No function was seen.'}
       />
       {others > 0 && (
@@ -58,6 +60,8 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
 }
 
 function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[] {
+  const { ofFile } = useView();
+  const views = ofFile ? Infinity : top.views; // a file is what it is, however few views it has
   const unit = scale.unit == 'ms' ? 'ms' : unitTitles[scale.unit].short;
   const first: Column<Row> = {
     key: 'name',
@@ -77,7 +81,7 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
         <Interval
           of={row.self?.mean ?? { value: row.selfMs }}
           scale={scale}
-          views={top.views}
+          views={views}
           most={most}
         />
       ),
@@ -87,7 +91,7 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
       title: `total, ${unit}`,
       term: 'total',
       value: (row) => row.totalMs,
-      cell: (row) => <Interval of={row.total?.mean ?? { value: row.totalMs }} scale={scale} views={top.views} />,
+      cell: (row) => <Interval of={row.total?.mean ?? { value: row.totalMs }} scale={scale} views={views} />,
     },
     {
       key: 'share',
@@ -125,5 +129,5 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
       cell: (row) => hours(inUnit(row.selfMs, { ...scale, unit: 'hours' })),
     },
   );
-  return all.filter(({ key }) => key != scale.unit); // it is what the others are in already
+  return all.filter(({ key }) => key != scale.unit && !(ofFile && key == 'hours')); // it is what the others are in already
 }
