@@ -129,5 +129,6 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
       cell: (row) => hours(inUnit(row.selfMs, { ...scale, unit: 'hours' })),
     },
   );
-  return all.filter(({ key }) => key != scale.unit && !(ofFile && key == 'hours')); // it is what the others are in already
+  // The unit of the others needs no column of its own, and files have no days.
+  return all.filter(({ key }) => key != scale.unit && !(ofFile && key == 'hours'));
 }
