@@ -6,7 +6,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Whoever shows a tree makes keys, too: web/test/tree.test.ts has the same ones.
+// Whoever shows a tree makes keys, too: web/test/tree-key.test.ts has the same ones.
 func TestKey(t *testing.T) {
 	main := trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 4, Column: 109}
 	for want, stack := range map[string][]trie.Frame{

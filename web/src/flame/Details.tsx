@@ -1,75 +1,101 @@
-// What is known of the call that is pointed at, without delay and always in the same place.
+// What is known of the call that is pointed at, without delay and always in the same place, and the way down to what is zoomed.
 
-import { useState } from 'preact/hooks';
-import { changeOf } from '../tree/colour.ts';
-import { cut, percent, signed, visible } from '../widgets/numbers.ts';
-import type { FlameProps } from './FlameGraph.tsx';
-import { stackText } from './view.ts';
+import { fullPlaceOf, nameOf, share } from '../tree/format.ts';
+import type { Tree } from '../tree/tree.ts';
+import type { Numbers } from './numbers.ts';
 
-type Props = FlameProps & { node: number; onSelect(node: number): void };
+interface Props {
+  tree: Tree;
+  node: number;
+  zoomed: number;
+  numbers: Numbers;
+  title: string;
+  /** Opens the menu of the call below a button. */
+  onMenu(button: HTMLElement): void;
+  onZoom(node: number): void;
+}
 
-/** One call: its name and place, its times, and what can be done with it. */
-export function Details({ tree, node, zoomed, amount, linkOf, title, onSelect }: Props) {
+/** One call: its name, its place and its times. */
+export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: Props) {
   const frame = tree.frames[tree.frame[node]!];
-  const ms = (us: number) => us / 1000 / Math.max(1, tree.views);
-  const share = (of: number) => (tree.total[of]! ? tree.total[node]! / tree.total[of]! : 0);
-  const link = node ? linkOf?.(node) : undefined;
+  const place = frame && fullPlaceOf(frame);
   return (
     <div class="flame-details">
-      <p class="flame-name" role="status">
-        <bdi title={frame?.name}>{node ? visible(cut(frame!.name || '(anonymous)', 120)) : title}</bdi>
-        {frame?.resource && (
-          <span class="quiet">
-            {' '}
-            <bdi>{visible(cut(frame.resource, 160))}</bdi>
-            {frame.line > 0 && `:${frame.line}:${frame.column}`}
+      <p class="flame-call">
+        <b title={frame?.name}>
+          <bdi>{frame ? nameOf(frame, 120) : title}</bdi>
+        </b>
+        {place && (
+          <span class="flame-place" title={frame.resource}>
+            <bdi>{place}</bdi>
           </span>
         )}
       </p>
-      <p class="flame-numbers">
-        <span>
-          self <b>{amount(ms(tree.self[node]!))}</b>
-        </span>
-        <span>
-          total <b>{amount(ms(tree.total[node]!))}</b>
-        </span>
-        <span>
-          <b>{percent(share(0))}</b> of all
-        </span>
-        {zoomed > 0 && (
-          <span>
-            <b>{percent(share(zoomed))}</b> of what is shown
-          </span>
-        )}
-        {tree.baseTotal && (
-          <span>
-            change <b>{signed(changeOf(tree, node))} ms</b>
-          </span>
-        )}
-      </p>
-      <p class="flame-actions">
-        {zoomed > 0 && (
-          <button type="button" onClick={() => onSelect(0)}>
-            Show all
-          </button>
-        )}
-        {link && <a href={link}>Callers and callees</a>}
-        {node > 0 && <CopyStack text={() => stackText(tree, node)} />}
-      </p>
+      <dl class="flame-numbers">
+        <Number name="total" value={numbers.total(node)} />
+        <Number name="self" value={numbers.self(node)} />
+        <Number name="of all" value={share(numbers.shareOf(node, 0))} />
+        {zoomed > 0 && <Number name="of zoomed" value={share(numbers.shareOf(node, zoomed))} />}
+        {numbers.compared && <Number name="before" value={numbers.baseTotal(node)} />}
+        {numbers.compared && <Number name="change" value={`${glyphOf(tree, node)}${numbers.change(node)}`} />}
+      </dl>
+      <button type="button" class="flame-button" aria-haspopup="menu" disabled={node <= 0} onClick={(event) => onMenu(event.currentTarget)}>
+        Actions
+      </button>
+      <Way tree={tree} zoomed={zoomed} title={title} onZoom={onZoom} />
     </div>
   );
 }
 
-function CopyStack({ text }: { text: () => string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text());
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
+function Number({ name, value }: { name: string; value: string }) {
   return (
-    <button type="button" onClick={() => void copy()}>
-      {copied ? 'Copied' : 'Copy stack'}
-    </button>
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function glyphOf(tree: Tree, node: number): string {
+  const difference = tree.total[node]! / Math.max(1, tree.views) - (tree.baseTotal?.[node] ?? 0) / Math.max(1, tree.baseViews);
+  return Math.abs(difference) < 0.5 ? '' : difference > 0 ? '▲ ' : '▼ ';
+}
+
+/** How many callers of what is zoomed have a button. */
+const near = 3;
+
+/** The callers of what is zoomed. */
+function Way({ tree, zoomed, title, onZoom }: Pick<Props, 'tree' | 'zoomed' | 'title' | 'onZoom'>) {
+  const callers: number[] = [];
+  for (let at = tree.parent[zoomed]!; at > 0; at = tree.parent[at]!) callers.push(at);
+  const shown = callers.slice(0, near).reverse();
+  const name = (node: number) => <bdi>{nameOf(tree.frames[tree.frame[node]!]!, 40)}</bdi>;
+  return (
+    <nav class="flame-way" aria-label={`Way from ${title} to what is zoomed`}>
+      <ol>
+        <li>
+          {zoomed == 0 ? (
+            <span aria-current="true">{title}</span>
+          ) : (
+            <button type="button" onClick={() => onZoom(0)}>
+              {title}
+            </button>
+          )}
+        </li>
+        {callers.length > near && <li>{callers.length - near} more</li>}
+        {shown.map((node) => (
+          <li key={node}>
+            <button type="button" onClick={() => onZoom(node)}>
+              {name(node)}
+            </button>
+          </li>
+        ))}
+        {zoomed > 0 && (
+          <li>
+            <span aria-current="true">{name(zoomed)}</span>
+          </li>
+        )}
+      </ol>
+    </nav>
   );
 }

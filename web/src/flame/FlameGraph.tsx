@@ -1,233 +1,175 @@
-// A flame graph: each call as wide as the time that it took, below its caller.
+// A flame graph with all that belongs to it: search, colours, details of the call that is pointed at, keys, menus, and the
+// same tree as rows.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { changeOf, coloursOf, type Colouring } from '../tree/colour.ts';
-import { functionsOf } from '../tree/functions.ts';
-import type { Found } from '../tree/search.ts';
-import type { Tree } from '../tree/tree.ts';
-import { Details } from './Details.tsx';
-import { draw, rowHeight, type Style } from './draw.ts';
-import { layoutOf, nodeAt, type Range } from './layout.ts';
-import { moved, neighbour, rangeOf, scaled } from './view.ts';
-import './flame.css';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Colouring } from '../tree/colour.ts';
+import { count, nameOf, share, type Unit } from '../tree/format.ts';
+import { isOther, keyOfOther } from '../tree/other.ts';
+import { find, nextMatch, searchOf } from '../tree/search.ts';
+import { shaped, unshaped, type Shape } from '../tree/shape.ts';
+import type { Frame, Tree } from '../tree/tree.ts';
+import { actionsOf } from './actions.ts';
+import { Graph } from './Graph.tsx';
+import { KeysDialog } from './KeysDialog.tsx';
+import { layoutOf, type Widths } from './layout.ts';
+import { Legend } from './Legend.tsx';
+import { Menu, type FlameAction } from './Menu.tsx';
+import { numbersOf } from './numbers.ts';
+import { Removed } from './Removed.tsx';
+import { SearchBox } from './SearchBox.tsx';
+import { useSetting } from './setting.ts';
+import { ShapeChips } from './ShapeChips.tsx';
+import { useDark } from './theme.ts';
+import { Tools, type View } from './Tools.tsx';
+import { Treegrid } from './Treegrid.tsx';
+import { useSelection, useZoom } from './zoom.ts';
 
-/** What a flame graph shows, and what it tells. */
-export interface FlameProps {
+/**
+ * What a flame graph shows, and what it tells. What has a callback beside it is held by the page if it is given, by the
+ * component if it is undefined.
+ */
+export interface FlameGraphProps {
   tree: Tree;
-  colouring: Colouring;
-  /** What is searched for, if something is. */
-  found?: Found;
-  /** The node that is as wide as the picture; 0 is all. */
-  zoomed: number;
-  onZoom(node: number): void;
-  /** Asks for what is in an (other) node. */
-  onOpen?(node: number): void;
-  /** Writes a time in ms per page view. */
-  amount(ms: number): string;
-  /** Where more is said of a function. */
-  linkOf?(node: number): string | undefined;
+  /** What the tree is of, to be read aloud: 'page /feed'. */
+  label: string;
   /** What the root is called. */
-  title: string;
+  title?: string;
+  unit?: Unit;
+  /** All page views of a day: needed for hours. */
+  viewsPerDay?: number;
+  /** Changes when the theme does, if it is not told by an attribute of the root element or by the system. */
+  theme?: string;
+  /** By default owner; change if the tree has another side. */
+  colouring?: Colouring;
+  onColouring?(colouring: Colouring): void;
+  /** Graph, rows or both beside each other. */
+  view?: View;
+  onView?(view: View): void;
+  /** Callers at the bottom, as in a flame. */
+  upwards?: boolean;
+  onUpwards?(upwards: boolean): void;
+  /** Which side of a comparison widths are of. */
+  widths?: Widths;
+  onWidths?(widths: Widths): void;
+  search?: string;
+  onSearch?(text: string): void;
+  /** The key of what is zoomed, '' is all. */
+  zoom?: string;
+  onZoom?(key: string): void;
+  shape?: Shape;
+  onShape?(shape: Shape): void;
+  /** Shows what is in an (other) node: the key is that to ask the API with, as root. */
+  onOpenOther?(key: string): void;
+  /** Shows callers and callees. */
+  onSandwich?(frame: Frame): void;
+  /** What else the menu of a call has. */
+  actions?: readonly FlameAction[];
 }
 
-/** Draws a tree, and lets somebody walk through it by pointer and keys. */
-export function FlameGraph(props: FlameProps) {
-  const { tree, zoomed, found, onZoom } = props;
-  const layout = useMemo(() => layoutOf(tree), [tree]);
-  const all = Math.max(tree.total[0]!, 1e-9);
-  const [range, setRange] = useState<Range>(() => rangeOf(tree, layout, zoomed));
-  const [selected, select] = useState(zoomed);
-  const [hovered, hover] = useState(0);
+/** Draws a tree, and lets somebody walk through it by pointer, touch and keys. */
+export function FlameGraph(props: FlameGraphProps) {
+  const flame = useFlame(props);
+  const { tree, layout, numbers, colouring, dark, search, found, selected, zoom, view, title } = flame;
+  const input = useRef<HTMLInputElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const scroller = useRef<HTMLDivElement>(null);
-  const [match, setMatch] = useState(-1);
-  useLayoutEffect(() => {
-    setRange(rangeOf(tree, layout, zoomed));
-    select(zoomed);
-    hover(0);
-  }, [tree, layout, zoomed]);
-  const repaint = usePainting({ ...props, canvas, scroller, layout, range, selected, hovered });
-  const show = (node: number) => {
-    select(node);
-    const { from, to } = rangeOf(tree, layout, node);
-    if (to <= range.from || from >= range.to) setRange(rangeOf(tree, layout, Math.max(0, tree.parent[node]!)));
-    const box = scroller.current!;
-    const top = tree.level[node]! * rowHeight;
-    if (top < box.scrollTop || top + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
-  };
-  const nodeUnder = (event: MouseEvent) => {
-    const box = canvas.current!.getBoundingClientRect();
-    const level = Math.floor((event.clientY - box.top + scroller.current!.scrollTop) / rowHeight);
-    const x = range.from + ((event.clientX - box.left) / box.width) * (range.to - range.from);
-    return nodeAt(tree, layout, level, x);
-  };
-  const activate = (node: number) => {
-    if (tree.frames[tree.frame[node]!]?.name == '(other)' && props.onOpen) props.onOpen(node);
-    else onZoom(node);
+  const [menu, setMenu] = useState<{ node: number; x: number; y: number }>();
+  const [keys, showKeys] = useState(false);
+  const leave = () => (canvas.current ?? input.current)?.focus();
+  const step = (forward: boolean) => {
+    const node = found ? nextMatch(found, selected, forward) : -1;
+    if (node >= 0) flame.select(node);
   };
   const press = (event: KeyboardEvent) => {
-    if (event.metaKey || event.ctrlKey || event.altKey) return;
-    const middle = selected ? layout.start[selected]! + tree.total[selected]! / 2 : (range.from + range.to) / 2;
-    const step = (by: number) => {
-      if (!found?.nodes.length) return;
-      const next = (match + by + found.nodes.length) % found.nodes.length;
-      setMatch(next);
-      show(found.nodes[next]!);
-    };
-    const actions: Record<string, () => void> = {
-      Enter: () => activate(selected),
-      Escape: () => onZoom(0),
-      Backspace: () => onZoom(Math.max(0, tree.parent[zoomed]!)),
-      w: () => setRange(scaled(range, middle, 0.7, all)),
-      s: () => setRange(scaled(range, middle, 1 / 0.7, all)),
-      a: () => setRange(moved(range, -0.2, all)),
-      d: () => setRange(moved(range, 0.2, all)),
-      n: () => step(1),
-      p: () => step(-1),
-    };
-    const action = event.key.startsWith('Arrow') ? () => show(neighbour(tree, layout, selected, event.key)) : actions[event.key];
-    if (!action) return;
+    if (event.target instanceof HTMLInputElement || event.metaKey || event.ctrlKey || event.altKey) return;
+    if (event.key == '/') input.current?.focus();
+    else if (event.key == '?') showKeys(true);
+    else return;
     event.preventDefault();
-    action();
   };
-  const height = layout.levels.length * rowHeight;
+  const frame = menu && tree.frames[tree.frame[menu.node]!];
   return (
-    <div class="flame">
-      <Details {...props} node={hovered || selected} onSelect={(node) => onZoom(node)} />
-      <div class="flame-scroll" ref={scroller} onScroll={repaint} data-steady>
-        <div class="flame-height" style={{ height: `${height}px` }}>
-          <canvas
-            ref={canvas}
-            tabIndex={0}
-            role="application"
-            aria-roledescription="flame graph"
-            aria-label={`Flame graph of ${props.title}: arrow keys go from call to call, Enter makes one as wide as the picture, Escape shows all again. Rows has the same as a tree.`}
-            onMouseMove={(event) => hover(nodeUnder(event))}
-            onMouseLeave={() => hover(0)}
-            onClick={(event) => {
-              const node = nodeUnder(event);
-              select(node);
-              activate(node);
-            }}
-            onKeyDown={press}
-          />
-        </div>
+    <div class="flame" onKeyDown={press}>
+      <div class="flame-tools">
+        <SearchBox label={props.label} {...{ search, found, numbers, input }} text={flame.text} onText={flame.setText} onStep={step} onLeave={leave} />
+        <Tools {...flame} compared={numbers.compared} onKeys={() => showKeys(true)} />
       </div>
-      {tree.baseTotal && <Removed tree={tree} amount={props.amount} />}
+      <ShapeChips tree={props.tree} shape={flame.shape} onShape={flame.setShape} />
+      <div class={`flame-views flame-view-${view}`}>
+        {view != 'rows' && (
+          <Graph {...flame} label={labelOf(tree, props.label)} canvas={canvas} onStep={step} onActivate={flame.activate}
+            onMenu={(node, x, y) => setMenu({ node, x, y })} onSandwich={flame.sandwich} />
+        )}
+        {view != 'graph' && (
+          <Treegrid {...{ tree, numbers, found, selected }} zoomed={zoom.node} label={props.label} onSelect={flame.select}
+            onActivate={flame.activate} />
+        )}
+      </div>
+      <p class="flame-unseen" role="status">
+        {selected > 0 ? spoken(tree, selected, numbers) : title}
+      </p>
+      {view != 'rows' && <Legend {...{ tree, colouring, dark }} />}
+      {numbers.compared && <Removed {...{ tree, numbers }} />}
+      {menu && frame && (
+        <Menu {...menu} frame={frame} actions={actionsOf(flame, props, menu.node)} onClose={() => (setMenu(undefined), leave())} />
+      )}
+      {keys && <KeysDialog onClose={() => (showKeys(false), leave())} />}
     </div>
   );
 }
 
-type Painting = FlameProps & {
-  canvas: { current: HTMLCanvasElement | null };
-  scroller: { current: HTMLDivElement | null };
-  layout: ReturnType<typeof layoutOf>;
-  range: Range;
-  selected: number;
-  hovered: number;
-};
-
-/** Paints when something changes, once a frame; returns what paints again. */
-function usePainting(painting: Painting): () => void {
-  const { tree, colouring, canvas, scroller } = painting;
-  const [theme, setTheme] = useState(0);
-  const last = useRef(painting);
-  last.current = painting;
-  const frame = useRef(0);
-  const colours = useMemo(() => {
-    const dark = isDark(document.body);
-    return { dark, of: coloursOf(tree, colouring, { dark }) };
-  }, [tree, colouring, theme]);
-  const paint = () => {
-    frame.current = 0;
-    const { scroller: box, canvas: on } = last.current;
-    if (!box.current || !on.current || !box.current.clientWidth) return;
-    paintOn(on.current, box.current, last.current, colours.of, colours.dark);
-  };
-  const repaint = () => {
-    frame.current ||= requestAnimationFrame(() => latest.current());
-  };
-  const latest = useRef(paint);
-  latest.current = paint;
-  useLayoutEffect(repaint);
-  useEffect(() => {
-    const resized = new ResizeObserver(repaint);
-    resized.observe(scroller.current!);
-    const changed = () => setTheme((n) => n + 1);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', changed);
-    const themed = new MutationObserver(changed);
-    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    return () => {
-      resized.disconnect();
-      themed.disconnect();
-      scheme.removeEventListener('change', changed);
-      cancelAnimationFrame(frame.current);
-      frame.current = 0;
-    };
-  }, [canvas, scroller]);
-  return repaint;
+function labelOf(tree: Tree, label: string): string {
+  return `Flame graph of ${label}, ${count(tree.frame.length - 1)} calls. Arrow keys go from call to call, Enter zooms, question mark lists all keys.`;
 }
 
-function paintOn(
-  canvas: HTMLCanvasElement,
-  box: HTMLDivElement,
-  { tree, layout, range, found, selected, hovered, title }: Painting,
-  colour: (node: number) => string,
-  dark: boolean,
-): void {
-  const width = box.clientWidth;
-  const height = Math.min(box.clientHeight, layout.levels.length * rowHeight);
-  const density = devicePixelRatio || 1;
-  if (canvas.width != Math.round(width * density)) canvas.width = Math.round(width * density);
-  if (canvas.height != Math.round(height * density)) canvas.height = Math.round(height * density);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext('2d')!;
-  context.setTransform(density, 0, 0, density, 0, 0);
-  const label = (node: number) => {
-    if (node == 0) return title;
-    const name = (tree.frames[tree.frame[node]!]!.name || '(anonymous)').slice(0, 200);
-    if (!tree.baseTotal) return name;
-    const change = changeOf(tree, node);
-    return change > 0.005 ? `▲ ${name}` : change < -0.005 ? `▼ ${name}` : name;
+function spoken(tree: Tree, node: number, numbers: ReturnType<typeof numbersOf>): string {
+  const difference = numbers.compared ? `, change ${numbers.change(node)}` : '';
+  const part = share(numbers.shareOf(node, 0));
+  return `${nameOf(tree.frames[tree.frame[node]!]!, 120)}: total ${numbers.total(node)}, ${part} of all, self ${numbers.self(node)}${difference}`;
+}
+
+/** What a flame graph is at. */
+export type Flame = ReturnType<typeof useFlame>;
+
+/** Holds the state of a flame graph, as far as the page does not. */
+function useFlame(props: FlameGraphProps) {
+  const { onOpenOther, onSandwich, unit = 'ms', viewsPerDay, title = 'all' } = props;
+  const [shape, setShape] = useSetting(props.shape, unshaped, props.onShape);
+  const tree = useMemo(() => shaped(props.tree, shape), [props.tree, shape]);
+  const first: Colouring = tree.baseTotal ? 'change' : 'owner';
+  const [colouring, setColouring] = useSetting(props.colouring, first, props.onColouring);
+  const [widths, setWidths] = useSetting<Widths>(props.widths, 'B', props.onWidths);
+  const [upwards, setUpwards] = useSetting(props.upwards, false, props.onUpwards);
+  const [view, setView] = useSetting<View>(props.view, 'graph', props.onView);
+  const [text, setText] = useSetting(props.search, '', props.onSearch);
+  const search = useMemo(() => searchOf(text), [text]);
+  const found = useMemo(() => (text && !search.problem ? find(tree, search) : undefined), [tree, text, search]);
+  const layout = useMemo(() => layoutOf(tree, widths), [tree, widths]);
+  const numbers = useMemo(() => numbersOf(tree, unit, viewsPerDay), [tree, unit, viewsPerDay]);
+  const zoom = useZoom(tree, props.zoom, props.onZoom);
+  const [selected, select] = useSelection(tree);
+  const dark = useDark(props.theme);
+  const zoomTo = useCallback((node: number) => zoom.to(node), [zoom]);
+  useLayoutEffect(() => {
+    if (selected != zoom.node) select(zoom.node);
+  }, [zoom.node]);
+  return {
+    tree, layout, numbers, title, dark, search, found, zoom, selected, select,
+    shape, setShape,
+    colouring: colouring == 'change' && !tree.baseTotal ? 'owner' : colouring,
+    setColouring,
+    widths, setWidths,
+    upwards, setUpwards,
+    view, setView,
+    text, setText,
+    /** Opens (other), makes other nodes as wide as the picture. */
+    activate: (node: number) => {
+      const key = keyOfOther(tree, node);
+      if (key && onOpenOther) onOpenOther(key);
+      else zoomTo(node);
+    },
+    sandwich: (node: number) => {
+      const frame = tree.frames[tree.frame[node]!];
+      if (frame && !isOther(frame)) onSandwich?.(frame);
+    },
   };
-  draw(context, {
-    tree, layout, range, width, height, colour, label, selected, hovered,
-    scroll: box.scrollTop,
-    found: found?.functions ? found.frames : undefined,
-    style: dark ? darkStyle : lightStyle,
-  });
-}
-
-const font = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-const lightStyle: Style = { font, text: '#14171c', dim: '#e4e7ec', root: '#d5d9e0', found: '#c9a4f5', selected: '#14171c' };
-const darkStyle: Style = { font, text: '#f3f5f8', dim: '#2a2f37', root: '#3a414c', found: '#7a45bd', selected: '#ffffff' };
-
-/** Whether the text of an element is light. */
-function isDark(element: HTMLElement): boolean {
-  const [red = 0, green = 0, blue = 0] = (getComputedStyle(element).color.match(/[\d.]+/g) ?? []).map(Number);
-  return red + green + blue > 380;
-}
-
-/** Functions that one side alone has: they have no width in the picture of the other. */
-function Removed({ tree, amount }: { tree: Tree; amount(ms: number): string }) {
-  const removed = useMemo(() => {
-    const all = functionsOf(tree).filter(({ total, baseTotal }) => total == 0 && baseTotal > 0);
-    return all.sort((a, b) => b.baseTotal - a.baseTotal);
-  }, [tree]);
-  if (!removed.length) return null;
-  const ms = (us: number) => us / 1000 / Math.max(1, tree.baseViews);
-  return (
-    <details class="flame-removed">
-      <summary>{removed.length} functions of A are not in B</summary>
-      <ul>
-        {removed.slice(0, 50).map(({ frame, baseSelf }) => (
-          <li key={frame}>
-            <bdi>{(tree.frames[frame]!.name || '(anonymous)').slice(0, 200)}</bdi> <span>−{amount(ms(baseSelf))}</span>
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
 }

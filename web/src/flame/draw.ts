@@ -1,100 +1,163 @@
 // Draws what is seen of a flame graph onto a canvas.
 
+import { changeOf, type Palette } from '../tree/colour.ts';
 import type { Tree } from '../tree/tree.ts';
-import { firstAfter, type Layout, type Range } from './layout.ts';
+import { firstAfter } from './hit.ts';
+import { font, type Labels } from './labels.ts';
+import type { Layout } from './layout.ts';
+import type { Raster } from './raster.ts';
+import type { Range } from './range.ts';
 
 /** The height of a row, in CSS pixels. */
 export const rowHeight = 20;
 
-/** Nodes are drawn from so many CSS pixels on. Those that are narrower are shown together, as a shade. */
-const leastWidth = 0.6;
-/** From so many on they have their names. */
-const leastNamed = 26;
+/** Nodes are drawn from so many CSS pixels on. Those that are narrower are a shade of their pixel. */
+const leastWidth = 0.5;
+/** They have names from so many on, and times beside them. */
+const leastNamed = 24;
+const leastTimed = 150;
 
-/** What is drawn. */
+/** What is drawn. Lengths are CSS pixels. */
 export interface Picture {
   tree: Tree;
   layout: Layout;
   range: Range;
-  /** The rows that are seen: from the top of the picture, in CSS pixels. */
+  /** Callers are below what they call. */
+  upwards: boolean;
+  /** How far from the top of all rows the picture begins. */
   scroll: number;
   width: number;
   height: number;
+  /** Device pixels of a CSS pixel. */
+  density: number;
+  palette: Palette;
   colour: (node: number) => string;
-  label: (node: number) => string;
-  /** By frame, whether it is one that is searched for; undefined if nothing is. */
+  labels: Labels;
+  /** What the root is called. */
+  title: string;
+  amount: (node: number) => string;
+  /** By frame, whether it is found; undefined if nothing is looked for. */
   found?: Uint8Array;
-  selected: number;
-  hovered: number;
-  style: Style;
+  /** Callers of this node are grey. */
+  zoomed: number;
 }
 
-/** Colours that do not depend on nodes. */
-export interface Style {
-  font: string;
-  text: string;
-  dim: string;
-  root: string;
-  found: string;
-  selected: string;
+/** Returns how far from the top of all rows a level is. */
+export function topOf(level: number, levels: number, upwards: boolean): number {
+  return (upwards ? levels - 1 - level : level) * rowHeight;
 }
 
 /** Draws a picture. The context is scaled to CSS pixels. */
-export function draw(context: CanvasRenderingContext2D, picture: Picture): void {
-  const { width, height, scroll, layout, style } = picture;
-  context.clearRect(0, 0, width, height);
-  context.font = style.font;
-  context.textBaseline = 'middle';
+export function draw(context: CanvasRenderingContext2D, raster: Raster, picture: Picture): void {
+  const { width, height, scroll, density, layout, upwards } = picture;
+  const levels = layout.levels.length;
   const first = Math.max(0, Math.floor(scroll / rowHeight));
-  const last = Math.min(layout.levels.length - 1, Math.floor((scroll + height) / rowHeight));
-  const letter = context.measureText('abcdefghijklmnopqrstuvwxyzABC.()').width / 32;
-  for (let level = first; level <= last; level++) drawRow(context, picture, level, letter);
-  for (const node of [picture.hovered, picture.selected]) outline(context, picture, node);
+  const last = Math.min(levels - 1, Math.floor((scroll + height) / rowHeight));
+  const texts: Text[] = [];
+  raster.begin(Math.max(1, Math.round(width * density)), Math.max(1, last - first + 1));
+  for (let row = first; row <= last; row++) {
+    raster.row(row - first);
+    fillLevel(raster, picture, upwards ? levels - 1 - row : row, texts);
+  }
+  raster.put();
+  context.clearRect(0, 0, width, height);
+  context.imageSmoothingEnabled = false;
+  for (let row = first; row <= last; row++) raster.draw(context, row - first, row * rowHeight - scroll, width, rowHeight - 1);
+  context.font = font;
+  context.textBaseline = 'middle';
+  context.fillStyle = picture.palette.text;
+  for (const text of texts) drawText(context, picture, text);
 }
 
-function drawRow(context: CanvasRenderingContext2D, picture: Picture, level: number, letter: number): void {
-  const { tree, layout, range, width, style, found } = picture;
+/** A node that has a text, and where its box is. */
+interface Text {
+  node: number;
+  left: number;
+  width: number;
+}
+
+/** Fills the boxes of a level, and gathers those that are wide enough for texts. */
+function fillLevel(raster: Raster, picture: Picture, level: number, texts: Text[]): void {
+  const { tree, layout, range, width, density, found, palette, zoomed } = picture;
   const nodes = layout.levels[level]!;
-  const scale = width / (range.to - range.from);
-  const y = level * rowHeight - picture.scroll;
-  const fill = (node: number) => {
-    if (found?.[tree.frame[node]!]) return style.found;
-    if (node == 0) return style.root;
-    return found ? style.dim : picture.colour(node);
-  };
-  let shaded = -1; // the last pixel that stands for nodes that are too narrow
-  for (let i = firstAfter(tree, layout, level, range.from); i < nodes.length; i++) {
+  const scale = (width * density) / (range.to - range.from); // device pixels
+  const narrow = new NarrowNodes(raster, palette);
+  for (let i = firstAfter(layout, level, range.from); i < nodes.length; i++) {
     const node = nodes[i]!;
     const start = layout.start[node]!;
     if (start >= range.to) break;
     const from = Math.max(0, (start - range.from) * scale);
-    const wide = Math.min(width, (start + tree.total[node]! - range.from) * scale) - from;
-    if (wide < leastWidth) {
-      const pixel = Math.floor(from);
-      if (wide <= 0 || pixel == shaded) continue;
-      context.fillStyle = found?.[tree.frame[node]!] ? style.found : style.dim;
-      context.fillRect(pixel, y, 1, rowHeight - 1);
-      shaded = pixel;
+    const to = Math.min(width * density, (start + layout.width[node]! - range.from) * scale);
+    if (to <= from) continue;
+    const matches = found != undefined && node > 0 && found[tree.frame[node]!] == 1;
+    if (to - from < leastWidth * density) {
+      narrow.add(from, to, matches);
       continue;
     }
-    context.fillStyle = fill(node);
-    context.fillRect(from, y, wide > 3 ? wide - 0.7 : wide, rowHeight - 1);
-    if (wide < leastNamed) continue;
-    context.fillStyle = style.text;
-    const letters = Math.floor((wide - 7) / (letter * 1.07));
-    const label = picture.label(node);
-    context.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, from + 4, y + rowHeight / 2);
+    const left = Math.round(from);
+    const right = Math.max(left + 1, Math.round(to) - (to - from > 3 * density ? 1 : 0));
+    const calls = node < zoomed && tree.end[node]! > zoomed;
+    raster.fill(left, right, matches ? palette.found : node == 0 || calls ? palette.root : found ? palette.dim : picture.colour(node));
+    const wide = (right - left) / density;
+    if (wide >= leastNamed) texts.push({ node, left: left / density, width: wide });
   }
+  narrow.end();
 }
 
-function outline(context: CanvasRenderingContext2D, picture: Picture, node: number): void {
-  const { tree, layout, range, width, scroll, style } = picture;
-  if (node <= 0) return;
-  const scale = width / (range.to - range.from);
-  const from = Math.max(0, (layout.start[node]! - range.from) * scale);
-  const to = Math.min(width, (layout.start[node]! + tree.total[node]! - range.from) * scale);
-  if (to < 0 || from > width) return;
-  context.strokeStyle = style.selected;
-  context.lineWidth = node == picture.selected ? 2 : 1;
-  context.strokeRect(from + 0.5, tree.level[node]! * rowHeight - scroll + 0.5, Math.max(2, to - from - 1), rowHeight - 2);
+function drawText(context: CanvasRenderingContext2D, picture: Picture, { node, left, width: wide }: Text): void {
+  const { tree, labels, layout, upwards } = picture;
+  const middle = topOf(tree.level[node]!, layout.levels.length, upwards) - picture.scroll + rowHeight / 2;
+  let at = left + 4;
+  let room = wide - 8;
+  if (tree.baseTotal && node > 0 && wide > 40) {
+    const difference = changeOf(tree, node);
+    if (Math.abs(difference) >= 0.0005) {
+      context.fillText(difference > 0 ? '▲' : '▼', at, middle);
+      at += 14;
+      room -= 14;
+    }
+  }
+  const frame = tree.frame[node]!;
+  const name = node == 0 ? picture.title : labels.fit(context, frame, room);
+  context.fillText(name, at, middle);
+  if (wide < leastTimed) return;
+  const amount = picture.amount(node);
+  const width = context.measureText(amount).width;
+  const used = node == 0 ? context.measureText(name).width : labels.width(frame);
+  if (used + width + 16 <= room) context.fillText(amount, at + room - width, middle);
+}
+
+/** Nodes of a row that are too narrow to be drawn: each pixel has a shade of how much of it they fill. */
+class NarrowNodes {
+  readonly #raster: Raster;
+  readonly #palette: Palette;
+  #pixel = -1; // the one that is filled now
+  #filled = 0;
+  #found = false;
+
+  constructor(raster: Raster, palette: Palette) {
+    this.#raster = raster;
+    this.#palette = palette;
+  }
+
+  /** Adds a node from one place to another, from left to right, in device pixels. */
+  add(from: number, to: number, found: boolean): void {
+    const pixel = Math.floor(from);
+    if (pixel != this.#pixel) {
+      this.end();
+      this.#pixel = pixel;
+    }
+    this.#filled += to - from;
+    this.#found ||= found;
+  }
+
+  /** Fills the last pixel. */
+  end(): void {
+    const { narrow, found } = this.#palette;
+    const shade = Math.min(narrow.length - 1, Math.floor(this.#filled * narrow.length));
+    if (this.#pixel >= 0) this.#raster.dot(this.#pixel, this.#found ? found : narrow[shade]!);
+    this.#pixel = -1;
+    this.#filled = 0;
+    this.#found = false;
+  }
 }

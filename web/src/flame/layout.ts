@@ -2,63 +2,52 @@
 
 import type { Tree } from '../tree/tree.ts';
 
-/** The places of nodes. Widths are the totals of the tree. */
+/** Which side of a comparison nodes are as wide as: B is the tree, A is its base; max has room for both. */
+export type Widths = 'B' | 'A' | 'max';
+
+/** The places of nodes, in µs of one side; those of max are µs per page view. */
 export interface Layout {
   /** By level: its nodes from left to right. Level 0 is the root. */
   levels: Uint32Array[];
-  /** By node: where it begins, in µs from the left. */
+  /** By node: where it begins. */
   start: Float64Array;
-}
-
-/** What is seen of a layout: a stretch of it, in µs. */
-export interface Range {
-  from: number;
-  to: number;
+  /** By node: how wide it is. What it calls is not wider together. */
+  width: Float64Array;
 }
 
 /** Lays out a tree: callees follow each other from the left edge of their caller. */
-export function layoutOf(tree: Tree): Layout {
-  const n = tree.frame.length;
+export function layoutOf(tree: Tree, widths: Widths = 'B'): Layout {
+  const width = widthsOf(tree, widths);
+  const n = width.length;
   const start = new Float64Array(n);
   const next = new Float64Array(n); // by node: where its next callee begins
+  for (let node = 1; node < n; node++) {
+    const parent = tree.parent[node]!;
+    const at = next[parent]!;
+    start[node] = at;
+    next[node] = at;
+    next[parent] = at + width[node]!;
+  }
+  return { levels: levelsOf(tree.level), start, width };
+}
+
+function widthsOf(tree: Tree, widths: Widths): Float64Array {
+  const { self, total, baseSelf, baseTotal, parent, views, baseViews } = tree;
+  if (!baseSelf || !baseTotal || widths == 'B') return total;
+  if (widths == 'A') return baseTotal;
+  const width = self.map((us, node) => Math.max(us / Math.max(1, views), baseSelf[node]! / Math.max(1, baseViews)));
+  for (let node = width.length - 1; node > 0; node--) width[parent[node]!]! += width[node]!;
+  return width;
+}
+
+function levelsOf(level: Uint16Array): Uint32Array[] {
   const counts: number[] = [];
-  for (let node = 0; node < n; node++) {
-    if (node > 0) {
-      const parent = tree.parent[node]!;
-      start[node] = next[parent]!;
-      next[parent]! += tree.total[node]!;
-    }
-    next[node] = start[node]!;
-    const level = tree.level[node]!;
-    counts[level] = (counts[level] ?? 0) + 1;
+  for (const at of level) counts[at] = (counts[at] ?? 0) + 1;
+  const levels = Array.from(counts, (count) => new Uint32Array(count ?? 0));
+  const filled = new Uint32Array(levels.length);
+  for (let node = 0; node < level.length; node++) {
+    const at = level[node]!;
+    levels[at]![filled[at]!++] = node;
   }
-  const levels = counts.map((count) => new Uint32Array(count));
-  const filled = counts.map(() => 0);
-  for (let node = 0; node < n; node++) {
-    const level = tree.level[node]!;
-    levels[level]![filled[level]!++] = node;
-  }
-  return { levels, start };
-}
-
-/** Returns the place in a level of the first node that ends right of x. */
-export function firstAfter(tree: Tree, { levels, start }: Layout, level: number, x: number): number {
-  const nodes = levels[level]!;
-  let low = 0;
-  let high = nodes.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const node = nodes[middle]!;
-    if (start[node]! + tree.total[node]! <= x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Returns the node at a place, 0 if there is none but the root. */
-export function nodeAt(tree: Tree, layout: Layout, level: number, x: number): number {
-  const nodes = layout.levels[level];
-  if (!nodes) return 0;
-  const node = nodes[firstAfter(tree, layout, level, x)];
-  return node != undefined && layout.start[node]! <= x ? node : 0;
+  return levels;
 }

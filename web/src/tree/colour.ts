@@ -1,91 +1,148 @@
-// What colour each function has. Hues are kept apart by blue and orange, which all people tell apart, and by lightness.
+// What colour each node has. All fills of a theme have nearly one lightness (OKLCH), so that one colour of text is read on
+// all of them, and what is told apart by hue is told apart by chroma or lightness, too.
 
+import { groupOf, ownerOf, type Owner } from './owner.ts';
 import type { Frame, Tree } from './tree.ts';
 
 /** What colours say: whose code it is, its file, its own time, or the change from the other side. */
 export type Colouring = 'owner' | 'file' | 'self' | 'change';
 
-/** Colours of the parts of a picture. */
+/** Colours that do not depend on the node. */
 export interface Palette {
-  dark: boolean;
+  /** Of text on all fills. */
+  text: string;
+  /** Fills of the root, and of what is not found. */
+  root: string;
+  dim: string;
+  /** The fill of what is found. */
+  found: string;
+  /** Fills of pixels with nodes that are too narrow to be drawn: where there are few, and more. */
+  narrow: readonly string[];
 }
 
-/** Whose code a frame is, as far as its file tells. */
-export type Owner = 'app' | 'package' | 'browser' | 'unmapped';
-
-/** Returns whose code a frame is: docs/owners.md has the rules of the daemon, which knows more. */
-export function ownerOf({ name, resource }: Frame): Owner {
-  if (resource == '' || (name.startsWith('(') && name.endsWith(')') && !resource)) return 'browser';
-  if (/(^|\/)node_modules\//.test(resource) || /^(webpack|\[turbopack\]|vite)\//.test(resource)) return 'package';
-  return /^[a-z-]+:/i.test(resource) ? 'unmapped' : 'app';
+/** Returns the colours of a theme that do not depend on the node. */
+export function paletteOf(dark: boolean): Palette {
+  return dark
+    ? palette('#f4f6f9', 0.36, 0.3, oklch(0.47, 0.17, 325), [0.25, 0.29, 0.33])
+    : palette('#12151a', 0.88, 0.93, oklch(0.8, 0.15, 325), [0.96, 0.92, 0.88]);
 }
 
-/** The package of a frame, its file otherwise: what has one hue. */
-function groupOf({ resource }: Frame): string {
-  return /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(resource)?.[1] ?? resource;
+function palette(text: string, root: number, dim: number, found: string, narrow: number[]): Palette {
+  const grey = (lightness: number) => oklch(lightness, 0.01, 260);
+  return { text, root: grey(root), dim: grey(dim), found, narrow: narrow.map(grey) };
 }
 
-/** A number from 0 to 1 that depends on a text alone. */
-function scatter(text: string): number {
-  let hash = 2166136261;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
-  return (hash >>> 0) / 2 ** 32;
+/** Returns the colour of an owner, where it stands for all of its code. */
+export function ownerColour(owner: Owner, dark: boolean): string {
+  return byOwner(owner, 0.5, dark);
 }
 
-const shade = (dark: boolean, hue: number, saturation: number, step = 0) =>
-  `hsl(${hue.toFixed(0)} ${saturation}% ${dark ? 30 + step * 8 : 82 - step * 10}%)`;
-
-function byOwner(frame: Frame, dark: boolean): string {
-  const at = scatter(groupOf(frame));
-  switch (ownerOf(frame)) {
+function byOwner(owner: Owner, at: number, dark: boolean): string {
+  switch (owner) {
     case 'app':
-      return shade(dark, 205 + at * 30, 75, at);
+      return fill(dark, 0.105, 235 + at * 35, at);
     case 'package':
-      return shade(dark, 150 + at * 40, 22, at);
-    case 'unmapped':
-      return shade(dark, 38 + at * 14, 60, at);
-    default:
-      return shade(dark, 220, 6, at);
+      return fill(dark, 0.045, 130 + at * 70, at);
+    case 'script':
+      return fill(dark, 0.075, 65 + at * 25, at);
+    case 'browser':
+      return fill(dark, 0.006, 260, at);
   }
 }
 
-/** Returns a colour for each frame of a tree, and for change for each node. */
-export function coloursOf(tree: Tree, colouring: Colouring, { dark }: Palette): (node: number) => string {
-  const ofFrame = (colour: (frame: Frame) => string) => {
-    const colours = tree.frames.map(colour);
-    return (node: number) => colours[tree.frame[node]!]!;
+/** A fill: from 0 to 1 it becomes a little darker in the light and lighter in the dark. */
+function fill(dark: boolean, chroma: number, hue: number, at: number): string {
+  return dark ? oklch(0.37 + at * 0.07, chroma * 0.9, hue) : oklch(0.88 - at * 0.07, chroma, hue);
+}
+
+/** Colours of own time, from none to the most: 0 to 1. */
+export function selfColour(part: number, dark: boolean): string {
+  return dark ? oklch(0.28 + part * 0.2, 0.01 + part * 0.1, 55) : oklch(0.94 - part * 0.17, 0.01 + part * 0.13, 65);
+}
+
+/** Colours of a change, from -1 by way of 0 to 1: blue is less, orange is more. */
+export function changeColour(part: number, dark: boolean): string {
+  const size = Math.abs(part);
+  const hue = part > 0 ? 55 : 250;
+  return dark ? oklch(0.29 + size * 0.19, size * 0.115, hue) : oklch(0.94 - size * 0.19, size * 0.135, hue);
+}
+
+/** Returns the fill of each node. */
+export function coloursOf(tree: Tree, colouring: Colouring, dark: boolean): (node: number) => string {
+  const { root } = paletteOf(dark);
+  if (colouring == 'owner' || colouring == 'file') {
+    const of = colouring == 'owner' ? ownerFill : fileFill;
+    const colours: string[] = []; // by frame, when it is first asked for
+    return (node) => (node == 0 ? root : (colours[tree.frame[node]!] ??= of(tree.frames[tree.frame[node]!]!, dark)));
+  }
+  // Small values are told apart by the square root. There are few steps, so that a canvas parses few colours.
+  const steps = 24;
+  const scale = Array.from({ length: 2 * steps + 1 }, (_, i) =>
+    colouring == 'self' ? selfColour(Math.max(0, i / steps - 1), dark) : changeColour(i / steps - 1, dark),
+  );
+  const value = colouring == 'self' ? (node: number) => tree.self[node]! : (node: number) => changeOf(tree, node);
+  let most = 1e-9;
+  for (let node = 1; node < tree.frame.length; node++) most = Math.max(most, Math.abs(value(node)));
+  return (node) => {
+    if (node == 0) return root;
+    const part = value(node) / most;
+    return scale[steps + Math.round(Math.sign(part) * Math.sqrt(Math.abs(part)) * steps)]!;
   };
-  switch (colouring) {
-    case 'owner':
-      return ofFrame((frame) => byOwner(frame, dark));
-    case 'file':
-      return ofFrame((frame) => {
-        const at = scatter(frame.resource || frame.name);
-        return frame.resource ? shade(dark, at * 360, 45, at) : shade(dark, 220, 6, at);
-      });
-    case 'self': {
-      const most = tree.self.reduce((a, b) => Math.max(a, b), 1);
-      return (node) => {
-        const share = Math.sqrt(tree.self[node]! / most);
-        return `hsl(24 ${Math.round(15 + share * 75)}% ${dark ? Math.round(24 + share * 18) : Math.round(93 - share * 28)}%)`;
-      };
-    }
-    case 'change': {
-      let most = 1e-9;
-      for (let node = 1; node < tree.frame.length; node++) most = Math.max(most, Math.abs(changeOf(tree, node)));
-      return (node) => {
-        const change = changeOf(tree, node) / most;
-        const size = Math.sqrt(Math.abs(change));
-        if (size < 0.05) return dark ? 'hsl(220 6% 26%)' : 'hsl(220 8% 92%)';
-        const hue = change > 0 ? 26 : 212;
-        return `hsl(${hue} ${Math.round(30 + size * 55)}% ${dark ? Math.round(24 + size * 16) : Math.round(92 - size * 24)}%)`;
-      };
-    }
-  }
 }
 
-/** Returns by how many ms per page view a node and what it calls changed. */
+const ownerFill = (frame: Frame, dark: boolean) => byOwner(ownerOf(frame), scatter(groupOf(frame)), dark);
+
+function fileFill(frame: Frame, dark: boolean): string {
+  if (frame.resource == '') return byOwner('browser', scatter(frame.name), dark);
+  return fill(dark, 0.09, scatter(frame.resource) * 360, scatter(`${frame.resource} `));
+}
+
+/** Returns by how many ms per page view a node, with what it calls, takes longer than on the other side. */
 export function changeOf(tree: Tree, node: number): number {
   const before = (tree.baseTotal?.[node] ?? 0) / Math.max(1, tree.baseViews);
   return (tree.total[node]! / Math.max(1, tree.views) - before) / 1000;
 }
+
+/** Returns the largest change of a node but the root, whatever its sign, in ms per page view. */
+export function largestChange(tree: Tree): number {
+  let most = 0;
+  for (let node = 1; node < tree.frame.length; node++) most = Math.max(most, Math.abs(changeOf(tree, node)));
+  return most;
+}
+
+/** A number from 0 to 1 that depends on a text alone. */
+function scatter(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
+}
+
+/**
+ * Returns a colour of OKLCH as #rrggbb, with less chroma where sRGB has not so much of it:
+ * https://www.w3.org/TR/css-color-4/#ok-lab. Hues are in degrees.
+ */
+export function oklch(lightness: number, chroma: number, hue: number): string {
+  for (let c = chroma; ; c = Math.max(0, c - 0.004)) {
+    const rgb = linear(lightness, c * Math.cos((hue * Math.PI) / 180), c * Math.sin((hue * Math.PI) / 180));
+    if (c > 0 && rgb.some((part) => part < -1e-4 || part > 1 + 1e-4)) continue;
+    return `#${rgb.map((part) => Math.round(gamma(part) * 255).toString(16).padStart(2, '0')).join('')}`;
+  }
+}
+
+/** From OKLab to linear sRGB. */
+function linear(lightness: number, a: number, b: number): number[] {
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ];
+}
+
+const gamma = (part: number) => {
+  const within = Math.min(1, Math.max(0, part));
+  return within <= 0.0031308 ? 12.92 * within : 1.055 * within ** (1 / 2.4) - 0.055;
+};

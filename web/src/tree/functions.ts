@@ -13,33 +13,37 @@ export interface FunctionSum {
   baseTotal: number;
 }
 
-/** Returns the functions of a tree, that with the most self time first. */
+/** Returns the functions of a tree, that with the most self time first, then total; those without time are left out. */
 export function functionsOf(tree: Tree): FunctionSum[] {
-  const sums = tree.frames.map((_, frame) => ({ frame, self: 0, total: 0, baseSelf: 0, baseTotal: 0 }));
-  for (const [node, outermost] of outermostNodes(tree)) {
-    const sum = sums[tree.frame[node]!]!;
-    sum.self += tree.self[node]!;
-    sum.baseSelf += tree.baseSelf?.[node] ?? 0;
-    if (!outermost) continue;
-    sum.total += tree.total[node]!;
-    sum.baseTotal += tree.baseTotal?.[node] ?? 0;
+  const { frame, self, total, baseSelf, baseTotal } = tree;
+  const sums = tree.frames.map((_, at) => ({ frame: at, self: 0, total: 0, baseSelf: 0, baseTotal: 0 }));
+  const outermost = outermostOf(tree);
+  for (let node = 1; node < frame.length; node++) {
+    const sum = sums[frame[node]!]!;
+    sum.self += self[node]!;
+    sum.baseSelf += baseSelf?.[node] ?? 0;
+    if (!outermost[node]) continue;
+    sum.total += total[node]!;
+    sum.baseTotal += baseTotal?.[node] ?? 0;
   }
-  const used = sums.filter(({ total, baseTotal }) => total != 0 || baseTotal != 0);
+  const used = sums.filter((sum) => sum.total != 0 || sum.baseTotal != 0);
   return used.sort((a, b) => b.self - a.self || b.total - a.total || a.frame - b.frame);
 }
 
-/** Yields each node but the root, and whether no caller of it is of the same function. */
-export function* outermostNodes(tree: Tree): Generator<[node: number, outermost: boolean]> {
-  const open = new Uint16Array(tree.frames.length);
-  const path: number[] = [];
-  for (let node = 1; node < tree.frame.length; node++) {
-    for (let last = path.at(-1); last != undefined && tree.end[last]! <= node; last = path.at(-1)) {
-      open[tree.frame[last]!]!--;
-      path.pop();
-    }
-    const frame = tree.frame[node]!;
-    yield [node, open[frame] == 0];
-    open[frame]!++;
-    path.push(node);
+/** Returns by node whether no caller of it is of the same function. Node 0 is no call. */
+export function outermostOf(tree: Tree): Uint8Array {
+  const { frame, level } = tree;
+  const open = new Uint16Array(tree.frames.length); // how often a frame is on the stack
+  const path = new Int32Array(level.length ? level.reduce((a, b) => Math.max(a, b)) + 2 : 1);
+  const outermost = new Uint8Array(frame.length);
+  let depth = 0; // of the stack
+  for (let node = 1; node < frame.length; node++) {
+    for (; depth >= level[node]!; depth--) open[path[depth]!]!--;
+    const at = frame[node]!;
+    if (open[at] == 0) outermost[node] = 1;
+    open[at]!++;
+    depth = level[node]!;
+    path[depth] = at;
   }
+  return outermost;
 }

@@ -1,6 +1,5 @@
 // Which functions a text is about, and what they take together.
 
-import { outermostNodes } from './functions.ts';
 import type { Frame, Tree } from './tree.ts';
 
 /** What somebody looks for. */
@@ -12,19 +11,26 @@ export interface Search {
 
 /** What was found. Times are µs, over all page views. */
 export interface Found {
-  /** By frame. */
+  /** By frame: 1 if it matches. */
   frames: Uint8Array;
+  /** How many functions match that take time. */
   functions: number;
-  /** Nodes that match and are below none that does, in preorder: what they take adds up. */
+  /** Nodes that match and take time, in preorder. */
   nodes: number[];
+  /** What they take together: that of one within another counts once. */
   total: number;
+  /** Their share of all. */
+  share: number;
 }
 
 const nothing: Search = { matches: () => false };
 
+/** Expressions look at so much of a name, so that a long one does not hold up those who type. */
+const longest = 1000;
+
 /**
  * Reads what is looked for in names and files: a text, in which capitals count if there are some, or an expression
- * between slashes.
+ * between slashes, with i behind it if capitals do not count.
  */
 export function searchOf(text: string): Search {
   if (text == '') return nothing;
@@ -32,7 +38,7 @@ export function searchOf(text: string): Search {
   if (expression) {
     try {
       const pattern = new RegExp(expression[1]!, expression[2]);
-      return { matches: ({ name, resource }) => pattern.test(name) || pattern.test(resource) };
+      return { matches: (frame) => pattern.test(frame.name.slice(0, longest)) || pattern.test(frame.resource.slice(0, longest)) };
     } catch (error) {
       return { ...nothing, problem: error instanceof Error ? error.message : String(error) };
     }
@@ -43,19 +49,34 @@ export function searchOf(text: string): Search {
 
 /** Looks for something in a tree. */
 export function find(tree: Tree, search: Search): Found {
-  const frames = Uint8Array.from(tree.frames, (frame) => (search.matches(frame) ? 1 : 0));
-  const found: Found = { frames, functions: 0, nodes: [], total: 0 };
+  const { frame, total, end } = tree;
+  const frames = Uint8Array.from(tree.frames, (each) => (search.matches(each) ? 1 : 0));
+  const found: Found = { frames, functions: 0, nodes: [], total: 0, share: 0 };
   const seen = new Uint8Array(frames.length);
-  let below = 0; // the end of the last node that matched
-  for (const [node] of outermostNodes(tree)) {
-    const frame = tree.frame[node]!;
-    if (!frames[frame] || tree.total[node] == 0) continue;
-    if (!seen[frame]) found.functions++;
-    seen[frame] = 1;
-    if (node < below) continue;
-    below = tree.end[node]!;
+  let inside = 0; // the end of the last node that matched and is in no other
+  for (let node = 1; node < frame.length; node++) {
+    const at = frame[node]!;
+    if (!frames[at] || total[node]! <= 0) continue;
+    if (!seen[at]) found.functions++;
+    seen[at] = 1;
     found.nodes.push(node);
-    found.total += tree.total[node]!;
+    if (node < inside) continue;
+    inside = end[node]!;
+    found.total += total[node]!;
   }
+  found.share = total[0]! > 0 ? found.total / total[0]! : 0;
   return found;
+}
+
+/** Returns the next match after a node, or the one before it, around the end; -1 if there is none. */
+export function nextMatch({ nodes }: Found, node: number, forward: boolean): number {
+  if (nodes.length == 0) return -1;
+  let low = 0; // how many matches are before the node, or up to it
+  let high = nodes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (forward ? nodes[middle]! <= node : nodes[middle]! < node) low = middle + 1;
+    else high = middle;
+  }
+  return nodes[(forward ? low : low - 1 + nodes.length) % nodes.length]!;
 }

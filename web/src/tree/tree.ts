@@ -61,6 +61,11 @@ export interface Tree {
   /** The same of the other side of a comparison, if there is one. */
   baseSelf?: Float64Array;
   baseTotal?: Float64Array;
+  /** The frames that call the first node, outermost first, where the tree is only what a node calls. */
+  above?: number[];
+  /** Of a tree that was made of another one: that one, and by node its node there, -1 where several became one. */
+  source?: Tree;
+  origin?: Int32Array;
   /** Page views that times are divided by. */
   views: number;
   baseViews: number;
@@ -87,30 +92,43 @@ export function treeOf(answer: TreeAnswer): Tree {
     views: answer.views,
     baseViews: answer.base?.views ?? 0,
   };
-  const path = new Int32Array(65_536); // by level: the last node there
+  if (answer.root?.length) tree.above = answer.root;
+  const path = new Int32Array(deepest + 1); // by level: the last node there
+  let above = 0; // the level of the node before
   for (let i = 1; i < n; i++) {
-    const level = (answer.level[i - 1] ?? 0) + 1;
+    const level = Math.min((answer.level[i - 1] ?? 0) + 1, above + 1, deepest);
     tree.frame[i] = answer.label[i - 1] ?? 0;
     tree.level[i] = level;
-    tree.parent[i] = path[level - 1] ?? 0;
+    tree.parent[i] = path[level - 1]!;
     tree.self[i] = answer.self[i - 1] ?? 0;
     path[level] = i;
+    above = level;
   }
-  tree.total = totals(tree, tree.self);
   if (answer.base) {
-    tree.baseSelf = Float64Array.from([0, ...answer.base.self]);
-    tree.baseTotal = totals(tree, tree.baseSelf);
+    tree.baseSelf = new Float64Array(n);
+    tree.baseSelf.set(answer.base.self.slice(0, n - 1), 1);
   }
-  for (let i = n - 1; i >= 0; i--) {
-    tree.end[i] = Math.max(tree.end[i]!, i + 1);
-    if (i > 0) tree.end[tree.parent[i]!] = Math.max(tree.end[tree.parent[i]!]!, tree.end[i]!);
-  }
+  sumUp(tree);
   return tree;
 }
 
+/** What levels can hold. The daemon cuts stacks long before. */
+const deepest = 65_535;
+
+/** Sets the totals and ends of nodes by their callers and self times. */
+export function sumUp(tree: Tree): void {
+  tree.total = totals(tree.parent, tree.self);
+  if (tree.baseSelf) tree.baseTotal = totals(tree.parent, tree.baseSelf);
+  for (let i = tree.end.length - 1; i >= 0; i--) {
+    const end = Math.max(tree.end[i]!, i + 1);
+    tree.end[i] = end;
+    if (i > 0) tree.end[tree.parent[i]!] = Math.max(tree.end[tree.parent[i]!]!, end);
+  }
+}
+
 /** Returns what each node and all that it called took. */
-function totals(tree: Tree, self: Float64Array): Float64Array {
+function totals(parent: Int32Array, self: Float64Array): Float64Array {
   const total = Float64Array.from(self);
-  for (let i = total.length - 1; i > 0; i--) total[tree.parent[i]!]! += total[i]!;
+  for (let i = total.length - 1; i > 0; i--) total[parent[i]!]! += total[i]!;
   return total;
 }

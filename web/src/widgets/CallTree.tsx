@@ -1,136 +1,95 @@
-// Where the call tree of a page is drawn: as a flame graph or as rows, with what is searched for, and how it is coloured.
+// Where the call tree of a page is drawn: with what is looked at in the URL, and loaded when there is one.
 
-import { useMemo, useRef } from 'preact/hooks';
-import { FlameGraph } from '../flame/FlameGraph.tsx';
-import { Rows } from '../flame/Rows.tsx';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { FlameGraph, FlameGraphProps } from '../flame/FlameGraph.tsx';
 import { useView } from '../pages/context.ts';
-import { change } from '../state/location.ts';
-import { linkTo } from '../state/url.ts';
+import { change, go } from '../state/location.ts';
+import { linkTo, type Place } from '../state/url.ts';
 import type { Colouring } from '../tree/colour.ts';
-import { keyOf, nodeWith, stackOf } from '../tree/key.ts';
-import { find, searchOf } from '../tree/search.ts';
-import { treeOf, type Tree, type TreeAnswer } from '../tree/tree.ts';
-import { percent, plural } from './numbers.ts';
-import { Popover } from './Popover.tsx';
-import { amount, type Scale } from './unit.ts';
+import { treeOf, type Frame, type TreeAnswer } from '../tree/tree.ts';
+import type { Scale } from './unit.ts';
+import '../flame/flame.css';
+import '../flame/treegrid.css';
 
 interface Props {
   answer: TreeAnswer;
   scale: Scale;
-  /** Of a function: who calls it, or what it calls. */
-  kind?: 'callers' | 'callees';
+  /** What the tree is: calls from the root on, or those around the function that is its root. */
+  kind?: 'tree' | 'callers' | 'callees';
 }
 
-const colourings: Record<Exclude<Colouring, 'change'>, string> = { owner: 'owner', file: 'file', self: 'own time' };
+const colourings: readonly Colouring[] = ['owner', 'file', 'self', 'change'];
 
-/** A call tree, with what is looked at in the URL. */
-export function CallTree({ answer, scale, kind }: Props) {
-  const name = kind ? `${kind}-` : ''; // there are two on the page of a function
-  const title = kind ?? 'all';
+/** A call tree as a flame graph, or as rows. */
+export function CallTree({ answer, scale, kind = 'tree' }: Props) {
   const { place } = useView();
+  const [Graph, setGraph] = useState<typeof FlameGraph>();
+  useEffect(() => void import('../flame/FlameGraph.tsx').then((loaded) => setGraph(() => loaded.FlameGraph)), []);
   const tree = useMemo(() => treeOf(answer), [answer]);
-  const param = (key: string) => place.params.get(name + key) ?? '';
-  const set = (key: string, value: string, replace = false) => change({ [name + key]: value }, replace);
-  const input = useRef<HTMLInputElement>(null);
-  const text = param('search');
-  const search = useMemo(() => searchOf(text), [text]);
-  const found = useMemo(() => (text && !search.problem ? find(tree, search) : undefined), [tree, text, search]);
-  const zoomKey = param('zoom');
-  const zoomed = useMemo(() => (zoomKey ? nodeWith(tree, zoomKey) : 0), [tree, zoomKey]);
-  const colouring: Colouring = tree.baseTotal ? 'change' : param('colour') in colourings ? (param('colour') as Colouring) : 'owner';
-  const rows = param('view') == 'rows';
-  const shared = {
-    tree,
-    found,
-    zoomed,
-    title,
-    amount: (ms: number) => amount(ms, scale) + (scale.unit == 'ms' ? ' ms' : ''),
-    linkOf: (node: number) => linkOf(tree, node, place),
-    onOpen: (node: number) => set('root', keyOf(stackOf(tree, tree.parent[node]!))),
-  };
-  const focusSearch = (event: KeyboardEvent) => {
-    if (event.key != '/' || event.target instanceof HTMLInputElement) return;
-    event.preventDefault();
-    input.current?.focus();
-  };
+  const prefix = kind == 'tree' ? '' : `${kind}-`; // there are two on the page of a function
+  const root = place.params.get(`${prefix}root`) ?? '';
+  const held = useMemo(() => heldIn(place, prefix, !!tree.baseTotal), [place, prefix, tree]);
+  if (!answer.label.length) return <p class="empty">Nothing.</p>;
   return (
-    <div class="call-tree" onKeyDown={focusSearch}>
-      <div class="flame-tools">
-        <input
-          ref={input}
-          type="search"
-          placeholder="Search: a text, or /an expression/"
-          aria-label="Search for functions"
-          value={text}
-          onInput={(event) => set('search', event.currentTarget.value, true)}
-        />
-        {text && <output class="quiet">{search.problem ?? foundText(tree, found, shared.amount)}</output>}
-        <div class="segments" role="group" aria-label="Show as">
-          {(['graph', 'rows'] as const).map((view) => (
-            <button key={view} type="button" aria-pressed={rows == (view == 'rows')} onClick={() => set('view', view == 'rows' ? view : '')}>
-              {view == 'rows' ? 'Rows' : 'Graph'}
-            </button>
-          ))}
-        </div>
-        {!tree.baseTotal && !rows && (
-          <label>
-            Colour by{' '}
-            <select value={colouring} onChange={(event) => set('colour', event.currentTarget.value)}>
-              {Object.entries(colourings).map(([key, label]) => (
-                <option key={key} value={key}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        {param('root') && (
-          <button type="button" onClick={() => change({ [`${name}root`]: '', [`${name}zoom`]: '' })}>
+    <>
+      {root && (
+        <p>
+          <button type="button" onClick={() => change({ [`${prefix}root`]: '', [`${prefix}zoom`]: '' })}>
             Back to all stacks
           </button>
-        )}
-        {!rows && <Keys />}
-      </div>
-      {rows ? (
-        <Rows key={zoomKey} {...shared} />
-      ) : (
-        <FlameGraph {...shared} colouring={colouring} onZoom={(node) => set('zoom', node ? keyOf(stackOf(tree, node)) : '')} />
+        </p>
       )}
-    </div>
+      {Graph && (
+        <Graph
+          tree={tree}
+          label={kind == 'tree' ? titleOf(place) : `${kind} of ${place.params.get('name') || '(anonymous)'}`}
+          title={kind == 'tree' ? 'all' : kind}
+          unit={scale.unit}
+          viewsPerDay={scale.population / Math.max(scale.days, 1 / 1440)}
+          {...held}
+          onSandwich={place.route == 'file' ? undefined : (frame) => go(functionLink(place, frame))}
+        />
+      )}
+    </>
   );
 }
 
-function foundText(tree: Tree, found: ReturnType<typeof find> | undefined, write: (ms: number) => string): string {
-  if (!found?.functions) return 'nothing is called so';
-  const ms = found.total / 1000 / Math.max(1, tree.views);
-  return `${plural(found.functions, 'function')}, ${write(ms)}, ${percent(tree.total[0] ? found.total / tree.total[0]! : 0)}`;
+function titleOf({ params }: Place): string {
+  const page = params.get('page');
+  const feature = params.get('feature');
+  return page ? `page ${page}` : feature ? `feature ${feature}` : params.get('title') || 'all pages';
+}
+
+/** What the URL says of a graph, and what changes that. */
+function heldIn({ params }: Place, prefix: string, compared: boolean): Partial<FlameGraphProps> {
+  const get = (key: string) => params.get(prefix + key) ?? '';
+  const list = (key: string) => params.getAll(prefix + key);
+  const set = (changes: Record<string, string | readonly string[]>, replace = false) =>
+    change(Object.fromEntries(Object.entries(changes).map(([key, value]) => [prefix + key, value])), replace);
+  const colouring = colourings.find((one) => one == get('colour')) ?? (compared ? 'change' : 'owner');
+  const view = get('view');
+  const width = get('width');
+  return {
+    colouring,
+    onColouring: (colour) => set({ colour }),
+    view: view == 'rows' || view == 'both' ? view : 'graph',
+    onView: (next) => set({ view: next == 'graph' ? '' : next }),
+    upwards: get('up') == '1',
+    onUpwards: (upwards) => set({ up: upwards ? '1' : '' }),
+    widths: width == 'A' || width == 'max' ? width : 'B',
+    onWidths: (widths) => set({ width: widths == 'B' ? '' : widths }),
+    search: get('search'),
+    onSearch: (search) => set({ search }, true),
+    zoom: get('zoom'),
+    onZoom: (zoom) => set({ zoom }),
+    shape: { merged: get('merge') == '1', hidden: list('hide'), focused: list('focus') },
+    onShape: ({ merged, hidden, focused }) => set({ merge: merged ? '1' : '', hide: hidden, focus: focused, zoom: '' }),
+    onOpenOther: (root) => set({ root, zoom: '' }),
+  };
 }
 
 /** The page of a function, with its callers and callees. */
-function linkOf(tree: Tree, node: number, place: Parameters<typeof linkTo>[0]): string | undefined {
-  const frame = tree.frames[tree.frame[node]!];
-  if (!frame || frame.name == '(other)' || place.route == 'file') return undefined;
-  const { name, resource, line, column } = frame;
-  return linkTo(place, 'function', { page: place.params.get('page') ?? '', feature: place.params.get('feature') ?? '', name, resource, line, column });
-}
-
-const keys = [
-  ['← → ↑ ↓', 'from call to call'],
-  ['Enter', 'make the call as wide as the picture; open (other)'],
-  ['Escape', 'show all'],
-  ['Backspace', 'back to the caller'],
-  ['w s', 'closer, farther'],
-  ['a d', 'left, right'],
-  ['/', 'search'],
-  ['n p', 'next and previous match'],
-] as const;
-
-function Keys() {
-  return (
-    <Popover label="Keys" button="?">
-      <dl class="keys">
-        {keys.map(([key, what]) => [<dt key={key}>{key}</dt>, <dd key={what}>{what}</dd>])}
-      </dl>
-    </Popover>
-  );
+function functionLink(place: Place, { name, resource, line, column }: Frame): string {
+  const { params } = place;
+  return linkTo(place, 'function', { page: params.get('page') ?? '', feature: params.get('feature') ?? '', name, resource, line, column });
 }

@@ -1,0 +1,38 @@
+// What can be done with a call of a flame graph.
+
+import { isOther, keyOfOther } from '../tree/other.ts';
+import { keyOf } from '../tree/key.ts';
+import type { Flame, FlameGraphProps } from './FlameGraph.tsx';
+import { stackText, type FlameAction } from './Menu.tsx';
+
+/** Returns the actions for a call: those of every flame graph, then those of the page. */
+export function actionsOf(flame: Flame, { onOpenOther, onSandwich, actions = [] }: FlameGraphProps, node: number): FlameAction[] {
+  const { tree, shape, setShape, zoom } = flame;
+  const frame = tree.frames[tree.frame[node]!]!;
+  const key = keyOf([frame]);
+  const copyStack: FlameAction = { label: 'Copy stack', run: () => copy(stackText(tree, node)) };
+  const zoomIn: FlameAction = { label: 'Zoom', keys: 'Enter', run: () => zoom.to(node) };
+  if (isOther(frame)) {
+    const other = keyOfOther(tree, node);
+    const open: FlameAction = { label: 'Show what it is', keys: 'Enter', run: () => onOpenOther?.(other) };
+    return other && onOpenOther ? [open, copyStack] : [zoomIn, copyStack];
+  }
+  return [
+    zoomIn,
+    ...(onSandwich ? [{ label: 'Callers and callees', keys: 'c', run: onSandwich }] : []),
+    { label: 'Focus on this function', run: () => setShape({ ...shape, focused: [key] }) },
+    { label: 'Hide this function', run: () => setShape({ ...shape, hidden: [...shape.hidden, key] }) },
+    {
+      label: shape.merged ? 'Show recursion' : 'Merge recursion',
+      run: () => setShape({ ...shape, merged: !shape.merged }),
+    },
+    { label: 'Copy name', run: () => copy(frame.name || '(anonymous)') },
+    copyStack,
+    ...actions,
+  ];
+}
+
+/** Puts a text onto the clipboard. Without one, as on pages that are not secure, nothing happens. */
+function copy(text: string): void {
+  void navigator.clipboard?.writeText(text).catch(() => {});
+}

@@ -1,0 +1,57 @@
+// What keys do in a flame graph.
+
+/** What a key asks for. */
+export type Command =
+  | 'caller' | 'callee' | 'left' | 'right'
+  | 'zoom' | 'back' | 'all'
+  | 'closer' | 'farther' | 'pan left' | 'pan right'
+  | 'sandwich' | 'menu' | 'search' | 'next' | 'previous' | 'keys';
+
+const commands: Record<string, Command> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  Enter: 'zoom',
+  ' ': 'zoom',
+  Escape: 'back',
+  Backspace: 'back',
+  Home: 'all',
+  '0': 'all',
+  w: 'closer',
+  '+': 'closer',
+  s: 'farther',
+  '-': 'farther',
+  a: 'pan left',
+  d: 'pan right',
+  c: 'sandwich',
+  m: 'menu',
+  ContextMenu: 'menu',
+  '/': 'search',
+  n: 'next',
+  p: 'previous',
+  '?': 'keys',
+};
+
+/** Returns what a key asks for, if anything. Callees are below their callers, or above them if it is upwards. */
+export function commandOf(event: KeyboardEvent, upwards: boolean): Command | undefined {
+  if (event.metaKey || event.ctrlKey || event.altKey) return undefined;
+  if (event.key == 'ArrowUp') return upwards ? 'callee' : 'caller';
+  if (event.key == 'ArrowDown') return upwards ? 'caller' : 'callee';
+  if (event.shiftKey && event.key == 'F10') return 'menu';
+  if (event.shiftKey && event.key == 'Enter') return 'sandwich';
+  return commands[event.key];
+}
+
+/** The keys and the gestures, and what they do, to be shown. */
+export const keyList: readonly (readonly [keys: string, what: string])[] = [
+  ['← → ↑ ↓', 'go from call to call: callers and callees, and what is beside'],
+  ['Enter, click', 'make a call as wide as the picture; open (other)'],
+  ['Esc, Backspace', 'back to what was shown before'],
+  ['Home', 'show all'],
+  ['w s', 'closer, farther; also Ctrl and the wheel'],
+  ['a d', 'to the left, to the right; also by dragging'],
+  ['c, double click, Shift click', 'callers and callees of the function'],
+  ['m, right click', 'what can be done with the call'],
+  ['/', 'search'],
+  ['n p', 'next and previous match'],
+  ['?', 'these keys'],
+];

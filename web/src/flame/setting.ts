@@ -1,0 +1,13 @@
+// State that the page may hold, in its URL for example, or leave to the component.
+
+import { useState } from 'preact/hooks';
+
+/** Returns a value and what sets it: those of the page if it gives a value, else its own ones. */
+export function useSetting<T>(given: T | undefined, first: T, tell?: (value: T) => void): [value: T, set: (value: T) => void] {
+  const [own, setOwn] = useState(first);
+  const set = (value: T) => {
+    setOwn(() => value);
+    tell?.(value);
+  };
+  return [given === undefined ? own : given, set];
+}

@@ -1,0 +1,20 @@
+// Nodes that stand for what a tree leaves out.
+
+import { keyAt } from './key.ts';
+import type { Frame, Tree } from './tree.ts';
+
+/** Whether a frame stands for nodes that were too light to be in the tree. */
+export function isOther(frame: Frame | undefined): boolean {
+  return frame?.name == '(other)' && frame.resource == '';
+}
+
+/**
+ * Returns the key that the daemon is asked with, as root, for what is in an (other) node: that of its caller. It is '' for
+ * other nodes, below the root, and where a node stands for several of the tree that was answered.
+ */
+export function keyOfOther(tree: Tree, node: number): string {
+  if (node <= 0 || !isOther(tree.frames[tree.frame[node]!])) return '';
+  if (!tree.source) return keyAt(tree, tree.parent[node]!);
+  const origin = tree.origin?.[node] ?? -1;
+  return origin > 0 ? keyAt(tree.source, tree.source.parent[origin]!) : '';
+}

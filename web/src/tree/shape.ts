@@ -1,0 +1,78 @@
+// Trees with less in them: recursion merged, functions hidden, or only stacks through some.
+
+import { Builder } from './build.ts';
+import { framesWith } from './key.ts';
+import type { Tree } from './tree.ts';
+
+/** What is done to a tree before it is shown. Functions are named by the key of a stack of them alone. */
+export interface Shape {
+  /** A function that calls itself is one call. */
+  merged: boolean;
+  /** Their time goes to their callers. */
+  hidden: readonly string[];
+  /** Only stacks through one of them are kept. */
+  focused: readonly string[];
+}
+
+/** The shape of a tree as it is. */
+export const unshaped: Shape = { merged: false, hidden: [], focused: [] };
+
+/** Returns a tree in a shape; the tree itself if there is nothing to be done. */
+export function shaped(tree: Tree, shape: Shape): Tree {
+  let out = tree;
+  if (shape.focused.length > 0) out = focus(out, framesWith(tree, shape.focused));
+  if (shape.hidden.length > 0) out = hide(out, framesWith(tree, shape.hidden));
+  return shape.merged ? mergeRecursion(out) : out;
+}
+
+/**
+ * Returns a tree in which calls of a function directly by itself are part of the call by another one. What each function
+ * took stays the same.
+ */
+export function mergeRecursion(tree: Tree): Tree {
+  return without(tree, (node) => tree.frame[node] == tree.frame[tree.parent[node]!]);
+}
+
+/** Returns a tree without some frames: their time is that of their callers, and so is what they call. */
+export function hide(tree: Tree, frames: ReadonlySet<number>): Tree {
+  return without(tree, (node) => frames.has(tree.frame[node]!));
+}
+
+/** Returns a tree in which some nodes are part of their callers. */
+function without(tree: Tree, leaves: (node: number) => boolean): Tree {
+  const builder = new Builder(tree);
+  const nodeOf = new Int32Array(tree.frame.length);
+  for (let node = 1; node < nodeOf.length; node++) {
+    const caller = nodeOf[tree.parent[node]!]!;
+    const left = leaves(node);
+    nodeOf[node] = left ? caller : builder.child(caller, tree.frame[node]!);
+    if (!left) builder.standsFor(nodeOf[node]!, node);
+    builder.add(nodeOf[node]!, tree.self[node]!, tree.baseSelf?.[node] ?? 0);
+  }
+  return builder.tree();
+}
+
+/** Returns a tree of the stacks alone that go through one of some frames. What is above these has no time of its own. */
+export function focus(tree: Tree, frames: ReadonlySet<number>): Tree {
+  const builder = new Builder(tree);
+  const nodeOf = new Int32Array(tree.frame.length).fill(-1);
+  nodeOf[0] = 0;
+  const numberOf = (node: number): number => {
+    const path: number[] = [];
+    for (let at = node; nodeOf[at]! < 0; at = tree.parent[at]!) path.push(at);
+    for (const at of path.reverse()) {
+      nodeOf[at] = builder.child(nodeOf[tree.parent[at]!]!, tree.frame[at]!);
+      builder.standsFor(nodeOf[at]!, at);
+    }
+    return nodeOf[node]!;
+  };
+  let inside = 0; // the end of the last call of one of the frames
+  for (let node = 1; node < nodeOf.length; node++) {
+    if (node >= inside) {
+      if (!frames.has(tree.frame[node]!)) continue;
+      inside = tree.end[node]!;
+    }
+    builder.add(numberOf(node), tree.self[node]!, tree.baseSelf?.[node] ?? 0);
+  }
+  return builder.tree();
+}

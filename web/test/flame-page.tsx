@@ -1,0 +1,40 @@
+// A page with nothing but a flame graph, for tests and measurements of it.
+
+import { render } from 'preact';
+import { FlameGraph, type FlameGraphProps } from '../src/flame/FlameGraph.tsx';
+import { treeOf, type TreeAnswer } from '../src/tree/tree.ts';
+import { answerOf, randomAnswer } from './synthetic.ts';
+import '../src/flame/flame.css';
+import '../src/flame/treegrid.css';
+
+const told: string[] = [];
+const tell = (what: string) => (value: unknown) => void told.push(`${what} ${typeof value == 'string' ? value : JSON.stringify(value)}`);
+
+/** Draws an answer; resolves with the ms that scripts took from the answer to the picture. */
+async function show(answer: TreeAnswer, props: Partial<FlameGraphProps> = {}): Promise<number> {
+  render(null, document.querySelector('main')!);
+  await painted();
+  const start = performance.now();
+  let script = 0;
+  const request = window.requestAnimationFrame;
+  window.requestAnimationFrame = (run) =>
+    request((time) => {
+      const from = performance.now();
+      run(time);
+      script += performance.now() - from;
+    });
+  render(
+    <FlameGraph tree={treeOf(answer)} label="a test" onOpenOther={tell('open')} onZoom={tell('zoom')}
+      onSandwich={(frame) => told.push(`sandwich ${frame.name}`)} {...props} />,
+    document.querySelector('main')!,
+  );
+  script += performance.now() - start;
+  await painted();
+  await painted();
+  window.requestAnimationFrame = request;
+  return script;
+}
+
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
+Object.assign(globalThis, { fixture: { show, told, answerOf, randomAnswer } });

@@ -1,0 +1,122 @@
+// Trees for tests: made by hand of stacks, or at random.
+
+import type { TreeAnswer } from '../src/tree/tree.ts';
+
+/** Returns the answer with some stacks: 'a b c' takes so many µs, and on the other side, if there is one, as many more. */
+export function answerOf(stacks: Record<string, number | [number, number]>, views = 1, baseViews = 1): TreeAnswer {
+  const names = [...new Set(Object.keys(stacks).flatMap((stack) => stack.split(' ')))];
+  interface Node {
+    callees: Map<string, Node>;
+    self: number;
+    base: number;
+  }
+  const made = (): Node => ({ callees: new Map(), self: 0, base: 0 });
+  const root = made();
+  let both = false;
+  for (const [stack, time] of Object.entries(stacks)) {
+    let at = root;
+    for (const name of stack.split(' ')) {
+      if (!at.callees.has(name)) at.callees.set(name, made());
+      at = at.callees.get(name)!;
+    }
+    both ||= Array.isArray(time);
+    const [self, base] = Array.isArray(time) ? time : [time, 0];
+    at.self += self;
+    at.base += base;
+  }
+  const answer = emptyAnswer(names.map((name) => ({ name, resource: name.startsWith('(') ? '' : `src/${name}.ts` })), views);
+  const base: number[] = [];
+  const write = (node: Node, level: number) => {
+    for (const [name, callee] of node.callees) {
+      answer.label.push(names.indexOf(name));
+      answer.level.push(level);
+      answer.self.push(callee.self);
+      base.push(callee.base);
+      write(callee, level + 1);
+    }
+  };
+  write(root, 0);
+  if (both) answer.base = sideOf(base, baseViews);
+  answer.total_us = answer.self.reduce((a, b) => a + b, 0);
+  return answer;
+}
+
+const stats = { traces: 1, bytes: 1, partitions: 1 };
+
+const sideOf = (self: number[], views: number) => ({ views, traces: views, total_us: self.reduce((a, b) => a + b, 0), self, stats });
+
+function emptyAnswer(frames: { name: string; resource: string }[], views: number): TreeAnswer {
+  return {
+    unit: 'us',
+    views,
+    traces: views,
+    total_us: 0,
+    strings: frames.flatMap(({ name, resource }) => [name, resource]),
+    frames: {
+      name: frames.map((_, i) => 2 * i),
+      resource: frames.map((_, i) => 2 * i + 1),
+      line: frames.map(({ resource }, i) => (resource ? i + 1 : 0)),
+      column: frames.map(({ resource }) => (resource ? 7 : 0)),
+    },
+    label: [],
+    level: [],
+    self: [],
+    pruned: { nodes: 0, self_us: 0 },
+    stats,
+  };
+}
+
+/** Returns numbers from 0 to 1 that are the same each time: mulberry32. */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const folders = ['src/pages', 'src/data', 'src/grid', 'node_modules/react-dom/cjs', 'node_modules/@tanstack/table/src', 'https://cdn.example.com'];
+const words = ['render', 'update', 'commit', 'parse', 'sort', 'merge', 'layout', 'query', 'format', 'total', 'Row', 'Cell', 'Grid', 'use'];
+
+/** Returns an answer with so many nodes at random, as they are in applications: few heavy stacks, many light ones. */
+export function randomAnswer(nodes: number, seed: number, { base = false, names = 1200, views = 1000, deepest = 60 } = {}): TreeAnswer {
+  const random = randomOf(seed);
+  const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)]!;
+  const frames = Array.from({ length: names }, (_, i) => {
+    const native = i % 17 == 0;
+    const name = i % 23 == 0 ? '' : `${pick(words)}${pick(words)}${i}`;
+    return { name: native ? `native${i}` : name, resource: native ? '' : `${pick(folders)}/${pick(words).toLowerCase()}${i % 90}.ts` };
+  });
+  const answer = emptyAnswer(frames, views);
+  const other: number[] = [];
+  const children: number[][] = [[]];
+  const depth = [0];
+  const alike: Map<number, number>[] = [new Map()]; // by node: its callees by frame
+  for (let node = 1; node <= nodes; ) {
+    const parent = random() < 0.7 ? node - 1 - Math.floor(random() * Math.min(node, 4)) : Math.floor(random() * node);
+    const frame = Math.floor(random() ** 2 * names);
+    if (depth[parent]! >= deepest || alike[parent]!.has(frame)) continue;
+    alike[parent]!.set(frame, node);
+    alike.push(new Map());
+    children[parent]!.push(node);
+    children.push([]);
+    depth.push(depth[parent]! + 1);
+    node++;
+  }
+  const frameOf = new Map(alike.flatMap((callees) => [...callees].map(([frame, node]) => [node, frame] as const)));
+  const stack = children[0]!.toReversed();
+  while (stack.length > 0) {
+    const node = stack.pop()!;
+    answer.label.push(frameOf.get(node)!);
+    answer.level.push(depth[node]! - 1);
+    const self = random() < 0.5 ? Math.round(1000 / (0.002 + random())) : 0;
+    answer.self.push(self);
+    other.push(random() < 0.9 ? Math.round(self * (0.5 + random())) : 0);
+    stack.push(...children[node]!.toReversed());
+  }
+  answer.total_us = answer.self.reduce((a, b) => a + b, 0);
+  if (base) answer.base = sideOf(other, views / 2);
+  return answer;
+}
