@@ -1,7 +1,7 @@
 // Every page, as somebody sees it: numbers, keys, hostile names, both themes, a narrow window.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
@@ -34,6 +34,7 @@ const places = {
   who: 'who',
   owners: 'code',
   budgets: 'budgets',
+  health: 'health',
   nowhere: 'nowhere',
 };
 
@@ -99,6 +100,21 @@ test('a comparison says what changed', { skip }, async () => {
   assert.match(await verdict.innerText(), /\+100\sms/);
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'draw' }) });
   assert.match(await row.innerText(), /slower[\s\S]*\+100/);
+  await tab.close();
+});
+
+test('health says what was refused, and why', { skip }, async () => {
+  const daemon = await Daemon.start();
+  const body = JSON.stringify({ page: '/x', trace: { frames: 7 } });
+  await fetch(`${daemon.collector}/v1/traces`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+  await daemon.sendSamples();
+  const tab = await Tab.open(daemon.url, 'health');
+  await tab.page.getByRole('heading', { name: 'All is well' }).waitFor();
+  const row = tab.page.getByRole('row').filter({ hasText: 'traces' }).filter({ hasText: /The answers say/ });
+  assert.match(await row.innerText(), /\t1\t/);
+  const samples = (await readdir('../testdata/traces')).filter((name) => name.endsWith('.json.gz')).length;
+  const stored = tab.page.locator('dl.health > div').filter({ hasText: 'Traces since the start' });
+  assert.match(await stored.innerText(), new RegExp(`\\b${samples}$`));
   await tab.close();
 });
 

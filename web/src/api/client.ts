@@ -68,7 +68,7 @@ export function createClient(
     const text = await response.text();
     if (!response.ok) throw problemOf(response, text);
     const same = before && before.text == text && text != '';
-    const value = same ? before.answer.value : parse(text);
+    const value = same ? before.answer.value : isPlain(response) ? text : parse(text);
     const answer = { value, received: now(), age };
     const compared = text.length <= longestCompared ? text : '';
     keep(url, { answer, etag: response.headers.get('ETag') ?? '', size: text.length, text: compared });
@@ -102,6 +102,11 @@ async function reach(
     init.signal?.throwIfAborted();
     throw new Problem(0, error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Whether an answer is a text as Prometheus reads it. */
+function isPlain(response: Response): boolean {
+  return /^text\/plain; version=/.test(response.headers.get('Content-Type') ?? '');
 }
 
 function parse(text: string): unknown {

@@ -17,7 +17,8 @@ type More = Record<string, string | number | boolean | undefined>;
 /** Returns the URL of a question, relative to the dashboard. */
 export function urlOf({ path, params }: Question<unknown>): string {
   const query = params.toString();
-  return `api/v1/${path}${query ? `?${query}` : ''}`;
+  const from = path == 'metrics' ? '' : 'api/v1/';
+  return `${from}${path}${query ? `?${query}` : ''}`;
 }
 
 function question<T>(path: string, params: URLSearchParams, more: More = {}): Question<T> {
@@ -97,4 +98,9 @@ export function catalog(): Question<Catalog> {
 /** Budgets and how things stand with them. */
 export function budgets(): Question<Budgets> {
   return question('budgets', new URLSearchParams());
+}
+
+/** What the daemon says of itself, as a text for Prometheus. */
+export function metrics(): Question<string> {
+  return question('metrics', new URLSearchParams());
 }

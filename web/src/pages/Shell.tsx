@@ -23,6 +23,7 @@ const destinations = [
   ['who', 'Who'],
   ['code', 'Code'],
   ['budgets', 'Budgets'],
+  ['health', 'Health'],
 ] as const;
 
 /** Where pages that are not in the navigation belong. */

@@ -10,6 +10,7 @@ import { useView } from './context.ts';
 import { FeatureDetail, PageDetail } from './Detail.tsx';
 import { File } from './File.tsx';
 import { FunctionPage } from './FunctionPage.tsx';
+import { Health } from './Health.tsx';
 import { Features, Pages } from './Lists.tsx';
 import { Overview } from './Overview.tsx';
 import { Who } from './Who.tsx';
@@ -48,6 +49,8 @@ export function routeOf({ route, params }: Place): Route {
       return { Page: File, title: name('title') || 'Profile', subject: [] };
     case 'budgets':
       return { Page: BudgetsPage, title: 'Budgets', subject: [] };
+    case 'health':
+      return { Page: Health, title: 'Health', subject: [] };
     default:
       return { Page: Unknown, title: 'No such page', subject: [] };
   }

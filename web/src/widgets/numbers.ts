@@ -44,6 +44,13 @@ export function shortCount(value: number): string {
   return value < 100_000 ? count(value) : compact.format(value);
 }
 
+/** A size: 512 B, 1.17 MB, 50.6 GB. */
+export function bytes(value: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = value < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(value) / 3));
+  return `${power ? number(value / 1000 ** power) : count(value)}${space}${units[power]}`;
+}
+
 /** A share from 0 to 1 as 17 %, 5.5 %, <0.1 %. */
 export function percent(share: number): string {
   const value = share * 100;

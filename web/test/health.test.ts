@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Metrics } from '../src/api/metrics.ts';
+import { checksOf, refusalsOf } from '../src/pages/checks.ts';
+import { verdictOf } from '../src/pages/Health.tsx';
+
+const text = `# HELP x Something.
+# TYPE x counter
+x_total{code="200",path="/a"} 3
+x_total{code="500",path="/a"} 1
+x_total{code="200",path="quote \\" comma , line \\n end"} 4 1700000000
+plain 1.5e+06
+seconds_bucket{path="/a",le="0.1"} 10
+seconds_bucket{path="/a",le="0.5"} 30
+seconds_bucket{path="/a",le="+Inf"} 40
+seconds_count{path="/a"} 40
+this is no sample
+`;
+
+test('metrics are read with their labels', () => {
+  const metrics = new Metrics(text);
+  assert.equal(metrics.sum('plain'), 1.5e6);
+  assert.equal(metrics.sum('x_total'), 8);
+  assert.equal(metrics.sum('x_total', { path: '/a', code: '500' }), 1);
+  assert.deepEqual([...metrics.by('x_total', 'path')], [['/a', 4], ['quote " comma , line \n end', 4]]);
+  assert.equal(metrics.sum('nothing'), 0);
+  assert.equal(metrics.has('nothing'), false);
+});
+
+test('quantiles are those of Prometheus', () => {
+  const metrics = new Metrics(text);
+  assert.equal(metrics.quantile('seconds', 0.25), 0.1);
+  assert.equal(metrics.quantile('seconds', 0.5), 0.1 + 0.4 * (10 / 20));
+  assert.equal(metrics.quantile('seconds', 0.99), 0.5, 'the last bound that is known');
+  assert.equal(metrics.quantile('seconds', 0.5, { path: '/b' }), undefined);
+});
+
+/** Metrics of a daemon that is well, but for some. */
+const daemon = (more: string) => new Metrics(`fieldtrie_store_free_bytes 1e10\nfieldtrie_store_needed_bytes 1e8\n${more}`);
+
+test('each thing that goes wrong is said, with what to do', () => {
+  assert.equal(verdictOf(checksOf(daemon(''))), 'All is well');
+  const cases: [string, string][] = [
+    ['fieldtrie_store_stuck 1', 'Writing'],
+    ['fieldtrie_store_queue_traces 8000', 'Writing'],
+    ['fieldtrie_store_unrolled_traces 200000', 'Summing up'],
+    ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Answers to browsers'],
+    ['fieldtrie_store_refusing_for_space 1', 'Disk'],
+    ['fieldtrie_store_lost_traces 2', 'Stored traces'],
+    ['fieldtrie_store_partitions{state="quarantine"} 1', 'Partitions'],
+    ['fieldtrie_symbols_damaged 1', 'Symbols'],
+    ['fieldtrie_query_requests_total{code="503",path="/x"} 5', 'Questions'],
+  ];
+  for (const [metric, name] of cases) {
+    const wrong = checksOf(daemon(metric)).filter(({ level }) => level != 'fine');
+    assert.deepEqual(wrong.map((check) => check.name), [name], metric);
+    assert.ok(wrong[0]!.remedy, metric);
+  }
+});
+
+test('what was refused is listed with its reason, most first', () => {
+  const refusals = refusalsOf(
+    daemon(`fieldtrie_ingest_refused_total{reason="no_space"} 2
+fieldtrie_ingest_refused_total{reason="rate"} 0
+fieldtrie_ingest_folded_total{what="page"} 5
+fieldtrie_ingest_rejected_total{reason="new_reason"} 3`),
+  );
+  assert.deepEqual(refusals.map(({ what, why, number }) => [what, why, number]), [
+    ['became (other)', 'page', 5],
+    ['traces', 'new reason', 3],
+    ['requests', 'no space', 2],
+  ]);
+  assert.ok(refusals.every(({ remedy }) => remedy));
+});
