@@ -31,20 +31,29 @@ func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer
 		{"bench/figures.js", dir},
 		{"test/closes.js", strconv.Itoa(closes)},
 	} {
-		cmd := exec.CommandContext(ctx, "node", args...)
-		cmd.Dir = "sdk"
-		cmd.Stderr = stderr
-		out, err := cmd.Output()
+		figures, err := nodeFigures(ctx, "sdk", stderr, args...)
 		if err != nil {
-			return nil, fmt.Errorf("node %s: %w", args[0], err)
-		}
-		figures, err := readFigures(out)
-		if err != nil {
-			return nil, fmt.Errorf("node %s: %w", args[0], err)
+			return nil, err
 		}
 		all = append(all, figures...)
 	}
 	return all, nil
+}
+
+// nodeFigures runs a program of Node.js in a folder, which prints figures.
+func nodeFigures(ctx context.Context, folder string, stderr io.Writer, args ...string) ([]figure, error) {
+	cmd := exec.CommandContext(ctx, "node", args...)
+	cmd.Dir = folder
+	cmd.Stderr = stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", args[0], err)
+	}
+	figures, err := readFigures(out)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", args[0], err)
+	}
+	return figures, nil
 }
 
 // readFigures reads figures as JSON, one a line.

@@ -1,7 +1,8 @@
 // node build.js [--tests]
 //
 // Builds the dashboard into dist/, from where the daemon has it: scripts and styles whose names have a hash of what is in
-// them, the page that loads them, and the licences of what others wrote. With --tests it builds the tests into .tests/.
+// them, the page that loads them, and the licences of what others wrote. With --tests it builds the tests, and what measures,
+// into .tests/.
 
 import { build } from 'esbuild';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -23,8 +24,9 @@ async function buildTests() {
   await rm('.tests', { recursive: true, force: true });
   await build({
     ...options,
-    entryPoints: tests.map((name) => join('test', name)),
+    entryPoints: [...tests.map((name) => join('test', name)), 'bench/figures.ts'],
     outdir: '.tests',
+    entryNames: '[name]',
     platform: 'node',
     packages: 'external',
     sourcemap: 'inline',

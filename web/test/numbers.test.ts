@@ -6,6 +6,7 @@ import {
   cut,
   duration,
   hours,
+  moment,
   number,
   percent,
   plural,
@@ -15,6 +16,7 @@ import {
   visible,
 } from '../src/widgets/numbers.ts';
 import { amount, inUnit, scaleOfPart, unitOf } from '../src/widgets/unit.ts';
+import { randomOf } from './synthetic.ts';
 import { nextOrder, orderOf, sorted } from '../src/widgets/sorting.ts';
 
 /** With plain spaces, which read better here. */
@@ -90,4 +92,21 @@ test('rows without a value are last in both orders', () => {
   assert.equal(nextOrder(orderOf('-mean'), 'mean', true), 'mean');
   assert.equal(nextOrder(orderOf('-mean'), 'views', true), '-views');
   assert.equal(nextOrder(orderOf('-mean'), 'name', false), 'name');
+});
+
+test('numbers and dates are written as Intl writes them', () => {
+  const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+  const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+  const random = randomOf(7);
+  for (let i = 0; i < 5000; i++) {
+    const value = Math.round(10 ** (random() * 14));
+    assert.equal(count(value), whole.format(value));
+    if (value >= 100_000) assert.equal(shortCount(value), compact.format(value), String(value));
+    const time = Math.floor(random() * 2e12);
+    const said = new Date(time).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+    assert.equal(moment(time), said.replace('Sept', 'Sep'));
+  }
+  for (const value of [99_999, 99_999.5, 999_499, 999_949, 999_950, 999_999, 1e6, 1.05e6, 999_999_999]) {
+    assert.equal(shortCount(value), value < 99_999.5 ? whole.format(value) : compact.format(value), String(value));
+  }
 });

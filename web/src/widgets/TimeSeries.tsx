@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type UPlot from 'uplot';
 import type { Point } from '../api/types.ts';
 import { change } from '../state/location.ts';
-import { duration, moment, number } from './numbers.ts';
+import { clock, day, duration, moment, number } from './numbers.ts';
 import { lineNames, lineOf, valueAt, type LineName, type Marker } from './lines.ts';
 import { placed, Trend, type PlacedMarker } from './Trend.tsx';
 import 'uplot/dist/uPlot.min.css';
@@ -175,9 +175,8 @@ function options(
 /** Writes the times of an axis: the hour, and at midnight the day. */
 function timesOf(_: UPlot, times: number[]): string[] {
   return times.map((time) => {
-    const date = new Date(time * 1000);
-    const hour = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-    return hour == '00:00' ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }) : hour;
+    const hour = clock(time * 1000);
+    return hour == '00:00' ? day(time * 1000) : hour;
   });
 }
 

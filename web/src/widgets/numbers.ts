@@ -1,10 +1,10 @@
-// How numbers are written. All of it is English, whatever the browser speaks, as the texts around are.
+// How numbers are written. All of it is English, whatever the browser speaks, as the texts around are. Intl would write the
+// same, and take 30 ms when it first writes a number, and as long again for a date.
 
 const minus = '\u2212';
 /** Between a number and its unit, so that lines do not break there. */
 const space = '\u00a0';
-const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /** Three digits that count, two decimals at most: 1,234, 544, 54.4, 5.44, 0.05, <0.01. */
 export function number(value: number): string {
@@ -12,7 +12,7 @@ export function number(value: number): string {
   if (value == 0) return '0';
   if (size < 0.005) return value < 0 ? '≈0' : '<0.01';
   const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-  const text = size >= 999.5 ? counts.format(size) : size.toFixed(digits);
+  const text = size >= 999.5 ? count(size) : size.toFixed(digits);
   return value < 0 ? minus + text : text;
 }
 
@@ -36,12 +36,17 @@ export function hours(value: number): string {
 
 /** A whole number: 12,345. */
 export function count(value: number): string {
-  return counts.format(Math.round(value));
+  return value.toFixed(0).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** A whole number, short if it is long: 12,345, 123.5K, 4M. */
 export function shortCount(value: number): string {
-  return value < 100_000 ? count(value) : compact.format(value);
+  if (value < 99_999.5) return count(value);
+  const units = ['K', 'M', 'B', 'T'];
+  let power = Math.min(units.length, Math.floor(Math.log10(value) / 3));
+  const tenths = () => Math.round((value / 1000 ** power) * 10) / 10;
+  if (tenths() == 1000 && power < units.length) power++; // 999,950 is 1M
+  return `${tenths()}${units[power - 1]}`;
 }
 
 /** A size: 512 B, 1.17 MB, 50.6 GB. */
@@ -57,7 +62,7 @@ export function percent(share: number): string {
   const size = Math.abs(value);
   if (value == 0) return `0${space}%`;
   if (size < 0.05) return `<0.1${space}%`;
-  const text = size >= 999.5 ? counts.format(size) : size.toFixed(size >= 9.95 ? 0 : 1);
+  const text = size >= 999.5 ? count(size) : size.toFixed(size >= 9.95 ? 0 : 1);
   return `${value < 0 ? minus : ''}${text}${space}%`;
 }
 
@@ -81,9 +86,21 @@ export function plural(value: number, thing: string, things = `${thing}s`): stri
   return `${count(value)} ${value == 1 ? thing : things}`;
 }
 
-/** A moment, in the time zone of the browser: 23 Nov 06:31. */
+/** A moment, in the time zone of the browser: 23 Nov, 06:31. */
 export function moment(time: string | number): string {
-  return new Date(time).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+  return `${day(time)}, ${clock(time)}`;
+}
+
+/** A day, in the time zone of the browser: 23 Nov. */
+export function day(time: string | number): string {
+  const date = new Date(time);
+  return `${date.getDate()} ${months[date.getMonth()]}`;
+}
+
+/** The time of a day, in the time zone of the browser: 06:31. */
+export function clock(time: string | number): string {
+  const date = new Date(time);
+  return [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
 /** A text with a capital at its beginning. */

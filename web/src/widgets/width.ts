@@ -9,9 +9,8 @@ export function useWidth(of: RefObject<HTMLElement | null>, before: number): num
   useLayoutEffect(() => {
     const element = of.current;
     if (!element) return;
-    const update = () => setWidth(element.clientWidth || before);
-    update();
-    const observer = new ResizeObserver(update);
+    // It calls at once, too: after the layout, which asking for the width here would do once more.
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width || before)));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+// dashboard measures the dashboard in Chromium, with the daemon in bin and the traces of
+// a folder: what is loaded, how fast flame graphs are drawn and react, beside speedscope
+// and d3-flame-graph, long tasks, and memory.
+func dashboard(ctx context.Context, dir string, rounds int, stderr io.Writer) ([]figure, error) {
+	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
+		fmt.Fprintln(stderr, "bench: NOT MEASURED: the dashboard, as node is missing")
+		return nil, nil
+	}
+	if _, err := os.Stat("web/.tests/figures.js"); err != nil {
+		return nil, fmt.Errorf("%w: build it by make bench, or by node build.js --tests in web", err)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return nodeFigures(ctx, "web", stderr, ".tests/figures.js", dir, strconv.Itoa(rounds))
+}

@@ -1,0 +1,35 @@
+// node build.js --tests && node .tests/figures.js [DIR [ROUNDS]]
+//
+// Measures the dashboard in Chromium: what is loaded, the flame graph beside others on the same tree, how long what somebody
+// does takes until it is on the screen, long tasks, and memory. DIR has traces, as the daemon takes them; trees are drawn in
+// so many ROUNDS, 5 by default, and pages are changed 20 times as often. Prints a figure a line, as JSON.
+
+import { endAll } from '../test/daemon.ts';
+import { drawing } from './drawing.ts';
+import { interaction } from './interaction.ts';
+import { pages } from './pages.ts';
+import { sizes } from './sizes.ts';
+
+/** One number that was measured. */
+export interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  /** What is aimed for; '' if it is only reported. */
+  reach: string;
+}
+
+/** A quantile of some numbers. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
+}
+
+const [traces, rounds = '5'] = process.argv.slice(2);
+try {
+  for (const measure of [sizes, () => drawing(Number(rounds)), interaction, () => pages(20 * Number(rounds), traces)]) {
+    for (const figure of await measure()) console.log(JSON.stringify(figure));
+  }
+} finally {
+  await endAll();
+}

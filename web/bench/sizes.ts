@@ -1,0 +1,18 @@
+// What is loaded, minified and compressed.
+
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Figure } from './figures.ts';
+
+/** Measures what build.js wrote. */
+export async function sizes(): Promise<Figure[]> {
+  const sum = new Map<string, number>();
+  for (const name of await readdir('dist/assets')) {
+    const size = gzipSync(await readFile(join('dist/assets', name)), { level: 9 }).length / 1000;
+    const part = /^FlameGraph/.test(name) ? 'flame graph' : /^uPlot/.test(name) ? 'uPlot' : 'first page';
+    sum.set(part, (sum.get(part) ?? 0) + size);
+  }
+  const reach: Record<string, string> = { 'first page': '<= 60' };
+  return [...sum].map(([part, value]) => ({ name: `web: scripts and styles, gzip: ${part}`, value, unit: 'kB', reach: reach[part] ?? '' }));
+}
