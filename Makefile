@@ -155,6 +155,10 @@ BUILDS ?=
 # How often flame graphs are drawn; pages are changed 20 times as often.
 WEB_ROUNDS ?= 5
 ONLY ?=
+.PHONY: screenshots
+screenshots: setup build sdk/node_modules bundlers/node_modules ## take the pictures in docs/images, of visits of the app in bundlers/
+	node web/screenshots.js
+
 .PHONY: bench
 bench: setup build sdk/node_modules bench/peers/node_modules viewers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	cd web && node build.js --tests

@@ -5,6 +5,7 @@ import { mergedLabels } from '../src/pages/Sides.tsx';
 import {
   conditionOf,
   durationOf,
+  fineStep,
   frozen,
   otherSideOf,
   paramsOf,
@@ -121,4 +122,11 @@ test('sides can be exchanged, and twice is as before', () => {
 test('labels of the other side stand instead of those with the same key', () => {
   assert.deepEqual(mergedLabels(['device=a', 'browser!=b'], ['device!=c']), ['browser!=b', 'device!=c']);
   assert.deepEqual(mergedLabels(['device=a']), ['device=a']);
+});
+
+test('a few hours have points of minutes', () => {
+  const at = (since: string, until = '') => fineStep({ since, until });
+  assert.deepEqual(['30m', '1h', '3h', '6h', '24h', '30d'].map((since) => at(since)), ['1m', '2m', '5m', '10m', undefined, undefined]);
+  assert.equal(at('2026-11-23T06:28:00Z', '2026-11-23T06:46:00Z'), '1m');
+  assert.equal(at('2026-11-20', '2026-11-23'), undefined);
 });

@@ -1,6 +1,6 @@
 // The questions that the dashboard asks, by the path of the API that answers them.
 
-import { paramsOf, type OtherSide, type Selection } from '../state/selection.ts';
+import { fineStep, paramsOf, type OtherSide, type Selection } from '../state/selection.ts';
 import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top } from './types.ts';
 import type { TreeAnswer } from '../tree/tree.ts';
 
@@ -41,7 +41,8 @@ export function series(
   selection: Selection,
   more: { step?: string; group_by?: string; by?: string; limit?: number; histogram?: boolean; coverage?: boolean } = {},
 ): Question<Series> {
-  return question('series', paramsOf(selection), more);
+  const step = more.by || more.histogram ? undefined : fineStep(selection);
+  return question('series', paramsOf(selection), { step, ...more });
 }
 
 /** Functions, or parts of the code, that take the most time. */

@@ -92,6 +92,20 @@ export function rangeOf(selection: Pick<Selection, 'since' | 'until'>, now: numb
   return { from: Number.isNaN(from) ? 0 : from, to: Number.isNaN(to) ? now : to };
 }
 
+/** Steps of less than an hour, in minutes. */
+const fineSteps = [1, 2, 5, 10, 15, 30];
+
+/**
+ * Returns how long the points of a series should be, such as 2m; undefined if the API chooses. It chooses hours at the
+ * finest, since finer ones are made of traces: a few hours have some dozens of points then.
+ */
+export function fineStep(selection: Pick<Selection, 'since' | 'until'>): string | undefined {
+  const { from, to } = rangeOf(selection, Date.now());
+  const minutes = (to - from) / 60_000;
+  if (minutes > unrounded / 60_000) return undefined;
+  return `${fineSteps.find((step) => minutes / step <= 40) ?? 30}m`;
+}
+
 /** Returns a selection of the same time that stays what it is when time goes on. */
 export function frozen<S extends Pick<Selection, 'since' | 'until'>>(selection: S, now: number): S {
   const { from, to } = rangeOf(selection, now);

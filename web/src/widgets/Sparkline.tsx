@@ -18,7 +18,7 @@ export function Sparkline({ samples, from, to, name }: { samples: Sample[]; from
   const width = 96;
   const height = 22;
   const most = Math.max(...known.map((sample) => sample.value)) || 1;
-  const x = (time: number) => (((time - from) / Math.max(1, to - from)) * (width - 6) + 3).toFixed(1);
+  const x = (time: number) => ((Math.max(0, time - from) / Math.max(1, to - from)) * (width - 6) + 3).toFixed(1);
   const y = (value: number) => (height - 3 - (value / most) * (height - 6)).toFixed(1);
   const text =
     first == last
