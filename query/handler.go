@@ -52,14 +52,19 @@ func Handler(src Source, o Options) http.Handler {
 	for _, prefix := range []string{"/api/", "/pprof/"} {
 		mux.Handle(prefix, o.Gate.Measure("unknown", http.HandlerFunc(unknownPath)))
 	}
-	// Small answers are not worth it, and pprof files are compressed already. What is
-	// compressed is another representation, so it gets an ETag of its own.
+	return o.withDeadline(compressed()(mux))
+}
+
+// compressed returns what compresses answers. Small ones are not worth it, and pprof files
+// are compressed already. What is compressed is another representation, so it gets an ETag
+// of its own.
+func compressed() func(http.Handler) http.HandlerFunc {
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true), gzhttp.SuffixETag("-gzip"),
 		gzhttp.ExceptContentTypes([]string{"application/octet-stream"}))
 	if err != nil {
 		panic(err) // the options above contradict each other
 	}
-	return o.withDeadline(compress(mux))
+	return compress
 }
 
 // withDeadline gives up clients that do not read what they asked for.

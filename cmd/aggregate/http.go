@@ -124,6 +124,7 @@ func pagesOf(src query.Source, start string) http.Handler {
 	mux := http.NewServeMux()
 	answers := query.Handler(src, query.Options{})
 	mux.Handle("/api/", answers)
+	mux.Handle("GET /api/v1/answers", query.Together(answers))
 	mux.Handle("/pprof/", answers)
 	mux.Handle("/", web.Handler())
 	if strings.HasPrefix(start, "file?") { // there is no overview of files

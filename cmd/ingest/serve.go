@@ -99,6 +99,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 		log.Info("demo", "url", private.url()+"/demo/")
 	}
 	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", board))
+	inner.Handle("GET /api/v1/answers", query.Together(inner))
 	d.work(ctx, d.maintain, d.roll, symbols.sweep, func(ctx context.Context) { evaluate(ctx, board, log) })
 	d.start(public, outer, shareOf(c.maxConnections, descriptors(), 2))
 	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))

@@ -2,7 +2,7 @@
 
 import { budgets, catalog, compare } from '../api/questions.ts';
 import type { Budget, Comparison } from '../api/types.ts';
-import { useAnswer, useSettled } from '../state/answer.ts';
+import { useAnswer } from '../state/answer.ts';
 import { linkTo } from '../state/url.ts';
 import { releasesOf } from '../widgets/lines.ts';
 import { signed } from '../widgets/numbers.ts';
@@ -28,8 +28,7 @@ export function Attention() {
 
 function Blown() {
   const { place } = useView();
-  const settled = useSettled();
-  const shown = useAnswer(settled ? budgets() : undefined);
+  const shown = useAnswer(budgets());
   if (shown.problem?.status == 404) {
     return (
       <p class="item quiet">
@@ -74,8 +73,7 @@ export function latestPair(names: readonly string[], selected: string): { before
 
 function SinceRelease() {
   const { place, selection } = useView();
-  const settled = useSettled();
-  const { answer: stored } = useAnswer(settled ? catalog() : undefined);
+  const { answer: stored } = useAnswer(catalog());
   const names = releasesOf(stored, selection.page).map(({ name }) => name);
   const pair = latestPair(names, selection.release);
   const other = pair && { release: pair.before };

@@ -3,7 +3,7 @@
 import { useEffect } from 'preact/hooks';
 import { catalog, coverage, list, series } from '../api/questions.ts';
 import type { Point } from '../api/types.ts';
-import { useAnswer, useSettled } from '../state/answer.ts';
+import { useAnswer } from '../state/answer.ts';
 import { linkTo } from '../state/url.ts';
 import { Legend } from '../widgets/Metric.tsx';
 import { Notice, Remarks } from '../widgets/Notice.tsx';
@@ -23,9 +23,8 @@ export function Overview() {
   const whole = useAnswer(series(selection, { step: 'all' }));
   const time = useAnswer(series(selection));
   const pages = useAnswer(coverage(selection));
-  const settled = useSettled();
-  const stored = useAnswer(settled ? catalog() : undefined);
-  const trends = useAnswer(settled ? series(selection, { group_by: 'page' }) : undefined);
+  const stored = useAnswer(catalog());
+  const trends = useAnswer(series(selection, { group_by: 'page' }));
   const point = whole.answer?.groups[0]?.points[0];
   const { again } = whole;
   useEffect(() => {
@@ -106,8 +105,7 @@ function OverTime({ points, markers, from, to }: OverTimeProps) {
 
 function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number }) {
   const { place, selection } = useView();
-  const settled = useSettled();
-  const { answer: stored } = useAnswer(settled ? catalog() : undefined);
+  const { answer: stored } = useAnswer(catalog());
   const some = stored?.entries.some(({ kind }) => kind == 'feature');
   const features = useAnswer(some ? list('features', selection, 10) : undefined);
   const trends = useAnswer(some ? series(selection, { group_by: 'feature' }) : undefined);

@@ -4,9 +4,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { createClient } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
 import { urlOf, type Question } from '../api/questions.ts';
+import { together } from '../api/together.ts';
 import { createQuestions, type Asked } from './asked.ts';
 
-const questions = createQuestions(createClient((url, init) => fetch(url, init)));
+const questions = createQuestions(createClient(together((url, init) => fetch(url, init))));
 
 /** How often answers are asked for again, in ms. */
 const refreshAfter = 60_000;

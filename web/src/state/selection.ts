@@ -102,8 +102,8 @@ const fineSteps = [1, 2, 5, 10, 15, 30];
 export function fineStep(selection: Pick<Selection, 'since' | 'until'>): string | undefined {
   const { from, to } = rangeOf(selection, Date.now());
   const minutes = (to - from) / 60_000;
-  if (minutes > unrounded / 60_000) return undefined;
-  return `${fineSteps.find((step) => minutes / step <= 40) ?? 30}m`;
+  if (minutes > unrounded / 60_000 + 60) return undefined; // six hours are rounded to seven at most
+  return `${fineSteps.find((step) => minutes / step <= 45) ?? 30}m`;
 }
 
 /** Returns a selection of the same time that stays what it is when time goes on. */

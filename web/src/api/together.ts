@@ -1,0 +1,98 @@
+// Questions that are asked at the same time go to the daemon as one request, which answers each as soon as it can.
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What can be asked together with others: what /api/v1/answers knows. */
+const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|stats|top|compare|budgets)(?:\?.*)?)$/s;
+
+/** How many questions /api/v1/answers takes. */
+const most = 16;
+
+/** A question that waits for its answer. */
+interface Waiting {
+  url: string;
+  init: RequestInit;
+  resolve(response: Response): void;
+  reject(reason: unknown): void;
+}
+
+/** A line of /api/v1/answers. */
+interface Line {
+  ask: number;
+  status: number;
+  header?: Record<string, string>;
+  body: unknown;
+}
+
+/**
+ * Returns a fetch that asks questions of the same moment together. Those with an ETag go alone: most answers to them are
+ * that nothing has changed.
+ */
+export function together(fetch: Fetch): Fetch {
+  let waiting: Waiting[] = [];
+
+  async function send(questions: Waiting[]): Promise<void> {
+    if (questions.length == 1) return alone(questions[0]!);
+    const params = new URLSearchParams();
+    for (const { url } of questions) params.append('ask', askable.exec(url)![1]!);
+    const controller = new AbortController();
+    const left = new Set(questions);
+    for (const question of questions) {
+      question.init.signal?.addEventListener('abort', () => {
+        question.reject(question.init.signal!.reason);
+        left.delete(question);
+        if (!left.size) controller.abort();
+      });
+    }
+    try {
+      const response = await fetch(`api/v1/answers?${params}`, { ...questions[0]!.init, signal: controller.signal });
+      if (!response.ok || !response.body) {
+        const text = await response.text();
+        for (const { resolve } of left) resolve(new Response(text, response));
+        return;
+      }
+      for await (const { ask, status, header, body } of linesOf(response.body)) {
+        const question = questions[ask];
+        if (!question || !left.delete(question)) continue;
+        if (status == 413) void alone(question);
+        else question.resolve(new Response(JSON.stringify(body), { status, headers: header }));
+      }
+      throw new TypeError('the daemon went away before it answered');
+    } catch (error) {
+      for (const { reject } of left) reject(error);
+    }
+  }
+
+  function alone({ url, init, resolve, reject }: Waiting): Promise<void> {
+    return fetch(url, init).then(resolve, reject);
+  }
+
+  return (url, init) => {
+    const headers = init.headers as Record<string, string> | undefined;
+    if (!askable.test(url) || headers?.['If-None-Match']) return fetch(url, init);
+    return new Promise((resolve, reject) => {
+      waiting.push({ url, init, resolve, reject });
+      if (waiting.length == 1) {
+        queueMicrotask(() => {
+          const questions = waiting;
+          waiting = [];
+          for (let i = 0; i < questions.length; i += most) void send(questions.slice(i, i + most));
+        });
+      }
+    });
+  };
+}
+
+/** Reads lines of JSON as they come. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) yield JSON.parse(line) as Line;
+  }
+}

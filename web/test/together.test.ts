@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { together } from '../src/api/together.ts';
+
+/** A fetch that remembers what it was asked. */
+function asking(reply: (url: string, init: RequestInit) => Response | Promise<Response>) {
+  const asked: string[] = [];
+  const fetch = async (url: string, init: RequestInit) => {
+    asked.push(decodeURIComponent(url));
+    init.signal?.throwIfAborted();
+    return reply(url, init);
+  };
+  return { fetch: together(fetch), asked };
+}
+
+const line = (ask: number, body: unknown, status = 200, header = {}) => `${JSON.stringify({ ask, status, header, body })}\n`;
+
+/** An answer that comes piece by piece. */
+function pieces(...texts: string[]): Response {
+  const encoder = new TextEncoder();
+  return new Response(
+    new ReadableStream({
+      async start(controller) {
+        for (const text of texts) {
+          controller.enqueue(encoder.encode(text));
+          await new Promise((next) => setTimeout(next));
+        }
+        controller.close();
+      },
+    }),
+  );
+}
+
+test('questions of one moment are one request, and each has its answer', async () => {
+  const whole = line(1, { n: 'é' }, 200, { ETag: '"x"', Age: '7' }) + line(0, { error: 'bad' }, 400);
+  const { fetch, asked } = asking(() => pieces(whole.slice(0, 20), whole.slice(20, 31), whole.slice(31)));
+  const [bad, good] = await Promise.all([fetch('api/v1/series?since=1h', {}), fetch('api/v1/catalog', {})]);
+  assert.deepEqual(asked, ['api/v1/answers?ask=series?since=1h&ask=catalog']);
+  assert.deepEqual([bad.status, await bad.json()], [400, { error: 'bad' }]);
+  assert.deepEqual([good.status, good.headers.get('ETag'), good.headers.get('Age'), await good.json()], [200, '"x"', '7', { n: 'é' }]);
+});
+
+test('one question, one with an ETag and others go alone', async () => {
+  const { fetch, asked } = asking(() => new Response('{}'));
+  await fetch('api/v1/series', {});
+  await Promise.all([
+    fetch('api/v1/catalog', {}),
+    fetch('api/v1/pages', { headers: { 'If-None-Match': '"x"' } }),
+    fetch('api/v1/tree?since=1h', {}),
+    fetch('api/v1/view?id=1', {}),
+    fetch('metrics', {}),
+  ]);
+  assert.deepEqual(asked.sort(), ['api/v1/catalog', 'api/v1/pages', 'api/v1/series', 'api/v1/tree?since=1h', 'api/v1/view?id=1', 'metrics']);
+});
+
+test('many questions are several requests', async () => {
+  const { fetch, asked } = asking((url) => {
+    const { length } = new URL(url, 'http://x').searchParams.getAll('ask');
+    return pieces(Array.from({ length }, (_, i) => line(i, i)).join(''));
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(`api/v1/top?limit=${i}`, {})));
+  assert.deepEqual(await Promise.all(answers.map((answer) => answer.json())), [...Array(16).keys(), 0, 1, 2, 3]);
+  assert.equal(asked.length, 2);
+});
+
+test('an error is that of all', async () => {
+  const { fetch } = asking(() => new Response('{"error":"no"}', { status: 503, headers: { 'Retry-After': '5' } }));
+  const answers = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
+  for (const answer of answers) {
+    assert.deepEqual([answer.status, answer.headers.get('Retry-After'), await answer.text()], [503, '5', '{"error":"no"}']);
+  }
+});
+
+test('what is not answered before the end is an error, as what can not be read is', async () => {
+  for (const [reply, reason] of [[pieces(line(0, 1)), /went away/], [pieces(`${line(0, 1)}{"ask":1,`), /went away/], [pieces(`${line(0, 1)}<html>\n`), /JSON/]] as const) {
+    const { fetch } = asking(() => reply);
+    const [first, second] = await Promise.allSettled([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
+    assert.equal(first.status, 'fulfilled');
+    assert.match(String(second.status == 'rejected' && second.reason), reason);
+  }
+});
+
+test('a long answer is asked for alone', async () => {
+  const { fetch, asked } = asking((url) => (url.includes('answers') ? pieces(line(0, {}, 413) + line(1, 2)) : new Response('1')));
+  const answers = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
+  assert.deepEqual(await Promise.all(answers.map((answer) => answer.json())), [1, 2]);
+  assert.deepEqual(asked, ['api/v1/answers?ask=top&ask=catalog', 'api/v1/top']);
+});
+
+test('a question that is given up leaves the others, and the last one ends the request', async () => {
+  let given: AbortSignal | null | undefined;
+  const { fetch } = asking((_, { signal }) => {
+    given = signal;
+    return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+  });
+  const [one, other] = [new AbortController(), new AbortController()];
+  const first = fetch('api/v1/top', { signal: one.signal });
+  const second = fetch('api/v1/catalog', { signal: other.signal });
+  await new Promise((next) => setTimeout(next));
+  one.abort(new Error('given up'));
+  await assert.rejects(first, /given up/);
+  assert.equal(given!.aborted, false);
+  other.abort();
+  await assert.rejects(second);
+  assert.equal(given!.aborted, true);
+});
