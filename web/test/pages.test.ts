@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
 
@@ -93,6 +94,59 @@ test('the flame graph has the numbers of aggregate, by keys alone', { skip }, as
   await tab.close();
 });
 
+/** Goes on by the tabulator until something with this text has the focus, which has to be visible. */
+async function tabTo(page: Page, text: string): Promise<void> {
+  const said: string[] = [];
+  for (let presses = 0; presses < 80; presses++) {
+    await page.keyboard.press('Tab');
+    const focus = await page.evaluate(() => {
+      const { activeElement: element } = document;
+      const box = element?.getBoundingClientRect();
+      return { text: element?.textContent?.trim() ?? '', seen: !!box && box.width > 0 && box.bottom > 0 && box.top < innerHeight };
+    });
+    said.push(focus.text.slice(0, 40));
+    if (focus.text != text) continue;
+    assert.ok(focus.seen, `${text} has the focus, and is not to be seen`);
+    return;
+  }
+  assert.fail(`the tabulator does not lead to ${text}: ${said.join(', ')}`);
+}
+
+test('keys alone lead from the overview to a function and its callers', { skip }, async () => {
+  const tab = await Tab.open(shop.url, '', {}, noBudgets);
+  const { page } = tab;
+  await tab.settled();
+  await tabTo(page, '/cart');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/page\?page=/);
+  await tab.settled();
+  await tabTo(page, 'Top functions');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/tab=top/);
+  await page.getByRole('link', { name: 'draw' }).first().waitFor();
+  await tabTo(page, 'draw');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/function\?.*name=draw/);
+  await page.getByRole('heading', { name: 'draw' }).waitFor();
+  await page.getByText('Who calls it').waitFor();
+  await tab.close();
+});
+
+test('a daemon with too many questions is asked again, and that is said', { skip }, async () => {
+  const tab = await Tab.open(shop.url, 'health', {}, /status of (404|503)/);
+  let refused = 0;
+  await tab.page.route('**/api/v1/**', (route) => {
+    if (refused++ >= 3) return route.continue();
+    const body = JSON.stringify({ error: '32 questions are being answered, and none was done within 10s: try again' });
+    return route.fulfill({ status: 503, headers: { 'Retry-After': '2' }, contentType: 'application/json', body });
+  });
+  await tab.page.goto(`${shop.url}/who`);
+  await tab.page.getByText(/questions are being answered/).first().waitFor();
+  await tab.page.getByRole('link', { name: 'mobile-low' }).first().waitFor();
+  assert.equal(await tab.page.getByText(/questions are being answered/).count(), 0);
+  await tab.close();
+});
+
 test('a comparison says what changed', { skip }, async () => {
   const tab = await Tab.open(shop.url, 'compare?page=/cart&release=r2&compare_release=r1');
   const { page } = tab;
@@ -100,6 +154,23 @@ test('a comparison says what changed', { skip }, async () => {
   assert.match(await verdict.innerText(), /\+100\sms/);
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'draw' }) });
   assert.match(await row.innerText(), /slower[\s\S]*\+100/);
+  await tab.close();
+});
+
+test('budgets have their values over time', { skip }, async () => {
+  const budget = { name: 'cart', page: '/cart', metric: 'p75', limit: '100ms', min_views: 10 };
+  const other = { name: 'draw', page: '/cart', function: 'draw', metric: 'mean', limit: '1s', min_views: 10 };
+  const daemon = await Daemon.start('--budgets', `FILE:${JSON.stringify({ budgets: [budget, other] })}`);
+  await sendShop(daemon);
+  await daemon.stop();
+  await daemon.start(); // which evaluates them at once
+  const tab = await Tab.open(daemon.url, 'budgets');
+  const row = tab.page.getByRole('row').filter({ hasText: 'cart' }).first();
+  await row.getByText('blown').waitFor();
+  await row.getByRole('img', { name: /^cart, p75: / }).waitFor();
+  assert.match(await tab.page.getByRole('row').filter({ hasText: 'draw' }).innerText(), /ok[^]*\t–\t/);
+  await tab.page.goto(daemon.url);
+  await tab.page.getByText('budget blown').waitFor();
   await tab.close();
 });
 

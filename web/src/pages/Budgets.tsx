@@ -1,12 +1,15 @@
 // Limits, and whether they are kept.
 
-import { budgets } from '../api/questions.ts';
+import { budgets, series } from '../api/questions.ts';
 import type { Budget } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
 import { linkTo } from '../state/url.ts';
+import { rangeOf, selectionOf } from '../state/selection.ts';
 import { Copy } from '../widgets/Command.tsx';
+import { lineOf, type LineName } from '../widgets/lines.ts';
 import { count, duration, moment, number, percent } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
+import { Sparkline } from '../widgets/Sparkline.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { useView } from './context.ts';
 import { Text } from './names.tsx';
@@ -123,6 +126,7 @@ const columns: Column<Budget>[] = [
     value: (row) => (row.value ? row.value.value / row.limit : undefined),
     cell: (row) => <Used budget={row} />,
   },
+  { key: 'history', title: '14 days', wide: true, cell: (row) => <History budget={row} /> },
   { key: 'views', title: 'views', wide: true, value: (row) => row.views, cell: (row) => count(row.views) },
   {
     key: 'owner',
@@ -166,6 +170,26 @@ function Value({ budget }: { budget: Budget }) {
   const known = value?.low != undefined && value.high != undefined;
   const text = known ? `95 % interval ${inUnitOf(budget, value.low!)} to ${inUnitOf(budget, value.high!)}` : undefined;
   return <span title={text}>{budgetValue(budget)}</span>;
+}
+
+/** Which line of a series the value of a budget is; undefined if it is of no series. */
+function lineOfBudget({ metric, of, page = '', function: called, code }: Budget): LineName | undefined {
+  if (called || code || page.includes('*')) return undefined;
+  if (of == 'long_tasks') return metric == 'p75' ? 'long tasks p75' : undefined;
+  return (!of || of == 'time') && (metric == 'p50' || metric == 'p75' || metric == 'p95' || metric == 'mean') ? metric : undefined;
+}
+
+/** The value of a budget over two weeks, with its limit. */
+function History({ budget }: { budget: Budget }) {
+  const line = lineOfBudget(budget);
+  const { page = '', feature = '', label = [] } = budget;
+  const selection = { ...selectionOf(new URLSearchParams()), page, feature, label, since: '14d' };
+  const { answer } = useAnswer(line && series(selection));
+  if (!line) return <span class="quiet">–</span>;
+  if (!answer) return null;
+  const { from, to } = rangeOf(selection, Date.now());
+  const samples = lineOf(answer.groups[0]?.points ?? [], line);
+  return <Sparkline samples={samples} from={from} to={to} name={`${budget.name}, ${line}`} limit={budget.limit} />;
 }
 
 function Used({ budget }: { budget: Budget }) {

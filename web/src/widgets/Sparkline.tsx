@@ -9,15 +9,25 @@ export interface Sample {
   value?: number;
 }
 
-/** A small line over some time. from and to are in ms since 1970; the lowest value of the scale is 0. */
-export function Sparkline({ samples, from, to, name }: { samples: Sample[]; from: number; to: number; name: string }) {
+interface Props {
+  samples: Sample[];
+  /** In ms since 1970. */
+  from: number;
+  to: number;
+  name: string;
+  /** A line is drawn there. */
+  limit?: number;
+}
+
+/** A small line over some time. The lowest value of the scale is 0. */
+export function Sparkline({ samples, from, to, name, limit }: Props) {
   const known = samples.filter((sample) => sample.value != undefined) as Required<Sample>[];
   const first = known[0];
   const last = known.at(-1);
   if (!first || !last) return <span class="quiet">–</span>;
   const width = 96;
   const height = 22;
-  const most = Math.max(...known.map((sample) => sample.value)) || 1;
+  const most = Math.max(limit ?? 0, ...known.map((sample) => sample.value)) || 1;
   const x = (time: number) => ((Math.max(0, time - from) / Math.max(1, to - from)) * (width - 6) + 3).toFixed(1);
   const y = (value: number) => (height - 3 - (value / most) * (height - 6)).toFixed(1);
   const text =
@@ -29,6 +39,7 @@ export function Sparkline({ samples, from, to, name }: { samples: Sample[]; from
     <svg class="spark" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={text}>
       <title>{text}</title>
       <path d={`M3 ${height - 2.5}H${width - 3}`} class="floor" />
+      {limit != undefined && <path d={`M3 ${y(limit)}H${width - 3}`} class="limit" />}
       <polyline points={known.map((sample) => `${x(sample.time)},${y(sample.value)}`).join(' ')} />
       <circle cx={x(last.time)} cy={y(last.value)} r="2" />
     </svg>
