@@ -2,11 +2,12 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FlameGraph, FlameGraphProps } from '../flame/FlameGraph.tsx';
+import { budgetYaml } from '../pages/budget-yaml.ts';
 import { useView } from '../pages/context.ts';
 import { change, go } from '../state/location.ts';
 import { linkTo, type Place } from '../state/url.ts';
 import type { Colouring } from '../tree/colour.ts';
-import { treeOf, type Frame, type TreeAnswer } from '../tree/tree.ts';
+import { treeOf, type Frame, type Tree, type TreeAnswer } from '../tree/tree.ts';
 import type { Scale } from './unit.ts';
 import '../flame/flame.css';
 import '../flame/treegrid.css';
@@ -28,6 +29,7 @@ export function CallTree({ answer, scale, kind = 'tree' }: Props) {
   const tree = useMemo(() => treeOf(answer), [answer]);
   const prefix = kind == 'tree' ? '' : `${kind}-`; // there are two on the page of a function
   const root = place.params.get(`${prefix}root`) ?? '';
+  const actions = useMemo(() => [{ label: 'Copy a budget (YAML)', run: (frame: Frame) => void copyBudget(tree, frame, place) }], [tree, place]);
   const held = useMemo(() => heldIn(place, prefix, !!tree.baseTotal), [place, prefix, tree]);
   if (!answer.label.length) return <p class="empty">Nothing.</p>;
   return (
@@ -47,6 +49,7 @@ export function CallTree({ answer, scale, kind = 'tree' }: Props) {
           unit={scale.unit}
           viewsPerDay={scale.population / Math.max(scale.days, 1 / 1440)}
           {...held}
+          actions={place.route == 'file' ? undefined : actions}
           onSandwich={place.route == 'file' ? undefined : (frame) => go(functionLink(place, frame))}
         />
       )}
@@ -58,6 +61,12 @@ function titleOf({ params }: Place): string {
   const page = params.get('page');
   const feature = params.get('feature');
   return page ? `page ${page}` : feature ? `feature ${feature}` : params.get('title') || 'all pages';
+}
+
+/** Copies a budget for a function. Without a clipboard, as on pages that are not secure, nothing happens. */
+async function copyBudget(tree: Tree, frame: Frame, { params }: Place): Promise<void> {
+  const [page, feature] = [params.get('page') ?? '', params.get('feature') ?? ''];
+  await navigator.clipboard?.writeText(budgetYaml(tree, frame, { page, feature }));
 }
 
 /** What the URL says of a graph, and what changes that. */
