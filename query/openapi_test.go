@@ -86,6 +86,7 @@ func TestOpenAPIAnswers(t *testing.T) {
 		"/api/v1/series?" + selection + "&label=visibility=hidden", "/api/v1/series?" + selection + "&step=10m",
 		"/api/v1/stats?" + selection, "/api/v1/top?" + selection + "&limit=2", "/api/v1/top?sort=reach&label=device=mobile-low",
 		"/api/v1/tree?" + selection, "/api/v1/tree?compare_release=r1&release=r2&max_nodes=1", "/api/v1/callers?name=render", "/api/v1/callees?name=main&line=7",
+		"/api/v1/tree?page=/nowhere", "/api/v1/tree?page=/nowhere&compare_page=/x", "/api/v1/callers?name=nobody", "/api/v1/callees?page=/nowhere&name=nobody", "/api/v1/top?page=/nowhere",
 		"/api/v1/compare?release=r2&compare_release=r1", "/api/v1/compare?release=r2&compare_release=r9&method=sums", "/api/v1/compare?page=/x&compare_page=/y",
 		"/api/v1/profile?format=json", "/api/v1/profile?format=svg", "/api/v1/profile?format=csv&rows=3", "/api/v1/profile?", "/api/v1/profile?format=folded",
 		"/pprof/profile?page=/feed&since=24h&seconds=30", "/pprof/?",

@@ -186,7 +186,11 @@ func Of(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 	}
 	used := s.used()
 	pruned := twoSides{s.Prune(maxNodes), s.both}
-	t := Tree{Unit: "us", Views: a.Views, Traces: a.Traces, Label: []int{}, Level: []int{}, Self: []int64{}}
+	t := Tree{
+		Unit: "us", Views: a.Views, Traces: a.Traces,
+		Strings: []string{}, Frames: Frames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
+		Label: []int{}, Level: []int{}, Self: []int64{}, // [] in JSON, and not null, if there are none
+	}
 	self := pruned.self(0)
 	var base []int64
 	if s.both {

@@ -157,6 +157,12 @@ test('a comparison says what changed', { skip }, async () => {
   await tab.close();
 });
 
+test('a function that nobody calls is not there, and that is said', { skip }, async () => {
+  const tab = await Tab.open(shop.url, 'function?page=/cart&name=nobody&resource=https://shop.example/app.js&line=3');
+  await tab.page.getByText(/was not seen/).first().waitFor();
+  await tab.close();
+});
+
 test('budgets have their values over time', { skip }, async () => {
   const budget = { name: 'cart', page: '/cart', metric: 'p75', limit: '100ms', min_views: 10 };
   const other = { name: 'draw', page: '/cart', function: 'draw', metric: 'mean', limit: '1s', min_views: 10 };

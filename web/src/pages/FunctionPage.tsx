@@ -54,7 +54,11 @@ export function FunctionPage() {
             {row ? (
               <FunctionKpis of={row} views={views} scale={own} />
             ) : (
-              <p class="empty">It is not among the {count(mostFunctions)} heaviest functions of what is selected.</p>
+              <p class="empty">
+                {answer.functions.length < mostFunctions
+                  ? 'It was not seen in what is selected.'
+                  : `It is not among the ${count(mostFunctions)} heaviest functions of what is selected.`}
+              </p>
             )}
             <Remarks noSpread={answer.no_spread} stats={answer.stats} />
           </>
