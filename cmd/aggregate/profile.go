@@ -186,9 +186,23 @@ func (c *command) title() string {
 	return title
 }
 
+// baseSelection says in words what is compared with.
+func (c *command) baseSelection() string {
+	switch {
+	case c.diff == "-":
+		return "standard input"
+	case c.diff != "":
+		return filepath.Base(c.diff)
+	}
+	return strings.TrimSpace(sideName(c.comparing.selection))
+}
+
 // write writes the profile to where the command line says.
 func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile) error {
-	o := output.Options{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base}
+	o := output.Options{
+		Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base, Template: c.template,
+		Selection: strings.TrimSpace(c.selection.String()), BaseSelection: c.baseSelection(),
+	}
 	if c.events {
 		o.Of = "work"
 	}
