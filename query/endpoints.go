@@ -93,7 +93,7 @@ func profileAnswer(ctx context.Context, h *handler, sel Selection, format format
 		if o.Template, err = h.opts.ProfileFile(); err != nil {
 			return answer{}, refuse("parameter format: %s: %w", format.Name, err)
 		}
-		o.Selection = strings.TrimSpace(sel.String())
+		o.Selection = strings.TrimPrefix(strings.TrimSpace(sel.String()), "for ")
 		if o.Until.IsZero() { // who opens the file does not know when it was asked for
 			o.Until = h.opts.Now()
 		}

@@ -36,8 +36,10 @@ func Built() bool {
 
 // ProfileFile returns the document that package encode/html puts a profile into. It has one
 // script and one style, and loads nothing. The error is [ErrNotBuilt] if it is not there.
-func ProfileFile() ([]byte, error) {
-	document, err := fs.ReadFile(files(), "profile-file.html")
+func ProfileFile() ([]byte, error) { return profileFile(files()) }
+
+func profileFile(from fs.FS) ([]byte, error) {
+	document, err := fs.ReadFile(from, "profile-file.html")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNotBuilt
 	}

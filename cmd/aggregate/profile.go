@@ -194,14 +194,17 @@ func (c *command) baseSelection() string {
 	case c.diff != "":
 		return filepath.Base(c.diff)
 	}
-	return strings.TrimSpace(sideName(c.comparing.selection))
+	return inWords(sideName(c.comparing.selection))
 }
+
+// inWords returns what the text of a selection says, without the preposition that it begins with.
+func inWords(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "for ") }
 
 // write writes the profile to where the command line says.
 func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile) error {
 	o := output.Options{
 		Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base, Template: c.template,
-		Selection: strings.TrimSpace(c.selection.String()), BaseSelection: c.baseSelection(),
+		Selection: inWords(c.selection.String()), BaseSelection: c.baseSelection(),
 	}
 	if c.events {
 		o.Of = "work"

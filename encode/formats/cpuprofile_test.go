@@ -199,7 +199,7 @@ func TestDecodeCPUProfileDeep(t *testing.T) {
 		p := trace.Profile()
 		for _, f := range All() {
 			if f.Encode != nil {
-				if err := f.Encode(io.Discard, p, output.Options{}); err != nil {
+				if err := f.Encode(io.Discard, p, output.Options{Template: fixture.HTMLTemplate()}); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
 			}

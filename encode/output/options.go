@@ -19,7 +19,7 @@ type Options struct {
 	// alone. Only formats with Compares set look at it.
 	Base *trie.Profile
 	// Selection and BaseSelection say in words which part of what there is the profile and
-	// Base are, such as "for /feed with release=B"; "" if nobody said.
+	// Base are, such as "/feed with release=B"; "" if nobody said.
 	Selection, BaseSelection string
 	// Template is the document that format html puts the profile into; package web has it.
 	Template []byte

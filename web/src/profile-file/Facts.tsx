@@ -6,7 +6,7 @@ import type { Profile } from './data.ts';
 
 /** What the profile is of: time, page views, and what it is compared with. */
 export function Facts({ profile }: { profile: Profile }) {
-  const { tree, of, since, until, selection, base_selection: baseSelection, traces } = profile;
+  const { tree, title, of, since, until, selection, base_selection: baseSelection, traces } = profile;
   const { total, baseTotal, views, baseViews } = tree;
   const compared = baseTotal != undefined;
   return (
@@ -18,7 +18,7 @@ export function Facts({ profile }: { profile: Profile }) {
       {(views > 0 || traces > 0) && (
         <Fact name="Page views">
           {count(views)}
-          {compared && <span class="quiet"> after {count(baseViews)}</span>}
+          {compared && <span class="quiet">, before {count(baseViews)}</span>}
           {traces > views && <span class="quiet">, {count(traces)} traces</span>}
         </Fact>
       )}
@@ -27,8 +27,8 @@ export function Facts({ profile }: { profile: Profile }) {
           {minute(since)} to {minute(until)}
         </Fact>
       )}
-      {selection && (
-        <Fact name="Of">
+      {selection && selection != title && (
+        <Fact name="Selection">
           <bdi>{shown(selection, 200)}</bdi>
         </Fact>
       )}

@@ -65,6 +65,7 @@ function ProfilePage({ profile }: { profile: Profile }) {
         )}
         <Functions tree={tree} chosen={chosen} onChoose={find} />
       </main>
+      <footer class="file hint">Written by Fieldtrie. This file loads nothing, and sends nothing.</footer>
     </>
   );
 }
