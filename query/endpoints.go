@@ -74,7 +74,7 @@ func answerProfile(ctx context.Context, h *handler, p *parameters) (answer, erro
 	a, err := profileAnswer(ctx, h, sel, format, rows)
 	if err == nil && format.Template {
 		// It is for a disk. Shown here, it would be of the origin that answers questions.
-		a.header["Content-Disposition"] = `attachment; filename="profile.html"`
+		a.header["Content-Disposition"] = "attachment"
 		a.header["Content-Security-Policy"] = "sandbox; default-src 'none'"
 	}
 	return a, err

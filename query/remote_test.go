@@ -246,7 +246,7 @@ func TestHandlerHTML(t *testing.T) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&label=device!=x&since=7d&format=html", nil))
 	for key, want := range map[string]string{
-		"Content-Type": "text/html; charset=utf-8", "Content-Disposition": `attachment; filename="profile.html"`,
+		"Content-Type": "text/html; charset=utf-8", "Content-Disposition": "attachment",
 		"Content-Security-Policy": "sandbox; default-src 'none'",
 	} {
 		if got := w.Header().Get(key); w.Code != http.StatusOK || got != want {

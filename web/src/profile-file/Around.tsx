@@ -28,7 +28,7 @@ export function Around({ tree, frame, onSandwich, onClose }: Props) {
             <bdi>{fullPlaceOf(of)}</bdi>
           </small>
         </h2>
-        <button type="button" class="beside" onClick={onClose}>
+        <button type="button" onClick={onClose}>
           Close
         </button>
       </header>

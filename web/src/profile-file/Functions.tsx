@@ -107,7 +107,7 @@ function columnsOf(compared: boolean, onChoose: (frame: number) => void): Column
     name,
     place,
     { key: 'self', title: 'self', term: 'self', value: (row) => row.self, cell: (row) => time(row.self) },
-    { key: 'total', title: 'total', term: 'total', value: (row) => row.total, cell: (row) => time(row.total) },
+    { key: 'total', title: 'total', term: 'total', wide: compared, value: (row) => row.total, cell: (row) => time(row.total) },
     { key: 'share', title: 'share', term: 'share', wide: true, value: (row) => row.share, cell: (row) => share(row.share) },
     ...(compared ? changes : []),
   ];

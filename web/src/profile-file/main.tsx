@@ -5,7 +5,6 @@ import '../style.css';
 import '../widgets/widgets.css';
 import '../flame/flame.css';
 import '../flame/treegrid.css';
-import './profile-file.css';
 import { render } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { FlameGraph } from '../flame/FlameGraph.tsx';
@@ -18,6 +17,7 @@ import { readProfile, type Profile } from './data.ts';
 import { Facts, Remarks } from './Facts.tsx';
 import { Functions } from './Functions.tsx';
 import { expressionFor } from './expression.ts';
+import './profile-file.css'; // after the styles of what it arranges
 
 /** A profile: what it is of, its flame graph, a function of it with its callers and callees, and a table of all. */
 function ProfilePage({ profile }: { profile: Profile }) {
