@@ -30,7 +30,8 @@ var mayImport = map[string][]string{
 	"encode/otlp":             {"trie", "encode/output"},
 	"encode/view":             {"trie", "encode/output"},
 	"encode/columns":          {"trie"},
-	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
+	"encode/html":             {"trie", "encode/columns", "encode/output"},
+	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view", "encode/html"},
 	"encode/internal/fixture": {"trie", "encode/output"}, // for tests
 	"symbols":                 {"owner", "symbols/sourcemap", "symbols/outline"},
 	"owner":                   {"trie", "internal/strictyaml"},

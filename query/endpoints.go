@@ -71,7 +71,13 @@ func answerProfile(ctx context.Context, h *handler, p *parameters) (answer, erro
 	if p.err != nil {
 		return answer{}, p.err
 	}
-	return profileAnswer(ctx, h, sel, format, rows)
+	a, err := profileAnswer(ctx, h, sel, format, rows)
+	if err == nil && format.Template {
+		// It is for a disk. Shown here, it would be of the origin that answers questions.
+		a.header["Content-Disposition"] = "attachment"
+		a.header["Content-Security-Policy"] = "sandbox; default-src 'none'"
+	}
+	return a, err
 }
 
 // profileFormats are the names of the formats that a merge can be written in, pprof first.
@@ -81,6 +87,17 @@ func profileFormats() []string {
 }
 
 func profileAnswer(ctx context.Context, h *handler, sel Selection, format formats.Format, rows int) (answer, error) {
+	o := output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page}
+	if format.Template {
+		var err error
+		if o.Template, err = h.opts.ProfileFile(); err != nil {
+			return answer{}, refuse("parameter format: %s: %w", format.Name, err)
+		}
+		o.Selection = strings.TrimPrefix(strings.TrimSpace(sel.String()), "for ")
+		if o.Until.IsZero() { // who opens the file does not know when it was asked for
+			o.Until = h.opts.Now()
+		}
+	}
 	result, err := h.src.Profile(ctx, sel, nil)
 	if err != nil {
 		return answer{}, err
@@ -89,13 +106,16 @@ func profileAnswer(ctx context.Context, h *handler, sel Selection, format format
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{media: contentType(format), header: map[string]string{statsHeader: string(stats)}, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
-		return format.Encode(w, result.Profile, output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page})
+	header := map[string]string{statsHeader: string(stats)}
+	return answer{media: contentType(format), header: header, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
+		return format.Encode(w, result.Profile, o)
 	}}, nil
 }
 
 func contentType(f formats.Format) string {
 	switch {
+	case f.Name == "html":
+		return "text/html; charset=utf-8"
 	case f.Binary:
 		return "application/octet-stream"
 	case f.Name == "svg":

@@ -21,6 +21,8 @@ type Options struct {
 	Gate    *Gate            // one of its own
 	// Lag is [Selection.Lag], unless the question has Cache-Control: no-cache.
 	Lag time.Duration
+	// ProfileFile returns the template of profiles as HTML; without it they are refused.
+	ProfileFile func() ([]byte, error)
 }
 
 // WithDefaults returns o with every zero replaced by its default.
@@ -33,6 +35,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Gate == nil {
 		o.Gate = NewGate(GateOptions{})
+	}
+	if o.ProfileFile == nil {
+		o.ProfileFile = func() ([]byte, error) { return nil, errors.New("not offered here") }
 	}
 	return o
 }

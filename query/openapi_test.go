@@ -70,7 +70,8 @@ func TestOpenAPIPaths(t *testing.T) {
 func TestOpenAPIAnswers(t *testing.T) {
 	doc := description(t)
 	l, _ := rolledField(t, 600)
-	h := Handler(l, Options{Now: fixedNow})
+	template := func() ([]byte, error) { return []byte("<title>%TITLE%</title>%DATA%"), nil }
+	h := Handler(l, Options{Now: fixedNow, ProfileFile: template})
 	selection := "page=/feed&since=7d"
 	views, err := l.Views(t.Context(), ViewsQuery{Selection: Selection{Page: "/feed"}})
 	if err != nil || len(views.List) == 0 {
@@ -88,7 +89,7 @@ func TestOpenAPIAnswers(t *testing.T) {
 		"/api/v1/tree?" + selection, "/api/v1/tree?compare_release=r1&release=r2&max_nodes=1", "/api/v1/callers?name=render", "/api/v1/callees?name=main&line=7",
 		"/api/v1/tree?page=/nowhere", "/api/v1/tree?page=/nowhere&compare_page=/x", "/api/v1/callers?name=nobody", "/api/v1/callees?page=/nowhere&name=nobody", "/api/v1/top?page=/nowhere",
 		"/api/v1/compare?release=r2&compare_release=r1", "/api/v1/compare?release=r2&compare_release=r9&method=sums", "/api/v1/compare?page=/x&compare_page=/y",
-		"/api/v1/profile?format=json", "/api/v1/profile?format=svg", "/api/v1/profile?format=csv&rows=3", "/api/v1/profile?", "/api/v1/profile?format=folded",
+		"/api/v1/profile?format=json", "/api/v1/profile?format=svg", "/api/v1/profile?format=html", "/api/v1/profile?format=csv&rows=3", "/api/v1/profile?", "/api/v1/profile?format=folded",
 		"/pprof/profile?page=/feed&since=24h&seconds=30", "/pprof/?",
 		"/api/v1/pages?pge=x", "/api/v1/tree?root=xyz", "/api/v1/tree?root=0123456789abcdef", "/api/v1/callers?", "/api/v1/compare?", "/api/v1/series?step=1s&since=300d",
 		"/api/v1/series?label=navigation=reload", "/api/v1/stats?label=visibility=hidden", "/api/v1/top?limit=0", "/api/v1/top?sort=name", "/api/v1/series?histogram=si",

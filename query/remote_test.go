@@ -238,6 +238,34 @@ func TestNewRemote(t *testing.T) {
 	}
 }
 
+// A profile as HTML is for a disk: shown at this address it could ask what its reader may ask.
+func TestHandlerHTML(t *testing.T) {
+	f := newFixture(t)
+	template := func() ([]byte, error) { return []byte("<title>%TITLE%</title>%DATA%"), nil }
+	h := Handler(f.local(), Options{Now: fixedNow, ProfileFile: template})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?page=/a&label=device!=x&since=7d&format=html", nil))
+	for key, want := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Content-Disposition": "attachment",
+		"Content-Security-Policy": "sandbox; default-src 'none'",
+	} {
+		if got := w.Header().Get(key); w.Code != http.StatusOK || got != want {
+			t.Errorf("status %d, %s: %s, want %s", w.Code, key, got, want)
+		}
+	}
+	for _, want := range []string{"<title>/a · Fieldtrie</title>", `"selection":"/a with device!=x"`, `"until":"2026-11-21T`, `"render"`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%.500s has no %s", w.Body, want)
+		}
+	}
+	h = Handler(f.local(), Options{Now: fixedNow, ProfileFile: func() ([]byte, error) { return nil, errors.New("run make web") }})
+	w = httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/profile?format=html", nil))
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "parameter format: html: run make web") {
+		t.Errorf("without a template: %d %s", w.Code, w.Body)
+	}
+}
+
 func TestHandlerErrors(t *testing.T) {
 	h := Handler(source{result: Result{Profile: trie.NewProfile()}}, Options{Now: fixedNow})
 	for _, c := range []struct {
@@ -255,7 +283,8 @@ func TestHandlerErrors(t *testing.T) {
 		{"profile?until=1", "parameter until: "},
 		{"profile?since=1h&until=2h", "since (2026-11-21T13:30:00Z) must be before until (2026-11-21T12:30:00Z)"},
 		{"profile?since=1h&until=1h", "must be before"},
-		{"profile?format=html", `parameter format: "html" is none of pprof, trie, `},
+		{"profile?format=xml", `parameter format: "xml" is none of pprof, trie, `},
+		{"profile?format=html", "parameter format: html: not offered here"},
 		{"profile?format=firefox", "parameter format: \"firefox\" is none of pprof, trie"},
 		{"catalog?page=/a", `unknown parameter "page"; known are since, until`},
 		{"catalog?since=x", "parameter since: "},

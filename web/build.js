@@ -1,10 +1,11 @@
 // node build.js [--tests]
 //
 // Builds the dashboard into dist/, from where the daemon has it: scripts and styles whose names have a hash of what is in
-// them, the page that loads them, and the licences of what others wrote. With --tests it builds the tests, and what measures,
-// into .tests/.
+// them, the page that loads them, and the licences of what others wrote; and profile-file.html, the document that
+// encode/html puts one profile into. With --tests it builds the tests, and what measures, into .tests/.
 
 import { build } from 'esbuild';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -74,4 +75,59 @@ async function buildDashboard() {
   await writeFile('dist/licenses.txt', await licences(Object.keys(metafile.inputs)));
 }
 
-await (process.argv.includes('--tests') ? buildTests() : buildDashboard());
+/** The most bytes that a file with a profile has beside the profile. */
+const mostAround = 120_000;
+
+/** Builds a document that needs nothing else, with a place for a title and one for the data of a profile. */
+async function buildProfileFile() {
+  const { metafile, outputFiles } = await build({
+    ...options,
+    entryPoints: ['src/profile-file/main.tsx'],
+    outdir: 'dist',
+    minify: true,
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+  });
+  const inlined = (ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? '';
+  const script = inlined('.js');
+  const style = inlined('.css');
+  const parts = {
+    SCRIPT: script,
+    STYLE: style,
+    LICENCES: escaped(await licences(Object.keys(metafile.inputs))),
+    POLICY: policyOf(script, style),
+  };
+  if (/<\/(script|style)|<!--/i.test(script + style)) throw new Error('a script or a style has what ends or hides it in a document');
+  const page = await readFile('src/profile-file/document.html', 'utf8');
+  const document = page.replace(/%(SCRIPT|STYLE|LICENCES|POLICY)%/g, (_, part) => parts[part]);
+  const size = Buffer.byteLength(document);
+  if (size > mostAround) throw new Error(`the document around a profile has ${size} bytes, and may have ${mostAround}`);
+  await writeFile('dist/profile-file.html', document);
+}
+
+/** Returns the policy of a document that has one script and one style in it and loads nothing. */
+function policyOf(script, style) {
+  const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+/** Returns a text as it is written in HTML. */
+function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+if (process.argv.includes('--tests')) await buildTests();
+else {
+  await buildDashboard();
+  await buildProfileFile();
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,16 @@ import (
 	"testing"
 	"testing/fstest"
 )
+
+func TestProfileFile(t *testing.T) {
+	if _, err := profileFile(fstest.MapFS{".gitkeep": {}}); !errors.Is(err, ErrNotBuilt) || !strings.Contains(err.Error(), `run "make web"`) {
+		t.Errorf("not built: %v", err)
+	}
+	got, err := profileFile(fstest.MapFS{"profile-file.html": {Data: []byte("<!doctype html>")}})
+	if err != nil || string(got) != "<!doctype html>" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
 
 func TestServe(t *testing.T) {
 	all, err := read(fstest.MapFS{

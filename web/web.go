@@ -7,6 +7,7 @@ package web
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
 )
 
@@ -24,8 +25,23 @@ func files() fs.FS {
 	return dist
 }
 
+// ErrNotBuilt says that the dashboard is not in this binary.
+var ErrNotBuilt = errors.New(`this program was built without the dashboard; run "make web" and build it again, or use a release`)
+
 // Built reports whether the dashboard is in this binary.
 func Built() bool {
 	_, err := fs.Stat(files(), "index.html")
 	return err == nil
+}
+
+// ProfileFile returns the document that package encode/html puts a profile into. It has one
+// script and one style, and loads nothing. The error is [ErrNotBuilt] if it is not there.
+func ProfileFile() ([]byte, error) { return profileFile(files()) }
+
+func profileFile(from fs.FS) ([]byte, error) {
+	document, err := fs.ReadFile(from, "profile-file.html")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotBuilt
+	}
+	return document, err
 }

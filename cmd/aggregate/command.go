@@ -18,6 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/wasm"
+	"github.com/fieldtrie/fieldtrie/web"
 )
 
 // command is what the command line asks for.
@@ -54,6 +55,7 @@ type command struct {
 	selection query.Selection
 	pick      query.Pick
 	format    formats.Format
+	template  []byte // of format html
 }
 
 // lists are what --list can print: of a store, and, the last, of files.
@@ -364,6 +366,17 @@ func (c *command) readModules() error {
 	}
 	if len(modules) > 0 {
 		c.pick.Rename = modules.Rename
+	}
+	return nil
+}
+
+// readTemplate takes what the format needs of the dashboard.
+func (c *command) readTemplate() (err error) {
+	if !c.format.Template {
+		return nil
+	}
+	if c.template, err = web.ProfileFile(); err != nil {
+		return fmt.Errorf("--format %s: %w", c.format.Name, err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (c *command) checkHTTP(not refusing) error {
 // serveHTTP shows files, or a store, in a browser until it is interrupted.
 func (c *command) serveHTTP(ctx context.Context) (err error) {
 	if !web.Built() {
-		return errors.New(`--http: this program was built without the dashboard; run "make web" and build it again, or use a release`)
+		return fmt.Errorf("--http: %w", web.ErrNotBuilt)
 	}
 	src, start, done, err := c.shown(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *command) startOfStore() string {
 // pagesOf serves the dashboard for a source to browsers of this machine. It begins at start.
 func pagesOf(src query.Source, start string) http.Handler {
 	mux := http.NewServeMux()
-	answers := query.Handler(src, query.Options{})
+	answers := query.Handler(src, query.Options{ProfileFile: web.ProfileFile})
 	mux.Handle("/api/", answers)
 	mux.Handle("GET /api/v1/answers", query.Together(answers))
 	mux.Handle("/pprof/", answers)

@@ -38,6 +38,7 @@ Examples:
   aggregate --budgets budgets.yaml --since 24h            for CI: exits with 3 if one is blown
 
   aggregate --http :0 --page /feed                        look at it in a browser
+  aggregate --page /feed --since 7d -f html -o feed.html  and send it to somebody
   aggregate --http :0 app.cpuprofile                      files, too; --diff shows what changed
 
   aggregate -f top --maps dist/ app.cpuprofile            with the names of the sources
@@ -138,14 +139,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := c.check(fs); err != nil {
 		return usageError{err}
 	}
-	if err := c.readOwners(); err != nil {
-		return err
-	}
-	if err := c.readMaps(); err != nil {
-		return err
-	}
-	if err := c.readModules(); err != nil {
-		return err
+	for _, read := range []func() error{c.readTemplate, c.readOwners, c.readMaps, c.readModules} {
+		if err := read(); err != nil {
+			return err
+		}
 	}
 	switch {
 	case c.http != "":

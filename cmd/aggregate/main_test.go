@@ -2,12 +2,15 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fieldtrie/fieldtrie/web"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -34,6 +37,13 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name != "dashboard" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			_, err := web.ProfileFile()
+			return err == nil, nil
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TRACES", traces)
 			env.Setenv("ENHANCED", enhanced)

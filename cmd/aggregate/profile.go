@@ -186,9 +186,26 @@ func (c *command) title() string {
 	return title
 }
 
+// baseSelection says in words what is compared with.
+func (c *command) baseSelection() string {
+	switch {
+	case c.diff == "-":
+		return "standard input"
+	case c.diff != "":
+		return filepath.Base(c.diff)
+	}
+	return inWords(sideName(c.comparing.selection))
+}
+
+// inWords returns what the text of a selection says, without the preposition that it begins with.
+func inWords(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "for ") }
+
 // write writes the profile to where the command line says.
 func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile) error {
-	o := output.Options{Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base}
+	o := output.Options{
+		Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base, Template: c.template,
+		Selection: inWords(c.selection.String()), BaseSelection: c.baseSelection(),
+	}
 	if c.events {
 		o.Of = "work"
 	}

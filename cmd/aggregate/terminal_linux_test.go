@@ -37,6 +37,17 @@ func openTerminal(t *testing.T) (screen, program *os.File) {
 	return screen, program
 }
 
+// What is not for people is not written to a terminal.
+func TestBinaryOnTerminal(t *testing.T) {
+	for _, format := range []string{"pprof", "trie", "otlp", "html"} {
+		_, program := openTerminal(t)
+		err := run(t.Context(), []string{"-f", format, "a.folded"}, strings.NewReader(""), program, io.Discard)
+		if want := "will not write " + format + " to a terminal"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", format, err, want)
+		}
+	}
+}
+
 // Formats for programs have names as they are, but on a terminal.
 func TestFormatsOnTerminal(t *testing.T) {
 	data, err := encode.EncodeTrace(hostileTrace(0))

@@ -88,7 +88,7 @@ type answers struct {
 
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
-	api := a.heap.forAnswers(query.Handler(a.source, query.Options{Lag: answersLag, Gate: a.gate}))
+	api := a.heap.forAnswers(query.Handler(a.source, query.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile}))
 	for _, pattern := range []string{"/api/", "/api/v1/views", "/api/v1/view"} { // which the guard tells apart
 		private.Handle(pattern, api)
 	}

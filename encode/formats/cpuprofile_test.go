@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -199,7 +200,7 @@ func TestDecodeCPUProfileDeep(t *testing.T) {
 		p := trace.Profile()
 		for _, f := range All() {
 			if f.Encode != nil {
-				if err := f.Encode(io.Discard, p, output.Options{}); err != nil {
+				if err := f.Encode(io.Discard, p, output.Options{Template: fixture.HTMLTemplate()}); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/firefox"
 	"github.com/fieldtrie/fieldtrie/encode/folded"
+	"github.com/fieldtrie/fieldtrie/encode/html"
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/encode/otlp"
 	"github.com/fieldtrie/fieldtrie/encode/output"
@@ -42,6 +43,8 @@ type Format struct {
 	Labels bool
 	// Compares reports that Encode shows what p has more and less than o.Base.
 	Compares bool
+	// Template reports that Encode needs o.Template.
+	Template bool
 }
 
 // All returns all formats in the order of detection: those with a magic number
@@ -128,6 +131,10 @@ func writtenFormats() []Format {
 		{
 			Name: "svg", About: "flame graph that stands alone: search, zoom, nothing loaded from elsewhere", Encode: view.EncodeSVG, Compares: true,
 			Loses: "times, labels, reach; what is too narrow to see",
+		},
+		{
+			Name: "html", About: "one HTML file to send to somebody: flame graph, table of functions, search, nothing loaded from elsewhere", Encode: html.Encode, Compares: true,
+			Loses: "times, counts, reach, coverage, labels; of more than 50,000 nodes the lightest", Binary: true, Template: true,
 		},
 		{
 			Name: "d3", About: "JSON for d3-flame-graph; --timed: the chronological chart", Encode: view.EncodeD3, EncodeTimed: view.EncodeD3Timed, Compares: true,

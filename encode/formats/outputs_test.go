@@ -16,7 +16,7 @@ func TestWriteErrors(t *testing.T) {
 		if f.Encode == nil {
 			continue
 		}
-		if err := f.Encode(fixture.FailingWriter{Err: io.ErrShortWrite}, fixture.GroupedProfile(), output.Options{}); err == nil {
+		if err := f.Encode(fixture.FailingWriter{Err: io.ErrShortWrite}, fixture.GroupedProfile(), output.Options{Template: fixture.HTMLTemplate()}); err == nil {
 			t.Errorf("%s: no error", f.Name)
 		}
 	}
@@ -66,7 +66,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, f := range All() {
 			if f.Encode != nil {
-				if err := f.Encode(io.Discard, p, output.Options{}); err != nil {
+				if err := f.Encode(io.Discard, p, output.Options{Template: fixture.HTMLTemplate()}); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -20,7 +21,7 @@ func TestDeepStacks(t *testing.T) {
 		p.Add(nil, n, trie.Weight{Self: 1, Samples: 1})
 	}
 	for _, f := range writtenProfiles() {
-		err := f.Encode(io.Discard, p, output.Options{})
+		err := f.Encode(io.Discard, p, output.Options{Template: fixture.HTMLTemplate()})
 		whole := f.Name == "pprof" || f.Name == "folded" || f.Name == "speedscope" || f.Name == "otlp"
 		if whole != (err != nil) || err != nil && !strings.Contains(err.Error(), "the stacks have 200010000 frames in all") {
 			t.Errorf("%s: got %v", f.Name, err)

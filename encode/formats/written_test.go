@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode/firefox"
+	"github.com/fieldtrie/fieldtrie/encode/html"
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 	"github.com/fieldtrie/fieldtrie/encode/otlp"
 	"github.com/fieldtrie/fieldtrie/encode/output"
@@ -36,7 +37,14 @@ func writers() []writer {
 		{"otlp", otlp.Encode, nil},
 		{"tree", view.EncodeTree, nil},
 		{"csv", view.EncodeCSV, nil},
+		{"html", encodeHTML, nil},
 	}
+}
+
+// encodeHTML writes HTML with the template of the tests.
+func encodeHTML(w io.Writer, p *trie.Profile, o output.Options) error {
+	o.Template = fixture.HTMLTemplate()
+	return html.Encode(w, p, o)
 }
 
 // withoutPrograms leaves out of a chart what is the same in all of them.

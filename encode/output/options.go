@@ -18,6 +18,11 @@ type Options struct {
 	// Base is the profile that the one to be written is compared with; nil if it stands
 	// alone. Only formats with Compares set look at it.
 	Base *trie.Profile
+	// Selection and BaseSelection say in words which part of what there is the profile and
+	// Base are, such as "/feed with release=B"; "" if nobody said.
+	Selection, BaseSelection string
+	// Template is the document that format html puts the profile into; package web has it.
+	Template []byte
 }
 
 // Subject says what self times are of.

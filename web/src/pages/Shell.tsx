@@ -4,10 +4,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { cancelAll, refreshAll, useOverall } from '../state/answer.ts';
 import { isLoggedIn, logOut } from '../state/login.ts';
-import { useTheme, type Theme } from '../state/theme.ts';
 import { linkTo, permanentLink } from '../state/url.ts';
 import { Copy } from '../widgets/Command.tsx';
 import { ago, moment } from '../widgets/numbers.ts';
+import { ThemeSwitch } from '../widgets/ThemeSwitch.tsx';
 import { useView } from './context.ts';
 import { Filters } from './Filters.tsx';
 import { Footer } from './Footer.tsx';
@@ -143,21 +143,4 @@ function Freshness() {
 function PermanentLink() {
   const { place } = useView();
   return <Copy text={() => new URL(permanentLink(place, Date.now()), location.href).href}>Copy link</Copy>;
-}
-
-const themes: Record<Theme, { next: Theme; icon: string; name: string }> = {
-  system: { next: 'light', icon: '◐', name: 'as the system has it' },
-  light: { next: 'dark', icon: '☀', name: 'light' },
-  dark: { next: 'system', icon: '☾', name: 'dark' },
-};
-
-function ThemeSwitch() {
-  const [theme, setTheme] = useTheme();
-  const { next, icon, name } = themes[theme];
-  const label = `Colours: ${name}. Change to ${themes[next].name}`;
-  return (
-    <button type="button" class="icon" aria-label={label} title={label} onClick={() => setTheme(next)}>
-      <span aria-hidden="true">{icon}</span>
-    </button>
-  );
 }

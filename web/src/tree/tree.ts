@@ -8,8 +8,8 @@ export interface FrameColumns {
   column: number[];
 }
 
-/** What /api/v1/tree, callers and callees answer; see docs/api.md. Times are µs, summed over the page views. */
-export interface TreeAnswer {
+/** A tree in columns, as encode/columns writes it; see docs/api.md. Times are µs, summed over the page views. */
+export interface TreeColumns {
   unit: 'us';
   views: number;
   traces: number;
@@ -21,9 +21,22 @@ export interface TreeAnswer {
   level: number[];
   self: number[];
   /** The other side of a comparison, for the same nodes. */
-  base?: { views: number; traces: number; total_us: number; self: number[]; stats: Stats };
+  base?: SideColumns;
   root?: number[];
   pruned: { nodes: number; self_us: number };
+}
+
+/** The other side of a comparison. */
+export interface SideColumns {
+  views: number;
+  traces: number;
+  total_us: number;
+  self: number[];
+}
+
+/** What /api/v1/tree, callers and callees answer: a tree, and what it rests on. */
+export interface TreeAnswer extends TreeColumns {
+  base?: SideColumns & { stats: Stats };
   stats: Stats;
 }
 
@@ -72,7 +85,7 @@ export interface Tree {
 }
 
 /** Returns the tree of an answer. */
-export function treeOf(answer: TreeAnswer): Tree {
+export function treeOf(answer: TreeColumns): Tree {
   const n = answer.label.length + 1;
   const { strings, frames: columns } = answer;
   const frames = columns.name.map((name, i) => ({

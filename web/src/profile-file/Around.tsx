@@ -1,0 +1,43 @@
+// A function between its callers and what it calls.
+
+import { useMemo } from 'preact/hooks';
+import { FlameGraph } from '../flame/FlameGraph.tsx';
+import { fullPlaceOf, nameOf } from '../tree/format.ts';
+import { callees, callers } from '../tree/sandwich.ts';
+import type { Frame, Tree } from '../tree/tree.ts';
+
+interface Props {
+  tree: Tree;
+  /** The place of the function in the frames of the tree. */
+  frame: number;
+  onSandwich(frame: Frame): void;
+  onClose(): void;
+}
+
+/** Who calls a function, and what it calls, over all stacks. */
+export function Around({ tree, frame, onSandwich, onClose }: Props) {
+  const of = tree.frames[frame]!;
+  const [above, below] = useMemo(() => [callers(tree, frame), callees(tree, frame)], [tree, frame]);
+  const name = nameOf(of, 80);
+  return (
+    <>
+      <header>
+        <h2>
+          <bdi>{name}</bdi>{' '}
+          <small class="quiet">
+            <bdi>{fullPlaceOf(of)}</bdi>
+          </small>
+        </h2>
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </header>
+      <div class="body">
+        <h3>Who calls it</h3>
+        <FlameGraph tree={above} label={`callers of ${name}`} title="callers" onSandwich={onSandwich} />
+        <h3>What it calls</h3>
+        <FlameGraph tree={below} label={`callees of ${name}`} title="callees" onSandwich={onSandwich} />
+      </div>
+    </>
+  );
+}

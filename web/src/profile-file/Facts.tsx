@@ -1,0 +1,86 @@
+// What a profile is of, and what its file lacks.
+
+import type { ComponentChildren } from 'preact';
+import { change, count, msOf, shown, time, type Scale } from '../tree/format.ts';
+import type { Profile } from './data.ts';
+
+/** What the profile is of: time, page views, and what it is compared with. */
+export function Facts({ profile }: { profile: Profile }) {
+  const { tree, title, of, since, until, selection, base_selection: baseSelection, traces } = profile;
+  const { total, baseTotal, views, baseViews } = tree;
+  const compared = baseTotal != undefined;
+  return (
+    <dl class="facts">
+      <Fact name={views > 1 ? `${of} per page view` : of}>
+        <strong>{time(msOf(total[0]!, views))}</strong>
+        {compared && <Change profile={profile} />}
+      </Fact>
+      {(views > 0 || traces > 0) && (
+        <Fact name="Page views">
+          {count(views)}
+          {compared && <span class="quiet">, before {count(baseViews)}</span>}
+          {traces > views && <span class="quiet">, {count(traces)} traces</span>}
+        </Fact>
+      )}
+      {since && until && (
+        <Fact name="Time, UTC">
+          {minute(since)} to {minute(until)}
+        </Fact>
+      )}
+      {selection && selection != title && (
+        <Fact name="Selection">
+          <bdi>{shown(selection, 200)}</bdi>
+        </Fact>
+      )}
+      {compared && (
+        <Fact name="Compared with">
+          <bdi>{shown(baseSelection || 'another profile', 200)}</bdi>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Change({ profile: { tree } }: { profile: Profile }) {
+  const { total, baseTotal, views, baseViews } = tree;
+  const before = baseTotal?.[0] ?? 0;
+  const difference = msOf(total[0]!, views) - msOf(before, baseViews);
+  const scale: Scale = { unit: 'ms', views, total: total[0]! };
+  return (
+    <span class={difference > 0 ? 'slower' : difference < 0 ? 'faster' : ''}>
+      {' '}
+      {difference != 0 && <span aria-hidden="true">{difference > 0 ? '▲' : '▼'}</span>}{' '}
+      {change(total[0]!, scale, before, { ...scale, views: baseViews })}
+    </span>
+  );
+}
+
+/** Writes RFC 3339 as people do, in UTC. */
+function minute(text: string): string {
+  const when = new Date(text);
+  return Number.isNaN(when.getTime()) ? text : when.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** Says what is not in the file. */
+export function Remarks({ profile: { tree, pruned, cut } }: { profile: Profile }) {
+  return (
+    <>
+      {pruned.nodes > 0 && (
+        <p class="hint">
+          {count(pruned.nodes)} light calls, together {time(msOf(pruned.self_us, tree.views))}
+          {tree.views > 1 && ' per page view'}, are not in this file: (other) stands for them, also among the functions.
+        </p>
+      )}
+      {cut && <p class="hint">Long names were cut, as all of them were too long for a file.</p>}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+// What encode/html puts into the file.
+
+import { treeOf, type Tree, type TreeColumns } from '../tree/tree.ts';
+
+/** The data of a file, as they are written. */
+export interface ProfileData {
+  /** What the profile is of: a page, or files. */
+  title?: string;
+  /** What its times are of: JavaScript, or work if the events of the browser are among it. */
+  of: string;
+  /** What was selected, and what it is compared with, in words. */
+  selection?: string;
+  base_selection?: string;
+  /** The time that was asked for, RFC 3339. */
+  since?: string;
+  until?: string;
+  tree: TreeColumns;
+  /** Long names were cut, as all of them were too long for a file. */
+  cut?: boolean;
+}
+
+/** A profile, to be shown. */
+export interface Profile extends Omit<ProfileData, 'tree'> {
+  tree: Tree;
+  traces: number;
+  /** What was too light to be in the tree: calls, and their time in µs over all page views. */
+  pruned: { nodes: number; self_us: number };
+}
+
+/** Reads the profile that is in the document. */
+export function readProfile(): Profile {
+  const { tree, ...rest } = JSON.parse(document.getElementById('profile')!.textContent!) as ProfileData;
+  return { ...rest, tree: treeOf(tree), traces: tree.traces, pruned: tree.pruned };
+}

@@ -1,0 +1,82 @@
+// The script of an HTML file with one profile, which aggregate -f html writes: it draws what is in the file, and asks
+// nobody.
+
+import '../style.css';
+import '../widgets/widgets.css';
+import '../flame/flame.css';
+import '../flame/treegrid.css';
+import { render } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { FlameGraph } from '../flame/FlameGraph.tsx';
+import { chosenTheme, showTheme } from '../state/theme.ts';
+import { shown } from '../tree/format.ts';
+import type { Frame } from '../tree/tree.ts';
+import { ThemeSwitch } from '../widgets/ThemeSwitch.tsx';
+import { Around } from './Around.tsx';
+import { readProfile, type Profile } from './data.ts';
+import { Facts, Remarks } from './Facts.tsx';
+import { Functions } from './Functions.tsx';
+import { expressionFor } from './expression.ts';
+import './profile-file.css'; // after the styles of what it arranges
+
+/** A profile: what it is of, its flame graph, a function of it with its callers and callees, and a table of all. */
+function ProfilePage({ profile }: { profile: Profile }) {
+  const { tree, title = '' } = profile;
+  const [search, setSearch] = useState('');
+  const [chosen, choose] = useState<number>();
+  const graph = useRef<HTMLElement>(null);
+  const around = useRef<HTMLElement>(null);
+  const name = shown(title || 'this profile', 80);
+  const find = (frame: number) => {
+    choose(frame);
+    setSearch(expressionFor(tree.frames[frame]!));
+    reveal(graph.current);
+  };
+  const sandwich = (frame: Frame) => {
+    choose(tree.frames.indexOf(frame));
+    requestAnimationFrame(() => reveal(around.current));
+  };
+  return (
+    <>
+      <header class="file">
+        <div>
+          <h1>
+            <bdi title={shown(title, 4000)}>{shown(title || 'Profile', 200)}</bdi>
+          </h1>
+          <ThemeSwitch />
+        </div>
+        <Facts profile={profile} />
+      </header>
+      <main>
+        <section class="panel" aria-label="Flame graph" ref={graph}>
+          <div class="body">
+            {tree.frame.length > 1 ? (
+              <FlameGraph tree={tree} label={name} search={search} onSearch={setSearch} onSandwich={sandwich} />
+            ) : (
+              <p class="empty">There is no call in this profile.</p>
+            )}
+            <Remarks profile={profile} />
+          </div>
+        </section>
+        {chosen != undefined && (
+          <section class="panel" aria-label="Callers and callees" ref={around}>
+            <Around tree={tree} frame={chosen} onSandwich={sandwich} onClose={() => (choose(undefined), setSearch(''))} />
+          </section>
+        )}
+        <Functions tree={tree} chosen={chosen} onChoose={find} />
+      </main>
+      <footer class="file hint">Written by Fieldtrie. This file loads nothing, and sends nothing.</footer>
+    </>
+  );
+}
+
+/** Brings a part of the page into sight, at once for those who want no motion. */
+function reveal(part: HTMLElement | null): void {
+  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  part?.scrollIntoView({ behavior: still ? 'auto' : 'smooth', block: 'start' });
+}
+
+showTheme(chosenTheme());
+const root = document.createElement('div');
+document.body.append(root);
+render(<ProfilePage profile={readProfile()} />, root);

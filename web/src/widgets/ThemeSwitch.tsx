@@ -1,0 +1,21 @@
+// Light, dark, or as the system has it: a button that goes from one to the next.
+
+import { useTheme, type Theme } from '../state/theme.ts';
+
+const themes: Record<Theme, { next: Theme; icon: string; name: string }> = {
+  system: { next: 'light', icon: '◐', name: 'as the system has it' },
+  light: { next: 'dark', icon: '☀', name: 'light' },
+  dark: { next: 'system', icon: '☾', name: 'dark' },
+};
+
+/** Changes the colours of the page. */
+export function ThemeSwitch() {
+  const [theme, setTheme] = useTheme();
+  const { next, icon, name } = themes[theme];
+  const label = `Colours: ${name}. Change to ${themes[next].name}`;
+  return (
+    <button type="button" class="icon" aria-label={label} title={label} onClick={() => setTheme(next)}>
+      <span aria-hidden="true">{icon}</span>
+    </button>
+  );
+}

@@ -1,0 +1,203 @@
+// The HTML file that aggregate -f html writes, as somebody opens it who got it by mail.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expressionFor } from '../src/profile-file/expression.ts';
+import { time } from '../src/tree/format.ts';
+import { searchOf } from '../src/tree/search.ts';
+import { aggregate, endAll, launch, missing, root } from './daemon.ts';
+
+const skip = missing;
+const recording = join(root, 'testdata/recordings/node-main.cpuprofile.gz');
+
+/** Names that break what shows them as anything but text. */
+const hostile = [
+  '</script><img src=x onerror=alert(1)>',
+  '<!--<script>',
+  '\u202egnp.\u2066txt',
+  'nul\0and\x1b[31mred',
+  'line\u2028separator',
+  'a+b(c)[d]{1}|^$.*?\\/',
+  'x'.repeat(10_000),
+];
+
+let folder = '';
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fieldtrie-file-'));
+});
+
+after(async () => {
+  await endAll();
+  await rm(folder, { recursive: true });
+});
+
+/** Writes what aggregate makes of some files, and returns its name. */
+async function written(name: string, ...args: string[]): Promise<string> {
+  const file = join(folder, name);
+  await aggregate('-f', 'html', '-o', file, ...args);
+  return file;
+}
+
+/** A trace in which main calls functions with hostile names: 100 ms each, as samples are 100 ms apart. */
+async function hostileTrace(): Promise<string> {
+  const frames = ['main', ...hostile].map((name, i) => ({ name, resourceId: 0, line: i + 1, column: 1 }));
+  const stacks = frames.map((_, i) => (i == 0 ? { frameId: 0 } : { frameId: i, parentId: 0 }));
+  const samples = frames.map((_, i) => ({ timestamp: 100 * i, stackId: i }));
+  const trace = { resources: ['https://x.example/<b>app</b>.js'], frames, stacks, samples: [...samples, { timestamp: 100 * frames.length }] };
+  const file = join(folder, 'hostile <b>&amp;.json');
+  await writeFile(file, JSON.stringify({ page: '/</title><script>alert(1)</script>', interval: 100, trace }));
+  return file;
+}
+
+/** A file in a browser, with all that went wrong. */
+interface Opened {
+  page: Page;
+  close(): Promise<void>;
+}
+
+async function open(file: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await (await launch()).newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'UTC', ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const requests: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
+  page.on('dialog', (dialog) => (problems.push(`dialog: ${dialog.message()}`), void dialog.dismiss()));
+  page.on('request', (request) => requests.push(request.url()));
+  const url = pathToFileURL(file).href;
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Functions' }).waitFor();
+  const close = async () => {
+    await context.close();
+    assert.deepEqual(problems, []);
+    assert.deepEqual(requests.filter((one) => one != 'data:,'), [url]);
+  };
+  return { page, close };
+}
+
+/** The rows of the table, by the name of the function and its place. */
+async function rowsOf(page: Page): Promise<Map<string, string[]>> {
+  const rows = await page.locator('.table tbody tr:not(.space)').evaluateAll((all) =>
+    all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent!)),
+  );
+  return new Map(rows.map(([name = '', place = '', ...numbers]) => [`${name} ${place}`, numbers]));
+}
+
+test('the document around a profile is small, and all of it is in the policy', async () => {
+  const template = join(root, 'web/dist/profile-file.html');
+  const { size } = await stat(template);
+  assert.ok(size <= 120_000, `${size} bytes`);
+  const text = await readFile(template, 'utf8');
+  const [policy = ''] = /default-src[^"]*/.exec(text) ?? [];
+  assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; /);
+  assert.doesNotMatch(policy, /unsafe/);
+  assert.match(text, /preact \d[\s\S]*MIT/);
+  assert.equal(text.match(/<script/g)?.length, 2); // one of them is data
+});
+
+test('numbers are those of aggregate', { skip }, async () => {
+  const answer = JSON.parse(await aggregate('-f', 'json', recording));
+  const { page, close } = await open(await written('recording.html', recording));
+  assert.equal(await page.title(), 'node-main.cpuprofile.gz · Fieldtrie');
+  const total = answer.functions.reduce((sum: number, { self }: { self: number }) => sum + self, 0);
+  assert.equal(await page.locator('.facts strong').innerText(), time(total / 1000));
+  assert.match(await page.locator('.flame-details').innerText(), new RegExp(`total\\s+${time(total / 1000)}`));
+  const rows = [...(await rowsOf(page)).values()];
+  type Row = { self: number; total: number };
+  const wanted = (answer.functions as Row[]).toSorted((a, b) => b.self - a.self || b.total - a.total).slice(0, 20);
+  assert.deepEqual(rows.slice(0, 20).map(([self, all]) => [self, all]), wanted.map(({ self, total }) => [time(self / 1000), time(total / 1000)]));
+  const count = await page.locator('#functions + .beside span').innerText();
+  assert.equal(count, String(answer.functions.length));
+  await close();
+});
+
+test('a click finds a function, with its callers and callees, and all is done by keyboard', { skip }, async () => {
+  const { page, close } = await open(await written('keys.html', recording));
+  const button = page.locator('.table tbody button').first();
+  const name = await button.innerText();
+  await button.focus();
+  await page.keyboard.press('Enter');
+  const region = page.getByRole('region', { name: 'Callers and callees' });
+  await region.getByRole('heading', { name }).waitFor();
+  assert.match(await page.locator('output').first().innerText(), /^\d+ match(es)?, [\d.]+ m?s, [\d.]+ %$/);
+  await region.getByRole('button', { name: 'Close' }).click();
+  assert.equal(await region.count(), 0);
+  const graph = page.locator('canvas').first();
+  await graph.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('c');
+  await region.waitFor();
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('no such function');
+  await page.getByText('Nothing with “no such function”').waitFor();
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('');
+  await page.getByRole('button', { name: 'function', exact: true }).click();
+  const names = await page.locator('.table tbody button').allInnerTexts();
+  assert.deepEqual(names, names.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })));
+  await page.getByRole('button', { name: /^Colours/ }).click();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
+  await close();
+});
+
+test('a difference says what changed', { skip }, async () => {
+  const [before, now] = [join(folder, 'before.folded'), join(folder, 'now.folded')];
+  await writeFile(before, 'main 10000\nmain;draw 50000\nmain;gone 7000\n');
+  await writeFile(now, 'main 10000\nmain;draw 80000\nmain;fresh 2000\n');
+  const { page, close } = await open(await written('difference.html', '--diff', before, now));
+  assert.match(await page.locator('.facts').innerText(), /92 ms ▲ \+25 ms[\s\S]*Compared with\s+before\.folded/);
+  const rows = await rowsOf(page);
+  assert.deepEqual([...rows.keys()], ['draw ', 'gone ', 'fresh ', 'main ']);
+  assert.deepEqual(rows.get('draw '), ['80 ms', '80 ms', '87 %', '▲ +30 ms', '▲ +30 ms']);
+  assert.deepEqual(rows.get('gone '), ['0 ms', '0 ms', '0 %', '▼ −7 ms', '▼ −7 ms']);
+  await page.getByText('1 function was there before and is not now: ▼ −7 ms').waitFor();
+  await close();
+});
+
+test('names are shown as text, whatever they are, and found', { skip }, async () => {
+  const { page, close } = await open(await written('hostile.html', await hostileTrace()));
+  assert.equal(await page.locator('img').count(), 0);
+  const names = await page.locator('.table tbody button').allInnerTexts();
+  assert.equal(names.length, hostile.length + 1);
+  assert.ok(names.includes('</script><img src=x onerror=alert(1)>'));
+  assert.ok(names.includes('nul\ufffdand\ufffd[31mred'));
+  assert.ok(names.every((name) => name.length <= 120));
+  const title = await page.locator('.table tbody button', { hasText: 'xxxx' }).getAttribute('title');
+  assert.ok(title!.startsWith('x'.repeat(10_000)));
+  const box = page.locator('.flame').first().getByRole('searchbox');
+  for (const i of names.keys()) {
+    await page.locator('.table tbody button').nth(i).click();
+    const found = await page.locator('.flame output').first().innerText();
+    assert.match(found, /^1 match, /, `${await box.inputValue()}`);
+  }
+  await close();
+});
+
+test('each name has an expression that finds it alone', () => {
+  for (const name of hostile) {
+    const { matches, problem } = searchOf(expressionFor({ name, resource: '', line: 0, column: 0 }));
+    assert.equal(problem, undefined);
+    for (const other of hostile) assert.equal(matches({ name: other, resource: '', line: 0, column: 0 }), other == name);
+  }
+  assert.equal(expressionFor({ name: '', resource: 'a.js', line: 1, column: 1 }), '/^a\\.js$/');
+});
+
+for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]] as const) {
+  test(`${colorScheme}, ${width} wide: axe finds nothing, and it is not wider than the window`, { skip }, async () => {
+    const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
+    const before = await hostileTrace();
+    const file = await written(`${colorScheme}${width}.html`, '--diff', before, recording, before);
+    const { page, close } = await open(file, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    await page.locator('.table tbody button').first().click();
+    await page.evaluate(axe);
+    const found = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
+    assert.deepEqual(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`), []);
+    const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+    assert.ok(wider <= 0, `it is ${wider} wider than the window`);
+    await close();
+  });
+}
