@@ -140,7 +140,7 @@ test('a click finds a function, with its callers and callees, and all is done by
   const names = await page.locator('.table tbody button').allInnerTexts();
   assert.deepEqual(names, names.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })));
   await page.getByRole('button', { name: /^Colours/ }).click();
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
+  await page.waitForFunction(() => document.documentElement.dataset.theme == 'light');
   await close();
 });
 
