@@ -33,15 +33,20 @@ type View struct {
 	// Spans are routes, features and labels, sorted by start.
 	Spans []ViewSpan `json:"spans"`
 	// Long are the stretches of 50 ms and more without an end of the stack.
-	Long  []ViewStretch `json:"long_tasks"`
-	Stats Stats         `json:"stats"`
+	Long []ViewStretch `json:"long_tasks"`
+	// Unsampled are the stretches in which the browser took no samples, between traces and within
+	// them: what ran then is not known.
+	Unsampled []ViewStretch `json:"unsampled"`
+	Stats     Stats         `json:"stats"`
+
+	sampled int64 // until when the traces so far speak
 }
 
 // newView returns a View of nothing, in JSON without nulls.
 func newView() View {
 	return View{
 		Strings: []string{}, Frames: columns.Frames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
-		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{},
+		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{}, Unsampled: []ViewStretch{},
 	}
 }
 
@@ -136,6 +141,7 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 		lines = append(lines, line)
 		v.Traces, v.Interval = v.Traces+1, t.Context.Interval
 		v.addSpans(t)
+		v.addUnsampled(t)
 		t.Shares([]trie.Slice{{Start: -1 << 62, End: 1 << 62}}, func(x *trie.Share) {
 			if x.HasStack() {
 				v.Time += float64(x.Self) / 1000
@@ -151,8 +157,26 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 		release := traces[i].Context.Release
 		w.add(line.Rewrite(func(f trie.Frame) trie.Frame { return names.Of(release, f) }, false))
 	}
+	for _, long := range v.Long {
+		v.LongCount, v.LongTime = v.LongCount+1, v.LongTime+float64(long.End-long.Start)/1000
+	}
 	v.Stats.Names = names.Coverage()
 	return nil
+}
+
+// addUnsampled adds the time without samples between the traces before and t, and within t.
+func (v *View) addUnsampled(t *trie.Trace) {
+	if len(t.Samples) == 0 {
+		return
+	}
+	interval := int64(t.Context.Interval)
+	if first := t.Samples[0].Time; v.sampled > 0 && first-v.sampled > interval {
+		v.Unsampled = append(v.Unsampled, ViewStretch{v.sampled, first})
+	}
+	for start, end := range t.Unsampled() {
+		v.Unsampled = append(v.Unsampled, ViewStretch{start, end})
+	}
+	v.sampled = t.Samples[len(t.Samples)-1].Time + interval
 }
 
 // addSpans adds the spans of a trace.
