@@ -1,7 +1,7 @@
 // The questions that the dashboard asks, by the path of the API that answers them.
 
 import { paramsOf, type OtherSide, type Selection } from '../state/selection.ts';
-import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top } from './types.ts';
+import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewAnswer, Views } from './types.ts';
 import type { TreeAnswer } from '../tree/tree.ts';
 
 /** A question with an answer of type T. */
@@ -97,4 +97,14 @@ export function catalog(): Question<Catalog> {
 /** Budgets and how things stand with them. */
 export function budgets(): Question<Budgets> {
   return question('budgets', new URLSearchParams());
+}
+
+/** Single page views at quantiles of their time: numbers from 0 to 1, with commas between. */
+export function views(selection: Selection, quantiles: string): Question<Views> {
+  return question('views', paramsOf(selection), { quantiles });
+}
+
+/** What one page view went through, looked for on a page and in a time. */
+export function view({ page, since, until }: Selection, id: string): Question<ViewAnswer> {
+  return question('view', paramsOf({ page, feature: '', release: '', label: [], since, until }), { id });
 }
