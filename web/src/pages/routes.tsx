@@ -12,6 +12,8 @@ import { File } from './File.tsx';
 import { FunctionPage } from './FunctionPage.tsx';
 import { Features, Pages } from './Lists.tsx';
 import { Overview } from './Overview.tsx';
+import { ViewPage } from './ViewPage.tsx';
+import { Views } from './Views.tsx';
 import { Who } from './Who.tsx';
 
 /** What is shown at a place. */
@@ -44,6 +46,10 @@ export function routeOf({ route, params }: Place): Route {
       return { Page: Who, title: 'For whom it is slow', subject: [] };
     case 'code':
       return { Page: Code, title: 'Whose code it is', subject: [] };
+    case 'views':
+      return { Page: Views, title: 'Single page views', subject: [] };
+    case 'view':
+      return { Page: ViewPage, title: 'A page view', subject: [] };
     case 'file':
       return { Page: File, title: name('title') || 'Profile', subject: [] };
     case 'budgets':
