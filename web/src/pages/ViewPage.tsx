@@ -17,7 +17,6 @@ import { SeenFunctions } from './SeenFunctions.tsx';
 import { quantileName, quantilesOf, viewLink } from './Views.tsx';
 import { ViewsProblem } from './ViewsProblem.tsx';
 import './detail.css';
-import './views.css';
 
 /** What is over does not change: it is asked for again after so many ms, in case that more traces came. */
 const seldom = 600_000;

@@ -13,7 +13,6 @@ import { Table, type Column } from '../widgets/Table.tsx';
 import { useView } from './context.ts';
 import { PlaceLink, Text } from './names.tsx';
 import { ViewsProblem } from './ViewsProblem.tsx';
-import './views.css';
 
 /** Which page views can be listed. */
 const choices = [

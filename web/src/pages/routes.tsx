@@ -10,11 +10,13 @@ import { useView } from './context.ts';
 import { FeatureDetail, PageDetail } from './Detail.tsx';
 import { File } from './File.tsx';
 import { FunctionPage } from './FunctionPage.tsx';
+import { later } from './later.tsx';
 import { Features, Pages } from './Lists.tsx';
 import { Overview } from './Overview.tsx';
-import { ViewPage } from './ViewPage.tsx';
-import { Views } from './Views.tsx';
 import { Who } from './Who.tsx';
+
+const Views = later((drawn) => drawn.Views);
+const ViewPage = later((drawn) => drawn.ViewPage);
 
 /** What is shown at a place. */
 export interface Route {

@@ -3,7 +3,7 @@
 
 import { useMemo } from 'preact/hooks';
 import type { Range } from '../flame/range.ts';
-import { shown } from '../tree/format.ts';
+import { fixed, shown } from '../tree/format.ts';
 import { momentText, ticksOf, type Tick } from './axis.ts';
 import type { Bar, Lane } from './lanes.ts';
 
@@ -15,8 +15,8 @@ export function placing({ from, to }: Range, width: number): Record<string, stri
 /** Where something is that lasts from one time to another, in µs, within what has `placing`. It ends near the edges. */
 function placeOf(start: number, end: number) {
   return {
-    left: `max(-9px, (${start} - var(--from)) * var(--scale))`,
-    right: `max(-9px, 100% - (${end} - var(--from)) * var(--scale))`,
+    left: `max(-4px, (${start} - var(--from)) * var(--scale))`,
+    right: `max(-4px, 100% - (${end} - var(--from)) * var(--scale))`,
   };
 }
 
@@ -76,13 +76,13 @@ function OneLane({ lane, onZoom, onShow }: Omit<LanesProps, 'lanes'> & { lane: L
             type="button"
             class="time-bar"
             tabIndex={i == 0 ? 0 : -1}
-            title={`${textOf(lane, bar)}`}
+            title={textOf(lane, bar)}
             aria-label={textOf(lane, bar)}
             style={{ ...placeOf(bar.start, bar.end), top: `${bar.row * 19}px` }}
             onClick={() => onZoom(bar)}
             onFocus={(event) => event.currentTarget.matches(':focus-visible') && onShow(bar)}
           >
-            <bdi>{task ? lasting(bar) : shown(bar.name, 80)}</bdi>
+            <bdi>{task ? `${fixed((bar.end - bar.start) / 1000, 0)} ms` : shown(bar.name, 80)}</bdi>
           </button>
         ))}
       </div>

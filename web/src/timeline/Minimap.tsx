@@ -3,9 +3,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Range } from '../flame/range.ts';
-import { oklch, paletteOf } from '../tree/colour.ts';
+import { oklch } from '../tree/colour.ts';
 import type { Stretch } from '../api/types.ts';
 import { momentText } from './axis.ts';
+import { dragged, gripOf, type Drag } from './grip.ts';
 import { busyOf, type Timeline } from './timeline.ts';
 
 interface Props {
@@ -22,14 +23,11 @@ const height = 36;
 /** Pixels at an edge of the window that take hold of the edge. */
 const edge = 8;
 
-/** What a drag does: moves the window or one edge of it, or makes a new one. */
-type Grip = 'window' | 'from' | 'to' | 'new';
-
 /** The strip with its window. */
 export function Minimap({ timeline, tasks, dark, range, onRange }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
-  const drag = useRef<{ grip: Grip; at: number; range: Range } | undefined>(undefined);
+  const drag = useRef<Drag | undefined>(undefined);
   const all = timeline.layout.width[0]!;
   useEffect(() => {
     const resized = new ResizeObserver(() => setWidth(canvas.current!.clientWidth));
@@ -41,7 +39,7 @@ export function Minimap({ timeline, tasks, dark, range, onRange }: Props) {
   }, [width, timeline, tasks, dark]);
   const timeAt = (event: PointerEvent) => {
     const box = canvas.current!.getBoundingClientRect();
-    return (Math.max(0, Math.min(1, (event.clientX - box.left) / Math.max(1, box.width))) * all);
+    return Math.max(0, Math.min(1, (event.clientX - box.left) / Math.max(1, box.width))) * all;
   };
   const part = (us: number) => `${(us / all) * 100}%`;
   return (
@@ -69,35 +67,13 @@ export function Minimap({ timeline, tasks, dark, range, onRange }: Props) {
   );
 }
 
-/** Returns what a drag takes hold of that begins at a time. near is as long as an edge is wide. */
-export function gripOf({ from, to }: Range, at: number, near: number, all: number): Grip {
-  if (Math.abs(at - from) <= near && from > 0) return 'from';
-  if (Math.abs(at - to) <= near && to < all) return 'to';
-  return at > from && at < to && (from > 0 || to < all) ? 'window' : 'new';
-}
-
-/** Returns the range after a drag that began somewhere has come to a time. */
-export function dragged({ grip, at, range }: { grip: Grip; at: number; range: Range }, now: number, all: number): Range {
-  const least = all / 2000;
-  const between = (a: number, b: number) => {
-    const [from, to] = [Math.min(a, b), Math.max(a, b)];
-    return to - from >= least ? { from, to } : { from: Math.max(0, Math.min(from, all - least)), to: Math.max(0, Math.min(from, all - least)) + least };
-  };
-  if (grip == 'from') return between(now, range.to);
-  if (grip == 'to') return between(range.from, now);
-  if (grip == 'new') return Math.abs(now - at) < least * 4 ? range : between(at, now);
-  const width = range.to - range.from;
-  const from = Math.max(0, Math.min(all - width, range.from + now - at));
-  return { from, to: from + width };
-}
-
 function paint(canvas: HTMLCanvasElement, width: number, timeline: Timeline, tasks: readonly Stretch[], dark: boolean): void {
   const density = devicePixelRatio || 1;
   const wide = Math.max(1, Math.round(width * density));
   canvas.width = wide;
   canvas.height = Math.round(height * density);
   const context = canvas.getContext('2d')!;
-  const room = canvas.height - 14 * density; // the rest is for the text
+  const room = canvas.height - 18 * density; // the rest is for the text
   context.fillStyle = dark ? oklch(0.55, 0.09, 250) : oklch(0.72, 0.09, 250);
   busyOf(timeline, wide).forEach((busy, x) => {
     const high = busy > 0 ? Math.max(density, busy * room) : 0;
@@ -110,10 +86,6 @@ function paint(canvas: HTMLCanvasElement, width: number, timeline: Timeline, tas
   }
 }
 
-/** The colour of long tasks. */
-export function taskColour(dark: boolean): string {
+function taskColour(dark: boolean): string {
   return dark ? oklch(0.7, 0.15, 55) : oklch(0.62, 0.16, 50);
 }
-
-/** The colour of texts on bars. */
-export const textColour = (dark: boolean) => paletteOf(dark).text;

@@ -180,7 +180,7 @@ function Picture({ time, lanes, unsampled, colouring, label, canvas, onStep, onM
         range={seen.range}
         onRange={seen.move}
         upwards={false}
-        title="all of it"
+        title="all calls"
         label={`Calls of ${label} in the order of time, ${count(tree.frame.length - 1)} of them. Arrow keys go from call to call, Enter zooms, question mark lists all keys.`}
         kind="time order"
         onActivate={zoom.to}

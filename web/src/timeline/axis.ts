@@ -22,9 +22,10 @@ export function ticksOf({ from, to }: Range, most: number): Tick[] {
   return ticks;
 }
 
-/** Writes a moment with a tenth of a ms: '1,633.1 ms'. */
+/** Writes a time with a tenth of a ms: '1,633.0 ms'. */
 export function momentText(us: number): string {
-  return `${fixed(us / 1000, 1)} ms`;
+  const text = fixed(us / 1000, 1);
+  return `${text}${text.includes('.') ? '' : '.0'} ms`;
 }
 
 /** Returns a range as it stands in a URL: '198-285.1', in ms. */

@@ -1,31 +1,25 @@
-// Where the calls of a page view are drawn: with what is looked at in the URL, and loaded when there are some.
+// Where the calls of a page view are drawn: with what is looked at in the URL.
 
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { ViewAnswer } from '../api/types.ts';
 import { useView } from '../pages/context.ts';
 import { change, go } from '../state/location.ts';
 import { linkTo } from '../state/url.ts';
 import { lanesOf } from '../timeline/lanes.ts';
 import type { Timeline } from '../timeline/timeline.ts';
-import type { TimeOrder } from '../timeline/TimeOrder.tsx';
+import { TimeOrder } from '../timeline/TimeOrder.tsx';
 import type { Colouring } from '../tree/colour.ts';
-import '../flame/flame.css';
-import '../flame/treegrid.css';
-import '../timeline/timeline.css';
 
 const colourings: readonly Colouring[] = ['owner', 'file', 'self'];
 
 /** The calls of a page view in the order of time. */
 export function Calls({ view, timeline }: { view: ViewAnswer; timeline: Timeline }) {
   const { place } = useView();
-  const [Drawn, setDrawn] = useState<typeof TimeOrder>();
-  useEffect(() => void import('../timeline/TimeOrder.tsx').then((loaded) => setDrawn(() => loaded.TimeOrder)), []);
   const lanes = useMemo(() => lanesOf(view), [view]);
   const get = (key: string) => place.params.get(key) ?? '';
   const shown = get('view');
-  if (!Drawn) return null;
   return (
-    <Drawn
+    <TimeOrder
       timeline={timeline}
       lanes={lanes}
       tasks={view.long_tasks}
