@@ -152,9 +152,9 @@ function Labels({ view }: { view: ViewAnswer }) {
           ),
       )}
       {page && (
-        <span class="quiet">
+        <p class="quiet">
           Traces that lie on other pages alone are left out: <a href={linkHere(place, { page: '', range: '' })}>look for them, too</a>
-        </span>
+        </p>
       )}
     </div>
   );

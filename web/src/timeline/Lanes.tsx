@@ -82,7 +82,7 @@ function OneLane({ lane, onZoom, onShow }: Omit<LanesProps, 'lanes'> & { lane: L
             onClick={() => onZoom(bar)}
             onFocus={(event) => event.currentTarget.matches(':focus-visible') && onShow(bar)}
           >
-            <bdi>{task ? `${fixed((bar.end - bar.start) / 1000, 0)} ms` : shown(bar.name, 80)}</bdi>
+            <bdi>{task ? shortly(bar) : shown(bar.name, 80)}</bdi>
           </button>
         ))}
       </div>
@@ -92,11 +92,14 @@ function OneLane({ lane, onZoom, onShow }: Omit<LanesProps, 'lanes'> & { lane: L
 
 const titleOf = ({ key, title, bars }: Lane) => `${shown(title, 40)}: ${bars.length}${key == 'task' ? ' of 50 ms and more' : ''}`;
 
+const shortly = ({ start, end }: Bar) => `${fixed((end - start) / 1000, 0)} ms`;
+
 const lasting = ({ start, end }: Bar) => momentText(end - start);
 
 function textOf(lane: Lane, bar: Bar): string {
-  const name = lane.key == 'task' ? 'Long task' : shown(bar.name, 200) || '(none)';
-  return `${name}: ${lasting(bar)}, from ${momentText(bar.start)} on`;
+  if (lane.key == 'task') return `${shortly(bar)}: long task from ${momentText(bar.start)} to ${momentText(bar.end)}`;
+  const name = shown(bar.name, 80) || '(none)';
+  return `${name}, ${lasting(bar)}, from ${momentText(bar.start)} on`;
 }
 
 /** Arrows go to the bar beside. */

@@ -1,10 +1,11 @@
 // All of a page view as a strip: where scripts ran, long tasks, and a window around what is seen of it. What pointers do here
 // keys do in the picture below.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Range } from '../flame/range.ts';
 import { oklch } from '../tree/colour.ts';
 import type { Stretch } from '../api/types.ts';
+import { useWidth } from '../widgets/width.ts';
 import { momentText } from './axis.ts';
 import { dragged, gripOf, type Drag } from './grip.ts';
 import { busyOf, type Timeline } from './timeline.ts';
@@ -26,14 +27,9 @@ const edge = 8;
 /** The strip with its window. */
 export function Minimap({ timeline, tasks, dark, range, onRange }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  const width = useWidth(canvas, 0);
   const drag = useRef<Drag | undefined>(undefined);
   const all = timeline.layout.width[0]!;
-  useEffect(() => {
-    const resized = new ResizeObserver(() => setWidth(canvas.current!.clientWidth));
-    resized.observe(canvas.current!);
-    return () => resized.disconnect();
-  }, []);
   useEffect(() => {
     if (width > 0) paint(canvas.current!, width, timeline, tasks, dark);
   }, [width, timeline, tasks, dark]);
