@@ -139,7 +139,7 @@ export function callsOf(calls: readonly (readonly [name: string, level: number, 
       start_us: calls.map(([, , start]) => start),
       end_us: calls.map(([, , , end]) => end),
     },
-    end_us: Math.max(0, ...calls.map(([, , , end]) => end)),
+    end_us: calls.reduce((most, [, , , end]) => Math.max(most, end), 0),
   };
 }
 

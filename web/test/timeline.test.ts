@@ -6,7 +6,7 @@ import { neighbour, nodeAt } from '../src/flame/hit.ts';
 import { middleOf, rangeOf, showing } from '../src/flame/range.ts';
 import { momentText, rangeOfText, textOfRange, ticksOf } from '../src/timeline/axis.ts';
 import { dragged, gripOf } from '../src/timeline/grip.ts';
-import { lanesOf, type Spans } from '../src/timeline/lanes.ts';
+import { lanesOf, marksOf, type Spans } from '../src/timeline/lanes.ts';
 import { exactly } from '../src/timeline/search.ts';
 import { busyOf, nodeFrom, timelineOf } from '../src/timeline/timeline.ts';
 import { find, searchOf } from '../src/tree/search.ts';
@@ -127,6 +127,31 @@ test('lanes are bounded, whatever a page sends', () => {
   assert.deepEqual(lanes.filter((lane) => lane.key.startsWith('label')).length, 8);
   const task = lanes.find((lane) => lane.key == 'task')!;
   assert.deepEqual([task.bars.length, task.more, task.rows], [300, 700, 1]);
+});
+
+test('bars that are too narrow become one mark, and what is not seen is no mark', () => {
+  const bar = (start: number, end: number, row = 0) => ({ name: '', start, end, row });
+  const seen = (bars: ReturnType<typeof bar>[], from: number, to: number) =>
+    marksOf(bars, { from, to }, 1000).map(({ bar, bars, end, left, width }) => [bar.start, end, bars, left, width]);
+  const all = [bar(0, 100), bar(101, 102), bar(102, 104), bar(103, 104, 1), bar(109, 110), bar(110, 300), bar(300, 301)];
+  assert.deepEqual(seen(all, 0, 1000), [
+    [0, 100, 1, 0, 100],
+    [101, 104, 2, 101, 3],
+    [103, 104, 1, 103, 2],
+    [109, 110, 1, 109, 2],
+    [110, 300, 1, 110, 190],
+    [300, 301, 1, 300, 2],
+  ]);
+  assert.deepEqual(seen(all, 90, 110), [
+    [0, 100, 1, -4, 504],
+    [101, 102, 1, 550, 50],
+    [102, 104, 1, 600, 100],
+    [103, 104, 1, 650, 50],
+    [109, 110, 1, 950, 50],
+  ]);
+  const many = Array.from({ length: 5000 }, (_, i) => bar(i * 10, i * 10 + 3));
+  assert.ok(seen(many, 0, 50_000).length < 400);
+  assert.equal(seen(many, 0, 50_000).reduce((sum, [, , bars]) => sum + bars!, 0), 5000);
 });
 
 test('ticks stand at round times', () => {

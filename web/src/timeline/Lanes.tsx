@@ -1,39 +1,37 @@
-// The axis, and lanes for what was at work beside the calls. Bars have their places by CSS, so that a move changes two numbers
-// of a style, and no bar is drawn again.
+// The axis, and lanes for what was at work beside the calls.
 
 import { useMemo } from 'preact/hooks';
 import type { Range } from '../flame/range.ts';
-import { fixed, shown } from '../tree/format.ts';
+import { count, fixed, shown } from '../tree/format.ts';
 import { momentText, ticksOf, type Tick } from './axis.ts';
-import type { Bar, Lane } from './lanes.ts';
-
-/** What of the time is seen, for the style of what has its places by CSS. width is in CSS pixels. */
-export function placing({ from, to }: Range, width: number): Record<string, string> {
-  return { '--from': String(from), '--scale': `${width / (to - from)}px` };
-}
-
-/** Where something is that lasts from one time to another, in µs, within what has `placing`. It ends near the edges. */
-function placeOf(start: number, end: number) {
-  return {
-    left: `max(-4px, (${start} - var(--from)) * var(--scale))`,
-    right: `max(-4px, 100% - (${end} - var(--from)) * var(--scale))`,
-  };
-}
+import { marksOf, type Bar, type Lane, type Mark } from './lanes.ts';
 
 /** How long a task is at least to be a long one, in µs: https://w3c.github.io/longtasks/. */
-export const longTask = 50_000;
+const longTask = 50_000;
 
-/** Returns the ticks of a range for a picture of some CSS pixels. */
-export function useTicks(range: Range, width: number): Tick[] {
+/** The height of a row of bars, in CSS pixels. Bars from so many on have a text. */
+const rowHeight = 19;
+const leastNamed = 22;
+
+/** What of the time is seen in how many CSS pixels. */
+export interface Part {
+  range: Range;
+  width: number;
+}
+
+const placeIn = ({ range, width }: Part, at: number) => ((at - range.from) * width) / (range.to - range.from);
+
+/** Returns the ticks of what is seen. */
+export function useTicks({ range, width }: Part): Tick[] {
   return useMemo(() => (width > 0 ? ticksOf(range, Math.max(2, width / 110)) : []), [range, width]);
 }
 
 /** The times at the top. */
-export function Axis({ ticks }: { ticks: readonly Tick[] }) {
+export function Axis({ ticks, part }: { ticks: readonly Tick[]; part: Part }) {
   return (
     <div class="time-axis" aria-hidden="true">
       {ticks.map(({ at, text }) => (
-        <span key={at} style={{ left: `calc((${at} - var(--from)) * var(--scale))` }}>
+        <span key={at} style={{ left: `${placeIn(part, at)}px` }}>
           {text}
         </span>
       ))}
@@ -43,46 +41,48 @@ export function Axis({ ticks }: { ticks: readonly Tick[] }) {
 
 interface LanesProps {
   lanes: readonly Lane[];
-  /** A bar was pressed. */
-  onZoom(bar: Bar): void;
-  /** A bar has the focus: it is to be seen. */
-  onShow(bar: Bar): void;
+  part: Part;
+  /** A mark was pressed. */
+  onZoom(range: Range): void;
 }
 
 /** All lanes. */
-export function Lanes({ lanes, ...told }: LanesProps) {
+export function Lanes({ lanes, ...rest }: LanesProps) {
   return (
     <div class="time-lanes" data-steady>
       {lanes.map((lane) => (
-        <OneLane key={lane.key} lane={lane} {...told} />
+        <OneLane key={lane.key} lane={lane} {...rest} />
       ))}
     </div>
   );
 }
 
-/** A lane: one stop for the tab key, arrows go from bar to bar. */
-function OneLane({ lane, onZoom, onShow }: Omit<LanesProps, 'lanes'> & { lane: Lane }) {
-  const task = lane.key == 'task';
+/** A lane: one stop for the tab key, arrows go from mark to mark of those that are seen. */
+function OneLane({ lane, part, onZoom }: Omit<LanesProps, 'lanes'> & { lane: Lane }) {
+  const { key, title, bars, rows, more } = lane;
+  const marks = useMemo(() => marksOf(bars, part.range, part.width), [bars, part.range, part.width]);
+  const task = key == 'task';
   return (
-    <div class={`time-lane time-${lane.key.split(' ')[0]!}`} role="group" aria-label={titleOf(lane)}>
+    <div class={`time-lane time-${key.split(' ')[0]!}`} role="group" aria-label={`${shown(title, 40)}: ${count(bars.length)}`}>
       <p class="time-title">
-        <bdi title={lane.title}>{shown(lane.title, 40)}</bdi> {lane.more > 0 && <small>{lane.more} shorter ones are left out</small>}
+        <bdi title={shown(title)}>{shown(title, 40)}</bdi> {more > 0 && <small>{count(more)} shorter ones are left out</small>}
       </p>
-      <div class="time-bars" style={{ height: `${lane.rows * 19}px` }} onKeyDown={step}>
-        {task && lane.bars.map((bar, i) => <div key={i} class="time-over" style={{ ...placeOf(bar.start + longTask, bar.end), top: `${bar.row * 19}px` }} />)}
-        {lane.bars.map((bar, i) => (
+      <div class="time-bars" style={{ height: `${rows * rowHeight}px` }} onKeyDown={step}>
+        {marks.map((mark, i) => (
           <button
-            key={i}
+            key={`${mark.bar.start} ${mark.bar.row}`}
             type="button"
-            class="time-bar"
+            class={mark.bars > 1 ? 'time-bar time-several' : 'time-bar'}
             tabIndex={i == 0 ? 0 : -1}
-            title={textOf(lane, bar)}
-            aria-label={textOf(lane, bar)}
-            style={{ ...placeOf(bar.start, bar.end), top: `${bar.row * 19}px` }}
-            onClick={() => onZoom(bar)}
-            onFocus={(event) => event.currentTarget.matches(':focus-visible') && onShow(bar)}
+            title={textOf(lane, mark)}
+            aria-label={textOf(lane, mark)}
+            style={{ left: `${mark.left}px`, width: `${mark.width}px`, top: `${mark.bar.row * rowHeight}px` }}
+            onClick={() => onZoom({ from: mark.bar.start, to: Math.max(mark.end, mark.bar.start + 1) })}
           >
-            <bdi>{task ? shortly(bar) : shown(bar.name, 80)}</bdi>
+            {task && mark.bars == 1 && mark.width >= leastNamed && (
+              <i style={{ left: `${Math.max(0, placeIn(part, mark.bar.start + longTask) - mark.left)}px` }} />
+            )}
+            {mark.bars == 1 && mark.width >= leastNamed && <bdi>{task ? shortly(mark.bar) : shown(mark.bar.name, 80)}</bdi>}
           </button>
         ))}
       </div>
@@ -90,51 +90,44 @@ function OneLane({ lane, onZoom, onShow }: Omit<LanesProps, 'lanes'> & { lane: L
   );
 }
 
-const titleOf = ({ key, title, bars }: Lane) => `${shown(title, 40)}: ${bars.length}${key == 'task' ? ' of 50 ms and more' : ''}`;
-
 const shortly = ({ start, end }: Bar) => `${fixed((end - start) / 1000, 0)} ms`;
 
-const lasting = ({ start, end }: Bar) => momentText(end - start);
-
-function textOf(lane: Lane, bar: Bar): string {
-  if (lane.key == 'task') return `${shortly(bar)}: long task from ${momentText(bar.start)} to ${momentText(bar.end)}`;
-  const name = shown(bar.name, 80) || '(none)';
-  return `${name}, ${lasting(bar)}, from ${momentText(bar.start)} on`;
+function textOf({ key, title }: Lane, { bar, bars, end }: Mark): string {
+  const from = momentText(bar.start);
+  if (bars > 1) return `${count(bars)} of ${shown(title, 40)}, from ${from} to ${momentText(end)}`;
+  if (key == 'task') return `${shortly(bar)}: long task from ${from} to ${momentText(bar.end)}`;
+  return `${shown(bar.name, 80) || '(none)'}, ${momentText(bar.end - bar.start)}, from ${from} on`;
 }
 
-/** Arrows go to the bar beside. */
+/** Arrows go to the mark beside. */
 function step(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
-  const bars = [...event.currentTarget.querySelectorAll('button')];
-  const at = bars.indexOf(event.target as HTMLButtonElement);
-  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: bars.length - 1 }[event.key];
+  const marks = [...event.currentTarget.querySelectorAll('button')];
+  const at = marks.indexOf(event.target as HTMLButtonElement);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: marks.length - 1 }[event.key];
   if (at < 0 || to == undefined || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   event.stopPropagation();
-  bars[Math.max(0, Math.min(bars.length - 1, to))]!.focus({ preventScroll: true });
+  marks[Math.max(0, Math.min(marks.length - 1, to))]!.focus({ preventScroll: true });
 }
 
 interface BehindProps {
   ticks: readonly Tick[];
-  /** Stretches without samples, in µs. */
-  unsampled: readonly { start_us: number; end_us: number }[];
+  part: Part;
+  /** Stretches without samples. */
+  unsampled: readonly Bar[];
 }
 
 /** What is behind the calls: lines at the ticks, and hatching where there are no samples. */
-export function Behind({ ticks, unsampled }: BehindProps) {
-  const hatched = useMemo(
-    () =>
-      unsampled.map(({ start_us, end_us }) => (
-        <div key={start_us} class="time-unsampled" style={placeOf(start_us, end_us)}>
-          not sampled
-        </div>
-      )),
-    [unsampled],
-  );
+export function Behind({ ticks, part, unsampled }: BehindProps) {
   return (
     <div class="time-behind" aria-hidden="true">
-      {hatched}
+      {marksOf(unsampled, part.range, part.width).map(({ bar, left, width }) => (
+        <div key={bar.start} class="time-unsampled" style={{ left: `${left}px`, width: `${width}px` }}>
+          not sampled
+        </div>
+      ))}
       {ticks.map(({ at }) => (
-        <i key={at} style={{ left: `calc((${at} - var(--from)) * var(--scale))` }} />
+        <i key={at} style={{ left: `${placeIn(part, at)}px` }} />
       ))}
     </div>
   );

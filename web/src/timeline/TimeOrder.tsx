@@ -21,7 +21,7 @@ import type { Frame } from '../tree/tree.ts';
 import { actionsOf } from './actions.ts';
 import { momentText } from './axis.ts';
 import { timeKeys } from './keys.ts';
-import { Axis, Behind, Lanes, placing, useTicks } from './Lanes.tsx';
+import { Axis, Behind, Lanes, useTicks } from './Lanes.tsx';
 import type { Lane } from './lanes.ts';
 import { Minimap } from './Minimap.tsx';
 import { useStretch } from './stretch.ts';
@@ -141,7 +141,7 @@ function useTimeOrder({ timeline, search: text, range: given, onRange }: TimeOrd
     },
     back: seen.back,
   };
-  return { tree, layout, numbers, search, found, selected: Math.min(selected, tree.frame.length - 1), select, seen, show, goTo, zoom, dark };
+  return { tree, layout, numbers, search, found, selected: Math.min(selected, tree.frame.length - 1), select, seen, goTo, zoom, dark };
 }
 
 interface PictureProps extends TimeOrderProps {
@@ -154,40 +154,30 @@ interface PictureProps extends TimeOrderProps {
 
 /** The axis, the lanes and the calls. */
 function Picture({ time, lanes, unsampled, colouring, label, canvas, onStep, onMenu, onSandwich }: PictureProps) {
-  const { tree, layout, numbers, found, selected, select, seen, show, goTo, zoom, dark } = time;
+  const { tree, layout, numbers, found, selected, select, seen, goTo, zoom, dark } = time;
   const [width, setWidth] = useState(0);
-  const ticks = useTicks(seen.range, width);
-  const bars = useMemo(
-    () => (
-      <Lanes
-        lanes={lanes}
-        onZoom={({ start, end }) => goTo({ from: start, to: Math.max(end, start + 1) })}
-        onShow={({ start, end }) => show({ from: start, to: end })}
-      />
-    ),
-    [lanes, show, goTo],
-  );
+  const part = { range: seen.range, width };
+  const ticks = useTicks(part);
+  const gaps = useMemo(() => unsampled.map(({ start_us, end_us }) => ({ name: '', start: start_us, end: end_us, row: 0 })), [unsampled]);
   const above = (
     <div class="time-above" style={{ paddingInlineEnd: width ? `calc(100% - 2px - ${width}px)` : 0 }}>
-      <Axis ticks={ticks} />
-      {bars}
+      <Axis {...{ ticks, part }} />
+      {width > 0 && <Lanes {...{ lanes, part }} onZoom={goTo} />}
     </div>
   );
   return (
-    <div class="time-placed" style={placing(seen.range, Math.max(1, width))}>
-      <Graph
-        {...{ tree, layout, numbers, found, selected, select, zoom, colouring, dark, canvas, above, onStep, onMenu, onSandwich }}
-        range={seen.range}
-        onRange={seen.move}
-        upwards={false}
-        title="all calls"
-        label={`Calls of ${label} in the order of time, ${count(tree.frame.length - 1)} of them. Arrow keys go from call to call, Enter zooms, question mark lists all keys.`}
-        kind="time order"
-        onActivate={zoom.to}
-        under={<Behind ticks={ticks} unsampled={unsampled} />}
-        onWidth={setWidth}
-      />
-    </div>
+    <Graph
+      {...{ tree, layout, numbers, found, selected, select, zoom, colouring, dark, canvas, above, onStep, onMenu, onSandwich }}
+      range={seen.range}
+      onRange={seen.move}
+      upwards={false}
+      title="all calls"
+      label={`Calls of ${label} in the order of time, ${count(tree.frame.length - 1)} of them. Arrow keys go from call to call, Enter zooms, question mark lists all keys.`}
+      kind="time order"
+      onActivate={zoom.to}
+      under={<Behind {...{ ticks, part }} unsampled={gaps} />}
+      onWidth={setWidth}
+    />
   );
 }
 

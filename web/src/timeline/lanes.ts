@@ -1,6 +1,7 @@
 // What was at work beside the calls: routes, features, phases and other labels, long tasks, each kind in a lane of its own.
 
 import type { Stretch } from '../api/types.ts';
+import type { Range } from '../flame/range.ts';
 
 /** A bar of a lane: something that lasted from one time to another, in µs. Those of one row do not overlap. */
 export interface Bar {
@@ -94,4 +95,47 @@ function packed(bars: Named[]): Bar[] {
       ends[row] = bar.end;
       return [{ ...bar, row }];
     });
+}
+
+/** What is drawn of a bar, or of several that follow each other and are too narrow to be told apart. Lengths are CSS pixels. */
+export interface Mark {
+  /** The first bar. */
+  bar: Bar;
+  /** How many bars it stands for, and when the last one ends. */
+  bars: number;
+  end: number;
+  left: number;
+  width: number;
+}
+
+/** Bars that are narrower than this become one mark if there is less than a gap between. */
+const narrow = 5;
+const gap = 3;
+
+/** Bars are cut so far outside of the picture, so that their edges are not seen. */
+const outside = 4;
+
+/** Returns what is seen of bars, which are sorted by start, in a picture of some width. There are not many more than fit beside each other. */
+export function marksOf(bars: readonly Bar[], { from, to }: Range, width: number): Mark[] {
+  const scale = width / (to - from);
+  const last: (Mark | undefined)[] = []; // by row: the last mark, if it is of narrow bars
+  const marks: Mark[] = [];
+  for (const bar of bars) {
+    if (bar.end <= from || bar.start >= to) continue;
+    const left = Math.max(-outside, (bar.start - from) * scale);
+    const right = Math.min(width + outside, (bar.end - from) * scale);
+    const before = last[bar.row];
+    if (right - left >= narrow) {
+      marks.push({ bar, bars: 1, end: bar.end, left, width: right - left });
+      last[bar.row] = undefined;
+    } else if (before && left - before.left - before.width < gap) {
+      before.bars++;
+      before.end = bar.end;
+      before.width = Math.max(before.width, right - before.left);
+    } else {
+      last[bar.row] = { bar, bars: 1, end: bar.end, left, width: Math.max(2, right - left) };
+      marks.push(last[bar.row]!);
+    }
+  }
+  return marks;
 }
