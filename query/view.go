@@ -157,11 +157,16 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 		release := traces[i].Context.Release
 		w.add(line.Rewrite(func(f trie.Frame) trie.Frame { return names.Of(release, f) }, false))
 	}
-	for _, long := range v.Long {
-		v.LongCount, v.LongTime = v.LongCount+1, v.LongTime+float64(long.End-long.Start)/1000
-	}
+	v.countLong(v.Long)
 	v.Stats.Names = names.Coverage()
 	return nil
+}
+
+// countLong adds up long tasks.
+func (v *ViewEntry) countLong(tasks []ViewStretch) {
+	for _, long := range tasks {
+		v.LongCount, v.LongTime = v.LongCount+1, v.LongTime+float64(long.End-long.Start)/1000
+	}
 }
 
 // addUnsampled adds the time without samples between the traces before and t, and within t.
@@ -190,6 +195,7 @@ func (v *View) addSpans(t *trie.Trace) {
 // viewWriter writes the calls of a view.
 type viewWriter struct {
 	*View
+	origin  int64 // of the times of the view, on the clock of the calls
 	strings map[string]int
 	frames  map[trie.Frame]int
 }
@@ -224,6 +230,7 @@ func (w *viewWriter) add(line *trie.Timeline) {
 		level[i] = level[line.Nodes[i].Parent] + 1
 	}
 	for _, c := range line.Calls {
+		c.Start, c.End = c.Start-w.origin, c.End-w.origin
 		if len(w.Calls.Frame) == 0 || c.Start < w.Start {
 			w.Start = c.Start
 		}
@@ -233,22 +240,28 @@ func (w *viewWriter) add(line *trie.Timeline) {
 		w.Calls.Start = append(w.Calls.Start, c.Start)
 		w.Calls.End = append(w.Calls.End, c.End)
 	}
-	busy := ViewStretch{Start: -1}
-	flush := func() {
-		if busy.Start >= 0 && busy.End-busy.Start >= longStretch {
-			w.Long = append(w.Long, busy)
+	w.Long = append(w.Long, longIn(line, w.origin)...)
+}
+
+// longIn returns the long tasks of a thread, in times since origin.
+func longIn(line *trie.Timeline, origin int64) (long []ViewStretch) {
+	busy, open := ViewStretch{}, false
+	end := func() {
+		if open && busy.End-busy.Start >= longStretch {
+			long = append(long, busy)
 		}
-		busy = ViewStretch{Start: -1}
+		open = false
 	}
 	for s := range line.Segments() {
 		if s.Node == trie.Root {
-			flush()
+			end()
 			continue
 		}
-		if busy.Start < 0 {
-			busy.Start = s.Start
+		if !open {
+			busy.Start, open = s.Start-origin, true
 		}
-		busy.End = s.End
+		busy.End = s.End - origin
 	}
-	flush()
+	end()
+	return long
 }

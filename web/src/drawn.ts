@@ -2,5 +2,6 @@
 // that the first page is small and takes few requests.
 
 export { FlameGraph } from './flame/FlameGraph.tsx';
+export { FileTime } from './pages/FileTime.tsx';
 export { ViewPage } from './pages/ViewPage.tsx';
 export { Views } from './pages/Views.tsx';

@@ -101,7 +101,7 @@ export function budgets(): Question<Budgets> {
 
 /** Single page views at quantiles of their time: numbers from 0 to 1, with commas between. */
 export function views(selection: Selection, quantiles: string): Question<Views> {
-  return question('views', paramsOf(selection), { quantiles });
+  return question('views', paramsOf(selection), { quantiles: quantiles || undefined });
 }
 
 /** What one page view went through, looked for on a page and in a time. */
