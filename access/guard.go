@@ -86,6 +86,18 @@ func scopeOf(pattern string) Scope {
 	return ScopeQuery
 }
 
+// scopesHeader says in an answer what else may be asked by who asked, so that the dashboard shows no
+// links to what would be refused: scopes with spaces between.
+const scopesHeader = "Fieldtrie-Scopes"
+
+func names(scopes []Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
+}
+
 // admit reports whether a request may have a scope, and answers it if it may not.
 func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool {
 	granted, ok, err := g.identify(r)
@@ -109,6 +121,7 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool 
 		g.refused(r, ReasonScope)
 		writeError(w, http.StatusForbidden, fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access", needs))
 	default:
+		w.Header().Set(scopesHeader, strings.Join(names(granted), " "))
 		return true
 	}
 	return false

@@ -108,6 +108,13 @@ func TestGuard(t *testing.T) {
 				if want != http.StatusOK {
 					checkRefusal(t, w, scope)
 				}
+				allowed := ""
+				if want == http.StatusOK && scope != "" {
+					allowed = strings.Join(names(granted), " ")
+				}
+				if got := w.Header().Get("Fieldtrie-Scopes"); got != allowed {
+					t.Errorf("%q for %s: the scopes are %q, want %q", authorization, path, got, allowed)
+				}
 			}
 		}
 	}

@@ -16,6 +16,9 @@ type Merged struct {
 	Result Result
 	// Owners say whose code is whose; nil is [owner.Default].
 	Owners *owner.Rules
+	// Lines are the threads in the order of time, which take the place of page views; nil if they are
+	// not known. It may be called several times, and at the same time.
+	Lines func(context.Context) ([]*trie.Timeline, error)
 }
 
 // labelFile tells the two files of [Versus] apart.
@@ -108,14 +111,4 @@ func (s Merged) Series(context.Context, SeriesQuery) (Series, error) {
 // Compare implements [Source].
 func (s Merged) Compare(context.Context, CompareQuery) (Comparison, error) {
 	return Comparison{}, notOfFiles("comparisons with intervals")
-}
-
-// Views implements [Source].
-func (s Merged) Views(context.Context, ViewsQuery) (Views, error) {
-	return Views{}, notOfFiles("page views")
-}
-
-// View implements [Source].
-func (s Merged) View(context.Context, ViewQuery) (View, error) {
-	return View{}, notOfFiles("page views")
 }

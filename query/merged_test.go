@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,6 +73,7 @@ func TestMergedHandler(t *testing.T) {
 		"/api/v1/profile?group_by=owner":      "",
 		"/api/v1/labels":                      `"labels":[]`,
 		"/api/v1/catalog":                     `"entries":[]`,
+		"/api/v1/views":                       "there is no order of time",
 		"/api/v1/series":                      "files have none",
 		"/api/v1/stats":                       "files have none",
 		"/api/v1/compare?compare_page=/other": "files have none",
@@ -83,4 +85,43 @@ func TestMergedHandler(t *testing.T) {
 			t.Errorf("%s: %d %.300s, want %s", path, w.Code, w.Body, want)
 		}
 	}
+}
+
+// The threads of files are there as page views are, with times since the first call.
+func TestMergedViews(t *testing.T) {
+	lines := make([]*trie.Timeline, 0, 3)
+	for i, name := range []string{"worker", "", "main"} {
+		line, err := trie.Calls(&trie.Stream{Trace: &trie.Trace{
+			Context: trie.Context{Interval: 10_000},
+			Trie:    *stackOf("draw"),
+			Samples: []trie.Sample{{Time: 1_000_000, Node: 1}, {Time: 1_000_000 + int64(i)*10_000}},
+		}}, nil, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line.Name = name
+		lines = append(lines, line)
+	}
+	src := Merged{Lines: func(context.Context) ([]*trie.Timeline, error) { return lines, nil }}
+	views, err := src.Views(t.Context(), ViewsQuery{})
+	if err != nil || len(views.List) != 2 || views.List[0].Page != "main" || views.List[0].Time != 20 || views.List[1].Page != "thread 2" {
+		t.Fatalf("got %+v, %v", views, err)
+	}
+	v, err := src.View(t.Context(), ViewQuery{ID: views.List[0].ID})
+	if err != nil || v.Page != "main" || v.Start != 0 || v.End != 20_000 {
+		t.Fatalf("got %+v, %v", v, err)
+	}
+	checkCalls(t, &v)
+	for _, id := range []string{"", "0", threadID(3), threadID(-1), "+" + threadID(1)[1:]} {
+		if _, err := src.View(t.Context(), ViewQuery{ID: id}); err == nil {
+			t.Errorf("there is a thread %q", id)
+		}
+	}
+}
+
+// stackOf returns a trie of one function.
+func stackOf(name string) *trie.Trie {
+	t := trie.New()
+	t.Insert(trie.Frame{Name: name})
+	return t
 }

@@ -33,15 +33,20 @@ type View struct {
 	// Spans are routes, features and labels, sorted by start.
 	Spans []ViewSpan `json:"spans"`
 	// Long are the stretches of 50 ms and more without an end of the stack.
-	Long  []ViewStretch `json:"long_tasks"`
-	Stats Stats         `json:"stats"`
+	Long []ViewStretch `json:"long_tasks"`
+	// Unsampled are the stretches in which the browser took no samples, between traces and within
+	// them: what ran then is not known.
+	Unsampled []ViewStretch `json:"unsampled"`
+	Stats     Stats         `json:"stats"`
+
+	sampled int64 // until when the traces so far speak
 }
 
 // newView returns a View of nothing, in JSON without nulls.
 func newView() View {
 	return View{
 		Strings: []string{}, Frames: columns.Frames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
-		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{},
+		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{}, Unsampled: []ViewStretch{},
 	}
 }
 
@@ -136,6 +141,7 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 		lines = append(lines, line)
 		v.Traces, v.Interval = v.Traces+1, t.Context.Interval
 		v.addSpans(t)
+		v.addUnsampled(t)
 		t.Shares([]trie.Slice{{Start: -1 << 62, End: 1 << 62}}, func(x *trie.Share) {
 			if x.HasStack() {
 				v.Time += float64(x.Self) / 1000
@@ -151,8 +157,31 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 		release := traces[i].Context.Release
 		w.add(line.Rewrite(func(f trie.Frame) trie.Frame { return names.Of(release, f) }, false))
 	}
+	v.countLong(v.Long)
 	v.Stats.Names = names.Coverage()
 	return nil
+}
+
+// countLong adds up long tasks.
+func (v *ViewEntry) countLong(tasks []ViewStretch) {
+	for _, long := range tasks {
+		v.LongCount, v.LongTime = v.LongCount+1, v.LongTime+float64(long.End-long.Start)/1000
+	}
+}
+
+// addUnsampled adds the time without samples between the traces before and t, and within t.
+func (v *View) addUnsampled(t *trie.Trace) {
+	if len(t.Samples) == 0 {
+		return
+	}
+	interval := int64(t.Context.Interval)
+	if first := t.Samples[0].Time; v.sampled > 0 && first-v.sampled > interval {
+		v.Unsampled = append(v.Unsampled, ViewStretch{v.sampled, first})
+	}
+	for start, end := range t.Unsampled() {
+		v.Unsampled = append(v.Unsampled, ViewStretch{start, end})
+	}
+	v.sampled = t.Samples[len(t.Samples)-1].Time + interval
 }
 
 // addSpans adds the spans of a trace.
@@ -166,6 +195,7 @@ func (v *View) addSpans(t *trie.Trace) {
 // viewWriter writes the calls of a view.
 type viewWriter struct {
 	*View
+	origin  int64 // of the times of the view, on the clock of the calls
 	strings map[string]int
 	frames  map[trie.Frame]int
 }
@@ -200,6 +230,7 @@ func (w *viewWriter) add(line *trie.Timeline) {
 		level[i] = level[line.Nodes[i].Parent] + 1
 	}
 	for _, c := range line.Calls {
+		c.Start, c.End = c.Start-w.origin, c.End-w.origin
 		if len(w.Calls.Frame) == 0 || c.Start < w.Start {
 			w.Start = c.Start
 		}
@@ -209,22 +240,28 @@ func (w *viewWriter) add(line *trie.Timeline) {
 		w.Calls.Start = append(w.Calls.Start, c.Start)
 		w.Calls.End = append(w.Calls.End, c.End)
 	}
-	busy := ViewStretch{Start: -1}
-	flush := func() {
-		if busy.Start >= 0 && busy.End-busy.Start >= longStretch {
-			w.Long = append(w.Long, busy)
+	w.Long = append(w.Long, longIn(line, w.origin)...)
+}
+
+// longIn returns the long tasks of a thread, in times since origin.
+func longIn(line *trie.Timeline, origin int64) (long []ViewStretch) {
+	busy, open := ViewStretch{}, false
+	end := func() {
+		if open && busy.End-busy.Start >= longStretch {
+			long = append(long, busy)
 		}
-		busy = ViewStretch{Start: -1}
+		open = false
 	}
 	for s := range line.Segments() {
 		if s.Node == trie.Root {
-			flush()
+			end()
 			continue
 		}
-		if busy.Start < 0 {
-			busy.Start = s.Start
+		if !open {
+			busy.Start, open = s.Start-origin, true
 		}
-		busy.End = s.End
+		busy.End = s.End - origin
 	}
-	flush()
+	end()
+	return long
 }

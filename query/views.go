@@ -39,6 +39,8 @@ type ViewEntry struct {
 	Received    time.Time         `json:"received"` // the first of its traces that was read
 	Traces      int               `json:"traces"`
 	Time        float64           `json:"time_ms"` // with a stack, in what was asked for
+	LongCount   int64             `json:"long_task_count"`
+	LongTime    float64           `json:"long_task_ms"` // of Time, in stretches of 50 ms and more
 }
 
 // readViews bounds the traces that are read for an answer about single page views.
@@ -58,8 +60,8 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 		if t == nil {
 			return nil
 		}
-		self := q.selfIn(t, rec.Page)
-		if self == 0 {
+		in := q.timeIn(t, rec.Page)
+		if in.self == 0 {
 			return nil
 		}
 		v := all[rec.ID.View]
@@ -69,7 +71,8 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 		}
 		v.chunks[rec.ID.Chunk] = true
 		v.Traces = len(v.chunks)
-		v.Time += float64(self) / 1000
+		v.Time += float64(in.self) / 1000
+		v.LongCount, v.LongTime = v.LongCount+in.tasks, v.LongTime+float64(in.long)/1000
 		return nil
 	})
 	if err != nil {
@@ -108,18 +111,40 @@ func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {
 	return v
 }
 
-// selfIn returns how much time (µs) with a stack t has on a page in what s asks for.
-func (s Selection) selfIn(t *trie.Trace, page string) (self int64) {
+// timeInView is time with a stack, in µs.
+type timeInView struct {
+	self, long, tasks int64 // long of it is in so many long tasks
+	busy              int64 // without an end of the stack so far
+}
+
+// timeIn returns the time that t has on a page in what s asks for.
+func (s Selection) timeIn(t *trie.Trace, page string) (in timeInView) {
 	if !s.matches(&t.Context) {
-		return 0
+		return in
 	}
 	slices := t.Slices()
 	t.Shares(slices, func(x *trie.Share) {
-		if slice := slices[x.Slice]; x.HasStack() && slice.Page == page && s.takes(slice, &t.Context) {
-			self += x.Self
+		slice := slices[x.Slice]
+		if !x.HasStack() || slice.Page != page || !s.takes(slice, &t.Context) {
+			in.endTask()
+			return
+		}
+		in.self += x.Self
+		if in.busy += x.Self; x.Gap > 0 {
+			in.endTask()
 		}
 	})
-	return self
+	in.endTask()
+	return in
+}
+
+// endTask says that the stack ended.
+func (in *timeInView) endTask() {
+	if in.busy >= longStretch {
+		in.long += in.busy
+		in.tasks++
+	}
+	in.busy = 0
 }
 
 // eachViewTrace hands over the traces of a selection, each with what decodes it, which returns nil

@@ -101,10 +101,11 @@ func TestView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.ID != entry.ID || v.Page != "/a" || v.Release != entry.Release || v.Traces < entry.Traces || v.Time < entry.Time {
+		if v.ID != entry.ID || v.Page != "/a" || v.Release != entry.Release || v.Traces < entry.Traces || v.Time < entry.Time || v.LongTime < entry.LongTime {
 			t.Errorf("got %+v of %+v", v.ViewEntry, entry)
 		}
 		checkCalls(t, &v)
+		checkStretches(t, &v)
 		if v.Stats.Names == nil {
 			t.Error("nothing is said of names")
 		}
@@ -116,6 +117,25 @@ func TestView(t *testing.T) {
 	_, err = l.View(t.Context(), ViewQuery{ID: strings.Repeat("0", 32)})
 	if _, ok := errors.AsType[*NotFoundError](err); !ok {
 		t.Errorf("a view that is not there: %v", err)
+	}
+}
+
+// checkStretches checks that no call lies in a time without samples, and that the long tasks are those of the entry.
+func checkStretches(t *testing.T, v *View) {
+	t.Helper()
+	for _, gap := range v.Unsampled {
+		for i, level := range v.Calls.Level {
+			if level == 0 && v.Calls.Start[i] < gap.End && v.Calls.End[i] > gap.Start {
+				t.Errorf("a call from %d to %d where there are no samples, from %d to %d", v.Calls.Start[i], v.Calls.End[i], gap.Start, gap.End)
+			}
+		}
+	}
+	var sum int64
+	for _, long := range v.Long {
+		sum += long.End - long.Start
+	}
+	if v.LongCount != int64(len(v.Long)) || math.Abs(v.LongTime-float64(sum)/1000) > 1e-6 {
+		t.Errorf("%d long tasks of %g ms, want %d of %d µs", v.LongCount, v.LongTime, len(v.Long), sum)
 	}
 }
 

@@ -168,6 +168,18 @@ func (t *Trace) stretches() iter.Seq2[int, stretch] {
 	}
 }
 
+// Unsampled yields the times [start, end) (µs since the page's time origin) between the samples of t
+// in which the browser took none, in order: nobody knows what ran in them.
+func (t *Trace) Unsampled() iter.Seq2[int64, int64] {
+	return func(yield func(start, end int64) bool) {
+		for _, s := range t.stretches() {
+			if s.clip < s.end && !yield(s.clip, s.end) {
+				return
+			}
+		}
+	}
+}
+
 // overlap returns how much of [start, end) lies in s.
 func (s *Slice) overlap(start, end int64) int64 {
 	return max(0, min(end, s.End)-max(start, s.Start))

@@ -72,6 +72,8 @@ async function buildDashboard() {
     .replace('%SCRIPT%', basename(script))
     .replace('%STYLE%', basename(cssBundle ?? ''));
   await writeFile('dist/index.html', page);
+  // Styles of what is loaded later are in those of the first page, or a picture would be drawn before them.
+  for (const [file] of outputs) if (file.endsWith('.css') && file != cssBundle) await rm(file);
   await writeFile('dist/licenses.txt', await licences(Object.keys(metafile.inputs)));
 }
 

@@ -10,11 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
@@ -91,12 +94,37 @@ func (c *command) shown(ctx context.Context) (src query.Source, start string, do
 	if n := len(c.files); n > 1 {
 		title.Set("title", fmt.Sprintf("%s and %d more", filepath.Base(c.files[0]), n-1))
 	}
+	var lines func(context.Context) ([]*trie.Timeline, error)
+	if base == nil && !slices.Contains(c.files, "-") {
+		lines = c.linesOnce()
+	}
 	if base != nil {
 		result.Profile = query.Versus(base, result.Profile)
 		title.Set("label", "file="+query.FileAfter)
 		title.Set("compare_label", "file="+query.FileBefore)
 	}
-	return query.Merged{Result: result, Owners: c.pick.Owners}, "file?" + title.Encode(), func() error { return nil }, nil
+	return query.Merged{Result: result, Owners: c.pick.Owners, Lines: lines}, "file?" + title.Encode(), func() error { return nil }, nil
+}
+
+// linesOnce returns what reads the calls of the files in time order when it is first asked.
+func (c *command) linesOnce() func(context.Context) ([]*trie.Timeline, error) {
+	var mu sync.Mutex
+	var lines []*trie.Timeline
+	var failed error
+	return func(ctx context.Context) ([]*trie.Timeline, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if lines == nil && failed == nil {
+			read, _, err := query.TimeFiles(ctx, c.inputs(), c.pick, func(query.Progress) {})
+			if ctx.Err() != nil {
+				return nil, ctx.Err() // who asked has gone; the next one reads again
+			}
+			if failed = err; err == nil {
+				lines = read
+			}
+		}
+		return lines, failed
+	}
 }
 
 // startOfStore returns the page of the dashboard that shows what is selected.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/query"
 )
 
 // browsing returns what a browser gets of aggregate --http with some arguments.
@@ -71,5 +74,31 @@ func TestHTTPOfFiles(t *testing.T) {
 	}
 	if w := get("/api/v1/tree?label=file=after&compare_label=file=before", "localhost"); !strings.Contains(w.Body.String(), `"base":`) {
 		t.Errorf("a difference: %d %s", w.Code, w.Body)
+	}
+}
+
+// Files that have an order of time show it thread by thread; others say that they have none.
+func TestHTTPOfFilesInTimeOrder(t *testing.T) {
+	dir := t.TempDir()
+	folded := filepath.Join(dir, "merged.folded")
+	if err := os.WriteFile(folded, []byte("main;draw 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, get := browsing(t, folded)
+	if body := get("/api/v1/views", "127.0.0.1:1").Body.String(); !strings.Contains(body, `"list":[]`) || !strings.Contains(body, "can not be shown in time order") {
+		t.Errorf("of merged stacks: %s", body)
+	}
+	_, get = browsing(t, filepath.Join("..", "..", "testdata", "traces", "backbone.json.gz"))
+	var views query.Views
+	if err := json.Unmarshal(get("/api/v1/views", "127.0.0.1:1").Body.Bytes(), &views); err != nil || len(views.List) != 1 {
+		t.Fatalf("got %+v, %v", views, err)
+	}
+	var view query.View
+	w := get("/api/v1/view?id="+views.List[0].ID, "127.0.0.1:1")
+	if err := json.Unmarshal(w.Body.Bytes(), &view); err != nil || len(view.Calls.Start) == 0 || view.Start != 0 || view.Time != views.List[0].Time {
+		t.Errorf("got %.300s, %v", w.Body, err)
+	}
+	if w := get("/api/v1/view?id=0", "127.0.0.1:1"); w.Code != http.StatusNotFound {
+		t.Errorf("a thread that is not there: %d", w.Code)
 	}
 }

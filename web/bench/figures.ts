@@ -9,6 +9,7 @@ import { drawing } from './drawing.ts';
 import { interaction } from './interaction.ts';
 import { pages } from './pages.ts';
 import { sizes } from './sizes.ts';
+import { time } from './time.ts';
 
 /** One number that was measured. */
 export interface Figure {
@@ -27,7 +28,7 @@ export function quantile(values: readonly number[], part: number): number {
 
 const [traces, rounds = '5'] = process.argv.slice(2);
 try {
-  for (const measure of [sizes, () => drawing(Number(rounds)), interaction, () => pages(20 * Number(rounds), traces)]) {
+  for (const measure of [sizes, () => drawing(Number(rounds)), interaction, time, () => pages(20 * Number(rounds), traces)]) {
     for (const figure of await measure()) console.log(JSON.stringify(figure));
   }
 } finally {

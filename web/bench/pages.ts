@@ -13,7 +13,7 @@ const noBudgets = /status of 404/;
 const places = [
   '', 'pages', 'features', 'page?page=/cart', 'page?page=/cart&tab=top', 'page?page=/cart&view=both',
   'function?page=/cart&name=draw&resource=https://shop.example/app.js&line=7&column=3',
-  'compare?release=r2&compare_release=r1', 'compare?release=r2&compare_release=r1&tab=flame', 'who', 'code', 'budgets', 'health', 'page?page=',
+  'compare?release=r2&compare_release=r1', 'compare?release=r2&compare_release=r1&tab=flame', 'who', 'code', 'budgets', 'health', 'page?page=', 'views?page=/cart',
 ];
 
 /** Sends the traces of a folder: as many page views of today. */

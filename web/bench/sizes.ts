@@ -10,7 +10,7 @@ export async function sizes(): Promise<Figure[]> {
   const sum = new Map<string, number>();
   for (const name of await readdir('dist/assets')) {
     const size = gzipSync(await readFile(join('dist/assets', name)), { level: 9 }).length / 1000;
-    const part = /^FlameGraph/.test(name) ? 'flame graph' : /^uPlot/.test(name) ? 'uPlot' : 'first page';
+    const part = /^drawn/.test(name) ? 'flame graph and page views' : /^uPlot/.test(name) ? 'uPlot' : 'first page';
     sum.set(part, (sum.get(part) ?? 0) + size);
   }
   const reach: Record<string, string> = { 'first page': '<= 60' };

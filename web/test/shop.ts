@@ -30,3 +30,19 @@ export async function sendShop(daemon: Daemon): Promise<void> {
     }
   }
 }
+
+/** A page view of two traces that goes to another route, searches, and has a time without samples. */
+export function visitOf(view: string): Sent[] {
+  const traces = [[0, 300], [600, 1000]].map(([from = 0, to = 0], chunk) => {
+    const sent = traceOf(0, 'r1', '/visit', 0);
+    const samples = [];
+    for (let at = from; at <= to; at += 10) samples.push({ timestamp: at, stackId: at % 100 < 90 || from > 0 ? 1 : undefined });
+    return { ...sent, viewId: view.padEnd(16, '-'), chunk, trace: { ...(sent.trace as object), samples } };
+  });
+  const spans = [
+    { label: 'phase=load', start: 0, end: 300 },
+    { feature: 'search', start: 50, end: 200 },
+    { page: '/visit/next', start: 400, end: 2000 },
+  ];
+  return traces.map((sent, i) => ({ ...sent, spans: i ? spans.slice(2) : spans }));
+}

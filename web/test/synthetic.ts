@@ -1,5 +1,6 @@
 // Trees for tests: made by hand of stacks, or at random.
 
+import type { Calls } from '../src/timeline/timeline.ts';
 import type { TreeAnswer } from '../src/tree/tree.ts';
 
 /** Returns the answer with some stacks: 'a b c' takes so many µs, and on the other side, if there is one, as many more. */
@@ -119,4 +120,48 @@ export function randomAnswer(nodes: number, seed: number, { base = false, names 
   answer.total_us = answer.self.reduce((a, b) => a + b, 0);
   if (base) answer.base = sideOf(other, views / 2);
   return answer;
+}
+
+/** Returns calls as /api/v1/view has them: each a name, how deep it is, and from when to when, in µs. */
+export function callsOf(calls: readonly (readonly [name: string, level: number, start: number, end: number])[]): Calls {
+  const names = [...new Set(calls.map(([name]) => name))];
+  return {
+    strings: ['', ...names, ...names.map((name) => `src/${name}.ts`)],
+    frames: {
+      name: names.map((_, i) => i + 1),
+      resource: names.map((_, i) => i + 1 + names.length),
+      line: names.map((_, i) => i + 1),
+      column: names.map(() => 7),
+    },
+    calls: {
+      frame: calls.map(([name]) => names.indexOf(name)),
+      level: calls.map(([, level]) => level),
+      start_us: calls.map(([, , start]) => start),
+      end_us: calls.map(([, , , end]) => end),
+    },
+    end_us: calls.reduce((most, [, , , end]) => Math.max(most, end), 0),
+  };
+}
+
+/** Returns so many calls at random, in tasks with gaps between, as an application makes them. */
+export function randomCalls(many: number, seed: number, deepest = 30): Calls {
+  const random = randomOf(seed);
+  const calls: [string, number, number, number][] = [];
+  let now = 0;
+  while (calls.length < many) {
+    now += Math.round(random() * 3000); // a gap
+    const open: number[] = [];
+    const least = 2 + Math.round(random() * 40);
+    for (let i = 0; i < least || open.length > 0; i++) {
+      const opens = i < least && calls.length < many && open.length < deepest && (open.length == 0 || random() < 0.6);
+      if (opens) {
+        open.push(calls.length);
+        calls.push([`f${Math.floor(random() ** 2 * 500)}`, open.length - 1, now, now]);
+      } else if (open.length > 0) {
+        now += 1 + Math.round(random() * 400);
+        calls[open.pop()!]![3] = now;
+      }
+    }
+  }
+  return callsOf(calls);
 }

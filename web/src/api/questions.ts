@@ -1,7 +1,7 @@
 // The questions that the dashboard asks, by the path of the API that answers them.
 
 import { fineStep, paramsOf, type OtherSide, type Selection } from '../state/selection.ts';
-import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top } from './types.ts';
+import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewAnswer, Views } from './types.ts';
 import type { TreeAnswer } from '../tree/tree.ts';
 
 /** A question with an answer of type T. */
@@ -104,4 +104,14 @@ export function budgets(): Question<Budgets> {
 /** What the daemon says of itself, as a text for Prometheus. */
 export function metrics(): Question<string> {
   return question('metrics', new URLSearchParams());
+}
+
+/** Single page views at quantiles of their time: numbers from 0 to 1, with commas between. */
+export function views(selection: Selection, quantiles: string): Question<Views> {
+  return question('views', paramsOf(selection), { quantiles: quantiles || undefined });
+}
+
+/** What one page view went through, looked for on a page and in a time. */
+export function view({ page, since, until }: Selection, id: string): Question<ViewAnswer> {
+  return question('view', paramsOf({ page, feature: '', release: '', label: [], since, until }), { id });
 }

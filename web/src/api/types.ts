@@ -1,6 +1,8 @@
 // What the API answers, as query/openapi.yaml describes it. Times in …_us are exact sums in µs over page views; those
 // in …_ms and all spreads are milliseconds of one page view; intervals are of 95 %.
 
+import type { FrameColumns } from '../tree/tree.ts';
+
 /** A value and its interval; without high nothing can be said about how far off it may be. */
 export interface Estimate {
   value: number;
@@ -182,6 +184,50 @@ export interface Comparison {
 /** What /api/v1/labels answers. */
 export interface Labels {
   labels: { key: string; values: { value: string; views: number }[]; more?: number }[];
+}
+
+/** A single page view. time_ms is of what was asked for, and so are its long tasks: stretches of 50 ms and more. */
+export interface ViewEntry {
+  quantile: number;
+  id: string;
+  /** On which it began. */
+  page: string;
+  release?: string;
+  environment?: string;
+  labels?: Record<string, string>;
+  received: string;
+  traces: number;
+  time_ms: number;
+  long_task_count: number;
+  long_task_ms: number;
+}
+
+/** What /api/v1/views answers: one page view for each quantile, and how many they were chosen of. */
+export interface Views {
+  views: number;
+  list: ViewEntry[];
+  stats: Stats;
+}
+
+/** A stretch of time, in µs since the page's time origin. */
+export interface Stretch {
+  start_us: number;
+  end_us: number;
+}
+
+/** What /api/v1/view answers: what one page view went through. Times are µs since the page's time origin. */
+export interface ViewAnswer extends ViewEntry, Stretch {
+  interval_us: number;
+  strings: string[];
+  frames: FrameColumns;
+  /** Sorted by start, callers first: of which frame, how many calls deep, from when to when. */
+  calls: { frame: number[]; level: number[]; start_us: number[]; end_us: number[] };
+  /** Routes, features and labels (KEY=VALUE), sorted by start. */
+  spans: (Stretch & { kind: 'page' | 'feature' | 'label'; name: string })[];
+  long_tasks: Stretch[];
+  /** In which the browser took no samples. */
+  unsampled: Stretch[];
+  stats: Stats;
 }
 
 /** Something that is stored, by the page that it is of. */

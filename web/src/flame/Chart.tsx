@@ -1,7 +1,7 @@
 // The picture of a flame graph: a canvas as large as what is seen of it, in a box that scrolls, with frames around the nodes
 // that are pointed at and selected.
 
-import type { RefObject } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { coloursOf, paletteOf, type Colouring } from '../tree/colour.ts';
 import type { Found } from '../tree/search.ts';
@@ -37,6 +37,12 @@ export interface ChartProps {
   onMenu(node: number, event: MouseEvent): void;
   onKeyDown(event: KeyboardEvent): void;
   canvas: RefObject<HTMLCanvasElement | null>;
+  /** What kind of chart it is, to be read aloud. */
+  kind?: string;
+  /** What is seen where no call is. */
+  under?: ComponentChildren;
+  /** Is told how wide the canvas is, in CSS pixels. */
+  onWidth?(width: number): void;
 }
 
 /** Draws a tree, and tells what is done to its nodes. */
@@ -70,12 +76,13 @@ export function Chart(props: ChartProps) {
   return (
     <div class="flame-scroll" ref={scroller} data-steady>
       <div class="flame-height" style={{ height: `${levels * rowHeight}px` }}>
+        {props.under}
         <canvas
           ref={canvas}
           class="flame-canvas"
           tabIndex={0}
           role="application"
-          aria-roledescription="flame graph"
+          aria-roledescription={props.kind ?? 'flame graph'}
           aria-label={props.label}
           onKeyDown={props.onKeyDown}
           {...pointer}
@@ -119,6 +126,7 @@ function usePainting(props: ChartProps, scroller: RefObject<HTMLDivElement | nul
       palette: paletteOf(dark),
     });
     setWidth(box.clientWidth);
+    props.onWidth?.(box.clientWidth);
   };
   useLayoutEffect(repaint, [layout, range, colour, found, upwards, zoomed, title, amount]);
   useEffect(() => {
@@ -193,9 +201,11 @@ function usePointer(props: ChartProps, scroller: RefObject<HTMLDivElement | null
       props.onMenu(node, event);
     },
     onWheel: (event: WheelEvent) => {
-      if (!event.ctrlKey) return;
+      const aside = event.shiftKey ? event.deltaX || event.deltaY : Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : 0;
+      if (!event.ctrlKey && !aside) return;
       event.preventDefault();
-      onRange(scaled(range, placeOf(event), Math.exp(Math.max(-50, Math.min(50, event.deltaY)) / 100), all));
+      if (!event.ctrlKey) onRange(moved(range, aside / scroller.current!.clientWidth, all));
+      else onRange(scaled(range, placeOf(event), Math.exp(Math.max(-50, Math.min(50, event.deltaY)) / 100), all));
     },
   };
 }

@@ -32,10 +32,11 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
         )}
       </p>
       <dl class="flame-numbers">
-        <Number name="total" value={numbers.total(node)} />
+        {numbers.start && <Number name="start" value={numbers.start(node)} />}
+        <Number name={numbers.start ? 'duration' : 'total'} value={numbers.total(node)} />
         <Number name="self" value={numbers.self(node)} />
-        <Number name="of all" value={share(numbers.shareOf(node, 0))} />
-        {zoomed > 0 && <Number name="of zoomed" value={share(numbers.shareOf(node, zoomed))} />}
+        <Number part name="of all" value={share(numbers.shareOf(node, 0))} />
+        {zoomed > 0 && <Number part name="of zoomed" value={share(numbers.shareOf(node, zoomed))} />}
         {numbers.compared && <Number name="before" value={numbers.baseTotal(node)} />}
         {numbers.compared && <Number name="change" value={`${glyphOf(tree, node)}${numbers.change(node)}`} />}
       </dl>
@@ -47,9 +48,9 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
   );
 }
 
-function Number({ name, value }: { name: string; value: string }) {
+function Number({ name, value, part = false }: { name: string; value: string; part?: boolean }) {
   return (
-    <div>
+    <div class={part ? 'flame-part' : undefined}>
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>

@@ -9,8 +9,8 @@ import { find, nextMatch, searchOf } from '../tree/search.ts';
 import { shaped, unshaped, type Shape } from '../tree/shape.ts';
 import type { Frame, Tree } from '../tree/tree.ts';
 import { actionsOf } from './actions.ts';
-import { Graph } from './Graph.tsx';
 import { KeysDialog } from './KeysDialog.tsx';
+import { keyList } from './keys.ts';
 import { layoutOf, type Widths } from './layout.ts';
 import { Legend } from './Legend.tsx';
 import { Menu, type FlameAction } from './Menu.tsx';
@@ -23,6 +23,7 @@ import { useDark } from './theme.ts';
 import { Tools, type View } from './Tools.tsx';
 import { Treegrid } from './Treegrid.tsx';
 import { useSelection, useZoom } from './zoom.ts';
+import { ZoomedGraph } from './ZoomedGraph.tsx';
 
 /**
  * What a flame graph shows, and what it tells. What has a callback beside it is held by the page if it is given, by the
@@ -96,7 +97,7 @@ export function FlameGraph(props: FlameGraphProps) {
       <ShapeChips tree={props.tree} shape={flame.shape} onShape={flame.setShape} />
       <div class={`flame-views flame-view-${view}`}>
         {view != 'rows' && (
-          <Graph {...flame} label={labelOf(tree, props.label)} canvas={canvas} onStep={step} onActivate={flame.activate}
+          <ZoomedGraph {...flame} label={labelOf(tree, props.label)} canvas={canvas} onStep={step} onActivate={flame.activate}
             onMenu={(node, x, y) => setMenu({ node, x, y })} onSandwich={flame.sandwich} />
         )}
         {view != 'graph' && (
@@ -112,7 +113,7 @@ export function FlameGraph(props: FlameGraphProps) {
       {menu && frame && (
         <Menu {...menu} frame={frame} actions={actionsOf(flame, props, menu.node)} onClose={() => (setMenu(undefined), leave())} />
       )}
-      {keys && <KeysDialog onClose={() => (showKeys(false), leave())} />}
+      {keys && <KeysDialog of="flame graph" keys={keyList} onClose={() => (showKeys(false), leave())} />}
     </div>
   );
 }

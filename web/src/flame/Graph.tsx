@@ -1,16 +1,38 @@
-// The picture of a flame graph with the details of the call that is pointed at. Pointing draws these two again, and no more.
+// A picture of calls with the details of the one that is pointed at. Pointing draws these two again, and no more.
 
-import type { RefObject } from 'preact';
-import { useCallback, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useCallback, useState } from 'preact/hooks';
+import type { Colouring } from '../tree/colour.ts';
+import type { Found } from '../tree/search.ts';
+import type { Tree } from '../tree/tree.ts';
 import { Chart } from './Chart.tsx';
 import { Details } from './Details.tsx';
-import type { Flame } from './FlameGraph.tsx';
 import { neighbour } from './hit.ts';
 import { commandOf, type Command } from './keys.ts';
-import { moved, rangeOf, scaled, type Range } from './range.ts';
+import type { Layout } from './layout.ts';
+import type { Numbers } from './numbers.ts';
+import { middleOf, moved, scaled, type Range } from './range.ts';
+import type { Zoom } from './zoom.ts';
 
-type Props = Flame & {
+/** What a graph shows, and what it tells. */
+export interface GraphProps {
+  tree: Tree;
+  layout: Layout;
+  numbers: Numbers;
+  /** What is seen of the layout. */
+  range: Range;
+  onRange(range: Range): void;
+  zoom: Zoom;
+  selected: number;
+  select(node: number): void;
+  found?: Found;
+  colouring: Colouring;
+  dark: boolean;
+  upwards: boolean;
+  /** What the root is called, and the whole graph, and what kind it is. */
+  title: string;
   label: string;
+  kind?: string;
   canvas: RefObject<HTMLCanvasElement | null>;
   onActivate(node: number): void;
   onSandwich(node: number): void;
@@ -18,42 +40,17 @@ type Props = Flame & {
   onMenu(node: number, x: number, y: number): void;
   /** Goes to the next match, or the one before. */
   onStep(forward: boolean): void;
-};
+  /** What is between the details and the picture, and what is behind the calls. */
+  above?: ComponentChildren;
+  under?: ComponentChildren;
+  onWidth?(width: number): void;
+}
 
 /** A picture and its details. */
-export function Graph(props: Props) {
-  const { tree, layout, numbers, zoom, selected, select, upwards, title, canvas } = props;
-  const [range, setRange] = useRange(props);
+export function Graph(props: GraphProps) {
+  const { tree, layout, numbers, range, zoom, selected, select, title, canvas } = props;
   const [hovered, hover] = useState(-1);
   const amount = useCallback((node: number) => (numbers.compared && node > 0 ? numbers.change(node) : numbers.total(node)), [numbers]);
-  const atNode = (node: number) => {
-    const box = canvas.current!.getBoundingClientRect();
-    const scale = box.width / (range.to - range.from);
-    return { x: box.left + Math.max(0, (layout.start[node]! - range.from) * scale), y: box.top + box.height / 3 };
-  };
-  const run: Record<Exclude<Command, 'search' | 'keys'>, () => void> = {
-    caller: () => select(neighbour(tree, layout, selected, 'caller')),
-    callee: () => select(neighbour(tree, layout, selected, 'callee')),
-    left: () => select(neighbour(tree, layout, selected, 'left')),
-    right: () => select(neighbour(tree, layout, selected, 'right')),
-    zoom: () => props.onActivate(selected),
-    back: zoom.back,
-    all: () => zoom.to(0),
-    closer: () => setRange(scaled(range, middleOf(range, layout, selected), 0.7, layout.width[0]!)),
-    farther: () => setRange(scaled(range, middleOf(range, layout, selected), 1 / 0.7, layout.width[0]!)),
-    'pan left': () => setRange(moved(range, -0.2, layout.width[0]!)),
-    'pan right': () => setRange(moved(range, 0.2, layout.width[0]!)),
-    sandwich: () => props.onSandwich(selected),
-    menu: () => selected > 0 && props.onMenu(selected, atNode(selected).x, atNode(selected).y),
-    next: () => props.onStep(true),
-    previous: () => props.onStep(false),
-  };
-  const press = (event: KeyboardEvent) => {
-    const command = commandOf(event, upwards);
-    if (!command || command == 'search' || command == 'keys') return;
-    event.preventDefault();
-    run[command]();
-  };
   return (
     <div class="flame-graph">
       <Details
@@ -66,12 +63,17 @@ export function Graph(props: Props) {
           props.onMenu(selected, box.left, box.bottom + 2);
         }}
       />
+      {props.above}
       <Chart
-        {...{ ...props, range, hovered, amount }}
+        {...props}
+        {...{ hovered, amount }}
         zoomed={zoom.node}
-        onRange={setRange}
         onHover={hover}
-        onKeyDown={press}
+        onKeyDown={keysOf(props, () => {
+          const box = canvas.current!.getBoundingClientRect();
+          const scale = box.width / (range.to - range.from);
+          return { x: box.left + Math.max(0, (layout.start[selected]! - range.from) * scale), y: box.top + box.height / 3 };
+        })}
         onMenu={(node, event) => {
           select(node);
           props.onMenu(node, event.clientX, event.clientY);
@@ -92,24 +94,31 @@ export function Graph(props: Props) {
   );
 }
 
-/** Where the middle of a node is, if it is seen, else that of the range. */
-function middleOf(range: Range, layout: Flame['layout'], node: number): number {
-  const { from, to } = rangeOf(layout, node);
-  const middle = (Math.max(from, range.from) + Math.min(to, range.to)) / 2;
-  return to > range.from && from < range.to ? middle : (range.from + range.to) / 2;
-}
-
-/** Holds which part is seen: what is zoomed, until it is moved. What is selected beside it brings its caller into sight. */
-function useRange({ tree, layout, zoom, selected }: Flame): [range: Range, set: (range: Range) => void] {
-  const [own, setOwn] = useState<{ layout: Flame['layout']; zoomed: number; range: Range }>();
-  const range = useMemo(
-    () => (own?.layout == layout && own.zoomed == zoom.node ? own.range : rangeOf(layout, zoom.node)),
-    [own, layout, zoom.node],
-  );
-  const set = (next: Range) => setOwn({ layout, zoomed: zoom.node, range: next });
-  useLayoutEffect(() => {
-    const { from, to } = rangeOf(layout, selected);
-    if (to <= range.from || from >= range.to) set(rangeOf(layout, Math.max(0, tree.parent[selected]!)));
-  }, [selected]);
-  return [range, set];
+/** Returns what does what keys ask for. placeOf says where on the screen what is selected is. */
+function keysOf(props: GraphProps, placeOf: () => { x: number; y: number }): (event: KeyboardEvent) => void {
+  const { tree, layout, range, onRange, zoom, selected, select } = props;
+  const all = layout.width[0]!;
+  const run: Record<Exclude<Command, 'search' | 'keys'>, () => void> = {
+    caller: () => select(neighbour(tree, layout, selected, 'caller')),
+    callee: () => select(neighbour(tree, layout, selected, 'callee')),
+    left: () => select(neighbour(tree, layout, selected, 'left')),
+    right: () => select(neighbour(tree, layout, selected, 'right')),
+    zoom: () => props.onActivate(selected),
+    back: zoom.back,
+    all: () => zoom.to(0),
+    closer: () => onRange(scaled(range, middleOf(range, layout, selected), 0.7, all)),
+    farther: () => onRange(scaled(range, middleOf(range, layout, selected), 1 / 0.7, all)),
+    'pan left': () => onRange(moved(range, -0.2, all)),
+    'pan right': () => onRange(moved(range, 0.2, all)),
+    sandwich: () => props.onSandwich(selected),
+    menu: () => selected > 0 && props.onMenu(selected, placeOf().x, placeOf().y),
+    next: () => props.onStep(true),
+    previous: () => props.onStep(false),
+  };
+  return (event) => {
+    const command = commandOf(event, props.upwards);
+    if (!command || command == 'search' || command == 'keys') return;
+    event.preventDefault();
+    run[command]();
+  };
 }

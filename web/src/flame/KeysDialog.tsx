@@ -1,17 +1,24 @@
 // A dialog that lists the keys.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { keyList } from './keys.ts';
+import type { KeyList } from './keys.ts';
+
+interface Props {
+  /** What the keys are of. */
+  of: string;
+  keys: KeyList;
+  onClose(): void;
+}
 
 /** Shows the keys until it is closed. */
-export function KeysDialog({ onClose }: { onClose(): void }) {
+export function KeysDialog({ of, keys: list, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current!.showModal(), []);
   return (
     <dialog class="flame-dialog" ref={dialog} aria-labelledby="flame-keys" onClose={onClose}>
-      <h2 id="flame-keys">Keys of the flame graph</h2>
+      <h2 id="flame-keys">Keys of the {of}</h2>
       <dl>
-        {keyList.map(([keys, what]) => (
+        {list.map(([keys, what]) => (
           <div key={keys}>
             <dt>{keys}</dt>
             <dd>{what}</dd>

@@ -1,5 +1,6 @@
 // How a flame graph is shown: switches above it.
 
+import type { ComponentChildren } from 'preact';
 import type { Colouring } from '../tree/colour.ts';
 import type { Widths } from './layout.ts';
 
@@ -12,11 +13,14 @@ interface Props {
   setColouring(colouring: Colouring): void;
   view: View;
   setView(view: View): void;
-  upwards: boolean;
-  setUpwards(upwards: boolean): void;
-  widths: Widths;
-  setWidths(widths: Widths): void;
+  upwards?: boolean;
+  /** Without it there is one direction alone. */
+  setUpwards?(upwards: boolean): void;
+  widths?: Widths;
+  setWidths?(widths: Widths): void;
   onKeys(): void;
+  /** Further switches, in front of the others. */
+  children?: ComponentChildren;
 }
 
 const views: Record<View, string> = { graph: 'Graph', rows: 'Rows', both: 'Both' };
@@ -25,17 +29,18 @@ const sides: Record<Widths, string> = { B: 'now', A: 'before', max: 'the larger'
 
 /** Switches for what is shown, and how. */
 export function Tools(props: Props) {
-  const { compared, colouring, view, upwards, widths } = props;
+  const { compared, colouring, view, upwards, setUpwards, widths, setWidths } = props;
   const graph = view != 'rows';
   const possible = (Object.keys(colourings) as Colouring[]).filter((key) => compared || key != 'change');
   return (
     <div class="flame-switches">
+      {props.children}
       {graph && <Choice label="Colour" value={colouring} values={possible} names={colourings} onValue={props.setColouring} />}
-      {graph && compared && (
-        <Choice label="Width" value={widths} values={Object.keys(sides) as Widths[]} names={sides} onValue={props.setWidths} />
+      {graph && compared && widths && setWidths && (
+        <Choice label="Width" value={widths} values={Object.keys(sides) as Widths[]} names={sides} onValue={setWidths} />
       )}
-      {graph && (
-        <button type="button" class="flame-button" aria-pressed={upwards} title="Callers at the bottom" onClick={() => props.setUpwards(!upwards)}>
+      {graph && setUpwards && (
+        <button type="button" class="flame-button" aria-pressed={upwards} title="Callers at the bottom" onClick={() => setUpwards(!upwards)}>
           Upwards
         </button>
       )}

@@ -57,11 +57,12 @@ export function Treegrid(props: TreegridProps) {
     else onSelect(to);
   };
   const id = (node: number) => `flame-row-${node}`;
-  const columns = ['function', 'total', 'self', 'share', ...(numbers.compared ? ['change'] : [])];
+  const times = numbers.start ? ['start', 'duration', 'self'] : ['total', 'self'];
+  const columns = ['function', ...times, 'share', ...(numbers.compared ? ['change'] : [])];
   const seen = rows.slice(first, last);
   return (
     <div
-      class={`flame-rows${numbers.compared ? ' flame-compared' : ''}`}
+      class={`flame-rows${numbers.compared ? ' flame-compared' : numbers.start ? ' flame-timed' : ''}`}
       role="treegrid"
       aria-label={`Call tree of ${props.label}`}
       aria-rowcount={rows.length + 1}
@@ -208,6 +209,7 @@ function Row({ tree, numbers, found, zoomed, selected, node, id, at, open, inden
           <bdi>{isOther(frame) ? 'show what it is' : fullPlaceOf(frame, 60)}</bdi>
         </span>
       </span>
+      {numbers.start && <span role="gridcell">{numbers.start(node)}</span>}
       <span role="gridcell">{numbers.total(node)}</span>
       <span role="gridcell">{numbers.self(node)}</span>
       <span role="gridcell" class="flame-row-share">

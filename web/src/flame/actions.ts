@@ -33,6 +33,6 @@ export function actionsOf(flame: Flame, { onOpenOther, onSandwich, actions = [] 
 }
 
 /** Puts a text onto the clipboard. Without one, as on pages that are not secure, nothing happens. */
-function copy(text: string): void {
+export function copy(text: string): void {
   void navigator.clipboard?.writeText(text).catch(() => {});
 }

@@ -41,14 +41,17 @@ export function commandOf(event: KeyboardEvent, upwards: boolean): Command | und
   return commands[event.key];
 }
 
-/** The keys and the gestures, and what they do, to be shown. */
-export const keyList: readonly (readonly [keys: string, what: string])[] = [
+/** Keys and gestures, and what they do, to be shown. */
+export type KeyList = readonly (readonly [keys: string, what: string])[];
+
+/** The keys of a flame graph. */
+export const keyList: KeyList = [
   ['← → ↑ ↓', 'go from call to call: callers and callees, and what is beside'],
   ['Enter, click', 'make a call as wide as the picture; open (other)'],
   ['Esc, Backspace', 'back to what was shown before'],
   ['Home', 'show all'],
   ['w s', 'closer, farther; also Ctrl and the wheel'],
-  ['a d', 'to the left, to the right; also by dragging'],
+  ['a d', 'to the left, to the right; also by dragging, or Shift and the wheel'],
   ['c, double click, Shift click', 'callers and callees of the function'],
   ['m, right click', 'what can be done with the call'],
   ['/', 'search'],

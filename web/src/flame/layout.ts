@@ -40,7 +40,8 @@ function widthsOf(tree: Tree, widths: Widths): Float64Array {
   return width;
 }
 
-function levelsOf(level: Uint16Array): Uint32Array[] {
+/** Returns the nodes of each level, in their order. */
+export function levelsOf(level: Uint16Array): Uint32Array[] {
   const counts: number[] = [];
   for (const at of level) counts[at] = (counts[at] ?? 0) + 1;
   const levels = Array.from(counts, (count) => new Uint32Array(count ?? 0));

@@ -17,6 +17,8 @@ export interface Numbers {
   shareOf(node: number, other: number): number;
   amount(us: number): string;
   baseAmount(us: number): string;
+  /** When a call began, if calls are in the order of time: totals are durations then. */
+  start?(node: number): string;
 }
 
 /** Returns what writes the numbers of a tree. Shares are of all that was answered, whatever shape the tree has. */

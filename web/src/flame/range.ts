@@ -14,6 +14,21 @@ export function rangeOf({ start, width }: Layout, node: number): Range {
   return { from, to: from + Math.max(width[node] ?? 0, 1e-9) };
 }
 
+/** Returns the middle of a node, if it is seen, else that of the range. */
+export function middleOf(range: Range, layout: Layout, node: number): number {
+  const { from, to } = rangeOf(layout, node);
+  const middle = (Math.max(from, range.from) + Math.min(to, range.to)) / 2;
+  return to > range.from && from < range.to ? middle : (range.from + range.to) / 2;
+}
+
+/** Returns a range in which another one is seen: as wide as it is, unless the other one is wider; never outside of all. */
+export function showing(range: Range, seen: Range, all: number): Range {
+  if (seen.to > range.from && seen.from < range.to) return range;
+  const width = Math.min(all, Math.max(range.to - range.from, (seen.to - seen.from) * 1.2));
+  const from = (seen.from + seen.to - width) / 2;
+  return moved({ from, to: from + width }, 0, all);
+}
+
 /** Returns a range that is narrower by a factor around a place, or wider; never wider than all. */
 export function scaled(range: Range, at: number, factor: number, all: number): Range {
   const before = range.to - range.from;

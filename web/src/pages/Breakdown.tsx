@@ -13,13 +13,13 @@ import type { Scale } from '../widgets/unit.ts';
 import { useView } from './context.ts';
 import { Functions } from './Functions.tsx';
 import { Sandwich } from './Sandwich.tsx';
-import { Tabs } from './Tabs.tsx';
+import { Tabs, type Tab } from './Tabs.tsx';
 
 /** How many functions are listed. */
 const mostFunctions = 500;
 
 /** Where the time goes, in tabs. */
-export function Breakdown({ scale, other }: { scale: Scale; other?: OtherSide }) {
+export function Breakdown({ scale, other, more = [] }: { scale: Scale; other?: OtherSide; more?: readonly Tab[] }) {
   return (
     <Tabs
       name="Where the time goes"
@@ -28,6 +28,7 @@ export function Breakdown({ scale, other }: { scale: Scale; other?: OtherSide })
         { key: 'top', title: 'Top functions', body: () => <TopPanel by="function" scale={scale} /> },
         { key: 'sandwich', title: 'Sandwich', body: () => <Sandwich scale={scale} /> },
         { key: 'code', title: 'By owner, package, file', body: () => <Parts scale={scale} /> },
+        ...more,
       ]}
     />
   );

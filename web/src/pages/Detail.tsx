@@ -1,7 +1,7 @@
 // A page or a feature: how much, since when, for how many, and where in the code.
 
 import { catalog, series } from '../api/questions.ts';
-import { useAnswer, useSettled } from '../state/answer.ts';
+import { useAnswer, useMayViews, useSettled } from '../state/answer.ts';
 import { linkTo } from '../state/url.ts';
 import { Histogram } from '../widgets/Histogram.tsx';
 import { Remarks } from '../widgets/Notice.tsx';
@@ -86,6 +86,7 @@ function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonl
   const { place, selection } = useView();
   const name = selection[kind];
   const [before, after] = releases.slice(-2);
+  const mayViews = useMayViews();
   return (
     <header class="title">
       <p class="quiet">{kind}</p>
@@ -96,6 +97,11 @@ function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonl
         <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
           Who
         </a>
+        {mayViews && (
+          <a class="button" href={linkTo(place, 'views', { [kind]: name })}>
+            Page views
+          </a>
+        )}
         {before && after && (
           <a
             class="button"

@@ -27,7 +27,7 @@ const destinations = [
 ] as const;
 
 /** Where pages that are not in the navigation belong. */
-const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'code' };
+const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'code', views: 'pages', view: 'pages' };
 
 interface Props {
   title: string;

@@ -3,8 +3,8 @@
 import { useState } from 'preact/hooks';
 import { labels, series } from '../api/questions.ts';
 import type { Point, Series } from '../api/types.ts';
-import { useAnswer, useSettled } from '../state/answer.ts';
-import { linkHere } from '../state/url.ts';
+import { useAnswer, useMayViews, useSettled } from '../state/answer.ts';
+import { linkHere, linkTo } from '../state/url.ts';
 import { Interval, minViews } from '../widgets/Interval.tsx';
 import { Legend } from '../widgets/Metric.tsx';
 import { Remarks } from '../widgets/Notice.tsx';
@@ -117,9 +117,12 @@ function Groups({ answer, label, whole }: { answer: Series; label: string; whole
 
 function columns(label: string, whole: Point | undefined, rows: Row[]): Column<Row>[] {
   const { place, selection, unit } = useView();
+  const mayViews = useMayViews();
   const scale = useScale(whole);
   const most = Math.max(...rows.map((row) => row.spread?.mean.high ?? row.mean_ms));
   const only = (value: string) => linkHere(place, { label: [...selection.label, `${label}=${value}`] });
+  const { page, feature } = selection;
+  const single = (value: string) => linkTo(place, 'views', { page, feature, label: [...selection.label, `${label}=${value}`] });
   const own = (row: Row) => ({
     ...scale,
     population: row.population?.value ?? row.views,
@@ -137,7 +140,20 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
         </a>
       ),
     },
-    { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
+    {
+      key: 'views',
+      title: 'views',
+      term: 'views',
+      value: (row) => row.views,
+      cell: (row) =>
+        mayViews ? (
+          <a href={single(row.value)} title="Look at single ones">
+            {count(row.views)}
+          </a>
+        ) : (
+          count(row.views)
+        ),
+    },
     {
       key: 'part',
       title: 'of views',

@@ -11,9 +11,13 @@ import { FeatureDetail, PageDetail } from './Detail.tsx';
 import { File } from './File.tsx';
 import { FunctionPage } from './FunctionPage.tsx';
 import { Health } from './Health.tsx';
+import { later } from './later.tsx';
 import { Features, Pages } from './Lists.tsx';
 import { Overview } from './Overview.tsx';
 import { Who } from './Who.tsx';
+
+const Views = later((drawn) => drawn.Views);
+const ViewPage = later((drawn) => drawn.ViewPage);
 
 /** What is shown at a place. */
 export interface Route {
@@ -45,6 +49,10 @@ export function routeOf({ route, params }: Place): Route {
       return { Page: Who, title: 'For whom it is slow', subject: [] };
     case 'code':
       return { Page: Code, title: 'Whose code it is', subject: [] };
+    case 'views':
+      return { Page: Views, title: 'Single page views', subject: [] };
+    case 'view':
+      return { Page: ViewPage, title: 'A page view', subject: [] };
     case 'file':
       return { Page: File, title: name('title') || 'Profile', subject: [] };
     case 'budgets':

@@ -6,8 +6,9 @@ import { Problem } from '../api/problem.ts';
 import { urlOf, type Question } from '../api/questions.ts';
 import { together } from '../api/together.ts';
 import { createQuestions, type Asked } from './asked.ts';
+import { mayAsk, noteScopes } from './login.ts';
 
-const questions = createQuestions(createClient(together((url, init) => fetch(url, init))));
+const questions = createQuestions(createClient(together(async (url, init) => noteScopes(await fetch(url, init)))));
 
 /** How often answers are asked for again, in ms. */
 const refreshAfter = 60_000;
@@ -152,4 +153,9 @@ export function useSettled(): boolean {
     return stop;
   }, []);
   return state || settled;
+}
+
+/** Whether single page views may be asked for. That is known once there was an answer. */
+export function useMayViews(): boolean {
+  return useSettled() && mayAsk('views');
 }

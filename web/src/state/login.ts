@@ -41,3 +41,18 @@ function remember(yes: boolean): void {
     // There is no way out then but by time.
   }
 }
+
+/** What may be asked, as the daemon said last; undefined if it lets all ask everything. */
+let scopes: string[] | undefined;
+
+/** Takes from an answer what may be asked by who asked it, and returns the answer. */
+export function noteScopes(response: Response): Response {
+  const said = response.headers.get('Fieldtrie-Scopes');
+  if (said != undefined) scopes = said.split(' ');
+  return response;
+}
+
+/** Whether what takes a scope may be asked, as far as it is known. */
+export function mayAsk(scope: string): boolean {
+  return !scopes || scopes.includes(scope);
+}

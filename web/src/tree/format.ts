@@ -23,7 +23,7 @@ function digits(value: number): string {
 }
 
 /** Writes a number with so many decimals at most, and commas between thousands. Intl would take 30 ms when it is first used. */
-function fixed(value: number, decimals: number): string {
+export function fixed(value: number, decimals: number): string {
   const [whole = '', fraction = ''] = value.toFixed(decimals).split('.');
   const rest = fraction.replace(/0+$/, '');
   return whole.replace(/\B(?=(?:\d{3})+$)/g, ',') + (rest && `.${rest}`);

@@ -87,13 +87,32 @@ export interface Tree {
 /** Returns the tree of an answer. */
 export function treeOf(answer: TreeColumns): Tree {
   const n = answer.label.length + 1;
-  const { strings, frames: columns } = answer;
-  const frames = columns.name.map((name, i) => ({
+  const tree = nestedOf(framesOf(answer.strings, answer.frames), answer.label, answer.level);
+  tree.views = answer.views;
+  tree.baseViews = answer.base?.views ?? 0;
+  if (answer.root?.length) tree.above = answer.root;
+  for (let i = 1; i < n; i++) tree.self[i] = answer.self[i - 1] ?? 0;
+  if (answer.base) {
+    tree.baseSelf = new Float64Array(n);
+    tree.baseSelf.set(answer.base.self.slice(0, n - 1), 1);
+  }
+  sumUp(tree);
+  return tree;
+}
+
+/** Returns the frames of an answer. */
+export function framesOf(strings: readonly string[], columns: FrameColumns): Frame[] {
+  return columns.name.map((name, i) => ({
     name: strings[name] ?? '',
     resource: strings[columns.resource[i] ?? 0] ?? '',
     line: columns.line[i] ?? 0,
     column: columns.column[i] ?? 0,
   }));
+}
+
+/** Returns the tree of nodes in preorder, the root left out: which frame, how many calls below the first ones. It has no times. */
+export function nestedOf(frames: Frame[], label: readonly number[], levels: readonly number[]): Tree {
+  const n = label.length + 1;
   const tree: Tree = {
     frames,
     frame: new Int32Array(n).fill(-1),
@@ -102,26 +121,19 @@ export function treeOf(answer: TreeColumns): Tree {
     end: new Uint32Array(n),
     self: new Float64Array(n),
     total: new Float64Array(n),
-    views: answer.views,
-    baseViews: answer.base?.views ?? 0,
+    views: 1,
+    baseViews: 0,
   };
-  if (answer.root?.length) tree.above = answer.root;
   const path = new Int32Array(deepest + 1); // by level: the last node there
   let above = 0; // the level of the node before
   for (let i = 1; i < n; i++) {
-    const level = Math.min((answer.level[i - 1] ?? 0) + 1, above + 1, deepest);
-    tree.frame[i] = answer.label[i - 1] ?? 0;
+    const level = Math.min((levels[i - 1] ?? 0) + 1, above + 1, deepest);
+    tree.frame[i] = label[i - 1] ?? 0;
     tree.level[i] = level;
     tree.parent[i] = path[level - 1]!;
-    tree.self[i] = answer.self[i - 1] ?? 0;
     path[level] = i;
     above = level;
   }
-  if (answer.base) {
-    tree.baseSelf = new Float64Array(n);
-    tree.baseSelf.set(answer.base.self.slice(0, n - 1), 1);
-  }
-  sumUp(tree);
   return tree;
 }
 

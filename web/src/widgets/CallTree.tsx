@@ -25,7 +25,7 @@ const colourings: readonly Colouring[] = ['owner', 'file', 'self', 'change'];
 export function CallTree({ answer, scale, kind = 'tree' }: Props) {
   const { place } = useView();
   const [Graph, setGraph] = useState<typeof FlameGraph>();
-  useEffect(() => void import('../flame/FlameGraph.tsx').then((loaded) => setGraph(() => loaded.FlameGraph)), []);
+  useEffect(() => void import('../drawn.ts').then((loaded) => setGraph(() => loaded.FlameGraph)), []);
   const tree = useMemo(() => treeOf(answer), [answer]);
   const prefix = kind == 'tree' ? '' : `${kind}-`; // there are two on the page of a function
   const root = place.params.get(`${prefix}root`) ?? '';

@@ -38,5 +38,18 @@ export const meanings = {
   stackless:
     'Moments without a JavaScript stack: nothing to do (idle), or something that the browser does not tell, such as ' +
     'scripts of other origins without CORS, layout or style in browsers that have no markers.',
+  viewTime:
+    'Milliseconds of JavaScript that this page view spent on the main thread, as far as it is part of what is selected: ' +
+    'of this page, this feature, these labels. Page views are put in order by it.',
+  wholeTime: 'The same in all that is known of the page view, whatever is selected.',
+  rank:
+    'The page view at a percentile: so many of all profiled page views that are selected took less JavaScript than this one.',
+  longTask:
+    'A stretch of 50 ms and more with a JavaScript stack all the time, during which nothing reacts to people. Two tasks ' +
+    'right after each other look like one.',
+  blocking: 'The part of each long task that is beyond its first 50 ms, added up.',
+  timesSeen:
+    'How often it was seen to begin. Calls that are shorter than the sampling interval are mostly missed, and several ' +
+    'right after each other look like one.',
   unsampled: 'Gaps between samples that are too long to be booked on the function seen before.',
 } as const;

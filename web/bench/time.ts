@@ -1,0 +1,54 @@
+// The calls of one page view in the order of time: the time of scripts until they are drawn, and of each frame while somebody
+// zooms and moves.
+
+import { quantile, type Figure } from './figures.ts';
+import { openFixture } from './fixture.ts';
+
+interface Fixture {
+  show(json: string): number;
+  randomCalls(calls: number, seed: number): unknown;
+}
+
+declare const fixture: Fixture;
+
+/** Runs in the page: shows calls, then zooms and moves; returns ms of scripts, until they are drawn and by frame. */
+async function walk(calls: number): Promise<{ drawn: number; frames: number[] }> {
+  const json = JSON.stringify(fixture.randomCalls(calls, 1));
+  let script = 0;
+  const request = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (run) =>
+    request((time) => {
+      const start = performance.now();
+      run(time);
+      script += performance.now() - start;
+    });
+  const frame = () => new Promise((done) => request(() => setTimeout(done)));
+  const first = fixture.show(json);
+  await frame();
+  await frame();
+  const drawn = first + script;
+  const canvas = document.querySelector('.flame-canvas')!;
+  const frames: number[] = [];
+  for (let i = 0; i < 120; i++) {
+    script = 0;
+    const start = performance.now();
+    const options = i < 60 ? { ctrlKey: true, deltaY: i < 30 ? -20 : 20 } : { shiftKey: true, deltaX: i < 90 ? 40 : -40 };
+    canvas.dispatchEvent(new WheelEvent('wheel', { bubbles: true, cancelable: true, clientX: 700, clientY: 500, ...options }));
+    await Promise.resolve().then(() => {}); // what is drawn again is so in microtasks
+    script += performance.now() - start;
+    await frame();
+    frames.push(script);
+  }
+  return { drawn, frames };
+}
+
+/** Measures a page view of 50,000 calls, which is more than ten minutes have. */
+export async function time(): Promise<Figure[]> {
+  const page = await openFixture('test/time-page.tsx');
+  const { drawn, frames } = await page.evaluate(walk, 50_000);
+  await page.close();
+  return [
+    { name: 'web: draw 50,000 calls in the order of time: scripts', value: drawn, unit: 'ms', reach: '<= 300' },
+    { name: 'web: zoom and move them, scripts of a frame: p95', value: quantile(frames, 0.95), unit: 'ms', reach: '<= 50' },
+  ];
+}

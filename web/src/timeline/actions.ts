@@ -1,0 +1,25 @@
+// What can be done with a call of a page view.
+
+import { copy } from '../flame/actions.ts';
+import { stackText, type FlameAction } from '../flame/Menu.tsx';
+import type { Zoom } from '../flame/zoom.ts';
+import type { Frame, Tree } from '../tree/tree.ts';
+import { exactly } from './search.ts';
+
+/** What a page view does with calls. */
+interface Told {
+  onFunction?(frame: Frame): void;
+  onSearch(text: string): void;
+}
+
+/** Returns the actions for a call. */
+export function actionsOf(tree: Tree, node: number, zoom: Zoom, { onFunction, onSearch }: Told): FlameAction[] {
+  const { name } = tree.frames[tree.frame[node]!]!;
+  return [
+    { label: 'Zoom', keys: 'Enter', run: () => zoom.to(node) },
+    ...(onFunction ? [{ label: 'What else is known of it', keys: 'c', run: (frame: Frame) => onFunction(frame) }] : []),
+    ...(name ? [{ label: 'Find all calls of it', run: () => onSearch(exactly(name)) }] : []),
+    { label: 'Copy name', run: () => copy(name || '(anonymous)') },
+    { label: 'Copy stack', run: () => copy(stackText(tree, node)) },
+  ];
+}

@@ -1,0 +1,35 @@
+// What drags do on the strip above a page view.
+
+import type { Range } from '../flame/range.ts';
+
+/** What a drag does: moves the window or one edge of it, or makes a new one. */
+export type Grip = 'window' | 'from' | 'to' | 'new';
+
+/** A drag: what it took hold of, when of the page view it began, and what was seen then. Times are µs. */
+export interface Drag {
+  grip: Grip;
+  at: number;
+  range: Range;
+}
+
+/** Returns what a drag takes hold of that begins at a time. near is as long as an edge is wide. */
+export function gripOf({ from, to }: Range, at: number, near: number, all: number): Grip {
+  if (Math.abs(at - from) <= near && from > 0) return 'from';
+  if (Math.abs(at - to) <= near && to < all) return 'to';
+  return at > from && at < to && (from > 0 || to < all) ? 'window' : 'new';
+}
+
+/** Returns the range after a drag that began somewhere has come to a time. */
+export function dragged({ grip, at, range }: Drag, now: number, all: number): Range {
+  const least = all / 2000;
+  const between = (a: number, b: number) => {
+    const from = Math.min(a, b, all - least);
+    return { from, to: Math.max(a, b, from + least) };
+  };
+  if (grip == 'from') return between(now, range.to);
+  if (grip == 'to') return between(range.from, now);
+  if (grip == 'new') return Math.abs(now - at) < least * 4 ? range : between(at, now);
+  const width = range.to - range.from;
+  const from = Math.max(0, Math.min(all - width, range.from + now - at));
+  return { from, to: from + width };
+}

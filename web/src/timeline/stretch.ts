@@ -1,0 +1,49 @@
+// Which stretch of time is seen, and the way back from it.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Range } from '../flame/range.ts';
+import { rangeOfText, textOfRange } from './axis.ts';
+
+/** What is seen. */
+export interface Seen {
+  range: Range;
+  /** Moves it, as by a wheel: it is told once it rests. */
+  move(range: Range): void;
+  /** Goes to a range; undefined is all. */
+  to(range: Range | undefined): void;
+  /** Goes back to what was seen before the last one, to all if nothing was. */
+  back(): void;
+}
+
+/** After so many ms without a move the range is told. */
+const rest = 300;
+
+/** Holds what is seen of a time from 0 on: given as a text, and told as one; replace says that it was moved alone. */
+export function useStretch(given: string, all: number, tell: (text: string, replace: boolean) => void): Seen {
+  const [own, setOwn] = useState<{ given: string; range: Range }>();
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const way = useRef<string[]>([]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const range = useMemo(
+    () => (own && own.given == given ? own.range : (rangeOfText(given, all) ?? { from: 0, to: all })),
+    [own, given, all],
+  );
+  const go = (text: string) => {
+    clearTimeout(timer.current);
+    setOwn(undefined);
+    if (text != given) tell(text, false);
+  };
+  return {
+    range,
+    move: (next) => {
+      setOwn({ given, range: next });
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => tell(next.from <= 0 && next.to >= all ? '' : textOfRange(next), true), rest);
+    },
+    to: (next) => {
+      if (given != '') way.current.push(given);
+      go(next && (next.from > 0 || next.to < all) ? textOfRange(next) : '');
+    },
+    back: () => go(way.current.pop() ?? ''),
+  };
+}

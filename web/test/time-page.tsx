@@ -1,0 +1,45 @@
+// A page with nothing but calls in the order of time, for measurements.
+
+import { render } from 'preact';
+import { useState } from 'preact/hooks';
+import { lanesOf } from '../src/timeline/lanes.ts';
+import { TimeOrder } from '../src/timeline/TimeOrder.tsx';
+import { timelineOf, type Calls } from '../src/timeline/timeline.ts';
+import { randomCalls } from './synthetic.ts';
+import '../src/flame/flame.css';
+import '../src/flame/treegrid.css';
+import '../src/timeline/timeline.css';
+
+/** What a page holds. */
+function Held({ answer }: { answer: Calls }) {
+  const [timeline] = useState(() => timelineOf(answer));
+  const [search, setSearch] = useState('');
+  const [range, setRange] = useState('');
+  const tasks = answer.calls.start_us.flatMap((start_us, i) => {
+    const end_us = answer.calls.end_us[i]!;
+    return answer.calls.level[i] == 0 && end_us - start_us >= 4000 ? [{ start_us, end_us }] : [];
+  });
+  const [lanes] = useState(() => lanesOf({ page: '/', end_us: answer.end_us, spans: [], long_tasks: tasks }));
+  return (
+    <TimeOrder
+      {...{ timeline, lanes, tasks, search, range }}
+      unsampled={[]}
+      label="a test"
+      colouring="owner"
+      onColouring={() => {}}
+      view="graph"
+      onView={() => {}}
+      onSearch={setSearch}
+      onRange={setRange}
+    />
+  );
+}
+
+/** Shows an answer; returns the ms that scripts took from JSON to what is to be drawn in the next frame. */
+function show(json: string): number {
+  const start = performance.now();
+  render(<Held answer={JSON.parse(json) as Calls} />, document.querySelector('main')!);
+  return performance.now() - start;
+}
+
+Object.assign(globalThis, { fixture: { show, randomCalls } });
