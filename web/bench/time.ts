@@ -42,7 +42,7 @@ async function walk(calls: number): Promise<{ drawn: number; frames: number[] }>
   return { drawn, frames };
 }
 
-/** Measures a page view of 50,000 calls, which is more than ten minutes have. */
+/** Measures a page view of 50,000 calls. */
 export async function time(): Promise<Figure[]> {
   const page = await openFixture('test/time-page.tsx');
   const { drawn, frames } = await page.evaluate(walk, 50_000);
