@@ -139,20 +139,19 @@ export async function drawing(rounds: number): Promise<Figure[]> {
   for (const [nodes, most] of Object.entries(reach)) {
     const answer = randomAnswer(Number(nodes), 1);
     const [forOne, forOther] = [forSpeedscope(answer), forD3(answer)];
-    const works: Record<string, Work[]> = { fieldtrie: [], speedscope: [], 'd3-flame-graph': [] };
+    const works: Record<string, Work[]> = { fieldtrie: [], speedscope: [], d3: [] };
     for (let round = 0; round < rounds; round++) {
       works.fieldtrie!.push(await ours(Number(nodes)));
       works.speedscope!.push(await speedscope(forOne));
-      works['d3-flame-graph']!.push(await d3FlameGraph(forOther));
+      works.d3!.push(await d3FlameGraph(forOther));
     }
     const of = (who: string, what: keyof Work) => quantile(works[who]!.map((work) => work[what]), 0.5);
-    const size = Number(nodes).toLocaleString('en');
-    const add = (name: string, value: number, unit: string, aim = '') => figures.push({ name: `web: draw ${size} nodes, ${name}`, value, unit, reach: aim });
+    const add = (name: string, value: number, unit: string, aim = '') => figures.push({ name: `web/draw_${nodes}_${name}`, value, unit, reach: aim });
     for (const who of Object.keys(works)) {
-      add(`${who}: scripts`, of(who, 'script'), 'ms', who == 'fieldtrie' ? `<= ${most}` : '');
-      add(`${who}: main thread`, of(who, 'all'), 'ms');
+      add(`${who}_script_ms`, of(who, 'script'), 'ms', who == 'fieldtrie' ? `<= ${most}` : '');
+      add(`${who}_main_thread_ms`, of(who, 'all'), 'ms');
     }
-    for (const who of ['speedscope', 'd3-flame-graph']) add(`fieldtrie / ${who}: main thread`, of('fieldtrie', 'all') / of(who, 'all'), 'x', '< 1');
+    for (const who of ['speedscope', 'd3']) add(`vs_${who}`, of(who, 'all') / of('fieldtrie', 'all'), 'x less', '> 1');
   }
   return figures;
 }

@@ -65,8 +65,8 @@ export async function interaction(): Promise<Figure[]> {
     return words.join('').length;
   });
   await page.close();
-  return Object.entries({ pointing: hover, zooming: zoom, 'a letter of a search': search }).map(([name, values]) => ({
-    name: `web: ${name}, 50,000 nodes, p95 until painted`,
+  return Object.entries({ hover, zoom, search }).map(([name, values]) => ({
+    name: `web/${name}_50000_p95_ms`,
     value: quantile(values, 0.95),
     unit: 'ms',
     reach: '<= 50',

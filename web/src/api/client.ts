@@ -24,11 +24,11 @@ interface Kept {
   etag: string;
   /** How long the answer is, as a text. */
   size: number;
-  /** What was answered, if it is short enough to be compared. */
+  /** What was answered, if it has no ETag and is short enough to be compared. */
   text: string;
 }
 
-const mostKept = 48;
+const mostKept = 32;
 /** All answers that are kept, as texts. */
 const mostLetters = 8_000_000;
 const longestCompared = 200_000;
@@ -70,8 +70,10 @@ export function createClient(
     const same = before && before.text == text && text != '';
     const value = same ? before.answer.value : isPlain(response) ? text : parse(text);
     const answer = { value, received: now(), age };
-    const compared = text.length <= longestCompared ? text : '';
-    keep(url, { answer, etag: response.headers.get('ETag') ?? '', size: text.length, text: compared });
+    const etag = response.headers.get('ETag') ?? '';
+    // With an ETag the daemon says whether it has changed, and the text need not be kept beside what it says.
+    const compared = !etag && text.length <= longestCompared ? text : '';
+    keep(url, { answer, etag, size: text.length, text: compared });
     return answer as Answer<T>;
   }
 

@@ -56,6 +56,7 @@ export function together(fetch: Fetch): Fetch {
         if (!question || !left.delete(question)) continue;
         if (status == 413) void alone(question);
         else question.resolve(new Response(JSON.stringify(body), { status, headers: header }));
+        await nextTask(); // each answer is drawn on its own, so that no task is long
       }
       throw new TypeError('the daemon went away before it answered');
     } catch (error) {
@@ -81,6 +82,10 @@ export function together(fetch: Fetch): Fetch {
       }
     });
   };
+}
+
+function nextTask(): Promise<void> {
+  return new Promise((next) => setTimeout(next));
 }
 
 /** Reads lines of JSON as they come. */

@@ -28,7 +28,7 @@ export function Overview() {
   const point = whole.answer?.groups[0]?.points[0];
   const { again } = whole;
   useEffect(() => {
-    if (stored.answer?.entries.length && !point?.views) again(); // the first trace may have come since
+    if (stored.answer?.entries.length && whole.answer && !point?.views) again(); // the first trace may have come since
   }, [stored.answer]);
   if (whole.answer && !point?.views && stored.answer) {
     return stored.answer.entries.length ? <NothingNow /> : <FirstTrace />;

@@ -91,7 +91,8 @@ function Numbers({ points, lines }: { points: readonly Point[]; lines: LineName[
 function Chart({ points, markers, from, to, lines, stepSeconds }: Props & { lines: LineName[] }) {
   const box = useRef<HTMLDivElement>(null);
   const [library, setLibrary] = useState<{ default: typeof UPlot }>();
-  useEffect(() => void import('uplot').then(setLibrary), []);
+  // In a task of its own: that of the module is long already.
+  useEffect(() => void import('uplot').then((loaded) => setTimeout(() => setLibrary(loaded))), []);
   const theme = useTheme();
   useEffect(() => {
     const element = box.current;
