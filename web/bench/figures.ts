@@ -28,7 +28,7 @@ export function quantile(values: readonly number[], part: number): number {
 
 const [traces, rounds = '5'] = process.argv.slice(2);
 try {
-  for (const measure of [sizes, () => drawing(Number(rounds)), interaction, time, () => pages(20 * Number(rounds), traces)]) {
+  for (const measure of [sizes, () => drawing(Number(rounds)), () => interaction(Number(rounds)), time, () => pages(20 * Number(rounds), traces)]) {
     for (const figure of await measure()) console.log(JSON.stringify(figure));
   }
 } finally {

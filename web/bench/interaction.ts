@@ -30,27 +30,27 @@ async function durations(page: Page, types: string[], act: () => Promise<number>
   return [...slow, ...new Array<number>(Math.max(0, interactions - slow.length)).fill(threshold)];
 }
 
-/** Measures pointing, zooming and searching in a tree of 50,000 nodes. */
-export async function interaction(): Promise<Figure[]> {
+/** Measures pointing, zooming and searching in a tree of 50,000 nodes, in so many rounds. */
+export async function interaction(rounds: number): Promise<Figure[]> {
   const page = await openFlame(50_000);
   await show(page);
   const box = (await page.locator('canvas').boundingBox())!;
   const x = (part: number) => box.x + part * box.width;
   const hover = await durations(page, ['pointermove', 'mousemove', 'pointerover', 'mouseover'], async () => {
-    for (let i = 0; i < 120; i++) {
+    for (let i = 0; i < 24 * rounds; i++) {
       await page.mouse.move(x((i * 0.37) % 1), box.y + 10 + ((i * 47) % (box.height - 20)));
       await page.waitForTimeout(20);
     }
-    return 120;
+    return 24 * rounds;
   });
   const zoom = await durations(page, ['click', 'keydown'], async () => {
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 4 * rounds; i++) {
       await page.mouse.click(x(0.2 + (i % 7) / 10), box.y + 30 + (i % 9) * 20);
       await page.waitForTimeout(320); // or the next one made it a double click
       await page.keyboard.press('Escape');
       await page.waitForTimeout(60);
     }
-    return 40;
+    return 8 * rounds;
   });
   await page.locator('input[type=search]').focus();
   const words = ['sortrow', 'parse', 'commit', 'Cell'];
