@@ -48,7 +48,7 @@ func (s Merged) View(ctx context.Context, q ViewQuery) (View, error) {
 		return View{}, refuse("the thread has %d calls, and %d can be shown: choose a shorter recording", len(line.Calls), viewCalls)
 	}
 	out.ViewEntry, out.Stats = entryOf(int(i), line), s.Result.Stats
-	w := viewWriter{View: &out, origin: firstCall(lines), strings: map[string]int{}, frames: map[trie.Frame]int{}}
+	w := viewWriter{View: &out, origin: firstCall(lines), frames: map[trie.Frame]int{}}
 	w.add(line)
 	return out, nil
 }

@@ -25,11 +25,10 @@ type View struct {
 	Interval uint32 `json:"interval_us"` // between samples
 	Start    int64  `json:"start_us"`    // of the first call
 	End      int64  `json:"end_us"`
-	// Strings, Frames and Calls are as in a [Tree], with times in place of weights: call i is of
-	// frame Frame[i] and lies Level[i] calls deep. They are sorted by start, callers first.
-	Strings []string       `json:"strings"`
-	Frames  columns.Frames `json:"frames"`
-	Calls   ViewCalls      `json:"calls"`
+	// Names and Calls are as in a [Tree], with times in place of weights: call i is of frame
+	// Frame[i] and lies Level[i] calls deep. They are sorted by start, callers first.
+	columns.Names
+	Calls ViewCalls `json:"calls"`
 	// Spans are routes, features and labels, sorted by start.
 	Spans []ViewSpan `json:"spans"`
 	// Long are the stretches of 50 ms and more without an end of the stack.
@@ -45,7 +44,7 @@ type View struct {
 // newView returns a View of nothing, in JSON without nulls.
 func newView() View {
 	return View{
-		Strings: []string{}, Frames: columns.Frames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
+		Names: columns.NewNames(),
 		Calls: ViewCalls{Frame: []int{}, Level: []int{}, Start: []int64{}, End: []int64{}}, Spans: []ViewSpan{}, Long: []ViewStretch{}, Unsampled: []ViewStretch{},
 	}
 }
@@ -152,7 +151,7 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 	if n != nil {
 		names = n.Names()
 	}
-	w := viewWriter{View: v, strings: map[string]int{}, frames: map[trie.Frame]int{}}
+	w := viewWriter{View: v, frames: map[trie.Frame]int{}}
 	for i, line := range lines {
 		release := traces[i].Context.Release
 		w.add(line.Rewrite(func(f trie.Frame) trie.Frame { return names.Of(release, f) }, false))
@@ -195,30 +194,15 @@ func (v *View) addSpans(t *trie.Trace) {
 // viewWriter writes the calls of a view.
 type viewWriter struct {
 	*View
-	origin  int64 // of the times of the view, on the clock of the calls
-	strings map[string]int
-	frames  map[trie.Frame]int
-}
-
-func (w *viewWriter) text(s string) int {
-	i, ok := w.strings[s]
-	if !ok {
-		i = len(w.Strings)
-		w.strings[s] = i
-		w.Strings = append(w.Strings, s)
-	}
-	return i
+	origin int64 // of the times of the view, on the clock of the calls
+	frames map[trie.Frame]int
 }
 
 func (w *viewWriter) frame(f trie.Frame) int {
 	i, ok := w.frames[f]
 	if !ok {
-		i = len(w.Frames.Name)
+		i = w.Add(f)
 		w.frames[f] = i
-		w.Frames.Name = append(w.Frames.Name, w.text(f.Name))
-		w.Frames.Resource = append(w.Frames.Resource, w.text(f.Resource))
-		w.Frames.Line = append(w.Frames.Line, f.Line)
-		w.Frames.Column = append(w.Frames.Column, f.Column)
 	}
 	return i
 }

@@ -15,31 +15,20 @@ import (
 // is not in it. The total of a node is its self time and that of all that follow it on
 // deeper levels.
 type Tree struct {
-	Unit    string   `json:"unit"` // "us": microseconds, summed over the page views
-	Views   int64    `json:"views"`
-	Traces  int64    `json:"traces"`
-	Total   int64    `json:"total_us"` // of all nodes
-	Strings []string `json:"strings"`
-	// Frames are columns, too: indexes into Strings, and numbers from 1, or 0 where they are
-	// not known.
-	Frames Frames  `json:"frames"`
-	Label  []int   `json:"label"`
-	Level  []int   `json:"level"`
-	Self   []int64 `json:"self"`
+	Unit   string `json:"unit"` // "us": microseconds, summed over the page views
+	Views  int64  `json:"views"`
+	Traces int64  `json:"traces"`
+	Total  int64  `json:"total_us"` // of all nodes
+	Names
+	Label []int   `json:"label"`
+	Level []int   `json:"level"`
+	Self  []int64 `json:"self"`
 	// Base is the second side, if there is one.
 	Base *Side `json:"base,omitempty"`
 	// Root are the frames from the root to the node that was asked for; the first node
 	// of the tree is that node. Empty if all was asked for.
 	Root   []int  `json:"root,omitempty"`
 	Pruned Pruned `json:"pruned"`
-}
-
-// Frames are the frames of a [Tree].
-type Frames struct {
-	Name     []int    `json:"name"`
-	Resource []int    `json:"resource"`
-	Line     []uint32 `json:"line"`
-	Column   []uint32 `json:"column"`
 }
 
 // Side is what the nodes of a [Tree] have in another profile.
@@ -188,7 +177,7 @@ func Of(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 	pruned := twoSides{s.Prune(maxNodes), s.both}
 	t := Tree{
 		Unit: "us", Views: a.Views, Traces: a.Traces,
-		Strings: []string{}, Frames: Frames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
+		Names: NewNames(),
 		Label: []int{}, Level: []int{}, Self: []int64{}, // [] in JSON, and not null, if there are none
 	}
 	self := pruned.self(0)
@@ -197,7 +186,7 @@ func Of(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 		t.Base = &Side{Views: b.Views, Traces: b.Traces, Self: []int64{}}
 		base = pruned.self(1)
 	}
-	w := writer{Tree: &t, p: pruned.Profile, self: self, base: base, frames: map[trie.FrameID]int{}, strings: map[string]int{}}
+	w := writer{Tree: &t, p: pruned.Profile, self: self, base: base, frames: map[trie.FrameID]int{}}
 	w.write(root)
 	t.Pruned.Nodes = max(used-(len(t.Label)-w.others), 0)
 	return t, nil
@@ -226,7 +215,6 @@ type writer struct {
 	p          *trie.Profile
 	self, base []int64
 	frames     map[trie.FrameID]int
-	strings    map[string]int
 	others     int // nodes
 }
 
@@ -302,23 +290,8 @@ func (w *writer) node(n trie.NodeID, level int) {
 func (w *writer) frame(id trie.FrameID) int {
 	i, ok := w.frames[id]
 	if !ok {
-		f := w.p.FrameOf(id)
-		i = len(w.Frames.Name)
+		i = w.Add(w.p.FrameOf(id))
 		w.frames[id] = i
-		w.Frames.Name = append(w.Frames.Name, w.text(f.Name))
-		w.Frames.Resource = append(w.Frames.Resource, w.text(f.Resource))
-		w.Frames.Line = append(w.Frames.Line, f.Line)
-		w.Frames.Column = append(w.Frames.Column, f.Column)
-	}
-	return i
-}
-
-func (w *writer) text(s string) int {
-	i, ok := w.strings[s]
-	if !ok {
-		i = len(w.Strings)
-		w.strings[s] = i
-		w.Strings = append(w.Strings, s)
 	}
 	return i
 }
