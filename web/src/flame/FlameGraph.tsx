@@ -1,14 +1,14 @@
 // A flame graph with all that belongs to it: search, colours, details of the call that is pointed at, keys, menus, and the
 // same tree as rows.
 
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useMemo } from 'preact/hooks';
 import type { Colouring } from '../tree/colour.ts';
 import { count, nameOf, share, type Unit } from '../tree/format.ts';
 import { isOther, keyOfOther } from '../tree/other.ts';
-import { find, nextMatch, searchOf } from '../tree/search.ts';
 import { shaped, unshaped, type Shape } from '../tree/shape.ts';
 import type { Frame, Tree } from '../tree/tree.ts';
 import { actionsOf } from './actions.ts';
+import { useControls, useSearch } from './controls.ts';
 import { KeysDialog } from './KeysDialog.tsx';
 import { keyList } from './keys.ts';
 import { layoutOf, type Widths } from './layout.ts';
@@ -71,22 +71,7 @@ export interface FlameGraphProps {
 export function FlameGraph(props: FlameGraphProps) {
   const flame = useFlame(props);
   const { tree, layout, numbers, colouring, dark, search, found, selected, zoom, view, title } = flame;
-  const input = useRef<HTMLInputElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [menu, setMenu] = useState<{ node: number; x: number; y: number }>();
-  const [keys, showKeys] = useState(false);
-  const leave = () => (canvas.current ?? input.current)?.focus();
-  const step = (forward: boolean) => {
-    const node = found ? nextMatch(found, selected, forward) : -1;
-    if (node >= 0) flame.select(node);
-  };
-  const press = (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLInputElement || event.metaKey || event.ctrlKey || event.altKey) return;
-    if (event.key == '/') input.current?.focus();
-    else if (event.key == '?') showKeys(true);
-    else return;
-    event.preventDefault();
-  };
+  const { input, canvas, menu, setMenu, keys, showKeys, leave, step, press } = useControls(found, selected, flame.select);
   const frame = menu && tree.frames[tree.frame[menu.node]!];
   return (
     <div class="flame" onKeyDown={press}>
@@ -142,8 +127,7 @@ function useFlame(props: FlameGraphProps) {
   const [upwards, setUpwards] = useSetting(props.upwards, false, props.onUpwards);
   const [view, setView] = useSetting<View>(props.view, 'graph', props.onView);
   const [text, setText] = useSetting(props.search, '', props.onSearch);
-  const search = useMemo(() => searchOf(text), [text]);
-  const found = useMemo(() => (text && !search.problem ? find(tree, search) : undefined), [tree, text, search]);
+  const { search, found } = useSearch(tree, text);
   const layout = useMemo(() => layoutOf(tree, widths), [tree, widths]);
   const numbers = useMemo(() => numbersOf(tree, unit, viewsPerDay), [tree, unit, viewsPerDay]);
   const zoom = useZoom(tree, props.zoom, props.onZoom);

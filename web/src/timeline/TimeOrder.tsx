@@ -2,6 +2,7 @@
 // the flame graph, in which each call has its own time.
 
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useControls, useSearch } from '../flame/controls.ts';
 import { Graph } from '../flame/Graph.tsx';
 import { KeysDialog } from '../flame/KeysDialog.tsx';
 import { Legend } from '../flame/Legend.tsx';
@@ -16,7 +17,6 @@ import type { Zoom } from '../flame/zoom.ts';
 import type { Stretch } from '../api/types.ts';
 import type { Colouring } from '../tree/colour.ts';
 import { count, nameOf } from '../tree/format.ts';
-import { find, nextMatch, searchOf } from '../tree/search.ts';
 import type { Frame } from '../tree/tree.ts';
 import { actionsOf } from './actions.ts';
 import { momentText } from './axis.ts';
@@ -53,22 +53,7 @@ export function TimeOrder(props: TimeOrderProps) {
   const time = useTimeOrder(props);
   const { tree, layout, numbers, found, search, selected, select, seen, zoom, dark } = time;
   const { view, colouring, label } = props;
-  const input = useRef<HTMLInputElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [menu, setMenu] = useState<{ node: number; x: number; y: number }>();
-  const [keys, showKeys] = useState(false);
-  const leave = () => (canvas.current ?? input.current)?.focus();
-  const step = (forward: boolean) => {
-    const node = found ? nextMatch(found, selected, forward) : -1;
-    if (node >= 0) select(node);
-  };
-  const press = (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLInputElement || event.metaKey || event.ctrlKey || event.altKey) return;
-    if (event.key == '/') input.current?.focus();
-    else if (event.key == '?') showKeys(true);
-    else return;
-    event.preventDefault();
-  };
+  const { input, canvas, menu, setMenu, keys, showKeys, leave, step, press } = useControls(found, selected, select);
   const open = (node: number) => {
     const frame = tree.frames[tree.frame[node]!];
     if (frame) props.onFunction?.(frame);
@@ -114,8 +99,7 @@ function useTimeOrder({ timeline, search: text, range: given, onRange }: TimeOrd
   const { tree, layout } = timeline;
   const all = layout.width[0]!;
   const dark = useDark();
-  const search = useMemo(() => searchOf(text), [text]);
-  const found = useMemo(() => (text && !search.problem ? find(tree, search) : undefined), [tree, text, search]);
+  const { search, found } = useSearch(tree, text);
   const numbers = useMemo(() => ({ ...numbersOf(tree, 'ms'), start: (node: number) => momentText(layout.start[node]!) }), [timeline]);
   const seen = useStretch(given, all, onRange);
   const [selected, setSelected] = useState(0);

@@ -1,6 +1,10 @@
 // How numbers are written. All of it is English, whatever the browser speaks, as the texts around are. Intl would write the
 // same, and take 30 ms when it first writes a number, and as long again for a date.
 
+import { count } from '../tree/format.ts';
+
+export { count };
+
 const minus = '\u2212';
 /** Between a number and its unit, so that lines do not break there. */
 const space = '\u00a0';
@@ -32,11 +36,6 @@ export function hours(value: number): string {
   if (value == 0 || value >= 0.9995) return `${number(value)}${space}h`;
   const seconds = value * 3600;
   return seconds >= 59.95 ? `${number(seconds / 60)}${space}min` : `${number(seconds)}${space}s`;
-}
-
-/** A whole number: 12,345. */
-export function count(value: number): string {
-  return value.toFixed(0).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** A whole number, short if it is long: 12,345, 123.5K, 4M. */
