@@ -5,7 +5,7 @@ import { openFixture } from './fixture.ts';
 
 /** What the page has in its global scope. */
 interface Fixture {
-  show(answer: unknown): Promise<number>;
+  show(answer: unknown): Promise<void>;
   randomAnswer(nodes: number, seed: number): unknown;
 }
 
@@ -23,5 +23,5 @@ export async function openFlame(nodes: number): Promise<Page> {
 
 /** Draws the tree. */
 export async function show(page: Page): Promise<void> {
-  await page.evaluate(async () => void (await fixture.show(JSON.parse(globalThis.json))));
+  await page.evaluate(() => fixture.show(JSON.parse(globalThis.json)));
 }

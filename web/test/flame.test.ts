@@ -32,7 +32,7 @@ after(async () => {
 
 /** What the page of the test has in its global scope. */
 interface Fixture {
-  show(answer: unknown, props?: unknown): Promise<number>;
+  show(answer: unknown, props?: unknown): Promise<void>;
   told: string[];
   answerOf(stacks: Record<string, number | [number, number]>, views?: number, baseViews?: number): unknown;
   randomAnswer(nodes: number, seed: number, options?: unknown): unknown;
