@@ -62,6 +62,7 @@ type Builder struct {
 	functions map[string]*functions // by release
 	told      int                   // functions in these
 	outcomes  map[string]int64
+	vitals    vitals
 	key       []byte // scratch
 
 	counted, bytes int // strings of stacks that were counted, and their bytes
@@ -100,7 +101,9 @@ func NewFlatBuilder(page string, lim Limits) *Builder {
 }
 
 // Empty reports whether nothing was added.
-func (b *Builder) Empty() bool { return len(b.touches) == 0 && len(b.outcomes) == 0 }
+func (b *Builder) Empty() bool {
+	return len(b.touches) == 0 && len(b.outcomes) == 0 && len(b.vitals.of) == 0
+}
 
 // AddOutcome counts page views of which there is no trace, by the reason.
 func (b *Builder) AddOutcome(outcome string, views int64) { b.outcomes[outcome] += views }
@@ -223,6 +226,11 @@ type part struct {
 // https://w3c.github.io/longtasks/ has it, µs.
 const longTask = 50_000
 
+// labelStopped is the label of traces of a page view that was not profiled to its end, and says why.
+// How long such a view took is not known, so it is in sums and not in distributions: there it would
+// make slow devices look fast, on which profiling costs the most.
+const labelStopped = "stopped"
+
 // Begin begins a page view. With sign 1 it is added, with -1 taken away.
 func (b *Builder) Begin(sign int64) {
 	b.view.reset()
@@ -253,6 +261,7 @@ func (b *Builder) Add(t *trie.Trace) {
 	if v.mask == 0 {
 		v.release = t.Context.Release
 	}
+	v.stopped = v.stopped || t.Context.Labels.Value(labelStopped) != ""
 	v.mask |= here
 	b.touches[v.touchOf(b, here)].traces += v.sign
 	b.collect(t)
@@ -432,9 +441,11 @@ func (b *Builder) End() {
 	for _, n := range v.nodes {
 		*b.reach.at(v.touchOf(b, v.at[n]), n) += v.sign
 	}
-	v.distribute(b)
-	for _, f := range v.frames {
-		b.function(v.release, f).add(v.self[f], v.total[f], v.sign)
+	if !v.stopped {
+		v.distribute(b)
+		for _, f := range v.frames {
+			b.function(v.release, f).add(v.self[f], v.total[f], v.sign)
+		}
 	}
 	b.relieve()
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Version is the first byte of every encoded record. docs/storage.md describes the others.
-const Version = 1
+// Version is the first byte of encoded records with Web Vitals; others have the one before.
+// docs/storage.md describes the other bytes.
+const Version = 2
 
 // writer appends to a record. Numbers are variants of LEB128.
 type writer struct {
@@ -53,7 +54,11 @@ func (w *writer) spread(s *Spread) {
 	w.ints(s.Count, s.Sum)
 	w.int(int64(s.hi))
 	w.uint(s.lo)
-	used := s.Histogram.used()
+	w.histogram(&s.Histogram)
+}
+
+func (w *writer) histogram(h *Histogram) {
+	used := h.used()
 	w.length(len(used))
 	last := int32(0)
 	for _, b := range used {
@@ -82,7 +87,12 @@ func (b *Builder) Encode(level Level, final bool) []byte {
 		w.functions(b.functions, b.lim.Functions, final)
 		w.outcomes(b.outcomes)
 	}
-	head := &writer{out: []byte{Version, byte(level)}}
+	version := byte(Version - 1)
+	if level != Details && len(b.vitals.of) > 0 {
+		version = Version
+		w.vitals(b.vitals.of, level)
+	}
+	head := &writer{out: []byte{version, byte(level)}}
 	head.length(len(w.texts))
 	for _, s := range w.texts {
 		head.length(len(s))

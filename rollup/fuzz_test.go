@@ -17,6 +17,9 @@ func fuzzSeeds() (*trie.Trie, [][]byte) {
 		addView(b, 1, v...)
 	}
 	b.AddOutcome("unsampled", 7)
+	for _, v := range randomVitals(rand.New(rand.NewPCG(3, 4)), 20) {
+		b.AddVital(&v)
+	}
 	var out [][]byte
 	for _, level := range []Level{Narrow, Wide, Details, Whole} {
 		out = append(out, b.Encode(level, level != Whole))

@@ -21,6 +21,7 @@ type Record struct {
 	Distributions []Distribution
 	Functions     []Functions // by release
 	Outcomes      []Outcome
+	Vitals        []Vital
 
 	weights, reach []byte
 	nodes, frames  uint64 // of the stack table that it was checked against
@@ -128,21 +129,26 @@ func (r *reader) labels() trie.Labels {
 func (r *reader) spread() (s Spread) {
 	s.Count, s.Sum = r.int(), r.int()
 	s.hi, s.lo = uint64(r.int()), r.uint()
+	s.Histogram = r.histogram()
+	return s
+}
+
+func (r *reader) histogram() (h Histogram) {
 	n := r.length(2)
 	if n > len(r.buckets) {
 		r.buckets = make([]bucket, max(n, min(len(r.in)/4, 4096)))
 	}
-	s.Histogram.buckets, r.buckets = r.buckets[:0:n], r.buckets[n:]
+	h.buckets, r.buckets = r.buckets[:0:n], r.buckets[n:]
 	b := uint64(0)
 	for range n {
 		b += r.uint()
 		if b > maxBucket {
 			r.fail("a bucket is out of range")
-			return s
+			return h
 		}
-		s.Histogram.addBucket(int(b), r.int())
+		h.addBucket(int(b), r.int())
 	}
-	return s
+	return h
 }
 
 // Decode reads a record. Its nodes and frames must be in stacks. The errors wrap
@@ -151,8 +157,8 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 	if len(data) < 2 {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
 	}
-	if data[0] != Version {
-		return nil, fmt.Errorf("%w: version %d, this program reads %d", ErrMalformed, data[0], Version)
+	if data[0] == 0 || data[0] > Version {
+		return nil, fmt.Errorf("%w: version %d, this program reads up to %d", ErrMalformed, data[0], Version)
 	}
 	rec := &Record{Level: Level(data[1]), nodes: uint64(len(stacks.Nodes)), frames: uint64(len(stacks.Frames))}
 	r := &reader{in: data[2:]}
@@ -175,6 +181,11 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 	}
 	for range r.length(2) {
 		rec.Outcomes = append(rec.Outcomes, Outcome{r.text(), r.int()})
+	}
+	if data[0] == Version {
+		for range r.length(8) {
+			rec.Vitals = append(rec.Vitals, r.vital())
+		}
 	}
 	if r.err == nil && len(r.in) > 0 {
 		r.fail(fmt.Sprintf("%d bytes too many", len(r.in)))
@@ -279,6 +290,9 @@ func (r *Record) Size() int {
 	for i := range r.Distributions {
 		size += r.Distributions[i].Time.size() + r.Distributions[i].Long.size()
 	}
+	for i := range r.Vitals {
+		size += r.Vitals[i].size()
+	}
 	for _, f := range r.Functions {
 		for i := range f.Of {
 			size += f.Of[i].Self.size() + f.Of[i].Total.size() + pointerSize
@@ -345,6 +359,9 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	}
 	for _, o := range rec.Outcomes {
 		b.outcomes[o.Reason] += o.Views
+	}
+	for i := range rec.Vitals {
+		b.AddVital(&rec.Vitals[i])
 	}
 }
 

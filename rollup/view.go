@@ -13,6 +13,7 @@ type view struct {
 	sign    int64
 	share   float64 // sampling share, 0 if not known
 	release string
+	stopped bool   // it was not profiled to its end
 	mask    uint64 // its cells
 	cells   []int  // those of the record
 	sums    []sums // by cell
@@ -52,7 +53,7 @@ func (v *view) reset() {
 		v.seen[f], v.self[f], v.total[f] = false, 0, 0
 	}
 	v.nodes, v.frames = v.nodes[:0], v.frames[:0]
-	v.share, v.release, v.mask = 0, "", 0
+	v.share, v.release, v.stopped, v.mask = 0, "", false, 0
 	v.cells, v.sums, v.known = v.cells[:0], v.sums[:0], v.known[:0]
 }
 

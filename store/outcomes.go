@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
 )
@@ -14,11 +15,20 @@ import (
 // outcome names a reason why page views of a page have no trace.
 type outcome struct{ page, reason string }
 
-// outcomes are page views without a trace that were counted and are not stored yet.
+// outcomes are page views without a trace, and Web Vitals, that were counted and are not stored
+// yet.
 type outcomes struct {
-	mu    sync.Mutex
-	views map[outcome]int64
-	since time.Time
+	mu     sync.Mutex
+	views  map[outcome]int64
+	vitals map[vitalsOf][]rollup.Vital
+	since  time.Time
+}
+
+// begin prepares o for the first that is counted.
+func (o *outcomes) begin(now time.Time) {
+	if o.views == nil {
+		o.views, o.vitals, o.since = map[outcome]int64{}, map[vitalsOf][]rollup.Vital{}, now
+	}
 }
 
 // maxOutcomes bounds what may wait.
@@ -33,9 +43,7 @@ func (s *Store) CountViews(page, reason string, views int64) {
 	o := &s.outcomes
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.views == nil {
-		o.views, o.since = make(map[outcome]int64), s.opts.Now()
-	}
+	o.begin(s.opts.Now())
 	if key := (outcome{page, reason}); o.views[key] > 0 || len(o.views) < maxOutcomes {
 		o.views[key] += views
 	}
@@ -45,16 +53,16 @@ func (s *Store) CountViews(page, reason string, views int64) {
 func (o *outcomes) due(now time.Time, longest time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.views) > 0 && now.Sub(o.since).Abs() >= longest
+	return len(o.views)+len(o.vitals) > 0 && now.Sub(o.since).Abs() >= longest
 }
 
 // drain empties o.
-func (o *outcomes) drain() map[outcome]int64 {
+func (o *outcomes) drain() (views map[outcome]int64, vitals map[vitalsOf][]rollup.Vital) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	views := o.views
-	o.views = nil
-	return views
+	views, vitals = o.views, o.vitals
+	o.views, o.vitals = nil, nil
+	return views, vitals
 }
 
 // storeOutcomes has the committer store what was counted. Only there is it taken, so that it
@@ -64,22 +72,27 @@ func (s *Store) storeOutcomes(ctx context.Context, longest time.Duration) error 
 		return nil
 	}
 	return s.control(ctx, "storing page views without a trace", func(at *waiting) error {
-		return s.writeOutcomes(s.outcomes.drain(), at)
+		views, vitals := s.outcomes.drain()
+		return s.writeOutcomes(views, vitals, at)
 	})
 }
 
-func (s *Store) countAgain(views map[outcome]int64) {
+func (s *Store) countAgain(views map[outcome]int64, vitals map[vitalsOf][]rollup.Vital) {
 	for o, n := range views {
 		s.CountViews(o.page, o.reason, n)
 	}
+	for of, v := range vitals {
+		s.CountVitals(of.page, v)
+	}
 }
 
-// writeOutcomes stores views. What it could not store waits again. It runs in the committer.
-func (s *Store) writeOutcomes(views map[outcome]int64, at *waiting) error {
-	if len(views) == 0 {
+// writeOutcomes stores views and vitals. What it could not store waits again. It runs in the
+// committer.
+func (s *Store) writeOutcomes(views map[outcome]int64, vitals map[vitalsOf][]rollup.Vital, at *waiting) error {
+	if len(views)+len(vitals) == 0 {
 		return nil // another has stored them meanwhile
 	}
-	defer func() { s.countAgain(views) }()
+	defer func() { s.countAgain(views, vitals) }()
 	now := s.opts.Now()
 	w, err := s.readyToWrite(now, at)
 	if err != nil {
@@ -109,7 +122,7 @@ func (s *Store) writeOutcomes(views map[outcome]int64, at *waiting) error {
 			delete(views, o)
 		}
 	}
-	return nil
+	return s.writeVitals(w, vitals, now)
 }
 
 // maxOutcomesTxn keeps a transaction of counts within the smallest memtable.

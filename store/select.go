@@ -25,7 +25,10 @@ type Rolled struct {
 type Wanted struct {
 	Level   rollup.Level // Narrow or Wide: which labels are kept apart
 	Details bool         // read the functions and outcomes, too
-	None    bool         // use traces alone
+	// Vitals reads Web Vitals, too, also of pages that have nothing else. They are kept by the
+	// hour: where a part of one is asked for, all of it is read.
+	Vitals bool
+	None   bool // use traces alone
 	// Lag allows an answer without what came in the last time, of pages of which so many
 	// traces come that summing them up again and again would take its toll.
 	Lag time.Duration
@@ -77,6 +80,9 @@ func (s *selection) run(ctx context.Context) error {
 			return err
 		} else if !summed {
 			ofTraces = append(ofTraces, pieces[0].p)
+			if err := s.readVitals(ctx, pieces[0].p); err != nil {
+				return err
+			}
 		}
 		pieces = pieces[n:]
 	}
@@ -95,7 +101,7 @@ func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
 	}
 	pages := []string{s.q.Page}
 	if s.q.Page == "" || !s.r.head.Has(p.Partition, s.q.Page) {
-		worth := s.want.Details // which are not with the traces
+		worth := s.want.Details || s.want.Vitals // which are not with the traces
 		c := &cursor{p: p}
 		err := s.attempt(ctx, c, func(_ *cursor, txn *part.Txn) error {
 			pages, worth = s.pagesOf(txn, worth)
@@ -120,6 +126,41 @@ func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
 	return true, nil
 }
 
+// readVitals hands over the Web Vitals of a partition whose traces are read, if they are wanted.
+func (s *selection) readVitals(ctx context.Context, p part.Info) error {
+	if !s.want.Vitals {
+		return nil
+	}
+	var found []Rolled
+	err := s.r.parts.Read(ctx, p.Partition, func(txn *part.Txn) error {
+		for _, page := range txn.Pages(record.KindVitals) {
+			if !s.q.takes(page) || s.q.Page != "" && page != s.q.Page {
+				continue
+			}
+			rec, err := head.Vitals(txn, page, s.r.opts.Rollups)
+			if err != nil {
+				return err
+			}
+			if rec != nil {
+				found = append(found, Rolled{page, trie.New(), rec})
+			}
+		}
+		return nil
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return nil // it is said when its traces are read
+	}
+	for _, x := range found {
+		if err := s.rolled(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pagesOf returns the pages to read, and whether it is worth while to read them by what
 // they sum up to.
 func (s *selection) pagesOf(txn *part.Txn, worth bool) ([]string, bool) {
@@ -139,7 +180,7 @@ func (s *selection) pagesOf(txn *part.Txn, worth bool) ([]string, bool) {
 
 // pagesIn returns the pages that have something in a partition, sorted.
 func pagesIn(txn *part.Txn) []string {
-	pages := append(txn.Pages(record.KindTrace), txn.Pages(record.KindOutcome)...)
+	pages := slices.Concat(txn.Pages(record.KindTrace), txn.Pages(record.KindOutcome), txn.Pages(record.KindVitals))
 	slices.Sort(pages)
 	return slices.Compact(pages)
 }

@@ -13,6 +13,8 @@ const (
 	FrameIdle    = "(idle)"
 	FrameProgram = "(program)"
 	FrameOther   = "(other)" // what Prune folded
+
+	FrameFieldtrie = "(fieldtrie)" // the script that profiles, and what the browser does for it
 )
 
 // ThirdParty returns the frame for all code of another party's host.
@@ -21,24 +23,31 @@ func ThirdParty(host string) Frame { return Frame{Name: "(third-party " + host +
 // Foreign reports whether f stands for code that is not attributed, so that a run of
 // such frames says nothing and must not show how deep the foreign calls went.
 func (f Frame) Foreign() bool {
-	return f.Resource == "" && (f.Name == FrameUnknown || strings.HasPrefix(f.Name, "(third-party "))
+	return f.Resource == "" && (f.Name == FrameUnknown || f.Name == FrameFieldtrie || strings.HasPrefix(f.Name, "(third-party "))
 }
 
 // rewrite builds the trie that has rename(f) for each frame f of t. A frame that joins,
-// directly above itself, is one node. It returns the new node of each old one.
+// directly above itself, is one node. So is a function of the browser with (fieldtrie), if that has
+// called it. It returns the new node of each old one.
 func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie, []NodeID) {
 	out := New()
 	frameOf := make([]FrameID, len(t.Frames))
-	join := make([]bool, len(t.Frames)) // by the id of the old frame
+	join := make([]bool, len(t.Frames))     // by the id of the old frame
+	browsers := make([]bool, len(t.Frames)) // by the id of the old frame: functions of the browser
+	ours := map[FrameID]bool{}              // by the id of the new frame: (fieldtrie)
 	for i := range t.Frames {
 		f := rename(t.FrameOf(FrameID(i)))
 		frameOf[i], join[i] = out.Intern(f), joins(f)
+		browsers[i] = f.Resource == "" && !strings.HasPrefix(f.Name, "(")
+		if f == (Frame{Name: FrameFieldtrie}) {
+			ours[frameOf[i]] = true
+		}
 	}
 	nodeOf := make([]NodeID, len(t.Nodes))
 	for i := 1; i < len(t.Nodes); i++ {
 		n := t.Nodes[i]
 		parent, frame := nodeOf[n.Parent], frameOf[n.Frame]
-		if parent != Root && join[n.Frame] && out.Nodes[parent].Frame == frame {
+		if parent != Root && (join[n.Frame] && out.Nodes[parent].Frame == frame || ours[out.Nodes[parent].Frame] && browsers[n.Frame]) {
 			nodeOf[i] = parent
 		} else {
 			nodeOf[i] = out.Child(parent, frame)

@@ -133,18 +133,53 @@ func MarkedPages(txn *part.Txn) (pages []string) {
 	return pages
 }
 
-// addOutcomes adds the page views without a trace that a partition counts for page. What is
-// damaged of them is left out.
+// addOutcomes adds the page views without a trace, and the Web Vitals, that a partition counts for
+// page. What is damaged of them is left out.
 func addOutcomes(txn *part.Txn, page string, b *rollup.Builder) error {
 	prefix := record.AppendPageKey(nil, record.KindOutcome, page)
+	err := eachValue(txn, prefix, func(key, v []byte) {
+		if c, err := record.ParseCount(key, v); err == nil {
+			b.AddOutcome(string(key[len(prefix):]), int64(c.Traces))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return addVitals(txn, page, b)
+}
+
+// addVitals adds the Web Vitals that page views of page reported to a partition.
+func addVitals(txn *part.Txn, page string, b *rollup.Builder) error {
+	return eachValue(txn, record.AppendPageKey(nil, record.KindVitals, page), func(key, v []byte) {
+		encoded, err := record.ParseVitals(key, v)
+		if err != nil {
+			return
+		}
+		vitals, _ := rollup.DecodeVitals(encoded) // none if they are damaged
+		for i := range vitals {
+			b.AddVital(&vitals[i])
+		}
+	})
+}
+
+// Vitals returns the Web Vitals that page views of page reported to a partition as a record, nil if
+// there are none.
+func Vitals(txn *part.Txn, page string, lim rollup.Limits) (*rollup.Record, error) {
+	b := rollup.NewBuilder(page, trie.New(), lim)
+	if err := addVitals(txn, page, b); err != nil || b.Empty() {
+		return nil, err
+	}
+	return b.Record()
+}
+
+// eachValue calls f with each key that begins with prefix, and its value, which f must not keep.
+func eachValue(txn *part.Txn, prefix []byte, f func(key, value []byte)) error {
 	it := txn.Iterate(prefix, 0)
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
 		key := it.Key()
 		err := it.Value(func(v []byte) error {
-			if c, err := record.ParseCount(key, v); err == nil {
-				b.AddOutcome(string(key[len(prefix):]), int64(c.Traces))
-			}
+			f(key, v)
 			return nil
 		})
 		if err != nil {

@@ -76,6 +76,13 @@ func ask(ctx context.Context, r *store.Reader, q question) (answer, error) {
 		for _, o := range x.Record.Outcomes {
 			a.outcomes[outcome{x.Page, o.Reason}] += o.Views
 		}
+		for i := range x.Record.Vitals {
+			v := &x.Record.Vitals[i]
+			if v.Histogram.Count() != v.Weight {
+				return fmt.Errorf("%s of %s: %d values, the weight is %d", v.Name, x.Page, v.Histogram.Count(), v.Weight)
+			}
+			a.outcomes[outcome{x.Page, v.Name}] += v.Weight
+		}
 		return nil
 	})
 	if err != nil {

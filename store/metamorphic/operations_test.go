@@ -8,7 +8,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // operation is something to do with a store.
@@ -185,11 +187,17 @@ func (x *run) status(context.Context) error {
 }
 
 func (x *run) countViews(context.Context) error {
-	o := outcome{pages[x.r.IntN(len(pages))], []string{"unsampled", "unsupported"}[x.r.IntN(2)]}
+	o := outcome{pages[x.r.IntN(len(pages))], []string{"unsampled", "unsupported", "lcp", "cls"}[x.r.IntN(4)]}
 	n := 1 + x.r.Int64N(100)
 	x.note("count %+v %d", o, n)
 	x.model.count(o, n)
-	x.s.CountViews(o.page, o.reason, n)
+	if _, vital := rollup.VitalKindOf(o.reason); !vital {
+		x.s.CountViews(o.page, o.reason, n)
+		return nil
+	}
+	v := rollup.Vital{Name: o.reason, Labels: trie.MakeLabels("device", []string{"mobile-low", "desktop-high"}[x.r.IntN(2)])}
+	v.Add(x.r.Int64N(5_000_000), n)
+	x.s.CountVitals(o.page, []rollup.Vital{v})
 	return nil
 }
 

@@ -18,6 +18,7 @@ const (
 	KindStacks     = 's' // s │ page │ 0x00 │ piece u32 │ part u16: stacks that the rollups of a page share
 	KindMark       = 'w' // w │ page: how far the traces of a page are rolled up
 	KindOutcome    = 'o' // o │ page │ 0x00 │ outcome: page views without a trace
+	KindVitals     = 'v' // v │ page │ 0x00 │ label set: Web Vitals that page views reported
 	KindRolled     = 'h' // h │ start u32: what a rollup partition of format 2 has of one stretch of time
 	KindCounts     = 'k' // k │ start u32 │ page │ 0x00 │ tag key │ 0x00 │ tag value: its catalogue
 )

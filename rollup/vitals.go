@@ -1,0 +1,196 @@
+package rollup
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// VitalKind is a Web Vital: a measure of how a page view was for the visitor, see
+// https://web.dev/articles/vitals.
+type VitalKind struct {
+	Name string // lcp, inp, cls, fcp or ttfb
+	// Good is the largest value that is good, and Poor the largest that is not poor, as they are
+	// published: µs, or millionths of a layout shift score.
+	Good, Poor int64
+	Score      bool // it is a score, and not a time
+}
+
+// VitalKinds returns the Web Vitals that are known, those of a visitor's eye first.
+func VitalKinds() []VitalKind {
+	return []VitalKind{
+		{Name: "lcp", Good: 2_500_000, Poor: 4_000_000},
+		{Name: "inp", Good: 200_000, Poor: 500_000},
+		{Name: "cls", Good: 100_000, Poor: 250_000, Score: true},
+		{Name: "fcp", Good: 1_800_000, Poor: 3_000_000},
+		{Name: "ttfb", Good: 800_000, Poor: 1_800_000},
+	}
+}
+
+// VitalKindOf returns the Web Vital of a name, and false if there is none.
+func VitalKindOf(name string) (VitalKind, bool) {
+	for _, k := range VitalKinds() {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return VitalKind{}, false
+}
+
+// Rating says whether a value, in the unit of k, is good, poor or between.
+func (k VitalKind) Rating(value float64) string {
+	switch {
+	case value <= float64(k.Good):
+		return "good"
+	case value > float64(k.Poor):
+		return "poor"
+	}
+	return "needs improvement"
+}
+
+// Vital is the distribution of a Web Vital over page views with the same labels. Each page view
+// that reported it stands for a number of others, its weight.
+type Vital struct {
+	Labels        trie.Labels // those of BaseLabels
+	Name          string
+	Views         int64     // that reported it
+	Weight        int64     // page views that these stand for
+	WeightSquares int64     // sum of the squares of the weights
+	Good, Poor    int64     // weights of those that were good, and poor
+	Histogram     Histogram // of values in the unit of the kind; its counts are weights
+}
+
+// Add adds a page view that stands for weight others, at most [MaxVitalWeight].
+func (v *Vital) Add(value, weight int64) {
+	v.Views++
+	v.Weight += weight
+	v.WeightSquares += weight * weight
+	if k, known := VitalKindOf(v.Name); known && value <= k.Good {
+		v.Good += weight
+	} else if known && value > k.Poor {
+		v.Poor += weight
+	}
+	v.Histogram.Add(value, weight)
+}
+
+// MaxVitalWeight bounds a weight, so that a million page views of it can be added up.
+const MaxVitalWeight = 10_000
+
+// AddAll adds what o has, but for labels and name.
+func (v *Vital) AddAll(o *Vital) {
+	v.Views += o.Views
+	v.Weight += o.Weight
+	v.WeightSquares += o.WeightSquares
+	v.Good += o.Good
+	v.Poor += o.Poor
+	v.Histogram.AddAll(&o.Histogram)
+}
+
+// Interval returns bounds that hold the true quantile q in 95 % of cases, and false if there are
+// too few page views to say. Those of different weights say less than as many of the same: as
+// much as Weight²/WeightSquares of these (L. Kish, Survey Sampling, 1965).
+func (v *Vital) Interval(q float64) (low, high float64, ok bool) {
+	if v.Weight <= 0 || v.WeightSquares <= 0 {
+		return 0, 0, false
+	}
+	n := float64(v.Weight) * float64(v.Weight) / float64(v.WeightSquares)
+	d := z95 * math.Sqrt(n*q*(1-q))
+	first, last := n*q-d-0.5, n*q+d+0.5
+	if first < -1 || last > n {
+		return 0, 0, false
+	}
+	each := float64(v.Weight) / n
+	return v.Histogram.rank(max(first, 0) * each), v.Histogram.rank(min(last*each, float64(v.Weight-1))), true
+}
+
+func (v *Vital) size() int {
+	return int(unsafe.Sizeof(*v)) + len(v.Histogram.buckets)*int(unsafe.Sizeof(bucket{})) + len(v.Labels)*int(unsafe.Sizeof(trie.Label{}))
+}
+
+// AddVital adds v to the one of the same name in list, whose labels are all the same, and returns
+// the list. It does not keep v.
+func AddVital(list []Vital, v *Vital) []Vital {
+	i := slices.IndexFunc(list, func(o Vital) bool { return o.Name == v.Name })
+	if i < 0 {
+		i = len(list)
+		list = append(list, Vital{Labels: v.Labels, Name: v.Name})
+	}
+	list[i].AddAll(v)
+	return list
+}
+
+// vitals are those in the making.
+type vitals struct {
+	of   map[string]*Vital // by labels and name
+	sets map[string]bool   // of labels
+}
+
+// AddVital adds what v says of page views with its labels, which are sorted. Labels that there is no
+// room for are (other), as those of cells are.
+func (b *Builder) AddVital(v *Vital) {
+	if b.vitals.of == nil {
+		b.vitals = vitals{map[string]*Vital{}, map[string]bool{}}
+	}
+	l := v.Labels
+	b.key = appendLabelsKey(b.key[:0], l)
+	for i := 1; len(b.vitals.sets) >= i*b.lim.Cells && !b.vitals.sets[string(b.key)] && i < 3; i++ {
+		if l = foldWide(l); i == 2 {
+			l = otherLabels()
+		}
+		b.key = appendLabelsKey(b.key[:0], l)
+	}
+	b.vitals.sets[string(b.key)] = true
+	b.key = append(b.key, v.Name...)
+	sum := b.vitals.of[string(b.key)]
+	if sum == nil {
+		sum = &Vital{Labels: slices.Clone(l), Name: v.Name}
+		b.vitals.of[string(b.key)] = sum
+	}
+	sum.AddAll(v)
+}
+
+// vitals writes those of a level.
+func (w *writer) vitals(of map[string]*Vital, level Level) {
+	byKey := map[string]*Vital{}
+	for _, v := range of {
+		l := level.project(v.Labels)
+		key := string(appendLabelsKey(nil, l)) + v.Name
+		if byKey[key] == nil {
+			byKey[key] = &Vital{Labels: l, Name: v.Name}
+		}
+		byKey[key].AddAll(v)
+	}
+	w.length(len(byKey))
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		v := byKey[key]
+		w.labels(v.Labels)
+		w.text(v.Name)
+		w.ints(v.Views, v.Weight, v.WeightSquares, v.Good, v.Poor)
+		w.histogram(&v.Histogram)
+	}
+}
+
+func (r *reader) vital() Vital {
+	return Vital{r.labels(), r.text(), r.int(), r.int(), r.int(), r.int(), r.int(), r.histogram()}
+}
+
+// EncodeVitals returns the bytes of vitals, which [DecodeVitals] reads. It needs no stack table.
+func EncodeVitals(list []Vital) []byte {
+	b := NewBuilder("", trie.New(), Limits{})
+	for i := range list {
+		b.AddVital(&list[i])
+	}
+	return b.Encode(Wide, false)
+}
+
+// DecodeVitals reads what [EncodeVitals] wrote. Errors wrap [ErrMalformed].
+func DecodeVitals(data []byte) ([]Vital, error) {
+	rec, err := Decode(data, trie.New())
+	if err != nil {
+		return nil, err
+	}
+	return rec.Vitals, nil
+}

@@ -1,0 +1,159 @@
+package rollup
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// randomVitals returns what so many page views report.
+func randomVitals(r *rand.Rand, n int) (out []Vital) {
+	for range n {
+		for _, k := range VitalKinds() {
+			if r.IntN(4) == 0 {
+				continue // the browser does not have it
+			}
+			v := Vital{Name: k.Name, Labels: trie.MakeLabels(
+				KeyDevice, []string{"mobile-low", "desktop-high"}[r.IntN(2)],
+				KeyBrowser, []string{"chrome 140", "firefox 145", "safari 26"}[r.IntN(3)],
+				KeyRelease, []string{"r1", "r2"}[r.IntN(2)])}
+			v.Add(int64(r.ExpFloat64()*float64(k.Good)), []int64{1, 1, 100}[r.IntN(3)])
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func buildVitals(lists ...[]Vital) *Builder {
+	b := NewBuilder("/a", trie.New(), Limits{})
+	for _, list := range lists {
+		for i := range list {
+			b.AddVital(&list[i])
+		}
+	}
+	return b
+}
+
+// In whatever order and groups vitals are added, and at whatever level what was added is written on
+// the way, the sum has the same bytes.
+func TestVitalsAddUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 50 {
+		all := randomVitals(r, 1+r.IntN(60))
+		for _, level := range []Level{Narrow, Wide, Whole} {
+			want := buildVitals(all).Encode(level, true)
+			mixed := slices.Clone(all)
+			r.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+			sum := NewBuilder("/a", trie.New(), Limits{})
+			for len(mixed) > 0 {
+				n := 1 + r.IntN(len(mixed))
+				part := buildVitals(mixed[:n])
+				rec, err := Decode(part.Encode([]Level{level, Whole}[r.IntN(2)], false), part.Stacks())
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum.AddRecord(rec, part.Stacks())
+				mixed = mixed[n:]
+			}
+			if got := sum.Encode(level, true); !bytes.Equal(got, want) {
+				t.Fatalf("level %d: the sum of parts is not that of all", level)
+			}
+		}
+	}
+}
+
+// Details have no vitals, and a record without vitals is as it was before there were any.
+func TestVitalsVersion(t *testing.T) {
+	b := buildVitals(randomVitals(rand.New(rand.NewPCG(1, 2)), 9))
+	for level, version := range map[Level]byte{Narrow: 2, Wide: 2, Whole: 2, Details: 1} {
+		if got := b.Encode(level, true)[0]; got != version {
+			t.Errorf("level %d has version %d, want %d", level, got, version)
+		}
+	}
+	if got := buildVitals().Encode(Whole, true)[0]; got != 1 {
+		t.Errorf("without vitals the version is %d, want 1", got)
+	}
+}
+
+// Page views past the limit of label sets are counted under fewer labels, and none is lost.
+func TestVitalsBounded(t *testing.T) {
+	b := NewBuilder("/a", trie.New(), Limits{Cells: 10})
+	for i := range 200 {
+		n := strconv.Itoa(i)
+		v := Vital{Name: "lcp", Labels: trie.MakeLabels(KeyDevice, "d"+n, KeyRelease, "r"+n)}
+		v.Add(1_000_000, 1)
+		b.AddVital(&v)
+	}
+	rec, err := b.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	views := int64(0)
+	for _, v := range rec.Vitals {
+		views += v.Views
+	}
+	if len(rec.Vitals) > 21 || views != 200 {
+		t.Errorf("%d label sets, want 21 at most; %d page views, want 200", len(rec.Vitals), views)
+	}
+}
+
+// The bounds of ratings are those that are published, and are kept to the unit.
+func TestVitalRatings(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		value int64
+		want  string
+	}{
+		{"lcp", 2_500_000, "good"}, {"lcp", 2_500_001, "needs improvement"}, {"lcp", 4_000_000, "needs improvement"}, {"lcp", 4_000_001, "poor"},
+		{"inp", 200_000, "good"}, {"inp", 208_000, "needs improvement"}, {"inp", 504_000, "poor"},
+		{"cls", 100_000, "good"}, {"cls", 250_001, "poor"},
+	} {
+		k, _ := VitalKindOf(test.name)
+		if got := k.Rating(float64(test.value)); got != test.want {
+			t.Errorf("%s of %d is %s, want %s", test.name, test.value, got, test.want)
+		}
+		v := Vital{Name: test.name}
+		v.Add(test.value, 3)
+		if good, poor := v.Good == 3, v.Poor == 3; good != (test.want == "good") || poor != (test.want == "poor") {
+			t.Errorf("%s of %d: %d are good and %d poor, want %s", test.name, test.value, v.Good, v.Poor, test.want)
+		}
+	}
+}
+
+// The interval of a quantile holds the true one as often as it says, also where page views have
+// different weights.
+func TestVitalInterval(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	const runs = 2000
+	truth := -math.Log(0.25) * 1e6 // third quartile of the exponential distribution
+	held, wide := 0, 0
+	for range runs {
+		v := Vital{Name: "lcp"}
+		for range 300 {
+			v.Add(int64(r.ExpFloat64()*1e6), []int64{1, 10}[r.IntN(2)])
+		}
+		low, high, ok := v.Interval(0.75)
+		if !ok || low > high {
+			t.Fatalf("interval %g to %g, %t", low, high, ok)
+		}
+		if low <= truth && truth <= high {
+			held++
+		}
+		if high-low > truth {
+			wide++
+		}
+	}
+	if share := float64(held) / runs; share < 0.93 || share > 0.985 || wide > 0 {
+		t.Errorf("%.3f of the intervals hold the true quantile, want about 0.95; %d are wider than it is large", share, wide)
+	}
+	few := Vital{Name: "lcp"}
+	few.Add(1, 1)
+	if _, _, ok := few.Interval(0.75); ok {
+		t.Error("one page view has an interval")
+	}
+}
