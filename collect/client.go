@@ -156,6 +156,7 @@ type client struct {
 	addr    netip.Addr   // that requests are counted for; an IPv6 client has a /64 to itself
 	network netip.Prefix // the zero Prefix if that is not known
 	browser string       // family and major version, "" if it is not a known one
+	host    string       // of the daemon, as the client names it: example.com:8418
 }
 
 // name returns what tells the networks of sites apart, "" if the network is not known.
@@ -193,7 +194,7 @@ func countedAs(a netip.Addr) netip.Addr {
 // clientOf returns who sends a request.
 func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
 	from, known := p.sender(r)
-	c := client{addr: countedAs(from), browser: encode.BrowserOf(r.Header.Get("User-Agent"))}
+	c := client{addr: countedAs(from), browser: encode.BrowserOf(r.Header.Get("User-Agent")), host: r.Host}
 	if key != nil {
 		c.site = key.Site
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/turn"
+	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -23,6 +24,7 @@ import (
 type Store interface {
 	Append(context.Context, []store.Record) (store.AppendResult, error)
 	CountViews(page, reason string, views int64)
+	CountVitals(page string, vitals []rollup.Vital)
 }
 
 // Options say how traces are received. Store is required; the zero value of the rest is

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -21,7 +22,7 @@ func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redac
 	rename := func(f trie.Frame) trie.Frame {
 		g, known := foreign[f.Resource]
 		if !known {
-			g = c.foreign(f.Resource)
+			g = c.foreign(f.Resource, r.host)
 			foreign[f.Resource] = g
 		}
 		if g != (trie.Frame{}) {
@@ -53,7 +54,7 @@ func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redaction) 
 		if looked[f.Resource]&resource == 0 {
 			looked[f.Resource] |= resource
 			s := t.Strings[f.Resource]
-			if c.foreign(s) != (trie.Frame{}) || r.script(s, inline) != s {
+			if c.foreign(s, r.host) != (trie.Frame{}) || r.script(s, inline) != s {
 				return false
 			}
 		}
@@ -86,10 +87,31 @@ func pageScript(resource string, inline map[string]string) string {
 	return scheme + "://" + rest[:i] + page
 }
 
-// foreign returns the frame for the code of a resource if that is of another host, else
-// the zero Frame. Code without a host, such as the browser's own functions, is the
-// site's.
-func (c *Collector) foreign(resource string) trie.Frame {
+// ownName is the name of a script that the package sdk serves: with a hash, of a part, or alone.
+var ownName = regexp.MustCompile(`^sdk(-rest|-stackless|-recorder|-all|-core)?(\.[0-9a-f]{12})?\.m?js$`)
+
+// ownScript reports whether a resource is the script that profiles, as the daemon at host serves
+// it. A script of the name sdk.js alone may be anybody's, so then it has to come from there.
+func ownScript(resource, host string) bool {
+	at := strings.LastIndexByte(resource, '/')
+	if !strings.HasPrefix(resource[at+1:], "sdk") {
+		return false
+	}
+	parts := ownName.FindStringSubmatch(resource[at+1:])
+	if parts == nil {
+		return false
+	}
+	u, err := url.Parse(resource)
+	return parts[1]+parts[2] != "" || err == nil && strings.EqualFold(u.Host, host)
+}
+
+// foreign returns the frame for the code of a resource if that is of another host, or is the
+// script that profiles, else the zero Frame. Code without a host, such as the browser's own
+// functions, is the site's.
+func (c *Collector) foreign(resource, to string) trie.Frame {
+	if ownScript(resource, to) {
+		return trie.Frame{Name: trie.FrameFieldtrie}
+	}
 	if len(c.opts.FirstParty) == 0 || !strings.Contains(resource, "://") {
 		return trie.Frame{}
 	}

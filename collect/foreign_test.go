@@ -44,6 +44,9 @@ func TestForeign(t *testing.T) {
 		{"blobs", first, []string{"blob:https://ads.example/1-2-3", "blob:https://www.example.com/1-2-3"}, "(third-party ads.example) f1"},
 		{"no host", first, []string{"data:text/javascript,1", "about:blank", "file:///app.js"}, "f0 f1 f2"},
 		{"not a URL", first, []string{"https://ads.example/%zz", "https://a b/"}, "(unknown)"},
+		{"the script itself", nil, []string{own, "https://example.com/sdk.js", "https://profiles.example/sdk-rest.mjs", own}, "f0 (fieldtrie) f3"},
+		{"with a hash", first, []string{"https://profiles.example/sdk.0123456789ab.mjs", own}, "(fieldtrie) f1"},
+		{"the script of somebody else", nil, []string{own, "https://connect.example/sdk.js", "https://example.com/sdk-other.js", "https://example.com/sdk.js/x.js"}, "f0 f1 f2 f3"},
 		{"extensions", nil, []string{own, "chrome-extension://abc/x.js", "moz-extension://def/y.js", own}, "f0 (unknown) f3"},
 	} {
 		col, s := newCollector(Options{FirstParty: c.first})

@@ -7,6 +7,7 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -37,6 +39,7 @@ type fakeStore struct {
 	appends int
 	fail    func([]store.Record) error
 	counted map[string]int64     // page views by page and reason
+	vitals  map[string]int64     // page views by page, labels, vital and value
 	metrics *prometheus.Registry // of the Collector
 }
 
@@ -47,6 +50,17 @@ func (s *fakeStore) CountViews(page, reason string, views int64) {
 		s.counted = map[string]int64{}
 	}
 	s.counted[page+" "+reason] += views
+}
+
+func (s *fakeStore) CountVitals(page string, vitals []rollup.Vital) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.vitals == nil {
+		s.vitals = map[string]int64{}
+	}
+	for _, v := range vitals {
+		s.vitals[fmt.Sprintf("%s %v %s %.0f", page, v.Labels, v.Name, v.Histogram.Quantile(0.5))] += v.Weight
+	}
 }
 
 func (s *fakeStore) Append(ctx context.Context, recs []store.Record) (res store.AppendResult, err error) {

@@ -19,6 +19,7 @@ type metrics struct {
 	cut      prometheus.Counter
 	thinned  prometheus.Counter
 	views    *prometheus.CounterVec // page views, by page and outcome
+	vitals   *prometheus.CounterVec // page views, by page, Web Vital and rating
 
 	// What the SDK says that it costs, and the time for which it does.
 	work     [3]prometheus.Counter // seconds to start, stop, encode
@@ -57,6 +58,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		cut:      counter("fieldtrie_ingest_cut_traces_total", "Traces whose samples claimed more time than a trace can have: the rest of them was cut off."),
 		thinned:  counter("fieldtrie_ingest_dropped_spans_total", "Features and labels of traces that began while too many others lasted."),
 		views:    vec("fieldtrie_ingest_page_views_total", "Page views, by page and by what became of their profile. Reports count as many as they stand for.", "page", "outcome"),
+		vitals:   vec("fieldtrie_ingest_vital_page_views_total", "Page views that reported a Web Vital, by page, vital and rating: good, needs improvement, poor. Reports count as many as they stand for.", "page", "vital", "rating"),
 		sent:     counter("fieldtrie_sdk_sent_bytes_total", "Bytes that the SDK sent from browsers, as far as a later trace says so."),
 		dropped:  counter("fieldtrie_sdk_dropped_traces_total", "Traces that the SDK could not send and gave up, as far as a later trace says so."),
 		profiled: counter("fieldtrie_sdk_profiled_seconds_total", "Time in browsers for which the samples of the traces speak."),
@@ -69,7 +71,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	}
 	if r != nil {
 		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.cut, m.thinned)
-		r.MustRegister(m.views, m.sites, work, m.sent, m.dropped, m.profiled)
+		r.MustRegister(m.views, m.vitals, m.sites, work, m.sent, m.dropped, m.profiled)
 	}
 	return m
 }

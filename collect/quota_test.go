@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -159,7 +160,8 @@ func (s *distinctStore) Append(_ context.Context, recs []store.Record) (store.Ap
 	return store.AppendResult{Stored: len(recs)}, nil
 }
 
-func (s *distinctStore) CountViews(page, _ string, _ int64) { s.viewed[page] = true }
+func (s *distinctStore) CountViews(page, _ string, _ int64)        { s.viewed[page] = true }
+func (s *distinctStore) CountVitals(page string, _ []rollup.Vital) { s.viewed[page] = true }
 
 // Whatever is sent, what is told apart stays bounded: in memory, in metrics, on disk.
 func TestExplosion(t *testing.T) {

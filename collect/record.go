@@ -53,7 +53,7 @@ func (c *Collector) record(data []byte, binary bool, who client) (rec store.Reco
 		t.Context.Spans = thin(t.Context.Spans)
 		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
 	}
-	changed := c.normalize(t, id, now) || cut
+	changed := c.normalize(t, id, who, now) || cut
 	addBrowser(&t.Context, who.browser, c.limits.Trace.Labels)
 	sum = tally{who: who, view: id.View, claimed: claimed, page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
 	c.foldNames(t, who, now)
@@ -119,7 +119,7 @@ func traceID(x *trie.Context, data []byte) store.ID {
 // normalize makes t what is stored, but for the budget of pages: no text that could
 // name a person, pages instead of paths, foreign code as one frame.
 // It reports whether it changed anything but the context.
-func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) bool {
+func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.Time) bool {
 	repaired := encode.Repair(t)
 	x := &t.Context
 	t.Unknown, x.Unknown = nil, nil // nobody can say what it holds
@@ -135,7 +135,7 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, now time.Time) bool {
 		x.TimeOrigin = 0
 		c.metrics.skewed.Inc()
 	}
-	var r redaction
+	r := redaction{host: who.host}
 	x.Release, x.Environment = r.text(x.Release), r.text(x.Environment)
 	for i, l := range x.Labels {
 		x.Labels[i] = trie.Label{Key: r.name(l.Key), Value: r.text(l.Value)}

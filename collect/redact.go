@@ -64,6 +64,7 @@ func redact(s string) string {
 // to read of a trace is bounded: of real ones it is some kilobytes, and of one that was made to
 // take long what is left is not shown. The zero value is ready to use.
 type redaction struct {
+	host  string            // to which the trace was sent
 	texts map[string]string // those that rules had to read
 	work  int               // bytes that rules had to read
 }

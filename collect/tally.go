@@ -72,7 +72,7 @@ func (c *Collector) count(b *batch, duplicates int) {
 func (c *Collector) countTrace(t tally) {
 	m := c.metrics
 	if t.first {
-		c.countView(t.page, outcomeProfiled, 1, t.who)
+		c.countView(c.viewPage(t.page, t.who), outcomeProfiled, 1)
 	}
 	left := uint32(maxWork)
 	for i, us := range [...]uint32{t.cost.Start, t.cost.Stop, t.cost.Encode} {

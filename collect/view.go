@@ -7,14 +7,20 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
 )
 
-// view is what the SDK says about a page view of which there is no profile. A report may
-// have more fields, such as the release; they are not counted.
+// view is what the SDK says about a page view: why there is no profile, how it was for the
+// visitor, or both. A report may have more fields; they are not counted.
 type view struct {
-	Page    string `json:"page"`
-	Outcome string `json:"outcome"`
-	Weight  int    `json:"weight"` // page views that it stands for
+	Page        string             `json:"page"`
+	Outcome     string             `json:"outcome"`
+	Weight      int                `json:"weight"` // page views that it stands for
+	Release     string             `json:"release"`
+	Environment string             `json:"environment"`
+	Labels      map[string]any     `json:"labels"`
+	Vitals      map[string]float64 `json:"vitals"` // ms, and the score of cls
 }
 
 // outcomes are the reasons for which a page view has no profile.
@@ -36,7 +42,7 @@ const outcomeProfiled = "profiled"
 // Limits of a report.
 const (
 	maxView   = 4 << 10 // bytes
-	maxWeight = 10_000  // page views
+	maxWeight = rollup.MaxVitalWeight
 )
 
 func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +50,13 @@ func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 	if v, who, err := c.receiveView(w, r); err != nil {
 		status = c.writeError(w, err, &answer{IDs: []string{}})
 	} else {
-		c.countView(c.opts.Pages.Page(v.Page), v.Outcome, v.Weight, who)
+		page := c.viewPage(c.opts.Pages.Page(v.Page), who)
+		if v.Outcome != "" {
+			c.countView(page, v.Outcome, v.Weight)
+		}
+		if len(v.Vitals) > 0 {
+			c.countVitals(page, &v, who)
+		}
 		w.WriteHeader(status)
 	}
 	c.countAnswer(r, status)
@@ -97,28 +109,36 @@ func parseView(body []byte) (view, error) {
 	switch {
 	case err != nil:
 		return v, refuse(http.StatusBadRequest, "malformed", "body: %w", err)
-	case !slices.Contains(outcomes, v.Outcome):
+	case v.Outcome == "" && v.Vitals == nil:
+		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: it has neither an outcome nor vitals; send one of them")
+	case v.Outcome != "" && !slices.Contains(outcomes, v.Outcome):
 		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: outcome: %.40q is not one of %s", v.Outcome, strings.Join(outcomes, ", "))
 	case v.Weight < 1 || v.Weight > maxWeight:
 		return v, refuse(http.StatusUnprocessableEntity, "invalid", "body: weight: %d is not from 1 to %d", v.Weight, maxWeight)
 	}
-	return v, nil
+	return v, checkVitals(v.Vitals)
 }
 
-// countView counts page views of a page. They are a hundred times as many as the traces,
-// on more pages, and what each page takes is time series that stay for the life of the
-// process. So the counter has a budget of its own, whose hour never ends, and takes no
-// page away from the traces.
-func (c *Collector) countView(page, outcome string, weight int, who client) {
-	if page != PageOther && page != PageUnknown {
-		ok, news := c.viewPages.take(kindPage, page, who, time.Time{})
-		if news {
-			c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page, "from", who)
-		}
-		if !ok {
-			page = PageOther
-		}
+// viewPage returns the name under which page views of a page are counted. They are a hundred times
+// as many as the traces, on more pages, and what each page takes is time series that stay for
+// the life of the process. So the counter has a budget of its own, whose hour never ends, and
+// takes no page away from the traces.
+func (c *Collector) viewPage(page string, who client) string {
+	if page == PageOther || page == PageUnknown {
+		return page
 	}
+	ok, news := c.viewPages.take(kindPage, page, who, time.Time{})
+	if news {
+		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page, "from", who)
+	}
+	if !ok {
+		return PageOther
+	}
+	return page
+}
+
+// countView counts page views of a page, as [Collector.viewPage] names it.
+func (c *Collector) countView(page, outcome string, weight int) {
 	c.metrics.views.WithLabelValues(page, outcome).Add(float64(weight))
 	if outcome != outcomeProfiled { // those are known by their traces
 		c.opts.Store.CountViews(page, outcome, int64(weight))

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/rollup"
 )
 
 // postView sends a report. headers are keys and values in turn.
@@ -112,8 +114,8 @@ func TestViewRefusals(t *testing.T) {
 		{"part as weight", `{"outcome":"error","weight":1.5}`, "", "", 400, "malformed", "body: weight: it can not be number 1.5"},
 		{"absurd weight", `{"outcome":"error","weight":1e99}`, "", "", 400, "malformed", "body: weight: it can not be number 1e99"},
 
-		{"null", "null", "", "", 422, "invalid", `body: outcome: "" is not one of unsupported, header, `},
-		{"no outcome", `{"page":"/feed"}`, "", "", 422, "invalid", `outcome: "" is not one of`},
+		{"null", "null", "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
+		{"no outcome", `{"page":"/feed"}`, "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
 		{"unknown outcome", `{"outcome":"bored"}`, "", "", 422, "invalid", `outcome: "bored" is not one of`},
 		{"outcome of traces", `{"outcome":"profiled"}`, "", "", 422, "invalid", `outcome: "profiled" is not one of`},
 		{"no weight", `{"outcome":"error","weight":0}`, "", "", 422, "invalid", "body: weight: 0 is not from 1 to 10000"},
@@ -250,12 +252,15 @@ func TestProfiledViews(t *testing.T) {
 }
 
 // FuzzView sends any report: it never panics, never answers 5xx, and what it counts is
-// what the report says, on a page that is one.
+// what the report says, on a page that is one. A report without an outcome has vitals, and
+// counts as no page view.
 func FuzzView(f *testing.F) {
 	for _, body := range []string{
 		`{"page":"/feed","outcome":"unsupported"}`, `{"page":"/user/8123?x","outcome":"unsampled","weight":100,"release":"r"}`,
 		`{"outcome":"error","weight":10000}`, `{"outcome":"error","weight":1e3}`, `{"outcome":"error","weight":-0}`, `{"OUTCOME":"cost"}`,
 		`{"page":"/\ud800\u0000%00%41","outcome":"quota"}`, `{"page":"(other)","outcome":"header"}`, `null`, `[]`, `{"outcome":"x"}`, "{", "",
+		`{"page":"/feed","vitals":{"lcp":2500,"inp":56,"cls":0.1,"fcp":800,"ttfb":0},"weight":100}`, `{"outcome":"cost","vitals":{"LCP":1,"xyz":-1}}`,
+		`{"vitals":{}}`, `{"vitals":{"cls":1e-9,"inp":3600000},"labels":{"device":"\u0000","connection":[1]}}`, `{"vitals":{"lcp":-1}}`, `{"vitals":null}`,
 	} {
 		f.Add([]byte(body), "")
 	}
@@ -267,8 +272,23 @@ func FuzzView(f *testing.F) {
 		w := httptest.NewRecorder()
 		col.ServeHTTP(w, r)
 		views := s.views(t)
-		if w.Code != 204 && (w.Code < 400 || w.Code > 499) || (w.Code == 204) != (len(views) == 1) || s.appends > 0 {
-			t.Fatalf("got %d %q, counted %v", w.Code, w.Body, views)
+		var said struct {
+			Outcome string
+			Vitals  map[string]any
+		}
+		_ = json.Unmarshal(body, &said) // what is refused says nothing
+		taken := w.Code == http.StatusNoContent
+		switch {
+		case !taken && (w.Code < 400 || w.Code > 499 || len(views)+len(s.vitals) > 0),
+			taken && (len(views) == 1) != (said.Outcome != ""),
+			taken && said.Outcome == "" && said.Vitals == nil,
+			len(s.vitals) > min(len(said.Vitals), len(rollup.VitalKinds())), s.appends > 0:
+			t.Fatalf("got %d %q, counted %v and %v", w.Code, w.Body, views, s.vitals)
+		}
+		for key, n := range s.vitals {
+			if n < 1 || n > maxWeight {
+				t.Fatalf("counted %q %v", key, n)
+			}
 		}
 		for name, n := range views {
 			i := strings.LastIndex(name, " ") // a page may have spaces

@@ -39,6 +39,7 @@ func TestBy(t *testing.T) {
 		{trie.Frame{Name: "appendChild"}, "(browser)", "(browser)", "appendChild", "appendChild"},
 		{trie.Frame{Name: trie.FrameGC}, "(browser)", "(browser)", "(gc)", "(gc)"},
 		{trie.Frame{Name: trie.FrameUnknown}, "(unknown)", "(unknown)", "(unknown)", "(unknown)"},
+		{trie.Frame{Name: trie.FrameFieldtrie}, "(package fieldtrie)", "(package)", "(fieldtrie)", "(fieldtrie)"},
 		{trie.ThirdParty("ads.example"), "(third-party ads.example)", "(third-party)", "(third-party ads.example)", "(third-party ads.example)"},
 		{trie.Frame{Name: "x", Resource: "moz-extension://a/x.js"}, "(extension)", "(extension)", "(own code)", "moz-extension://a/x.js"},
 	} {

@@ -73,6 +73,9 @@ func (o Owner) OfTeam(team string) bool {
 
 // standsFor returns the owner whose frame has a name, see [Owner.Frame].
 func standsFor(name string) (Owner, bool) {
+	if name == trie.FrameFieldtrie {
+		return Owner{Kind: Package, Name: "fieldtrie"}, true
+	}
 	text, opens := strings.CutPrefix(name, "(")
 	text, closes := strings.CutSuffix(text, ")")
 	if !opens || !closes {
