@@ -295,6 +295,9 @@ func TestRemoteAnswers(t *testing.T) {
 			},
 			"labels": func(s Source) (any, error) { return s.Labels(t.Context(), sel) },
 			"report": func(s Source) (any, error) { return s.Report(t.Context(), sel) },
+			"vitals": func(s Source) (any, error) {
+				return s.Vitals(t.Context(), Selection{Page: sel.Page, GroupBy: []string{"device"}})
+			},
 		} {
 			want, err := pair(l)
 			got, remoteErr := pair(r)

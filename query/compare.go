@@ -48,13 +48,25 @@ type Comparison struct {
 	Names  *symbolize.Coverage `json:"names,omitempty"`
 	StatsA Stats               `json:"stats_a"`
 	StatsB Stats               `json:"stats_b"`
+	// Vitals and Slow are there if one page is compared, and its page views reported Web Vitals.
+	Vitals []VitalChange     `json:"vitals,omitempty"`
+	Slow   *SlowInteractions `json:"slow_interactions,omitempty"`
 }
 
 // viewsTraces is how many traces a side may have to be read one by one.
 const viewsTraces = 10_000
 
 // Compare implements [Source].
-func (l Local) Compare(ctx context.Context, q CompareQuery) (out Comparison, err error) {
+func (l Local) Compare(ctx context.Context, q CompareQuery) (Comparison, error) {
+	out, err := l.compareTime(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	return out, l.compareVitals(ctx, q, &out)
+}
+
+// compareTime compares the time of the main thread.
+func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison, err error) {
 	out.Method = q.Method
 	if q.Method == MethodAuto {
 		if out.Method, err = l.methodFor(ctx, q.A, q.B); err != nil {

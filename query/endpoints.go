@@ -42,6 +42,7 @@ func endpoints() map[string]endpoint {
 	return map[string]endpoint{
 		"/api/v1/profile":  {parameters: with("names", "by", "only", "group_by", "format", "rows"), answer: answerProfile},
 		"/api/v1/stats":    {parameters: with("names"), answer: answerStats},
+		"/api/v1/vitals":   {parameters: with("group_by"), answer: answerVitals},
 		"/api/v1/catalog":  {parameters: []string{"since", "until"}, answer: answerCatalog},
 		"/api/v1/pages":    {parameters: with("limit"), answer: answerBy(keyPage, false)},
 		"/api/v1/features": {parameters: with("limit"), answer: answerBy(keyFeature, false)},
@@ -135,6 +136,15 @@ func answerStats(ctx context.Context, h *handler, p *parameters) (answer, error)
 	}
 	report, err := h.src.Report(ctx, sel)
 	return answer{json: report, behind: report.Stats.Behind}, err
+}
+
+func answerVitals(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	vitals, err := h.src.Vitals(ctx, sel)
+	return answer{json: vitals, behind: vitals.Stats.Behind}, err
 }
 
 func answerCatalog(ctx context.Context, h *handler, p *parameters) (answer, error) {

@@ -103,6 +103,11 @@ func (s Merged) Report(context.Context, Selection) (Report, error) {
 	return Report{}, notOfFiles("distributions")
 }
 
+// Vitals implements [Source].
+func (s Merged) Vitals(context.Context, Selection) (Vitals, error) {
+	return Vitals{}, notOfFiles("web vitals")
+}
+
 // Series implements [Source].
 func (s Merged) Series(context.Context, SeriesQuery) (Series, error) {
 	return Series{}, notOfFiles("series over time")

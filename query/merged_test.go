@@ -76,6 +76,7 @@ func TestMergedHandler(t *testing.T) {
 		"/api/v1/views":                       "there is no order of time",
 		"/api/v1/series":                      "files have none",
 		"/api/v1/stats":                       "files have none",
+		"/api/v1/vitals":                      "files have none",
 		"/api/v1/compare?compare_page=/other": "files have none",
 	} {
 		w := httptest.NewRecorder()

@@ -85,14 +85,14 @@ func TestOpenAPIAnswers(t *testing.T) {
 		"/api/v1/series?" + selection + "&by=owner&step=1h", "/api/v1/series?by=function&limit=0", "/api/v1/series?only=app&by=team",
 		"/api/v1/views?" + selection, "/api/v1/views?page=/nowhere", "/api/v1/views?quantiles=2", "/api/v1/view?id=x", "/api/v1/view?id=" + strings.Repeat("0", 32),
 		"/api/v1/series?" + selection + "&label=visibility=hidden", "/api/v1/series?" + selection + "&step=10m",
-		"/api/v1/stats?" + selection, "/api/v1/top?" + selection + "&limit=2", "/api/v1/top?sort=reach&label=device=mobile-low",
+		"/api/v1/stats?" + selection, "/api/v1/vitals?group_by=device&release=r1", "/api/v1/top?" + selection + "&limit=2", "/api/v1/top?sort=reach&label=device=mobile-low",
 		"/api/v1/tree?" + selection, "/api/v1/tree?compare_release=r1&release=r2&max_nodes=1", "/api/v1/callers?name=render", "/api/v1/callees?name=main&line=7",
 		"/api/v1/tree?page=/nowhere", "/api/v1/tree?page=/nowhere&compare_page=/x", "/api/v1/callers?name=nobody", "/api/v1/callees?page=/nowhere&name=nobody", "/api/v1/top?page=/nowhere",
 		"/api/v1/compare?release=r2&compare_release=r1", "/api/v1/compare?release=r2&compare_release=r9&method=sums", "/api/v1/compare?page=/x&compare_page=/y",
 		"/api/v1/profile?format=json", "/api/v1/profile?format=svg", "/api/v1/profile?format=html", "/api/v1/profile?format=csv&rows=3", "/api/v1/profile?", "/api/v1/profile?format=folded",
 		"/pprof/profile?page=/feed&since=24h&seconds=30", "/pprof/?",
 		"/api/v1/pages?pge=x", "/api/v1/tree?root=xyz", "/api/v1/tree?root=0123456789abcdef", "/api/v1/callers?", "/api/v1/compare?", "/api/v1/series?step=1s&since=300d",
-		"/api/v1/series?label=navigation=reload", "/api/v1/stats?label=visibility=hidden", "/api/v1/top?limit=0", "/api/v1/top?sort=name", "/api/v1/series?histogram=si",
+		"/api/v1/series?label=navigation=reload", "/api/v1/stats?label=visibility=hidden", "/api/v1/vitals?label=phase=load", "/api/v1/vitals?feature=edit", "/api/v1/top?limit=0", "/api/v1/top?sort=name", "/api/v1/series?histogram=si",
 		"/api/v1/pages?label=page=~(", "/api/v1/series?step=-1h", "/api/v1/compare?compare_release=x&method=guess", "/api/v1/pages?since=tomorrow",
 	} {
 		u, err := url.Parse(target)

@@ -184,6 +184,11 @@ func (r *Remote) Report(ctx context.Context, sel Selection) (Report, error) {
 	return ask[Report](ctx, r, "/api/v1/stats", sel.values())
 }
 
+// Vitals implements [Source].
+func (r *Remote) Vitals(ctx context.Context, sel Selection) (Vitals, error) {
+	return ask[Vitals](ctx, r, "/api/v1/vitals", sel.values())
+}
+
 // Series implements [Source].
 func (r *Remote) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	v := q.values()

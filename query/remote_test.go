@@ -104,6 +104,9 @@ func (s source) Profile(context.Context, Selection, func(uint64)) (Result, error
 func (s source) Report(context.Context, Selection) (Report, error) {
 	return Report{Pages: []PageReport{}, Stats: s.result.Stats}, s.err
 }
+func (s source) Vitals(context.Context, Selection) (Vitals, error) {
+	return Vitals{Pages: []PageVitals{}, Stats: s.result.Stats}, s.err
+}
 func (s source) Series(context.Context, SeriesQuery) (Series, error) { return Series{}, s.err }
 func (s source) Top(context.Context, TopQuery) (Top, error)          { return Top{}, s.err }
 func (s source) Compare(context.Context, CompareQuery) (Comparison, error) {

@@ -22,6 +22,9 @@ type Source interface {
 	// Report says how the page views that sel asks for differ. Labels that distributions are
 	// not kept for are an error.
 	Report(ctx context.Context, sel Selection) (Report, error)
+	// Vitals says how page views were for visitors. Labels that Web Vitals are not kept by are
+	// an error.
+	Vitals(ctx context.Context, sel Selection) (Vitals, error)
 	// Series says how many page views there were over time, and how they differ.
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Top lists the functions that took the most time.

@@ -21,7 +21,7 @@ const (
 // together are the questions that can be asked together: those with short answers, which
 // need no more rights than each other.
 var together = []string{
-	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "stats", "top", "compare", "budgets",
+	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "stats", "vitals", "top", "compare", "budgets",
 }
 
 // Together answers GET /api/v1/answers: several questions by one request. Each parameter

@@ -1,0 +1,116 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/rollup"
+)
+
+// VitalChange is how the 75th percentile of a Web Vital changed, in its unit. The interval of the
+// difference is that of 95 %, absent where nothing can be said.
+type VitalChange struct {
+	Name       string         `json:"name"`
+	Unit       string         `json:"unit"`
+	A          Estimate       `json:"a"`
+	B          Estimate       `json:"b"`
+	Difference Estimate       `json:"difference"`
+	Status     compare.Status `json:"status"`
+}
+
+// SlowInteractions says what ran in interactions of 200 ms and more: that is what a change of INP
+// comes from, as far as it is JavaScript. Times are milliseconds in 1,000 page views, whether or not
+// these had such an interaction.
+type SlowInteractions struct {
+	Views compare.Pair `json:"views"` // of 1,000, those that had one
+	Time  compare.Pair `json:"ms"`
+	// Functions are those whose self time in them changed the most.
+	Functions []SlowFunction `json:"functions"`
+}
+
+// SlowFunction is the self time of a function in slow interactions, in milliseconds in 1,000 page
+// views.
+type SlowFunction struct {
+	compare.Place
+	Time   compare.Pair   `json:"ms"`
+	Status compare.Status `json:"status"` // of its time per page view with a slow interaction
+}
+
+// phaseSlow is the phase of interactions of 200 ms and more.
+const phaseSlow = "slow-interaction"
+
+// mostSlowFunctions is how many functions are listed.
+const mostSlowFunctions = 20
+
+// compareVitals adds to a comparison what page views reported, if it is one of whole page views
+// and they did.
+func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Comparison) error {
+	if q.A.Page == "" || q.B.Page == "" || checkVitals(q.A) != nil || checkVitals(q.B) != nil {
+		return nil
+	}
+	a, err := l.Vitals(ctx, q.A)
+	if err != nil {
+		return err
+	}
+	b, err := l.Vitals(ctx, q.B)
+	if err != nil || len(a.Pages) == 0 || len(b.Pages) == 0 {
+		return err
+	}
+	for _, kind := range rollup.VitalKinds() {
+		if x, y := a.Pages[0].Of(kind.Name), b.Pages[0].Of(kind.Name); x != nil && y != nil {
+			out.Vitals = append(out.Vitals, vitalChange(x, y))
+		}
+	}
+	return l.compareSlow(ctx, q, out)
+}
+
+func vitalChange(a, b *VitalReport) VitalChange {
+	out := VitalChange{Name: a.Name, Unit: a.Unit, A: a.P75, B: b.P75, Status: compare.TooFew}
+	out.Difference.Value = b.P75.Value - a.P75.Value
+	if a.P75.High == 0 || b.P75.High == 0 {
+		return out
+	}
+	// Of independent estimates the squares of the half widths add up, on each side of the value.
+	low := math.Hypot(b.P75.Value-b.P75.Low, a.P75.High-a.P75.Value)
+	high := math.Hypot(b.P75.High-b.P75.Value, a.P75.Value-a.P75.Low)
+	out.Difference.Low, out.Difference.High = out.Difference.Value-low, out.Difference.Value+high
+	switch {
+	case out.Difference.Low > 0:
+		out.Status = compare.Slower
+	case out.Difference.High < 0:
+		out.Status = compare.Faster
+	default:
+		out.Status = compare.WithinNoise
+	}
+	return out
+}
+
+// compareSlow compares what ran in slow interactions.
+func (l Local) compareSlow(ctx context.Context, q CompareQuery, out *Comparison) error {
+	slow, err := NewMatcher(rollup.KeyPhase, Equal, phaseSlow)
+	if err != nil {
+		return err
+	}
+	inner := q
+	inner.A.Where, inner.B.Where = append(slices.Clip(q.A.Where), slow), append(slices.Clip(q.B.Where), slow)
+	got, err := l.compareTime(ctx, inner)
+	if err != nil || got.Views.A+got.Views.B == 0 || out.Views.A == 0 || out.Views.B == 0 {
+		return err
+	}
+	each := compare.Pair{A: 1000 * got.Views.A / out.Views.A, B: 1000 * got.Views.B / out.Views.B}
+	s := &SlowInteractions{Views: each, Time: times(got.Total.Mean, each), Functions: []SlowFunction{}}
+	for i := range got.Functions {
+		f := &got.Functions[i]
+		s.Functions = append(s.Functions, SlowFunction{f.Place, times(f.Mean, each), f.Status})
+	}
+	change := func(f SlowFunction) float64 { return math.Abs(f.Time.B - f.Time.A) }
+	slices.SortStableFunc(s.Functions, func(a, b SlowFunction) int { return cmp.Compare(change(b), change(a)) })
+	s.Functions = s.Functions[:min(len(s.Functions), mostSlowFunctions)]
+	out.Slow = s
+	return nil
+}
+
+func times(p, q compare.Pair) compare.Pair { return compare.Pair{A: p.A * q.A, B: p.B * q.B} }
