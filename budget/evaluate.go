@@ -18,7 +18,7 @@ import (
 // not be answered has the verdict [Failed] and hides no other: Evaluate fails only if ctx
 // ends. Budgets about the same page views share what is asked of src.
 func Evaluate(ctx context.Context, src query.Source, f *File, now time.Time) ([]Status, error) {
-	e := evaluation{ctx: ctx, src: src, now: now, points: map[string]asked[pointAnswer]{}, tops: map[string]asked[query.Top]{}}
+	e := evaluation{ctx: ctx, src: src, now: now, points: map[string]asked[pointAnswer]{}, tops: map[string]asked[query.Top]{}, vitals: map[string]asked[query.Vitals]{}}
 	out := []Status{}
 	for i := range f.Budgets {
 		b := &f.Budgets[i]
@@ -45,6 +45,7 @@ type evaluation struct {
 	now    time.Time
 	points map[string]asked[pointAnswer]
 	tops   map[string]asked[query.Top]
+	vitals map[string]asked[query.Vitals]
 }
 
 // asked is an answer, or why there is none.
@@ -129,6 +130,9 @@ func (e *evaluation) measure(b *Budget) (measured, error) {
 	case b.Metric == Reach:
 		return e.ofReach(sel)
 	}
+	if vital, _ := b.vital(); vital {
+		return e.ofVital(b, sel)
+	}
 	return e.ofTime(b, sel)
 }
 
@@ -151,6 +155,27 @@ func (e *evaluation) ofTime(b *Budget, sel query.Selection) (measured, error) {
 	default:
 		return out, errors.New("no percentiles and long tasks: " + p.noSpread)
 	}
+	return out, nil
+}
+
+// ofVital measures a Web Vital of a page.
+func (e *evaluation) ofVital(b *Budget, sel query.Selection) (measured, error) {
+	key := keyOf(sel)
+	x, known := e.vitals[key]
+	if !known {
+		x.answer, x.err = e.src.Vitals(e.ctx, sel)
+		e.vitals[key] = x
+	}
+	out := measured{warnings: x.answer.Stats.Warnings}
+	if x.err != nil || len(x.answer.Pages) == 0 {
+		return out, x.err
+	}
+	v := x.answer.Pages[0].Of(string(b.Of))
+	if v == nil {
+		return out, nil
+	}
+	out.views = v.Views
+	out.value = map[Metric]*query.Estimate{P50: &v.P50, P75: &v.P75, P95: &v.P95}[b.Metric]
 	return out, nil
 }
 

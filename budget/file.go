@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/rollup"
 )
 
 // File is what a file says.
@@ -33,7 +34,8 @@ const (
 	Reach Metric = "reach" // the percentage of page views that have a feature or a function
 )
 
-// Kind is the time that is bounded.
+// Kind is the time that is bounded, or the name of a Web Vital of pages, as [rollup.VitalKinds] has
+// them.
 type Kind string
 
 // The kinds of time: those of pages and features, and those of functions.
@@ -55,7 +57,7 @@ type Budget struct {
 	Where    []query.Matcher
 	Metric   Metric
 	Of       Kind    // "" for Reach
-	Limit    float64 // ms, or percent for Reach
+	Limit    float64 // ms, percent for Reach, or a score for cls
 	MinViews int64
 	Since    string // a duration
 	// Hysteresis is by which share of the limit the value must be below it for a budget that
@@ -288,11 +290,14 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 	if b.Function != nil || b.Code != nil {
 		kinds = []Kind{Self, Total}
 	}
+	if _, known := rollup.VitalKindOf(of); known {
+		return b.setVital(metric, limit)
+	}
 	if b.Of == "" {
 		b.Of = kinds[0]
 	}
 	if !slices.Contains(kinds, b.Of) {
-		return fmt.Errorf("of %.40q: known are %s and %s; functions and code have self and total, all else time and long_tasks", of, kinds[0], kinds[1])
+		return fmt.Errorf("of %.40q: known are %s and %s; functions and code have self and total, all else time, long_tasks and the Web Vitals lcp, inp, cls, fcp, ttfb", of, kinds[0], kinds[1])
 	}
 	d, err := time.ParseDuration(limit)
 	if err != nil || d <= 0 || d > maxLimit {
@@ -300,6 +305,39 @@ func (b *Budget) setMetric(metric, of, limit string) error {
 	}
 	b.Limit = float64(d) / float64(time.Millisecond)
 	return nil
+}
+
+// setVital reads the limit of a Web Vital.
+func (b *Budget) setVital(metric, limit string) error {
+	kind, _ := rollup.VitalKindOf(string(b.Of))
+	switch {
+	case b.Metric == Mean:
+		return fmt.Errorf("metric %s: those of %s are p50, p75 and p95", metric, b.Of)
+	case b.Feature != "" || b.Function != nil || b.Code != nil:
+		return fmt.Errorf("of %s: Web Vitals are those of pages, and not of what runs in them: leave out feature, function and code", b.Of)
+	case b.Page == "" || strings.HasSuffix(b.Page, "/**"):
+		return fmt.Errorf("of %s: Web Vitals are kept page by page: name one page", b.Of)
+	}
+	if kind.Score {
+		score, err := strconv.ParseFloat(limit, 64)
+		if err != nil || !(score > 0 && score <= 1000) {
+			return fmt.Errorf("limit %.40q: that of cls is a score such as 0.1", limit)
+		}
+		b.Limit = score
+		return nil
+	}
+	d, err := time.ParseDuration(limit)
+	if err != nil || d <= 0 || d > maxLimit {
+		return fmt.Errorf("limit %.40q: that of %s is a duration such as 200ms or 2.5s, up to an hour", limit, b.Of)
+	}
+	b.Limit = float64(d) / float64(time.Millisecond)
+	return nil
+}
+
+// vital reports whether b is about a Web Vital, and whether that is a score and no time.
+func (b *Budget) vital() (vital, score bool) {
+	kind, vital := rollup.VitalKindOf(string(b.Of))
+	return vital, kind.Score
 }
 
 // setBounds reads when something can be said.

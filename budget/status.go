@@ -30,7 +30,7 @@ type Status struct {
 	Labels   []string  `json:"label,omitempty"`
 	Metric   Metric    `json:"metric"`
 	Of       Kind      `json:"of,omitempty"`
-	Unit     string    `json:"unit"` // "ms" or "percent"
+	Unit     string    `json:"unit"` // "ms", "percent" or "score"
 	Since    string    `json:"since"`
 	Limit    float64   `json:"limit"`
 	MinViews int64     `json:"min_views"`
@@ -53,6 +53,7 @@ type Status struct {
 const (
 	unitTime  = "ms"
 	unitShare = "percent"
+	unitScore = "score"
 )
 
 // statusOf returns what is known of a budget before anybody asked.
@@ -61,6 +62,9 @@ func statusOf(b *Budget) Status {
 		Unit: unitTime, Since: b.Since, Limit: b.Limit, MinViews: b.MinViews, Hysteresis: b.Hysteresis}
 	if b.Metric == Reach {
 		s.Unit = unitShare
+	}
+	if _, score := b.vital(); score {
+		s.Unit = unitScore
 	}
 	for _, m := range b.Where {
 		s.Labels = append(s.Labels, m.String())
