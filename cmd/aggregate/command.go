@@ -36,7 +36,7 @@ type command struct {
 	data, addr             string
 	tokenFile, ca          string
 	list                   string
-	stats                  bool
+	stats, vitals          bool
 	budgets                string
 	sinceGiven             bool
 	threads                []string
@@ -68,7 +68,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load; also KEY!=VALUE, and KEY=~EXPRESSION or KEY!~EXPRESSION for regular expressions; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only what was received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only what was received before `TIME` (default now)")
-	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --stats, --budgets and comparisons a table)")
+	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --stats, --vitals, --budgets and comparisons a table)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest")
@@ -76,6 +76,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token that the daemon at --addr wants (default $FIELDTRIE_TOKEN)")
 	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the authorities that may vouch for the daemon at --addr (default those of the system)")
 	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases that there is data for, or the threads of files")
+	fs.BoolVar(&c.vitals, "vitals", false, "print how page views were for visitors: percentiles of LCP, INP, CLS, FCP and TTFB with 95 % confidence intervals, and how many are good and poor")
 	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
 	fs.StringVar(&c.budgets, "budgets", "", "check the budgets in this YAML `FILE`, and exit with status 3 if one is blown; --page, --release, --label and --since narrow what they are about")
 	fs.StringVar(&c.by, "by", "function", "make one of the calls within a `PART`: function, file, package (npm), team or owner (docs/owners.md)")
@@ -178,6 +179,14 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 			return errors.New("--stats: distributions are those of a store, and files have none")
 		}
 	}
+	if c.vitals {
+		if err := not("--vitals", "list", "stats", "diff", "by", "only", "wasm", "feature", "rows"); err != nil {
+			return err
+		}
+		if len(c.files) > 0 {
+			return errors.New("--vitals: web vitals are those of a store, and files have none")
+		}
+	}
 	if c.timed {
 		if err := not("--timed", "page", "feature", "release", "label", "diff", "rows", "only"); err != nil {
 			return err
@@ -210,7 +219,7 @@ func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 			return fmt.Errorf("--%s compares what is stored; files are compared by --diff FILE", flag)
 		}
 		c.comparing.given = true
-		if err := not("--"+flag, "diff", "list", "stats"); err != nil {
+		if err := not("--"+flag, "diff", "list", "stats", "vitals"); err != nil {
 			return err
 		}
 	}
@@ -242,11 +251,14 @@ func (c *command) checkFormat() error {
 	if c.comparesTable() || c.budgets != "" || c.http != "" {
 		return nil
 	}
-	if c.list != "" || c.stats {
+	if c.list != "" || c.stats || c.vitals {
 		if c.formatName != "" && c.formatName != "json" && c.formatName != "table" {
 			what := "--list"
-			if c.stats {
+			switch {
+			case c.stats:
 				what = "--stats"
+			case c.vitals:
+				what = "--vitals"
 			}
 			return fmt.Errorf("%s writes json or a table, not %s", what, c.formatName)
 		}

@@ -209,6 +209,9 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if err := writeVitalChanges(w, r); err != nil {
+		return err
+	}
 	if !r.Enough {
 		_, err := fmt.Fprintf(w, "\nToo few page views to tell a change from noise: %d are needed on each side, see --min-views.\n", r.MinViews)
 		return err

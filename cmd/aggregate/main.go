@@ -153,6 +153,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return c.printBudgets(ctx)
 	case c.stats:
 		return c.printReport(ctx)
+	case c.vitals:
+		return c.printVitals(ctx)
 	case c.list != "":
 		return c.printCatalog(ctx)
 	case c.timed:
