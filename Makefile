@@ -94,8 +94,11 @@ test-viewers:
 
 .PHONY: sdk
 sdk: sdk/node_modules ## build the browser script into sdk/dist
-	$(GO) run ./sdk/build
-	cd sdk && npx tsc
+	cd sdk && npm run --silent build
+
+.PHONY: package
+package: sdk/node_modules ## check the package of the browser script as those who install it get it
+	cd sdk && npm run --silent package
 
 .PHONY: lint
 lint: ## check formatting, vet, staticcheck, known vulnerabilities, the schema

@@ -49,19 +49,18 @@ var mayImport = map[string][]string{
 	"store/tables":            {"symbols", "store/disk"},
 	"uploads":                 {"symbols", "store/tables"},
 	"store/metamorphic":       {},
-	"collect":                 {"trie", "encode", "store", "feature", "internal/strictyaml", "internal/turn"},
+	"collect":                 {"trie", "encode", "rollup", "store", "feature", "internal/strictyaml", "internal/turn"},
 	"access":                  {"internal/strictyaml", "internal/turn"},
 	"symbolize":               {"trie", "owner", "symbols"},
 	"query":                   {"trie", "encode", "encode/columns", "encode/formats", "encode/output", "rollup", "store", "compare", "owner", "symbolize", "symbols", "symbols/sourcemap", "internal/turn"},
 	"query/pyroscope":         {"trie", "encode/columns", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
-	"budget":                  {"feature", "query", "internal/strictyaml"},
+	"budget":                  {"feature", "query", "rollup", "internal/strictyaml"},
 	"symbols/sourcemap":       {},
 	"symbols/build":           {"symbols/sourcemap"},
 	"internal/bundles":        {}, // for tests
 	"symbols/outline":         {},
 	"sdk":                     {},
 	"web":                     {},
-	"sdk/build":               {},
 	"cmd/ingest":              {"encode/output", "owner", "store", "store/tables", "collect", "query", "query/pyroscope", "budget", "access", "sdk", "symbolize", "uploads", "web", "internal/turn"},
 	"cmd/aggregate":           {"access", "trie", "encode/formats", "encode/output", "store", "store/tables", "query", "compare", "budget", "wasm", "web", "owner", "symbolize", "symbols", "symbols/build"},
 	"cmd/upload":              {"encode/output", "owner", "symbols", "symbols/build"},
@@ -99,7 +98,6 @@ var onlyIn = map[string]struct {
 	"github.com/goccy/go-yaml":        {[]string{"internal/strictyaml"}, "files of settings are read strictly, and all in one way"},
 	"golang.org/x/crypto":             {[]string{"access"}, "passwords are for the guard"},
 	"golang.org/x/text":               {[]string{"encode/formats"}, "all but files is UTF-8"},
-	"github.com/evanw/esbuild":        {[]string{"sdk/build"}, "the daemon serves scripts that are built"},
 }
 
 func TestImportDirection(t *testing.T) {

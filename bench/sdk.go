@@ -14,9 +14,9 @@ import (
 	"strconv"
 )
 
-// browserScript measures the SDK in Chromium: its size, how long it takes to encode, and
-// how many of the traces that it sends while a page closes arrive. Programs in sdk/ do
-// that and print a figure a line.
+// browserScript measures the SDK in Chromium: its size, how long it takes to encode, how many of
+// the traces that it sends while a page closes arrive, and what it costs visitors, with half as many
+// page views of each kind. Programs in sdk/ do that and print a figure a line.
 func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer) ([]figure, error) {
 	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
 		fmt.Fprintln(stderr, "bench: NOT MEASURED: the SDK, as node is missing")
@@ -30,6 +30,7 @@ func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer
 	for _, args := range [][]string{
 		{"bench/figures.js", dir},
 		{"test/closes.js", strconv.Itoa(closes)},
+		{"bench/visits.js", strconv.Itoa(max(closes/2, 3))},
 	} {
 		figures, err := nodeFigures(ctx, "sdk", stderr, args...)
 		if err != nil {

@@ -2,24 +2,32 @@ package sdk
 
 import (
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 )
 
-// sources are the scripts that there may be: the key in /sdk.json, the name with which
-// each is served, and the file.
-var sources = []struct{ key, stem, ext, file string }{
-	{"script", "sdk", ".js", "dist/fieldtrie.js"},
-	{"module", "sdk", ".mjs", "dist/fieldtrie.mjs"},
-	{"core", "sdk-core", ".js", "dist/core.js"},
-	{"coreModule", "sdk-core", ".mjs", "dist/core.mjs"},
+// sources are the scripts that there may be: the key in /sdk.json, and the file, whose name is the
+// one with which it is served. Parts are loaded by the others, which know their integrity.
+var sources = []struct {
+	key, file string
+	part      bool
+}{
+	{"script", "sdk.js", false},
+	{"module", "sdk.mjs", false},
+	{"all", "sdk-all.js", false},
+	{"allModule", "sdk-all.mjs", false},
+	{"core", "sdk-core.js", false},
+	{"coreModule", "sdk-core.mjs", false},
+	{"rest", "sdk-rest.mjs", true},
+	{"stackless", "sdk-stackless.mjs", true},
+	{"recorder", "sdk-recorder.mjs", true},
 }
 
 // hashDigits is how much of the hash of a script is in its name: enough to tell versions
@@ -28,31 +36,41 @@ const hashDigits = 12
 
 // script is a script that is there.
 type script struct {
-	key, stem, ext string
-	hash           string
-	integrity      string // value of the attribute of that name
-	body           []byte
+	key, file string
+	part      bool
+	body      []byte
+	hash      string
+	integrity string // value of the attribute of that name
 }
 
-// path returns where this version is served, and no other ever.
-func (s *script) path() string { return "/" + s.stem + "." + s.hash + s.ext }
+// path returns where this version is served, and no other ever. Parts have their integrity behind
+// their name, since that is all that the loader knows of them, to be short.
+func (s *script) path() string {
+	if s.part {
+		return s.latest() + "?" + s.integrity
+	}
+	ext := path.Ext(s.file)
+	return "/" + strings.TrimSuffix(s.file, ext) + "." + s.hash + ext
+}
 
 // latest returns where the present version is served.
-func (s *script) latest() string { return "/" + s.stem + s.ext }
+func (s *script) latest() string { return "/" + s.file }
+
+// Integrity returns the value of the attribute integrity for a script.
+func Integrity(script []byte) string {
+	sum := sha256.Sum256(script)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
 
 // load returns the scripts that are in files.
 func load(files fs.FS) (out []script) {
 	for _, s := range sources {
-		body, err := fs.ReadFile(files, s.file)
+		body, err := fs.ReadFile(files, "dist/"+s.file)
 		if err != nil {
 			continue // not every build has it
 		}
-		sum, long := sha256.Sum256(body), sha512.Sum384(body)
-		out = append(out, script{
-			key: s.key, stem: s.stem, ext: s.ext, body: body,
-			hash:      hex.EncodeToString(sum[:])[:hashDigits],
-			integrity: "sha384-" + base64.StdEncoding.EncodeToString(long[:]),
-		})
+		sum := sha256.Sum256(body)
+		out = append(out, script{s.key, s.file, s.part, body, hex.EncodeToString(sum[:])[:hashDigits], Integrity(body)})
 	}
 	return out
 }
@@ -61,8 +79,8 @@ func load(files fs.FS) (out []script) {
 var built = sync.OnceValue(func() []script { return load(dist) })
 
 // Script returns the path at which [Scripts] serves the present version of a script, and
-// no other ever, and the value of the attribute integrity for it. The name is sdk.js,
-// sdk.mjs, sdk-core.js or sdk-core.mjs; both are "" if this build has no such script.
+// no other ever, and the value of the attribute integrity for it. The name is one of those in
+// the package's documentation; both are "" if this build has no such script.
 func Script(name string) (path, integrity string) {
 	for _, s := range built() {
 		if s.latest() == "/"+name {
@@ -79,7 +97,7 @@ func Scripts() http.Handler { return newScripts(built()) }
 // scriptHandler serves scripts.
 type scriptHandler struct {
 	scripts []script
-	files   map[string]*file // by path
+	files   map[string]*file // by path, of parts with what is behind the question mark
 }
 
 func newScripts(scripts []script) *scriptHandler {
@@ -112,11 +130,16 @@ func (h *scriptHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	head.Set("Timing-Allow-Origin", "*")
 	head.Set("X-Content-Type-Options", "nosniff")
-	f, ok := h.files[r.URL.Path]
+	asked := r.URL.Path
+	f, ok := h.files[asked]
+	if strings.HasPrefix(r.URL.RawQuery, "sha256-") {
+		asked += "?" + r.URL.RawQuery
+		f, ok = h.files[asked]
+	}
 	switch {
 	case !ok:
 		head.Set("Cache-Control", "no-cache") // it may be there after the next deployment
-		http.Error(w, h.missing(r.URL.Path), http.StatusNotFound)
+		http.Error(w, h.missing(asked), http.StatusNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		head.Set("Allow", "GET, HEAD")
 		http.Error(w, "scripts can be read, not written; use GET", http.StatusMethodNotAllowed)
@@ -125,12 +148,14 @@ func (h *scriptHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// missing says what to ask for instead of path.
-func (h *scriptHandler) missing(path string) string {
+// missing says what to ask for instead.
+func (h *scriptHandler) missing(asked string) string {
 	for _, s := range h.scripts {
-		hash, ok := strings.CutPrefix(path, "/"+s.stem+".")
-		if ok && strings.HasSuffix(hash, s.ext) {
-			return fmt.Sprintf("%s is not the current version; that is %s, also at %s, and /sdk.json has its integrity", path, s.path(), s.latest())
+		name, _, _ := strings.Cut(asked, "?")
+		ext := path.Ext(s.file)
+		hash, ok := strings.CutPrefix(name, strings.TrimSuffix(s.latest(), ext)+".")
+		if name == s.latest() || ok && strings.HasSuffix(hash, ext) {
+			return fmt.Sprintf("%s is not the current version; that is %s, also at %s, and /sdk.json has its integrity", asked, s.path(), s.latest())
 		}
 	}
 	return "there is nothing here; /sdk.json lists the scripts"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -19,14 +18,17 @@ import (
 var (
 	classic = strings.Repeat("console.log('classic');\n", 100)
 	core    = "core()"
+	rest    = "export default rest"
 )
 
 // testScripts serves a build that has no modules.
 func testScripts() (h http.Handler, classicPath, corePath string) {
 	scripts := load(fstest.MapFS{
-		"dist/fieldtrie.js":   {Data: []byte(classic)},
-		"dist/core.js":        {Data: []byte(core)},
-		"dist/fieldtrie.d.ts": {Data: []byte("types")},
+		"dist/sdk.js":       {Data: []byte(classic)},
+		"dist/sdk-core.js":  {Data: []byte(core)},
+		"dist/sdk-rest.mjs": {Data: []byte(rest)},
+		"dist/loader.mjs":   {Data: []byte("for bundlers")},
+		"dist/sdk.d.ts":     {Data: []byte("types")},
 	})
 	sum := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s)))[:12] }
 	return newScripts(scripts), "/sdk." + sum(classic) + ".js", "/sdk-core." + sum(core) + ".js"
@@ -58,11 +60,15 @@ func TestScripts(t *testing.T) {
 		{"GET " + classicPath, 200, classic, year},
 		{"GET /sdk-core.js", 200, core, ask},
 		{"GET " + corePath, 200, core, year},
+		{"GET /sdk-rest.mjs", 200, rest, ask},
+		{"GET /sdk-rest.mjs?" + Integrity([]byte(rest)), 200, rest, year},
+		{"GET /sdk-rest.mjs?" + Integrity([]byte(core)), 404, "is not the current version; that is /sdk-rest.mjs?" + Integrity([]byte(rest)), ask},
 		{"GET /sdk.json", 200, `"path": "` + classicPath + `"`, ask},
 
 		{"GET /sdk.0123456789ab.js", 404, "/sdk.0123456789ab.js is not the current version; that is " + classicPath + ", also at /sdk.js", ask},
 		{"GET /sdk-core.x.js", 404, "that is " + corePath + ", also at /sdk-core.js", ask},
 		{"GET /sdk.mjs", 404, "there is nothing here; /sdk.json lists the scripts", ask},
+		{"GET /loader.mjs", 404, "there is nothing here", ask},
 		{"GET /sdk.d.ts", 404, "there is nothing here", ask},
 		{"GET /", 404, "there is nothing here", ask},
 		{"POST /sdk.js", 405, "use GET", keep},
@@ -169,20 +175,18 @@ func TestBuild(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
 		t.Fatalf("%v: %s", err, w.Body)
 	}
-	for key, name := range map[string]string{"script": "sdk.js", "module": "sdk.mjs", "core": "sdk-core.js", "coreModule": "sdk-core.mjs"} {
+	for _, source := range sources {
+		key, name := source.key, source.file
 		path, integrity := Script(name)
 		if list[key].Path != path || list[key].Integrity != integrity {
 			t.Errorf("%s is %v in the list, and at %s with %s", name, list[key], path, integrity)
 		}
 		if path == "" {
-			if strings.HasPrefix(key, "core") {
-				continue // not every build has it
-			}
 			t.Errorf("there is no %s", name)
 		}
 		body := get(h, "GET", path).Body.Bytes()
-		sum := sha512.Sum384(body)
-		if want := "sha384-" + base64.StdEncoding.EncodeToString(sum[:]); len(body) == 0 || integrity != want {
+		sum := sha256.Sum256(body)
+		if want := "sha256-" + base64.StdEncoding.EncodeToString(sum[:]); len(body) == 0 || integrity != want {
 			t.Errorf("%s: integrity of %d bytes is %s, want %s", name, len(body), integrity, want)
 		}
 		if latest := get(h, "GET", "/"+name).Body.Bytes(); !bytes.Equal(latest, body) {

@@ -5,11 +5,16 @@
 //
 // [Scripts] serves the built script under these names:
 //
-//	/sdk.js        a classic script
+//	/sdk.js        the loader, a classic script
 //	/sdk.mjs       the same as a module
-//	/sdk-core.js   its core alone, in builds that have it
+//	/sdk-all.js    everything in one file
+//	/sdk-all.mjs   the same as a module
+//	/sdk-core.js   the core alone in one file
 //	/sdk-core.mjs  the same as a module
 //	/sdk.json      where the present versions are, and their integrity
+//
+// and the parts that the loader loads where a page view is profiled, each with its
+// integrity behind the name: /sdk-rest.mjs?sha256-…
 //
 // Each script is also served with a part of its hash in its name, such as
 // /sdk.0123456789ab.js. What is under that name never changes, so browsers keep it for
@@ -17,7 +22,7 @@
 // too, and then runs this very script or none:
 //
 //	<script src="https://collect.example.com/sdk.0123456789ab.js"
-//	    integrity="sha384-…" crossorigin="anonymous" async></script>
+//	    integrity="sha256-…" crossorigin="anonymous" async></script>
 //
 // [Script] and /sdk.json tell a deployment both. A new version of this package serves
 // the new hash alone and answers 404 for the old one, so a page that can not be

@@ -6,10 +6,11 @@ import (
 	"testing"
 )
 
-// TestSize holds the built scripts to a budget of gzipped bytes. It is a little above
-// what they have; docs/benchmarks.md has what is aimed for.
+// TestSize holds the built scripts to budgets of gzipped bytes. That of the loader is what all
+// visitors pay; those of the others are a little above what they have. docs/benchmarks.md has what is
+// aimed for.
 func TestSize(t *testing.T) {
-	for name, budget := range map[string]int{"fieldtrie.mjs": 4750, "core.mjs": 4150} {
+	for name, budget := range map[string]int{"sdk.js": 1024, "sdk.mjs": 1050, "sdk-rest.mjs": 5300, "sdk-all.mjs": 6300, "sdk-core.mjs": 4800} {
 		script, err := dist.ReadFile("dist/" + name)
 		if err != nil {
 			t.Fatal(err)

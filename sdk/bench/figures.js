@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { encodeTrace } from '../src/encodeTrace.js';
 import { launch } from '../test/browser.js';
 
@@ -30,10 +30,21 @@ function read(dir, name) {
   return { page, trace, json: JSON.stringify(trace) };
 }
 
+/** What visitors load: those who are not profiled the loader alone, the others the rest, too. */
 function sizes() {
-  for (const [name, file, reach] of [['sdk/gz', 'fieldtrie.mjs', 4096], ['sdk/core_gz', 'core.mjs', 2560]]) {
-    const script = readFileSync(new URL(`../dist/${file}`, import.meta.url));
-    print(name, gzipSync(script, { level: 9 }).length, 'bytes', `<= ${reach}`);
+  const size = (file, pack) => pack(readFileSync(new URL(`../dist/${file}`, import.meta.url)));
+  const files = {
+    loader: ['sdk.js', 1024],
+    rest: ['sdk-rest.mjs'],
+    stackless: ['sdk-stackless.mjs'],
+    recorder: ['sdk-recorder.mjs'],
+    all: ['sdk-all.js', 5000],
+    core: ['sdk-core.js', 3500],
+    npm_loader: ['loader.mjs', 1024],
+  };
+  for (const [name, [file, reach]] of Object.entries(files)) {
+    print(`sdk/${name}_gz`, size(file, (data) => gzipSync(data, { level: 9 })).length, 'bytes', reach ? `<= ${reach}` : '');
+    print(`sdk/${name}_br`, size(file, brotliCompressSync).length, 'bytes');
   }
 }
 

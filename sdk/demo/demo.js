@@ -11,6 +11,9 @@ function show() {
   $('command').textContent =
     `aggregate --addr ${location.host} --page ${location.pathname} --format top` +
     (location.search == '?recorder=on' ? ' --label reason=error' : '');
+  $('slow').textContent =
+    `aggregate --addr ${location.host} --page ${location.pathname} --label phase=slow-interaction --format top\n` +
+    `aggregate --addr ${location.host} --vitals`;
 }
 
 document.querySelector('nav').addEventListener('click', (event) => {
@@ -113,6 +116,25 @@ function measureBoxes() {
 
 $('dirty').addEventListener('click', () => requestAnimationFrame(moveBoxes));
 $('thrash').addEventListener('click', measureBoxes);
+
+// ---- Web Vitals ----
+
+const vitals = {};
+function watch(type, to) {
+  if (!PerformanceObserver.supportedEntryTypes.includes(type)) return;
+  const show = (entries) => {
+    entries.forEach(to);
+    $('vitals').textContent = Object.entries(vitals)
+      .map(([name, value]) => `${name} ${name == 'CLS' ? value.toFixed(3) : Math.round(value) + ' ms'}`)
+      .join(', ');
+  };
+  new PerformanceObserver((list) => show(list.getEntries())).observe({ type, buffered: true, durationThreshold: 16 });
+}
+watch('largest-contentful-paint', ({ startTime }) => (vitals.LCP = startTime));
+watch('layout-shift', ({ value, hadRecentInput }) => (vitals.CLS = (vitals.CLS ?? 0) + (hadRecentInput ? 0 : value)));
+watch('event', ({ interactionId, duration }) => {
+  if (interactionId) vitals.INP = Math.max(vitals.INP ?? 0, duration);
+});
 
 // ---- Third party, errors, state ----
 

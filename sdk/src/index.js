@@ -1,18 +1,16 @@
-import { start as startCore } from './core.js';
-import { recorder } from './recorder.js';
-import { stackless } from './stackless.js';
+import { start as begin } from './loader.js';
+import rest from './rest.js';
 
-/** @import { Options } from './core.js' */
-/** @import { Recorder } from './recorder.js' */
+/** @import { Options } from './loader.js' */
 
-export { stop } from './core.js';
-export { keep } from './recorder.js';
+/** Everything in one file. */
+
+export { keep, stop } from './loader.js';
 export { feature, page } from './spans.js';
 
 /**
  * Begins to profile this page view, if it is chosen. With `recorder` it keeps the last seconds, and
  * sends them when something bad happens.
- * @param {Options & {recorder?: Recorder}} options
+ * @param {Options} options
  */
-export const start = ({ recorder: options, ...rest }) =>
-  startCore(rest, stackless, options && (() => recorder(options)));
+export const start = (options) => begin(options, (then) => then({ default: rest }));

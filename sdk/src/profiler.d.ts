@@ -13,6 +13,11 @@ declare global {
 
   interface Window {
     Profiler?: typeof Profiler;
+    fetchLater?: typeof fetch;
+  }
+
+  interface Performance {
+    readonly interactionCount?: number;
   }
 
   interface Document {

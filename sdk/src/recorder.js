@@ -1,8 +1,8 @@
 import { observe } from './context.js';
-import { close, open } from './core.js';
 import { now } from './spans.js';
 
-/** @import { Mode } from './core.js' */
+/** @import { RunningProfiler } from './loader.js' */
+/** @import { Mode, Profiling } from './profile.js' */
 
 /**
  * When the flight recorder sends what it has.
@@ -13,24 +13,18 @@ import { now } from './spans.js';
  */
 
 /**
- * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,
- * and nothing where no flight recorder runs.
- * @type {(reason: string) => void} one of few
- */
-export let keep = () => {};
-
-/**
  * Returns a mode that keeps the last seconds, and sends them when something bad happens: an
  * interaction or a long animation frame over a threshold, an error that nobody has caught, or keep().
  *
  * Two profilers overlap by half, so that the older one always holds what is asked for.
- * @param {Recorder} options
+ * @param {Profiling} profiling
  * @returns {Mode}
  */
-export function recorder({ seconds = 10, interaction = 200, frame = 200 }) {
-  /** @type {Profiler | undefined} */
+export default function recorder({ visit, open, close }) {
+  const { seconds = 10, interaction = 200, frame = 200 } = visit.options.recorder ?? {};
+  /** @type {RunningProfiler | undefined} */
   let older;
-  /** @type {Profiler | undefined} */
+  /** @type {RunningProfiler | undefined} */
   let younger;
   /** @type {ReturnType<typeof setInterval>} */
   let timer;
@@ -42,12 +36,14 @@ export function recorder({ seconds = 10, interaction = 200, frame = 200 }) {
     older = younger;
     younger = open(() => turn());
   };
-  keep = (reason) => {
+  /** @param {string} reason */
+  const keep = (reason) => {
     if (!younger || now() < last + 1000) return;
     last = now();
     if (!older) turn();
     turn(reason);
   };
+  visit.kept = keep;
   const flushes = [
     observe({ type: 'event', durationThreshold: interaction }, ({ interactionId }) => interactionId && keep('interaction')),
     observe({ type: 'long-animation-frame' }, ({ duration }) => duration > frame && keep('frame')),

@@ -3,6 +3,9 @@
 /** Time of the page in ms, as all times of the browser. */
 export const now = () => performance.now();
 
+/** How many spans are kept: the server takes 1,000 for a trace. */
+export const most = 800;
+
 /**
  * The spans of features and labels that a trace may still need, oldest first. Those that are not over
  * end at Infinity.
@@ -11,22 +14,10 @@ export const now = () => performance.now();
 export const spans = [];
 
 /**
- * Those of pages, which cover all time.
+ * Those of pages, which cover all time. The last one is shown. There is always one.
  * @type {Span[]}
  */
-export const pages = [];
-
-/**
- * Begins a span. Of more than 800 the oldest is forgotten: the server takes 1,000 for a trace.
- * @param {Span[2]} kind
- * @param {string} name
- */
-export function span(kind, name, start = now(), end = Infinity) {
-  /** @type {Span} */
-  const added = [start, end, kind, name];
-  if (spans.push(added) > 800) spans.shift();
-  return added;
-}
+export const pages = [[0, Infinity, 0, '']];
 
 /**
  * Says that a feature is at work, and so cuts its time out of the page's. Without `work` it returns a
@@ -48,26 +39,24 @@ export function span(kind, name, start = now(), end = Infinity) {
  * @param {() => any} [work]
  */
 export function feature(name, work) {
-  const added = span(1, name);
+  /** @type {Span} */
+  const added = [now(), Infinity, 1, name];
   const end = () => {
     added[1] = Math.min(added[1], now());
   };
+  if (spans.push(added) > most) spans.shift();
   if (!work) return { end, [Symbol.dispose]: end };
+  /** @type {any} */
   let result;
   try {
-    result = work();
+    return (result = work());
   } finally {
-    if (!result?.finally) end();
+    if (result?.then) result.then(end, end);
+    else end();
   }
-  return result?.finally ? result.finally(end) : result;
 }
 
-/**
- * The page that is shown.
- * @type {Span}
- */
-export let shown;
-let changed = 0; // time of the last change of it
+let changed = 0; // time of the last change of page
 
 /**
  * Says which page is shown, as a route of an application of one page is: its path, or better its
@@ -76,11 +65,12 @@ let changed = 0; // time of the last change of it
  * @param {string} name
  */
 export function page(name) {
-  if (shown && now() - changed < 50) shown[3] = name;
-  else if (shown?.[3] != name) {
-    changed = now();
-    const before = shown;
-    pages.push((shown = [before ? changed : 0, Infinity, 0, name]));
-    if (before) before[1] = changed;
+  const shown = /** @type {Span} */ (pages.at(-1));
+  const time = now();
+  if (shown[3] && time - changed > 50) {
+    if (shown[3] != name) pages.push([(shown[1] = changed = time), Infinity, 0, name]);
+  } else {
+    shown[3] = name;
+    changed ||= time;
   }
 }

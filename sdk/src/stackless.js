@@ -10,7 +10,7 @@ import { observe } from './context.js';
  * style and layout the marker layout, and samples in no long frame the marker idle: then the main
  * thread had no task over 50 ms. Markers of the browser itself stay.
  */
-export function stackless() {
+export default function stackless() {
   /** @type {PerformanceEntry[]} */
   const frames = [];
   const type = 'long-animation-frame';

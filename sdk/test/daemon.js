@@ -148,6 +148,18 @@ export class Daemon {
     return Object.fromEntries(rows.map(({ page, traces }) => [page, traces]));
   }
 
+  /**
+   * Returns the Web Vitals of a page, or undefined if there are none. The daemon stores them twice a
+   * minute, and when it ends.
+   * @param {string} page
+   */
+  async vitals(page) {
+    const text = await this.aggregate('--vitals', '--page', page, '--format', 'json');
+    /** @type {{page: string, vitals: {name: string, views: number, page_views: number, p50: {value: number}}[]}[]} */
+    const pages = text ? JSON.parse(text).pages : [];
+    return pages[0];
+  }
+
   /** @param {string} path */
   get(path) {
     return fetch(`http://${this.address}${path}`).then((answer) => answer.text());

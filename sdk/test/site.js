@@ -69,7 +69,7 @@ export class Site {
    */
   page(
     path,
-    { sdk = this.collector + '/sdk.js', tag, start = {}, head = '', body = '', scripts = [], headers = header } = {},
+    { sdk = this.collector + '/sdk-all.js', tag, start = {}, head = '', body = '', scripts = [], headers = header } = {},
   ) {
     // Tests run on slow machines, and are not about what profiling may cost.
     const options = JSON.stringify({ url: this.collector, sampleRate: 1, maxCost: 1, ...start });

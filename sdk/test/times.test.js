@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { transform } from 'esbuild';
 import { smallBuffers, stop } from './browser.js';
 import { check, near, seen } from './check.js';
-import { root, until } from './daemon.js';
+import { until } from './daemon.js';
 
 // The times that aggregate prints are those that the pages measure themselves.
 
 /** @type {typeof check} */
 const measure = (name, body, options) => check(name, body, { tries: 3, ...options });
-
-const run = promisify(execFile);
 
 measure('a hot function has its time', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
@@ -120,28 +114,22 @@ measure('a full buffer loses no time', async ({ daemon, site, open }) => {
 });
 
 measure('a function is found by its place where its name is short', async ({ daemon, site, open }) => {
-  const dir = await mkdtemp(join(tmpdir(), 'fieldtrie-minify-'));
-  try {
-    const source = `(() => {
-      function formatTheDate(ms) { return globalThis.spin(ms) + 'the date'.length }
-      globalThis.go = () => formatTheDate(400);
-    })()`;
-    await writeFile(join(dir, 'app.js'), source);
-    const { stdout } = await run('go', ['run', './sdk/build', '--minify', join(dir, 'app.js')], { cwd: root });
-    site.script('/app.min.js', stdout);
-    // V8 says where the parameters begin.
-    const before = stdout.slice(0, stdout.indexOf('spin'));
-    const [head, name] = /^.*function ([\w$]+)(?=\()/s.exec(before) ?? [];
-    assert.ok(head && name && name.length < 3, `there is no function with a short name in ${stdout}`);
-    const page = await open(site.page('/min', { scripts: ['/app.min.js'] }));
-    const ms = await page.evaluate(() => globalThis.go());
-    await stop(page);
-    const profile = await until('a profile', () => daemon.profile('--page', '/min'));
-    const at = profile.named(name).find(({ resource }) => resource == site.url('/app.min.js'));
-    const lines = head.split('\n');
-    assert.deepEqual([at?.line, at?.column], [lines.length, lines[lines.length - 1].length + 1]);
-    seen(at.total / 1000, ms, name);
-  } finally {
-    await rm(dir, { recursive: true });
-  }
+  const source = `(() => {
+    function formatTheDate(ms) { return globalThis.spin(ms) + 'the date'.length }
+    globalThis.go = () => formatTheDate(400);
+  })()`;
+  const { code } = await transform(source, { minify: true });
+  site.script('/app.min.js', code);
+  // V8 says where the parameters begin.
+  const before = code.slice(0, code.indexOf('spin'));
+  const [head, name] = /^.*function ([\w$]+)(?=\()/s.exec(before) ?? [];
+  assert.ok(head && name && name.length < 3, `there is no function with a short name in ${code}`);
+  const page = await open(site.page('/min', { scripts: ['/app.min.js'] }));
+  const ms = await page.evaluate(() => globalThis.go());
+  await stop(page);
+  const profile = await until('a profile', () => daemon.profile('--page', '/min'));
+  const at = profile.named(name).find(({ resource }) => resource == site.url('/app.min.js'));
+  const lines = head.split('\n');
+  assert.deepEqual([at?.line, at?.column], [lines.length, lines[lines.length - 1].length + 1]);
+  seen(at.total / 1000, ms, name);
 });

@@ -1,15 +1,11 @@
-import type { Options } from './core.js';
-import type { Recorder } from './recorder.js';
-/** @import { Options } from './core.js' */
-/** @import { Recorder } from './recorder.js' */
-export { stop } from './core.js';
-export { keep } from './recorder.js';
+import type { Options } from './loader.js';
+/** @import { Options } from './loader.js' */
+/** Everything in one file. */
+export { keep, stop } from './loader.js';
 export { feature, page } from './spans.js';
 /**
  * Begins to profile this page view, if it is chosen. With `recorder` it keeps the last seconds, and
  * sends them when something bad happens.
- * @param {Options & {recorder?: Recorder}} options
+ * @param {Options} options
  */
-export declare const start: ({ recorder: options, ...rest }: Options & {
-    recorder?: Recorder;
-}) => void;
+export declare const start: (options: Options) => void;

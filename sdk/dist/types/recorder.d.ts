@@ -1,4 +1,4 @@
-import type { Mode } from './core.js';
+import type { Mode, Profiling } from './profile.js';
 export type Recorder = {
     /**
      * that are kept; 10
@@ -13,7 +13,8 @@ export type Recorder = {
      */
     frame?: number;
 };
-/** @import { Mode } from './core.js' */
+/** @import { RunningProfiler } from './loader.js' */
+/** @import { Mode, Profiling } from './profile.js' */
 /**
  * When the flight recorder sends what it has.
  * @typedef {object} Recorder
@@ -22,17 +23,11 @@ export type Recorder = {
  * @property {number} [frame] ms of a long animation frame that are too many; 200
  */
 /**
- * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,
- * and nothing where no flight recorder runs.
- * @type {(reason: string) => void} one of few
- */
-export declare let keep: (reason: string) => void;
-/**
  * Returns a mode that keeps the last seconds, and sends them when something bad happens: an
  * interaction or a long animation frame over a threshold, an error that nobody has caught, or keep().
  *
  * Two profilers overlap by half, so that the older one always holds what is asked for.
- * @param {Recorder} options
+ * @param {Profiling} profiling
  * @returns {Mode}
  */
-export declare function recorder({ seconds, interaction, frame }: Recorder): Mode;
+export default function recorder({ visit, open, close }: Profiling): Mode;

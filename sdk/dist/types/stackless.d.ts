@@ -8,4 +8,4 @@ import type { ProfilerTrace } from './encodeTrace.js';
  * style and layout the marker layout, and samples in no long frame the marker idle: then the main
  * thread had no task over 50 ms. Markers of the browser itself stay.
  */
-export declare function stackless(): (/** @type {ProfilerTrace} */ trace: ProfilerTrace) => void;
+export default function stackless(): (/** @type {ProfilerTrace} */ trace: ProfilerTrace) => void;

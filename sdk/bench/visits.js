@@ -1,0 +1,159 @@
+// node bench/visits.js [N]: measures in Chromium what the script costs visitors, and what arrives: N page
+// views of each kind, by default 100. Processors are throttled to a quarter. It prints a figure a line.
+import { readFileSync } from 'node:fs';
+import { Setup, closeBrowser } from '../test/browser.js';
+import { closeTab } from '../test/leave.js';
+import { header } from '../test/site.js';
+
+const count = +process.argv[2] || 100;
+const print = (name, value, unit, reach = '', more = {}) => console.log(JSON.stringify({ name, value, unit, reach, ...more }));
+const sorted = (values) => values.toSorted((a, b) => a - b);
+const quantile = (values, q) => sorted(values)[Math.min(values.length - 1, Math.floor(q * values.length))];
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** The difference of two medians, and the 95 % interval of it, by resampling. */
+function difference(a, b) {
+  const draw = (values) => Array.from(values, () => values[Math.floor(Math.random() * values.length)]);
+  const runs = sorted(Array.from({ length: 2000 }, () => quantile(draw(b), 0.5) - quantile(draw(a), 0.5)));
+  return { value: quantile(b, 0.5) - quantile(a, 0.5), low: quantile(runs, 0.025), high: quantile(runs, 0.975) };
+}
+
+/** Opens a page whose processor is slower by a factor. */
+async function openSlowly({ context }, url, rate) {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate });
+  await page.goto(url);
+  return page;
+}
+
+const setup = await Setup.start();
+const { site, daemon } = setup;
+const loader = readFileSync(new URL('../dist/sdk.js', import.meta.url), 'utf8');
+
+/** What a page view that is not profiled spends on the main thread: to compile, run and start the loader. */
+async function notProfiled() {
+  // In one task, and without the time of the network.
+  const code = JSON.stringify(loader).replaceAll('<', '\\u003c');
+  const tag = `<script>{
+    const code = ${code};
+    const from = performance.now();
+    (0, eval)(code);
+    fieldtrie.start({ url: '${daemon.collector}', decided: 0, reportRate: 0 });
+    globalThis.spent = performance.now() - from;
+  }</script>`;
+  const url = site.page('/none', { tag, start: false, scripts: [] });
+  for (const rate of [1, 4]) {
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      const page = await openSlowly(setup, url, rate);
+      times.push(await page.evaluate(() => globalThis.spent));
+      await page.close();
+    }
+    print(`sdk/not_profiled_${rate}x_p50_ms`, quantile(times, 0.5), 'ms');
+    print(`sdk/not_profiled_${rate}x_p95_ms`, quantile(times, 0.95), 'ms', rate == 4 ? '<= 1' : '');
+  }
+}
+
+/** Notes what the browser says of a page view. */
+const observe = () => {
+  const said = (globalThis.said = { lcp: 0, inp: 0, tbt: 0 });
+  const take = (type, to) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(to)).observe({ type, buffered: true, durationThreshold: 16 });
+  take('largest-contentful-paint', ({ startTime }) => (said.lcp = startTime));
+  take('event', ({ interactionId, duration }) => interactionId && (said.inp = Math.max(said.inp, duration)));
+  take('longtask', ({ duration }) => (said.tbt += duration - 50));
+};
+
+/** A page as many are: some work while it loads, a late heading, and a button. */
+const app = () => {
+  const build = () => {
+    const list = document.querySelector('ul');
+    for (let i = 0; i < 800; i++) {
+      const item = document.createElement('li');
+      item.textContent = [i, i * 7919, Math.sqrt(i)].map((n) => n.toLocaleString('en')).sort().join(' ');
+      list.append(item);
+    }
+    document.querySelector('h1').textContent = 'A heading that is larger than all else';
+  };
+  setTimeout(build, 50);
+  document.querySelector('button').addEventListener('click', () => {
+    for (const item of document.querySelectorAll('li')) item.textContent = item.textContent.split(' ').reverse().join(' ');
+  });
+};
+const body = '<h1 style="font-size: 60px"></h1><button>Sort</button><ul></ul>';
+
+/** LCP, INP and TBT of page views with and without profiling, one after the other. */
+async function profiled() {
+  site.script('/observe.js', observe);
+  site.script('/app.js', app);
+  const scripts = ['/observe.js', '/app.js'];
+  const urls = [
+    site.page('/without', { tag: '', start: false, body, scripts, headers: {} }),
+    site.page('/with', { sdk: daemon.collector + '/sdk.js', body, scripts, headers: header, start: { maxCost: 0.005 } }),
+  ];
+  const said = [[], []];
+  for (let i = 0; i < 2 * count; i++) {
+    const page = await openSlowly(setup, urls[i % 2], 4);
+    await page.waitForFunction(() => globalThis.said.lcp && document.querySelectorAll('li').length);
+    await page.waitForTimeout(1500);
+    await page.click('button');
+    await page.waitForFunction(() => globalThis.said.inp);
+    said[i % 2].push(await page.evaluate(() => globalThis.said));
+    await closeTab(page);
+  }
+  for (const [metric, reach] of [['lcp', '<= +1 %'], ['inp', '<= +4 ms'], ['tbt', '']]) {
+    const [without, withIt] = said.map((views) => views.map((view) => view[metric]));
+    const { value, low, high } = difference(without, withIt);
+    print(`sdk/profiled_${metric}_change_ms`, value, 'ms', reach, { low, high, without: quantile(without, 0.5) });
+  }
+}
+
+/** How long it takes to start a profiler, alone and while another runs. */
+async function starts() {
+  const url = site.page('/starts', { tag: '', start: false, scripts: [] });
+  for (const rate of [1, 4, 6]) {
+    const times = [];
+    for (let i = 0; i < Math.max(3, count / 10); i++) {
+      const page = await openSlowly(setup, url, rate);
+      times.push(
+        await page.evaluate(async () => {
+          const start = () => {
+            const from = performance.now();
+            const profiler = new Profiler({ sampleInterval: 10, maxBufferSize: 30000 });
+            return [performance.now() - from, profiler];
+          };
+          const [first, one] = start();
+          await new Promise((done) => setTimeout(done, 100));
+          const [second, two] = start();
+          await Promise.all([one.stop(), two.stop()]);
+          return [first, second];
+        }),
+      );
+      await page.close();
+    }
+    print(`sdk/profiler_first_start_${rate}x_ms`, mean(times.map(([first]) => first)), 'ms');
+    print(`sdk/profiler_next_start_${rate}x_ms`, mean(times.map(([, next]) => next)), 'ms');
+  }
+}
+
+/** Which share of the page views of 2 s is lost since the rest of the script had not come. */
+async function lost() {
+  const url = site.page('/short', { sdk: daemon.collector + '/sdk.js', scripts: ['/app.js'], body });
+  for (let i = 0; i < count; i++) {
+    const page = await openSlowly(setup, url, 4);
+    await page.waitForTimeout(2000);
+    await closeTab(page);
+  }
+  for (let tries = 0; tries < 20 && (await daemon.views('profiled', '/short')) < count; tries++)
+    await new Promise((done) => setTimeout(done, 200));
+  print('sdk/lost_after_2s', 1 - (await daemon.views('profiled', '/short')) / count, 'share', '<= 0.01');
+}
+
+await starts();
+await notProfiled();
+await profiled();
+await lost();
+if (setup.problems.length) console.error(setup.problems.join('\n'));
+await setup.close();
+await closeBrowser();

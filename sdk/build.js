@@ -1,0 +1,66 @@
+// node build.js: makes the scripts in dist from src, and says what they weigh.
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { minify } from 'terser';
+
+/**
+ * The scripts, parts before what loads them. Those with a constant are parts, whose integrity stands for
+ * it in what is built later. Names that begin with sdk are those with which the collector serves them.
+ * @type {{file: string, entry: string, constant?: string, external?: string[]}[]}
+ */
+const outputs = [
+  { file: 'sdk-stackless.mjs', entry: 'stackless.js', constant: 'STACKLESS' },
+  { file: 'sdk-recorder.mjs', entry: 'recorder.js', constant: 'RECORDER' },
+  { file: 'sdk-rest.mjs', entry: 'served/rest.js', constant: 'REST' },
+  { file: 'sdk.mjs', entry: 'served/module.js' },
+  { file: 'sdk.js', entry: 'served/script.js' },
+  { file: 'sdk-all.mjs', entry: 'index.js' },
+  { file: 'sdk-all.js', entry: 'served/all.js' },
+  { file: 'sdk-core.mjs', entry: 'core.js' },
+  { file: 'sdk-core.js', entry: 'served/core.js' },
+  { file: 'loader.mjs', entry: 'small.js', external: ['./rest.mjs'] },
+  { file: 'rest.mjs', entry: 'rest.js' },
+];
+
+/**
+ * Properties that neither browsers nor users of the SDK know, so they may have shorter names. They have
+ * the same in all scripts.
+ */
+const internal =
+  /^(viewId|interval|share|spans|chunk|known|draw|pages|view|profiler|started|over|refused|problem|top|part|event|shown|begun|begin|open|close|options|visit|kept|ended)$/;
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+/** @type {Record<string, string | false>} */
+let names = {};
+/** @type {Record<string, string>} */
+const parts = {};
+for (const { file, entry, constant, external } of outputs) {
+  const bundle = await build({
+    absWorkingDir: folder,
+    entryPoints: [`src/${entry}`],
+    bundle: true,
+    write: false,
+    target: 'es2022',
+    format: file.endsWith('.mjs') ? 'esm' : 'iife',
+    minify: true,
+    mangleProps: internal,
+    mangleCache: names,
+    define: parts,
+    external,
+    tsconfigRaw: {}, // that of the folder would add "use strict"
+    logLevel: 'warning',
+  });
+  names = bundle.mangleCache ?? names;
+  const { code = '' } = await minify(bundle.outputFiles[0].text, {
+    module: true, // what is at the top is no global
+    ecma: 2020,
+    compress: { passes: 4, unsafe_arrows: true },
+  });
+  if (constant) parts[constant] = JSON.stringify('sha256-' + createHash('sha256').update(code).digest('base64'));
+  writeFileSync(`${folder}dist/${file}`, code);
+  const sizes = [code.length, gzipSync(code, { level: 9 }).length, brotliCompressSync(code).length];
+  console.log(file.padEnd(20), ...sizes.map((size) => String(size).padStart(7)));
+}

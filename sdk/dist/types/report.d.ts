@@ -1,0 +1,17 @@
+/** @import { View, Visit } from './loader.js' */
+import type { Visit } from './loader.js';
+/**
+ * Sends to the collector. Without a content type and cookies, which a beacon would have, it takes no
+ * preflight.
+ * @param {Visit} visit
+ * @param {string} path
+ * @param {BodyInit} body
+ * @param {RequestInit} [more]
+ */
+export declare const post: ({ options }: Visit, path: string, body: BodyInit, more?: RequestInit, send?: typeof fetch) => Promise<Response>;
+/**
+ * Says why there is no profile. It takes the number of a trace, so it is said once.
+ * @param {Visit} visit
+ * @param {string} outcome
+ */
+export declare function report(visit: Visit, outcome: string): void;

@@ -1,0 +1,8 @@
+import type { Visit } from '../loader.js';
+export default _default;
+/** @import { Visit } from '../loader.js' */
+/**
+ * All that the loader leaves to later, but for what loads only when it is asked for.
+ * @param {Visit} visit
+ */
+declare function _default(visit: Visit): void;

@@ -1,0 +1,155 @@
+import { now, page, pages, spans } from './spans.js';
+
+/** @import { ProfilerTrace, Span } from './encodeTrace.js' */
+/** @import { Recorder } from './recorder.js' */
+
+/**
+ * @typedef {object} Options
+ * @property {string} url the collector, such as "https://profiles.example.com"
+ * @property {string} [key] write key, if the collector asks for one
+ * @property {string} [release] version of the site
+ * @property {string} [environment] such as "production"
+ * @property {string | ((path: string) => string)} [page] name of the page, or what gives it for a
+ *   path; the path itself otherwise
+ * @property {number} [sampleRate] share of the page views that are profiled, 0 to 1; not asked where
+ *   the server has decided, see docs/sdk.md
+ * @property {number} [decided] the share with which the server has chosen this page view, 0 if it has
+ *   not, where Server-Timing can not say so
+ * @property {number} [sampleInterval] ms between samples; 10
+ * @property {Record<string, unknown>} [labels] further labels, with few values each; empty ones are
+ *   left out
+ * @property {{length: number, gap: number}} [windows] profile for `length` ms, at most 60,000, and then
+ *   not for `gap` ms on average, again and again, instead of throughout
+ * @property {number} [maxCost] share of the main thread's time over which the SDK switches itself off;
+ *   0.005
+ * @property {number} [reportRate] share of the page views that are not chosen which say so, and say
+ *   their Web Vitals; 0.01
+ * @property {boolean} [honourGPC] do not profile visitors whose browser sends Global Privacy Control,
+ *   nor take their Web Vitals
+ * @property {boolean} [stackless] false leaves out what splits the time without a stack
+ * @property {Recorder} [recorder] keep the last seconds, and send them when something bad happens; not
+ *   in the core
+ */
+
+/**
+ * What the loader knows, and what is loaded later goes on with.
+ * @typedef {object} Visit
+ * @property {Options} options
+ * @property {Span[]} spans
+ * @property {Span[]} pages
+ * @property {View} view the present one
+ * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [part] loads
+ *   one from the collector; the integrity also names the version, for caches
+ * @property {(reason: string) => void} [kept] keep() of the flight recorder
+ * @property {() => void} [ended] stop() of what profiles
+ * @property {() => void} [begin] goes on with the next page view
+ */
+
+/**
+ * A profiler that has been started, see https://wicg.github.io/js-self-profiling/.
+ * @typedef {EventTarget & {stop(): Promise<ProfilerTrace>, readonly sampleInterval: number}} RunningProfiler
+ */
+
+/**
+ * A page view. A trace of it may come when the next one has begun, after a return from the back/forward
+ * cache.
+ * @typedef {object} View
+ * @property {number} draw it is chosen if that is under the rate
+ * @property {number} top the rate: share of the page views that are profiled
+ * @property {boolean} [refused] the visitor does not want it
+ * @property {PageTransitionEvent} [event] that brought it, none if the document was loaded
+ * @property {RunningProfiler} [profiler] that the loader has started
+ * @property {any} [problem] why it has not
+ * @property {number} begun when it began, ms
+ * @property {number} started when the profiler was, ms
+ * @property {boolean} [over] stop() was called
+ * @property {Uint8Array<ArrayBuffer>} viewId these are known when all else is loaded
+ * @property {number} chunk how many traces it has
+ * @property {Span} shown the page on which it began
+ * @property {Record<string, unknown>} known its labels
+ * @property {number} weight page views that it stands for when it says something
+ * @property {string} [stopped] why it was not profiled to its end
+ */
+
+/** @type {Visit} */
+export const visit = /** @type {any} */ ({ spans, pages });
+
+/** Samples that a profiler has room for: V8 adds them in bursts, so they are many more than intervals. */
+export const room = 30000;
+
+/** Ends profiling for this page view and sends what there is. */
+export function stop() {
+  visit.view.over = true;
+  visit.ended?.();
+}
+
+/**
+ * Sends what the flight recorder has, with the label `reason`. It does so no more than once a second,
+ * and nothing where no flight recorder runs.
+ * @param {string} reason one of few
+ */
+export const keep = (reason) => visit.kept?.(reason);
+
+/**
+ * Calls back with what does all else, once it is there.
+ * @callback Load
+ * @param {(rest: {default: (visit: Visit) => void}) => void} then
+ * @returns {void}
+ */
+
+/**
+ * Begins to profile this page view, if it is chosen.
+ * @param {Options} options
+ * @param {Load} load
+ */
+export function start(options, load) {
+  if (visit.options) return; // it has begun
+  visit.options = options;
+  /** @type {string | undefined} */
+  let path;
+  const show = () => {
+    /** @type {any} */
+    const { page: name } = options;
+    // Often only the state, the query or the fragment is another.
+    if (path != (path = location.pathname)) page(name?.call ? name(path) : (name ?? path));
+  };
+
+  /**
+   * Begins a page view: draws, and starts a profiler at once if it is chosen. All that is not chosen ends
+   * here, but for a share that says so.
+   * @param {any} [event] that brought it
+   */
+  const begin = (event) => {
+    let { reportRate = 0.01, decided, sampleRate: rate = 0 } = options;
+    let draw = Math.random();
+    try {
+      show();
+      const [{ serverTiming }] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
+      decided ??= serverTiming.find((/** @type {any} */ { name }) => name == 'fieldtrie')?.duration;
+      draw *= decided ?? 1;
+      rate = decided ?? rate;
+      // The first look at it takes milliseconds, so it is only for those who need it.
+      if (draw < rate) rate = Math.min(rate, sessionStorage['fieldtrie' + /** @type {Span} */ (pages.at(-1))[3]] ?? 1);
+    } catch {} // an old browser, or the visitor has forbidden it
+    const refused = options.honourGPC && navigator.globalPrivacyControl;
+    /** @type {any} */
+    const view = { draw, top: rate, refused, event, begun: now() };
+    visit.view = view;
+    try {
+      if (draw < rate && !refused)
+        view.profiler = new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
+    } catch (error) {
+      view.problem = error; // the page must not suffer from what this browser lacks
+    }
+    view.started = now();
+    if (draw < rate || Math.random() < reportRate) {
+      self.navigation?.addEventListener('currententrychange', show); // once, however often it is added
+      if (visit.begin) visit.begin();
+      else load((rest) => visit.begin || rest.default(visit));
+    }
+  };
+
+  addEventListener('pageshow', (event) => event.persisted && begin(event));
+  if (document.prerendering) addEventListener('prerenderingchange', begin, true);
+  else begin();
+}

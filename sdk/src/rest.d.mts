@@ -1,0 +1,2 @@
+// rest.js as it is built.
+export { default } from './rest.js';

@@ -1,0 +1,151 @@
+import { loading } from './context.js';
+import { post } from './report.js';
+
+/** @import { Visit } from './loader.js' */
+
+/**
+ * Reports the Web Vitals of each navigation, as the library web-vitals has them: LCP, INP, CLS, FCP and
+ * TTFB, as far as the browser tells. See https://web.dev/articles/vitals. A navigation is a document that
+ * was loaded or restored from the back/forward cache, or a soft navigation within it.
+ *
+ * A report can not be taken back. So it waits for the end where the browser can send when the page has
+ * gone, and else until the page is hidden.
+ *
+ * Returns a function that returns the LCP of the document, 0 if there is none yet.
+ * @param {Visit} visit
+ */
+export function vitals(visit) {
+  const { activationStart = 0, responseStart } = loading;
+  const supported = PerformanceObserver.supportedEntryTypes;
+  const interactions = () => performance.interactionCount ?? 0;
+  let hidden =
+    performance
+      .getEntriesByType('visibility-state')
+      .find(({ name, startTime }) => name == 'hidden' && startTime >= activationStart)?.startTime ??
+    (document.hidden ? 0 : Infinity);
+
+  // The present navigation.
+  let { view } = visit;
+  let page = view.shown;
+  /** @type {Record<string, number>} ms, but for cls */
+  let values = responseStart ? { ttfb: Math.max(responseStart - activationStart, 0) } : {};
+  /** @type {[id: number, ms: number][]} the ten longest interactions */
+  let longest = [];
+  let before = 0; // interactions before it
+  let by = 0; // the interaction that a soft navigation began with
+  let [first, last, sum] = [0, 0, 0]; // of the layout shifts of the present session
+  let sent = false;
+  /** @type {AbortController | undefined} of the report that waits */
+  let later;
+
+  /** @type {(fcp?: number, interaction?: number) => void} */
+  const navigate = (fcp, interaction = 0) => {
+    view = visit.view;
+    page = visit.pages[visit.pages.length - 1];
+    values = /** @type {any} */ ({ ttfb: 0, fcp });
+    longest = [];
+    before = interactions();
+    by = interaction;
+    sum = 0;
+    hidden = Infinity;
+    sent = false;
+    later = undefined;
+  };
+
+  /** @param {boolean} [over] there will be no more of it */
+  const report = (over) => {
+    const { release, environment } = visit.options;
+    const count = interactions() - before;
+    /** @type {Record<string, number | undefined>} */
+    const vitals = {
+      ...values,
+      inp: longest[Math.min(longest.length - 1, Math.floor(count / 50))]?.[1] ?? (before && count ? 8 : undefined),
+      cls: values.fcp >= 0 && supported.includes('layout-shift') ? (values.cls ?? 0) : undefined,
+    };
+    if (view.refused || !view.weight) return;
+    const body = JSON.stringify({
+      page: page[3],
+      weight: view.weight,
+      release,
+      environment,
+      labels: view.known,
+      vitals,
+    });
+    later?.abort();
+    if (!over && self.fetchLater) {
+      later = new AbortController();
+      post(visit, 'views', body, { signal: later.signal }, self.fetchLater).catch(() => {});
+    } else if (!sent) {
+      sent = true;
+      post(visit, 'views', body).catch(() => {});
+    }
+  };
+
+  /** @type {(name: string, end: number, start?: number) => void} */
+  const paint = (name, end, start = activationStart) => {
+    if (end < hidden) values[name] = Math.max(end - start, 0);
+  };
+  /** @param {any} entry */
+  const interaction = ({ interactionId: id, duration }) => {
+    const same = longest.find((one) => one[0] == id);
+    if (same) same[1] = Math.max(same[1], duration);
+    else if (id) longest.push([id, duration]);
+    longest = longest.sort((a, b) => b[1] - a[1]).slice(0, 10);
+  };
+  /** @type {Record<string, (entry: any) => void>} */
+  const takes = {
+    paint: ({ name, startTime }) => name == 'first-contentful-paint' && paint('fcp', startTime),
+    'largest-contentful-paint': ({ startTime }) => paint('lcp', startTime),
+    'layout-shift': ({ hadRecentInput, startTime, value }) => {
+      if (hadRecentInput) return;
+      if (!sum || startTime - last >= 1000 || startTime - first >= 5000) {
+        first = startTime;
+        sum = 0;
+      }
+      last = startTime;
+      sum += value;
+      values.cls = Math.max(values.cls ?? 0, sum);
+    },
+    event: interaction,
+    'first-input': interaction,
+    'soft-navigation': (entry) => {
+      const { startTime, presentationTime, paintTime, interactionId } = entry;
+      report(true);
+      navigate(Math.max((presentationTime || paintTime || 0) - startTime, 0), interactionId);
+      const largest = entry.getLargestInteractionContentfulPaint?.();
+      if (largest) take(largest);
+    },
+    'interaction-contentful-paint': ({ interactionId, startTime, largestContentfulPaint }) =>
+      by && interactionId == by && paint('lcp', largestContentfulPaint?.renderTime || 0, startTime),
+  };
+  const take = (/** @type {PerformanceEntry} */ entry) =>
+    entry.startTime >= (view.event?.persisted ? view.event.timeStamp : 0) && takes[entry.entryType](entry);
+  const takeAll = (/** @type {PerformanceEntryList} */ entries) =>
+    entries.sort((a, b) => a.startTime + a.duration - b.startTime - b.duration).forEach(take);
+  const observer = new PerformanceObserver((list) => takeAll(list.getEntries()));
+  for (const type of supported)
+    if (takes[type]) observer.observe({ type, buffered: true, durationThreshold: 40 });
+
+  addEventListener('visibilitychange', ({ timeStamp }) => {
+    if (!document.hidden) return;
+    takeAll(observer.takeRecords());
+    hidden = Math.min(hidden, timeStamp);
+    report();
+  });
+  addEventListener('pageshow', ({ persisted, timeStamp }) => {
+    if (!persisted) return;
+    navigate();
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        values.fcp = values.lcp = performance.now() - timeStamp;
+      }),
+    );
+  });
+
+  const loaded = values;
+  if (view.event?.persisted) navigate(); // it came back before this was loaded, too late to see it painted
+  return () => {
+    takeAll(observer.takeRecords());
+    return loaded.lcp ?? 0;
+  };
+}
