@@ -22,6 +22,7 @@ const asAggregate: Record<string, string[]> = {
   coverage: ['--stats'],
   series: ['--stats'],
   stats: ['--stats'],
+  vitals: ['--vitals'],
   top: ['--format', 'top'],
   tree: ['--format', 'tree'],
   callers: ['--format', 'tree'],

@@ -1,7 +1,7 @@
 // The questions that the dashboard asks, by the path of the API that answers them.
 
 import { fineStep, paramsOf, type OtherSide, type Selection } from '../state/selection.ts';
-import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewAnswer, Views } from './types.ts';
+import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewAnswer, Views, Vitals } from './types.ts';
 import type { TreeAnswer } from '../tree/tree.ts';
 
 /** A question with an answer of type T. */
@@ -43,6 +43,11 @@ export function series(
 ): Question<Series> {
   const step = more.by || more.histogram ? undefined : fineStep(selection);
   return question('series', paramsOf(selection), { step, ...more });
+}
+
+/** How page views were for visitors. */
+export function vitals(selection: Selection): Question<Vitals> {
+  return question('vitals', paramsOf(selection));
 }
 
 /** Functions, or parts of the code, that take the most time. */

@@ -3,7 +3,7 @@
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** What can be asked together with others: what /api/v1/answers knows. */
-const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|stats|top|compare|budgets)(?:\?.*)?)$/s;
+const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|stats|vitals|top|compare|budgets)(?:\?.*)?)$/s;
 
 /** How many questions /api/v1/answers takes. */
 const most = 16;

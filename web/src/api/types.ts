@@ -230,6 +230,28 @@ export interface ViewAnswer extends ViewEntry, Stretch {
   stats: Stats;
 }
 
+/** A Web Vital over page views. The rating is that of the 75th percentile. */
+export interface VitalReport {
+  name: string;
+  unit: 'ms' | 'score';
+  /** Page views that reported it, and those that these stand for. */
+  views: number;
+  page_views: number;
+  p50: Estimate;
+  p75: Estimate;
+  p95: Estimate;
+  /** Shares of the page views, from 0 to 1. */
+  good: number;
+  poor: number;
+  rating: string;
+}
+
+/** What /api/v1/vitals answers: how page views were for visitors, page by page. */
+export interface Vitals {
+  pages: { page: string; labels?: Record<string, string>; vitals: VitalReport[] }[];
+  stats: Stats;
+}
+
 /** Something that is stored, by the page that it is of. */
 export interface Entry {
   page: string;
@@ -257,7 +279,7 @@ export interface Budget {
   label?: string[];
   metric: string;
   of?: string;
-  unit: 'ms' | 'percent';
+  unit: 'ms' | 'percent' | 'score';
   since: string;
   limit: number;
   min_views: number;

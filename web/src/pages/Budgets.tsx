@@ -25,7 +25,7 @@ const example = `budgets:
 
 /** Writes a number in the unit of a budget. */
 function inUnitOf({ unit }: Budget, value: number): string {
-  return unit == 'percent' ? `${number(value)} %` : duration(value);
+  return unit == 'percent' ? `${number(value)} %` : unit == 'score' ? number(value) : duration(value);
 }
 
 /** The limit of a budget with its unit. */

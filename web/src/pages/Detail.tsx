@@ -15,6 +15,7 @@ import { Kinds } from './Kinds.tsx';
 import { Kpis, useScale } from './Kpis.tsx';
 import { Text } from './names.tsx';
 import { NothingNow } from './Overview.tsx';
+import { Vitals } from './Vitals.tsx';
 import './detail.css';
 
 /** What is known of a page. */
@@ -49,6 +50,7 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
           </>
         )}
       </Panel>
+      {kind == 'page' && <Vitals />}
       <div class="beside">
         <Panel title="Over time" question={series(selection)} shown={time}>
           {(answer) => (

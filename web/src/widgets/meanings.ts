@@ -14,6 +14,13 @@ export const meanings = {
   interval:
     'The 95 % interval: if other page views had been profiled by chance, the number would most likely be within it. ' +
     'A wide interval means few page views, or very different ones.',
+  lcp: 'Largest Contentful Paint: when the largest text or image was there. Up to 2.5 s is good, over 4 s poor.',
+  inp:
+    'Interaction to Next Paint: how long it took from an input until the page showed that it was heard, in nearly ' +
+    'the slowest case of the page view. Up to 200 ms is good, over 500 ms poor.',
+  cls: 'Cumulative Layout Shift: how far things jumped. Up to 0.1 is good, over 0.25 poor.',
+  fcp: 'First Contentful Paint: when the first text or image was there. Up to 1.8 s is good, over 3 s poor.',
+  ttfb: 'Time to First Byte of the document. Up to 800 ms is good, over 1.8 s poor.',
   longTasks:
     'The part of the JavaScript that came in stretches of 50 ms and more, during which nothing reacts to people.',
   reach:
