@@ -1,0 +1,159 @@
+package bucket_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+)
+
+func TestMain(m *testing.M) {
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	os.Exit(m.Run())
+}
+
+func TestObjects(t *testing.T) {
+	b := fakebucket.New(1).Client().Bucket(time.Now)
+	ctx := t.Context()
+	if _, err := b.Get(ctx, "a/1", 100, ""); !errors.Is(err, bucket.ErrNotFound) || !strings.Contains(err.Error(), "s3://traces/p/a/1") {
+		t.Fatalf("got %v", err)
+	}
+	body := bytes.Repeat([]byte("0123456789"), 100)
+	tag, err := b.Put(ctx, "a/1", body, bucket.Condition{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Get(ctx, "a/1", 1000, "")
+	if err != nil || !bytes.Equal(got.Body, body) || got.Tag != tag {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	if got, err := b.Get(ctx, "a/1", 1000, tag); err != nil || got != nil {
+		t.Errorf("got %v, %v, want nothing new", got, err)
+	}
+	if _, err := b.Get(ctx, "a/1", 999, ""); err == nil || !strings.Contains(err.Error(), "1000 bytes") {
+		t.Errorf("got %v", err)
+	}
+	for _, c := range []struct {
+		offset, n int64
+		want      string
+	}{{0, 3, "012"}, {995, 5, "56789"}, {-3, 0, "789"}, {-2000, 0, string(body)}} {
+		got, size, err := b.Range(ctx, "a/1", c.offset, c.n)
+		if err != nil || string(got) != c.want || size != 1000 {
+			t.Errorf("range %d %d: got %.20q of %d, %v", c.offset, c.n, got, size, err)
+		}
+	}
+	if _, _, err := b.Range(ctx, "a/1", 998, 5); err == nil {
+		t.Error("a range behind the end is returned in part")
+	}
+	for i := range 2500 {
+		if _, err := b.Put(ctx, fmt.Sprintf("list/%04d", i), nil, bucket.Absent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys []string
+	for e, err := range b.List(ctx, "list/", "list/0009") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, e.Key)
+	}
+	if len(keys) != 2490 || keys[0] != "list/0010" || keys[2489] != "list/2499" {
+		t.Errorf("got %d keys from %s to %s", len(keys), keys[0], keys[len(keys)-1])
+	}
+	if err := b.Delete(ctx, append(keys[:500], "list/none")...); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.Get(ctx, "list/0010", 1, ""); !errors.Is(err, bucket.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if err := b.Delete(ctx, keys[:1001]...); err == nil {
+		t.Error("1001 keys are deleted at once")
+	}
+}
+
+// Of those who put under a condition at once, one succeeds.
+func TestOneWins(t *testing.T) {
+	s := fakebucket.New(1)
+	var nodes []*bucket.Bucket
+	for range 50 {
+		nodes = append(nodes, s.Client().Bucket(time.Now))
+	}
+	for round := range 20 {
+		key := fmt.Sprint(round)
+		won := race(func(i int) error {
+			_, err := nodes[i].Put(t.Context(), key, []byte{byte(i)}, bucket.Absent)
+			return err
+		}, 50)
+		if won != 1 {
+			t.Fatalf("%d of 50 put a new object", won)
+		}
+		old, err := nodes[0].Get(t.Context(), key, 1, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		won = race(func(i int) error {
+			_, err := nodes[i].Put(t.Context(), key, []byte{byte(50 + i)}, bucket.Is(old.Tag))
+			return err
+		}, 50)
+		if won != 1 {
+			t.Fatalf("%d of 50 changed an object", won)
+		}
+	}
+}
+
+// race calls f n times at once and returns how often it succeeded; other errors than a lost race end it.
+func race(f func(int) error, n int) int {
+	var group sync.WaitGroup
+	var won atomic.Int64
+	for i := range n {
+		group.Go(func() {
+			if err := f(i); err == nil {
+				won.Add(1)
+			} else if !errors.Is(err, bucket.ErrConflict) {
+				panic(err)
+			}
+		})
+	}
+	group.Wait()
+	return int(won.Load())
+}
+
+func TestProbe(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		blind, unquoted bool
+		want            error
+	}{
+		{"as Amazon's", false, false, nil},
+		{"tags without quotes", false, true, nil},
+		{"conditions ignored", true, false, bucket.ErrIgnoresConditions},
+	} {
+		s := fakebucket.New(1)
+		s.Blind, s.Unquoted = c.blind, c.unquoted
+		b := s.Client().Bucket(time.Now)
+		err := b.Probe(t.Context())
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+		if c.want == nil {
+			tag, err := b.Put(t.Context(), "x", nil, bucket.Absent)
+			if err == nil {
+				_, err = b.Put(t.Context(), "x", []byte("1"), bucket.Is(tag))
+			}
+			if err != nil {
+				t.Errorf("%s: afterwards: %v", c.name, err)
+			}
+		}
+		for e := range b.List(t.Context(), "probe/", "") {
+			t.Errorf("%s: %s is left behind", c.name, e.Key)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package bucket
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+)
+
+var (
+	// ErrNotFound says that there is no such object.
+	ErrNotFound = errors.New("there is no such object")
+
+	// ErrConflict says that a condition is not met, and that nothing was stored.
+	ErrConflict = errors.New("somebody else was first")
+
+	// ErrIgnoresConditions is what [Bucket.Probe] says of a store that loses data.
+	ErrIgnoresConditions = errors.New("the store ignores conditions (If-Match, If-None-Match), so machines would overwrite each other's data")
+)
+
+// Error is a call that the store has refused, or has not answered.
+type Error struct {
+	Call   string // as Amazon names it
+	Object string
+	Status int    // of HTTP, 0 without an answer
+	Code   string // of the store
+	Err    error
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) Error() string {
+	switch {
+	case e.Denied():
+		return fmt.Sprintf("%s of %s is refused (%d %s): the key needs the right %s there", e.Call, e.Object, e.Status, e.Code, rights[e.Call])
+	case e.Status == 0:
+		return fmt.Sprintf("%s of %s: %v", e.Call, e.Object, e.Err)
+	}
+	return fmt.Sprintf("%s of %s: the store answers %d %s: %v", e.Call, e.Object, e.Status, e.Code, e.Err)
+}
+
+// rights are what calls need.
+var rights = map[string]string{
+	"PutObject":     "s3:PutObject",
+	"GetObject":     "s3:GetObject (and s3:ListBucket, to be told that an object is missing)",
+	"ListObjectsV2": "s3:ListBucket",
+	"DeleteObjects": "s3:DeleteObject",
+}
+
+// Denied reports whether the store knows the keys, and they may not do this, or does not know them.
+func (e *Error) Denied() bool {
+	return e.Status == http.StatusForbidden || e.Status == http.StatusUnauthorized || e.Code == "AccessDenied"
+}
+
+// failed makes an error of what the client library says. conditional says that the call had a condition.
+func (b *Bucket) failed(call, key string, err error, conditional bool) error {
+	e := &Error{Call: call, Object: b.name(key), Status: statusOf(err), Err: err}
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		e.Code = api.ErrorCode()
+		e.Err = errors.New(api.ErrorMessage())
+		if e.Status == 0 {
+			e.Err = err
+		}
+	} else if operation, ok := errors.AsType[*smithy.OperationError](err); ok {
+		e.Err = operation.Err
+	}
+	switch e.Status {
+	case http.StatusNotFound:
+		if conditional && e.Code != "NoSuchBucket" {
+			e.Err = ErrConflict // it was there, and somebody has deleted it
+		} else if e.Code != "NoSuchBucket" {
+			e.Err = ErrNotFound
+		}
+	case http.StatusPreconditionFailed, http.StatusConflict:
+		if conditional {
+			e.Err = ErrConflict
+		}
+	}
+	return e
+}
+
+// statusOf returns the status of the answer that an error is about, 0 if there is none.
+func statusOf(err error) int {
+	if x, ok := errors.AsType[*awshttp.ResponseError](err); ok {
+		return x.HTTPStatusCode()
+	}
+	return 0
+}

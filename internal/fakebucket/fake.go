@@ -1,0 +1,273 @@
+// Package fakebucket is a store of objects in memory, for tests, that does what real ones do at
+// their worst: it refuses, loses answers, answers late, stores less than it is sent, and
+// ignores conditions.
+package fakebucket
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+)
+
+// Name is the bucket that a [Server] has.
+const Name = "traces"
+
+// Server is a store. Set its fields before it is used.
+type Server struct {
+	// Now is the clock of the store.
+	Now func() time.Time
+
+	// Faults is the share of requests that go wrong, and Which says of which requests; nil is all.
+	Faults float64
+	Which  func(*http.Request) bool
+
+	// Blind makes the store ignore conditions.
+	Blind bool
+
+	// Unquoted makes it compare tags without quotes alone, as Ceph does.
+	Unquoted bool
+
+	// Took is how long each request takes.
+	Took time.Duration
+
+	mu      sync.Mutex
+	rand    *rand.Rand
+	handler http.Handler
+	late    []func() // requests that are carried out later
+	counts  map[string]int
+	bytes   int64
+}
+
+// New returns an empty store whose faults come from a seed.
+func New(seed uint64) *Server {
+	backend := s3mem.New()
+	if err := backend.CreateBucket(Name); err != nil {
+		panic(err) // there can not be one yet
+	}
+	return &Server{Now: time.Now, rand: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{},
+		handler: gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server()}
+}
+
+// Client is a way to a [Server] that can be cut.
+type Client struct {
+	s *Server
+
+	mu   sync.Mutex
+	left int // requests until it is cut, less than nothing if it is not
+}
+
+// Client returns a way to the store.
+func (s *Server) Client() *Client { return &Client{s: s, left: -1} }
+
+// CutAfter cuts it after n requests, as if the machine lost its power. The last of them is carried out,
+// and its answer does not come.
+func (c *Client) CutAfter(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = n
+}
+
+// ErrCut is what requests fail with that find no way.
+var ErrCut = errors.New("the way to the store is cut")
+
+// Bucket returns the store as those who use it see it.
+func (c *Client) Bucket(now func() time.Time) *bucket.Bucket {
+	b, err := bucket.Open(context.Background(), bucket.Location{Bucket: Name, Prefix: "p/", Endpoint: "http://store.test", Region: "r"},
+		bucket.Options{Transport: c, Now: now, Attempts: 3, Pause: time.Millisecond})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// Env sets the environment that the client library needs.
+func Env(set func(key, value string)) {
+	set("AWS_ACCESS_KEY_ID", "k")
+	set("AWS_SECRET_ACCESS_KEY", "s")
+	set("AWS_CONFIG_FILE", "/nonexistent")
+	set("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+	set("AWS_EC2_METADATA_DISABLED", "true")
+}
+
+// RoundTrip carries a request out, in process.
+func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	left := c.left
+	if c.left > 0 {
+		c.left--
+	}
+	c.mu.Unlock()
+	if left == 0 {
+		return nil, ErrCut
+	}
+	answer, err := c.s.roundTrip(r)
+	if left == 1 && err == nil {
+		return nil, ErrCut
+	}
+	return answer, err
+}
+
+// The ways in which requests go wrong.
+const (
+	refused   = iota // nothing is done
+	lost             // it is done, and nobody is told
+	torn             // a part of the body comes
+	late             // it is done much later, and nobody is told
+	ambiguous        // it is done, and an error is the answer
+	faults
+)
+
+func (s *Server) roundTrip(r *http.Request) (*http.Response, error) {
+	if s.Took > 0 {
+		select {
+		case <-time.After(s.Took):
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	fault := faults
+	s.mu.Lock()
+	s.counts[kindOf(r)]++
+	if s.rand.Float64() < s.Faults && (s.Which == nil || s.Which(r)) {
+		fault = s.rand.IntN(faults)
+	}
+	var due func()
+	if n := len(s.late); n > 0 && s.rand.IntN(4) == 0 {
+		i := s.rand.IntN(n)
+		due = s.late[i]
+		s.late = append(s.late[:i], s.late[i+1:]...)
+	}
+	s.mu.Unlock()
+	if due != nil {
+		due()
+	}
+	switch fault {
+	case refused:
+		return errorAnswer(r, http.StatusServiceUnavailable, "SlowDown"), nil
+	case lost:
+		s.do(r, body)
+		return nil, fmt.Errorf("read the answer: %w", io.ErrUnexpectedEOF)
+	case torn:
+		if r.Method != http.MethodPut {
+			answer := s.do(r, body)
+			whole, _ := io.ReadAll(answer.Body) // a bytes.Reader
+			answer.Body = io.NopCloser(io.MultiReader(bytes.NewReader(whole[:len(whole)/2]), failing{}))
+			return answer, nil
+		}
+		return nil, fmt.Errorf("write the body: %w", io.ErrClosedPipe) // stores check the length
+	case late:
+		if r.Method == http.MethodPut {
+			s.mu.Lock()
+			r := r.Clone(context.Background())
+			s.late = append(s.late, func() { s.do(r, body) })
+			s.mu.Unlock()
+		}
+		return nil, context.DeadlineExceeded
+	case ambiguous:
+		s.do(r, body)
+		return errorAnswer(r, http.StatusInternalServerError, "InternalError"), nil
+	}
+	return s.do(r, body), nil
+}
+
+// failing is a body that breaks off.
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func readBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	return body, errors.Join(err, r.Body.Close())
+}
+
+// do carries a request out.
+func (s *Server) do(r *http.Request, body []byte) *http.Response {
+	r = r.Clone(context.Background())
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.RequestURI = r.URL.RequestURI()
+	if r.Method != http.MethodGet {
+		r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	if s.Blind {
+		r.Header.Del("If-Match")
+		r.Header.Del("If-None-Match")
+	}
+	if tag := r.Header.Get("If-Match"); tag != "" && s.Unquoted {
+		if strings.HasPrefix(tag, `"`) {
+			return errorAnswer(r, http.StatusPreconditionFailed, "PreconditionFailed")
+		}
+		r.Header.Set("If-Match", `"`+tag+`"`)
+	}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	answer := w.Result()
+	answer.Header.Set("Date", s.Now().UTC().Format(http.TimeFormat))
+	answer.Request = r
+	s.mu.Lock()
+	s.bytes += int64(w.Body.Len() + len(body))
+	s.mu.Unlock()
+	return answer
+}
+
+func errorAnswer(r *http.Request, status int, code string) *http.Response {
+	text := "<Error><Code>" + code + "</Code><Message>by a test</Message></Error>"
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/xml"}}, Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text))}
+}
+
+// kindOf names what a request is.
+func kindOf(r *http.Request) string {
+	switch q := r.URL.Query(); {
+	case q.Has("list-type"):
+		return "LIST"
+	case q.Has("delete"):
+		return "DELETE"
+	}
+	return r.Method
+}
+
+// Requests returns how many requests of each kind there were: GET, PUT, LIST, DELETE.
+func (s *Server) Requests() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]int{}
+	for k, n := range s.counts {
+		out[k] = n
+	}
+	return out
+}
+
+// Deliver carries out what comes late.
+func (s *Server) Deliver() {
+	s.mu.Lock()
+	due := s.late
+	s.late = nil
+	s.mu.Unlock()
+	for _, f := range due {
+		f()
+	}
+}
