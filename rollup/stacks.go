@@ -12,10 +12,13 @@ type Size struct{ Strings, Frames, Nodes int }
 // SizeOf returns the size of t.
 func SizeOf(t *trie.Trie) Size { return Size{len(t.Strings), len(t.Frames), len(t.Nodes)} }
 
+// stacksVersion is the first number of encoded stack tables, which have not changed since the first.
+const stacksVersion = 1
+
 // EncodeStacks returns what t has beyond from.
 func EncodeStacks(t *trie.Trie, from Size) []byte {
 	w := &writer{}
-	w.uint(Version)
+	w.uint(stacksVersion)
 	w.length(from.Strings)
 	w.length(from.Frames)
 	w.length(from.Nodes)
@@ -45,8 +48,8 @@ func EncodeStacks(t *trie.Trie, from Size) []byte {
 // then. After an error t is not to be used.
 func DecodeStacks(t *trie.Trie, data []byte) error {
 	r := &reader{in: data}
-	if v := r.uint(); r.err == nil && v != Version {
-		return fmt.Errorf("%w: stack table of version %d, this program reads %d", ErrMalformed, v, Version)
+	if v := r.uint(); r.err == nil && v != stacksVersion {
+		return fmt.Errorf("%w: stack table of version %d, this program reads %d", ErrMalformed, v, stacksVersion)
 	}
 	has := SizeOf(t)
 	if from := (Size{int(r.uint()), int(r.uint()), int(r.uint())}); r.err == nil && from != has {

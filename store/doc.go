@@ -65,6 +65,7 @@
 //	commit.go     the committer: the only goroutine that writes; maintenance
 //	write.go      what a transaction of traces holds
 //	outcomes.go   page views without a trace
+//	vitals.go     how page views were for visitors
 //	watch.go      what goes on, and whether it is stuck
 //
 // What comes out:
