@@ -79,7 +79,7 @@ func (s *Store) Append(ctx context.Context, recs []Record) (AppendResult, error)
 	}
 	var bytes int64
 	for i := range recs {
-		if why := checkRecord(&recs[i], s.opts.MaxPayload); why != "" {
+		if why := recs[i].Check(s.opts.MaxPayload); why != "" {
 			return AppendResult{}, &RecordError{Index: i, ID: recs[i].ID, Reason: why}
 		}
 		bytes += int64(len(recs[i].Payload)) + perEntry

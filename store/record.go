@@ -52,8 +52,11 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("record %d (%s): %s", e.Index, e.ID, e.Reason)
 }
 
-// checkRecord returns what is wrong with a record, or "".
-func checkRecord(r *Record, maxPayload int64) string {
+// CheckPage returns what is wrong with the name of a page, or "".
+func CheckPage(page string) string { return record.CheckPage(page) }
+
+// Check returns what is wrong with a record whose payload may have so many bytes, or "".
+func (r *Record) Check(maxPayload int64) string {
 	switch {
 	case len(r.Pages) == 0:
 		return "no page"

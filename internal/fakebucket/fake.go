@@ -64,6 +64,9 @@ func New(seed uint64) *Server {
 
 // Client is a way to a [Server] that can be cut.
 type Client struct {
+	// Before is called before each request, unless it is nil.
+	Before func(*http.Request)
+
 	s *Server
 
 	mu   sync.Mutex
@@ -107,6 +110,9 @@ func Env(set func(key, value string)) {
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
+	}
+	if c.Before != nil {
+		c.Before(r)
 	}
 	c.mu.Lock()
 	left := c.left

@@ -1,0 +1,274 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// writing is what a node has to store.
+type writing struct {
+	slots chan struct{} // one for each segment on its way
+	group sync.WaitGroup
+
+	mu           sync.Mutex // guards all below
+	closing      bool
+	open         *waiting // what waits for others
+	queuedTraces int
+	queuedBytes  int64
+	seq          uint64
+	took         []time.Duration // by the last PUTs
+	counting     counting
+}
+
+func (w *writing) init(o Options) { w.slots = make(chan struct{}, o.Puts) }
+
+// waiting are traces that will share a segment, and those who wait for it.
+type waiting struct {
+	batch  batch
+	seen   map[seen]bool
+	traces int
+	bytes  int64
+	timer  *time.Timer
+	done   chan struct{} // closed when err is known
+	err    error
+}
+
+// seen is a trace of a page that is in a segment.
+type seen struct {
+	page string
+	id   store.ID
+}
+
+// perTrace is what a trace takes beside its payload, about.
+const perTrace = 200
+
+// Append stores traces, and returns when they are in the bucket. All are checked before: one that can not be
+// stored gives a [*store.RecordError]. [store.ErrBusy] means that nothing was stored. After other
+// errors all, some or none may be; repeating the call does no harm. A trace that was stored before, by
+// whichever machine, is found out later, and is counted as a duplicate here only if it came with others.
+func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
+	if err := ctx.Err(); err != nil {
+		return store.AppendResult{}, err
+	}
+	size := int64(0)
+	for i := range recs {
+		if why := recs[i].Check(n.opts.MaxPayload); why != "" {
+			return store.AppendResult{}, &store.RecordError{Index: i, ID: recs[i].ID, Reason: why}
+		}
+		size += int64(len(recs[i].Payload)*len(recs[i].Pages)) + perTrace
+	}
+	if len(recs) == 0 {
+		return store.AppendResult{}, nil
+	}
+	w, result, err := n.enqueue(recs, size)
+	if err != nil {
+		return store.AppendResult{}, err
+	}
+	select {
+	case <-w.done:
+		if w.err != nil {
+			return store.AppendResult{}, w.err
+		}
+		return result, nil
+	case <-ctx.Done():
+		return store.AppendResult{}, context.Cause(ctx)
+	}
+}
+
+// enqueue adds traces to those that wait.
+func (n *Node) enqueue(recs []store.Record, size int64) (*waiting, store.AppendResult, error) {
+	n.writing.mu.Lock()
+	defer n.writing.mu.Unlock()
+	switch {
+	case n.closing:
+		return nil, store.AppendResult{}, store.ErrClosed
+	case len(recs) > n.opts.QueueTraces || size > n.opts.QueueBytes:
+		return nil, store.AppendResult{}, fmt.Errorf("append %d traces of %d bytes: more than the queue can ever hold", len(recs), size)
+	case n.queuedTraces+len(recs) > n.opts.QueueTraces || n.queuedBytes+size > n.opts.QueueBytes:
+		return nil, store.AppendResult{}, store.ErrBusy
+	}
+	n.queuedTraces += len(recs)
+	n.queuedBytes += size
+	if n.open == nil {
+		w := &waiting{seen: map[seen]bool{}, done: make(chan struct{})}
+		w.timer = time.AfterFunc(n.opts.Flush, func() { n.flush(w) })
+		n.open = w
+	}
+	w := n.open
+	result := w.add(recs, size)
+	if w.bytes >= n.opts.FlushBytes {
+		n.flushLocked(w)
+	}
+	return w, result, nil
+}
+
+// add adds traces. It keeps no memory of theirs: who calls may use it again.
+func (w *waiting) add(recs []store.Record, size int64) (result store.AppendResult) {
+	for i := range recs {
+		rec := recs[i]
+		rec.Payload = slices.Clone(rec.Payload)
+		fresh := 0
+		for _, r := range rowsOf(&rec, 0) {
+			if key := (seen{r.page, r.id}); !w.seen[key] {
+				w.seen[key] = true
+				w.batch.rows = append(w.batch.rows, r)
+				fresh++
+			}
+		}
+		if fresh == 0 {
+			result.Duplicates++
+		} else {
+			result.Stored++
+		}
+	}
+	w.traces += len(recs)
+	w.bytes += size
+	return result
+}
+
+// flush stores what waits, if it still does.
+func (n *Node) flush(w *waiting) {
+	n.writing.mu.Lock()
+	defer n.writing.mu.Unlock()
+	n.flushLocked(w)
+}
+
+func (n *Node) flushLocked(w *waiting) {
+	if n.open != w {
+		return
+	}
+	w.timer.Stop()
+	n.open = nil
+	n.group.Go(func() {
+		n.slots <- struct{}{}
+		defer func() { <-n.slots }()
+		w.err = n.put(context.Background(), &w.batch)
+		close(w.done)
+		n.writing.mu.Lock()
+		defer n.writing.mu.Unlock()
+		n.queuedTraces -= w.traces
+		n.queuedBytes -= w.bytes
+	})
+}
+
+// put makes a segment of a batch, and stores it.
+func (n *Node) put(ctx context.Context, b *batch) error {
+	k, body, err := n.seal(b)
+	if err != nil {
+		return err
+	}
+	return n.putSegment(ctx, k, body)
+}
+
+// seal makes a segment of a batch. What is in it is received now.
+func (n *Node) seal(b *batch) (k string, body []byte, err error) {
+	now := n.Now()
+	for i := range b.rows {
+		b.rows[i].received = now.UnixMicro()
+	}
+	if body, err = encodeSegment(n.codec, b, n.shards); err != nil {
+		return "", nil, fmt.Errorf("make a segment: %w", err)
+	}
+	n.writing.mu.Lock()
+	defer n.writing.mu.Unlock()
+	n.seq++
+	return segmentName{hourOf(now), n.boot, n.seq}.key(), body, nil
+}
+
+// putSegment stores a segment, or another object that is put once. It tries for a while: to put the same bytes under the same key again
+// does no harm.
+func (n *Node) putSegment(ctx context.Context, k string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, n.opts.GiveUp)
+	defer cancel()
+	attempts := 0
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := n.putHedged(ctx, k, body)
+		if err == nil {
+			return nil
+		}
+		if e, ok := errors.AsType[*bucket.Error](err); ok && e.Denied() {
+			return fmt.Errorf("store %s: %w", k, err)
+		}
+		attempts++
+		if n.pause(ctx, attempts, pause/2+rand.N(pause)) != nil {
+			return fmt.Errorf("store %s: no success in %d attempts, the last time: %w", k, attempts, err)
+		}
+	}
+}
+
+// sleep waits before another attempt, and fails when there is no time for one.
+func sleep(ctx context.Context, _ int, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// putHedged sends a segment, and once more if there is no answer for long: one slow server of many
+// is no reason to wait.
+func (n *Node) putHedged(ctx context.Context, k string, body []byte) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	begin := time.Now()
+	put := func() error {
+		_, err := n.b.Put(ctx, k, body, bucket.Condition{})
+		return err
+	}
+	if n.opts.Hedge < 0 {
+		return put()
+	}
+	answers := make(chan error, 2)
+	send := func() { answers <- put() }
+	go send()
+	late := time.NewTimer(n.hedgeAfter())
+	defer late.Stop()
+	for sent, failed := 1, 0; ; {
+		select {
+		case <-late.C:
+			sent++
+			go send()
+		case err := <-answers:
+			if err == nil {
+				n.noteTook(time.Since(begin))
+				return nil
+			}
+			if failed++; failed == sent {
+				return err
+			}
+		}
+	}
+}
+
+// remembered is how many PUTs tell how long one takes.
+const remembered = 128
+
+func (n *Node) noteTook(d time.Duration) {
+	n.writing.mu.Lock()
+	defer n.writing.mu.Unlock()
+	if len(n.took) == remembered {
+		n.took = n.took[:copy(n.took, n.took[1:])]
+	}
+	n.took = append(n.took, d)
+}
+
+// hedgeAfter returns after how long a PUT takes unusually long.
+func (n *Node) hedgeAfter() time.Duration {
+	n.writing.mu.Lock()
+	took := slices.Clone(n.took)
+	n.writing.mu.Unlock()
+	if len(took) == 0 {
+		return n.opts.Hedge
+	}
+	slices.Sort(took)
+	return max(n.opts.Hedge, 2*took[len(took)*95/100])
+}

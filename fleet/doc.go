@@ -1,0 +1,49 @@
+// Package fleet keeps traces of any number of machines in one bucket. The machines know nothing of each
+// other: what they agree on is what manifests in the bucket say.
+//
+// # Promises
+//
+// [Node.Append] returns when the traces are in the bucket: they survive the loss of every machine, and are as
+// durable as the bucket. A trace that is sent twice, to whatever machines, counts once if it is received in the
+// same hour or the one before. Sums equal the traces that they were made of, exactly.
+//
+// # Objects
+//
+//	FORMAT                                 the version of this layout, and the number of shards
+//	seg/HOUR/BOOT-SEQ                      a segment: what a machine received in a moment
+//	shard/NNN/MANIFEST                     what the pages of a shard consist of
+//	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
+//	hours/NNN/HOUR/ID.sums                 what a run adds to the sums of its hour, or all of them
+//	days/NNN/DAY/ID.sums                   the sums of a day
+//
+// All but manifests are put once and never changed. A manifest is replaced under the condition that it is as
+// it was when its writer read it. What no manifest names does not count, so that a machine may stop at any
+// point: what it left is deleted after an hour.
+//
+// # Who does what
+//
+// Every machine writes segments of what it receives. One machine rolls a shard up, most of the time: it reads the
+// segments that the manifest does not have, drops what was there before, writes a run and what it adds to the sums, and
+// replaces the manifest. If two do that, one of them succeeds, and the other one has worked in vain. So
+// nobody has to know who is alive.
+//
+// # Files
+//
+//	fleet.go     a machine, and a reader; the format of a bucket
+//	options.go   how a bucket is used, and the times of the protocol
+//	append.go    what comes in, until it is a segment in the bucket
+//	count.go     page views without a trace, and Web Vitals
+//	segment.go   segments
+//	row.go       a trace under one of its pages
+//	manifest.go  manifests
+//	listing.go   which segments there are
+//	lead.go      which machine rolls what up, and when
+//	roller.go    rolling up
+//	run.go       runs, and who knows what is in them
+//	sums.go      sums
+//	fold.go      many runs and sums become one
+//	hours.go     hours and days that are over, retention, and what is left behind
+//	plan.go      what a question reads
+//	reader.go    Select and Scan
+//	catalog.go   which pages and tags there are; versions
+package fleet

@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/block"
+	"github.com/fieldtrie/fieldtrie/bucket"
+)
+
+// format is what the object FORMAT says.
+type format struct {
+	Format int `json:"format"`
+	Shards int `json:"shards"`
+}
+
+const (
+	formatKey     = "FORMAT"
+	formatVersion = 1
+)
+
+// Reader answers questions about a bucket.
+type Reader struct {
+	b      *bucket.Bucket
+	codec  *block.Codec
+	opts   Options
+	shards int
+
+	mu      sync.Mutex
+	states  []known  // by shard
+	listing *listing // the last one
+}
+
+// known is the newest manifest of a shard that a reader has seen.
+type known struct {
+	m       *manifest
+	tag     bucket.Tag
+	checked time.Time // by the clock of the store, before it was asked
+}
+
+// Node is one machine of many on a bucket: it stores what comes in, and rolls up.
+type Node struct {
+	*Reader
+	boot string
+	// pause waits before another attempt of something, see [sleep].
+	pause func(ctx context.Context, attempts int, d time.Duration) error
+
+	writing
+	rollers []*roller // by shard
+
+	lost atomic.Uint64 // races
+}
+
+// OpenReader opens a bucket to read what is there.
+func OpenReader(ctx context.Context, b *bucket.Bucket, o Options) (*Reader, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	f, err := readFormat(ctx, b)
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil, fmt.Errorf("%s has no data: %w", b.Location(), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newReader(b, o, f)
+}
+
+func newReader(b *bucket.Bucket, o Options, f format) (*Reader, error) {
+	codec, err := block.NewCodec()
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{b: b, codec: codec, opts: o, shards: f.Shards, states: make([]known, f.Shards)}, nil
+}
+
+// Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
+// [bucket.Bucket.Probe], and what newer releases wrote.
+func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.Probe(ctx); err != nil {
+		return nil, err
+	}
+	f, err := ensureFormat(ctx, b, o.Shards)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(b, o, f)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{Reader: r, boot: newBoot(), pause: sleep}
+	n.writing.init(o)
+	for i := range f.Shards {
+		n.rollers = append(n.rollers, &roller{n: n, shard: i})
+	}
+	return n, nil
+}
+
+// newBoot names one life of a machine.
+func newBoot() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+func readFormat(ctx context.Context, b *bucket.Bucket) (f format, err error) {
+	got, err := b.Get(ctx, formatKey, 1<<10, "")
+	if err != nil {
+		return f, fmt.Errorf("read the format: %w", err)
+	}
+	if err := json.Unmarshal(got.Body, &f); err != nil {
+		return f, fmt.Errorf("read the format of %s: %w", b.Location(), err)
+	}
+	switch {
+	case f.Format > formatVersion:
+		return f, &VersionError{b.Location().String() + formatKey, f.Format}
+	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
+		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Location(), f.Format, f.Shards)
+	}
+	return f, nil
+}
+
+// ensureFormat reads the format of a bucket, and makes an empty one ours.
+func ensureFormat(ctx context.Context, b *bucket.Bucket, shards int) (format, error) {
+	f, err := readFormat(ctx, b)
+	if !errors.Is(err, bucket.ErrNotFound) {
+		return f, err
+	}
+	text, err := json.Marshal(format{formatVersion, shards})
+	if err != nil {
+		return f, fmt.Errorf("write the format: %w", err)
+	}
+	// Whoever is first decides, and a lost answer does no harm.
+	if _, err := b.Put(ctx, formatKey, text, bucket.Absent); err != nil && !errors.Is(err, bucket.ErrConflict) {
+		if f, e := readFormat(ctx, b); e == nil {
+			return f, nil
+		}
+		return f, fmt.Errorf("write the format: %w", err)
+	}
+	return readFormat(ctx, b)
+}
+
+// Now returns the time by the clock of the store.
+func (r *Reader) Now() time.Time { return r.b.Clock().Now() }
+
+// manifest returns the manifest of a shard, not older than so long; an empty one if there is none yet.
+// It must not be changed.
+func (r *Reader) manifest(ctx context.Context, shard int, age time.Duration) (*manifest, bucket.Tag, error) {
+	r.mu.Lock()
+	k := r.states[shard]
+	r.mu.Unlock()
+	now := r.Now()
+	if k.m != nil && now.Sub(k.checked).Abs() < age {
+		return k.m, k.tag, nil
+	}
+	got, err := r.b.Get(ctx, manifestKey(shard), maxManifest, k.tag)
+	switch {
+	case errors.Is(err, bucket.ErrNotFound) && k.m == nil:
+		return newManifest(), "", nil
+	case err != nil:
+		return nil, "", fmt.Errorf("read the manifest of shard %d: %w", shard, err)
+	case got != nil:
+		m, err := decodeManifest(r.codec, got.Body)
+		if err != nil {
+			return nil, "", fmt.Errorf("shard %d: %w", shard, err)
+		}
+		k.m, k.tag = m, got.Tag
+	}
+	k.checked = now
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if old := &r.states[shard]; old.m == nil || !old.checked.After(k.checked) {
+		*old = k
+	}
+	return k.m, k.tag, nil
+}
+
+// know notes a manifest that was just written.
+func (r *Reader) know(shard int, m *manifest, tag bucket.Tag) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.states[shard] = known{m, tag, r.Now()}
+}

@@ -1,0 +1,232 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+)
+
+// closeTimes closes the hours and days that are over, as far as all that a listing has of them is rolled up, and
+// takes out what is too old. It commits once, if there is something to do.
+func (r *roller) closeTimes(ctx context.Context, l *listing) (err error) {
+	defer func() {
+		if err != nil {
+			r.forget()
+		}
+	}()
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	r.began = time.Time{}
+	next := r.m.clone()
+	changed := false
+	for _, name := range slices.Sorted(maps.Keys(next.Hours)) {
+		if next.Hours[name].Sealed || !isOver(name, sealAfter, l.at) || l.has(next, name) {
+			continue
+		}
+		if err := r.seal(ctx, next, name); err != nil {
+			return fmt.Errorf("close the hour %s of shard %d: %w", name, r.shard, err)
+		}
+		changed = true
+	}
+	for _, day := range daysToClose(next, l) {
+		if err := r.closeDay(ctx, next, day); err != nil {
+			return fmt.Errorf("close the day %s of shard %d: %w", day, r.shard, err)
+		}
+		changed = true
+	}
+	changed = r.expire(next, l) || changed
+	deleted, err := r.deleteRemoved(ctx, next)
+	if err != nil {
+		return err
+	}
+	if !changed && !deleted {
+		return nil
+	}
+	return r.commit(ctx, next)
+}
+
+// isOver reports whether an hour is over since so long.
+func isOver(hour string, since time.Duration, now time.Time) bool {
+	start, err := parseHour(hour)
+	return err == nil && !now.Before(start.Add(time.Hour+since))
+}
+
+// seal closes an hour.
+func (r *roller) seal(ctx context.Context, next *manifest, name string) error {
+	h := next.Hours[name]
+	if err := r.foldSums(ctx, next, name, true); err != nil {
+		return err
+	}
+	if len(h.Runs) > 1 {
+		if err := r.foldRuns(ctx, next, name, slices.Clone(h.Runs), 0); err != nil {
+			return err
+		}
+	}
+	h.Sealed = true
+	return nil
+}
+
+// daysToClose returns the days that are over, and of which all hours are closed.
+func daysToClose(m *manifest, l *listing) (out []string) {
+	hours := map[string][]string{}
+	for name := range m.Hours {
+		hours[dayOf(name)] = append(hours[dayOf(name)], name)
+	}
+	for day, names := range hours {
+		open := slices.ContainsFunc(names, func(name string) bool { return !m.Hours[name].Sealed })
+		waiting := slices.ContainsFunc(l.list, func(x listed) bool { return dayOf(x.hour) == day && !m.has(x.segmentName) })
+		if m.Days[day] == nil && !open && !waiting && isOver(day+"T23", dayAfter, l.at) {
+			out = append(out, day)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// closeDay adds up the hours of a day.
+func (r *roller) closeDay(ctx context.Context, next *manifest, name string) error {
+	d := &day{}
+	var objects []string
+	for _, hour := range slices.Sorted(maps.Keys(next.Hours)) {
+		h := next.Hours[hour]
+		if dayOf(hour) != name {
+			continue
+		}
+		for _, f := range h.Sums {
+			objects = append(objects, sumsKey(r.shard, hour, f.ID))
+		}
+		d.Sources = append(d.Sources, hour)
+		d.Traces += h.Traces
+		if h.First > 0 && (d.First == 0 || h.First < d.First) {
+			d.First = h.First
+		}
+		d.Last = max(d.Last, h.Last)
+	}
+	pages, err := r.addUp(ctx, objects)
+	if err != nil {
+		return err
+	}
+	f, err := r.putSums(ctx, pages, true, func(id string) string { return daySumsKey(r.shard, name, id) })
+	if err != nil {
+		return err
+	}
+	d.Sums = []file{f}
+	next.Days[name] = d
+	return nil
+}
+
+// expire takes out what is too old. It reports whether there was something.
+func (r *roller) expire(next *manifest, l *listing) (changed bool) {
+	o, now := &r.n.opts, l.at
+	for name, h := range next.Hours {
+		if len(h.Runs) > 0 && h.Sealed && o.expired(name, o.Retention, now) {
+			for _, f := range h.Runs {
+				next.remove(now, runKey(r.shard, name, f.ID))
+			}
+			h.Runs, changed = nil, true
+		}
+		// Without its day, an hour is all that there is.
+		if h.Sealed && len(h.Runs) == 0 && next.Days[dayOf(name)] != nil && o.expired(name, o.HourRetention, now) {
+			for _, f := range h.Sums {
+				next.remove(now, sumsKey(r.shard, name, f.ID))
+			}
+			delete(next.Hours, name)
+			changed = true
+		}
+	}
+	for name, d := range next.Days {
+		hours := slices.ContainsFunc(d.Sources, func(hour string) bool { return next.Hours[hour] != nil })
+		if !hours && o.expired(name+"T23", o.DayRetention, now) {
+			for _, f := range d.Sums {
+				next.remove(now, daySumsKey(r.shard, name, f.ID))
+			}
+			delete(next.Days, name)
+			changed = true
+		}
+	}
+	for boot, c := range next.Boots {
+		there := slices.ContainsFunc(l.list, func(x listed) bool { return x.boot == boot })
+		if !there && now.Sub(time.UnixMicro(c.Last)) > forgetBoots {
+			delete(next.Boots, boot)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// deleteRemoved deletes what was taken out a while ago. It reports whether there was something.
+func (r *roller) deleteRemoved(ctx context.Context, next *manifest) (bool, error) {
+	var due []string
+	next.Removed = slices.DeleteFunc(next.Removed, func(x removed) bool {
+		old := r.n.Now().Sub(time.UnixMicro(x.At)) > deleteAfter
+		if old {
+			due = append(due, x.Key)
+		}
+		return old
+	})
+	return len(due) > 0, r.n.deleteAll(ctx, due)
+}
+
+// deleteAll deletes any number of objects.
+func (r *Reader) deleteAll(ctx context.Context, keys []string) error {
+	for part := range slices.Chunk(keys, bucket.MaxDelete) {
+		if err := r.b.Delete(ctx, part...); err != nil {
+			return fmt.Errorf("delete %d objects: %w", len(part), err)
+		}
+	}
+	return nil
+}
+
+// sweep deletes what a crash has left: objects that no manifest names, long after they were put.
+func (r *roller) sweep(ctx context.Context) error {
+	now := r.n.Now()
+	var old []string
+	for _, kind := range []string{"raw/", "hours/", "days/"} {
+		for e, err := range r.n.b.List(ctx, kind+shardName(r.shard)+"/", "") {
+			if err != nil {
+				return fmt.Errorf("sweep shard %d: %w", r.shard, err)
+			}
+			if now.Sub(e.Modified) > sweepAfter {
+				old = append(old, e.Key)
+			}
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	// The manifest is read after the list: what is named later was put later.
+	m, _, err := r.n.manifest(ctx, r.shard, 0)
+	if err != nil {
+		return err
+	}
+	named := m.names(r.shard)
+	for _, x := range m.Removed {
+		named[x.Key] = true // its time comes
+	}
+	return r.n.deleteAll(ctx, slices.DeleteFunc(old, func(k string) bool { return named[k] }))
+}
+
+// sweepSegments deletes the segments of a listing that all shards have rolled up.
+func (n *Node) sweepSegments(ctx context.Context, l *listing) error {
+	left := slices.Clone(l.list)
+	for shard := range n.shards {
+		if len(left) == 0 {
+			return nil
+		}
+		m, _, err := n.manifest(ctx, shard, 0)
+		if err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(x listed) bool { return !m.has(x.segmentName) })
+	}
+	keys := make([]string, len(left))
+	for i := range left {
+		keys[i] = left[i].key()
+	}
+	return n.deleteAll(ctx, keys)
+}

@@ -1,0 +1,206 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// perShard is how much longer a machine leaves a shard alone for each one that it rolls up already, so that they are
+// spread over machines.
+const perShard = 5 * time.Second
+
+// Times between rounds of what is done now and then.
+const (
+	closeEvery = 30 * time.Second
+	sweepEvery = 30 * time.Minute
+)
+
+// seenState is what a machine saw of the manifest of a shard, and since when by its own clock. Clocks
+// of different machines are never compared.
+type seenState struct {
+	nonce string
+	since time.Time
+}
+
+// Run rolls up the shards that this machine has, or takes over, and tidies up, until ctx ends. Then others may
+// have the shards at once. What goes wrong is logged, and done again.
+func (n *Node) Run(ctx context.Context) {
+	tick := time.NewTicker(n.opts.RollEvery)
+	defer tick.Stop()
+	var closed, swept time.Time
+	for {
+		work := work{close: time.Since(closed) >= closeEvery, sweep: time.Since(swept) >= sweepEvery}
+		n.round(ctx, work)
+		if work.close {
+			closed = time.Now()
+		}
+		if work.sweep {
+			swept = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			n.release()
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// work says what is done in a round beside rolling up.
+type work struct{ close, sweep bool }
+
+// round does what is to be done.
+func (n *Node) round(ctx context.Context, w work) {
+	if err := n.StoreCounts(ctx); err != nil && ctx.Err() == nil {
+		n.opts.Logger.Warn("page views without a trace are not stored yet", logErr, err)
+	}
+	l, err := n.listSegments(ctx)
+	if err != nil {
+		n.warn(ctx, "nothing is rolled up", -1, err)
+		return
+	}
+	var group sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for shard, r := range n.rollers {
+		group.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() == nil {
+				n.shardRound(ctx, r, shard, l, w)
+			}
+		})
+	}
+	group.Wait()
+	if w.close && ctx.Err() == nil && n.leads(0) {
+		if err := n.sweepSegments(ctx, l); err != nil {
+			n.warn(ctx, "segments are not deleted", -1, err)
+		}
+	}
+}
+
+// logErr and logShard are keys of log lines.
+const (
+	logErr   = "err"
+	logShard = "shard"
+)
+
+func (n *Node) warn(ctx context.Context, what string, shard int, err error) {
+	if ctx.Err() == nil && !errors.Is(err, errLost) {
+		n.opts.Logger.Warn(what, logShard, shard, logErr, err)
+	}
+}
+
+// shardRound rolls up a shard, if it is for this machine to do.
+func (n *Node) shardRound(ctx context.Context, r *roller, shard int, l *listing, w work) {
+	mine, err := r.mine(ctx, l)
+	if err != nil {
+		n.warn(ctx, "manifest can not be read", shard, err)
+		return
+	}
+	if !mine {
+		return
+	}
+	for more := true; more && ctx.Err() == nil; {
+		if more, err = r.cycle(ctx, l); err != nil {
+			if errors.Is(err, errLost) {
+				n.lost.Add(1)
+			}
+			n.warn(ctx, "shard is not rolled up", shard, err)
+			return
+		}
+	}
+	if w.close {
+		if err := r.closeTimes(ctx, l); err != nil {
+			n.warn(ctx, "hours are not closed", shard, err)
+		}
+	}
+	if w.sweep {
+		if err := r.sweep(ctx); err != nil {
+			n.warn(ctx, "shard is not tidied up", shard, err)
+		}
+	}
+}
+
+// mine reports whether this machine is to roll up the shard: it did so last, nobody does, or whoever did has not for
+// a while although there is something to do.
+func (r *roller) mine(ctx context.Context, l *listing) (bool, error) {
+	m, _, err := r.n.manifest(ctx, r.shard, 0)
+	if err != nil {
+		return false, err
+	}
+	if m.Owner == r.n.boot || m.Owner == "" {
+		return true, nil
+	}
+	r.forget() // it is another's
+	if r.seen.nonce != m.Nonce {
+		r.seen = seenState{m.Nonce, time.Now()}
+	}
+	for _, s := range l.list {
+		if !m.has(s.segmentName) {
+			return time.Since(r.seen.since) >= r.n.opts.TakeOver+time.Duration(r.n.led())*perShard, nil
+		}
+	}
+	return false, nil
+}
+
+// leads reports whether this machine wrote the newest manifest of a shard that it knows.
+func (n *Node) leads(shard int) bool {
+	n.Reader.mu.Lock()
+	defer n.Reader.mu.Unlock()
+	m := n.states[shard].m
+	return m != nil && m.Owner == n.boot
+}
+
+// led returns how many shards this machine rolls up.
+func (n *Node) led() (count int) {
+	for shard := range n.shards {
+		if n.leads(shard) {
+			count++
+		}
+	}
+	return count
+}
+
+// releaseWait bounds how long it takes to leave shards to others.
+const releaseWait = 5 * time.Second
+
+// release leaves the shards to others.
+func (n *Node) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
+	defer cancel()
+	for shard, r := range n.rollers {
+		if !n.leads(shard) || r.load(ctx) != nil {
+			continue
+		}
+		next := r.m.clone()
+		r.began, r.released = time.Time{}, true
+		err := r.commit(ctx, next)
+		if r.released = false; err != nil {
+			n.opts.Logger.Warn("others have to wait for a shard", logShard, shard, logErr, err)
+		}
+	}
+}
+
+// Close stores what waits. Nothing may be appended after that.
+func (n *Node) Close(ctx context.Context) error {
+	n.writing.mu.Lock()
+	n.closing = true
+	if n.open != nil {
+		n.flushLocked(n.open)
+	}
+	n.writing.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		n.group.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return n.StoreCounts(ctx)
+}

@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/block"
+)
+
+// listing is what segments there were at a time. Those that rollers read are kept for the rollers of other
+// shards.
+type listing struct {
+	at   time.Time // by the clock of the store, before the store was asked
+	list []listed  // oldest first
+
+	mu    sync.Mutex
+	bytes int64
+	whole map[string]*object
+}
+
+type listed struct {
+	segmentName
+	size     int64
+	modified time.Time
+}
+
+// Bounds of segments.
+const (
+	maxSegment  = 256 << 20 // bytes of one
+	keptSegment = 256 << 20 // bytes of those that are kept
+)
+
+// listSegments says which segments there are.
+func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
+	l := &listing{at: r.Now(), whole: map[string]*object{}}
+	for e, err := range r.b.List(ctx, segments, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		if s, ok := parseSegmentKey(e.Key); ok {
+			l.list = append(l.list, listed{s, e.Size, e.Modified})
+		}
+	}
+	slices.SortFunc(l.list, func(a, b listed) int {
+		return cmp.Or(cmp.Compare(a.hour, b.hour), a.modified.Compare(b.modified), cmp.Compare(a.boot, b.boot), cmp.Compare(a.seq, b.seq))
+	})
+	return l, nil
+}
+
+// has reports whether there are segments of an hour that a manifest has not.
+func (l *listing) has(m *manifest, hour string) bool {
+	return slices.ContainsFunc(l.list, func(x listed) bool { return x.hour == hour && !m.has(x.segmentName) })
+}
+
+// segment returns a segment.
+func (r *Reader) segment(ctx context.Context, l *listing, s segmentName) (*object, error) {
+	k := s.key()
+	l.mu.Lock()
+	o := l.whole[k]
+	l.mu.Unlock()
+	if o != nil {
+		return o, nil
+	}
+	got, err := r.b.Get(ctx, k, maxSegment, "")
+	if err != nil {
+		return nil, err
+	}
+	size := int64(len(got.Body))
+	index, err := r.codec.ParseIndex(got.Body, size)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", k, err)
+	}
+	o = &object{k, size, index, got.Body}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bytes += size; l.bytes <= keptSegment {
+		l.whole[k] = o
+	}
+	return o, nil
+}
+
+// shardOfSegment returns what a segment has of a shard.
+func (r *Reader) shardOfSegment(ctx context.Context, o *object, shard int) (*batch, error) {
+	list := slices.Concat(o.index.Find(kindRows, shardName(shard)), o.index.Find(kindCounts, shardName(shard)))
+	b := &batch{}
+	for _, e := range list {
+		data, err := r.data(ctx, o, []block.Entry{e})
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind == kindRows {
+			b.rows, err = decodeRows(data[0], e.Rows)
+		} else {
+			b.counts, err = decodeCounts(data[0])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", o.key, err)
+		}
+	}
+	return b, nil
+}

@@ -1,0 +1,293 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/block"
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// manifestAge is how old a manifest may be that a question is answered by.
+const manifestAge = 2 * time.Second
+
+// atOnce is how many objects are read at once for one question.
+const atOnce = 32
+
+// reading is a question on its way.
+type reading struct {
+	r       *Reader
+	q       store.Query
+	want    store.Wanted
+	trace   func(store.Record) error
+	rolled  func(store.Rolled) error
+	stats   store.ScanStats
+	scratch []string
+}
+
+// Select reads what q asks for by the shortest way, as [store.Reader.Select] does.
+func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+	q.EachPage = true
+	return r.read(ctx, &reading{r: r, q: q, want: want, trace: trace, rolled: rolled})
+}
+
+// Scan calls f for each trace that q asks for, as [store.Reader.Scan] does.
+func (r *Reader) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
+	q.Since = r.clip(q.Since)
+	return r.read(ctx, &reading{r: r, q: q, want: store.Wanted{None: true}, trace: f})
+}
+
+func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) {
+	if x.q.Page != "" {
+		if why := store.CheckPage(x.q.Page); why != "" {
+			return x.stats, fmt.Errorf("read: %s", why)
+		}
+	}
+	for _, shard := range r.shardsOf(x.q.Page) {
+		if err := x.shard(ctx, shard); err != nil {
+			return x.stats, err
+		}
+	}
+	return x.stats, nil
+}
+
+// shard reads what there is in a shard. What can not be read is noted, and is no error.
+func (x *reading) shard(ctx context.Context, shard int) error {
+	pieces, asOf, err := x.r.plan(ctx, shard, x.q.Since, x.q.Until, x.want.None)
+	if err != nil {
+		return err
+	}
+	x.stats.Behind = max(x.stats.Behind, x.r.Now().Sub(asOf))
+	for _, got := range x.r.fetch(ctx, pieces, x) {
+		<-got.done
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := x.deliver(ctx, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan says what of a shard is read, and as of when that is all there is.
+func (r *Reader) plan(ctx context.Context, shard int, since, until time.Time, noSums bool) ([]piece, time.Time, error) {
+	m, _, err := r.manifest(ctx, shard, manifestAge)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	asOf, err := r.asOf(ctx, m)
+	return planOf(m, shard, since, until, noSums), asOf, err
+}
+
+// asOf returns up to when all that was acknowledged is in a manifest: at least up to when its roller saw, and up to
+// now if no segment waits for it.
+func (r *Reader) asOf(ctx context.Context, m *manifest) (time.Time, error) {
+	l, err := r.recentSegments(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	asOf := l.at
+	for _, s := range l.list {
+		if !m.has(s.segmentName) && s.modified.Before(asOf) {
+			asOf = s.modified
+		}
+	}
+	if seen := time.UnixMicro(m.AsOf); seen.After(asOf) {
+		asOf = seen
+	}
+	return asOf, nil
+}
+
+// recentSegments is a listing that is a moment old at most.
+func (r *Reader) recentSegments(ctx context.Context) (*listing, error) {
+	r.mu.Lock()
+	l := r.listing
+	r.mu.Unlock()
+	if l != nil && r.Now().Sub(l.at).Abs() < manifestAge {
+		return l, nil
+	}
+	l, err := r.listSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listing = l
+	return l, nil
+}
+
+// fetched is a piece, and what was read of it.
+type fetched struct {
+	piece
+	done  chan struct{}
+	err   error
+	pages []pageOf  // of sums
+	rows  []*cursor // of traces
+	bytes int64
+}
+
+// pageOf is what sums have of a page.
+type pageOf struct {
+	page string
+	*summed
+	expected uint64
+}
+
+// fetch reads pieces at once. They are done in any order.
+func (r *Reader) fetch(ctx context.Context, pieces []piece, x *reading) []*fetched {
+	out := make([]*fetched, len(pieces))
+	slots := make(chan struct{}, atOnce)
+	for i := range pieces {
+		f := &fetched{piece: pieces[i], done: make(chan struct{})}
+		out[i] = f
+		go func() {
+			defer close(f.done)
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if f.err = context.Cause(ctx); f.err == nil {
+				f.err = r.fetchPiece(ctx, f, x)
+			}
+		}()
+	}
+	return out
+}
+
+func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
+	for _, k := range f.sums {
+		if err := r.fetchSums(ctx, f, k, x); err != nil {
+			return err
+		}
+	}
+	for _, k := range f.runs {
+		o, err := r.openObject(ctx, k)
+		if err != nil {
+			return err
+		}
+		list := o.index.Kind(kindTraces)
+		if x.q.Page != "" {
+			list = o.index.Find(kindTraces, x.q.Page)
+		} else if x.q.Pages != nil {
+			list = slices.DeleteFunc(slices.Clone(list), func(e block.Entry) bool { return !x.q.Pages(e.Page) })
+		}
+		for _, e := range list {
+			f.bytes += e.Length
+		}
+		f.rows = append(f.rows, r.cursor(o, list))
+	}
+	return nil
+}
+
+// levels returns which records a question reads of sums.
+func (x *reading) levels(o *object) []rollup.Level {
+	level := x.want.Level
+	if level == rollup.Narrow && len(o.index.Kind(kindRecord+byte(rollup.Narrow))) == 0 {
+		level = rollup.Wide // of an hour that is not closed
+	}
+	if x.want.Details {
+		return []rollup.Level{level, rollup.Details}
+	}
+	return []rollup.Level{level}
+}
+
+// fetchSums reads what an object of sums has.
+func (r *Reader) fetchSums(ctx context.Context, f *fetched, k string, x *reading) error {
+	o, err := r.openObject(ctx, k)
+	if err != nil {
+		return err
+	}
+	stacks := o.index.Kind(kindStacks)
+	if x.q.Page != "" {
+		stacks = o.index.Find(kindStacks, x.q.Page)
+	} else if int64(len(o.tail)) < o.size { // all of it is needed
+		got, err := r.b.Get(ctx, k, maxObject, "")
+		if err != nil {
+			return err
+		}
+		o.tail = got.Body
+	}
+	for _, e := range stacks {
+		if x.q.Page == "" && x.q.Pages != nil && !x.q.Pages(e.Page) {
+			continue
+		}
+		got, _, err := r.pageSums(ctx, o, e.Page, x.levels(o), false)
+		if err != nil {
+			return err
+		}
+		p := pageOf{page: e.Page, summed: got}
+		for _, c := range o.index.Find(kindCatalog, e.Page) {
+			p.expected += uint64(c.Rows)
+		}
+		f.pages = append(f.pages, p)
+		f.bytes += int64(got.size)
+	}
+	return nil
+}
+
+// deliver hands over what was read of a piece.
+func (x *reading) deliver(ctx context.Context, f *fetched) error {
+	x.stats.Bytes += uint64(f.bytes)
+	if f.err != nil {
+		x.unreadable(f, f.err)
+		return nil
+	}
+	switch {
+	case len(f.runs) > 0:
+		x.stats.Partitions++
+	case f.isDay:
+		x.stats.Days++
+	default:
+		x.stats.Hours++
+	}
+	if f.widened {
+		x.stats.Widened = append(x.stats.Widened, store.Widened{First: time.UnixMicro(f.first).UTC(), Last: time.UnixMicro(f.last).UTC()})
+	}
+	for _, p := range f.pages {
+		for _, rec := range p.records {
+			_, n := rec.Views()
+			x.stats.RolledUp += uint64(n)
+			if err := x.rolled(store.Rolled{Page: p.page, Stacks: p.stacks, Record: rec}); err != nil {
+				return err
+			}
+		}
+	}
+	failed := false
+	err := merge(ctx, f.rows, func(row *row) error {
+		err := x.row(f, row)
+		failed = err != nil
+		return err
+	})
+	if err != nil && !failed && ctx.Err() == nil {
+		x.unreadable(f, err)
+		return nil
+	}
+	return err
+}
+
+// row hands over a trace, if it is asked for.
+func (x *reading) row(f *fetched, row *row) error {
+	at := time.UnixMicro(row.received).UTC()
+	if at.Before(x.q.Since) || !x.q.Until.IsZero() && !at.Before(x.q.Until) {
+		x.stats.Skipped++
+		return nil
+	}
+	if x.q.Page == "" && !x.q.EachPage && len(row.others) > 0 && row.others[0] < row.page {
+		return nil // handed over under its first page
+	}
+	x.scratch = append(append(x.scratch[:0], row.page), row.others...)
+	slices.Sort(x.scratch)
+	x.stats.Traces++
+	return x.trace(store.Record{ID: row.id, Page: row.page, Partition: f.name, Pages: x.scratch, Received: at, Payload: row.payload})
+}
+
+func (x *reading) unreadable(f *fetched, err error) {
+	x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: f.name, Err: err})
+	if errors.Is(err, block.ErrDamaged) || errors.Is(err, bucket.ErrNotFound) {
+		x.stats.Gaps = append(x.stats.Gaps, store.Gap{Partition: f.name, Page: x.q.Page, Expected: f.traces})
+	}
+}

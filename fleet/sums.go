@@ -1,0 +1,143 @@
+package fleet
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/block"
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// counted says how many traces carry a tag, and when they were received (µs).
+type counted struct {
+	traces      uint64
+	first, last int64
+}
+
+func (c *counted) add(o counted) {
+	if c.traces == 0 {
+		*c = o
+		return
+	}
+	c.traces += o.traces
+	c.first, c.last = min(c.first, o.first), max(c.last, o.last)
+}
+
+// catalog says how many traces of a page carry which tag; the zero tag is all traces.
+type catalog map[store.Tag]counted
+
+func (c catalog) add(t store.Tag, n counted) {
+	x := c[t]
+	x.add(n)
+	c[t] = x
+}
+
+// pageSum is what is known of a page in some time.
+type pageSum struct {
+	*rollup.Builder
+	counts catalog
+}
+
+func newPageSum(page string, lim rollup.Limits) *pageSum {
+	return &pageSum{rollup.NewWholeBuilder(page, lim), catalog{}}
+}
+
+// openLevels are the records of what will still be added to, and closedLevels those of what will not.
+func openLevels() []rollup.Level   { return []rollup.Level{rollup.Wide, rollup.Details} }
+func closedLevels() []rollup.Level { return []rollup.Level{rollup.Narrow, rollup.Wide, rollup.Details} }
+
+// encodeSums returns an object with sums of pages. What is final is not added to any more.
+func encodeSums(c *block.Codec, pages map[string]*pageSum, final bool) ([]byte, error) {
+	names := slices.Sorted(maps.Keys(pages))
+	levels := openLevels()
+	if final {
+		levels = closedLevels()
+	}
+	records := map[string][][]byte{}
+	for _, name := range names {
+		for _, level := range levels {
+			records[name] = append(records[name], pages[name].Encode(level, final))
+		}
+	}
+	w := block.NewWriter(c)
+	for _, name := range names {
+		if err := w.Add(kindStacks, name, 0, rollup.EncodeStacks(pages[name].Stacks(), rollup.SizeOf(trie.New()))); err != nil {
+			return nil, err
+		}
+	}
+	for i, level := range levels {
+		for _, name := range names {
+			if err := w.Add(kindRecord+byte(level), name, 0, records[name][i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, name := range names {
+		counts := pages[name].counts
+		if err := w.Add(kindCatalog, name, int(counts[store.Tag{}].traces), encodeCatalog(counts)); err != nil {
+			return nil, err
+		}
+	}
+	return w.Finish(), nil
+}
+
+func encodeCatalog(c catalog) (out []byte) {
+	tags := slices.SortedFunc(maps.Keys(c), func(a, b store.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+	for _, t := range tags {
+		n := c[t]
+		out = appendText(appendText(out, t.Key), t.Value)
+		out = binary.AppendUvarint(out, n.traces)
+		out = binary.AppendUvarint(out, uint64(n.first))
+		out = binary.AppendUvarint(out, uint64(n.last-n.first))
+	}
+	return out
+}
+
+func decodeCatalog(data []byte) (catalog, error) {
+	out := catalog{}
+	d := decoder{rest: data}
+	for len(d.rest) > 0 {
+		t := store.Tag{Key: d.text(store.MaxTagKey, "a tag"), Value: d.text(store.MaxTagValue, "a tag")}
+		n := counted{traces: d.number(math.MaxInt64, "a count")}
+		n.first = int64(d.number(math.MaxInt64, "a time"))
+		n.last = n.first + int64(d.number(math.MaxInt64, "a time"))
+		out[t] = n
+	}
+	return out, d.err
+}
+
+// summed is what an object of sums has of a page.
+type summed struct {
+	stacks  *trie.Trie
+	records []*rollup.Record
+	size    int // bytes, decompressed
+}
+
+// decodeSummed reads a stack table and records of it.
+func decodeSummed(stacks []byte, records [][]byte) (*summed, error) {
+	out := &summed{stacks: trie.New(), size: len(stacks)}
+	if err := rollup.DecodeStacks(out.stacks, stacks); err != nil {
+		return nil, fmt.Errorf("%w: %w", block.ErrDamaged, err)
+	}
+	for _, data := range records {
+		rec, err := rollup.Decode(data, out.stacks)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", block.ErrDamaged, err)
+		}
+		out.records, out.size = append(out.records, rec), out.size+len(data)
+	}
+	return out, nil
+}
+
+// addTo adds what is summed to a page.
+func (x *summed) addTo(p *pageSum) {
+	for _, rec := range x.records {
+		p.AddRecord(rec, x.stacks)
+	}
+}
