@@ -79,6 +79,7 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 			s.BaseEndpoint = aws.String(at.Endpoint)
 		}
 		s.UsePathStyle = s.BaseEndpoint != nil // names of buckets are in no DNS but Amazon's
+		s.EndpointResolverV2 = &oneEndpoint{find: s3.NewDefaultEndpointResolverV2()}
 		// Older stores refuse the newer checksums.
 		s.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		s.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
