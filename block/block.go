@@ -195,7 +195,7 @@ func (c *Codec) ParseIndex(tail []byte, size int64) (*Index, error) {
 // parseEntries reads the entries of an index, whose blocks take so many bytes.
 func parseEntries(index []byte, blocks int64) ([]Entry, error) {
 	r := reader{rest: index}
-	n := r.number(uint64(len(index))) // each entry takes more than a byte
+	n := r.number(uint64(len(index)))       // each entry takes more than a byte
 	list := make([]Entry, 0, min(n, 1<<16)) // which many an index has, and a lie costs no more
 	last, at := Entry{}, int64(0)
 	for range n {

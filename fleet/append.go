@@ -174,6 +174,9 @@ func (n *Node) seal(b *batch) (k string, body []byte, err error) {
 	for i := range b.rows {
 		b.rows[i].received = now.UnixMicro()
 	}
+	for i := range b.counts {
+		b.counts[i].received = now.UnixMicro()
+	}
 	if body, err = encodeSegment(n.codec, b, n.shards); err != nil {
 		return "", nil, fmt.Errorf("make a segment: %w", err)
 	}

@@ -17,7 +17,8 @@ type piece struct {
 	isDay       bool
 	sums        []string // keys of objects; none if it is traces
 	runs        []string
-	first, last int64 // µs
+	vitals      []string // sums beside the traces of an hour, which have Web Vitals
+	first, last int64    // µs
 	traces      uint64
 	widened     bool // it is read as a whole although a part is asked for
 }
@@ -30,8 +31,7 @@ func planOf(m *manifest, shard int, since, until time.Time, noSums bool) (out []
 	if !noSums {
 		for _, name := range slices.Sorted(maps.Keys(m.Days)) {
 			d := m.Days[name]
-			p := piece{shard: shard, name: name, isDay: true, traces: d.Traces}
-			p.first, p.last = spanOf(name+"T00", 24*time.Hour, d.First, d.Last)
+			p := piece{shard: shard, name: name, isDay: true, traces: d.Traces, first: d.First, last: d.Last}
 			gone := !slices.ContainsFunc(d.Sources, func(h string) bool { return m.Hours[h] != nil })
 			if p.within(since, until) || gone && p.overlaps(since, until) {
 				for _, f := range d.Sums {
@@ -47,8 +47,7 @@ func planOf(m *manifest, shard int, since, until time.Time, noSums bool) (out []
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
 		h := m.Hours[name]
-		p := piece{shard: shard, name: name, traces: h.Traces}
-		p.first, p.last = spanOf(name, time.Hour, h.First, h.Last)
+		p := piece{shard: shard, name: name, traces: h.Traces, first: h.First, last: h.Last}
 		if covered[name] || !p.overlaps(since, until) {
 			continue
 		}
@@ -62,24 +61,15 @@ func planOf(m *manifest, shard int, since, until time.Time, noSums bool) (out []
 			for _, f := range h.Runs {
 				p.runs = append(p.runs, runKey(shard, name, f.ID))
 			}
+			for _, f := range h.Sums {
+				p.vitals = append(p.vitals, sumsKey(shard, name, f.ID))
+			}
 		}
 		if len(p.sums)+len(p.runs) > 0 {
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-// spanOf returns when the first and the last trace was received (µs). What has page views alone has all of its time.
-func spanOf(hour string, width time.Duration, first, last int64) (int64, int64) {
-	if first > 0 {
-		return first, last
-	}
-	start, err := parseHour(hour)
-	if err != nil {
-		return 0, 0 // never: manifests are checked
-	}
-	return start.UnixMicro(), start.Add(width).UnixMicro() - 1
 }
 
 func (p *piece) within(since, until time.Time) bool {

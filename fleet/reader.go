@@ -11,6 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // manifestAge is how old a manifest may be that a question is answered by.
@@ -164,6 +165,16 @@ func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 			return err
 		}
 	}
+	if x.want.Vitals {
+		for _, k := range f.vitals {
+			if err := r.fetchSums(ctx, f, k, x); err != nil {
+				return err
+			}
+		}
+		if err := f.keepVitals(); err != nil {
+			return err
+		}
+	}
 	for _, k := range f.runs {
 		o, err := r.openObject(ctx, k)
 		if err != nil {
@@ -180,6 +191,32 @@ func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 		}
 		f.rows = append(f.rows, r.cursor(o, list))
 	}
+	return nil
+}
+
+// keepVitals leaves of sums the Web Vitals, where traces tell all else.
+func (f *fetched) keepVitals() error {
+	if len(f.runs) == 0 {
+		return nil
+	}
+	var out []pageOf
+	for _, p := range f.pages {
+		b := rollup.NewBuilder(p.page, trie.New(), rollup.Limits{})
+		for _, rec := range p.records {
+			for i := range rec.Vitals {
+				b.AddVital(&rec.Vitals[i])
+			}
+		}
+		if b.Empty() {
+			continue
+		}
+		rec, err := b.Record()
+		if err != nil {
+			return err
+		}
+		out = append(out, pageOf{page: p.page, summed: &summed{stacks: b.Stacks(), records: []*rollup.Record{rec}}})
+	}
+	f.pages = out
 	return nil
 }
 

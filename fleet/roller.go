@@ -182,6 +182,9 @@ func (r *roller) rollHour(ctx context.Context, next *manifest, hour string, a *a
 			h.sees(rows[i].received)
 		}
 	}
+	for i := range a.counts {
+		h.sees(a.counts[i].received)
+	}
 	f, err := r.putSums(ctx, pages, false, func(id string) string { return sumsKey(r.shard, hour, id) })
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,10 +31,11 @@ const (
 
 // count is what page views of a page say that have no trace.
 type count struct {
-	page   string
-	reason string // why there is no trace, "" if it is about vitals
-	views  int64
-	vitals []rollup.Vital
+	page     string
+	received int64  // µs since the epoch
+	reason   string // why there is no trace, "" if it is about vitals
+	views    int64
+	vitals   []rollup.Vital
 }
 
 // batch is what goes into a segment.
@@ -66,6 +68,7 @@ func encodeSegment(c *block.Codec, b *batch, shards int) ([]byte, error) {
 		x := &b.counts[i]
 		s := &list[shardOf(x.page, shards)]
 		s.counts = appendText(s.counts, changed(&s.page, x.page))
+		s.counts = binary.AppendUvarint(s.counts, uint64(x.received))
 		s.counts = appendText(s.counts, x.reason)
 		s.counts = binary.AppendUvarint(s.counts, uint64(x.views))
 		if x.reason == "" {
@@ -118,7 +121,8 @@ func decodeCounts(data []byte) (out []count, err error) {
 	page := ""
 	for len(d.rest) > 0 {
 		page = cmp.Or(d.text(store.MaxPage, "a page"), page)
-		x := count{page: page, reason: d.text(store.MaxTagValue, "a reason")}
+		x := count{page: page, received: int64(d.number(math.MaxInt64, "a time"))}
+		x.reason = d.text(store.MaxTagValue, "a reason")
 		x.views = int64(d.number(1<<62, "a number of page views"))
 		if x.reason == "" {
 			vitals := d.bytes(d.length(len(d.rest), "vitals"), "vitals")
