@@ -134,7 +134,7 @@ func (b *Bucket) Put(ctx context.Context, key string, body []byte, c Condition) 
 		}
 		in.IfMatch = &tag
 	}
-	sent := b.clock.local()
+	sent := b.clock.Local()
 	out, err := b.client.PutObject(ctx, in, once)
 	if err != nil {
 		return "", b.failed("PutObject", key, err, c != Condition{})
@@ -204,7 +204,7 @@ func (b *Bucket) Range(ctx context.Context, key string, offset, n int64) (body [
 // read gets an object, or a part of it. What breaks off while the body is read is tried again, too.
 func (b *Bucket) read(ctx context.Context, key string, in *s3.GetObjectInput, most int64) (*s3.GetObjectOutput, []byte, error) {
 	for attempt := 0; ; attempt++ {
-		sent := b.clock.local()
+		sent := b.clock.Local()
 		out, err := b.client.GetObject(ctx, in)
 		if err != nil {
 			return nil, nil, b.failed("GetObject", key, err, false)
@@ -246,7 +246,7 @@ func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[Entry
 			in.StartAfter = b.key(after)
 		}
 		for pages := s3.NewListObjectsV2Paginator(b.client, in); pages.HasMorePages(); {
-			sent := b.clock.local()
+			sent := b.clock.Local()
 			page, err := pages.NextPage(ctx)
 			if err != nil {
 				yield(Entry{}, b.failed("ListObjectsV2", prefix, err, false))
@@ -278,7 +278,7 @@ func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 	for i, k := range keys {
 		list[i].Key = b.key(k)
 	}
-	sent := b.clock.local()
+	sent := b.clock.Local()
 	out, err := b.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &b.at.Bucket,
 		Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)}})
 	if err != nil {

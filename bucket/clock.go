@@ -18,6 +18,7 @@ type Clock struct {
 	low, high time.Duration // the clock of the store less ours is between them
 	at        time.Time     // when that was found out, by our clock
 	known     bool
+	heard     time.Time // when the store answered last, by our clock
 }
 
 // drift is how much faster or slower clocks may go.
@@ -28,8 +29,15 @@ const useful = 10 * time.Second
 
 func newClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
-// local returns the time of this machine.
-func (c *Clock) local() time.Time { return c.now() }
+// Local returns the time of this machine.
+func (c *Clock) Local() time.Time { return c.now() }
+
+// Heard returns when the store answered last, by the clock of this machine; zero if it never did.
+func (c *Clock) Heard() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heard
+}
 
 // saw notes an answer to a request that was sent at a time.
 func (c *Clock) saw(sent time.Time, m middleware.Metadata) {
@@ -41,12 +49,13 @@ func (c *Clock) saw(sent time.Time, m middleware.Metadata) {
 // note notes that the clock of the store was in the second that begins with date, somewhen between
 // two times of ours.
 func (c *Clock) note(sent, received, date time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard = received
 	if took := received.Sub(sent); took < 0 || took > useful {
 		return
 	}
 	low, high := date.Sub(received), date.Add(time.Second).Sub(sent)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.known {
 		slack := max(0, time.Duration(float64(received.Sub(c.at))*drift))
 		if l, h := max(low, c.low-slack), min(high, c.high+slack); l <= h {

@@ -93,6 +93,7 @@ func (n *Node) enqueue(recs []store.Record, size int64) (*waiting, store.AppendR
 	case len(recs) > n.opts.QueueTraces || size > n.opts.QueueBytes:
 		return nil, store.AppendResult{}, fmt.Errorf("append %d traces of %d bytes: more than the queue can ever hold", len(recs), size)
 	case n.queuedTraces+len(recs) > n.opts.QueueTraces || n.queuedBytes+size > n.opts.QueueBytes:
+		n.did.refused.Add(uint64(len(recs)))
 		return nil, store.AppendResult{}, store.ErrBusy
 	}
 	n.queuedTraces += len(recs)
@@ -150,7 +151,11 @@ func (n *Node) flushLocked(w *waiting) {
 	n.group.Go(func() {
 		n.slots <- struct{}{}
 		defer func() { <-n.slots }()
-		w.err = n.put(context.Background(), &w.batch)
+		if w.err = n.put(context.Background(), &w.batch); w.err != nil {
+			n.did.refused.Add(uint64(w.traces))
+		} else {
+			n.did.traces.Add(uint64(w.traces))
+		}
 		close(w.done)
 		n.writing.mu.Lock()
 		defer n.writing.mu.Unlock()
@@ -165,7 +170,12 @@ func (n *Node) put(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
-	return n.putSegment(ctx, k, body)
+	if err := n.putSegment(ctx, k, body); err != nil {
+		return err
+	}
+	n.did.segments.Add(1)
+	n.did.bytes.Add(uint64(len(body)))
+	return nil
 }
 
 // seal makes a segment of a batch. What is in it is received now.
@@ -239,6 +249,7 @@ func (n *Node) putHedged(ctx context.Context, k string, body []byte) error {
 		select {
 		case <-late.C:
 			sent++
+			n.did.hedged.Add(1)
 			go send()
 		case err := <-answers:
 			if err == nil {

@@ -36,6 +36,7 @@
 //	segment.go   segments
 //	row.go       a trace under one of its pages
 //	manifest.go  manifests
+//	health.go    what a machine has done, and how it is
 //	listing.go   which segments there are
 //	lead.go      which machine rolls what up, and when
 //	roller.go    rolling up

@@ -55,7 +55,10 @@ type Node struct {
 	writing
 	rollers []*roller // by shard
 
-	lost atomic.Uint64 // races
+	did struct { // since the start
+		segments, bytes, traces, refused, hedged atomic.Uint64
+		rolled, duplicates, unreadable, lost     atomic.Uint64
+	}
 }
 
 // OpenReader opens a bucket to read what is there.

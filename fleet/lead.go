@@ -62,6 +62,7 @@ func (n *Node) round(ctx context.Context, w work) {
 		n.warn(ctx, "nothing is rolled up", -1, err)
 		return
 	}
+	n.keepListing(l)
 	var group sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for shard, r := range n.rollers {
@@ -106,7 +107,7 @@ func (n *Node) shardRound(ctx context.Context, r *roller, shard int, l *listing,
 	for more := true; more && ctx.Err() == nil; {
 		if more, err = r.cycle(ctx, l); err != nil {
 			if errors.Is(err, errLost) {
-				n.lost.Add(1)
+				n.did.lost.Add(1)
 			}
 			n.warn(ctx, "shard is not rolled up", shard, err)
 			return

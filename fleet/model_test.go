@@ -540,7 +540,7 @@ func (m *merged) add(payload []byte) {
 // TestInterleavings does whatever can happen, in any order: machines append, repeat, roll up, close, sweep and crash
 // at any request, while the store refuses, tears, delays, and loses answers.
 func TestInterleavings(t *testing.T) {
-	seeds := uint64(60)
+	seeds := uint64(40)
 	if s := os.Getenv("SEEDS"); s != "" {
 		seeds, _ = strconv.ParseUint(s, 10, 64)
 	}

@@ -68,6 +68,12 @@ const (
 	forgetBoots = 8 * 24 * time.Hour
 )
 
+// Validate reports the first option that can not be, as Open would.
+func (o Options) Validate() error {
+	_, err := o.withDefaults()
+	return err
+}
+
 // withDefaults fills in the zero fields and checks the rest.
 func (o Options) withDefaults() (Options, error) {
 	set := func(p *time.Duration, v time.Duration) {

@@ -59,6 +59,11 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 
 // shard reads what there is in a shard. What can not be read is noted, and is no error.
 func (x *reading) shard(ctx context.Context, shard int) error {
+	if x.want.Lag == 0 {
+		if err := x.await(ctx, shard); err != nil {
+			return err
+		}
+	}
 	pieces, asOf, err := x.r.plan(ctx, shard, x.q.Since, x.q.Until, x.want.None)
 	if err != nil {
 		return err
@@ -74,6 +79,51 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 		}
 	}
 	return nil
+}
+
+// Times of those who want all that was acknowledged before they asked.
+const (
+	awaitEvery = 500 * time.Millisecond
+	awaitMost  = 30 * time.Second
+)
+
+// await waits until all that was acknowledged up to now is rolled up, if it is asked for. If nobody rolls up, the answer
+// lacks it, and says so.
+func (x *reading) await(ctx context.Context, shard int) error {
+	r, begin, asked := x.r, x.r.Now(), time.Now()
+	if !x.q.Until.IsZero() && x.q.Until.Before(begin) {
+		begin = x.q.Until
+	}
+	l, err := r.listSegments(ctx)
+	if err != nil {
+		return err
+	}
+	r.keepListing(l)
+	for {
+		m, _, err := r.manifest(ctx, shard, 0)
+		if err != nil {
+			return err
+		}
+		waiting := 0
+		for _, s := range l.list {
+			if !m.has(s.segmentName) && !s.modified.After(begin) {
+				waiting++
+			}
+		}
+		if waiting == 0 {
+			return nil
+		}
+		if time.Since(asked) > awaitMost {
+			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " + shardName(shard),
+				Err: fmt.Errorf("%d segments wait to be rolled up, and nobody does that", waiting)})
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(awaitEvery):
+		}
+	}
 }
 
 // plan says what of a shard is read, and as of when that is all there is.
@@ -117,10 +167,15 @@ func (r *Reader) recentSegments(ctx context.Context) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.keepListing(l)
+	return l, nil
+}
+
+// keepListing notes the newest listing.
+func (r *Reader) keepListing(l *listing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listing = l
-	return l, nil
 }
 
 // fetched is a piece, and what was read of it.

@@ -32,8 +32,8 @@ type roller struct {
 	released bool // the next commit leaves it to others
 
 	// Of the cycle that is under way:
-	began           time.Time // when the first object was put, zero if none was
-	duplicates, bad int
+	began                  time.Time // when the first object was put, zero if none was
+	fresh, duplicates, bad int       // rows
 }
 
 // forget forgets what is known of the shard.
@@ -63,7 +63,7 @@ func (r *roller) cycle(ctx context.Context, l *listing) (more bool, err error) {
 	if err := r.load(ctx); err != nil {
 		return false, err
 	}
-	r.began, r.duplicates, r.bad = time.Time{}, 0, 0
+	r.began, r.fresh, r.duplicates, r.bad = time.Time{}, 0, 0, 0
 	next := r.m.clone()
 	next.AsOf = max(next.AsOf, l.at.UnixMicro())
 	work := map[string]*arrived{}
@@ -147,13 +147,14 @@ func (o *Options) expired(hour string, kept time.Duration, now time.Time) bool {
 
 // rollHour adds what came for an hour: as a run, and as what it adds to the sums.
 func (r *roller) rollHour(ctx context.Context, next *manifest, hour string, a *arrived) error {
-	rows, err := r.fresh(ctx, next, hour, a.rows)
+	rows, err := r.newRows(ctx, next, hour, a.rows)
 	if err != nil {
 		return err
 	}
 	h := next.hour(hour)
 	h.Duplicates += uint64(len(a.rows) - len(rows))
 	r.duplicates += len(a.rows) - len(rows)
+	r.fresh += len(rows)
 	if len(rows)+len(a.counts) == 0 {
 		return nil
 	}
@@ -214,8 +215,8 @@ func (r *roller) put(ctx context.Context, k string, body []byte) error {
 	return r.n.putSegment(ctx, k, body)
 }
 
-// fresh returns the rows that were not there before, sorted and distinct.
-func (r *roller) fresh(ctx context.Context, m *manifest, hour string, rows []row) (out []row, err error) {
+// newRows returns the rows that were not there before, sorted and distinct.
+func (r *roller) newRows(ctx context.Context, m *manifest, hour string, rows []row) (out []row, err error) {
 	slices.SortStableFunc(rows, func(a, b row) int { return compareRows(&a, &b) })
 	// Neighbours of the hours in which they were received and of that which they go to.
 	near := map[string]bool{hourAfter(hour, -1): true, hour: true}
@@ -414,6 +415,10 @@ func (r *roller) commit(ctx context.Context, next *manifest) error {
 		tag = got.Tag
 	}
 	r.m, r.tag = next, tag
+	r.n.did.rolled.Add(uint64(r.fresh))
+	r.n.did.duplicates.Add(uint64(r.duplicates))
+	r.n.did.unreadable.Add(uint64(r.bad))
+	r.fresh, r.duplicates, r.bad = 0, 0, 0
 	r.n.know(r.shard, next, tag)
 	named := next.names(r.shard)
 	maps.DeleteFunc(r.keys, func(name string, _ *runKeys) bool { return !named[name] })

@@ -14,7 +14,9 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/tables"
@@ -29,6 +31,10 @@ func (c *command) source() (query.Source, func() error, error) {
 	if c.addr != "" {
 		r, err := c.remote()
 		return r, nothing, errors.Join(err, c.withoutOwners())
+	}
+	if bucket.IsLocation(c.data) {
+		r, err := openBucket(c.data)
+		return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners}, nothing, err
 	}
 	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)
@@ -49,6 +55,24 @@ func (c *command) source() (query.Source, func() error, error) {
 		return nil, nil, errors.Join(err, r.Close())
 	}
 	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: symbolize.New(t)}, r.Close, nil
+}
+
+// openWait bounds how long it is waited for a bucket.
+const openWait = time.Minute
+
+// openBucket opens a bucket that machines share. None of them has to run.
+func openBucket(data string) (*fleet.Reader, error) {
+	at, err := bucket.ParseLocation(data)
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openWait)
+	defer cancel()
+	b, err := bucket.Open(ctx, at, bucket.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return fleet.OpenReader(ctx, b, fleet.Options{})
 }
 
 // withoutOwners refuses a file of owners that a daemon would not see.

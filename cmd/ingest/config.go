@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -58,7 +59,7 @@ type config struct {
 }
 
 func (c *config) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data; made if it is not there")
+	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data, made if it is not there; or s3://BUCKET/PREFIX, which machines share, see docs/fleet.md")
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
 	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
@@ -149,7 +150,26 @@ func (c *config) check() error {
 	if c.data == "" {
 		return fmt.Errorf("--data: the name of the directory is empty")
 	}
+	if bucket.IsLocation(c.data) {
+		return c.checkShared()
+	}
 	return c.storeOptions().Validate()
+}
+
+// checkShared refuses what does not go with a bucket.
+func (c *config) checkShared() error {
+	if _, err := bucket.ParseLocation(c.data); err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	switch {
+	case c.maxDisk > 0:
+		return fmt.Errorf("--max-disk: a bucket has no such bound; use --retention")
+	case c.partition != time.Hour:
+		return fmt.Errorf("--partition: in a bucket traces are kept by the hour")
+	case c.restore != "":
+		return fmt.Errorf("--restore: that makes a directory; name one with --data")
+	}
+	return c.fleetOptions().Validate()
 }
 
 // memTable holds the memory of the store near 150 MiB.

@@ -27,8 +27,8 @@ const (
 // daemon is the running servers and what works beside them.
 type daemon struct {
 	log        *slog.Logger
-	data       string // the directory
-	store      *store.Store
+	data       string // where the traces are
+	store      backend
 	heap       *heap
 	supervisor *supervisor
 
@@ -119,40 +119,6 @@ func (d *daemon) wait(ctx context.Context) error {
 // abandoned adds to why the store is left as it is what that means.
 func abandoned(err error) error {
 	return fmt.Errorf("%w; what was acknowledged is on disk, and the next start goes on from there", err)
-}
-
-// maintain has the store maintain itself until ctx is done.
-func (d *daemon) maintain(ctx context.Context) {
-	tick := time.NewTicker(10 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := d.store.Maintain(ctx); err != nil && ctx.Err() == nil {
-			d.log.Error("maintain store", "err", err)
-		}
-	}
-}
-
-// roll keeps the rollups up to date until ctx is done.
-func (d *daemon) roll(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	var said time.Time
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := d.store.Roll(ctx); err != nil && ctx.Err() == nil && time.Since(said) > time.Minute {
-			d.log.Error("roll up traces; queries read the traces instead, and it is tried again", "err", err)
-			said = time.Now()
-		}
-	}
 }
 
 // drain finishes what is in flight, for at most grace, and then cuts off the rest: the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,7 +17,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/sdk"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
@@ -51,9 +49,8 @@ func addDashboard(private *http.ServeMux, guard *access.Guard) {
 }
 
 // privateHandler serves what is not for the internet, but for answers.
-func privateHandler(s *store.Store, registry *prometheus.Registry, draining *atomic.Bool, log *slog.Logger) *http.ServeMux {
+func privateHandler(s backend, registry *prometheus.Registry, draining *atomic.Bool) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/backup", backupHandler(s, log))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		if err := s.Stuck(); err != nil {
@@ -63,7 +60,7 @@ func privateHandler(s *store.Store, registry *prometheus.Registry, draining *ato
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		switch err := errors.Join(s.Err(), s.Stuck()); {
+		switch err := errors.Join(s.Err(), s.Stuck(), s.Unready()); {
 		case draining.Load():
 			http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		case err != nil:
@@ -102,9 +99,9 @@ func (a answers) add(private *http.ServeMux) {
 // storedNames returns the pages of this hour, so that a restart does not begin the count of
 // distinct pages anew, and, by kind, the names that traces of the last day had in two hours at
 // least, so that it does not forget which ones are a site's.
-func storedNames(ctx context.Context, s *store.Store) (pages []string, established map[string][]string) {
+func storedNames(ctx context.Context, s query.Reader) (pages []string, established map[string][]string) {
 	now := time.Now()
-	catalog, err := query.Local{Reader: s.Reader}.Catalog(ctx, now.Add(-24*time.Hour), now)
+	catalog, err := query.Local{Reader: s}.Catalog(ctx, now.Add(-24*time.Hour), now)
 	if err != nil {
 		return nil, nil // the count only bounds growth, and names are established again
 	}

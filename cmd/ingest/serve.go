@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -59,25 +61,19 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	defer func() { _ = private.Close() }()
-	storeOptions := c.storeOptions()
-	storeOptions.Logger = log
-	s, err := store.Open(c.data, storeOptions)
+	k, err := c.open(ctx, log)
 	if err != nil {
-		return hinted(err)
+		return err
 	}
-	symbols, err := c.openSymbols(s, log)
-	if err != nil {
-		return errors.Join(err, s.Close())
-	}
-	socket, err := listenSocket(c.data)
-	if err != nil {
-		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
-	}
+	s, symbols := k.backend, k.symbols
 	reads, surplus := newReads(), newSurplus()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), storeMetrics{s}, symbols, reads, surplus)
-	source := query.Local{Reader: s.Reader, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus)
+	if symbols != nil {
+		registry.MustRegister(symbols)
+	}
+	source := query.Local{Reader: s, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
 		Symbols: symbols.symbolizer(), Owners: owners, Links: links}
-	board := c.board(query.Local{Reader: s.Reader, Symbols: source.Symbols, Owners: owners}, budgets, registry)
+	board := c.board(query.Local{Reader: s, Symbols: source.Symbols, Owners: owners}, budgets, registry)
 	options.Store, options.Metrics, options.Logger = s, registry, log
 	options.KnownPages, options.Established = storedNames(ctx, s)
 	if c.demo && len(options.Origins) > 0 { // else all may send
@@ -89,10 +85,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 		failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, board, reads, log}.all,
 	}
 	outer := publicHandler(collector)
-	inner := privateHandler(s, registry, &d.draining, log)
+	inner := privateHandler(s, registry, &d.draining)
+	k.add(inner, log)
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
 	answers{source, gate, c.heap, c.site}.add(inner)
-	symbols.add(inner)
 	addDashboard(inner, private.guard)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
@@ -100,14 +96,53 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	}
 	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", board))
 	inner.Handle("GET /api/v1/answers", query.Together(inner))
-	d.work(ctx, d.maintain, d.roll, symbols.sweep, func(ctx context.Context) { evaluate(ctx, board, log) })
+	d.work(ctx, s.Work, symbols.sweep, func(ctx context.Context) { evaluate(ctx, board, log) })
 	d.start(public, outer, shareOf(c.maxConnections, descriptors(), 2))
 	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
-	if socket != nil {
-		d.start(socket, inner, shareOf(maxPrivateConnections, descriptors(), 8))
+	if k.socket != nil {
+		d.start(k.socket, inner, shareOf(maxPrivateConnections, descriptors(), 8))
 	}
 	log.Info("listening", "public", public.Addr().String(), "private", private.Addr().String(), "data", c.data)
 	return d.run(ctx) // which closes the store
+}
+
+// kept is where everything is kept, and what comes with it.
+type kept struct {
+	backend
+	dir     *directory   // nil if it is a bucket
+	symbols *symbolStore // nil with a bucket
+	socket  net.Listener // through which aggregate finds the daemon; nil if there is none
+}
+
+// open opens what --data names.
+func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error) {
+	if bucket.IsLocation(c.data) {
+		k.backend, err = c.openShared(ctx, log)
+		return k, err
+	}
+	if k.dir, err = c.openDirectory(log); err != nil {
+		return k, err
+	}
+	k.backend = k.dir
+	if k.symbols, err = c.openSymbols(k.dir.Store, log); err != nil {
+		return k, errors.Join(err, k.dir.Close())
+	}
+	if k.socket, err = listenSocket(c.data); err != nil {
+		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
+	}
+	return k, nil
+}
+
+// add serves what not every kind of data has.
+func (k *kept) add(private *http.ServeMux, log *slog.Logger) {
+	if k.dir != nil {
+		private.HandleFunc("GET /v1/backup", backupHandler(k.dir.Store, log))
+		k.symbols.add(private)
+		return
+	}
+	private.HandleFunc("GET /v1/backup", notOnBucket("turn versioning or replication of the bucket on"))
+	private.HandleFunc("/v1/symbols/", notOnBucket("symbols are kept with a directory alone"))
+	private.HandleFunc("GET /v1/symbols", notOnBucket("symbols are kept with a directory alone"))
 }
 
 // hinted adds what to do to errors of opening the store.

@@ -46,8 +46,13 @@ func (c *config) openSymbols(of *store.Store, log *slog.Logger) (*symbolStore, e
 	return &symbolStore{t, uploads.New(t), log}, nil
 }
 
-// symbolizer returns what names functions.
-func (s *symbolStore) symbolizer() *symbolize.Symbolizer { return symbolize.New(s.tables) }
+// symbolizer returns what names functions, nil without symbols.
+func (s *symbolStore) symbolizer() *symbolize.Symbolizer {
+	if s == nil {
+		return nil
+	}
+	return symbolize.New(s.tables)
+}
 
 // add serves what upload sends.
 func (s *symbolStore) add(private *http.ServeMux) {
@@ -57,6 +62,9 @@ func (s *symbolStore) add(private *http.ServeMux) {
 
 // sweep deletes what is too old until ctx is done.
 func (s *symbolStore) sweep(ctx context.Context) {
+	if s == nil {
+		return
+	}
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/fleet"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// backend is where traces are kept: a directory of this machine, or a bucket that machines share.
+type backend interface {
+	collect.Store
+	query.Reader
+	prometheus.Collector
+
+	// Err returns why nothing can be stored any more, and Stuck why nothing was written for too long.
+	Err() error
+	Stuck() error
+	// Unready returns why traces are not taken for the moment.
+	Unready() error
+	// Work does what is to be done in the background, until ctx is done.
+	Work(ctx context.Context)
+	Close() error
+}
+
+// directory is a backend on the disk of this machine.
+type directory struct {
+	*store.Store
+	storeMetrics
+	log *slog.Logger
+}
+
+func (c *config) openDirectory(log *slog.Logger) (*directory, error) {
+	o := c.storeOptions()
+	o.Logger = log
+	s, err := store.Open(c.data, o)
+	if err != nil {
+		return nil, hinted(err)
+	}
+	return &directory{s, storeMetrics{s}, log}, nil
+}
+
+// Unready implements [backend]: a directory that can not be written to has failed.
+func (d *directory) Unready() error { return nil }
+
+// Work implements [backend].
+func (d *directory) Work(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.maintain(ctx)
+	}()
+	d.roll(ctx)
+	<-done
+}
+
+// maintain has the store maintain itself until ctx is done.
+func (d *directory) maintain(ctx context.Context) {
+	tick := time.NewTicker(10 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := d.Maintain(ctx); err != nil && ctx.Err() == nil {
+			d.log.Error("maintain store", "err", err)
+		}
+	}
+}
+
+// roll keeps the rollups up to date until ctx is done.
+func (d *directory) roll(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var said time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := d.Roll(ctx); err != nil && ctx.Err() == nil && time.Since(said) > time.Minute {
+			d.log.Error("roll up traces; queries read the traces instead, and it is tried again", "err", err)
+			said = time.Now()
+		}
+	}
+}
+
+// shared is a backend in a bucket, which machines share.
+type shared struct {
+	*fleet.Node
+	fleetMetrics
+}
+
+// openWait bounds how long the start waits for the store.
+const openWait = time.Minute
+
+func (c *config) openShared(ctx context.Context, log *slog.Logger) (*shared, error) {
+	at, err := bucket.ParseLocation(c.data)
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, openWait)
+	defer cancel()
+	b, err := bucket.Open(ctx, at, bucket.Options{Now: c.now})
+	if err != nil {
+		return nil, err
+	}
+	o := c.fleetOptions()
+	o.Logger = log
+	n, err := fleet.Open(ctx, b, o)
+	if err != nil {
+		return nil, err
+	}
+	return &shared{n, fleetMetrics{n}}, nil
+}
+
+func (c *config) fleetOptions() fleet.Options {
+	return fleet.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily}
+}
+
+// Err implements [backend]: what does not work now may work later.
+func (s *shared) Err() error { return nil }
+
+// Stuck implements [backend]. Whoever waits for the store gives up by himself.
+func (s *shared) Stuck() error { return nil }
+
+// Work implements [backend].
+func (s *shared) Work(ctx context.Context) { s.Run(ctx) }
+
+// Close implements [backend].
+func (s *shared) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	return s.Node.Close(ctx)
+}
+
+// notOnBucket answers what is there with a directory alone.
+func notOnBucket(instead string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "not with a bucket: "+instead, http.StatusNotImplemented)
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fieldtrie/fieldtrie/fleet"
+)
+
+// fleetMetrics shows the state of a machine on a bucket at the time it is asked.
+type fleetMetrics struct{ node *fleet.Node }
+
+// Describe implements [prometheus.Collector]. It sends nothing, as that of storeMetrics.
+func (m fleetMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector].
+func (m fleetMetrics) Collect(out chan<- prometheus.Metric) {
+	send := func(name, help string, kind prometheus.ValueType, v float64) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), kind, v)
+	}
+	c := m.node.Counters()
+	send("fieldtrie_fleet_segments_total", "Segments that this machine stored.", prometheus.CounterValue, float64(c.Segments))
+	send("fieldtrie_fleet_segment_bytes_total", "Bytes of them.", prometheus.CounterValue, float64(c.SegmentBytes))
+	send("fieldtrie_fleet_traces_total", "Traces that this machine stored, also those that were there already.", prometheus.CounterValue, float64(c.Traces))
+	send("fieldtrie_fleet_refused_traces_total", "Traces that could not be stored, or did not find room in the queue.", prometheus.CounterValue, float64(c.Refused))
+	send("fieldtrie_fleet_queue_traces", "Traces that wait to be stored.", prometheus.GaugeValue, float64(c.QueuedTraces))
+	send("fieldtrie_fleet_queue_bytes", "Bytes of them.", prometheus.GaugeValue, float64(c.QueuedBytes))
+	send("fieldtrie_fleet_hedged_total", "Segments that were sent once more since there was no answer.", prometheus.CounterValue, float64(c.Hedged))
+	send("fieldtrie_fleet_rolled_up_traces_total", "Traces that this machine rolled up, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
+	send("fieldtrie_fleet_duplicates_total", "Traces that were there already when this machine rolled them up.", prometheus.CounterValue, float64(c.Duplicates))
+	send("fieldtrie_fleet_unreadable_traces_total", "Traces that can not be decoded, and are in no sum.", prometheus.CounterValue, float64(c.Unreadable))
+	send("fieldtrie_fleet_lost_races_total", "Times that another machine was first to write a manifest.", prometheus.CounterValue, float64(c.LostRaces))
+	send("fieldtrie_fleet_shards", "Shards that this machine rolls up.", prometheus.GaugeValue, float64(c.Shards))
+	send("fieldtrie_fleet_clock_offset_seconds", "How far the clock of the store is ahead of that of this machine.", prometheus.GaugeValue, c.ClockOffset.Seconds())
+	for shard, lag := range c.Lags {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_fleet_lag_seconds", "How old the oldest segment is that waits to be rolled up.", []string{"shard"}, nil),
+			prometheus.GaugeValue, lag.Seconds(), strconv.Itoa(shard))
+	}
+}

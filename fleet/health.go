@@ -1,0 +1,76 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+)
+
+// Counters are what a machine has done since its start, and how it is.
+type Counters struct {
+	Segments, SegmentBytes uint64 // that it stored
+	Traces                 uint64 // in them
+	Refused                uint64 // traces that could not be stored
+	Hedged                 uint64 // segments that were sent once more
+	QueuedTraces           int
+	QueuedBytes            int64
+
+	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
+	LostRaces                        uint64 // for manifests
+
+	Shards      int             // that it rolls up
+	Lags        []time.Duration // how old the oldest segment is that each shard has to roll up
+	ClockOffset time.Duration   // how far the clock of the store is ahead of that of this machine
+}
+
+// Counters returns what the machine has done.
+func (n *Node) Counters() Counters {
+	c := Counters{
+		Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(), Hedged: n.did.hedged.Load(),
+		RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
+		Shards: n.led(), Lags: n.lags(),
+	}
+	c.ClockOffset, _, _ = n.b.Clock().Offset()
+	n.writing.mu.Lock()
+	defer n.writing.mu.Unlock()
+	c.QueuedTraces, c.QueuedBytes = n.queuedTraces, n.queuedBytes
+	return c
+}
+
+// lags returns how old the oldest segment is that the shards have to roll up, as far as that is known.
+func (n *Node) lags() []time.Duration {
+	out := make([]time.Duration, n.shards)
+	now := n.Now()
+	n.Reader.mu.Lock()
+	defer n.Reader.mu.Unlock()
+	if n.listing == nil {
+		return out
+	}
+	for shard := range out {
+		m := n.states[shard].m
+		for _, s := range n.listing.list {
+			if m != nil && !m.has(s.segmentName) {
+				out[shard] = max(out[shard], now.Sub(s.modified))
+			}
+		}
+	}
+	return out
+}
+
+// Bounds of what is well.
+const (
+	maxSilence = 30 * time.Second
+	maxOffset  = 10 * time.Minute
+)
+
+// Unready returns why traces are not taken for the moment, or should not be: the store does not answer, or the clocks
+// of the machine and of the store are far apart.
+func (n *Node) Unready() error {
+	if offset, _, ok := n.b.Clock().Offset(); ok && offset.Abs() > maxOffset {
+		return fmt.Errorf("the clock of this machine and that of %s differ by %v; set this one right", n.b.Location(), offset.Abs().Round(time.Second))
+	}
+	last := n.b.Clock().Heard()
+	if silent := n.b.Clock().Local().Sub(last); !last.IsZero() && silent > maxSilence {
+		return fmt.Errorf("%s has not answered for %v", n.b.Location(), silent.Round(time.Second))
+	}
+	return nil
+}
