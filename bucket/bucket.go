@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/logging"
 )
 
 // Bucket is a store of objects under a prefix. Keys are without the prefix. Its methods may be
@@ -57,7 +58,7 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 	if o.Pause == 0 {
 		o.Pause = 2 * time.Second
 	}
-	load := []func(*config.LoadOptions) error{config.WithRetryer(func() aws.Retryer {
+	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{}), config.WithRetryer(func() aws.Retryer {
 		return retry.NewStandard(func(r *retry.StandardOptions) {
 			r.MaxAttempts, r.MaxBackoff = o.Attempts, o.Pause
 			r.RateLimiter = unlimited{} // one slow minute must not make the next one fail

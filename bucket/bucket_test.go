@@ -157,3 +157,39 @@ func TestProbe(t *testing.T) {
 		}
 	}
 }
+
+// A key without a right is told which one.
+func TestDenied(t *testing.T) {
+	for kind, want := range map[string]string{"PUT": "s3:PutObject", "GET": "s3:GetObject", "LIST": "s3:ListBucket", "DELETE": "s3:DeleteObject"} {
+		s := fakebucket.New(1)
+		s.Denied = []string{kind}
+		err := s.Client().Bucket(time.Now).Probe(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "needs the right "+want) || !strings.Contains(err.Error(), "s3://traces/p/") {
+			t.Errorf("%s: got %v", kind, err)
+		}
+	}
+}
+
+// Without keys, without the bucket, and without a store it says so.
+func TestUnreachable(t *testing.T) {
+	open := func(at bucket.Location, o bucket.Options) error {
+		o.Attempts = 1
+		b, err := bucket.Open(t.Context(), at, o)
+		if err != nil {
+			return err
+		}
+		return b.Probe(t.Context())
+	}
+	at := bucket.Location{Bucket: "none", Endpoint: "http://127.0.0.1:1"}
+	if err := open(at, bucket.Options{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("got %v", err)
+	}
+	if err := open(at, bucket.Options{Transport: fakebucket.New(1).Client()}); err == nil || !strings.Contains(err.Error(), "make the bucket first") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	if err := open(at, bucket.Options{}); !errors.Is(err, bucket.ErrNoKeys) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -15,6 +16,9 @@ var (
 
 	// ErrConflict says that a condition is not met, and that nothing was stored.
 	ErrConflict = errors.New("somebody else was first")
+
+	// ErrNoKeys says that there is nothing to sign requests with.
+	ErrNoKeys = errors.New("no keys are known: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role")
 
 	// ErrIgnoresConditions is what [Bucket.Probe] says of a store that loses data.
 	ErrIgnoresConditions = errors.New("the store ignores conditions (If-Match, If-None-Match), so machines would overwrite each other's data")
@@ -65,6 +69,12 @@ func (b *Bucket) failed(call, key string, err error, conditional bool) error {
 		}
 	} else if operation, ok := errors.AsType[*smithy.OperationError](err); ok {
 		e.Err = operation.Err
+	}
+	if e.Status == 0 && strings.Contains(err.Error(), "failed to refresh cached credentials") { // there is no type for it
+		e.Err = ErrNoKeys
+	}
+	if e.Code == "NoSuchBucket" {
+		e.Err = errors.New("make the bucket first")
 	}
 	switch e.Status {
 	case http.StatusNotFound:

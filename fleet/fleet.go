@@ -104,6 +104,9 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{Reader: r, boot: newBoot(), pause: sleep}
+	if err := n.Unready(); err != nil {
+		return nil, err
+	}
 	n.writing.init(o)
 	for i := range f.Shards {
 		n.rollers = append(n.rollers, &roller{n: n, shard: i})

@@ -85,15 +85,15 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 const (
 	awaitEvery = 500 * time.Millisecond
 	awaitMost  = 30 * time.Second
+
+	// sureOfTime is more than what the time of the store is known to.
+	sureOfTime = 2 * time.Second
 )
 
 // await waits until all that was acknowledged up to now is rolled up, if it is asked for. If nobody rolls up, the answer
 // lacks it, and says so.
 func (x *reading) await(ctx context.Context, shard int) error {
-	r, begin, asked := x.r, x.r.Now(), time.Now()
-	if !x.q.Until.IsZero() && x.q.Until.Before(begin) {
-		begin = x.q.Until
-	}
+	r, asked := x.r, time.Now()
 	l, err := r.listSegments(ctx)
 	if err != nil {
 		return err
@@ -106,7 +106,8 @@ func (x *reading) await(ctx context.Context, shard int) error {
 		}
 		waiting := 0
 		for _, s := range l.list {
-			if !m.has(s.segmentName) && !s.modified.After(begin) {
+			late := !x.q.Until.IsZero() && s.modified.After(x.q.Until.Add(sureOfTime))
+			if !m.has(s.segmentName) && !late {
 				waiting++
 			}
 		}

@@ -85,6 +85,7 @@ type config struct {
 	ingestFlags []string
 	killEvery   time.Duration
 	verify      bool
+	late        bool
 	verifyPages int
 	report      string
 	dashboards  dashboards
@@ -111,6 +112,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.killEvery, "kill-every", 0, "kill the daemon about this often, and start it again; not with --addr")
 	fs.DurationVar(&c.stall, "stall", 15*time.Second, "fail when nothing is acknowledged for this `DURATION` while requests are sent; 0 for never")
 	fs.BoolVar(&c.verify, "verify", true, "check that what was acknowledged is stored, and once")
+	fs.BoolVar(&c.late, "late-duplicates", false, "what came twice may be found after it was answered, as with ingest --data s3://…")
 	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only so many pages, those with the most views; 0 is all")
 	fs.StringVar(&o.Addr, "addr", "", "public `ADDR` of a running daemon; else one is started")
 	fs.StringVar(&c.queryAddr, "query-addr", "127.0.0.1:8419", "its private `ADDR`")

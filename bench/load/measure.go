@@ -51,7 +51,7 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 		r.RollCPUShare, r.RollCPUPerTraceMS = x.share, x.perTrace
 	}
 	if c.verify {
-		scope := loadgen.Scope{QueryAddr: c.queryAddr, Pages: c.verifyPages}
+		scope := loadgen.Scope{QueryAddr: c.queryAddr, Pages: c.verifyPages, Late: c.late}
 		if !fresh || len(c.attack.modes) > 0 { // pages of others are in the catalogue
 			scope.Since = since
 		}

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +41,9 @@ type Server struct {
 
 	// Unquoted makes it compare tags without quotes alone, as Ceph does.
 	Unquoted bool
+
+	// Denied are kinds of requests, as [Server.Requests] names them, that the key has no right to.
+	Denied []string
 
 	// Took is how long each request takes.
 	Took time.Duration
@@ -151,6 +155,9 @@ func (s *Server) roundTrip(r *http.Request) (*http.Response, error) {
 	body, err := readBody(r)
 	if err != nil {
 		return nil, err
+	}
+	if slices.Contains(s.Denied, kindOf(r)) {
+		return errorAnswer(r, http.StatusForbidden, "AccessDenied"), nil
 	}
 	fault := faults
 	s.mu.Lock()
