@@ -74,7 +74,7 @@ func (w *world) start() *actor {
 	faults := w.server.Faults
 	w.server.Faults, w.server.Blind = 0, false // or nothing would start
 	defer func() { w.server.Faults, w.server.Blind = faults, w.blind }()
-	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1200)-600) * time.Second, pending: map[outcome]int64{}}
+	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second, pending: map[outcome]int64{}}
 	a.client.Before = func(*http.Request) { w.interrupt(a) }
 	b := a.client.Bucket(func() time.Time { return w.now.Add(a.off) })
 	n, err := Open(w.t.Context(), b, Options{Shards: 2, Hedge: -1, RollRows: 1 + w.rnd.IntN(60), Retention: 30 * time.Hour})
