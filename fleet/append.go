@@ -37,8 +37,10 @@ type waiting struct {
 	traces int
 	bytes  int64
 	timer  *time.Timer
-	done   chan struct{} // closed when err is known
+	done   chan struct{} // closed when the rest is known
 	err    error
+
+	spooled bool
 }
 
 // seen is a trace of a page that is in a segment.
@@ -77,6 +79,7 @@ func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendRes
 		if w.err != nil {
 			return store.AppendResult{}, w.err
 		}
+		result.Spooled = w.spooled
 		return result, nil
 	case <-ctx.Done():
 		return store.AppendResult{}, context.Cause(ctx)
@@ -151,7 +154,7 @@ func (n *Node) flushLocked(w *waiting) {
 	n.group.Go(func() {
 		n.slots <- struct{}{}
 		defer func() { <-n.slots }()
-		if w.err = n.put(context.Background(), &w.batch); w.err != nil {
+		if w.spooled, w.err = n.put(context.Background(), &w.batch); w.err != nil {
 			n.did.refused.Add(uint64(w.traces))
 		} else {
 			n.did.traces.Add(uint64(w.traces))
@@ -164,18 +167,45 @@ func (n *Node) flushLocked(w *waiting) {
 	})
 }
 
-// put makes a segment of a batch, and stores it.
-func (n *Node) put(ctx context.Context, b *batch) error {
+// put makes a segment of a batch, and stores it. It reports whether that is in the spool.
+func (n *Node) put(ctx context.Context, b *batch) (spooled bool, err error) {
 	k, body, err := n.seal(b)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := n.putSegment(ctx, k, body); err != nil {
+	if n.spool != nil {
+		return n.putOrSpool(ctx, k, body)
+	}
+	return false, n.putCounted(ctx, k, body, n.opts.GiveUp)
+}
+
+// putCounted stores a segment, and counts it.
+func (n *Node) putCounted(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
+	if err := n.putSegment(ctx, k, body, giveUp); err != nil {
 		return err
 	}
 	n.did.segments.Add(1)
 	n.did.bytes.Add(uint64(len(body)))
 	return nil
+}
+
+// putOrSpool stores a segment in the bucket, or in the spool if the bucket does not answer soon. An attempt that
+// is still on its way may succeed later: it has the same bytes and the same name.
+func (n *Node) putOrSpool(ctx context.Context, k string, body []byte) (spooled bool, err error) {
+	begin := time.Now()
+	if err = n.putCounted(ctx, k, body, n.opts.SpoolAfter); err == nil {
+		return false, nil
+	}
+	serr := n.spool.put(k, body)
+	if serr == nil {
+		n.did.spooled.Add(1)
+		return true, nil
+	}
+	// The last way: to go on as if there was no spool.
+	if left := n.opts.GiveUp - time.Since(begin); left > 0 && n.putCounted(ctx, k, body, left) == nil {
+		return false, nil
+	}
+	return false, errors.Join(err, serr)
 }
 
 // seal makes a segment of a batch. What is in it is received now.
@@ -198,8 +228,8 @@ func (n *Node) seal(b *batch) (k string, body []byte, err error) {
 
 // putSegment stores a segment, or another object that is put once. It tries for a while: to put the same bytes under the same key again
 // does no harm.
-func (n *Node) putSegment(ctx context.Context, k string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, n.opts.GiveUp)
+func (n *Node) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
 	attempts := 0
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {

@@ -120,7 +120,7 @@ func (n *Node) StoreCounts(ctx context.Context) error {
 		n.writing.mu.Unlock()
 	}
 	for len(c.sealed) > 0 {
-		if err := n.putSegment(ctx, c.sealed[0].key, c.sealed[0].body); err != nil {
+		if err := n.putSegment(ctx, c.sealed[0].key, c.sealed[0].body, n.opts.GiveUp); err != nil {
 			return err
 		}
 		n.writing.mu.Lock()

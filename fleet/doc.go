@@ -32,6 +32,7 @@
 //	fleet.go     a machine, and a reader; the format of a bucket
 //	options.go   how a bucket is used, and the times of the protocol
 //	append.go    what comes in, until it is a segment in the bucket
+//	spool.go     segments that the store does not take now
 //	count.go     page views without a trace, and Web Vitals
 //	segment.go   segments
 //	row.go       a trace under one of its pages

@@ -53,11 +53,12 @@ type Node struct {
 	pause func(ctx context.Context, attempts int, d time.Duration) error
 
 	writing
+	spool   *spool    // nil without one
 	rollers []*roller // by shard
 
 	did struct { // since the start
-		segments, bytes, traces, refused, hedged atomic.Uint64
-		rolled, duplicates, unreadable, lost     atomic.Uint64
+		segments, bytes, traces, refused, hedged, spooled atomic.Uint64
+		rolled, duplicates, unreadable, lost              atomic.Uint64
 	}
 }
 
@@ -106,6 +107,11 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
 	n := &Node{Reader: r, boot: newBoot(), pause: sleep}
 	if err := n.Unready(); err != nil {
 		return nil, err
+	}
+	if o.Spool != "" {
+		if n.spool, err = openSpool(o.Spool, o.SpoolSize); err != nil {
+			return nil, err
+		}
 	}
 	n.writing.init(o)
 	for i := range f.Shards {

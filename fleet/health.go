@@ -13,6 +13,9 @@ type Counters struct {
 	Hedged                 uint64 // segments that were sent once more
 	QueuedTraces           int
 	QueuedBytes            int64
+	Spooled                uint64 // segments that went to the spool
+	SpoolSegments          int    // that are in it
+	SpoolBytes             int64
 
 	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
 	LostRaces                        uint64 // for manifests
@@ -29,6 +32,8 @@ func (n *Node) Counters() Counters {
 		RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
 		Shards: n.led(), Lags: n.lags(),
 	}
+	c.Spooled = n.did.spooled.Load()
+	c.SpoolSegments, c.SpoolBytes = n.spool.size()
 	c.ClockOffset, _, _ = n.b.Clock().Offset()
 	n.writing.mu.Lock()
 	defer n.writing.mu.Unlock()
@@ -67,6 +72,9 @@ const (
 func (n *Node) Unready() error {
 	if offset, _, ok := n.b.Clock().Offset(); ok && offset.Abs() > maxOffset {
 		return fmt.Errorf("the clock of this machine and that of %s differ by %v; set this one right", n.b.Location(), offset.Abs().Round(time.Second))
+	}
+	if n.spool != nil {
+		return nil // traces are taken all the same
 	}
 	last := n.b.Clock().Heard()
 	if silent := n.b.Clock().Local().Sub(last); !last.IsZero() && silent > maxSilence {

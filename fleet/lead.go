@@ -57,6 +57,7 @@ func (n *Node) round(ctx context.Context, w work) {
 	if err := n.StoreCounts(ctx); err != nil && ctx.Err() == nil {
 		n.opts.Logger.Warn("page views without a trace are not stored yet", logErr, err)
 	}
+	n.unspoolFor(ctx, n.opts.RollEvery)
 	l, err := n.listSegments(ctx)
 	if err != nil {
 		n.warn(ctx, "nothing is rolled up", -1, err)

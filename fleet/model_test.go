@@ -201,7 +201,7 @@ func (w *world) append(ctx context.Context, a *actor) error {
 	if d := at.Sub(w.now).Abs(); d > 2*time.Second {
 		w.t.Fatalf("a node whose clock is off by %v takes traces at %v off", a.off, d)
 	}
-	if err := a.node.putSegment(ctx, k, body); err != nil {
+	if err := a.node.putSegment(ctx, k, body, time.Hour); err != nil {
 		return err
 	}
 	for _, id := range ids {

@@ -23,6 +23,12 @@ type Options struct {
 	// 300 ms, or twice what most take. Less than nothing turns that off.
 	Hedge time.Duration
 
+	// Spool is a directory of this machine for segments that the store does not take within SpoolAfter, 1 s, of at
+	// most SpoolSize bytes, 1 GiB. Without it they are refused.
+	Spool      string
+	SpoolAfter time.Duration
+	SpoolSize  int64
+
 	// QueueTraces and QueueBytes bound what waits to be stored: 16384 traces and 128 MiB. Beyond
 	// that, Append returns [store.ErrBusy].
 	QueueTraces int
@@ -84,6 +90,8 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Flush, 250*time.Millisecond)
 	set(&o.GiveUp, 8*time.Second)
 	set(&o.Hedge, 300*time.Millisecond)
+	set(&o.SpoolAfter, time.Second)
+	setInt(&o.SpoolSize, 1<<30)
 	set(&o.RollEvery, 15*time.Second)
 	set(&o.TakeOver, 30*time.Second)
 	setInt(&o.FlushBytes, 4<<20)
@@ -105,9 +113,9 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("retention of %v: traces must stay until their hour is summed up and what comes twice is known; at least 3h", o.Retention)
 	case o.Shards < 1 || o.Shards > 999:
 		return o, fmt.Errorf("%d shards: from 1 to 999 are possible", o.Shards)
-	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1:
+	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1 || o.SpoolSize < 1:
 		return o, fmt.Errorf("a size is negative")
-	case o.Flush < 0 || o.GiveUp < 0 || o.RollEvery < 0 || o.TakeOver < 0:
+	case o.Flush < 0 || o.GiveUp < 0 || o.RollEvery < 0 || o.TakeOver < 0 || o.SpoolAfter < 0:
 		return o, fmt.Errorf("a time is negative")
 	}
 	return o, nil

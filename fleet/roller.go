@@ -212,7 +212,7 @@ func (r *roller) put(ctx context.Context, k string, body []byte) error {
 	if r.began.IsZero() {
 		r.began = r.n.Now()
 	}
-	return r.n.putSegment(ctx, k, body)
+	return r.n.putSegment(ctx, k, body, r.n.opts.GiveUp)
 }
 
 // newRows returns the rows that were not there before, sorted and distinct.

@@ -22,6 +22,8 @@ var ErrNoSpace = disk.ErrNoSpace
 type AppendResult struct {
 	Stored     int // new, now durable
 	Duplicates int // there already, durable as well
+	// Spooled says that they are as safe as the disk of this machine, and not in the bucket yet.
+	Spooled bool
 }
 
 // request is a part of a call to Append that goes into one commit as a whole.

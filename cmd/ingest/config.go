@@ -46,6 +46,8 @@ type config struct {
 	sourceLink  string
 	symbols     tables.Options
 	restore     string
+	spool       string
+	spoolSize   int64
 	limits      collect.Limits
 	proxies     []string // as --trusted-proxies has them
 	proxyHeader string
@@ -82,6 +84,10 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	c.ballast = 256 << 20
 	fs.Var((*reserveValue)(&c.ballast), "ballast", "set this `SIZE` of the disk aside, a 32nd of it at most, so that a start on a full disk can bring the data in order; 0 is none")
 	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory, an hour at most")
+
+	fs.StringVar(&c.spool, "spool", "", "`DIR` of this machine for what the bucket of --data does not take within a second; it is put there later (default none: such traces are refused)")
+	c.spoolSize = 1 << 30
+	fs.Var((*sizeValue)(&c.spoolSize), "spool-size", "most that --spool may take, as a `SIZE`")
 
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for questions by owner, team and package; see docs/owners.md")
 	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: answers as JSON have them")
@@ -152,6 +158,9 @@ func (c *config) check() error {
 	}
 	if bucket.IsLocation(c.data) {
 		return c.checkShared()
+	}
+	if c.spool != "" {
+		return fmt.Errorf("--spool: it is for a bucket; a directory is on this machine itself")
 	}
 	return c.storeOptions().Validate()
 }
