@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"store/metamorphic":       {},
 	"block":                   {},
 	"bucket":                  {},
-	"fleet":                   {"trie", "encode", "rollup", "store", "store/disk", "block", "bucket"},
+	"fleet":                   {"trie", "encode", "rollup", "store", "store/disk", "store/tables", "block", "bucket"},
 	"internal/fakebucket":     {"bucket"}, // for tests
 	"collect":                 {"trie", "encode", "rollup", "store", "feature", "internal/strictyaml", "internal/turn"},
 	"access":                  {"internal/strictyaml", "internal/turn"},

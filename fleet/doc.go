@@ -15,6 +15,7 @@
 //	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
 //	hours/NNN/HOUR/ID.sums                 what a run adds to the sums of its hour, or all of them
 //	days/NNN/DAY/ID.sums                   the sums of a day
+//	symbols/                               what package tables has in a folder
 //
 // All but manifests are put once and never changed. A manifest is replaced under the condition that it is as
 // it was when its writer read it. What no manifest names does not count, so that a machine may stop at any
@@ -47,5 +48,6 @@
 //	hours.go     hours and days that are over, retention, and what is left behind
 //	plan.go      what a question reads
 //	reader.go    Select and Scan
+//	symbols.go   where symbols are
 //	catalog.go   which pages and tags there are; versions
 package fleet

@@ -34,7 +34,11 @@ func (c *command) source() (query.Source, func() error, error) {
 	}
 	if bucket.IsLocation(c.data) {
 		r, err := openBucket(c.data)
-		return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners}, nothing, err
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err := tables.OpenFilesReader(r.Symbols())
+		return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: symbolize.New(t)}, nothing, err
 	}
 	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)

@@ -18,6 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/symbolize"
 )
 
 // serve runs the daemon until ctx is done.
@@ -67,12 +68,9 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	}
 	s, symbols := k.backend, k.symbols
 	reads, surplus := newReads(), newSurplus()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus)
-	if symbols != nil {
-		registry.MustRegister(symbols)
-	}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus, symbols)
 	source := query.Local{Reader: s, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
-		Symbols: symbols.symbolizer(), Owners: owners, Links: links}
+		Symbols: symbolize.New(symbols.tables), Owners: owners, Links: links}
 	board := c.board(query.Local{Reader: s, Symbols: source.Symbols, Owners: owners}, budgets, registry)
 	options.Store, options.Metrics, options.Logger = s, registry, log
 	options.KnownPages, options.Established = storedNames(ctx, s)
@@ -96,7 +94,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	}
 	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", board))
 	inner.Handle("GET /api/v1/answers", query.Together(inner))
-	d.work(ctx, s.Work, symbols.sweep, func(ctx context.Context) { evaluate(ctx, board, log) })
+	d.work(ctx, s.Work, symbols.sweep, symbols.follow, func(ctx context.Context) { evaluate(ctx, board, log) })
 	d.start(public, outer, shareOf(c.maxConnections, descriptors(), 2))
 	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
 	if k.socket != nil {
@@ -109,16 +107,23 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 // kept is where everything is kept, and what comes with it.
 type kept struct {
 	backend
-	dir     *directory   // nil if it is a bucket
-	symbols *symbolStore // nil with a bucket
+	dir     *directory // nil if it is a bucket
+	symbols *symbolStore
 	socket  net.Listener // through which aggregate finds the daemon; nil if there is none
 }
 
 // open opens what --data names.
 func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error) {
 	if bucket.IsLocation(c.data) {
-		k.backend, err = c.openShared(ctx, log)
-		return k, err
+		s, err := c.openShared(ctx, log)
+		if err != nil {
+			return k, err
+		}
+		k.backend = s
+		if k.symbols, err = c.openSharedSymbols(s.Node, log); err != nil {
+			return k, errors.Join(err, s.Close())
+		}
+		return k, nil
 	}
 	if k.dir, err = c.openDirectory(log); err != nil {
 		return k, err
@@ -133,16 +138,14 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 	return k, nil
 }
 
-// add serves what not every kind of data has.
+// add serves symbols and backups.
 func (k *kept) add(private *http.ServeMux, log *slog.Logger) {
+	k.symbols.add(private)
+	backup := notOnBucket("turn versioning or replication of the bucket on")
 	if k.dir != nil {
-		private.HandleFunc("GET /v1/backup", backupHandler(k.dir.Store, log))
-		k.symbols.add(private)
-		return
+		backup = backupHandler(k.dir.Store, log)
 	}
-	private.HandleFunc("GET /v1/backup", notOnBucket("turn versioning or replication of the bucket on"))
-	private.HandleFunc("/v1/symbols/", notOnBucket("symbols are kept with a directory alone"))
-	private.HandleFunc("GET /v1/symbols", notOnBucket("symbols are kept with a directory alone"))
+	private.HandleFunc("GET /v1/backup", backup)
 }
 
 // hinted adds what to do to errors of opening the store.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/tables"
@@ -21,14 +22,14 @@ import (
 type symbolStore struct {
 	tables  *tables.Store
 	uploads *uploads.Handler
+	shared  bool // with other machines
 	log     *slog.Logger
 }
 
 // openSymbols opens the symbols in the data directory of a store.
 func (c *config) openSymbols(of *store.Store, log *slog.Logger) (*symbolStore, error) {
-	o := c.symbols
+	o := c.symbolOptions(log)
 	o.Now = c.now
-	o.Damaged = func(err error) { log.Error("symbols can not be read, and are left out", "err", err) }
 	o.Room = func(n int64) error {
 		space := of.Space()
 		if space.Needed > 0 && space.Free-n < space.Needed { // so that traces go on to be taken
@@ -36,22 +37,31 @@ func (c *config) openSymbols(of *store.Store, log *slog.Logger) (*symbolStore, e
 		}
 		return nil
 	}
-	if o.Retention == 0 {
-		o.Retention = -1 // for ever
-	}
 	t, err := tables.Open(tables.Folder(c.data), o)
 	if err != nil {
 		return nil, err
 	}
-	return &symbolStore{t, uploads.New(t), log}, nil
+	return &symbolStore{t, uploads.New(t), false, log}, nil
 }
 
-// symbolizer returns what names functions, nil without symbols.
-func (s *symbolStore) symbolizer() *symbolize.Symbolizer {
-	if s == nil {
-		return nil
+// openSharedSymbols opens the symbols in a bucket. All machines go by its clock.
+func (c *config) openSharedSymbols(of *fleet.Node, log *slog.Logger) (*symbolStore, error) {
+	o := c.symbolOptions(log)
+	o.Now = of.Now
+	t, err := tables.OpenFiles(of.Symbols(), o)
+	if err != nil {
+		return nil, err
 	}
-	return symbolize.New(s.tables)
+	return &symbolStore{t, uploads.New(t), true, log}, nil
+}
+
+func (c *config) symbolOptions(log *slog.Logger) tables.Options {
+	o := c.symbols
+	o.Damaged = func(err error) { log.Error("symbols can not be read, and are left out", "err", err) }
+	if o.Retention == 0 {
+		o.Retention = -1 // for ever
+	}
+	return o
 }
 
 // add serves what upload sends.
@@ -60,11 +70,30 @@ func (s *symbolStore) add(private *http.ServeMux) {
 	private.Handle("GET /v1/symbols", s.uploads)
 }
 
-// sweep deletes what is too old until ctx is done.
-func (s *symbolStore) sweep(ctx context.Context) {
-	if s == nil {
+// sharedEvery is how often it is looked for what was uploaded to other machines.
+const sharedEvery = 30 * time.Second
+
+// follow sees what is uploaded to other machines, until ctx is done.
+func (s *symbolStore) follow(ctx context.Context) {
+	if !s.shared {
 		return
 	}
+	tick := time.NewTicker(sharedEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := s.tables.Refresh(); err != nil {
+			s.log.Warn("look for new symbols", "err", err)
+		}
+	}
+}
+
+// sweep deletes what is too old until ctx is done.
+func (s *symbolStore) sweep(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {

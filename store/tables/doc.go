@@ -8,6 +8,9 @@
 // Uploads never change. A table is replaced as a whole if the one that is there is damaged or
 // names fewer functions.
 //
+// In place of a folder there may be other [Files], such as those of a bucket, which several stores share. Each is
+// told what others did when it is refreshed; a build may be named to one of them whose tables went to another.
+//
 // Uploads are kept until they are too old or all tables take too much, the oldest first. A table
 // is kept as long as an upload names it, and for a day before.
 //

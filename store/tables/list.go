@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,63 +14,72 @@ import (
 
 // file is a file of an upload that can not be read. What it names is not known.
 type file struct {
-	path    string
+	name    string
 	written time.Time
 }
 
-// list looks at what is there. Uploads come first: the tables of those that are found are there
-// already, whatever a daemon does meanwhile.
-func (s *Store) list() error {
-	var seen time.Time
-	if st, err := os.Stat(filepath.Join(s.dir, uploadsFolder)); err == nil {
-		seen = st.ModTime() // before it is read, so that what comes meanwhile is seen later
-	}
-	uploads, unreadable, err := s.listUploads()
+// list returns what is there. Uploads come first: the tables of those that are found are there
+// already, whatever others do meanwhile. What is known of old is not read again.
+func (s *Store) list(old *state) (x state, err error) {
+	x = newState()
+	uploads, err := s.listUploads(old, &x)
 	if err != nil {
-		return err
+		return x, err
 	}
 	tables, err := s.listTables()
 	if err != nil {
-		return err
+		return x, err
 	}
-	x := newState()
-	x.unreadable = unreadable
 	for _, e := range tables {
+		if o := old.tables[e.hash]; o != nil && o.same(e) {
+			e.counts, e.damage = o.counts, o.damage
+		}
 		x.setTable(e)
 	}
 	for _, u := range uploads {
 		x.addOldest(u.Upload, u.bytes)
 	}
-	s.state, s.seen = x, seen
-	s.decoded.clear()
-	return nil
+	return x, nil
+}
+
+// same reports whether two entries of a script are of one file.
+func (e *entry) same(o *entry) bool { return e.bytes == o.bytes && e.written.Equal(o.written) }
+
+// become has the store know what was listed. Who calls holds mu.
+func (s *Store) become(x state) {
+	for hash := range s.decoded.of {
+		if e, o := x.tables[hash], s.tables[hash]; e == nil || o == nil || !e.same(o) {
+			s.decoded.drop(hash)
+		}
+	}
+	s.state = x
 }
 
 // listTables returns an entry for each table, sorted by hash.
 func (s *Store) listTables() (out []*entry, err error) {
-	err = filepath.WalkDir(filepath.Join(s.dir, tablesFolder), func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil || e.IsDir():
-			return err
-		case CheckHash(e.Name()) != nil || path != s.path(e.Name()):
-			return s.leftover(path)
+	files, err := s.files.List(tablesFolder + "/")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		hash := f.Name[strings.LastIndexByte(f.Name, '/')+1:]
+		if CheckHash(hash) != nil || f.Name != tableName(hash) {
+			if err := s.leftover(f.Name); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		if fi, err := e.Info(); err == nil {
-			out = append(out, &entry{hash: e.Name(), bytes: fi.Size(), written: fi.ModTime()})
-		}
-		return nil
-	})
-	return out, err
+		out = append(out, &entry{hash: hash, bytes: f.Size, written: f.Written})
+	}
+	return out, nil
 }
 
 // leftover removes what a crash left of a file that was being written.
-func (s *Store) leftover(path string) error {
-	if s.readOnly || !strings.HasSuffix(path, ".tmp") {
+func (s *Store) leftover(name string) error {
+	if s.readOnly || !strings.HasSuffix(name, ".tmp") {
 		return nil
 	}
-	return os.Remove(path)
+	return s.files.Remove(name)
 }
 
 // listedUpload is an upload of which the file has so many bytes.
@@ -81,59 +88,58 @@ type listedUpload struct {
 	bytes int64
 }
 
-// listUploads returns the uploads, the newest first, and the files that can not be read.
-func (s *Store) listUploads() (out []listedUpload, unreadable []file, err error) {
-	dir := filepath.Join(s.dir, uploadsFolder)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
+// listUploads returns the uploads, the newest first. The files that can not be read are noted in x.
+func (s *Store) listUploads(old, x *state) (out []listedUpload, err error) {
+	files, err := s.files.List(uploadsFolder + "/")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for _, e := range slices.Backward(entries) { // names begin with the time
-		path := filepath.Join(dir, e.Name())
-		if !strings.HasSuffix(e.Name(), extension) {
-			if err := s.leftover(path); err != nil {
-				return nil, nil, err
+	known := map[string]symbols.Upload{}
+	for _, u := range old.uploads {
+		known[u.ID] = u
+	}
+	for _, f := range slices.Backward(files) { // names begin with the time
+		id, ok := strings.CutSuffix(strings.TrimPrefix(f.Name, uploadsFolder+"/"), extension)
+		if !ok || strings.Contains(id, "/") {
+			if err := s.leftover(f.Name); err != nil {
+				return nil, err
 			}
 			continue
 		}
-		fi, err := e.Info()
-		if err != nil {
-			continue // it was deleted meanwhile
-		}
-		u, err := readUpload(path)
-		if err != nil {
-			unreadable = append(unreadable, file{path, fi.ModTime()})
-			s.options.Damaged(fmt.Errorf("what was uploaded of a build can not be read: %w", err))
+		if u, ok := known[id]; ok && old.lengths[id] == f.Size {
+			out = append(out, listedUpload{u, f.Size})
 			continue
 		}
-		u.ID = strings.TrimSuffix(e.Name(), extension)
-		out = append(out, listedUpload{u, fi.Size()})
+		u, err := s.readUpload(f.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was deleted meanwhile
+		}
+		if err != nil {
+			bad := file{f.Name, f.Written}
+			x.unreadable = append(x.unreadable, bad)
+			if !slices.Contains(old.unreadable, bad) {
+				s.options.Damaged(fmt.Errorf("what was uploaded of a build can not be read: %w", err))
+			}
+			continue
+		}
+		u.ID = id
+		out = append(out, listedUpload{u, f.Size})
 	}
-	return out, unreadable, nil
+	return out, nil
 }
 
 // readUpload reads a file of an upload.
-func readUpload(path string) (u symbols.Upload, err error) {
-	f, err := os.Open(path)
+func (s *Store) readUpload(name string) (u symbols.Upload, err error) {
+	b, err := s.files.Read(name, maxFile)
 	if err != nil {
 		return u, err
 	}
-	defer func() { _ = f.Close() }()
-	fi, err := f.Stat()
-	if err != nil {
-		return u, err
-	}
-	if fi.Size() > maxFile {
-		return u, fmt.Errorf("%s: %d bytes, the most is %d", path, fi.Size(), maxFile)
-	}
-	if err := json.NewDecoder(f).Decode(&u); err != nil {
-		return u, fmt.Errorf("%s: %w", path, err)
+	if err := json.Unmarshal(b, &u); err != nil {
+		return u, fmt.Errorf("%s: %w", s.files.Path(name), err)
 	}
 	if err := check(&u); err != nil {
-		return u, fmt.Errorf("%s: %w", path, err)
+		return u, fmt.Errorf("%s: %w", s.files.Path(name), err)
 	}
+	intern(&u)
 	return u, nil
 }

@@ -55,10 +55,6 @@ func (x *state) addOldest(u symbols.Upload, bytes int64) {
 }
 
 func (x *state) noteUpload(u *symbols.Upload, bytes int64) {
-	u.Owners, u.Repository = share(u.Owners), share(u.Repository)
-	for i, script := range u.Scripts { // which are our own
-		u.Scripts[i] = symbols.Script{Path: share(script.Path), Prefix: share(script.Prefix), DebugID: share(script.DebugID), SHA256: share(script.SHA256)}
-	}
 	x.lengths[u.ID] = bytes
 	x.listed += bytes
 	x.generation ^= fingerprint(u.ID)
@@ -74,6 +70,14 @@ func fingerprint(of ...any) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintln(h, of...)
 	return h.Sum64()
+}
+
+// intern has an upload share texts with others. Its scripts are changed, so they have to be our own.
+func intern(u *symbols.Upload) {
+	u.Owners, u.Repository = share(u.Owners), share(u.Repository)
+	for i, script := range u.Scripts {
+		u.Scripts[i] = symbols.Script{Path: share(script.Path), Prefix: share(script.Prefix), DebugID: share(script.DebugID), SHA256: share(script.SHA256)}
+	}
 }
 
 // share returns the one copy of a text: builds have most of their scripts in common.

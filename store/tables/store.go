@@ -3,10 +3,9 @@ package tables
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,7 +51,7 @@ func (o Options) withDefaults() Options {
 // Store is a folder of tables and uploads. It is safe for concurrent use, and implements the
 // Library of package symbolize.
 type Store struct {
-	dir      string
+	files    Files
 	options  Options
 	readOnly bool
 
@@ -63,8 +62,7 @@ type Store struct {
 	mu      sync.Mutex // guards the fields below
 	state              // what is there
 	decoded cache
-	looked  time.Time // at the folder, by a reader
-	seen    time.Time // when the folder of uploads last changed then
+	looked  time.Time // at the files, by a reader
 }
 
 // entry is what is known of a table. A table that takes its place is another entry.
@@ -99,44 +97,65 @@ func Folder(data string) string { return filepath.Join(data, "symbols") }
 
 // Open opens a folder, which it makes if it is not there. What a crash left is removed.
 func Open(dir string, o Options) (*Store, error) {
-	s := newStore(dir, o)
-	for _, folder := range []string{dir, filepath.Join(dir, tablesFolder), filepath.Join(dir, uploadsFolder)} {
-		if err := makeFolder(folder); err != nil {
-			return nil, fmt.Errorf("open symbols: %w", err)
-		}
-	}
-	if err := s.list(); err != nil {
+	f := folder{dir}
+	if err := f.make(); err != nil {
 		return nil, fmt.Errorf("open symbols: %w", err)
 	}
-	return s, nil
+	return OpenFiles(f, o)
 }
 
-// makeFolder makes a folder that only the owner may read, durably.
-func makeFolder(path string) error {
-	err := os.Mkdir(path, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return disk.SyncDir(filepath.Dir(path))
-}
+// OpenFiles opens a store whose files are somewhere else.
+func OpenFiles(f Files, o Options) (*Store, error) { return open(f, o, false) }
 
 // OpenReader opens a folder to read it alone, beside a daemon or without one. One that is not
 // there is empty.
-func OpenReader(dir string) (*Store, error) {
-	s := newStore(dir, Options{})
-	s.readOnly = true
-	if err := s.list(); err != nil {
+func OpenReader(dir string) (*Store, error) { return OpenFilesReader(folder{dir}) }
+
+// OpenFilesReader is OpenReader for a store whose files are somewhere else.
+func OpenFilesReader(f Files) (*Store, error) { return open(f, Options{}, true) }
+
+func open(f Files, o Options, readOnly bool) (*Store, error) {
+	o = o.withDefaults()
+	s := &Store{files: f, options: o, readOnly: readOnly, state: newState(), decoded: newCache(o.MaxMemory)}
+	x, err := s.list(&s.state)
+	if err != nil {
 		return nil, fmt.Errorf("open symbols: %w", err)
 	}
+	s.state = x
 	return s, nil
 }
 
-func newStore(dir string, o Options) *Store {
-	o = o.withDefaults()
-	return &Store{dir: dir, options: o, state: newState(), decoded: newCache(o.MaxMemory)}
+// Refresh sees what other stores on the same files have changed. Nobody who asks waits for it.
+func (s *Store) Refresh() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.refresh()
+}
+
+// refresh is Refresh for who changes files.
+func (s *Store) refresh() error {
+	x, err := s.list(s.known())
+	if err != nil {
+		return fmt.Errorf("refresh symbols: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.become(x)
+	return nil
+}
+
+// known returns what is known now, to look up in. What was counted or found damaged meanwhile is found out again.
+func (s *Store) known() *state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.state
+	x.tables = make(map[string]*entry, len(s.tables))
+	for hash, e := range s.tables {
+		copied := *e
+		x.tables[hash] = &copied
+	}
+	x.lengths = maps.Clone(s.lengths)
+	return &x
 }
 
 // Generation is another text whenever Uploads or Table may answer something else. It is the same
@@ -148,19 +167,25 @@ func (s *Store) Generation() string {
 	return fmt.Sprintf("%016x", s.generation)
 }
 
-// lookEvery is how often a reader looks whether the daemon has changed something.
-const lookEvery = time.Second
+// How often a reader looks whether somebody has changed something.
+const (
+	lookEvery       = time.Second
+	lookSharedEvery = 30 * time.Second
+)
 
-// look has a reader see what a daemon has changed since. A table that changes is uploaded again,
-// so it is enough to look at uploads.
+// look has a reader see what a daemon has changed since.
 func (s *Store) look() {
+	every := lookEvery
+	if s.files.Shared() {
+		every = lookSharedEvery
+	}
 	now := s.options.Now()
-	if !s.readOnly || now.Sub(s.looked) < lookEvery {
+	if !s.readOnly || now.Sub(s.looked) < every {
 		return
 	}
 	s.looked = now
-	if st, err := os.Stat(filepath.Join(s.dir, uploadsFolder)); err == nil && !st.ModTime().Equal(s.seen) {
-		_ = s.list() // what was there before will do until it can be read again
+	if x, err := s.list(&s.state); err == nil { // else what was there before will do
+		s.become(x)
 	}
 }
 
@@ -239,13 +264,13 @@ func (s *Store) entry(sha256 string) (*entry, error) {
 
 // load reads a table from its file, and notes what is in it.
 func (s *Store) load(e *entry) (*symbols.Table, error) {
-	b, err := os.ReadFile(s.path(e.hash))
+	b, err := s.files.Read(tableName(e.hash), symbols.MaxTable)
 	if err != nil {
 		return nil, fmt.Errorf("symbols of script %s: %w", e.hash, err)
 	}
 	t, err := decode(e.hash, b)
 	if err != nil {
-		err = fmt.Errorf("symbols of script %s: %s: %w; upload the build again", e.hash, s.path(e.hash), err)
+		err = fmt.Errorf("symbols of script %s: %s: %w; upload the build again", e.hash, s.files.Path(tableName(e.hash)), err)
 	}
 	s.mu.Lock()
 	told := e.damage != nil || s.tables[e.hash] != e
@@ -274,13 +299,9 @@ func decode(sha256 string, b []byte) (*symbols.Table, error) {
 	return t, nil
 }
 
-func (s *Store) path(sha256 string) string {
-	return filepath.Join(s.dir, tablesFolder, sha256[:2], sha256)
-}
+func tableName(sha256 string) string { return tablesFolder + "/" + sha256[:2] + "/" + sha256 }
 
-func (s *Store) uploadPath(id string) string {
-	return filepath.Join(s.dir, uploadsFolder, id+extension)
-}
+func uploadName(id string) string { return uploadsFolder + "/" + id + extension }
 
 // Stats say what is kept.
 type Stats struct {

@@ -150,7 +150,7 @@ type run struct {
 	*rand.Rand
 	*model
 	all     bodies
-	dir     string
+	files   Files
 	store   *Store
 	damaged int // files that Damaged was told of
 }
@@ -158,7 +158,7 @@ type run struct {
 const testRetention = 30 * 24 * time.Hour
 
 func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
-	x := &run{T: t, Rand: r, all: all, dir: filepath.Join(t.TempDir(), "symbols"),
+	x := &run{T: t, Rand: r, all: all, files: folder{filepath.Join(t.TempDir(), "symbols")},
 		model: &model{now: time.Now().Truncate(time.Millisecond), most: most, tables: map[string]modelTable{}}}
 	x.open()
 	contents := map[string]string{} // by generation
@@ -175,7 +175,7 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 		}
 		contents[generation] = x.content()
 		checkStore(t, x.store, x.model)
-		reader, err := OpenReader(x.dir)
+		reader, err := OpenFilesReader(x.files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,12 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 // open begins anew, as a daemon after a crash.
 func (x *run) open() {
 	x.damaged = 0
-	s, err := Open(x.dir, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time { return x.now }, Damaged: func(error) { x.damaged++ }})
+	if f, ok := x.files.(folder); ok {
+		if err := f.make(); err != nil {
+			x.Fatal(err)
+		}
+	}
+	s, err := OpenFiles(x.files, Options{Retention: testRetention, MaxSize: x.most, MaxMemory: 4000, Now: func() time.Time { return x.now }, Damaged: func(error) { x.damaged++ }})
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -210,8 +215,8 @@ func (x *run) step() (reopened bool) {
 		x.sweep(testRetention)
 		x.damaged = x.store.Stats().Damaged // some may have gone
 	case 6:
-		_ = os.WriteFile(filepath.Join(x.dir, "uploads", "x.json.tmp"), []byte("{"), 0o600)
-		_ = os.WriteFile(filepath.Join(x.dir, "tables", "y.tmp"), []byte("half"), 0o600)
+		_ = x.files.Write("uploads/x.json.tmp", []byte("{"))
+		_ = x.files.Write("tables/y.tmp", []byte("half"))
 		x.open()
 		return true
 	case 7:
@@ -239,9 +244,7 @@ func (x *run) put() {
 		x.Fatalf("put %d bytes to %d of %d: %v, %v", n, x.bytes(), x.most, stored, err)
 	} else if !full {
 		x.tables[hash] = modelTable{named, n, x.now}
-		if err := os.Chtimes(x.store.path(hash), x.now, x.now); err != nil {
-			x.Fatal(err)
-		}
+		x.date(tableName(hash), x.now)
 	}
 	x.damaged = x.store.Stats().Damaged // it may be one that took its place
 }
@@ -272,23 +275,36 @@ func (x *run) damage() {
 	if n := x.IntN(8); x.IntN(3) > 0 {
 		hash := hashOf(n)
 		if t, ok := x.tables[hash]; ok && t.named >= 0 {
-			x.cut(x.store.path(hash), t.put)
+			x.cut(tableName(hash), t.put)
 			x.tables[hash] = modelTable{-1, 20, t.put}
 		}
 	} else if n < len(x.uploads) {
-		x.cut(x.store.uploadPath(x.uploads[n].ID), x.now)
+		x.cut(uploadName(x.uploads[n].ID), x.now)
 		x.uploads = slices.Delete(x.uploads, n, n+1)
 		x.unreadable = append(x.unreadable, x.now)
 	}
 }
 
-func (x *run) cut(path string, written time.Time) {
-	err := os.Truncate(path, 20)
+func (x *run) cut(name string, written time.Time) {
+	b, err := x.files.Read(name, 1<<20)
 	if err == nil {
-		err = os.Chtimes(path, written, written)
+		err = x.files.Write(name, b[:20])
 	}
 	if err != nil {
 		x.Fatal(err)
+	}
+	x.date(name, written)
+}
+
+// date has a file be written at a time.
+func (x *run) date(name string, written time.Time) {
+	switch f := x.files.(type) {
+	case folder:
+		if err := os.Chtimes(f.Path(name), written, written); err != nil {
+			x.Fatal(err)
+		}
+	case *memory:
+		f.files[name] = memoryFile{f.files[name].body, written}
 	}
 }
 

@@ -2,9 +2,6 @@ package tables
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 )
@@ -18,6 +15,11 @@ const unnamedFor = 24 * time.Hour
 func (s *Store) Sweep() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	if s.files.Shared() {
+		if err := s.refresh(); err != nil {
+			return err
+		}
+	}
 	now := s.options.Now()
 	if s.options.Retention > 0 {
 		if err := s.expire(now.Add(-s.options.Retention)); err != nil {
@@ -54,7 +56,7 @@ func (s *Store) expire(before time.Time) error {
 		if !f.written.Before(before) {
 			continue
 		}
-		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(f.name); err != nil {
 			return err
 		}
 		s.mu.Lock()

@@ -5,13 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/disk"
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
@@ -56,11 +53,7 @@ func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	if err := s.makeRoom(n); err != nil {
 		return false, fmt.Errorf("store table: %w", err)
 	}
-	path := s.path(sha256)
-	if err := makeFolder(filepath.Dir(path)); err != nil {
-		return false, fmt.Errorf("store table: %w", err)
-	}
-	if err := disk.WriteFile(path, body); err != nil {
+	if err := s.files.Write(tableName(sha256), body); err != nil {
 		return false, fmt.Errorf("store table: %w", err)
 	}
 	s.mu.Lock()
@@ -95,9 +88,10 @@ func (s *Store) AddUpload(u symbols.Upload) (id string, created bool, err error)
 	if err := s.options.Room(int64(len(body))); err != nil {
 		return "", false, fmt.Errorf("store upload: %w", err)
 	}
-	if err := disk.WriteFile(s.uploadPath(u.ID), body); err != nil {
+	if err := s.files.Write(uploadName(u.ID), body); err != nil {
 		return "", false, fmt.Errorf("store upload: %w", err)
 	}
+	intern(&u)
 	s.mu.Lock()
 	s.addUpload(u, int64(len(body)))
 	s.mu.Unlock()
@@ -115,7 +109,17 @@ func (s *Store) AddUpload(u symbols.Upload) (id string, created bool, err error)
 }
 
 // expect returns the uploads that are there, if the tables that another one names are.
-func (s *Store) expect(u symbols.Upload) ([]symbols.Upload, error) {
+func (s *Store) expect(u symbols.Upload) (before []symbols.Upload, err error) {
+	if before, err = s.expectKnown(u); err == nil || !s.files.Shared() {
+		return before, err
+	}
+	if err := s.refresh(); err != nil { // they may have been sent to another store
+		return nil, err
+	}
+	return s.expectKnown(u)
+}
+
+func (s *Store) expectKnown(u symbols.Upload) ([]symbols.Upload, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var missing []string
@@ -155,7 +159,7 @@ func (s *Store) over(most int64) bool {
 // removeUpload deletes the upload at an index. Its tables stay for now.
 func (s *Store) removeUpload(at int) error {
 	u := s.Uploads()[at]
-	if err := os.Remove(s.uploadPath(u.ID)); err != nil && !os.IsNotExist(err) {
+	if err := s.files.Remove(uploadName(u.ID)); err != nil {
 		return fmt.Errorf("delete upload: %w", err)
 	}
 	s.mu.Lock()
@@ -166,7 +170,7 @@ func (s *Store) removeUpload(at int) error {
 
 // removeTable deletes a table.
 func (s *Store) removeTable(e *entry) error {
-	if err := os.Remove(s.path(e.hash)); err != nil && !os.IsNotExist(err) {
+	if err := s.files.Remove(tableName(e.hash)); err != nil {
 		return fmt.Errorf("delete table: %w", err)
 	}
 	s.mu.Lock()

@@ -1,0 +1,113 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/disk"
+)
+
+// Files is where the files of a store are. Their names have slashes, whatever the machine has.
+type Files interface {
+	// List returns the files whose names begin with a folder and a slash, sorted by name.
+	List(folder string) ([]File, error)
+	// Read returns a file of at most so many bytes. One that is not there is [fs.ErrNotExist].
+	Read(name string, most int64) ([]byte, error)
+	// Write makes or replaces a file. It is durable then; after an error it may be there, but whole.
+	Write(name string, body []byte) error
+	// Remove deletes a file. One that is not there is no error.
+	Remove(name string) error
+	// Path returns how a file is named for people.
+	Path(name string) string
+	// Shared reports whether other stores write to the same files, see [Store.Refresh].
+	Shared() bool
+}
+
+// File is what a list says of a file.
+type File struct {
+	Name    string
+	Size    int64 // bytes
+	Written time.Time
+}
+
+// folder is a directory of this machine, which has one writer.
+type folder struct{ dir string }
+
+// make makes the folders of a store.
+func (f folder) make() error {
+	for _, dir := range []string{f.dir, f.Path(tablesFolder), f.Path(uploadsFolder)} {
+		if err := makeFolder(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeFolder makes a folder that only the owner may read, durably.
+func makeFolder(path string) error {
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return disk.SyncDir(filepath.Dir(path))
+}
+
+func (f folder) Shared() bool { return false }
+
+func (f folder) Path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
+
+func (f folder) List(folder string) (out []File, err error) {
+	err = filepath.WalkDir(f.Path(folder), func(at string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil || e.IsDir():
+			return err
+		}
+		name, err := filepath.Rel(f.dir, at)
+		if err != nil {
+			return err
+		}
+		if fi, err := e.Info(); err == nil { // else it was deleted meanwhile
+			out = append(out, File{filepath.ToSlash(name), fi.Size(), fi.ModTime()})
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (f folder) Read(name string, most int64) ([]byte, error) {
+	r, err := os.Open(f.Path(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s: over %d bytes", f.Path(name), most)
+	}
+	return b, err
+}
+
+func (f folder) Write(name string, body []byte) error {
+	if err := makeFolder(f.Path(path.Dir(name))); err != nil {
+		return err
+	}
+	return disk.WriteFile(f.Path(name), body)
+}
+
+func (f folder) Remove(name string) error {
+	if err := os.Remove(f.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
