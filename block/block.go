@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -40,7 +41,7 @@ type Entry struct {
 	sum uint32
 }
 
-// compare orders entries as files have them.
+// compare orders entries as an index has them.
 func (e *Entry) compare(kind byte, page string) int {
 	return cmp.Or(cmp.Compare(e.Kind, kind), cmp.Compare(e.Page, page))
 }
@@ -97,11 +98,9 @@ type Writer struct {
 // NewWriter returns a Writer of an empty file.
 func NewWriter(c *Codec) *Writer { return &Writer{codec: c} }
 
-// Add adds a block with data, which are so many rows. Kinds and pages must come sorted.
+// Add adds a block with data, which are so many rows. Blocks lie in the order in which they are added: those that
+// are read together should come together.
 func (w *Writer) Add(kind byte, page string, rows int, data []byte) error {
-	if n := len(w.list); n > 0 && w.list[n-1].compare(kind, page) > 0 {
-		return fmt.Errorf("add a block of %q: it comes behind %q", page, w.list[n-1].Page)
-	}
 	if len(data) > MaxBlock || len(page) > MaxPage {
 		return fmt.Errorf("add a block of %.100q: %d bytes, at most %d are possible", page, len(data), MaxBlock)
 	}
@@ -116,8 +115,9 @@ func (w *Writer) Size() int { return len(w.out) }
 
 // Finish returns the file. Nothing may be added after that.
 func (w *Writer) Finish() []byte {
+	slices.SortStableFunc(w.list, func(a, b Entry) int { return a.compare(b.Kind, b.Page) })
 	index := binary.AppendUvarint(nil, uint64(len(w.list)))
-	last := ""
+	last, next := "", int64(0)
 	for _, e := range w.list {
 		shared := 0
 		for shared < min(len(last), len(e.Page)) && last[shared] == e.Page[shared] {
@@ -128,11 +128,12 @@ func (w *Writer) Finish() []byte {
 			index = binary.AppendUvarint(index, uint64(n))
 		}
 		index = append(index, e.Page[shared:]...)
+		index = binary.AppendVarint(index, e.Offset-next) // most lie behind the one before
 		for _, n := range []int{int(e.Length), e.Size, e.Rows} {
 			index = binary.AppendUvarint(index, uint64(n))
 		}
 		index = binary.LittleEndian.AppendUint32(index, e.sum)
-		last = e.Page
+		last, next = e.Page, e.Offset+e.Length
 	}
 	at := len(w.out)
 	w.out = binary.LittleEndian.AppendUint32(w.out, uint32(len(index)))
@@ -197,21 +198,23 @@ func parseEntries(index []byte, blocks int64) ([]Entry, error) {
 	r := reader{rest: index}
 	n := r.number(uint64(len(index)))       // each entry takes more than a byte
 	list := make([]Entry, 0, min(n, 1<<16)) // which many an index has, and a lie costs no more
-	last, at := Entry{}, int64(0)
+	last, all := Entry{}, int64(0)
 	for range n {
-		e := Entry{Kind: r.byte(), Offset: at}
+		e := Entry{Kind: r.byte()}
 		shared := r.number(uint64(len(last.Page)))
 		e.Page = last.Page[:shared] + string(r.bytes(r.number(MaxPage-uint64(shared))))
-		e.Length = int64(r.number(uint64(blocks - at)))
+		e.Offset = last.Offset + last.Length + r.distance()
+		r.failed = r.failed || e.Offset < 0 || e.Offset > blocks
+		e.Length = int64(r.number(uint64(max(0, blocks-e.Offset))))
 		e.Size, e.Rows = r.number(MaxBlock), r.number(MaxBlock)
 		e.sum = binary.LittleEndian.Uint32(append(r.bytes(4), 0, 0, 0, 0))
 		if r.failed || last.compare(e.Kind, e.Page) > 0 {
 			return nil, fmt.Errorf("%w: entry %d of its index", ErrDamaged, len(list))
 		}
-		at += e.Length
+		all += e.Length
 		list, last = append(list, e), e
 	}
-	if r.failed || len(r.rest) > 0 || at != blocks {
+	if r.failed || len(r.rest) > 0 || all != blocks {
 		return nil, fmt.Errorf("%w: its index has not all blocks", ErrDamaged)
 	}
 	return list, nil
@@ -233,6 +236,16 @@ func (r *reader) number(most uint64) int {
 	return int(x)
 }
 
+func (r *reader) distance() int64 {
+	x, n := binary.Varint(r.rest)
+	if n <= 0 || x > math.MaxInt64/4 || x < -math.MaxInt64/4 {
+		r.failed, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return x
+}
+
 func (r *reader) bytes(n int) []byte {
 	if n > len(r.rest) {
 		r.failed, r.rest = true, nil
@@ -250,10 +263,10 @@ func (r *reader) byte() byte {
 	return 0
 }
 
-// All yields the blocks, in order.
+// All yields the blocks, sorted by kind and page.
 func (x *Index) All() iter.Seq[Entry] { return slices.Values(x.list) }
 
-// Find returns the blocks of a kind and page, which follow each other in the file.
+// Find returns the blocks of a kind and page, in the order in which they were added.
 func (x *Index) Find(kind byte, page string) []Entry {
 	from, _ := slices.BinarySearchFunc(x.list, 0, func(e Entry, _ int) int {
 		if e.compare(kind, page) < 0 {

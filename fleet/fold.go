@@ -99,43 +99,35 @@ func (r *Reader) addSums(ctx context.Context, name string, to map[string]*pageSu
 
 // pageSums reads what an object of sums has of a page; nil if it has nothing.
 func (r *Reader) pageSums(ctx context.Context, o *object, page string, levels []rollup.Level, withCounts bool) (*summed, catalog, error) {
-	one := func(kind byte) ([]byte, error) {
-		list := o.index.Find(kind, page)
-		if len(list) == 0 {
-			return nil, nil
-		}
-		data, err := r.data(ctx, o, list[:1])
-		if err != nil {
-			return nil, err
-		}
-		return data[0], nil
+	var list []block.Entry
+	kinds := []byte{kindStacks}
+	for _, level := range levels {
+		kinds = append(kinds, kindRecord+byte(level))
 	}
-	stacks, err := one(kindStacks)
-	if err != nil || stacks == nil {
+	if withCounts {
+		kinds = append(kinds, kindCatalog)
+	}
+	for _, kind := range kinds {
+		found := o.index.Find(kind, page)
+		switch {
+		case len(found) == 0 && kind == kindStacks:
+			return nil, nil, nil
+		case len(found) != 1:
+			return nil, nil, fmt.Errorf("read %s: %w: it has %d blocks of kind %d of %q", o.key, block.ErrDamaged, len(found), kind, page)
+		}
+		list = append(list, found[0])
+	}
+	data, err := r.data(ctx, o, list)
+	if err != nil {
 		return nil, nil, err
 	}
-	var records [][]byte
-	for _, level := range levels {
-		data, err := one(kindRecord + byte(level))
-		if err != nil {
-			return nil, nil, err
-		}
-		if data == nil {
-			return nil, nil, fmt.Errorf("read %s: %w: it lacks a record of %q", o.key, block.ErrDamaged, page)
-		}
-		records = append(records, data)
-	}
-	x, err := decodeSummed(stacks, records)
+	x, err := decodeSummed(data[0], data[1:1+len(levels)])
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: sums of %q: %w", o.key, page, err)
 	}
 	var counts catalog
 	if withCounts {
-		data, err := one(kindCatalog)
-		if err == nil {
-			counts, err = decodeCatalog(data)
-		}
-		if err != nil {
+		if counts, err = decodeCatalog(data[len(data)-1]); err != nil {
 			return nil, nil, fmt.Errorf("read %s: catalogue of %q: %w", o.key, page, err)
 		}
 	}

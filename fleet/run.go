@@ -149,13 +149,15 @@ func (r *Reader) openObject(ctx context.Context, k string) (*object, error) {
 	return &object{k, size, index, tail}, nil
 }
 
-// data returns what is in blocks that follow each other in an object, by one request at most.
+// data returns what is in blocks of an object, by one request at most. So they have to lie near each other.
 func (r *Reader) data(ctx context.Context, o *object, list []block.Entry) ([][]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	last := list[len(list)-1]
-	from, to := list[0].Offset, last.Offset+last.Length
+	from, to := list[0].Offset, int64(0)
+	for _, e := range list {
+		from, to = min(from, e.Offset), max(to, e.Offset+e.Length)
+	}
 	var packed []byte
 	switch at := o.size - int64(len(o.tail)); {
 	case from >= at:

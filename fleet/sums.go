@@ -59,21 +59,18 @@ func encodeSums(c *block.Codec, pages map[string]*pageSum, final bool) ([]byte, 
 	if final {
 		levels = closedLevels()
 	}
-	records := map[string][][]byte{}
-	for _, name := range names {
-		for _, level := range levels {
-			records[name] = append(records[name], pages[name].Encode(level, final))
-		}
-	}
 	w := block.NewWriter(c)
-	for _, name := range names {
-		if err := w.Add(kindStacks, name, 0, rollup.EncodeStacks(pages[name].Stacks(), rollup.SizeOf(trie.New()))); err != nil {
+	for _, name := range names { // what a question about a page reads lies together
+		b := pages[name].Builder
+		records := make([][]byte, len(levels))
+		for i, level := range levels {
+			records[i] = b.Encode(level, final)
+		}
+		if err := w.Add(kindStacks, name, 0, rollup.EncodeStacks(b.Stacks(), rollup.SizeOf(trie.New()))); err != nil {
 			return nil, err
 		}
-	}
-	for i, level := range levels {
-		for _, name := range names {
-			if err := w.Add(kindRecord+byte(level), name, 0, records[name][i]); err != nil {
+		for i, level := range levels {
+			if err := w.Add(kindRecord+byte(level), name, 0, records[i]); err != nil {
 				return nil, err
 			}
 		}
