@@ -26,6 +26,7 @@ type Bucket struct {
 	at     Location
 	client *s3.Client
 	clock  *Clock
+	sent   *counting
 
 	// unquoted says that the store compares conditions with tags without quotes, see [Bucket.Probe].
 	unquoted bool
@@ -58,7 +59,7 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 	if o.Pause == 0 {
 		o.Pause = 2 * time.Second
 	}
-	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{}), config.WithRetryer(func() aws.Retryer {
+	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{}), config.WithHTTPClient(newHTTPClient()), config.WithRetryer(func() aws.Retryer {
 		return retry.NewStandard(func(r *retry.StandardOptions) {
 			r.MaxAttempts, r.MaxBackoff = o.Attempts, o.Pause
 			r.RateLimiter = unlimited{} // one slow minute must not make the next one fail
@@ -74,7 +75,7 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 	if cfg.Region == "" {
 		cfg.Region = "us-east-1" // what other stores take for granted
 	}
-	b := &Bucket{at: at, clock: newClock(o.Now)}
+	b := &Bucket{at: at, clock: newClock(o.Now), sent: &counting{next: cfg.HTTPClient}}
 	b.client = s3.NewFromConfig(cfg, func(s *s3.Options) {
 		if at.Endpoint != "" {
 			s.BaseEndpoint = aws.String(at.Endpoint)
@@ -85,8 +86,9 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 		s.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		s.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		if o.Transport != nil {
-			s.HTTPClient = &http.Client{Transport: o.Transport}
+			b.sent.next = &http.Client{Transport: o.Transport}
 		}
+		s.HTTPClient = b.sent
 	})
 	return b, nil
 }

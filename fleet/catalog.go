@@ -62,7 +62,7 @@ func (h *hour) sums() []file {
 
 // addCatalog adds the catalogue of an object of sums.
 func (r *Reader) addCatalog(ctx context.Context, k string, since, until time.Time, to map[string]catalog) error {
-	o, err := r.openObject(ctx, k)
+	o, err := r.openObject(ctx, r.cache, k)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ const (
 // Reader answers questions about a bucket.
 type Reader struct {
 	b      *bucket.Bucket
+	cache  *cache
 	codec  *block.Codec
 	opts   Options
 	shards int
@@ -83,7 +84,11 @@ func newReader(b *bucket.Bucket, o Options, f format) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{b: b, codec: codec, opts: o, shards: f.Shards, states: make([]known, f.Shards)}, nil
+	cache, err := openCache(b, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{b: b, cache: cache, codec: codec, opts: o, shards: f.Shards, states: make([]known, f.Shards)}, nil
 }
 
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see

@@ -78,7 +78,7 @@ func (r *Reader) addSums(ctx context.Context, name string, to map[string]*pageSu
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	o := &object{name, int64(len(got.Body)), index, got.Body}
+	o := &object{name, int64(len(got.Body)), index, r.b, got.Body}
 	for _, e := range index.Kind(kindStacks) {
 		p := to[e.Page]
 		if p == nil {

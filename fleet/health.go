@@ -3,6 +3,8 @@ package fleet
 import (
 	"fmt"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
 )
 
 // Counters are what a machine has done since its start, and how it is.
@@ -16,6 +18,9 @@ type Counters struct {
 	Spooled                uint64 // segments that went to the spool
 	SpoolSegments          int    // that are in it
 	SpoolBytes             int64
+
+	Requests               bucket.Requests
+	CacheHits, CacheMisses uint64 // parts of objects that questions read, from the cache and from the store
 
 	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
 	LostRaces                        uint64 // for manifests
@@ -34,6 +39,7 @@ func (n *Node) Counters() Counters {
 	}
 	c.Spooled = n.did.spooled.Load()
 	c.SpoolSegments, c.SpoolBytes = n.spool.size()
+	c.Requests, c.CacheHits, c.CacheMisses = n.b.Requests(), n.cache.hits.Load(), n.cache.misses.Load()
 	c.ClockOffset, _, _ = n.b.Clock().Offset()
 	n.writing.mu.Lock()
 	defer n.writing.mu.Unlock()

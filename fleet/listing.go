@@ -74,7 +74,7 @@ func (r *Reader) segment(ctx context.Context, l *listing, s segmentName) (*objec
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", k, err)
 	}
-	o = &object{k, size, index, got.Body}
+	o = &object{k, size, index, r.b, got.Body}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bytes += size; l.bytes <= keptSegment {

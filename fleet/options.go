@@ -29,6 +29,12 @@ type Options struct {
 	SpoolAfter time.Duration
 	SpoolSize  int64
 
+	// CacheMemory is how many bytes of what questions read are kept in memory, 64 MiB. Cache is a directory of this
+	// machine for more of it, of at most CacheSize bytes, 4 GiB.
+	CacheMemory int64
+	Cache       string
+	CacheSize   int64
+
 	// QueueTraces and QueueBytes bound what waits to be stored: 16384 traces and 128 MiB. Beyond
 	// that, Append returns [store.ErrBusy].
 	QueueTraces int
@@ -92,6 +98,8 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Hedge, 300*time.Millisecond)
 	set(&o.SpoolAfter, time.Second)
 	setInt(&o.SpoolSize, 1<<30)
+	setInt(&o.CacheMemory, 64<<20)
+	setInt(&o.CacheSize, 4<<30)
 	set(&o.RollEvery, 15*time.Second)
 	set(&o.TakeOver, 30*time.Second)
 	setInt(&o.FlushBytes, 4<<20)
@@ -113,7 +121,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("retention of %v: traces must stay until their hour is summed up and what comes twice is known; at least 3h", o.Retention)
 	case o.Shards < 1 || o.Shards > 999:
 		return o, fmt.Errorf("%d shards: from 1 to 999 are possible", o.Shards)
-	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1 || o.SpoolSize < 1:
+	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1 || o.SpoolSize < 1 || o.CacheMemory < 1 || o.CacheSize < 1:
 		return o, fmt.Errorf("a size is negative")
 	case o.Flush < 0 || o.GiveUp < 0 || o.RollEvery < 0 || o.TakeOver < 0 || o.SpoolAfter < 0:
 		return o, fmt.Errorf("a time is negative")

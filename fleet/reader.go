@@ -232,7 +232,7 @@ func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 		}
 	}
 	for _, k := range f.runs {
-		o, err := r.openObject(ctx, k)
+		o, err := r.openObject(ctx, r.cache, k)
 		if err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func (x *reading) levels(o *object) []rollup.Level {
 
 // fetchSums reads what an object of sums has.
 func (r *Reader) fetchSums(ctx context.Context, f *fetched, k string, x *reading) error {
-	o, err := r.openObject(ctx, k)
+	o, err := r.openObject(ctx, r.cache, k)
 	if err != nil {
 		return err
 	}
@@ -298,11 +298,12 @@ func (r *Reader) fetchSums(ctx context.Context, f *fetched, k string, x *reading
 	if x.q.Page != "" {
 		stacks = o.index.Find(kindStacks, x.q.Page)
 	} else if int64(len(o.tail)) < o.size { // all of it is needed
-		got, err := r.b.Get(ctx, k, maxObject, "")
-		if err != nil {
+		if o.size > maxObject {
+			return fmt.Errorf("read %s: %d bytes at once", k, o.size)
+		}
+		if o.tail, _, err = r.cache.Range(ctx, k, 0, o.size); err != nil {
 			return err
 		}
-		o.tail = got.Body
 	}
 	for _, e := range stacks {
 		if x.q.Page == "" && x.q.Pages != nil && !x.q.Pages(e.Page) {

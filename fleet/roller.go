@@ -175,7 +175,7 @@ func (r *roller) rollHour(ctx context.Context, next *manifest, hour string, a *a
 		if err != nil {
 			return fmt.Errorf("write a run: %w", err)
 		}
-		o := &object{key: runKey(r.shard, hour, id), size: int64(len(body)), index: index}
+		o := &object{key: runKey(r.shard, hour, id), size: int64(len(body)), index: index, from: r.n.b}
 		r.keys[o.key] = keysOf(o, rows)
 		h.Runs = append(h.Runs, file{ID: id, Rows: len(rows), Size: o.size})
 		h.Traces += uint64(len(rows))

@@ -122,6 +122,7 @@ type object struct {
 	key   string
 	size  int64
 	index *block.Index
+	from  ranges
 	tail  []byte // the last bytes of it, maybe all; nil once they are let go
 }
 
@@ -131,22 +132,22 @@ const tailSize = 64 << 10
 // maxObject bounds what is read of an object at once.
 const maxObject = 1 << 30
 
-// openObject reads the index of an object.
-func (r *Reader) openObject(ctx context.Context, k string) (*object, error) {
-	tail, size, err := r.b.Range(ctx, k, -tailSize, 0)
+// openObject reads the index of an object, which is taken from somewhere.
+func (r *Reader) openObject(ctx context.Context, from ranges, k string) (*object, error) {
+	tail, size, err := from.Range(ctx, k, -tailSize, 0)
 	if err != nil {
 		return nil, err
 	}
 	index, err := r.codec.ParseIndex(tail, size)
 	if short, ok := errors.AsType[*block.ShortError](err); ok {
-		if tail, size, err = r.b.Range(ctx, k, -short.Need, 0); err == nil {
+		if tail, size, err = from.Range(ctx, k, -short.Need, 0); err == nil {
 			index, err = r.codec.ParseIndex(tail, size)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", k, err)
 	}
-	return &object{k, size, index, tail}, nil
+	return &object{k, size, index, from, tail}, nil
 }
 
 // data returns what is in blocks of an object, by one request at most. So they have to lie near each other.
@@ -166,7 +167,7 @@ func (r *Reader) data(ctx context.Context, o *object, list []block.Entry) ([][]b
 		return nil, fmt.Errorf("read %s: %d bytes at once", o.key, to-from)
 	default:
 		var err error
-		if packed, _, err = r.b.Range(ctx, o.key, from, to-from); err != nil {
+		if packed, _, err = o.from.Range(ctx, o.key, from, to-from); err != nil {
 			return nil, err
 		}
 	}
@@ -195,7 +196,7 @@ type runKeys struct {
 
 // loadKeys reads the keys of a run.
 func (r *Reader) loadKeys(ctx context.Context, k string) (*runKeys, error) {
-	o, err := r.openObject(ctx, k)
+	o, err := r.openObject(ctx, r.b, k)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,8 @@ type config struct {
 	restore     string
 	spool       string
 	spoolSize   int64
+	cache       string
+	cacheSize   int64
 	limits      collect.Limits
 	proxies     []string // as --trusted-proxies has them
 	proxyHeader string
@@ -88,6 +90,10 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.spool, "spool", "", "`DIR` of this machine for what the bucket of --data does not take within a second; it is put there later (default none: such traces are refused)")
 	c.spoolSize = 1 << 30
 	fs.Var((*sizeValue)(&c.spoolSize), "spool-size", "most that --spool may take, as a `SIZE`")
+
+	fs.StringVar(&c.cache, "cache", "", "`DIR` of this machine for what questions have read of a bucket (default memory alone)")
+	c.cacheSize = 4 << 30
+	fs.Var((*sizeValue)(&c.cacheSize), "cache-size", "most that --cache may take, as a `SIZE`")
 
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for questions by owner, team and package; see docs/owners.md")
 	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: answers as JSON have them")
@@ -159,8 +165,10 @@ func (c *config) check() error {
 	if bucket.IsLocation(c.data) {
 		return c.checkShared()
 	}
-	if c.spool != "" {
-		return fmt.Errorf("--spool: it is for a bucket; a directory is on this machine itself")
+	for flag, dir := range map[string]string{"spool": c.spool, "cache": c.cache} {
+		if dir != "" {
+			return fmt.Errorf("--%s: it is for a bucket; a directory is on this machine itself", flag)
+		}
 	}
 	return c.storeOptions().Validate()
 }

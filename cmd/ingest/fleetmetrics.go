@@ -36,6 +36,12 @@ func (m fleetMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_fleet_lost_races_total", "Times that another machine was first to write a manifest.", prometheus.CounterValue, float64(c.LostRaces))
 	send("fieldtrie_fleet_shards", "Shards that this machine rolls up.", prometheus.GaugeValue, float64(c.Shards))
 	send("fieldtrie_fleet_clock_offset_seconds", "How far the clock of the store is ahead of that of this machine.", prometheus.GaugeValue, c.ClockOffset.Seconds())
+	send("fieldtrie_fleet_cache_hits_total", "Parts of objects that questions found in the cache.", prometheus.CounterValue, float64(c.CacheHits))
+	send("fieldtrie_fleet_cache_misses_total", "Parts of objects that questions had to get from the store.", prometheus.CounterValue, float64(c.CacheMisses))
+	for kind, n := range map[string]uint64{"put": c.Requests.Put, "get": c.Requests.Get, "list": c.Requests.List, "delete": c.Requests.Delete} {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_fleet_requests_total", "Requests to the store, by what they are billed as; each attempt counts.", []string{"kind"}, nil),
+			prometheus.CounterValue, float64(n), kind)
+	}
 	for shard, lag := range c.Lags {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_fleet_lag_seconds", "How old the oldest segment is that waits to be rolled up.", []string{"shard"}, nil),
 			prometheus.GaugeValue, lag.Seconds(), strconv.Itoa(shard))
