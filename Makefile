@@ -155,6 +155,8 @@ CLOSES ?= 200
 # Traces of the day whose answers are named, and more folders of builds.
 NAMES_TRACES ?= 50000
 BUILDS ?=
+# Traces of the larger day that is in a bucket.
+FLEET_TRACES ?= 100000
 # How often flame graphs are drawn; pages are changed 20 times as often.
 WEB_ROUNDS ?= 5
 ONLY ?=
@@ -166,7 +168,7 @@ screenshots: setup build sdk/node_modules bundlers/node_modules ## take the pict
 bench: setup build sdk/node_modules bench/peers/node_modules viewers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	cd web && node build.js --tests
 	$(GO) run ./bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
-	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --web-rounds $(WEB_ROUNDS) \
+	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --fleet-traces $(FLEET_TRACES) --web-rounds $(WEB_ROUNDS) \
 	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(TRACES)
 
 RATE ?= 1000

@@ -181,9 +181,17 @@ func (r *replay) appendAll(ctx context.Context, s *store.Store, which []int) err
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// append stores a copy of trace i as ingest would, if a browser sent it as a view of its
-// own.
+// append stores a copy of trace i.
 func (r *replay) append(ctx context.Context, s *store.Store, i int) error {
+	rec, err := r.record(i)
+	if err == nil {
+		_, err = s.Append(ctx, []store.Record{rec})
+	}
+	return err
+}
+
+// record returns a copy of trace i as ingest would store it, if a browser sent it as a view of its own.
+func (r *replay) record(i int) (store.Record, error) {
 	n := r.sent.Add(1)
 	rng := rand.New(rand.NewPCG(n, 2))
 	id := store.ID{}
@@ -194,12 +202,8 @@ func (r *replay) append(ctx context.Context, s *store.Store, i int) error {
 	t.Context.TimeOrigin = time.Now().UnixMicro() - rng.Int64N(int64(time.Hour/time.Microsecond))
 	t.Context.Release = fmt.Sprintf("2026.11.%d", n/r.perRelease)
 	payload, err := encode.EncodeTrace(&t)
-	if err != nil {
-		return err
-	}
-	_, err = s.Append(ctx, []store.Record{{
+	return store.Record{
 		ID: id, Pages: t.Pages(), Payload: payload,
 		Tags: []store.Tag{{Key: "release", Value: t.Context.Release}},
-	}})
-	return err
+	}, err
 }

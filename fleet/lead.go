@@ -49,6 +49,9 @@ func (n *Node) Run(ctx context.Context) {
 	}
 }
 
+// RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.
+func (n *Node) RollUp(ctx context.Context) { n.round(ctx, work{close: true, sweep: true}) }
+
 // work says what is done in a round beside rolling up.
 type work struct{ close, sweep bool }
 
