@@ -8,17 +8,20 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // answer is the body of every answer that has one.
 type answer struct {
-	Accepted   int         `json:"accepted"`             // durable, with those that were there already
-	Duplicates int         `json:"duplicates"`           // there already
-	IDs        []string    `json:"ids"`                  // of the accepted traces
-	Rejected   []rejection `json:"rejected,omitempty"`   // in a batch
-	Durability string      `json:"durability,omitempty"` // "spool": as safe as the disk of one machine; else as all that is stored
-	Rate       *float64    `json:"rate,omitempty"`       // share of the views of the page that should be profiled; 0: stop
-	Error      string      `json:"error,omitempty"`      // if nothing was accepted
+	Accepted   int         `json:"accepted"`           // durable, with those that were there already
+	Duplicates int         `json:"duplicates"`         // there already
+	IDs        []string    `json:"ids"`                // of the accepted traces
+	Rejected   []rejection `json:"rejected,omitempty"` // in a batch
+	Rate       *float64    `json:"rate,omitempty"`     // share of the views of the page that should be profiled; 0: stop
+	Error      string      `json:"error,omitempty"`    // if nothing was accepted
+
+	durability store.Durability // of the accepted traces
 }
 
 // rejection says why a trace of a batch was refused.

@@ -55,9 +55,7 @@ func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
 		c.metrics.traces.WithLabelValues("duplicate").Add(float64(done.Duplicates))
 		c.count(b, done.Duplicates)
 		reply.Accepted, reply.Duplicates = len(b.records), done.Duplicates
-		if done.Spooled {
-			reply.Durability = "spool"
-		}
+		reply.durability = done.Durability
 		for i := range b.records {
 			reply.IDs = append(reply.IDs, b.records[i].ID.String())
 		}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -136,7 +137,7 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 	if err := c.receive(w, r, reply); err != nil {
 		status = c.writeError(w, err, reply)
 	} else {
-		w.Header().Set("Ingest-Durability", "local")
+		w.Header().Set("Ingest-Durability", string(cmp.Or(reply.durability, store.Local)))
 		if reply.again() {
 			askBack(w, 1)
 		}

@@ -79,7 +79,9 @@ func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendRes
 		if w.err != nil {
 			return store.AppendResult{}, w.err
 		}
-		result.Spooled = w.spooled
+		if result.Durability = store.Bucket; w.spooled {
+			result.Durability = store.Spool
+		}
 		return result, nil
 	case <-ctx.Done():
 		return store.AppendResult{}, context.Cause(ctx)

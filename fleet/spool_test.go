@@ -25,13 +25,13 @@ func TestSpool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil || res.Spooled {
+		if res, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil || res.Durability != store.Bucket {
 			t.Fatalf("got %+v, %v", res, err)
 		}
 		client.CutAfter(0)
 		begin := time.Now()
 		res, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")})
-		if err != nil || !res.Spooled || res.Stored != 1 {
+		if err != nil || res.Durability != store.Spool || res.Stored != 1 {
 			t.Fatalf("got %+v, %v", res, err)
 		}
 		if took := time.Since(begin); took > 1100*time.Millisecond {

@@ -22,9 +22,18 @@ var ErrNoSpace = disk.ErrNoSpace
 type AppendResult struct {
 	Stored     int // new, now durable
 	Duplicates int // there already, durable as well
-	// Spooled says that they are as safe as the disk of this machine, and not in the bucket yet.
-	Spooled bool
+	Durability Durability
 }
+
+// Durability says what traces survive that were stored. The zero value is [Local].
+type Durability string
+
+// What traces survive.
+const (
+	Local  Durability = "local"  // the end of the process and of the power, on the disk of one machine
+	Bucket Durability = "bucket" // the loss of every machine
+	Spool  Durability = "spool"  // as Local, and they are not in the bucket yet
+)
 
 // request is a part of a call to Append that goes into one commit as a whole.
 type request struct {
