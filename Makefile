@@ -70,15 +70,18 @@ MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noex
 .PHONY: test
 test: setup sdk/node_modules web/node_modules viewers/node_modules bundlers/node_modules ## run all tests, with the race detector where code is concurrent
 	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
-	  test-store test-sdk test-concurrent test-plain test-sequential test-viewers test-bundlers test-web
+	  test-store test-sdk test-concurrent test-plain test-bucket test-sequential test-viewers test-bundlers test-web
 
-.PHONY: test-store test-concurrent test-plain test-sequential test-sdk test-bundlers test-viewers test-web
+.PHONY: test-store test-concurrent test-plain test-bucket test-sequential test-sdk test-bundlers test-viewers test-web
 test-store:
 	$(RACE) $(STORE)
 test-concurrent:
 	@$(MEMORY) $(RACE) $(filter-out $(STORE),$(CONCURRENT))
 test-plain:
 	nice $(GO) test -timeout 25m -run '$(PLAIN)' $(PLAIN_IN)
+# What is built on a store is tested on a directory by the others.
+test-bucket:
+	@$(MEMORY) BACKEND=bucket nice $(GO) test ./query/... ./collect ./budget
 test-sequential:
 	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
 test-sdk:

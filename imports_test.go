@@ -52,7 +52,8 @@ var mayImport = map[string][]string{
 	"block":                   {},
 	"bucket":                  {},
 	"fleet":                   {"trie", "encode", "rollup", "store", "store/disk", "store/tables", "block", "bucket"},
-	"internal/fakebucket":     {"bucket"}, // for tests
+	"internal/fakebucket":     {"bucket"},                                          // for tests
+	"internal/storetest":      {"fleet", "internal/fakebucket", "rollup", "store"}, // for tests
 	"collect":                 {"trie", "encode", "rollup", "store", "feature", "internal/strictyaml", "internal/turn"},
 	"access":                  {"internal/strictyaml", "internal/turn"},
 	"symbolize":               {"trie", "owner", "symbols"},
@@ -92,7 +93,7 @@ var onlyIn = map[string]struct {
 	"github.com/go-sourcemap":         {[]string{"bench"}, "it is what ours is compared with"},
 	"github.com/google/pprof":         {[]string{"encode/pprof", "bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"cmd/ingest", "cmd/aggregate", "cmd/upload", "bench", "bench/load"}, "libraries have no command line"},
-	"log/slog":                        {[]string{"store", "store/head", "store/part", "store/snapshot", "store/disk", "fleet", "collect", "cmd/ingest"}, "logging is for the edges"},
+	"log/slog":                        {[]string{"internal/storetest", "store", "store/head", "store/part", "store/snapshot", "store/disk", "fleet", "collect", "cmd/ingest"}, "logging is for the edges"},
 	"net/http":                        {[]string{"collect", "query", "query/pyroscope", "uploads", "budget", "access", "sdk", "web", "cmd/ingest", "cmd/aggregate", "cmd/upload", "cmd/demo", "bench", "bench/load", "internal/loadgen", "bucket", "internal/fakebucket"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "encode", "encode/pprof", "encode/otlp", "encode/internal/fixture", "collect", "store/part", "query/pyroscope", "bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"collect", "query", "cmd/ingest"}, "what is measured is what a daemon serves"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -51,11 +52,7 @@ func view(r *rand.Rand, n int, page string) *trie.Trace {
 func field(t *testing.T, roll bool) query.Local {
 	t.Helper()
 	now := noon.Add(-time.Hour)
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(1, 1))
 	var records []store.Record
 	for n := range 450 {
@@ -81,7 +78,7 @@ func field(t *testing.T, roll bool) query.Local {
 			t.Fatal(err)
 		}
 	}
-	return query.Local{Reader: s.Reader}
+	return query.Local{Reader: s}
 }
 
 // evaluate returns the status of each budget of a file by its name.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -15,11 +16,7 @@ import (
 // profiled.
 func TestVitals(t *testing.T) {
 	now := noon.Add(-time.Hour)
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	for i := range 200 {
 		inp := rollup.Vital{Name: "inp", Labels: trie.MakeLabels("device", []string{"desktop-high", "mobile-low"}[i%2])}
 		inp.Add(int64(100+i+i%2*200)*1000, 1)
@@ -42,7 +39,7 @@ budgets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Evaluate(t.Context(), query.Local{Reader: s.Reader}, f, noon)
+	got, err := Evaluate(t.Context(), query.Local{Reader: s}, f, noon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -15,11 +16,7 @@ import (
 // TestRoundTrip sends all real traces to a real store, in both formats, and compares
 // what is read back with what was sent.
 func TestRoundTrip(t *testing.T) {
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1})
 	col, _ := newCollector(Options{Store: s})
 	sent := realTraces(t)
 	want := map[string]*trie.Trace{} // by id
@@ -34,7 +31,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := post(t, col, string(b), "Content-Type", "application/x-protobuf")
-		if got.status != 202 || got.Accepted != 1 || got.Duplicates != 0 || len(got.IDs) != 1 || got.header.Get("Ingest-Durability") != "local" {
+		if got.status != 202 || got.Accepted != 1 || got.Duplicates != 0 || len(got.IDs) != 1 || got.header.Get("Ingest-Durability") != string(storetest.Durability()) {
 			t.Errorf("%s: got %d %+v", name, got.status, got.answer)
 			continue
 		}
@@ -46,9 +43,11 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("all as lines: got %d %+v", got.status, got.answer)
 	}
 	for i, id := range got.IDs {
-		if want[id], err = encode.DecodeTraceJSON([]byte(lines[i]), encode.Limits{}); err != nil {
+		tr, err := encode.DecodeTraceJSON([]byte(lines[i]), encode.Limits{})
+		if err != nil {
 			t.Fatal(err)
 		}
+		want[id] = tr
 	}
 	found := 0
 	stats, err := s.Scan(t.Context(), store.Query{}, func(r store.Record) error {
@@ -72,12 +71,13 @@ func TestRoundTrip(t *testing.T) {
 	// A client that got no answer sends it all again.
 	for range 2 {
 		again := post(t, col, compress(t, "gzip", strings.Join(lines, "\n")), "Content-Encoding", "gzip")
-		if again.status != 202 || again.Accepted != len(lines) || again.Duplicates != len(lines) || !slices.Equal(again.IDs, got.IDs) {
+		if again.status != 202 || again.Accepted != len(lines) || again.Duplicates != len(lines) && !storetest.InBucket() || !slices.Equal(again.IDs, got.IDs) {
 			t.Errorf("again: got %d %+v", again.status, again.answer)
 		}
 	}
-	if n := s.Counters().Stored; n != uint64(2*len(sent)) {
-		t.Errorf("%d traces stored, want %d", n, 2*len(sent))
+	stored := 0
+	if _, err := s.Scan(t.Context(), store.Query{}, func(store.Record) error { stored++; return nil }); err != nil || stored != 2*len(sent) {
+		t.Errorf("%d traces stored, want %d: %v", stored, 2*len(sent), err)
 	}
 	// A store that is closed has no room either.
 	if err := s.Close(); err != nil {

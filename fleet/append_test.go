@@ -64,7 +64,7 @@ func TestAppendShares(t *testing.T) {
 		for i := range 50 {
 			group.Go(func() {
 				res, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a", "/b"), testRecord(byte(i), "/b", "/a")})
-				if err != nil || res != (store.AppendResult{Stored: 1, Duplicates: 1}) {
+				if err != nil || res != (store.AppendResult{Stored: 1, Duplicates: 1, Durability: store.Bucket}) {
 					t.Errorf("got %+v, %v", res, err)
 				}
 			})

@@ -26,6 +26,9 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time) ([]store.C
 			return nil, x.stats, err
 		}
 		for _, p := range pieces {
+			if ctx.Err() != nil {
+				return nil, x.stats, context.Cause(ctx)
+			}
 			keys := p.sums
 			if len(keys) == 0 { // the catalogue lies with the sums
 				for _, f := range m.Hours[p.name].sums() {

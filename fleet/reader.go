@@ -49,6 +49,9 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 			return x.stats, fmt.Errorf("read: %s", why)
 		}
 	}
+	if x.q.Page != "" && x.q.Pages != nil && !x.q.Pages(x.q.Page) {
+		return x.stats, nil
+	}
 	for _, shard := range r.shardsOf(x.q.Page) {
 		if err := x.shard(ctx, shard); err != nil {
 			return x.stats, err

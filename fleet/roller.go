@@ -384,7 +384,8 @@ func (r *roller) addTraces(d *encode.BinaryDecoder, p *pageSum, rows []row) (bad
 // commit has the manifest say what next says. It fails with [errLost] if another machine has written it since it
 // was read.
 func (r *roller) commit(ctx context.Context, next *manifest) error {
-	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpCycle || took < 0) {
+	// The time of the store may go back a little, when more is known of it.
+	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && took.Abs() > giveUpCycle {
 		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
 	}
 	next.Nonce, next.Owner = rand.Text(), r.n.boot

@@ -141,11 +141,17 @@ func rowsOf(rec *store.Record, received int64) []row {
 	pages := slices.Clone(rec.Pages)
 	slices.Sort(pages)
 	pages = slices.Compact(pages)
+	tags := slices.SortedFunc(slices.Values(rec.Tags), compareTags)
+	tags = slices.Compact(tags)
 	out := make([]row, len(pages))
 	for i, p := range pages {
-		out[i] = row{p, rec.ID, received, without(pages, i), rec.Tags, rec.Payload}
+		out[i] = row{p, rec.ID, received, without(pages, i), tags, rec.Payload}
 	}
 	return out
+}
+
+func compareTags(a, b store.Tag) int {
+	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 }
 
 // without returns the elements of s but for the one at i.

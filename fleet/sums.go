@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -85,7 +84,7 @@ func encodeSums(c *block.Codec, pages map[string]*pageSum, final bool) ([]byte, 
 }
 
 func encodeCatalog(c catalog) (out []byte) {
-	tags := slices.SortedFunc(maps.Keys(c), func(a, b store.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+	tags := slices.SortedFunc(maps.Keys(c), compareTags)
 	for _, t := range tags {
 		n := c[t]
 		out = appendText(appendText(out, t.Key), t.Value)

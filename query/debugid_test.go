@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
@@ -26,11 +27,7 @@ func scriptWith(number byte, name, debugID string) *symbols.Table {
 // although no URL is that of an upload. Answers have the URLs of other frames alone.
 func TestDebugIDs(t *testing.T) {
 	const one, two = "11111111-2222-4333-8444-555555555555", "85314830-023f-4cf1-a267-535f4e37bb17"
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})
 	c := collect.New(collect.Options{Store: s, Now: func() time.Time { return noon }})
 	body := `{"page":"/a","interval":10,"trace":{"resources":["https://cdn.example/x.js?v=1#debugId=` + one + `","https://cdn.example/x.js?v=2#debugId=` + two +
 		`","https://cdn.example/y.js#debugId=33333333-2222-4333-8444-555555555555","https://cdn.example/y.js#debugId=44444444-2222-4333-8444-555555555555"],
@@ -64,7 +61,7 @@ func TestDebugIDs(t *testing.T) {
 		{"minified names", uploaded, true, raw},
 		{"without symbols", nil, false, raw},
 	} {
-		l := Local{Reader: s.Reader, Symbols: c.symbols}
+		l := Local{Reader: s, Symbols: c.symbols}
 		sel := Selection{Page: "/a", Minified: c.minified}
 		got, err := l.Profile(t.Context(), sel, nil)
 		if err != nil {

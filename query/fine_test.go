@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -18,11 +19,7 @@ import (
 func TestFine(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	now := noon
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
 	f := &fixture{store: s}
 	exact := f.local()
 	kept := f.local()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -27,7 +28,7 @@ const later = time.Hour
 
 // fixture is a store and what is in it.
 type fixture struct {
-	store         *store.Store
+	store         storetest.Store
 	first, second []*trie.Trace // by the hour of receipt, in the order of their ids
 }
 
@@ -36,11 +37,7 @@ type fixture struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	now := noon
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
 	f := &fixture{store: s}
 	f.first = append(realTraces(t), spanTraces(0)...)
 	f.append(t, 0, f.first)
@@ -80,7 +77,7 @@ func (f *fixture) append(t testing.TB, number int, traces []*trie.Trace) {
 	}
 }
 
-func (f *fixture) local() Local { return Local{Reader: f.store.Reader} }
+func (f *fixture) local() Local { return Local{Reader: f.store} }
 
 // spanTraces returns traces of pages /a and /b with features, releases and labels, some
 // of which hold for a time only. Two traces after the other are of one page view.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -49,7 +50,7 @@ func selections() []Selection {
 		out = append(out, Selection{Where: where}, Selection{Page: "/a", Where: where})
 	}
 	mid := noon.Add(later / 2)
-	out = append(out, Selection{Page: "/a", Since: mid}, Selection{Page: "/a", Until: mid}, Selection{Since: noon, Until: noon.Add(time.Microsecond)},
+	out = append(out, Selection{Page: "/a", Since: mid}, Selection{Page: "/a", Until: mid}, Selection{Since: noon.Add(-time.Second), Until: noon.Add(time.Second)},
 		Selection{Until: noon}, Selection{Since: noon.Add(2 * later)})
 	for _, s := range slices.Clone(out) {
 		s.GroupBy = AllGroups()
@@ -93,7 +94,7 @@ func TestLocal(t *testing.T) {
 		if len(got.Stats.Warnings) > 0 {
 			t.Errorf("%+v: %q", sel, got.Stats.Warnings)
 		}
-		if got.Stats.Traces < uint64(p.Traces) || got.Stats.Bytes == 0 && got.Stats.Traces > 0 {
+		if got.Stats.Traces+got.Stats.RolledUp < uint64(p.Traces) || got.Stats.Bytes == 0 && got.Stats.Traces > 0 {
 			t.Errorf("%+v: %+v, %d traces merged", sel, got.Stats, p.Traces)
 		}
 		if len(sel.GroupBy) == 0 && len(p.Groups) > 1 {
@@ -132,7 +133,7 @@ func TestCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := got.Profile; p.Traces != c.traces || p.Views != c.views || got.Stats.Traces != c.read || got.Stats.Partitions != c.partitions {
+			if p := got.Profile; p.Traces != c.traces || p.Views != c.views || got.Stats.Traces+got.Stats.RolledUp != c.read || got.Stats.Partitions+got.Stats.Hours != c.partitions {
 				t.Errorf("%+v: %d traces, %d views, %+v; want %+v", c.sel, p.Traces, p.Views, got.Stats, c)
 			}
 		}
@@ -211,6 +212,9 @@ func TestLocalErrors(t *testing.T) {
 	if _, err := f.local().Profile(ctx, Selection{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
+	if storetest.InBucket() {
+		return // reading needs nothing that is closed
+	}
 	if err := f.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -243,6 +247,9 @@ func TestUndecodable(t *testing.T) {
 	}
 	if want := naive(f.within(sel), sel); !maps.Equal(sumsOf(got.Profile), want) || got.Profile.Traces != 48 {
 		t.Errorf("got %d traces", got.Profile.Traces)
+	}
+	if storetest.InBucket() {
+		return // who rolls up has counted them, and sums do not know of them
 	}
 	const want = "2 stored traces can not be decoded, the last: trace ff010000000000000000000000000000/0: it is a profile"
 	if !slices.Equal(got.Stats.Warnings, []string{want}) {

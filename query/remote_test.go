@@ -376,7 +376,7 @@ func TestHandlerFormats(t *testing.T) {
 			t.Errorf("%s: got %d, %s", query, w.Code, w.Header().Get("Content-Type"))
 		}
 		var stats Stats
-		if err := json.Unmarshal([]byte(w.Header().Get(statsHeader)), &stats); err != nil || stats.Traces != 48 {
+		if err := json.Unmarshal([]byte(w.Header().Get(statsHeader)), &stats); err != nil || stats.Traces+stats.RolledUp != 48 {
 			t.Errorf("%s: stats %+v, %v", query, stats, err)
 		}
 		if media == "application/octet-stream" {

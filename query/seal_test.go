@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -17,13 +18,9 @@ import (
 func TestQueriesBesideSealing(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(noon.Add(-30 * time.Minute).UnixNano())
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
 		Now: func() time.Time { return time.Unix(0, clock.Load()).UTC() }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	l := Local{Reader: s.Reader}
+	l := Local{Reader: s}
 	var begun, stored atomic.Int64 // traces
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup

@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // fading is a store that keeps traces for two days, hours for three and days for a year,
 // with 20 page views in each of three hours.
 type fading struct {
-	store *store.Store
+	store storetest.Store
 	start time.Time
 	now   time.Time
 }
@@ -26,12 +27,8 @@ func newFading(t *testing.T) *fading {
 	t.Helper()
 	f := &fading{start: time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)}
 	f.now = f.start
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
 		Retention: 48 * time.Hour, HourRetention: 72 * time.Hour, DayRetention: 365 * 24 * time.Hour, Now: func() time.Time { return f.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
 	f.store = s
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range 60 {
@@ -59,7 +56,7 @@ func (f *fading) after(t *testing.T, d time.Duration) {
 // However little is left, a page view is in one point, and steps are as long as they must be.
 func TestSeriesOfWhatIsLeft(t *testing.T) {
 	f := newFading(t)
-	l := Local{Reader: f.store.Reader}
+	l := Local{Reader: f.store}
 	midnight := f.start.Truncate(day)
 	for _, age := range []struct {
 		after    time.Duration

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // growing is a store that gets traces, some of them further chunks of views that it has.
 type growing struct {
-	store *store.Store
+	store storetest.Store
 	rnd   *rand.Rand
 	views int
 	all   map[string]map[int][]*trie.Trace // by page and view
@@ -69,13 +70,9 @@ func (g *growing) want(sel Selection) *trie.Profile {
 func TestTails(t *testing.T) {
 	for seed := range uint64(2) {
 		now := noon
-		s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
+		s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
 		g := &growing{store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
-		l := Local{Reader: s.Reader}
+		l := Local{Reader: s}
 		g.append(t, 300) // beyond what is read trace by trace
 		for step := range 40 {
 			g.append(t, g.rnd.IntN(12))
@@ -110,14 +107,10 @@ func TestTails(t *testing.T) {
 
 // Many ask at once while traces come and are rolled up.
 func TestTailsAtOnce(t *testing.T) {
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
 	g := &growing{store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
 	g.append(t, 300)
-	l := Local{Reader: s.Reader}
+	l := Local{Reader: s}
 	var asking sync.WaitGroup
 	done := make(chan struct{})
 	for i := range 4 {

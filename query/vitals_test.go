@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -21,11 +22,7 @@ import (
 func vitalField(t *testing.T) Local {
 	t.Helper()
 	now := noon
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	for i := range 600 {
 		device := []string{"desktop-high", "mobile-low"}[i%2]
 		lcp := rollup.Vital{Name: "lcp", Labels: trie.MakeLabels("device", device, "release", "r1")}
@@ -47,7 +44,7 @@ func vitalField(t *testing.T) Local {
 	if err := s.Roll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return Local{Reader: s.Reader}
+	return Local{Reader: s}
 }
 
 func TestVitals(t *testing.T) {
@@ -112,11 +109,7 @@ func TestVitalsRefused(t *testing.T) {
 // release b one page view of two has an interaction that is 300 ms long, in which filter runs.
 func TestCompareVitals(t *testing.T) {
 	now := noon
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(7, 7))
 	const views = 400 // of each release
 	for i := range 2 * views {
@@ -151,7 +144,7 @@ func TestCompareVitals(t *testing.T) {
 	if err := s.Roll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Local{Reader: s.Reader}.Compare(t.Context(), CompareQuery{
+	got, err := Local{Reader: s}.Compare(t.Context(), CompareQuery{
 		A: Selection{Page: "/feed", Where: []Matcher{{Key: "release", Op: Equal, Value: "a"}}},
 		B: Selection{Page: "/feed", Where: []Matcher{{Key: "release", Op: Equal, Value: "b"}}},
 	})

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -41,16 +42,12 @@ type fixture struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := &fixture{now: noon}
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return f.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return f.now }})
 	appendTraces(t, s, 0, append(realTraces(t), madeTraces(0)...))
 	f.now = noon.Add(3 * time.Hour)
 	appendTraces(t, s, 1000, madeTraces(1))
 	f.now = f.now.Add(10 * time.Minute)
-	f.local = query.Local{Reader: s.Reader}
+	f.local = query.Local{Reader: s}
 	o := Options{Site: "shop", Now: func() time.Time { return f.now }}.WithDefaults()
 	f.answerer = &answerer{src: f.local, opts: o}
 	f.server = httptest.NewServer(Handler(f.local, o))
@@ -58,7 +55,7 @@ func newFixture(t testing.TB) *fixture {
 	return f
 }
 
-func appendTraces(t testing.TB, s *store.Store, number int, traces []*trie.Trace) {
+func appendTraces(t testing.TB, s storetest.Store, number int, traces []*trie.Trace) {
 	t.Helper()
 	var recs []store.Record
 	for i, tr := range traces {
