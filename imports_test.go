@@ -46,13 +46,14 @@ var mayImport = map[string][]string{
 	"store/part":              {"store/record", "store/disk"},
 	"store/record":            {},
 	"store/disk":              {},
-	"store/tables":            {"symbols", "store/disk"},
+	"store/tables":            {"symbols", "store/disk", "internal/lru"},
 	"uploads":                 {"symbols", "store/tables"},
 	"store/metamorphic":       {},
 	"block":                   {},
 	"bucket":                  {},
-	"fleet":                   {"trie", "encode", "rollup", "store", "store/disk", "store/tables", "block", "bucket"},
-	"internal/fakebucket":     {"bucket"},                                          // for tests
+	"fleet":                   {"trie", "encode", "rollup", "store", "store/disk", "store/tables", "block", "bucket", "internal/lru"},
+	"internal/fakebucket":     {"bucket"}, // for tests
+	"internal/lru":            {},
 	"internal/storetest":      {"fleet", "internal/fakebucket", "rollup", "store"}, // for tests
 	"collect":                 {"trie", "encode", "rollup", "store", "feature", "internal/strictyaml", "internal/turn"},
 	"access":                  {"internal/strictyaml", "internal/turn"},

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/internal/lru"
 )
 
 // ranges are parts of objects, wherever they come from.
@@ -21,8 +22,9 @@ type ranges interface {
 // machine. Objects never change, so nothing in it is ever old. It implements [ranges].
 type cache struct {
 	b      *bucket.Bucket
-	memory *lru[[]byte] // by the name of the part
-	disk   *diskCache   // nil without a directory
+	memory *lru.Cache[[]byte] // by the name of the part
+	most   int64              // bytes in memory
+	disk   *diskCache         // nil without a directory
 
 	mu       sync.Mutex
 	underway map[string]*asked
@@ -45,7 +47,7 @@ type part struct {
 
 // openCache opens a cache. What is in the directory is used again.
 func openCache(b *bucket.Bucket, o Options) (*cache, error) {
-	c := &cache{b: b, memory: newLRU[[]byte](o.CacheMemory, func(string, []byte) {}), underway: map[string]*asked{}}
+	c := &cache{b: b, most: o.CacheMemory, memory: lru.New[[]byte](o.CacheMemory, nil), underway: map[string]*asked{}}
 	if o.Cache == "" {
 		return c, nil
 	}
@@ -87,13 +89,13 @@ func (c *cache) Range(ctx context.Context, key string, offset, n int64) ([]byte,
 
 // load returns a part, and keeps it.
 func (c *cache) load(ctx context.Context, name, key string, offset, n int64) (part, error) {
-	if packed, ok := c.memory.get(name); ok {
+	if packed, ok := c.memory.Get(name); ok {
 		c.hits.Add(1)
 		return unpackPart(packed), nil
 	}
 	if c.disk != nil {
 		if packed, ok := c.disk.get(name); ok {
-			c.memory.put(name, packed, int64(len(packed)+len(name)))
+			c.remember(name, packed)
 			c.hits.Add(1)
 			return unpackPart(packed), nil
 		}
@@ -104,11 +106,18 @@ func (c *cache) load(ctx context.Context, name, key string, offset, n int64) (pa
 		return part{}, err
 	}
 	packed := binary.LittleEndian.AppendUint64(slices.Clip(body), uint64(size))
-	c.memory.put(name, packed, int64(len(packed)+len(name)))
+	c.remember(name, packed)
 	if c.disk != nil {
 		c.disk.put(name, packed)
 	}
 	return unpackPart(packed), nil
+}
+
+// remember keeps a part in memory, unless it would push out most of the others.
+func (c *cache) remember(name string, packed []byte) {
+	if size := int64(len(packed) + len(name)); size <= c.most/4 {
+		c.memory.Put(name, packed, size)
+	}
 }
 
 // unpackPart returns a part of which bytes end with the size of its object.

@@ -59,8 +59,8 @@ func TestCache(t *testing.T) {
 			t.Fatalf("step %d: got %d bytes of %d, %v", i, len(got), size, err)
 		}
 		switch files, _ := filepath.Glob(filepath.Join(dir, "*")); {
-		case c.memory.size() > 2000 || c.disk.files.size() > 6000:
-			t.Fatalf("it has %d bytes in memory, %d on disk", c.memory.size(), c.disk.files.size())
+		case c.memory.Size() > 2000 || c.disk.files.Size() > 6000:
+			t.Fatalf("it has %d bytes in memory, %d on disk", c.memory.Size(), c.disk.files.Size())
 		case i%500 == 499: // another process
 			c = open()
 		case i%50 == 49 && len(files) > 0: // a disk

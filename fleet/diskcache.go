@@ -11,13 +11,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/lru"
 )
 
 // diskCache keeps files of bytes that can be had again: they are not synced, and one that a crash has torn is found
 // out by its checksum.
 type diskCache struct {
 	dir   string
-	files *lru[struct{}] // by the name of the file
+	files *lru.Cache[struct{}] // by the name of the file
 }
 
 const (
@@ -34,7 +36,7 @@ func openDiskCache(dir string, most int64) (*diskCache, error) {
 		return nil, fmt.Errorf("open the cache: %w", err)
 	}
 	d := &diskCache{dir: dir}
-	d.files = newLRU(most, func(file string, _ struct{}) { _ = os.Remove(filepath.Join(dir, file)) })
+	d.files = lru.New(most, func(file string, _ struct{}) { _ = os.Remove(filepath.Join(dir, file)) })
 	type found struct {
 		name string
 		size int64
@@ -53,7 +55,7 @@ func openDiskCache(dir string, most int64) (*diskCache, error) {
 	}
 	slices.SortFunc(old, func(a, b found) int { return cmp.Or(a.read.Compare(b.read), cmp.Compare(a.name, b.name)) })
 	for _, f := range old {
-		if !d.files.put(f.name, struct{}{}, f.size) {
+		if !d.files.Put(f.name, struct{}{}, f.size) {
 			_ = os.Remove(filepath.Join(dir, f.name))
 		}
 	}
@@ -69,13 +71,13 @@ func fileOf(name string) string {
 // get returns what is kept under a name. What can not be read is not there.
 func (d *diskCache) get(name string) ([]byte, bool) {
 	file := fileOf(name)
-	if _, ok := d.files.get(file); !ok {
+	if _, ok := d.files.Get(file); !ok {
 		return nil, false
 	}
 	b, err := os.ReadFile(filepath.Join(d.dir, file))
 	n := len(b) - checksum
 	if err != nil || n < 8 || binary.LittleEndian.Uint32(b[n:]) != sumOfPart(name, b[:n]) {
-		d.files.drop(file)
+		d.files.Drop(file)
 		return nil, false
 	}
 	return b[:n:n], true
@@ -90,7 +92,7 @@ func (d *diskCache) put(name string, b []byte) {
 		_ = os.Remove(path + ".tmp")
 		return
 	}
-	if !d.files.put(file, struct{}{}, int64(len(whole))) {
+	if !d.files.Put(file, struct{}{}, int64(len(whole))) {
 		_ = os.Remove(path)
 	}
 }

@@ -51,6 +51,5 @@
 //	symbols.go   where symbols are
 //	cache.go     what questions have read
 //	diskcache.go the same on a disk
-//	lru.go       what goes when there is too much
 //	catalog.go   which pages and tags there are; versions
 package fleet

@@ -47,9 +47,9 @@ func (e *entry) same(o *entry) bool { return e.bytes == o.bytes && e.written.Equ
 
 // become has the store know what was listed. Who calls holds mu.
 func (s *Store) become(x state) {
-	for hash := range s.decoded.of {
+	for _, hash := range s.decoded.Names() {
 		if e, o := x.tables[hash], s.tables[hash]; e == nil || o == nil || !e.same(o) {
-			s.decoded.drop(hash)
+			s.decoded.Drop(hash)
 		}
 	}
 	s.state = x

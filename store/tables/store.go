@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/lru"
 	"github.com/fieldtrie/fieldtrie/store/disk"
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
@@ -61,7 +62,7 @@ type Store struct {
 
 	mu      sync.Mutex // guards the fields below
 	state              // what is there
-	decoded cache
+	decoded *lru.Cache[*symbols.Table]
 	looked  time.Time // at the files, by a reader
 }
 
@@ -232,9 +233,9 @@ func (s *Store) Table(sha256 string) (*symbols.Table, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	t := s.decoded.get(sha256)
+	t, ok := s.decoded.Get(sha256)
 	s.mu.Unlock()
-	if t != nil {
+	if ok {
 		return t, nil
 	}
 	if t, err = s.load(e); err != nil {
@@ -243,7 +244,7 @@ func (s *Store) Table(sha256 string) (*symbols.Table, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tables[sha256] == e { // else another one has taken its place meanwhile
-		s.decoded.put(sha256, t)
+		s.decoded.Put(sha256, t, sizeOf(t))
 	}
 	return t, nil
 }

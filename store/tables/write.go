@@ -59,7 +59,7 @@ func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.setTable(&entry{hash: sha256, bytes: n, written: s.options.Now(), counts: &counts})
-	s.decoded.drop(sha256)
+	s.decoded.Drop(sha256)
 	return true, nil
 }
 
@@ -176,6 +176,6 @@ func (s *Store) removeTable(e *entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropTable(e)
-	s.decoded.drop(e.hash)
+	s.decoded.Drop(e.hash)
 	return nil
 }
