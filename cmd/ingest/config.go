@@ -48,6 +48,8 @@ type config struct {
 	restore     string
 	spool       string
 	spoolSize   int64
+	rollEvery   time.Duration // 0: as [fleet.Options] has it
+	takeOver    time.Duration // likewise
 	limits      collect.Limits
 	proxies     []string // as --trusted-proxies has them
 	proxyHeader string
@@ -88,6 +90,12 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.spool, "spool", "", "`DIR` of this machine for what the bucket of --data does not take within a second; it is put there later (default none: such traces are refused)")
 	c.spoolSize = 1 << 30
 	fs.Var((*sizeValue)(&c.spoolSize), "spool-size", "most that --spool may take, as a `SIZE`")
+	// For tests that kill machines as they roll up: with the times that are good for a bucket few live that long.
+	fs.DurationVar(&c.rollEvery, "roll-every", 0, "with a bucket, roll up this often")
+	fs.DurationVar(&c.takeOver, "take-over", 0, "with a bucket, do what another machine did when it has stopped for this long")
+	for _, name := range []string{"roll-every", "take-over"} {
+		_ = fs.MarkHidden(name) // which fails where there is no such flag
+	}
 
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for questions by owner, team and package; see docs/owners.md")
 	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: answers as JSON have them")
