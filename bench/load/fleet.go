@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -24,6 +26,7 @@ func (c *config) fleetFlags(fs *pflag.FlagSet) {
 func (c *config) checkFleet() error {
 	t := c.trouble
 	own := len(c.options.Addrs) == 0
+	kind, known := storeKinds[filepath.Base(c.store)]
 	switch {
 	case c.nodes < 1 || t.pauseEvery < 0 || t.pauseFor <= 0 || t.downAt < 0 || t.downFor < 0 || t.wipeAt < 0:
 		return errors.New("--nodes and --pause-for must be above 0, and no time negative")
@@ -31,10 +34,14 @@ func (c *config) checkFleet() error {
 		return errors.New("--nodes, --store and --spool are for daemons that are started, so not with --addr")
 	case c.nodes > 1 && c.store == "" && !isBucket(c.data):
 		return errors.New("--nodes share a bucket: that of --store, or --data s3://…")
+	case c.store != "" && !known:
+		return fmt.Errorf("--store: %q is neither versitygw nor minio", c.store)
+	case t.wipeAt > 0 && kind.parts < 2:
+		return errors.New("--wipe-at is for a store with several directories, so for minio")
 	case c.store != "" && c.data != "":
 		return errors.New("--store has its data in a directory of its own, so not with --data")
-	case c.store == "" && (t.downFor > 0 || t.wipeAt > 0):
-		return errors.New("--store-down-for and --wipe-at are for a store that is started, so with --store")
+	case c.store == "" && t.downFor > 0:
+		return errors.New("--store-down-for is for a store that is started, so with --store")
 	}
 	return nil
 }
