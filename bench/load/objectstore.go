@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -46,6 +47,13 @@ var storeKinds = map[string]storeKind{
 func startStore(program, dir string) (*objectStore, error) {
 	name := filepath.Base(program)
 	kind := storeKinds[name]
+	program, err := exec.LookPath(program)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--store: %w", err)}
+	}
+	if program, err = filepath.Abs(program); err != nil { // it runs elsewhere
+		return nil, err
+	}
 	addr, err := freeAddr()
 	if err != nil {
 		return nil, err
