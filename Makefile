@@ -23,6 +23,21 @@ run: $(DASHBOARD) ## start the daemon, feed it the sample traces, show the resul
 	@$(GO) build -o bin/ ./cmd/...
 	@exec bin/demo
 
+# Daemons on one bucket. The store is an S3-compatible one for tests, which keeps objects in a directory.
+VERSITYGW = github.com/versity/versitygw/cmd/versitygw@v1.8.0
+bin/versitygw:
+	@mkdir -p bin
+	GOBIN=$(abspath bin) nice $(GO) install $(VERSITYGW)
+
+.PHONY: fleet
+fleet: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind a load balancer (needs haproxy), kill one, show that nothing is lost
+	@$(GO) build -o bin/ ./cmd/...
+	@exec bin/demo --fleet
+
+.PHONY: test-fleet
+test-fleet: bin/versitygw ## kill and stop daemons on one bucket, and the store, under load; check what is stored
+	OBJECT_STORE=$(abspath bin/versitygw) $(GO) test ./bench/load -count 1 -v -run TestFleet
+
 .PHONY: build
 build: $(DASHBOARD) ## build ingest, aggregate and upload into bin/
 	$(GO) build -o bin/ ./cmd/ingest ./cmd/aggregate ./cmd/upload

@@ -154,9 +154,7 @@ func (n *Node) flushLocked(w *waiting) {
 	w.timer.Stop()
 	n.open = nil
 	n.group.Go(func() {
-		n.slots <- struct{}{}
-		defer func() { <-n.slots }()
-		if w.spooled, w.err = n.put(context.Background(), &w.batch); w.err != nil {
+		if w.spooled, w.err = n.putInTurn(&w.batch); w.err != nil {
 			n.did.refused.Add(uint64(w.traces))
 		} else {
 			n.did.traces.Add(uint64(w.traces))
@@ -167,6 +165,33 @@ func (n *Node) flushLocked(w *waiting) {
 		n.queuedTraces -= w.traces
 		n.queuedBytes -= w.bytes
 	})
+}
+
+// putInTurn stores a batch when there is room for it among those on their way. To wait for room is to wait for the
+// store, and takes no longer than that may.
+func (n *Node) putInTurn(b *batch) (spooled bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), n.opts.GiveUp)
+	defer cancel()
+	patience := n.opts.GiveUp
+	if n.spool != nil {
+		patience = n.opts.SpoolAfter
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case n.slots <- struct{}{}:
+		defer func() { <-n.slots }()
+		return n.put(ctx, b)
+	case <-late.C:
+	}
+	if n.spool == nil {
+		return false, fmt.Errorf("%d segments are on their way already: %w", cap(n.slots), store.ErrBusy)
+	}
+	k, body, err := n.seal(b)
+	if err != nil {
+		return false, err
+	}
+	return n.toSpool(k, body)
 }
 
 // put makes a segment of a batch, and stores it. It reports whether that is in the spool.
@@ -198,16 +223,24 @@ func (n *Node) putOrSpool(ctx context.Context, k string, body []byte) (spooled b
 	if err = n.putCounted(ctx, k, body, n.opts.SpoolAfter); err == nil {
 		return false, nil
 	}
-	serr := n.spool.put(k, body)
+	spooled, serr := n.toSpool(k, body)
 	if serr == nil {
-		n.did.spooled.Add(1)
-		return true, nil
+		return spooled, nil
 	}
 	// The last way: to go on as if there was no spool.
 	if left := n.opts.GiveUp - time.Since(begin); left > 0 && n.putCounted(ctx, k, body, left) == nil {
 		return false, nil
 	}
 	return false, errors.Join(err, serr)
+}
+
+// toSpool stores a segment in the spool.
+func (n *Node) toSpool(k string, body []byte) (spooled bool, err error) {
+	if err := n.spool.put(k, body); err != nil {
+		return false, err
+	}
+	n.did.spooled.Add(1)
+	return true, nil
 }
 
 // seal makes a segment of a batch. What is in it is received now.

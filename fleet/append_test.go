@@ -156,6 +156,42 @@ func TestStoreDown(t *testing.T) {
 	})
 }
 
+// Those who wait for others to be stored first wait no longer for a store that is down, however many there are.
+func TestStoreDownWithManyWaiting(t *testing.T) {
+	for name, dir := range map[string]string{"spool": t.TempDir(), "no spool": ""} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := fakebucket.New(1).Client()
+				n, err := Open(t.Context(), client.Bucket(time.Now), Options{Puts: 1, Flush: time.Millisecond, Spool: dir})
+				if err != nil {
+					t.Fatal(err)
+				}
+				client.CutAfter(0)
+				most := n.opts.GiveUp
+				if dir != "" {
+					most = 2 * n.opts.SpoolAfter // to wait for others, and for the store
+				}
+				var group sync.WaitGroup
+				for i := range 20 {
+					time.Sleep(10 * time.Millisecond)
+					group.Go(func() {
+						begin := time.Now()
+						res, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a")})
+						spooled := res.Durability == store.Spool
+						if spooled != (dir != "") || spooled == (err != nil) {
+							t.Errorf("got %+v, %v", res, err)
+						}
+						if took := time.Since(begin); took > most+100*time.Millisecond {
+							t.Errorf("it took %v", took)
+						}
+					})
+				}
+				group.Wait()
+			})
+		})
+	}
+}
+
 func TestAppendRefuses(t *testing.T) {
 	n := openNode(t, fakebucket.New(1), Options{MaxPayload: 10, QueueBytes: 1 << 10})
 	for _, c := range []struct {

@@ -9,8 +9,8 @@ import (
 )
 
 // perShard is how much longer a machine leaves a shard alone for each one that it rolls up already, so that they are
-// spread over machines.
-const perShard = 5 * time.Second
+// spread over machines: 5 s.
+func (o *Options) perShard() time.Duration { return o.TakeOver / 6 }
 
 // Times between rounds of what is done now and then.
 const (
@@ -145,7 +145,7 @@ func (r *roller) mine(ctx context.Context, l *listing) (bool, error) {
 	}
 	for _, s := range l.list {
 		if !m.has(s.segmentName) {
-			return time.Since(r.seen.since) >= r.n.opts.TakeOver+time.Duration(r.n.led())*perShard, nil
+			return time.Since(r.seen.since) >= r.n.opts.TakeOver+time.Duration(r.n.led())*r.n.opts.perShard(), nil
 		}
 	}
 	return false, nil

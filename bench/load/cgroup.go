@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// cgroup is a control group that bounds the memory of a daemon, with that of the files that it
+// cgroup is a control group that bounds the memory of daemons, with that of the files that it
 // maps: what is over it ends the daemon, as on a machine that has no more. It takes root.
 type cgroup struct{ dir string }
 

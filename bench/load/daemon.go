@@ -1,269 +1,175 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
-	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
-	"syscall"
-	"time"
-
-	"github.com/fieldtrie/fieldtrie/internal/loadgen"
 )
 
-// daemon is an ingest that was started, and may be killed and started again.
+// daemon is an ingest that was started here.
 type daemon struct {
-	program         string
-	args            []string
+	process
 	public, private string
-	group           *cgroup // nil: memory is not bounded
-	fresh           bool    // it had no data
-
-	mu      sync.Mutex
-	cmd     *exec.Cmd
-	ended   chan error // of cmd
-	log     logTail
-	kills   int
-	slowest time.Duration // from a start after a kill until it was ready
+	watch           watch
+	busy            sync.Mutex // held by who kills it, or stops it for a while
 }
 
-// readyTimeout is how long a start may take, with the recovery after a kill.
-const readyTimeout = 60 * time.Second
+// cluster is what is loaded: one daemon, or several that share a bucket, and the store that has it. Those that run
+// already are addresses alone.
+type cluster struct {
+	nodes           []*daemon // none if they run already
+	store           *objectStore
+	group           *cgroup // nil: memory is not bounded
+	public, private []string
+	watches         []*watch // of daemons whose process is known
+	data            string   // directory with what is stored; "" if there is none
+	shared          bool     // it is stored in a bucket
+	fresh           bool     // there was nothing before
+}
 
-// startDaemon builds ingest in dir unless there is a program, starts it and waits until
-// it is ready. Its data is in c.data, which is set if it is not.
-func (c *config) startDaemon(ctx context.Context, dir string, stderr io.Writer) (*daemon, error) {
-	d := &daemon{program: c.ingest}
-	if d.program == "" {
-		d.program = filepath.Join(dir, "ingest")
+// isBucket reports whether --data names a bucket.
+func isBucket(data string) bool { return strings.HasPrefix(data, "s3://") }
+
+// running returns the daemons that run already.
+func (c *config) running() *cluster {
+	x := &cluster{public: c.options.Addrs, private: c.queryAddrs, data: c.data, shared: c.late}
+	if c.pid != 0 {
+		x.watches = []*watch{{pid: func() int { return c.pid }}}
+	}
+	return x
+}
+
+// startCluster starts the store, if there is one to start, builds ingest in dir unless there is a program, starts all
+// daemons and waits until they are ready. Whatever it returns is to be ended.
+func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer) (x *cluster, err error) {
+	x = &cluster{data: c.data, shared: c.late || c.store != "" || isBucket(c.data)}
+	at := c.data
+	switch {
+	case c.store != "":
+		if x.store, err = startStore(c.store, filepath.Join(dir, "store")); err != nil {
+			return x, err
+		}
+		fmt.Fprintf(stderr, "load: %s is at http://%s, process %d\n", x.store.name, x.store.addr, x.store.pid())
+		at, x.data, x.fresh = x.store.location(), x.store.dir, true
+	case isBucket(at):
+		x.data = ""
+	default:
+		if at == "" {
+			at = filepath.Join(dir, "data")
+		}
+		x.data, x.fresh = at, emptyDir(at)
+	}
+	program := c.ingest
+	if program == "" {
+		program = filepath.Join(dir, "ingest")
 		fmt.Fprintln(stderr, "load: building ingest …")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", d.program, "github.com/fieldtrie/fieldtrie/cmd/ingest").CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build ingest: %w\n%s", err, out)
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/fieldtrie/fieldtrie/cmd/ingest").CombinedOutput(); err != nil {
+			return x, fmt.Errorf("build ingest: %w\n%s", err, out)
 		}
 	}
-	if c.data == "" {
-		c.data = filepath.Join(dir, "data")
+	if c.memory > 0 {
+		if x.group, err = newCgroup(c.memory); err != nil {
+			return x, err
+		}
 	}
-	d.fresh = emptyDir(c.data)
+	for i := range c.nodes {
+		d, err := c.newDaemon(program, at, i, dir, x)
+		if err != nil {
+			return x, err
+		}
+		x.nodes = append(x.nodes, d)
+		if err := d.startReady(); err != nil {
+			return x, err
+		}
+		x.watches = append(x.watches, &d.watch)
+		x.public, x.private = append(x.public, d.public), append(x.private, d.private)
+		fmt.Fprintf(stderr, "load: %s is at http://%s and http://%s, process %d\n", d.name, d.public, d.private, d.pid())
+	}
+	return x, nil
+}
+
+// manyPages is how many pages a daemon takes unless it is told otherwise.
+const manyPages = 2000
+
+// newDaemon returns a daemon to be started.
+func (c *config) newDaemon(program, at string, number int, dir string, x *cluster) (d *daemon, err error) {
+	d = &daemon{process: process{name: "ingest", program: program}}
+	if c.nodes > 1 {
+		d.name = fmt.Sprint("ingest ", number+1)
+	}
+	d.watch.pid = d.pid
 	for _, addr := range []*string{&d.public, &d.private} {
-		var err error
 		if *addr, err = freeAddr(); err != nil {
 			return nil, err
 		}
 	}
-	d.args = []string{"--data", c.data, "--listen", d.public, "--query-listen", d.private, "--partition", c.options.Partition.String()}
+	d.ready = "http://" + d.private + "/readyz"
+	d.args = []string{"--data", at, "--listen", d.public, "--query-listen", d.private, "--partition", c.options.Partition.String()}
 	if c.options.Pages > manyPages {
 		d.args = append(d.args, "--max-pages", fmt.Sprint(c.options.Pages))
 	}
 	if c.options.Networks > 0 {
 		d.args = append(d.args, "--trusted-proxies", "127.0.0.1")
 	}
+	if c.spool {
+		d.args = append(d.args, "--spool", filepath.Join(dir, fmt.Sprint("spool-", number+1)))
+	}
 	d.args = append(d.args, c.ingestFlags...)
-	if c.memory > 0 {
-		var err error
-		if d.group, err = newCgroup(c.memory); err != nil {
-			return nil, err
+	if x.store != nil {
+		d.env = x.store.env
+	}
+	if x.group != nil {
+		d.begun = func(pid int) error {
+			if err := x.group.add(pid); err != nil {
+				return fmt.Errorf("bound the memory of ingest: %w", err)
+			}
+			return nil
 		}
 	}
-	if err := d.start(); err != nil {
-		return nil, err
-	}
-	if err := d.ready(); err != nil {
-		return nil, errors.Join(err, d.logged())
-	}
-	fmt.Fprintf(stderr, "load: ingest is at http://%s and http://%s, process %d\n", d.public, d.private, d.pid())
 	return d, nil
 }
 
-// manyPages is how many pages a daemon takes unless it is told otherwise.
-const manyPages = 2000
-
-// freeAddr returns an address that nobody listens on. It is not one of those from which
-// the kernel takes the ports of clients: a client that calls while the daemon is down
-// could be given that very port, and be connected with itself.
-func freeAddr() (string, error) {
-	for range 100 {
-		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if err == nil {
-			return ln.Addr().String(), ln.Close()
-		}
+// end kills whatever still runs.
+func (x *cluster) end() {
+	for _, d := range x.nodes {
+		d.kill() // which does nothing once it was stopped
 	}
-	return "", errors.New("no free port")
-}
-
-func (d *daemon) start() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.cmd = exec.Command(d.program, d.args...)
-	d.cmd.Stderr = &d.log
-	// A process group of its own: Ctrl-C is for this program, which then stops the daemon.
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := d.cmd.Start(); err != nil {
-		return err
+	if x.store != nil {
+		x.store.kill()
 	}
-	if d.group != nil {
-		if err := d.group.add(d.cmd.Process.Pid); err != nil {
-			return fmt.Errorf("bound the memory of ingest: %w", err)
-		}
-	}
-	cmd, ended := d.cmd, make(chan error, 1)
-	d.ended = ended
-	go func() {
-		ended <- cmd.Wait()
-		close(ended)
-	}()
-	return nil
-}
-
-// pid returns the process id of the daemon.
-func (d *daemon) pid() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.cmd.Process.Pid
-}
-
-// ready waits until the daemon takes traces.
-func (d *daemon) ready() error {
-	client := http.Client{Timeout: 10 * time.Second}
-	for end := time.Now().Add(readyTimeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		select {
-		case err := <-d.ended:
-			return fmt.Errorf("ingest has ended: %w", errors.Join(err, errors.New("before it was told to")))
-		default:
-		}
-		if res, err := client.Get("http://" + d.private + "/readyz"); err == nil {
-			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-	}
-	return errors.New("ingest does not get ready")
-}
-
-// kill ends the daemon at once, if it runs.
-func (d *daemon) kill() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_ = d.cmd.Process.Kill()
-	<-d.ended
-}
-
-// stopTimeout is how long the daemon may take to end when it is told to.
-const stopTimeout = 2 * time.Minute
-
-// stop ends the daemon as a service manager would.
-func (d *daemon) stop() error {
-	ended, err := d.signal(syscall.SIGTERM)
-	if err != nil {
-		return errors.Join(fmt.Errorf("stop ingest: %w", err), d.logged())
-	}
-	select {
-	case err := <-ended:
-		if err != nil {
-			return errors.Join(fmt.Errorf("ingest: %w", err), d.logged())
-		}
-		return nil
-	case <-time.After(stopTimeout):
-		return fmt.Errorf("ingest has not ended %v after it was told to; its goroutines:\n%s", stopTimeout, d.goroutines())
+	if x.group != nil {
+		x.group.remove()
 	}
 }
 
-// signal signals the daemon, and returns what will say that it has ended.
-func (d *daemon) signal(s os.Signal) (ended <-chan error, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.ended, d.cmd.Process.Signal(s)
-}
-
-// goroutines ends the daemon in the way that makes the Go runtime write what all goroutines
-// are at, and returns that.
-func (d *daemon) goroutines() string {
-	d.log.clear()
-	ended, err := d.signal(syscall.SIGQUIT)
-	if err != nil {
-		return err.Error()
+// stop stops the daemons as a service manager would.
+func (x *cluster) stop() (err error) {
+	for _, d := range x.nodes {
+		err = errors.Join(err, d.stop())
 	}
-	select {
-	case <-ended:
-	case <-time.After(10 * time.Second):
+	return err
+}
+
+// logged returns what the daemons and the store wrote last as an error, or nil if they were not started here.
+func (x *cluster) logged() (err error) {
+	for _, d := range x.nodes {
+		err = errors.Join(err, d.logged())
 	}
-	return d.log.String()
-}
-
-// killOften kills the daemon and starts it again, every now and then until all is sent.
-// It returns once the daemon is ready for the last time.
-func (d *daemon) killOften(every time.Duration, g *loadgen.Generator, w *watch) error {
-	for {
-		wait := time.Duration((0.5 + rand.Float64()) * float64(every))
-		select {
-		case <-g.Sent():
-			return nil
-		case <-time.After(wait):
-		}
-		w.look()
-		g.Restarting()
-		d.kill()
-		w.ended()
-		began := time.Now()
-		if err := d.start(); err != nil {
-			return err
-		}
-		if err := d.ready(); err != nil {
-			return errors.Join(err, d.logged())
-		}
-		g.Restarting()
-		d.kills++
-		d.slowest = max(d.slowest, time.Since(began))
+	if x.store != nil {
+		err = errors.Join(err, x.store.logged())
 	}
+	return err
 }
 
-// logged returns what the daemon wrote last as an error, or nil if there is no daemon.
-func (d *daemon) logged() error {
-	if d == nil {
-		return nil
+// goroutines ends the daemons, and returns what their goroutines were at as an error, or nil.
+func (x *cluster) goroutines() (err error) {
+	for _, d := range x.nodes {
+		err = errors.Join(err, fmt.Errorf("the goroutines of %s:\n%s", d.name, d.goroutines()))
 	}
-	text := d.log.String()
-	return fmt.Errorf("the log of ingest ends with\n%s", text[max(len(text)-shownBytes, 0):])
-}
-
-// logTail keeps the end of a log.
-type logTail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const (
-	logBytes   = 4 << 20 // kept: the stacks of all goroutines are long
-	shownBytes = 16 << 10
-)
-
-func (l *logTail) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = append(l.text, p...)
-	if n := len(l.text) - logBytes; n > 0 {
-		l.text = append(l.text[:0], l.text[n:]...)
-	}
-	return len(p), nil
-}
-
-func (l *logTail) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = l.text[:0]
-}
-
-func (l *logTail) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(bytes.TrimSpace(l.text))
+	return err
 }

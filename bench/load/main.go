@@ -48,6 +48,7 @@ Examples:
   load --rate 5000 --traces 100000 --batch 20 --data /tmp/load -- --retention 1h
   load --rate 1500 --for 60s --batch 5 --dashboards 50
   load --rate 200 --for 10m --site --networks 500 --attack all
+  load --rate 200 --for 2m --nodes 3 --store versitygw --kill-every 1s --retry --repeat 0.05
   load --addr 127.0.0.1:8418 --query-addr 127.0.0.1:8419 --pid $(pidof ingest)
 
 Flags:
@@ -78,15 +79,19 @@ func exitCode(err error) int {
 // config is what the command line says.
 type config struct {
 	options     loadgen.Options
-	queryAddr   string
+	queryAddrs  []string
 	pid         int
 	data        string
 	ingest      string
 	ingestFlags []string
-	killEvery   time.Duration
+	nodes       int // that are started
+	store       string
+	spool       bool
+	trouble     trouble
 	verify      bool
 	late        bool
 	verifyPages int
+	everywhere  int
 	report      string
 	dashboards  dashboards
 	stall       time.Duration
@@ -109,16 +114,18 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.Float64Var(&o.Repeat, "repeat", 0.01, "`SHARE` of requests that are delivered twice, from 0 to 1")
 	fs.BoolVar(&o.Retry, "retry", false, "send again what was refused with 408, 429 or 5xx, or not answered, up to five times")
 	fs.Uint64Var(&o.Seed, "seed", 1, "of what is sent; the ids of the views are new each time")
-	fs.DurationVar(&c.killEvery, "kill-every", 0, "kill the daemon about this often, and start it again; not with --addr")
+	t := &c.trouble
+	fs.DurationVar(&t.killEvery, "kill-every", 0, "kill the daemon, or one of --nodes, about this often, and start it again; not with --addr")
 	fs.DurationVar(&c.stall, "stall", 15*time.Second, "fail when nothing is acknowledged for this `DURATION` while requests are sent; 0 for never")
 	fs.BoolVar(&c.verify, "verify", true, "check that what was acknowledged is stored, and once")
 	fs.BoolVar(&c.late, "late-duplicates", false, "what came twice may be found after it was answered, as with ingest --data s3://…")
 	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only so many pages, those with the most views; 0 is all")
-	fs.StringVar(&o.Addr, "addr", "", "public `ADDR` of a running daemon; else one is started")
-	fs.StringVar(&c.queryAddr, "query-addr", "127.0.0.1:8419", "its private `ADDR`")
+	fs.IntVar(&c.everywhere, "verify-everywhere", 5, "of so many pages each daemon is asked, and all must give the same answers; of the others one is, by chance")
+	fs.StringSliceVar(&o.Addrs, "addr", nil, "public `ADDR` of a running daemon, or of all on a bucket; else they are started")
+	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "its private `ADDR`, or those of all")
 	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
 	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
-	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a daemon that is started, where it is to be and to stay")
+	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a daemon that is started, where it is to be and to stay, or s3://…")
 	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; else ingest is built")
 	fs.DurationVar(&o.Partition, "partition", time.Hour, "`DURATION` of the daemon's partitions, with which one is started: a view with chunks in two of them counts twice")
 	fs.IntVar(&c.dashboards.count, "dashboards", 0, "poll so many dashboards beside the load: of a page each, every tenth of all pages, what /api/v1 and the dashboard for Grafana show")
@@ -128,6 +135,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.Float64Var(&c.attack.rate, "attack-rate", 1, "requests a second of each mode, of 4 MiB when decompressed")
 	fs.IntVar(&c.attack.slow, "attack-connections", 500, "connections of each mode that holds them")
 	fs.Int64Var(&c.memory, "memory", 0, "most `BYTES` of memory of the daemon, as those of a machine: one that takes more is killed. It takes root and Linux")
+	c.fleetFlags(fs)
 	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
 }
 
@@ -147,18 +155,11 @@ func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
 	if c.options.For == 0 && c.options.Count == 0 {
 		c.options.For = 30 * time.Second
 	}
-	own := c.options.Addr == ""
-	switch {
-	case len(dirs) > 1:
+	if len(dirs) > 1 {
 		return c, "", fmt.Errorf("unexpected argument %q; see load --help", dirs[1])
-	case !own && (c.killEvery != 0 || len(c.ingestFlags) > 0 || c.ingest != "" || c.memory != 0):
-		return c, "", errors.New("--kill-every, --ingest, --memory and flags of ingest are for a daemon that is started, so not with --addr")
-	case own && c.pid != 0:
-		return c, "", errors.New("--pid is for a running daemon, so with --addr alone")
-	case !(c.attack.rate > 0) || c.attack.slow < 1:
-		return c, "", errors.New("--attack-rate and --attack-connections must be above 0")
-	case c.killEvery < 0 || c.stall < 0:
-		return c, "", errors.New("--kill-every and --stall must not be negative")
+	}
+	if err := c.check(); err != nil {
+		return c, "", err
 	}
 	if c.attack.modes, err = parseAttack(c.attack.modes); err != nil {
 		return c, "", err
@@ -168,6 +169,24 @@ func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
 		dir = dirs[0]
 	}
 	return c, dir, nil
+}
+
+// check reports what can not be.
+func (c *config) check() error {
+	own, t := len(c.options.Addrs) == 0, c.trouble
+	switch {
+	case !own && (t != trouble{pauseFor: t.pauseFor} || len(c.ingestFlags) > 0 || c.ingest != "" || c.memory != 0):
+		return errors.New("--kill-every and the like, --ingest, --memory and flags of ingest are for a daemon that is started, so not with --addr")
+	case !own && len(c.options.Addrs) != len(c.queryAddrs):
+		return errors.New("--addr and --query-addr must be as many")
+	case own && c.pid != 0:
+		return errors.New("--pid is for a running daemon, so with --addr alone")
+	case !(c.attack.rate > 0) || c.attack.slow < 1:
+		return errors.New("--attack-rate and --attack-connections must be above 0")
+	case t.killEvery < 0 || c.stall < 0:
+		return errors.New("--kill-every and --stall must not be negative")
+	}
+	return c.checkFleet()
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {

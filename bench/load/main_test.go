@@ -64,7 +64,7 @@ func TestWatch(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip(err)
 	}
-	w := watch{pid: os.Getpid, self: os.Getpid()}
+	w := watch{pid: os.Getpid}
 	w.begin()
 	for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
 	}

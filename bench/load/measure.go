@@ -12,83 +12,101 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/loadgen"
 )
 
-// measure loads a daemon and reports what came of it.
+// manyTimeout is how long an answer is awaited where others can be asked. A daemon gives a segment up after 8 s.
+const manyTimeout = 10 * time.Second
+
+// measure loads daemons and reports what came of it.
 func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err error) {
-	var d *daemon
-	if c.options.Addr == "" {
+	x := c.running()
+	if len(c.options.Addrs) == 0 {
 		dir, err := os.MkdirTemp("", "fieldtrie-load")
 		if err != nil {
 			return nil, err
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		if d, err = c.startDaemon(ctx, dir, stderr); err != nil {
+		x, err = c.startCluster(ctx, dir, stderr)
+		defer x.end()
+		if err != nil {
 			return nil, err
 		}
-		defer func() {
-			d.kill() // which does nothing once it was stopped
-			if d.group != nil {
-				d.group.remove()
-			}
-		}()
-		c.options.Addr, c.queryAddr = d.public, d.private
 	}
-	fresh := d != nil && d.fresh
-	g, err := loadgen.New(c.options)
+	o := c.options
+	o.Addrs = x.public
+	if len(x.public) > 1 {
+		o.Timeout = manyTimeout
+	}
+	g, err := loadgen.New(o)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	r = newReport(c)
-	diskBefore := diskUse(c.data)
+	diskBefore := diskUse(x.data)
 	since := time.Now()
-	if err := c.load(ctx, g, d, r, stderr); err != nil {
+	if err := c.load(ctx, g, x, r, stderr); err != nil {
 		return nil, err
 	}
-	if c.killEvery == 0 { // a daemon that is started anew counts from nothing
-		x, err := readRolling(ctx, c.queryAddr)
+	if c.trouble.killEvery == 0 && !x.shared { // a daemon that is started anew counts from nothing
+		x, err := readRolling(ctx, x.private[0])
 		if err != nil {
 			return nil, err
 		}
 		r.RollCPUShare, r.RollCPUPerTraceMS = x.share, x.perTrace
 	}
 	if c.verify {
-		scope := loadgen.Scope{QueryAddr: c.queryAddr, Pages: c.verifyPages, Late: c.late}
-		if !fresh || len(c.attack.modes) > 0 { // pages of others are in the catalogue
-			scope.Since = since
-		}
-		fmt.Fprintln(stderr, "load: verifying …")
-		began := time.Now()
-		v, err := g.Verify(context.WithoutCancel(ctx), scope)
-		if err != nil {
-			err = fmt.Errorf("verify: %w", err)
-			if d != nil && errors.Is(err, context.DeadlineExceeded) {
-				return nil, fmt.Errorf("%w\nthe goroutines of ingest:\n%s", err, d.goroutines())
-			}
-			return nil, errors.Join(err, d.logged())
-		}
-		r.addVerdict(v, time.Since(began))
-	}
-	r.DiskLiveBytes = diskUse(c.data) - diskBefore
-	if d != nil {
-		if err := d.stop(); err != nil {
+		if err := c.verifyAll(context.WithoutCancel(ctx), g, x, since, r, stderr); err != nil {
 			return nil, err
 		}
-		r.DiskBytes = diskUse(c.data) - diskBefore
 	}
-	if d != nil && d.group != nil {
-		r.MemoryBytes, r.PeakGroupBytes = c.memory, d.group.peak()
+	r.DiskLiveBytes = diskUse(x.data) - diskBefore
+	if len(x.nodes) > 0 {
+		if err := x.stop(); err != nil {
+			return nil, err
+		}
+		r.DiskBytes = diskUse(x.data) - diskBefore
+	}
+	if x.group != nil {
+		r.MemoryBytes, r.PeakGroupBytes = c.memory, x.group.peak()
 	}
 	r.perTrace()
 	return r, nil
 }
 
-// load runs the generator, and beside it whatever watches or kills the daemon.
-func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *report, stderr io.Writer) error {
-	pid := func() int { return c.pid }
-	if d != nil {
-		pid = d.pid
+// verifyAll checks that what was acknowledged is stored.
+func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster, since time.Time, r *report, stderr io.Writer) error {
+	if x.shared {
+		took, err := x.settle(ctx, stderr)
+		if err != nil {
+			return errors.Join(err, x.logged())
+		}
+		r.SettleSeconds = round(took.Seconds())
 	}
-	w := watch{pid: pid, self: os.Getpid()}
-	w.begin()
+	scope := loadgen.Scope{QueryAddrs: x.private, Pages: c.verifyPages, Late: x.shared}
+	if len(x.private) > 1 {
+		scope.Everywhere = c.everywhere
+	}
+	if !x.fresh || len(c.attack.modes) > 0 { // pages of others are in the catalogue
+		scope.Since = since
+	}
+	fmt.Fprintln(stderr, "load: verifying …")
+	began := time.Now()
+	v, err := g.Verify(ctx, scope)
+	if err != nil {
+		err = fmt.Errorf("verify: %w", err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return errors.Join(err, x.goroutines())
+		}
+		return errors.Join(err, x.logged())
+	}
+	r.addVerdict(v, time.Since(began))
+	return nil
+}
+
+// load runs the generator, and beside it whatever watches the daemons or makes trouble.
+func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *report, stderr io.Writer) error {
+	own := &watch{pid: os.Getpid}
+	for _, w := range append(x.watches, own) {
+		w.begin()
+	}
 	polling, stop := context.WithCancel(ctx)
 	defer stop()
 	over := make(chan struct{})
@@ -96,45 +114,45 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, d *daemon, r *r
 		g.Run(polling)
 		close(over)
 	}()
-	attacked := c.attack.start(polling, c.options.Addr, c.options.Networks > 0)
-	polled := c.dashboards.start(polling, c.queryAddr, c.options.Pages, c.options.Zipf)
-	var killed chan error
-	if c.killEvery > 0 {
-		killed = make(chan error, 1)
-		go func() { killed <- d.killOften(c.killEvery, g, &w) }()
-	}
+	attacked := c.attack.start(polling, x.public[0], c.options.Networks > 0)
+	polled := c.dashboards.start(polling, x.private[0], c.options.Pages, c.options.Zipf)
+	h := startHealth(polling, x, g)
+	did, calm := c.trouble.start(x, g, h)
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	hung := stall{limit: c.stall}
+	if hung.limit > 0 {
+		hung.limit += c.trouble.longest(len(x.public))
+	}
 	p := progress{g: g, w: stderr, mode: c.mode(), started: time.Now(), of: c.options.For}
 	for running := true; running; {
 		select {
 		case <-over:
 			running = false
 		case <-tick.C:
-			w.look()
+			for _, w := range x.watches {
+				w.look()
+			}
 			p.show()
 			if n := g.Counts(); hung.look(time.Now(), n, g.UnderWay()) {
-				err := c.stalled(ctx, d, n.Acknowledged)
+				err := hung.stalled(ctx, x, n.Acknowledged)
 				stop()
-				if killed != nil { // or it could start the daemon again when nobody stops that any more
-					err = errors.Join(err, <-killed)
-				}
-				return err
+				return errors.Join(err, calm()) // or it could start a daemon again when nobody stops that any more
 			}
 		}
 	}
-	w.look()
+	for _, w := range append(x.watches, own) {
+		w.look()
+	}
 	stop()
 	r.Dashboards, r.Attack = polled(), attacked()
-	r.addLoad(g, &w)
+	r.addLoad(g, x.watches, own)
 	r.UsualP99MS = median(p.p99s)
-	if killed != nil {
-		if err := <-killed; err != nil {
-			return err
-		}
-		r.Kills, r.RestartSeconds = d.kills, round(d.slowest.Seconds())
+	if err := calm(); err != nil {
+		return errors.Join(err, x.logged())
 	}
+	h.last.Wait()
+	r.addTrouble(x, did, h)
 	return nil
 }
 

@@ -21,6 +21,7 @@ type report struct {
 	Connections int    `json:"connections"`
 	Batch       int    `json:"batch"`
 	Pages       int    `json:"pages"`
+	Nodes       int    `json:"nodes"` // daemons
 
 	Seconds      float64        `json:"seconds"`
 	OfferedRate  float64        `json:"offered_traces_per_s"`
@@ -66,8 +67,17 @@ type report struct {
 	Kills             int     `json:"kills"`
 	RestartSeconds    float64 `json:"slowest_restart_s"`
 
+	// Of daemons that share a bucket.
+	Pauses           int     `json:"pauses,omitempty"`
+	PauseSeconds     float64 `json:"pause_s,omitempty"` // each
+	StoreDownSeconds float64 `json:"store_down_s,omitempty"`
+	Wiped            int     `json:"wiped_parts_of_store,omitempty"`
+	LongestLag       float64 `json:"longest_lag_s,omitempty"` // of fieldtrie_fleet_lag_seconds, asked of each each second
+	SettleSeconds    float64 `json:"settle_s,omitempty"`      // from the end of the load until all was rolled up
+
 	Verified         bool     `json:"verified"`
 	VerifiedPages    int      `json:"verified_pages"`
+	EverywherePages  int      `json:"pages_verified_on_each,omitempty"`
 	VerifiedTraces   uint64   `json:"verified_traces"`
 	FoundTraces      uint64   `json:"found_traces"` // on these pages; at most the verified and the unclear ones
 	SplitViews       uint64   `json:"split_views"`  // on these pages, that may count twice
@@ -87,7 +97,7 @@ type turn struct {
 
 func newReport(c *config) *report {
 	o := c.options
-	r := &report{Mode: c.mode(), Form: "binary", Connections: o.Connections, Batch: o.Batch, Pages: o.Pages}
+	r := &report{Mode: c.mode(), Form: "binary", Connections: o.Connections, Batch: o.Batch, Pages: o.Pages, Nodes: max(c.nodes, len(o.Addrs))}
 	if o.JSON {
 		r.Form = "json"
 	}
@@ -108,7 +118,7 @@ var percentiles = []struct {
 }{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}}
 
 // addLoad adds what the load has found.
-func (r *report) addLoad(g *loadgen.Generator, w *watch) {
+func (r *report) addLoad(g *loadgen.Generator, daemons []*watch, own *watch) {
 	n := g.Counts()
 	s := g.Elapsed().Seconds()
 	r.Seconds = round(s)
@@ -129,14 +139,17 @@ func (r *report) addLoad(g *loadgen.Generator, w *watch) {
 	for _, x := range g.Turns() {
 		r.Turns = append(r.Turns, turn{x.At.UTC(), x.Requests, milliseconds(x.Longest)})
 	}
-	r.CPUSeconds, r.OwnCPUSeconds = round(w.used().Seconds()), round(w.ownCPU.Seconds())
-	r.PeakRSSBytes, r.PeakAnonBytes = w.rss, w.anon
+	r.OwnCPUSeconds = round(own.used().Seconds())
+	for _, w := range daemons {
+		r.CPUSeconds = round(r.CPUSeconds + w.used().Seconds())
+		r.PeakRSSBytes, r.PeakAnonBytes = max(r.PeakRSSBytes, w.rss), max(r.PeakAnonBytes, w.anon)
+	}
 }
 
 func (r *report) addVerdict(v loadgen.Verdict, took time.Duration) {
 	r.Verified, r.VerifySeconds = true, round(took.Seconds())
 	r.VerifiedPages, r.VerifiedTraces, r.FoundTraces, r.Questions = v.Pages, v.Traces, v.Found, v.Questions
-	r.FoldedViews = v.Folded
+	r.FoldedViews, r.EverywherePages = v.Folded, v.Everywhere
 	r.SplitViews, r.Differences, r.FirstDifferences = v.Split, v.Count, v.Differences
 }
 
@@ -191,8 +204,12 @@ func (r *report) print(w io.Writer) error {
 		a.print(row)
 	}
 	if r.PeakRSSBytes > 0 {
-		row("daemon", "%.1f s of processor time, %.3f ms a trace, %.0f %% of it for rolling up, %.3f ms a trace of each page; peak memory %.0f MiB resident, %.0f MiB anonymous",
-			r.CPUSeconds, r.CPUPerTraceMS, 100*r.RollCPUShare, r.RollCPUPerTraceMS, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
+		rolling := ""
+		if r.RollCPUShare > 0 {
+			rolling = fmt.Sprintf(", %.0f %% of it for rolling up, %.3f ms a trace of each page", 100*r.RollCPUShare, r.RollCPUPerTraceMS)
+		}
+		row("daemon", "%.1f s of processor time, %.3f ms a trace%s; peak memory %.0f MiB resident, %.0f MiB anonymous",
+			r.CPUSeconds, r.CPUPerTraceMS, rolling, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
 	}
 	if r.MemoryBytes > 0 {
 		row("memory", "%.0f MiB allowed, %.0f MiB taken with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
@@ -201,9 +218,7 @@ func (r *report) print(w io.Writer) error {
 	if r.DiskLiveBytes > 0 {
 		row("disk", "%.1f MiB, %.1f MiB after the stop, %.0f bytes a trace", mebi(r.DiskLiveBytes), mebi(r.DiskBytes), r.DiskPerTrace)
 	}
-	if r.Kills > 0 {
-		row("kills", "%d; the slowest start after one took %.1f s", r.Kills, r.RestartSeconds)
-	}
+	r.printTrouble(row)
 	r.printVerdict(row)
 	return t.Flush()
 }
@@ -221,6 +236,9 @@ func (r *report) printVerdict(row func(name, format string, args ...any)) {
 		verdict = fmt.Sprintf("all that was acknowledged, once, and %d of what may have come", int64(r.FoundTraces)-int64(r.VerifiedTraces))
 	}
 	row("verified", "%s: %d traces of %d pages by %d questions in %.1f s", verdict, r.VerifiedTraces, r.VerifiedPages, r.Questions, r.VerifySeconds)
+	if r.Nodes > 1 {
+		row("", "each page at a daemon taken by chance, %d at each of %d daemons with the same answers, as is the catalogue", r.EverywherePages, r.Nodes)
+	}
 	if r.SplitViews > 0 {
 		row("", "%d page views may count twice, as a partition ended or the daemon was killed between their chunks", r.SplitViews)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,14 +32,11 @@ func (s *stall) look(now time.Time, c loadgen.Counts, underWay int) bool {
 	return s.limit > 0 && !s.since.IsZero() && now.Sub(s.since) >= s.limit
 }
 
-// stalled returns an error that says what the daemon, which is d if it was started here,
-// is at. It ends d, so that d shows its goroutines.
-func (c *config) stalled(ctx context.Context, d *daemon, acknowledged uint64) error {
-	err := fmt.Errorf("nothing was acknowledged for %v while requests were sent, after %d traces; %s", c.stall, acknowledged, readiness(ctx, c.queryAddr))
-	if d == nil {
-		return err
-	}
-	return fmt.Errorf("%w\nthe goroutines of ingest:\n%s", err, d.goroutines())
+// stalled returns an error that says what the daemons are at. It ends those that were started here, so
+// that they show their goroutines.
+func (s *stall) stalled(ctx context.Context, x *cluster, acknowledged uint64) error {
+	err := fmt.Errorf("nothing was acknowledged for %v while requests were sent, after %d traces; %s", s.limit, acknowledged, readiness(ctx, x.private[0]))
+	return errors.Join(err, x.goroutines())
 }
 
 // readiness asks a daemon whether it is ready, and says what it answers.

@@ -13,26 +13,22 @@ import (
 	"time"
 )
 
-// watch notes what processor time and memory processes take, as /proc says; nothing
+// watch notes what processor time and memory a program takes that may be killed and started again, as /proc says; nothing
 // where there is none. It is for concurrent use.
 type watch struct {
-	pid  func() int // of the daemon; 0 if it is not known
-	self int
+	pid func() int // of the program; 0 if it is not known
 
-	mu       sync.Mutex
-	cpu      time.Duration // of daemons that have ended
-	now      time.Duration // of the present one
-	before   time.Duration // of it when the watch began
-	rss      int64         // most bytes resident
-	anon     int64         // most of them that are not of files
-	ownCPU   time.Duration
-	ownStart time.Duration
+	mu     sync.Mutex
+	cpu    time.Duration // of those that have ended
+	now    time.Duration // of the present one
+	before time.Duration // of it when the watch began
+	rss    int64         // most bytes resident
+	anon   int64         // most of them that are not of files
 }
 
 func (w *watch) begin() {
 	w.before, _ = cpuTime(w.pid())
 	w.now = w.before
-	w.ownStart, _ = cpuTime(w.self)
 	w.look()
 }
 
@@ -40,9 +36,6 @@ func (w *watch) begin() {
 func (w *watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if t, ok := cpuTime(w.self); ok {
-		w.ownCPU = t - w.ownStart
-	}
 	pid := w.pid()
 	if t, ok := cpuTime(pid); ok {
 		w.now = t
@@ -55,7 +48,7 @@ func (w *watch) look() {
 	w.anon = max(w.anon, kibibytes(status, "RssAnon:"))
 }
 
-// ended notes that the daemon was killed after the last look.
+// ended notes that the program was killed after the last look.
 func (w *watch) ended() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,7 +56,7 @@ func (w *watch) ended() {
 	w.now = 0
 }
 
-// used returns the processor time of the daemon.
+// used returns the processor time that it took.
 func (w *watch) used() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

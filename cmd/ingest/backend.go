@@ -127,7 +127,8 @@ func (c *config) openShared(ctx context.Context, log *slog.Logger) (*shared, err
 }
 
 func (c *config) fleetOptions() fleet.Options {
-	return fleet.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Spool: c.spool, SpoolSize: c.spoolSize, Cache: c.cache, CacheSize: c.cacheSize}
+	return fleet.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Spool: c.spool, SpoolSize: c.spoolSize,
+		Cache: c.cache, CacheSize: c.cacheSize, RollEvery: c.rollEvery, TakeOver: c.takeOver}
 }
 
 // Err implements [backend]: what does not work now may work later.

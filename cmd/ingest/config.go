@@ -50,6 +50,8 @@ type config struct {
 	spoolSize   int64
 	cache       string
 	cacheSize   int64
+	rollEvery   time.Duration // 0: as [fleet.Options] has it
+	takeOver    time.Duration // likewise
 	limits      collect.Limits
 	proxies     []string // as --trusted-proxies has them
 	proxyHeader string
@@ -90,6 +92,12 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.spool, "spool", "", "`DIR` of this machine for what the bucket of --data does not take within a second; it is put there later (default none: such traces are refused)")
 	c.spoolSize = 1 << 30
 	fs.Var((*sizeValue)(&c.spoolSize), "spool-size", "most that --spool may take, as a `SIZE`")
+	// For tests that kill machines as they roll up: with the times that are good for a bucket few live that long.
+	fs.DurationVar(&c.rollEvery, "roll-every", 0, "with a bucket, roll up this often")
+	fs.DurationVar(&c.takeOver, "take-over", 0, "with a bucket, do what another machine did when it has stopped for this long")
+	for _, name := range []string{"roll-every", "take-over"} {
+		_ = fs.MarkHidden(name) // which fails where there is no such flag
+	}
 
 	fs.StringVar(&c.cache, "cache", "", "`DIR` of this machine for what questions have read of a bucket (default memory alone)")
 	c.cacheSize = 4 << 30

@@ -17,7 +17,8 @@ import (
 // about as much of the machine as the daemon does.
 type client struct {
 	addr, path string
-	forwarded  string // whom a proxy would say that it is for; "" says nothing
+	timeout    time.Duration // of an answer
+	forwarded  string        // whom a proxy would say that it is for; "" says nothing
 
 	conn net.Conn // nil if there is none
 	in   *bufio.Reader
@@ -81,7 +82,7 @@ func (c *client) stale() bool {
 
 func (c *client) exchange(body []byte, contentType string) (answer, error) {
 	a := answer{sent: true}
-	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return a, err
 	}
 	c.head = append(append(append(c.head[:0], "POST "...), c.path...), " HTTP/1.1\r\nHost: "...)

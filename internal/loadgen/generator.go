@@ -11,10 +11,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Options say what is sent. Addr, Traces and one of For and Count are required; a zero
+// Options say what is sent. Addrs, Traces and one of For and Count are required; a zero
 // field means the default that stands beside it, none if there is no default.
 type Options struct {
-	Addr        string        // HOST:PORT of the daemon's public address
+	Addrs       []string      // HOST:PORT of the public addresses of daemons that share what they store, mostly one
 	Key         string        // that the daemon asks for
 	Traces      []*trie.Trace // what is replayed; each needs samples
 	Rate        float64       // 1,000 traces a second
@@ -32,6 +32,7 @@ type Options struct {
 	Seed        uint64        // of all that is drawn but the ids of the page views
 	Networks    int           // 0: say nothing of proxies; else that requests come from so many networks
 	Partition   time.Duration // 1 h: of the daemon. Chunks in different partitions make two views
+	Timeout     time.Duration // 60 s: how long an answer is awaited
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -42,6 +43,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Zipf, 1.1)
 	setDefault(&o.Variants, 4)
 	setDefault(&o.Partition, time.Hour)
+	setDefault(&o.Timeout, answerTimeout)
 	switch {
 	case len(o.Traces) == 0:
 		return o, errors.New("no traces to replay")
@@ -98,6 +100,7 @@ type Generator struct {
 	opts     Options
 	variants []variant
 	ledger   *ledger
+	nodes    *nodes
 	turns    turns         // of partitions
 	interval time.Duration // between requests
 	backoff  time.Duration // before the first retry; doubled for each after it
@@ -123,7 +126,7 @@ func New(o Options) (*Generator, error) {
 		return nil, err
 	}
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
-	g := &Generator{opts: o, ledger: newLedger(o.Partition), turns: turns{partition: o.Partition}, backoff: time.Second, allSent: make(chan struct{})}
+	g := &Generator{opts: o, ledger: newLedger(o.Partition), nodes: newNodes(len(o.Addrs)), turns: turns{partition: o.Partition}, backoff: time.Second, allSent: make(chan struct{})}
 	g.interval = time.Duration(float64(o.Batch) / o.Rate * float64(time.Second))
 	if o.Site {
 		g.variants, err = newSiteVariants(o, rnd)
@@ -226,15 +229,20 @@ func (g *Generator) requests() uint64 {
 	return (g.opts.Count + uint64(g.opts.Batch) - 1) / uint64(g.opts.Batch)
 }
 
-// send sends requests over one connection until there are no more.
+// send sends requests, over one connection to each node, until there are no more.
 func (g *Generator) send(ctx context.Context) {
-	c := client{addr: g.opts.Addr, path: "/v1/traces"}
-	if g.opts.Key != "" {
-		c.path += "?key=" + g.opts.Key
+	clients := make([]client, len(g.opts.Addrs)) // by node
+	for i, addr := range g.opts.Addrs {
+		c := &clients[i]
+		*c = client{addr: addr, path: "/v1/traces", timeout: g.opts.Timeout}
+		if g.opts.Key != "" {
+			c.path += "?key=" + g.opts.Key
+		}
+		defer c.close()
 	}
-	defer c.close()
 	var body, scratch []byte
 	for r := g.take(ctx); r != nil; r = g.take(ctx) {
+		c := &clients[r.node]
 		var contentType string
 		body, contentType = appendBody(body[:0], g.opts.form(), r.traces, &scratch)
 		if g.opts.Networks > 0 {
@@ -281,6 +289,7 @@ func (g *Generator) next(ctx context.Context, now time.Time) (*request, time.Dur
 		if wait = r.at.Sub(now); wait <= 0 {
 			g.retries = g.retries[1:]
 			g.underWay++
+			g.assign(r)
 			return r, 0
 		}
 	}
@@ -299,6 +308,7 @@ func (g *Generator) next(ctx context.Context, now time.Time) (*request, time.Dur
 	g.underWay++
 	r := g.sequence.next(now, g.ledger.open)
 	r.due = due
+	g.assign(r)
 	g.ledger.count(func(c *Counts) { c.Traces += uint64(len(r.traces)) })
 	return r, 0
 }

@@ -70,7 +70,7 @@ const sent = 160
 // run sends traces as o says.
 func run(t *testing.T, d daemon, o Options) *Generator {
 	t.Helper()
-	o.Addr, o.Traces, o.Count, o.Rate, o.Connections, o.Pages, o.Variants = d.public, realTraces(t)[:4], sent, 4000, 16, 4, 4
+	o.Addrs, o.Traces, o.Count, o.Rate, o.Connections, o.Pages, o.Variants = []string{d.public}, realTraces(t)[:4], sent, 4000, 16, 4, 4
 	g, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestVerify(t *testing.T) {
 			d := startDaemon(t, nil)
 			g := run(t, d, o)
 			c := g.Counts()
-			v := verify(t, g, Scope{QueryAddr: d.private})
+			v := verify(t, g, Scope{QueryAddrs: []string{d.private}})
 			if v.Count > 0 || v.Unclear > 0 {
 				t.Errorf("%d differences, %d unclear: %s", v.Count, v.Unclear, strings.Join(v.Differences, "\n"))
 			}
@@ -137,11 +137,11 @@ func TestVerifyFolded(t *testing.T) {
 		if err := d.store.Roll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		v := verify(t, g, Scope{QueryAddr: d.private})
+		v := verify(t, g, Scope{QueryAddrs: []string{d.private}})
 		if v.Count > 0 || v.Folded == 0 {
 			t.Fatalf("%d differences, %d folded: %s", v.Count, v.Folded, strings.Join(v.Differences, "\n"))
 		}
-		if v := verify(t, g, Scope{QueryAddr: understating(t, d)}); v.Count > 0 {
+		if v := verify(t, g, Scope{QueryAddrs: []string{understating(t, d)}}); v.Count > 0 {
 			return
 		}
 	}
@@ -196,7 +196,7 @@ func TestVerifyFinds(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			})
-			if v := verify(t, run(t, d, Options{}), Scope{QueryAddr: d.private}); v.Count == 0 {
+			if v := verify(t, run(t, d, Options{}), Scope{QueryAddrs: []string{d.private}}); v.Count == 0 {
 				t.Error("nothing is found")
 			}
 		})
@@ -225,7 +225,7 @@ func TestUnclear(t *testing.T) {
 				})
 			})
 			g := run(t, d, Options{Repeat: 0.05, Retry: retry})
-			v := verify(t, g, Scope{QueryAddr: d.private})
+			v := verify(t, g, Scope{QueryAddrs: []string{d.private}})
 			if v.Count > 0 {
 				t.Error(strings.Join(v.Differences, "\n"))
 			}
@@ -242,10 +242,10 @@ func TestSince(t *testing.T) {
 	run(t, d, Options{})
 	since := time.Now()
 	g := run(t, d, Options{})
-	if v := verify(t, g, Scope{QueryAddr: d.private, Since: since, Pages: 2}); v.Count > 0 || v.Pages != 2 {
+	if v := verify(t, g, Scope{QueryAddrs: []string{d.private}, Since: since, Pages: 2}); v.Count > 0 || v.Pages != 2 {
 		t.Errorf("%d pages: %s", v.Pages, strings.Join(v.Differences, "\n"))
 	}
-	if v := verify(t, g, Scope{QueryAddr: d.private}); v.Count == 0 {
+	if v := verify(t, g, Scope{QueryAddrs: []string{d.private}}); v.Count == 0 {
 		t.Error("the traces of another run are not found")
 	}
 }
@@ -265,7 +265,7 @@ func TestLatency(t *testing.T) {
 			fmt.Fprint(w, `{"accepted":1,"duplicates":0,"ids":["x"]}`)
 		})
 	})
-	g, err := New(Options{Addr: d.public, Traces: realTraces(t), Rate: 100, Count: 40, Connections: 1, Variants: 1})
+	g, err := New(Options{Addrs: []string{d.public}, Traces: realTraces(t), Rate: 100, Count: 40, Connections: 1, Variants: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestUnsent(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 		})
 	})
-	g, err := New(Options{Addr: d.public, Traces: realTraces(t), Rate: 1000, For: 300 * time.Millisecond, Connections: 1, Variants: 1})
+	g, err := New(Options{Addrs: []string{d.public}, Traces: realTraces(t), Rate: 1000, For: 300 * time.Millisecond, Connections: 1, Variants: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

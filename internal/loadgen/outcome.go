@@ -18,6 +18,9 @@ func (g *Generator) conclude(r *request, a answer, err error, began time.Time) {
 		g.accept(r, a, began)
 		return
 	}
+	if err != nil {
+		g.nodes.avoid(r.node, avoidFor)
+	}
 	f, again := refused, true
 	g.ledger.count(func(c *Counts) {
 		switch {

@@ -39,7 +39,12 @@ type request struct {
 	due     time.Time // when it was to be sent first
 	at      time.Time // when it is to be sent again
 	attempt int       // from 0
+	node    int       // where it was sent last, or what it repeats; none
+	twin    *request  // what will repeat it, until it is sent
 }
+
+// none is the number of no node.
+const none = -1
 
 // later is how many traces after it the repeat of a request follows, or the next chunk of
 // a view that has more.
@@ -110,7 +115,7 @@ func (s *sequence) next(now time.Time, open func(*view, int)) *request {
 	if r, ok := s.repeats.pop(s.made); ok {
 		return r
 	}
-	r := &request{}
+	r := &request{node: none}
 	for len(r.traces) < s.batch {
 		d, ok := s.chunks.pop(s.made)
 		if !ok {
@@ -125,7 +130,8 @@ func (s *sequence) next(now time.Time, open func(*view, int)) *request {
 		for _, d := range r.traces {
 			open(d.view, 1)
 		}
-		twin := &request{traces: r.traces}
+		twin := &request{traces: r.traces, node: none}
+		r.twin = twin
 		if s.rnd.IntN(2) == 0 { // both may be under way at once
 			s.again = twin
 		} else {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ import (
 // Verdict says whether the daemon has what it acknowledged, and nothing twice.
 type Verdict struct {
 	Pages       int      // asked for
+	Everywhere  int      // of these, such of which each daemon was asked
 	Questions   int      // asked
 	Traces      uint64   // distinct ones that are stored for sure; one of two of these pages counts at each
 	Unclear     uint64   // further ones that may be stored, likewise
@@ -30,9 +32,10 @@ type Verdict struct {
 
 // Scope says what is verified.
 type Scope struct {
-	QueryAddr string    // HOST:PORT of the daemon's private address
-	Since     time.Time // traces that came before are another's; zero: the daemon has none but ours
-	Pages     int       // that most views are of; 0 for all
+	QueryAddrs []string  // HOST:PORT of the daemons' private addresses: a page is asked for at one of them, by chance
+	Since      time.Time // traces that came before are another's; zero: the daemon has none but ours
+	Pages      int       // that most views are of; 0 for all
+	Everywhere int       // of so many of these each daemon is asked, and all must give the same answers
 	// Late says that the daemon may find what came twice after it has answered, as with a bucket.
 	Late bool
 }
@@ -71,21 +74,36 @@ func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 				v.Split += n
 			}
 		}
+		addrs := s.ask(&v)
 		for i, q := range questionsOf(page, rank, g.opts.population()) {
-			v.Questions++
-			traces, err := x.ask(ctx, q, rank, views, s, &v)
+			p, err := x.ask(ctx, q, addrs, rank, views, s, &v)
 			if err != nil {
 				return v, fmt.Errorf("ask for %s: %w", q.path(s.Since), err)
 			}
 			if i == 0 { // which asks for all of the page
-				v.Found += uint64(traces)
+				v.Found += uint64(p.Traces)
 			}
 		}
 	}
 	if s.Since.IsZero() {
-		return v, g.verifyCatalog(ctx, s, byRank, &v)
+		for _, addr := range s.QueryAddrs {
+			if err := g.verifyCatalog(ctx, addr, byRank, &v); err != nil {
+				return v, err
+			}
+		}
 	}
 	return v, nil
+}
+
+// ask returns whom to ask about the next page.
+func (s Scope) ask(v *Verdict) (addrs []string) {
+	addrs = slices.Clone(s.QueryAddrs)
+	rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+	if v.Everywhere >= s.Everywhere {
+		return addrs[:1]
+	}
+	v.Everywhere++
+	return addrs
 }
 
 func (v *Verdict) add(difference string) {
@@ -111,25 +129,22 @@ func (g *Generator) verifyDuplicates(v *Verdict, late bool) {
 	}
 }
 
-// ask asks one question, compares the answer with what it has to be, and returns how many
-// traces it is of.
-func (x *expectation) ask(ctx context.Context, q question, rank int, views map[tally]uint64, s Scope, v *Verdict) (traces int64, err error) {
-	body, header, err := get(ctx, s.QueryAddr, q.path(s.Since))
+// ask asks a question of the first of addrs, compares the answer with what it has to be, and returns it. The others
+// must give the same.
+func (x *expectation) ask(ctx context.Context, q question, addrs []string, rank int, views map[tally]uint64, s Scope, v *Verdict) (*trie.Profile, error) {
+	v.Questions += len(addrs)
+	first, stats, err := answerOf(ctx, addrs[0], q.path(s.Since))
 	if err != nil {
-		return 0, err
-	}
-	doc, err := encode.DecodeBinary(body, encode.FileLimits())
-	if err != nil {
-		return 0, err
-	}
-	if doc.Profile == nil {
-		return 0, fmt.Errorf("the answer is not a profile")
-	}
-	var stats query.Stats
-	if err := json.Unmarshal([]byte(header.Get("Fieldtrie-Stats")), &stats); err != nil {
-		return 0, fmt.Errorf("header Fieldtrie-Stats: %w", err)
+		return nil, err
 	}
 	name := q.path(time.Time{})
+	for _, addr := range addrs[1:] {
+		other, _, err := answerOf(ctx, addr, q.path(s.Since))
+		if err != nil {
+			return nil, err
+		}
+		v.compare(fmt.Sprintf("%s: %s, and not as %s", name, addr, addrs[0]), other, first, first)
+	}
 	least, most := x.bounds(q, rank, views)
 	if stats.Folded > 0 && q.foldable() {
 		v.Folded += uint64(stats.Folded)
@@ -141,18 +156,43 @@ func (x *expectation) ask(ctx context.Context, q question, rank int, views map[t
 	for _, w := range stats.Warnings {
 		v.add(name + ": warning: " + w)
 	}
-	differences, count := compare(doc.Profile, least, most, maxDifferences)
+	v.compare(name, first, least, most)
+	return first, nil
+}
+
+// compare adds what of got is not between least and most.
+func (v *Verdict) compare(name string, got, least, most *trie.Profile) {
+	differences, count := compare(got, least, most, maxDifferences)
 	for _, d := range differences {
 		v.add(name + ": " + d)
 	}
 	v.Count += count - len(differences)
-	return doc.Profile.Traces, nil
+}
+
+// answerOf asks one daemon for a profile.
+func answerOf(ctx context.Context, addr, path string) (*trie.Profile, query.Stats, error) {
+	var stats query.Stats
+	body, header, err := get(ctx, addr, path)
+	if err != nil {
+		return nil, stats, err
+	}
+	doc, err := encode.DecodeBinary(body, encode.FileLimits())
+	if err != nil {
+		return nil, stats, err
+	}
+	if doc.Profile == nil {
+		return nil, stats, fmt.Errorf("the answer is not a profile")
+	}
+	if err := json.Unmarshal([]byte(header.Get("Fieldtrie-Stats")), &stats); err != nil {
+		return nil, stats, fmt.Errorf("header Fieldtrie-Stats: %w", err)
+	}
+	return doc.Profile, stats, nil
 }
 
 // verifyCatalog checks that the catalogue has our pages with all their traces, and no
 // others.
-func (g *Generator) verifyCatalog(ctx context.Context, s Scope, byRank map[int]map[tally]uint64, v *Verdict) error {
-	body, _, err := get(ctx, s.QueryAddr, "/api/v1/catalog")
+func (g *Generator) verifyCatalog(ctx context.Context, addr string, byRank map[int]map[tally]uint64, v *Verdict) error {
+	body, _, err := get(ctx, addr, "/api/v1/catalog")
 	if err != nil {
 		return fmt.Errorf("ask for the catalogue: %w", err)
 	}

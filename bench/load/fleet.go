@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// fleetFlags are those about daemons that share a bucket.
+func (c *config) fleetFlags(fs *pflag.FlagSet) {
+	t := &c.trouble
+	fs.IntVar(&c.nodes, "nodes", 1, "start so many daemons on one bucket, of --store or --data s3://…; each request goes to one of them, a repeat to another one")
+	fs.StringVar(&c.store, "store", "", "start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted in the end")
+	fs.BoolVar(&c.spool, "spool", false, "give each daemon a directory for what the store does not take")
+	fs.DurationVar(&t.pauseEvery, "pause-every", 0, "about this often stop the daemon that rolls up the most, without killing it")
+	fs.DurationVar(&t.pauseFor, "pause-for", time.Minute, "for this `DURATION`")
+	fs.DurationVar(&t.downAt, "store-down-at", 0, "kill the store after this `DURATION`")
+	fs.DurationVar(&t.downFor, "store-down-for", 0, "and start it again after this one")
+	fs.DurationVar(&t.wipeAt, "wipe-at", 0, "after this `DURATION` delete all that is in one of the four directories of minio")
+}
+
+// checkFleet reports what can not be of daemons that share a bucket.
+func (c *config) checkFleet() error {
+	t := c.trouble
+	own := len(c.options.Addrs) == 0
+	kind, known := storeKinds[filepath.Base(c.store)]
+	switch {
+	case c.nodes < 1 || t.pauseEvery < 0 || t.pauseFor <= 0 || t.downAt < 0 || t.downFor < 0 || t.wipeAt < 0:
+		return errors.New("--nodes and --pause-for must be above 0, and no time negative")
+	case !own && (c.nodes > 1 || c.store != "" || c.spool):
+		return errors.New("--nodes, --store and --spool are for daemons that are started, so not with --addr")
+	case c.nodes > 1 && c.store == "" && !isBucket(c.data):
+		return errors.New("--nodes share a bucket: that of --store, or --data s3://…")
+	case c.store != "" && !known:
+		return fmt.Errorf("--store: %q is neither versitygw nor minio", c.store)
+	case t.wipeAt > 0 && kind.parts < 2:
+		return errors.New("--wipe-at is for a store with several directories, so for minio")
+	case c.store != "" && c.data != "":
+		return errors.New("--store has its data in a directory of its own, so not with --data")
+	case c.store == "" && t.downFor > 0:
+		return errors.New("--store-down-for is for a store that is started, so with --store")
+	}
+	return nil
+}
+
+// addTrouble adds what was done to daemons and their store.
+func (r *report) addTrouble(x *cluster, did *troubled, h *health) {
+	did.mu.Lock()
+	defer did.mu.Unlock()
+	r.Kills, r.RestartSeconds = did.kills, round(did.slowest.Seconds())
+	r.Pauses, r.PauseSeconds = did.pauses, round(did.paused.Seconds())
+	r.StoreDownSeconds, r.Wiped = round(did.down.Seconds()), did.wiped
+	if x.shared {
+		r.LongestLag = round(h.longestLag().Seconds())
+	}
+}
+
+// printTrouble adds it to a table.
+func (r *report) printTrouble(row func(name, format string, args ...any)) {
+	if r.Kills > 0 {
+		row("kills", "%d; the slowest start after one took %.1f s", r.Kills, r.RestartSeconds)
+	}
+	if r.Pauses > 0 {
+		row("pauses", "%d, of %.1f s at most, of a daemon that rolled up", r.Pauses, r.PauseSeconds)
+	}
+	if r.StoreDownSeconds > 0 {
+		row("store", "killed, and ready again after %.1f s", r.StoreDownSeconds)
+	}
+	if r.Wiped > 0 {
+		row("store", "%d of its directories wiped", r.Wiped)
+	}
+	if r.LongestLag > 0 {
+		row("lag", "segments waited to be rolled up for %.1f s at most, as seen each second; %.1f s after the load all were", r.LongestLag, r.SettleSeconds)
+	}
+}

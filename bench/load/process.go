@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a program that was started, and may be killed and started again.
+type process struct {
+	name    string // in what is said
+	program string
+	args    []string
+	env     []string        // beside that of this program
+	dir     string          // where it runs; "" is here
+	ready   string          // URL that it answers with less than 500 when it can be used
+	begun   func(int) error // told its id; may be nil
+
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	ended chan error // of cmd
+	log   logTail
+}
+
+// readyTimeout is how long a start may take, with the recovery after a kill.
+const readyTimeout = 60 * time.Second
+
+// freeAddr returns an address that nobody listens on. It is not one of those from which
+// the kernel takes the ports of clients: a client that calls while the daemon is down
+// could be given that very port, and be connected with itself.
+func freeAddr() (string, error) {
+	for range 100 {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			return ln.Addr().String(), ln.Close()
+		}
+	}
+	return "", errors.New("no free port")
+}
+
+func (p *process) start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cmd = exec.Command(p.program, p.args...)
+	p.cmd.Stderr, p.cmd.Dir = &p.log, p.dir
+	p.cmd.Env = append(os.Environ(), p.env...)
+	// A process group of its own: Ctrl-C is for this program, which then stops the other one.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.name, err)
+	}
+	if p.begun != nil {
+		if err := p.begun(p.cmd.Process.Pid); err != nil {
+			return err
+		}
+	}
+	cmd, ended := p.cmd, make(chan error, 1)
+	p.ended = ended
+	go func() {
+		ended <- cmd.Wait()
+		close(ended)
+	}()
+	return nil
+}
+
+// pid returns its process id.
+func (p *process) pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd.Process.Pid
+}
+
+// startReady starts it, and waits until it can be used.
+func (p *process) startReady() error {
+	if err := p.start(); err != nil {
+		return err
+	}
+	client := http.Client{Timeout: 10 * time.Second}
+	for end := time.Now().Add(readyTimeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		select {
+		case err := <-p.ended:
+			return errors.Join(fmt.Errorf("%s has ended: %w", p.name, errors.Join(err, errors.New("before it was told to"))), p.logged())
+		default:
+		}
+		if res, err := client.Get(p.ready); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode < http.StatusInternalServerError {
+				return nil
+			}
+		}
+	}
+	return errors.Join(fmt.Errorf("%s does not get ready", p.name), p.logged())
+}
+
+// kill ends it at once, if it runs. It does nothing if it never did.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended != nil {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	}
+}
+
+// stopTimeout is how long a program may take to end when it is told to.
+const stopTimeout = 2 * time.Minute
+
+// stop ends it as a service manager would.
+func (p *process) stop() error {
+	ended, err := p.signal(syscall.SIGTERM)
+	if err != nil {
+		return errors.Join(fmt.Errorf("stop %s: %w", p.name, err), p.logged())
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", p.name, err), p.logged())
+		}
+		return nil
+	case <-time.After(stopTimeout):
+		return fmt.Errorf("%s has not ended %v after it was told to; its goroutines:\n%s", p.name, stopTimeout, p.goroutines())
+	}
+}
+
+// signal signals it, and returns what will say that it has ended.
+func (p *process) signal(s os.Signal) (ended <-chan error, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended, p.cmd.Process.Signal(s)
+}
+
+// goroutines ends it in the way that makes the Go runtime write what all goroutines
+// are at, and returns that.
+func (p *process) goroutines() string {
+	p.log.clear()
+	ended, err := p.signal(syscall.SIGQUIT)
+	if err != nil {
+		return err.Error()
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+	}
+	return p.log.String()
+}
+
+// logged returns what it wrote last as an error.
+func (p *process) logged() error {
+	text := p.log.String()
+	return fmt.Errorf("the log of %s ends with\n%s", p.name, text[max(len(text)-shownBytes, 0):])
+}
+
+// logTail keeps the end of a log.
+type logTail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const (
+	logBytes   = 4 << 20 // kept: the stacks of all goroutines are long
+	shownBytes = 16 << 10
+)
+
+func (l *logTail) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	if n := len(l.text) - logBytes; n > 0 {
+		l.text = append(l.text[:0], l.text[n:]...)
+	}
+	return len(p), nil
+}
+
+func (l *logTail) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = l.text[:0]
+}
+
+func (l *logTail) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(bytes.TrimSpace(l.text))
+}
