@@ -45,6 +45,9 @@
 //	sums.go      sums
 //	fold.go      many runs and sums become one
 //	hours.go     hours and days that are over, retention, and what is left behind
+//	import.go    a directory becomes part of a bucket: what is moved when
+//	addition.go  what an import adds to an hour or a day
+//	intake.go    what it reads of the directory
 //	plan.go      what a question reads
 //	reader.go    Select and Scan
 //	catalog.go   which pages and tags there are; versions

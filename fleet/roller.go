@@ -218,16 +218,8 @@ func (r *roller) put(ctx context.Context, k string, body []byte) error {
 // newRows returns the rows that were not there before, sorted and distinct.
 func (r *roller) newRows(ctx context.Context, m *manifest, hour string, rows []row) (out []row, err error) {
 	slices.SortStableFunc(rows, func(a, b row) int { return compareRows(&a, &b) })
-	// Neighbours of the hours in which they were received and of that which they go to.
-	near := map[string]bool{hourAfter(hour, -1): true, hour: true}
-	for i := range rows {
-		at := time.UnixMicro(rows[i].received)
-		for n := -1; n <= 1; n++ {
-			near[hourOf(at.Add(time.Duration(n)*time.Hour))] = true
-		}
-	}
 	var known []*runKeys
-	for name := range near {
+	for name := range nearby(hour, rows) {
 		if m.Hours[name] == nil {
 			continue
 		}
@@ -250,6 +242,24 @@ func (r *roller) newRows(ctx context.Context, m *manifest, hour string, rows []r
 		}
 	}
 	return out, nil
+}
+
+// nearby returns the hours in which rows for an hour may be as well: it, the one before, those in which they were
+// received, and the neighbours of these.
+func nearby(hour string, rows []row) map[string]bool {
+	near := map[string]bool{hourAfter(hour, -1): true, hour: true}
+	last := time.Time{}
+	for i := range rows {
+		at := time.UnixMicro(rows[i].received).Truncate(time.Hour)
+		if at.Equal(last) {
+			continue
+		}
+		last = at
+		for n := -1; n <= 1; n++ {
+			near[hourOf(at.Add(time.Duration(n)*time.Hour))] = true
+		}
+	}
+	return near
 }
 
 // keysOf returns the keys of a run.
@@ -384,13 +394,19 @@ func (r *roller) addTraces(d *encode.BinaryDecoder, p *pageSum, rows []row) (bad
 // commit has the manifest say what next says. It fails with [errLost] if another machine has written it since it
 // was read.
 func (r *roller) commit(ctx context.Context, next *manifest) error {
-	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpCycle || took < 0) {
-		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
-	}
-	next.Nonce, next.Owner = rand.Text(), r.n.boot
+	next.Owner = r.n.boot
 	if r.released {
 		next.Owner = ""
 	}
+	return r.replace(ctx, next)
+}
+
+// replace is commit without a change of who rolls the shard up.
+func (r *roller) replace(ctx context.Context, next *manifest) error {
+	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpCycle || took < 0) {
+		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
+	}
+	next.Nonce = rand.Text()
 	body, err := next.encode(r.n.codec)
 	if err != nil {
 		return err
