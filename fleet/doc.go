@@ -48,6 +48,9 @@
 //	import.go    a directory becomes part of a bucket: what is moved when
 //	addition.go  what an import adds to an hour or a day
 //	intake.go    what it reads of the directory
+//	verify.go    what is wrong with a bucket
+//	hourcheck.go and with an hour of it
+//	repair.go    what can be made again
 //	plan.go      what a question reads
 //	reader.go    Select and Scan
 //	catalog.go   which pages and tags there are; versions
