@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -21,8 +22,11 @@ type MoveStats struct {
 	Left []string
 }
 
+// leave notes what is not moved; of many shards once.
 func (s *MoveStats) leave(what, why string) {
-	s.Left = append(s.Left, what+": "+why)
+	if text := what + ": " + why; !slices.Contains(s.Left, text) {
+		s.Left = append(s.Left, text)
+	}
 }
 
 // Moving is told now and then how far something is: hours and days of all that there are, and traces.
@@ -236,14 +240,15 @@ func (x *importer) commit(ctx context.Context, r *roller, list []content, made m
 
 // note counts what was committed.
 func (x *importer) note(made map[string]*addition, moved map[string]bool) {
-	for name, a := range made {
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		a := made[name]
 		if a.why != "" {
 			x.stats.leave(name, a.why)
 		}
 		for _, bad := range a.bad {
 			x.stats.leave(name, bad)
 		}
-		if !a.known {
+		if a.adds() {
 			moved[name] = true
 			x.stats.Traces += a.traces
 			x.stats.Duplicates += a.duplicates

@@ -81,6 +81,8 @@
 //	status.go     the state of a directory, counters, room
 //	backup.go     a copy while the store goes on
 //	stretch.go    hour by hour, for a copy into another store
+//	load.go       a directory is made of what another store has
+//	loadhour.go   and a partition of it
 //
 // What is summed up and deleted, and when:
 //
