@@ -208,29 +208,40 @@ func total(s *fakebucket.Server) (n int) {
 }
 
 // TestImportBeside imports while machines take traces, some of them the same ones: those of the last hours were sent to
-// both.
+// both. Late is a day after that, when the bucket has closed the day.
 func TestImportBeside(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprint("late: ", late), func(t *testing.T) { importBeside(t, late) })
+	}
+}
+
+func importBeside(t *testing.T, late bool) {
 	a := newAged(t, 5)
 	r := a.open()
 	s := fakebucket.New(1)
 	s.Now = func() time.Time { return a.now }
 	live := nodeOn(t, s.Client(), s.Now)
-	again := slices.Clone(a.sent[len(a.sent)-20:])
-	fresh := a.records(15)
+	again, fresh := slices.Clone(a.sent[len(a.sent)-20:]), a.records(15)
 	ctx := t.Context()
 	if _, err := live.Append(ctx, append(slices.Clone(again), fresh...)); err != nil {
 		t.Fatal(err)
 	}
 	live.CountViews("/cart", "unsampled", 5)
 	live.round(ctx, work{})
-	c := s.Client()
-	n := nodeOn(t, c, s.Now)
+	atOnce := a.now
+	for i := 0; i < 2 && late; i++ {
+		a.now = a.now.Add(15 * time.Hour)
+		live.round(ctx, work{close: true})
+		live.round(ctx, work{close: true})
+	}
 	last := 0
-	stats, err := n.Import(ctx, r, func(done, _ int, _ uint64) {
+	stats, err := nodeOn(t, s.Client(), s.Now).Import(ctx, r, func(done, _ int, _ uint64) {
 		if done > last { // another machine commits, too
 			last = done
-			if _, err := live.Append(ctx, fresh[:1+done%5]); err != nil {
-				t.Error(err)
+			if !late { // or they would count again
+				if _, err := live.Append(ctx, fresh[:1+done%5]); err != nil {
+					t.Error(err)
+				}
 			}
 			live.round(ctx, work{close: true})
 		}
@@ -238,15 +249,21 @@ func TestImportBeside(t *testing.T) {
 	if err != nil || stats.Duplicates == 0 || len(stats.Left) > 0 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
+	if live.led() != 3 {
+		t.Errorf("of 3 shards the machine rolls %d up; an import does not take them away", live.led())
+	}
 	for range 3 {
 		a.now = a.now.Add(25 * time.Hour)
 		live.round(ctx, work{close: true, sweep: true})
 	}
+	if v := verify(t, live); len(v.Findings) > 0 {
+		t.Errorf("%+v", v.Findings)
+	}
 	// A directory that got both has to say the same.
-	a.now = a.now.Add(-75 * time.Hour)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
+	a.now = atOnce
 	d, err := store.Open(a.path, store.Options{Now: func() time.Time { return a.now }, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -261,4 +278,116 @@ func TestImportBeside(t *testing.T) {
 	a.settle(d)
 	b := &both{t: t, now: a.now, dir: d, node: live, coarse: time.Hour} // what came twice was received at two times
 	b.same("beside")
+}
+
+// TestImportLeaves imports hours of which the bucket has something, and the traces are gone on one side or the other.
+func TestImportLeaves(t *testing.T) {
+	for _, at := range []struct {
+		time string
+		o    Options
+		left string
+	}{
+		{"2026-11-19T09:10:00Z", Options{}, "20261119.hours.sums 2026-11-19T09:00: the bucket has something of that hour, and its traces are gone"},
+		{"2026-11-18T10:10:00Z", Options{}, "202611.days.sums 2026-11-18T00:00: the bucket has something of that day, and its hours are gone"},
+		{"2026-11-20T07:10:00Z", Options{Retention: 3 * time.Hour}, "20261120T07: the bucket has sums of it alone"},
+		{"2026-11-20T07:10:00Z", Options{Retention: 3 * time.Hour, HourRetention: 4 * time.Hour, DayRetention: 1e6 * time.Hour}, "20261120T07: the bucket has sums of its day alone"},
+	} {
+		a := newAged(t, 5)
+		now := a.now
+		var err error
+		if a.now, err = time.Parse(time.RFC3339, at.time); err != nil {
+			t.Fatal(err)
+		}
+		s := fakebucket.New(1)
+		s.Now = func() time.Time { return a.now }
+		at.o.Shards = 1
+		live, err := Open(t.Context(), s.Client().Bucket(s.Now), at.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := live.Append(t.Context(), a.records(20)); err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			live.round(t.Context(), work{close: true})
+			a.now = a.now.Add(20 * time.Hour)
+		}
+		a.now = now.Add(100 * time.Hour)
+		live.round(t.Context(), work{close: true})
+		stats, err := live.Import(t.Context(), a.open(), quietly)
+		if err != nil || len(stats.Left) != 1 || !strings.HasPrefix(stats.Left[0], at.left) {
+			t.Errorf("%s: %v, %q\nwant %q", at.time, err, stats.Left, at.left)
+		}
+	}
+}
+
+// TestImportGrown imports a directory that was written to after it was imported first, as one that was restored from a
+// backup is.
+func TestImportGrown(t *testing.T) {
+	a := newAged(t, 15)
+	s := fakebucket.New(1)
+	s.Now = func() time.Time { return a.now }
+	n := nodeOn(t, s.Client(), s.Now)
+	r := a.open()
+	if _, err := n.Import(t.Context(), r, quietly); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.fill(0, time.Hour)
+	r = a.open()
+	stats, err := n.Import(t.Context(), r, quietly)
+	if err != nil || stats.Traces == 0 || stats.Duplicates == 0 || len(stats.Left) != 1 || !strings.Contains(stats.Left[0], "page views without a trace") {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	b := &both{t: t, now: a.now, coarse: time.Microsecond}
+	got, err := b.answers(t.Context(), query.Local{Reader: n.Reader}, query.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := b.answers(t.Context(), query.Local{Reader: r}, query.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, 3, 4} { // all but what page views without a trace tell
+		if got[i] != want[i] {
+			t.Errorf("answer %d:\n%s\nwant\n%s", i, around(got[i], want[i]), around(want[i], got[i]))
+		}
+	}
+}
+
+// TestImportFaults imports while the store refuses, loses answers, tears and delays, and begins again each time that it
+// is given up.
+func TestImportFaults(t *testing.T) {
+	a := newAged(t, 17)
+	r := a.open()
+	want := ""
+	for seed := range uint64(5) {
+		s := fakebucket.New(seed)
+		s.Now = func() time.Time { return a.now }
+		n := nodeOn(t, s.Client(), s.Now)
+		s.Faults = 0.05 * float64(seed)
+		for range 300 {
+			if _, err := n.Import(t.Context(), r, quietly); err == nil {
+				break
+			}
+		}
+		s.Faults = 0
+		s.Deliver()
+		n = nodeOn(t, s.Client(), s.Now)
+		if _, err := n.Import(t.Context(), r, quietly); err != nil {
+			t.Fatal(err)
+		}
+		got := whole(t, &both{t: t, now: a.now, node: n, coarse: time.Microsecond})
+		if seed == 0 {
+			want = got
+		}
+		if got != want {
+			t.Errorf("seed %d:\n%s\nwant\n%s", seed, around(got, want), around(want, got))
+		}
+		if v := verify(t, n); len(v.Findings) > 0 {
+			t.Errorf("seed %d: %+v", seed, v.Findings)
+		}
+	}
 }

@@ -52,7 +52,7 @@ func (w *importWriter) page(ctx context.Context, c *content, page string) error 
 		w.bad("sums of %s can not be read: %v", page, err)
 	}
 	if w.a.grown && len(sums) > 0 {
-		w.bad("page views of %s without a trace, which it has more of since it was imported first", page)
+		w.bad("page views without a trace, and Web Vitals, that came after it was imported first")
 		sums = nil
 	}
 	for _, s := range sums {

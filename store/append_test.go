@@ -136,20 +136,20 @@ func TestDuplicates(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", what, got, want)
 		}
 	}
-	want("within a group", mustAppend(t, s, testRecord(1), testRecord(2), testRecord(1)), store.AppendResult{2, 1})
-	want("across commits", mustAppend(t, s, testRecord(1)), store.AppendResult{0, 1})
+	want("within a group", mustAppend(t, s, testRecord(1), testRecord(2), testRecord(1)), store.AppendResult{Stored: 2, Duplicates: 1})
+	want("across commits", mustAppend(t, s, testRecord(1)), store.AppendResult{Stored: 0, Duplicates: 1})
 	mustClose(t, s)
 	s = mustOpen(t, dir, o)
-	want("across a restart", mustAppend(t, s, testRecord(2), testRecord(3)), store.AppendResult{1, 1})
+	want("across a restart", mustAppend(t, s, testRecord(2), testRecord(3)), store.AppendResult{Stored: 1, Duplicates: 1})
 	c.Add(time.Hour)
-	want("across the edge", mustAppend(t, s, testRecord(1), testRecord(4)), store.AppendResult{1, 1})
+	want("across the edge", mustAppend(t, s, testRecord(1), testRecord(4)), store.AppendResult{Stored: 1, Duplicates: 1})
 	mustClose(t, s)
 	s = mustOpen(t, dir, o)
-	want("across edge and restart", mustAppend(t, s, testRecord(3)), store.AppendResult{0, 1})
+	want("across edge and restart", mustAppend(t, s, testRecord(3)), store.AppendResult{Stored: 0, Duplicates: 1})
 	wantAll(t, s, store.Query{}, 1, 5)
 	c.Add(time.Hour)
 	mustAppend(t, s, testRecord(5))
-	want("two partitions on, past the window", mustAppend(t, s, testRecord(1)), store.AppendResult{1, 0})
+	want("two partitions on, past the window", mustAppend(t, s, testRecord(1)), store.AppendResult{Stored: 1, Duplicates: 0})
 	if got := s.Counters(); got.Stored != 2 || got.Duplicates != 1 {
 		t.Errorf("counters %+v: want 2 stored and 1 duplicate since the last start", got)
 	}
