@@ -24,10 +24,13 @@ type addition struct {
 	runs               []file
 	sums, ofDay        []file
 	sealed             bool // if nothing is there yet
-	grown              bool // there was less of it when it was imported first
+	mayGrow            bool
+	grown              bool   // there was less of it when it was imported first
+	old                origin // which was that
 	traces, duplicates uint64
 	near               map[string]bool // hours in which its traces may be as well
 	pages              map[string]*pageSum
+	untraced, before   map[string]*pageSum // what there is beside traces, and was when it was imported first
 }
 
 // settled is how long after its end an hour gets nothing any more but from imports.
@@ -38,7 +41,7 @@ func (x *importer) add(ctx context.Context, r *roller, c *content, made *additio
 	if made != nil && made.relied == made.relies(r.m) {
 		return made, nil
 	}
-	a := &addition{origin: originOf(c.Stretch), near: map[string]bool{}, pages: map[string]*pageSum{}}
+	a := &addition{origin: originOf(c.Stretch), near: map[string]bool{}, mayGrow: c.MayGrow, pages: map[string]*pageSum{}, untraced: map[string]*pageSum{}}
 	if a.Day {
 		a.day = c.Start.Format(dayFormat)
 		for _, start := range c.Hours {
@@ -100,7 +103,7 @@ func (x *importer) addHour(ctx context.Context, r *roller, c *content, a *additi
 		imported = slices.Concat(imported, d.Imported)
 	}
 	old, found := findOrigin(imported, a.origin)
-	a.grown = found
+	a.grown, a.old = found, old
 	a.known = found && old.Last >= a.Last
 	switch {
 	case a.known:
@@ -124,7 +127,17 @@ func (x *importer) makeHour(ctx context.Context, r *roller, c *content, a *addit
 		return err
 	}
 	a.relied = a.relies(r.m)
-	if len(a.pages) == 0 || a.why != "" {
+	if a.why != "" {
+		return nil
+	}
+	if len(a.untraced) > 0 {
+		f, err := r.putSums(ctx, a.untraced, false, func(id string) string { return sumsKey(r.shard, a.hour, id) })
+		if err != nil {
+			return err
+		}
+		a.Untraced, a.untraced = f.ID, nil
+	}
+	if len(a.pages) == 0 {
 		return nil
 	}
 	f, err := r.putSums(ctx, a.pages, a.sealed, func(id string) string { return sumsKey(r.shard, a.hour, id) })
@@ -203,6 +216,9 @@ func (a *addition) apply(r *roller, next *manifest) {
 	h.Duplicates += a.duplicates
 	h.sees(a.First)
 	h.sees(a.Last)
+	if a.old.Untraced != "" {
+		next.remove(r.n.Now(), a.old.untracedKey(r.shard, a.hour))
+	}
 	h.Imported = append(slices.DeleteFunc(slices.Clone(h.Imported), a.sameAs), a.origin)
 }
 

@@ -48,6 +48,7 @@
 //	import.go    a directory becomes part of a bucket: what is moved when
 //	addition.go  what an import adds to an hour or a day
 //	intake.go    what it reads of the directory
+//	grown.go     hours that have more when they are imported again
 //	export.go    a bucket becomes a directory again
 //	verify.go    what is wrong with a bucket
 //	hourcheck.go and with an hour of it

@@ -49,6 +49,9 @@ func (h *hourCheck) run(ctx context.Context) error {
 			h.v.find(f)
 		}
 	}
+	if err := h.kept(ctx); err != nil {
+		return err
+	}
 	if !allRuns || len(runs) == 0 || len(bad) > 0 || len(keys) == 0 {
 		return nil
 	}
@@ -60,6 +63,17 @@ func (h *hourCheck) run(ctx context.Context) error {
 	return err
 }
 
+// kept checks what imports keep beside the hour.
+func (h *hourCheck) kept(ctx context.Context) error {
+	_, bad, err := h.v.sums(ctx, h.hour.untraced(h.shard, h.name))
+	for _, k := range slices.Sorted(maps.Keys(bad)) {
+		if h.v.named(ctx, h.shard, k) {
+			h.v.find(Finding{Object: k, What: said(bad[k]), Do: doKept, shard: h.shard, hour: h.name})
+		}
+	}
+	return err
+}
+
 // runs opens the runs of the hour, and checks all but their traces. It reports whether all are good.
 func (h *hourCheck) runs(ctx context.Context) (list []*object, all bool, err error) {
 	all = true
@@ -67,7 +81,7 @@ func (h *hourCheck) runs(ctx context.Context) (list []*object, all bool, err err
 		k := runKey(h.shard, h.name, f.ID)
 		o, err := h.v.open(ctx, k)
 		if err == nil {
-			err = h.run1(ctx, o, f)
+			err = h.checkRun(ctx, o, f)
 		}
 		if err != nil && !isWrong(err) {
 			return nil, false, err
@@ -84,8 +98,8 @@ func (h *hourCheck) runs(ctx context.Context) (list []*object, all bool, err err
 	return list, all, nil
 }
 
-// run1 reads a run: it has to have as many traces as the manifest says, and their keys.
-func (h *hourCheck) run1(ctx context.Context, o *object, f file) error {
+// checkRun reads a run: it has to have as many traces as the manifest says, and their keys.
+func (h *hourCheck) checkRun(ctx context.Context, o *object, f file) error {
 	r := h.v.r
 	rows, keys := 0, 0
 	c := r.cursor(o, o.index.Kind(kindTraces))

@@ -136,6 +136,7 @@ func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 			for _, f := range h.Sums {
 				next.remove(now, sumsKey(r.shard, name, f.ID))
 			}
+			next.remove(now, h.untraced(r.shard, name)...)
 			delete(next.Hours, name)
 			changed = true
 		}

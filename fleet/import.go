@@ -39,10 +39,12 @@ type origin struct {
 	First int64 `json:"first"`
 	Last  int64 `json:"last"`
 	Day   bool  `json:"day,omitempty"`
+	// Untraced is the object of sums that has what was imported beside traces, if there may be more of that later.
+	Untraced string `json:"untraced,omitempty"`
 }
 
 func originOf(x *store.Stretch) origin {
-	return origin{x.Start.UnixMicro(), x.First.UnixMicro(), x.Last.UnixMicro(), len(x.Hours) > 0}
+	return origin{Start: x.Start.UnixMicro(), First: x.First.UnixMicro(), Last: x.Last.UnixMicro(), Day: len(x.Hours) > 0}
 }
 
 // sameAs reports whether both are of the same directory and time, of which there may be more by now.

@@ -43,7 +43,6 @@ func (x *importer) read(ctx context.Context, r *roller, c *content, a *addition)
 
 // page adds a page.
 func (w *importWriter) page(ctx context.Context, c *content, page string) error {
-	p := newPageSum(page, w.r.n.opts.Rollups)
 	sums, err := c.Sums(ctx, page)
 	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return err
@@ -51,12 +50,9 @@ func (w *importWriter) page(ctx context.Context, c *content, page string) error 
 	if err != nil {
 		w.bad("sums of %s can not be read: %v", page, err)
 	}
-	if w.a.grown && len(sums) > 0 {
-		w.bad("page views without a trace, and Web Vitals, that came after it was imported first")
-		sums = nil
-	}
-	for _, s := range sums {
-		p.AddRecord(s.Record, s.Stacks)
+	p, err := w.untraced(ctx, page, sums)
+	if err != nil {
+		return err
 	}
 	if c.HasTraces {
 		err = w.traces(ctx, c, p, page)

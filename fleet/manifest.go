@@ -262,6 +262,9 @@ func (m *manifest) names(shard int) map[string]bool {
 		for _, f := range h.Sums {
 			out[sumsKey(shard, name, f.ID)] = true
 		}
+		for _, k := range h.untraced(shard, name) {
+			out[k] = true
+		}
 	}
 	for name, d := range m.Days {
 		for _, f := range d.Sums {
@@ -269,4 +272,14 @@ func (m *manifest) names(shard int) map[string]bool {
 		}
 	}
 	return out
+}
+
+// untraced returns the keys of what imports keep beside an hour.
+func (h *hour) untraced(shard int, name string) (keys []string) {
+	for i := range h.Imported {
+		if o := &h.Imported[i]; o.Untraced != "" {
+			keys = append(keys, o.untracedKey(shard, name))
+		}
+	}
+	return keys
 }

@@ -244,24 +244,6 @@ func (r *roller) newRows(ctx context.Context, m *manifest, hour string, rows []r
 	return out, nil
 }
 
-// nearby returns the hours in which rows for an hour may be as well: it, the one before, those in which they were
-// received, and the neighbours of these.
-func nearby(hour string, rows []row) map[string]bool {
-	near := map[string]bool{hourAfter(hour, -1): true, hour: true}
-	last := time.Time{}
-	for i := range rows {
-		at := time.UnixMicro(rows[i].received).Truncate(time.Hour)
-		if at.Equal(last) {
-			continue
-		}
-		last = at
-		for n := -1; n <= 1; n++ {
-			near[hourOf(at.Add(time.Duration(n)*time.Hour))] = true
-		}
-	}
-	return near
-}
-
 // keysOf returns the keys of a run.
 func (r *roller) keysOf(ctx context.Context, name string) (*runKeys, error) {
 	if x := r.keys[name]; x != nil {

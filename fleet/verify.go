@@ -38,6 +38,7 @@ const (
 	doRepair  = "--repair makes it again of what it was made of"
 	doPutBack = "put it back from an older version of the bucket, or from a replica; nothing else has it"
 	doTraces  = "put it back from an older version of the bucket, or from a replica; what its traces sum up to is there"
+	doKept    = "put it back from an older version of the bucket, or do not import the directory again; no answer needs it"
 	doSegment = "put it back from an older version of the bucket, or delete it, and the traces in it; until then the shards that need it stand still"
 	doList    = "stop all machines, since what no manifest names is deleted after an hour, and put it back from an older version of the bucket"
 )

@@ -25,6 +25,7 @@ type Stretch struct {
 	Hours []time.Time
 	// HasTraces says that the traces are there, which all is made of.
 	HasTraces bool
+	MayGrow   bool // it gets more when the directory is written to
 
 	r    *Reader
 	p    part.Info
@@ -43,7 +44,7 @@ func (r *Reader) Stretches() (list []Stretch, unreadable []Unreadable) {
 			faulty = append(faulty, p)
 		case !p.Blank():
 			known[minutes(p.Start)] = true
-			list = append(list, Stretch{Name: p.Name, Start: p.Start, First: timeOf(p.First), Last: timeOf(p.Last), Traces: p.Entries, HasTraces: true, r: r, p: p})
+			list = append(list, Stretch{Name: p.Name, Start: p.Start, First: timeOf(p.First), Last: timeOf(p.Last), Traces: p.Entries, HasTraces: true, MayGrow: !p.Sealed, r: r, p: p})
 		}
 	}
 	files := r.sums.Files()
