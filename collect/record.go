@@ -174,28 +174,7 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 // tagsOf returns what the catalogue counts of t. What is over the limits of a record is
 // left out of the catalogue, not of the trace.
 func (c *Collector) tagsOf(t *trie.Trace) []store.Tag {
-	var out []store.Tag
-	add := func(key, value string) {
-		tag := store.Tag{Key: key, Value: value}
-		if value == "" || slices.Contains(out, tag) {
-			return
-		}
-		if len(out) >= store.MaxTags || len(value) > store.MaxTagValue || strings.Contains(value, "\x00") {
-			c.metrics.untagged.Inc()
-			return
-		}
-		out = append(out, tag)
-	}
-	add(kindRelease, t.Context.Release)
-	add(kindEnvironment, t.Context.Environment)
-	from, to := int64(0), int64(1) // the time that the samples speak for, as for t.Pages
-	if n := len(t.Samples); n > 0 {
-		from, to = t.Samples[0].Time, t.Samples[n-1].Time+max(int64(t.Context.Interval), 1)
-	}
-	for _, s := range t.Context.Spans {
-		if s.Kind == trie.SpanFeature && s.Length > 0 && s.Start < to && s.End() > from {
-			add(kindFeature, s.Name)
-		}
-	}
-	return out
+	tags, left := store.TagsOf(t)
+	c.metrics.untagged.Add(float64(left))
+	return tags
 }

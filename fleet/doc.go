@@ -46,6 +46,14 @@
 //	sums.go      sums
 //	fold.go      many runs and sums become one
 //	hours.go     hours and days that are over, retention, and what is left behind
+//	import.go    a directory becomes part of a bucket: what is moved when
+//	addition.go  what an import adds to an hour or a day
+//	intake.go    what it reads of the directory
+//	grown.go     hours that have more when they are imported again
+//	export.go    a bucket becomes a directory again
+//	verify.go    what is wrong with a bucket
+//	hourcheck.go and with an hour of it
+//	repair.go    what can be made again
 //	plan.go      what a question reads
 //	reader.go    Select and Scan
 //	symbols.go   where symbols are

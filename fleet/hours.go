@@ -102,6 +102,7 @@ func (r *roller) closeDay(ctx context.Context, next *manifest, name string) erro
 		}
 		d.Sources = append(d.Sources, hour)
 		d.Traces += h.Traces
+		d.Imported = append(d.Imported, h.Imported...)
 		if h.First > 0 && (d.First == 0 || h.First < d.First) {
 			d.First = h.First
 		}
@@ -135,6 +136,7 @@ func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 			for _, f := range h.Sums {
 				next.remove(now, sumsKey(r.shard, name, f.ID))
 			}
+			next.remove(now, h.untraced(r.shard, name)...)
 			delete(next.Hours, name)
 			changed = true
 		}

@@ -132,11 +132,14 @@ func (n *Node) shardRound(ctx context.Context, r *roller, shard int, l *listing,
 // mine reports whether this machine is to roll up the shard: it did so last, nobody does, or whoever did has not for
 // a while although there is something to do.
 func (r *roller) mine(ctx context.Context, l *listing) (bool, error) {
-	m, _, err := r.n.manifest(ctx, r.shard, 0)
+	m, tag, err := r.n.manifest(ctx, r.shard, 0)
 	if err != nil {
 		return false, err
 	}
 	if m.Owner == r.n.boot || m.Owner == "" {
+		if r.m != nil && r.m.Nonce != m.Nonce {
+			r.m, r.tag = m, tag // an import has changed it, which leaves it to this machine
+		}
 		return true, nil
 	}
 	r.forget() // it is another's

@@ -92,7 +92,9 @@ type hour struct {
 	Traces      uint64 `json:"traces"`
 	Duplicates  uint64 `json:"duplicates,omitempty"`
 	First, Last int64  // when the first and the last trace were received (µs), 0 without traces
-	Sealed      bool   `json:"sealed,omitempty"` // nothing is added any more
+	Sealed      bool   `json:"sealed,omitempty"` // nothing is added any more, but by imports
+	// Imported is what of it comes from directories.
+	Imported []origin `json:"imported,omitempty"`
 }
 
 // day is what the hours of a day add up to.
@@ -101,6 +103,7 @@ type day struct {
 	Sources     []string `json:"sources"` // the hours
 	Traces      uint64   `json:"traces"`
 	First, Last int64
+	Imported    []origin `json:"imported,omitempty"` // as those of its hours
 }
 
 // removed is an object that is deleted when nobody reads it any more.
@@ -259,6 +262,9 @@ func (m *manifest) names(shard int) map[string]bool {
 		for _, f := range h.Sums {
 			out[sumsKey(shard, name, f.ID)] = true
 		}
+		for _, k := range h.untraced(shard, name) {
+			out[k] = true
+		}
 	}
 	for name, d := range m.Days {
 		for _, f := range d.Sums {
@@ -266,4 +272,14 @@ func (m *manifest) names(shard int) map[string]bool {
 		}
 	}
 	return out
+}
+
+// untraced returns the keys of what imports keep beside an hour.
+func (h *hour) untraced(shard int, name string) (keys []string) {
+	for i := range h.Imported {
+		if o := &h.Imported[i]; o.Untraced != "" {
+			keys = append(keys, o.untracedKey(shard, name))
+		}
+	}
+	return keys
 }

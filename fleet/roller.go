@@ -218,16 +218,8 @@ func (r *roller) put(ctx context.Context, k string, body []byte) error {
 // newRows returns the rows that were not there before, sorted and distinct.
 func (r *roller) newRows(ctx context.Context, m *manifest, hour string, rows []row) (out []row, err error) {
 	slices.SortStableFunc(rows, func(a, b row) int { return compareRows(&a, &b) })
-	// Neighbours of the hours in which they were received and of that which they go to.
-	near := map[string]bool{hourAfter(hour, -1): true, hour: true}
-	for i := range rows {
-		at := time.UnixMicro(rows[i].received)
-		for n := -1; n <= 1; n++ {
-			near[hourOf(at.Add(time.Duration(n)*time.Hour))] = true
-		}
-	}
 	var known []*runKeys
-	for name := range near {
+	for name := range nearby(hour, rows) {
 		if m.Hours[name] == nil {
 			continue
 		}
@@ -384,14 +376,19 @@ func (r *roller) addTraces(d *encode.BinaryDecoder, p *pageSum, rows []row) (bad
 // commit has the manifest say what next says. It fails with [errLost] if another machine has written it since it
 // was read.
 func (r *roller) commit(ctx context.Context, next *manifest) error {
-	// The time of the store may go back a little, when more is known of it.
-	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && took.Abs() > giveUpCycle {
-		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
-	}
-	next.Nonce, next.Owner = rand.Text(), r.n.boot
+	next.Owner = r.n.boot
 	if r.released {
 		next.Owner = ""
 	}
+	return r.replace(ctx, next)
+}
+
+// replace is commit without a change of who rolls the shard up.
+func (r *roller) replace(ctx context.Context, next *manifest) error {
+	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpCycle || took < -sureOfTime) {
+		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
+	}
+	next.Nonce = rand.Text()
 	body, err := next.encode(r.n.codec)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/block"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -160,4 +161,22 @@ func without(s []string, i int) []string {
 		return nil
 	}
 	return append(slices.Clone(s[:i]), s[i+1:]...)
+}
+
+// nearby returns the hours in which rows for an hour may be as well: it, the one before, those in which they were
+// received, and the neighbours of these.
+func nearby(hour string, rows []row) map[string]bool {
+	near := map[string]bool{hourAfter(hour, -1): true, hour: true}
+	last := time.Time{}
+	for i := range rows {
+		at := time.UnixMicro(rows[i].received).Truncate(time.Hour)
+		if at.Equal(last) {
+			continue
+		}
+		last = at
+		for n := -1; n <= 1; n++ {
+			near[hourOf(at.Add(time.Duration(n)*time.Hour))] = true
+		}
+	}
+	return near
 }

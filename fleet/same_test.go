@@ -24,10 +24,12 @@ type both struct {
 	now  time.Time
 	dir  *store.Store
 	node *Node
+
+	coarse time.Duration // to which times of receipt are the same
 }
 
 func newBoth(t *testing.T) *both {
-	b := &both{t: t, now: time.Date(2026, 11, 20, 22, 10, 0, 0, time.UTC)}
+	b := &both{t: t, coarse: time.Minute, now: time.Date(2026, 11, 20, 22, 10, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
 	dir, err := store.Open(t.TempDir(), store.Options{Now: now, MinFree: -1})
 	if err != nil {
@@ -139,7 +141,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel query.Selection) 
 		return nil, err
 	}
 	for i := range c.Entries { // a segment has one time of receipt
-		c.Entries[i].First, c.Entries[i].Last = c.Entries[i].First.Truncate(time.Minute), c.Entries[i].Last.Truncate(time.Minute)
+		c.Entries[i].First, c.Entries[i].Last = c.Entries[i].First.Truncate(b.coarse), c.Entries[i].Last.Truncate(b.coarse)
 	}
 	out = append(out, textOf(c))
 	var traces []string
@@ -151,7 +153,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel query.Selection) 
 		scan = r.Scan
 	}
 	_, err = scan(ctx, store.Query{Page: sel.Page, Since: sel.Since, Until: sel.Until}, func(rec store.Record) error {
-		traces = append(traces, fmt.Sprintf("%s %s %v %v %x", rec.ID, rec.Page, rec.Pages, rec.Received.Truncate(time.Minute), rec.Payload))
+		traces = append(traces, fmt.Sprintf("%s %s %v %v %x", rec.ID, rec.Page, rec.Pages, rec.Received.Truncate(b.coarse), rec.Payload))
 		return nil
 	})
 	slices.Sort(traces)

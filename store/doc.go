@@ -61,6 +61,7 @@
 // What goes in:
 //
 //	record.go     a trace on its way in or out, and its limits
+//	tags.go       what the catalogue counts of a trace
 //	append.go     the queue
 //	commit.go     the committer: the only goroutine that writes; maintenance
 //	write.go      what a transaction of traces holds
@@ -79,6 +80,9 @@
 //	version.go    a text that changes with what is stored
 //	status.go     the state of a directory, counters, room
 //	backup.go     a copy while the store goes on
+//	stretch.go    hour by hour, for a copy into another store
+//	load.go       a directory is made of what another store has
+//	loadhour.go   and a partition of it
 //
 // What is summed up and deleted, and when:
 //

@@ -50,6 +50,9 @@ func readFormat(dir string) (f format, err error) {
 	if _, err := os.Lstat(filepath.Join(dir, snapshot.RestoringFile)); err == nil {
 		return f, fmt.Errorf("data directory %s was not restored to its end: delete it and restore the backup again", dir)
 	}
+	if _, err := os.Lstat(filepath.Join(dir, loadingFile)); err == nil {
+		return f, fmt.Errorf("data directory %s was not exported to its end: export it again, which goes on from there", dir)
+	}
 	b, err := os.ReadFile(filepath.Join(dir, formatFile))
 	if err != nil {
 		return f, err

@@ -107,7 +107,7 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
 	var fresh uint64
 	var bad []head.BadValue
-	b, err := s.buildPage(w, page, func(empty func() *rollup.Builder) (b *rollup.Builder, err error) {
+	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (b *rollup.Builder, err error) {
 		b, fresh, bad, err = s.head.AddTo(ctx, p.Partition, page, head.Adding{
 			New:        empty,
 			TracesOnly: p.Start.Before(s.remadeBefore), // an older format's rollups count some page views twice
@@ -126,16 +126,16 @@ func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p
 // buildPage returns what build adds up to empty builders. If that does not find room in the
 // stack table that the page has, it is added up once more in a table of its own, of which the
 // heaviest stacks find room.
-func (s *Store) buildPage(w *sums.Writer, page string, build func(empty func() *rollup.Builder) (*rollup.Builder, error)) (*rollup.Builder, error) {
+func buildPage(w *sums.Writer, page string, lim rollup.Limits, build func(empty func() *rollup.Builder) (*rollup.Builder, error)) (*rollup.Builder, error) {
 	stacks, _, err := w.Stacks(page)
 	if err != nil {
 		return nil, err
 	}
-	b, err := build(func() *rollup.Builder { return rollup.NewBuilder(page, stacks, s.opts.Rollups) })
+	b, err := build(func() *rollup.Builder { return rollup.NewBuilder(page, stacks, lim) })
 	if err != nil || !b.Full() {
 		return b, err
 	}
-	b, err = build(func() *rollup.Builder { return rollup.NewWholeBuilder(page, s.opts.Rollups) })
+	b, err = build(func() *rollup.Builder { return rollup.NewWholeBuilder(page, lim) })
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
 func (s *Store) rollDayPage(w *sums.Writer, from *sums.File, page string, sources []uint32, counted uint64) (traces uint64, err error) {
 	var expected uint64
 	var damage error
-	b, err := s.buildPage(w, page, func(empty func() *rollup.Builder) (*rollup.Builder, error) {
+	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (*rollup.Builder, error) {
 		b := empty()
 		expected, damage = addHours(b, from, page, sources)
 		return b, nil

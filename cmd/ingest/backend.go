@@ -107,13 +107,9 @@ type shared struct {
 const openWait = time.Minute
 
 func (c *config) openShared(ctx context.Context, log *slog.Logger) (*shared, error) {
-	at, err := bucket.ParseLocation(c.data)
-	if err != nil {
-		return nil, fmt.Errorf("--data: %w", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	b, err := bucket.Open(ctx, at, bucket.Options{Now: c.now})
+	b, err := c.openBucket(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +120,15 @@ func (c *config) openShared(ctx context.Context, log *slog.Logger) (*shared, err
 		return nil, err
 	}
 	return &shared{n, fleetMetrics{n}}, nil
+}
+
+// openBucket prepares to use the bucket of --data.
+func (c *config) openBucket(ctx context.Context) (*bucket.Bucket, error) {
+	at, err := bucket.ParseLocation(c.data)
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	return bucket.Open(ctx, at, bucket.Options{Now: c.now})
 }
 
 func (c *config) fleetOptions() fleet.Options {

@@ -45,7 +45,7 @@ type config struct {
 	owners      string
 	sourceLink  string
 	symbols     tables.Options
-	restore     string
+	errands
 	spool       string
 	spoolSize   int64
 	cache       string
@@ -113,6 +113,10 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.exitWhenStuck, "exit-when-stuck", err == nil && watched > 0, "when nothing was written for too long, end at once and without closing the data, so that a supervisor starts the daemon anew; =false goes on and refuses traces (default true with $WATCHDOG_USEC, as by systemd's WatchdogSec)")
 
 	fs.StringVar(&c.restore, "restore", "", "make --data, which must be new or empty, of a backup in `FILE`, - for standard input, and exit")
+	fs.StringVar(&c.importOf, "import", "", "move the data in `DIR`, which no daemon uses, into the bucket of --data, and exit. The same command goes on with what was interrupted")
+	fs.StringVar(&c.exportTo, "export", "", "make `DIR`, which must be new or empty, of the bucket of --data, which no daemon uses, and exit. The same command goes on with what was interrupted")
+	fs.BoolVar(&c.verify, "verify", false, "check all that the bucket of --data has, say what is wrong, and exit with 1 if something is")
+	fs.BoolVar(&c.repair, "repair", false, "with --verify: make sums again of what they were made of")
 	fs.BoolVar(&c.demo, "demo", false, "serve a page at /demo/ on the private address, to try things out")
 
 	l := &c.limits
@@ -170,6 +174,9 @@ func (c *config) check() error {
 	if c.data == "" {
 		return fmt.Errorf("--data: the name of the directory is empty")
 	}
+	if err := c.validate(c.data); err != nil {
+		return err
+	}
 	if bucket.IsLocation(c.data) {
 		return c.checkShared()
 	}
@@ -191,8 +198,6 @@ func (c *config) checkShared() error {
 		return fmt.Errorf("--max-disk: a bucket has no such bound; use --retention")
 	case c.partition != time.Hour:
 		return fmt.Errorf("--partition: in a bucket traces are kept by the hour")
-	case c.restore != "":
-		return fmt.Errorf("--restore: that makes a directory; name one with --data")
 	}
 	return c.fleetOptions().Validate()
 }

@@ -33,6 +33,9 @@ Examples:
   ingest --data /var/lib/fieldtrie --listen :8418 --allow-origin https://www.example.com
   curl --fail http://127.0.0.1:8419/v1/backup --output backup.tar
   ingest --restore backup.tar --data /var/lib/fieldtrie-restored
+  ingest --import /var/lib/fieldtrie --data s3://my-bucket/fieldtrie
+  ingest --export /var/lib/fieldtrie-back --data s3://my-bucket/fieldtrie
+  ingest --verify --data s3://my-bucket/fieldtrie
 
 Flags:
 %s
@@ -90,8 +93,8 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 		return usageError{err}
 	}
 	c.heap = newHeap()
-	if c.restore != "" {
-		return c.restoreData(ctx, stdin, stdout, stderr)
+	if c.any() {
+		return c.errand(ctx, stdin, stdout, stderr)
 	}
 	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, nil)))
 }

@@ -179,11 +179,7 @@ func expected(txn *part.Txn, page string) (uint64, error) {
 
 // outcomes returns the page views without a trace as a record, nil if there are none.
 func (h *Head) outcomes(txn *part.Txn, page string) (*rollup.Record, error) {
-	b := rollup.NewBuilder(page, trie.New(), h.o.Limits)
-	if err := addOutcomes(txn, page, b); err != nil || b.Empty() {
-		return nil, err
-	}
-	return b.Record()
+	return Untraced(txn, page, h.o.Limits)
 }
 
 // loadRolled reads the rollups that are stored, unless they are known.

@@ -172,6 +172,16 @@ func Vitals(txn *part.Txn, page string, lim rollup.Limits) (*rollup.Record, erro
 	return b.Record()
 }
 
+// Untraced returns the page views without a trace, and the Web Vitals, that a partition counts for page as a
+// record, nil if there are none.
+func Untraced(txn *part.Txn, page string, lim rollup.Limits) (*rollup.Record, error) {
+	b := rollup.NewBuilder(page, trie.New(), lim)
+	if err := addOutcomes(txn, page, b); err != nil || b.Empty() {
+		return nil, err
+	}
+	return b.Record()
+}
+
 // eachValue calls f with each key that begins with prefix, and its value, which f must not keep.
 func eachValue(txn *part.Txn, prefix []byte, f func(key, value []byte)) error {
 	it := txn.Iterate(prefix, 0)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+)
+
+// serveBucket starts a store of objects, and returns what --data says of it.
+func serveBucket(t testing.TB) (data string, c *fakebucket.Client) {
+	t.Helper()
+	c = fakebucket.New(1).Client()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Scheme, r.URL.Host = "http", r.Host
+		res, err := c.RoundTrip(r)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer func() { _ = res.Body.Close() }()
+		for k, v := range res.Header {
+			w.Header()[k] = v
+		}
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body) // who asked sees that it is short
+	}))
+	t.Cleanup(srv.Close)
+	return "s3://" + fakebucket.Name + "/p?" + url.Values{"endpoint": {srv.URL}, "region": {"r"}}.Encode(), c
+}
+
+// TestBucketScripts runs scripts beside a store of objects.
+func TestBucketScripts(t *testing.T) {
+	traces, err := filepath.Abs("../../testdata/traces")
+	if err != nil {
+		t.Fatal(err)
+	}
+	aggregate := buildProgram(t, "aggregate")
+	fakebucket.Env(t.Setenv)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/bucket",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "post": post, "object": object},
+		Setup: func(env *testscript.Env) error {
+			fakebucket.Env(env.Setenv)
+			data, c := serveBucket(t)
+			env.Values[clientKey{}] = c
+			env.Setenv("BUCKET", data)
+			env.Setenv("TRACES", traces)
+			env.Setenv("AGGREGATE", aggregate)
+			env.Setenv("PUBLIC", freeAddr(t))
+			env.Setenv("PRIVATE", freeAddr(t))
+			return nil
+		},
+	})
+}
+
+type clientKey struct{}
+
+// object damages or deletes the first object of a kind: object damage|delete PREFIX.
+func object(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: object damage|delete PREFIX")
+	}
+	ctx := context.Background()
+	b := ts.Value(clientKey{}).(*fakebucket.Client).Bucket(time.Now)
+	for e, err := range b.List(ctx, args[1], "") {
+		ts.Check(err)
+		if args[0] == "delete" {
+			ts.Check(b.Delete(ctx, e.Key))
+			return
+		}
+		got, err := b.Get(ctx, e.Key, 1<<30, "")
+		ts.Check(err)
+		got.Body[len(got.Body)/3] ^= 1
+		_, err = b.Put(ctx, e.Key, got.Body, bucket.Condition{})
+		ts.Check(err)
+		return
+	}
+	ts.Fatalf("there is nothing under %s", args[1])
+}
