@@ -34,6 +34,9 @@ type Reader struct {
 	opts   Options
 	shards int
 
+	listed chan struct{} // holds one while segments are listed for questions
+	wanted func()        // is told that somebody waits until all is rolled up
+
 	mu      sync.Mutex
 	states  []known  // by shard
 	listing *listing // the last one
@@ -54,8 +57,9 @@ type Node struct {
 	pause func(ctx context.Context, attempts int, d time.Duration) error
 
 	writing
-	spool   *spool    // nil without one
-	rollers []*roller // by shard
+	want    chan struct{} // has one when somebody waits until all is rolled up
+	spool   *spool        // nil without one
+	rollers []*roller     // by shard
 
 	did struct { // since the start
 		segments, bytes, traces, refused, hedged, spooled atomic.Uint64
@@ -88,7 +92,8 @@ func newReader(b *bucket.Bucket, o Options, f format) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{b: b, cache: cache, codec: codec, opts: o, shards: f.Shards, states: make([]known, f.Shards)}, nil
+	return &Reader{b: b, cache: cache, codec: codec, opts: o, shards: f.Shards, states: make([]known, f.Shards),
+		listed: make(chan struct{}, 1), wanted: func() {}}, nil
 }
 
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
@@ -109,7 +114,13 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{Reader: r, boot: newBoot(), pause: sleep}
+	n := &Node{Reader: r, boot: newBoot(), pause: sleep, want: make(chan struct{}, 1)}
+	r.wanted = func() {
+		select {
+		case n.want <- struct{}{}:
+		default: // it is known already
+		}
+	}
 	if err := n.Unready(); err != nil {
 		return nil, err
 	}

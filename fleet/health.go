@@ -27,6 +27,7 @@ type Counters struct {
 
 	Shards      int             // that it rolls up
 	Lags        []time.Duration // how old the oldest segment is that each shard has to roll up
+	Silent      time.Duration   // since the store answered last
 	ClockOffset time.Duration   // how far the clock of the store is ahead of that of this machine
 }
 
@@ -40,6 +41,7 @@ func (n *Node) Counters() Counters {
 	c.Spooled = n.did.spooled.Load()
 	c.SpoolSegments, c.SpoolBytes = n.spool.size()
 	c.Requests, c.CacheHits, c.CacheMisses = n.b.Requests(), n.cache.hits.Load(), n.cache.misses.Load()
+	c.Silent = n.silent()
 	c.ClockOffset, _, _ = n.b.Clock().Offset()
 	n.writing.mu.Lock()
 	defer n.writing.mu.Unlock()
@@ -82,9 +84,17 @@ func (n *Node) Unready() error {
 	if n.spool != nil {
 		return nil // traces are taken all the same
 	}
-	last := n.b.Clock().Heard()
-	if silent := n.b.Clock().Local().Sub(last); !last.IsZero() && silent > maxSilence {
+	if silent := n.silent(); silent > maxSilence {
 		return fmt.Errorf("%s has not answered for %v", n.b.Location(), silent.Round(time.Second))
 	}
 	return nil
+}
+
+// silent returns how long the store has not answered.
+func (n *Node) silent() time.Duration {
+	last := n.b.Clock().Heard()
+	if last.IsZero() {
+		return 0 // it was not asked
+	}
+	return n.b.Clock().Local().Sub(last)
 }

@@ -12,10 +12,11 @@ import (
 // spread over machines: 5 s.
 func (o *Options) perShard() time.Duration { return o.TakeOver / 6 }
 
-// Times between rounds of what is done now and then.
+// Times between rounds of what is done now and then, and the least between rounds that somebody waits for.
 const (
-	closeEvery = 30 * time.Second
-	sweepEvery = 30 * time.Minute
+	wantedEvery = time.Second
+	closeEvery  = 30 * time.Second
+	sweepEvery  = 30 * time.Minute
 )
 
 // seenState is what a machine saw of the manifest of a shard, and since when by its own clock. Clocks
@@ -40,13 +41,30 @@ func (n *Node) Run(ctx context.Context) {
 		if work.sweep {
 			swept = time.Now()
 		}
-		select {
-		case <-ctx.Done():
+		if !n.rest(ctx, tick.C) {
 			n.release()
 			return
-		case <-tick.C:
 		}
 	}
+}
+
+// rest waits until it is time for another round, or somebody waits for one. It returns false when ctx ends.
+func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
+	soon := time.After(wantedEvery)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-tick:
+		return true
+	case <-n.want:
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-tick:
+	case <-soon:
+	}
+	return true
 }
 
 // RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.

@@ -27,6 +27,8 @@ type reading struct {
 	want    store.Wanted
 	trace   func(store.Record) error
 	rolled  func(store.Rolled) error
+	asked   time.Time
+	waiting *listing // the segments that there were, if the answer is to have all of them; else nil
 	stats   store.ScanStats
 	scratch []string
 }
@@ -52,6 +54,14 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 	if x.q.Page != "" && x.q.Pages != nil && !x.q.Pages(x.q.Page) {
 		return x.stats, nil
 	}
+	if x.want.Lag == 0 {
+		var err error
+		x.asked = time.Now()
+		if x.waiting, err = r.listSegments(ctx); err != nil {
+			return x.stats, err
+		}
+		r.keepListing(x.waiting)
+	}
 	for _, shard := range r.shardsOf(x.q.Page) {
 		if err := x.shard(ctx, shard); err != nil {
 			return x.stats, err
@@ -62,7 +72,7 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 
 // shard reads what there is in a shard. What can not be read is noted, and is no error.
 func (x *reading) shard(ctx context.Context, shard int) error {
-	if x.want.Lag == 0 {
+	if x.waiting != nil {
 		if err := x.await(ctx, shard); err != nil {
 			return err
 		}
@@ -96,19 +106,14 @@ const (
 // await waits until all that was acknowledged up to now is rolled up, if it is asked for. If nobody rolls up, the answer
 // lacks it, and says so.
 func (x *reading) await(ctx context.Context, shard int) error {
-	r, asked := x.r, time.Now()
-	l, err := r.listSegments(ctx)
-	if err != nil {
-		return err
-	}
-	r.keepListing(l)
+	r := x.r
 	for {
 		m, _, err := r.manifest(ctx, shard, 0)
 		if err != nil {
 			return err
 		}
 		waiting := 0
-		for _, s := range l.list {
+		for _, s := range x.waiting.list {
 			late := !x.q.Until.IsZero() && s.modified.After(x.q.Until.Add(sureOfTime))
 			if !m.has(s.segmentName) && !late {
 				waiting++
@@ -117,11 +122,12 @@ func (x *reading) await(ctx context.Context, shard int) error {
 		if waiting == 0 {
 			return nil
 		}
-		if time.Since(asked) > awaitMost {
+		if time.Since(x.asked) > awaitMost {
 			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " + shardName(shard),
 				Err: fmt.Errorf("%d segments wait to be rolled up, and nobody does that", waiting)})
 			return nil
 		}
+		r.wanted()
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -161,6 +167,12 @@ func (r *Reader) asOf(ctx context.Context, m *manifest) (time.Time, error) {
 
 // recentSegments is a listing that is a moment old at most.
 func (r *Reader) recentSegments(ctx context.Context) (*listing, error) {
+	select { // those who ask at once share one
+	case r.listed <- struct{}{}:
+		defer func() { <-r.listed }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	r.mu.Lock()
 	l := r.listing
 	r.mu.Unlock()

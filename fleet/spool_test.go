@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,6 +120,38 @@ func TestReadYourWrites(t *testing.T) {
 		if err != nil || found != 1 || len(stats.Unreadable) != 1 || !strings.Contains(stats.Unreadable[0].Err.Error(), "1 segments wait") {
 			t.Errorf("got %d traces, %v, %v", found, stats.Unreadable, err)
 		}
+	})
+}
+
+// Who waits for what just came in does not wait for the next round, and does not make the machine do nothing else.
+func TestWanted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond})
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { n.Run(ctx) })
+		time.Sleep(5 * time.Second)
+		lists := s.Requests()["LIST"]
+		begin := time.Now()
+		for i := range 20 {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a")}); err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			stats, err := n.Scan(t.Context(), store.Query{Page: "/a"}, func(store.Record) error { found++; return nil })
+			if err != nil || found != i+1 || !stats.Complete() {
+				t.Fatalf("got %d traces of %d, %v, %v", found, i+1, stats.Unreadable, err)
+			}
+		}
+		if took := time.Since(begin); took > 40*time.Second {
+			t.Errorf("20 times took %v", took)
+		}
+		if lists = s.Requests()["LIST"] - lists; lists > 80 {
+			t.Errorf("%d lists", lists)
+		}
+		stop()
+		group.Wait()
 	})
 }
 

@@ -8,7 +8,7 @@ import { useAnswer, type Shown } from '../state/answer.ts';
 import { ago, bytes, count, duration, number, percent, plural } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
-import { checksOf, refusalsOf, type Check, type Refusal } from './checks.ts';
+import { checksOf, inBucket, refusalsOf, type Check, type Refusal } from './checks.ts';
 import { useView } from './context.ts';
 import { covered } from './Footer.tsx';
 import { Text } from './names.tsx';
@@ -35,8 +35,8 @@ export function Health() {
         <Panel title="Traffic" {...panel}>
           {() => now && <Traffic now={now} rates={rates} />}
         </Panel>
-        <Panel title="On disk" {...panel}>
-          {() => now && <Disk now={now} />}
+        <Panel title={now && inBucket(now) ? 'In the bucket' : 'On disk'} {...panel}>
+          {() => now && (inBucket(now) ? <Bucket now={now} /> : <Disk now={now} />)}
         </Panel>
       </div>
       <Refusals now={now} shown={shown} />
@@ -77,6 +77,9 @@ function Checks({ of }: { of: Check[] }) {
   );
 }
 
+/** Counts of stored traces: of a directory, and of a bucket. */
+const stored = ['fieldtrie_store_traces_total', 'fieldtrie_fleet_traces_total'];
+
 /** What was counted between two answers, by the second. */
 interface Rates {
   traces: number;
@@ -95,8 +98,9 @@ function useRates(now: Metrics | undefined): Rates | undefined {
   const last = seen.at(-1);
   if (!first || !last || first == last) return undefined;
   const over = last.time - first.time;
-  const of = (name: string) => Math.max(0, (last.metrics.sum(name) - first.metrics.sum(name)) / (over / 1000));
-  return { traces: of('fieldtrie_store_traces_total'), bytes: of('fieldtrie_ingest_bytes_total'), over };
+  const of = (...names: string[]) => names.reduce((sum, name) => sum + change(name), 0);
+  const change = (name: string) => Math.max(0, (last.metrics.sum(name) - first.metrics.sum(name)) / (over / 1000));
+  return { traces: of(...stored), bytes: of('fieldtrie_ingest_bytes_total'), over };
 }
 
 type Row = readonly [name: string, value: string];
@@ -126,7 +130,7 @@ function Traffic({ now, rates }: { now: Metrics; rates?: Rates }) {
       rows={[
         ['Started', started ? `${ago(Date.now() - started)} ago` : 'not known'],
         ['Traces now', rates ? `${number(rates.traces)} a second, ${bytes(rates.bytes)} a second` : 'counting …'],
-        ['Traces since the start', count(now.sum('fieldtrie_store_traces_total'))],
+        ['Traces since the start', count(stored.reduce((sum, name) => sum + now.sum(name), 0))],
         ['Answers to browsers', median == undefined || slow == undefined ? 'none yet' : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`],
         ['Cost in browsers', profiled ? `${percent(cost / profiled)} of the profiled time` : 'not known yet'],
         ['Memory of the daemon', bytes(now.sum('process_resident_memory_bytes'))],
@@ -144,6 +148,23 @@ function Disk({ now }: { now: Metrics }) {
         ...holds.map(([what, size]): Row => [`of that ${what}`, bytes(size)]),
         ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
         ['Free', bytes(now.sum('fieldtrie_store_free_bytes'))],
+      ]}
+    />
+  );
+}
+
+/** What this machine does in the bucket; nobody counts what is there. */
+function Bucket({ now }: { now: Metrics }) {
+  const requests = [...now.by('fieldtrie_fleet_requests_total', 'kind')].sort();
+  const [hits, misses] = [now.sum('fieldtrie_fleet_cache_hits_total'), now.sum('fieldtrie_fleet_cache_misses_total')];
+  return (
+    <Numbers
+      rows={[
+        ['Stored by this machine', bytes(now.sum('fieldtrie_fleet_segment_bytes_total'))],
+        ['Shards summed up here', `${count(now.sum('fieldtrie_fleet_shards'))} of ${count(now.by('fieldtrie_fleet_lag_seconds', 'shard').size)}`],
+        ...requests.map(([kind, sent]): Row => [`Requests: ${kind}`, count(sent)]),
+        ['Found in the cache', hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'nothing was asked yet'],
+        ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
       ]}
     />
   );

@@ -21,9 +21,15 @@ function none(name: string, value: number, [fine, wrong]: [string, string], reme
   return { name, level: value ? 'act' : 'fine', says: value ? `${count(value)} ${wrong}` : fine, remedy };
 }
 
+/** Whether a daemon keeps its traces in a bucket, with other machines. */
+export function inBucket(metrics: Metrics): boolean {
+  return metrics.has('fieldtrie_fleet_shards');
+}
+
 /** Looks at everything that should be looked at. */
 export function checksOf(metrics: Metrics): Check[] {
-  return [...writing(metrics), ...disk(metrics), ...data(metrics), ...answering(metrics)];
+  const kept = inBucket(metrics) ? bucket(metrics) : [...writing(metrics), ...disk(metrics), ...data(metrics)];
+  return [...kept, ...answering(metrics)];
 }
 
 /** Traces until they are stored and summed up. */
@@ -53,6 +59,63 @@ function writing(metrics: Metrics): Check[] {
       remedy: 'Commits wait for the disk.',
     },
   ];
+}
+
+/** The store that machines share, and what this one does for all. docs/fleet.md has the same for alerts. */
+function bucket(metrics: Metrics): Check[] {
+  const silent = metrics.sum('fieldtrie_fleet_silent_seconds');
+  const refused = metrics.sum('fieldtrie_fleet_refused_traces_total');
+  const lag = Math.max(0, ...metrics.by('fieldtrie_fleet_lag_seconds', 'shard').values());
+  const spooled = metrics.sum('fieldtrie_fleet_spool_segments');
+  const offset = Math.abs(metrics.sum('fieldtrie_fleet_clock_offset_seconds'));
+  return [
+    {
+      name: 'Bucket',
+      level: silent > 60 ? 'act' : silent > 30 ? 'look' : 'fine',
+      says: `answered ${duration(silent * 1000)} ago`,
+      remedy: 'Look at the store, and whether this machine reaches it. Traces are refused, or go to --spool.',
+    },
+    {
+      name: 'Writing',
+      level: refused ? 'look' : 'fine',
+      says: `${count(metrics.sum('fieldtrie_fleet_queue_traces'))} traces wait; ${count(refused)} were refused since the start`,
+      remedy: 'The store was away or too slow. Browsers send again; --spool takes what it does not.',
+    },
+    {
+      name: 'Summing up',
+      level: lag > 300 ? 'act' : lag > 60 ? 'look' : 'fine',
+      says: `what waits longest has done so for ${duration(lag * 1000)}`,
+      remedy: 'No machine does it, or one has too much to do: look at their logs, add machines.',
+    },
+    {
+      name: 'Spool',
+      level: spooled ? 'look' : 'fine',
+      says: spooled ? `${count(spooled)} segments are on the disk of this machine alone` : 'nothing is on the disk of this machine alone',
+      remedy: 'The store does not take them. Keep this machine and its --spool until it does.',
+    },
+    {
+      name: 'Clock',
+      level: offset > 600 ? 'act' : offset > 5 ? 'look' : 'fine',
+      says: `${duration(offset * 1000)} from that of the store`,
+      remedy: 'Set the clock of this machine. Traces have the right time all the same.',
+    },
+    none(
+      'Received traces',
+      metrics.sum('fieldtrie_fleet_unreadable_traces_total'),
+      ['all could be summed up', 'could not be read, and are in no sum'],
+      'Browsers send what this release does not know: update all daemons.',
+    ),
+    symbols(metrics),
+  ];
+}
+
+function symbols(metrics: Metrics): Check {
+  return none(
+    'Symbols',
+    metrics.sum('fieldtrie_symbols_damaged'),
+    ['all can be read', 'files can not be read'],
+    'Upload the builds again.',
+  );
 }
 
 function disk(metrics: Metrics): Check[] {
@@ -90,12 +153,7 @@ function data(metrics: Metrics): Check[] {
       ['none was set aside', 'were damaged and set aside'],
       'The log says why. Sums whose traces are there are made again.',
     ),
-    none(
-      'Symbols',
-      metrics.sum('fieldtrie_symbols_damaged'),
-      ['all can be read', 'files can not be read'],
-      'Upload the builds again.',
-    ),
+    symbols(metrics),
   ];
 }
 
