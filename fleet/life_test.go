@@ -111,13 +111,13 @@ func (l *life) something(m *machine) {
 	}
 }
 
-// TestLife lets machines run for four days of a clock that does not wait: hours and days end under load, machines come and go,
+// TestLife lets machines run for 40 hours of a clock that does not wait: hours and days end under load, machines come and go,
 // their clocks are wrong, the store refuses and loses answers. In the end all that was acknowledged is there, once, and
 // sums are those of it. HOURS says how many hours; SEED of what.
 func TestLife(t *testing.T) {
 	hours, _ := strconv.Atoi(os.Getenv("HOURS"))
 	if hours == 0 {
-		hours = 100
+		hours = 40
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
 	dir := t.TempDir()

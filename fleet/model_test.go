@@ -358,7 +358,7 @@ func (w *world) check(n *Node) {
 			}
 		}
 	}
-	oldest := w.now.Add(-31 * time.Hour)
+	oldest := w.now.Add(-29 * time.Hour) // the retention, but for what was there in the hour before already
 	for _, rec := range w.sent {
 		for _, at := range w.acked[rec.ID] {
 			for _, page := range rec.Pages {
