@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -112,8 +113,8 @@ func (c *config) importData(ctx context.Context, stdout, stderr io.Writer) (err 
 	if _, err := fmt.Fprintf(stdout, "imported %s into %s: %s\n", c.importOf, b.Location(), moved(&stats, p)); err != nil {
 		return err
 	}
-	if t, err := tables.OpenReader(tables.Folder(c.importOf)); err == nil && t.Stats().Uploads > 0 {
-		fmt.Fprintf(stderr, "ingest: symbols of %d builds are not imported\n", t.Stats().Uploads)
+	if err := moveSymbols(n.Symbols(), c.importOf, true, "imported", stdout); err != nil {
+		return err
 	}
 	return left(&stats, "imported", stderr)
 }
@@ -150,7 +151,33 @@ func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err 
 	if _, err := fmt.Fprintf(stdout, "exported %s into %s: %s\n", b.Location(), c.exportTo, moved(&stats, p)); err != nil {
 		return err
 	}
+	if err := moveSymbols(n.Symbols(), c.exportTo, false, "exported", stdout); err != nil {
+		return err
+	}
 	return left(&stats, "exported", stderr)
+}
+
+// moveSymbols copies symbols between the bucket and a data directory.
+func moveSymbols(shared tables.Files, data string, in bool, verb string, stdout io.Writer) error {
+	if _, err := os.Stat(tables.Folder(data)); in && errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	local, err := tables.InFolder(tables.Folder(data))
+	if err != nil {
+		return err
+	}
+	to, from := local, shared
+	if in {
+		to, from = shared, local
+	}
+	files, err := tables.Copy(to, from)
+	if err != nil {
+		return fmt.Errorf("%w; the same command goes on from there", err)
+	}
+	if files > 0 {
+		_, err = fmt.Fprintf(stdout, "%s %d files of symbols\n", verb, files)
+	}
+	return err
 }
 
 // moved says what was moved.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
 // Files is where the files of a store are. Their names have slashes, whatever the machine has.
@@ -34,6 +35,48 @@ type File struct {
 	Name    string
 	Size    int64 // bytes
 	Written time.Time
+}
+
+// InFolder returns the files of a folder, see [Folder], which it makes if it is not there.
+func InFolder(dir string) (Files, error) {
+	f := folder{dir}
+	if err := f.make(); err != nil {
+		return nil, fmt.Errorf("open symbols: %w", err)
+	}
+	return f, nil
+}
+
+// Copy copies what one store has to where another one is, and returns how many files that were. What is there
+// already stays: begun again it goes on. Uploads come last, so that the tables they name are there.
+func Copy(to, from Files) (files int, err error) {
+	for _, folder := range []string{tablesFolder + "/", uploadsFolder + "/"} {
+		list, err := from.List(folder)
+		if err != nil {
+			return files, fmt.Errorf("copy symbols: %w", err)
+		}
+		there := map[string]bool{}
+		old, err := to.List(folder)
+		if err != nil {
+			return files, fmt.Errorf("copy symbols: %w", err)
+		}
+		for _, f := range old {
+			there[f.Name] = true
+		}
+		for _, f := range list {
+			if there[f.Name] || path.Ext(f.Name) == ".tmp" {
+				continue
+			}
+			b, err := from.Read(f.Name, max(maxFile, symbols.MaxTable))
+			if err == nil {
+				err = to.Write(f.Name, b)
+			}
+			if err != nil {
+				return files, fmt.Errorf("copy symbols: %w", err)
+			}
+			files++
+		}
+	}
+	return files, nil
 }
 
 // folder is a directory of this machine, which has one writer.

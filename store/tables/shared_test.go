@@ -135,3 +135,44 @@ func TestSharedUpload(t *testing.T) {
 		t.Errorf("got %+v, %v", stores[0].Uploads(), err)
 	}
 }
+
+// What is copied is all that there was, and nothing that was there goes.
+func TestCopy(t *testing.T) {
+	shared := &memory{files: map[string]memoryFile{}, now: time.Now}
+	from, err := OpenFiles(shared, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(s *Store, release string, n int) {
+		hash, b := body(t, n, 5)
+		if _, err := s.Put(hash, b); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.AddUpload(symbols.Upload{Release: release, Scripts: []symbols.Script{{Path: "a.js", SHA256: hash}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build(from, "A", 1)
+	build(from, "B", 2)
+	shared.files["tables/x.tmp"] = memoryFile{}
+	to, err := InFolder(t.TempDir() + "/symbols")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenFiles(to, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	build(s, "C", 3)
+	for _, want := range []int{4, 0} {
+		if n, err := Copy(to, shared); err != nil || n != want {
+			t.Fatalf("%d files, %v, want %d", n, err, want)
+		}
+	}
+	if err := s.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Stats(); got.Uploads != 3 || got.Tables != 3 || got.Damaged != 0 {
+		t.Errorf("got %+v", got)
+	}
+}

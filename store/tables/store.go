@@ -98,9 +98,9 @@ func Folder(data string) string { return filepath.Join(data, "symbols") }
 
 // Open opens a folder, which it makes if it is not there. What a crash left is removed.
 func Open(dir string, o Options) (*Store, error) {
-	f := folder{dir}
-	if err := f.make(); err != nil {
-		return nil, fmt.Errorf("open symbols: %w", err)
+	f, err := InFolder(dir)
+	if err != nil {
+		return nil, err
 	}
 	return OpenFiles(f, o)
 }
