@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/block"
@@ -44,11 +45,11 @@ func (r *roller) foldSums(ctx context.Context, next *manifest, hour string, fina
 	for _, f := range h.Sums {
 		names = append(names, sumsKey(r.shard, hour, f.ID))
 	}
-	pages, err := r.addUp(ctx, names)
+	body, err := r.addUp(ctx, names, final)
 	if err != nil {
 		return err
 	}
-	f, err := r.putSums(ctx, pages, final, func(id string) string { return sumsKey(r.shard, hour, id) })
+	f, err := r.putNew(ctx, body, func(id string) string { return sumsKey(r.shard, hour, id) })
 	if err != nil {
 		return err
 	}
@@ -57,42 +58,76 @@ func (r *roller) foldSums(ctx context.Context, next *manifest, hour string, fina
 	return nil
 }
 
-// addUp returns what sums add up to, by page.
-func (r *roller) addUp(ctx context.Context, names []string) (map[string]*pageSum, error) {
-	out := map[string]*pageSum{}
+// addUp returns an object with what sums add up to. All of these are in memory, but one page alone is decoded.
+func (r *roller) addUp(ctx context.Context, names []string, final bool) ([]byte, error) {
+	var objects []*object
+	pages := map[string]bool{}
 	for _, name := range names {
-		if err := r.n.addSums(ctx, name, out, r.n.opts.Rollups); err != nil {
+		o, err := r.n.wholeObject(ctx, name)
+		if err != nil {
 			return nil, r.missing(err)
 		}
+		objects = append(objects, o)
+		for _, e := range o.index.Kind(kindStacks) {
+			pages[e.Page] = true
+		}
 	}
-	return out, nil
+	w := newSumsWriter(r.n.codec, final)
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		p := newPageSum(page, r.n.opts.Rollups)
+		for _, o := range objects {
+			if err := r.n.addPage(ctx, o, p, page); err != nil {
+				return nil, err
+			}
+		}
+		if err := w.add(page, p); err != nil {
+			return nil, fmt.Errorf("write sums: %w", err)
+		}
+	}
+	return w.finish()
+}
+
+// wholeObject reads all of an object.
+func (r *Reader) wholeObject(ctx context.Context, name string) (*object, error) {
+	got, err := r.b.Get(ctx, name, maxObject, "")
+	if err != nil {
+		return nil, err
+	}
+	index, err := r.codec.ParseIndex(got.Body, int64(len(got.Body)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return &object{name, int64(len(got.Body)), index, r.b, got.Body}, nil
 }
 
 // addSums adds sums of an hour to those of pages.
 func (r *Reader) addSums(ctx context.Context, name string, to map[string]*pageSum, lim rollup.Limits) error {
-	got, err := r.b.Get(ctx, name, maxObject, "")
+	o, err := r.wholeObject(ctx, name)
 	if err != nil {
 		return err
 	}
-	index, err := r.codec.ParseIndex(got.Body, int64(len(got.Body)))
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	o := &object{name, int64(len(got.Body)), index, r.b, got.Body}
-	for _, e := range index.Kind(kindStacks) {
+	for _, e := range o.index.Kind(kindStacks) {
 		p := to[e.Page]
 		if p == nil {
 			p = newPageSum(e.Page, lim)
 			to[e.Page] = p
 		}
-		x, counts, err := r.pageSums(ctx, o, e.Page, openLevels(), true)
-		if err != nil {
+		if err := r.addPage(ctx, o, p, e.Page); err != nil {
 			return err
 		}
-		x.addTo(p)
-		for t, n := range counts {
-			p.counts.add(t, n)
-		}
+	}
+	return nil
+}
+
+// addPage adds what an object of sums has of a page.
+func (r *Reader) addPage(ctx context.Context, o *object, p *pageSum, page string) error {
+	x, counts, err := r.pageSums(ctx, o, page, openLevels(), true)
+	if err != nil || x == nil {
+		return err
+	}
+	x.addTo(p)
+	for t, n := range counts {
+		p.counts.add(t, n)
 	}
 	return nil
 }

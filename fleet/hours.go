@@ -108,11 +108,11 @@ func (r *roller) closeDay(ctx context.Context, next *manifest, name string) erro
 		}
 		d.Last = max(d.Last, h.Last)
 	}
-	pages, err := r.addUp(ctx, objects)
+	body, err := r.addUp(ctx, objects, true)
 	if err != nil {
 		return err
 	}
-	f, err := r.putSums(ctx, pages, true, func(id string) string { return daySumsKey(r.shard, name, id) })
+	f, err := r.putNew(ctx, body, func(id string) string { return daySumsKey(r.shard, name, id) })
 	if err != nil {
 		return err
 	}

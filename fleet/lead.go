@@ -97,6 +97,7 @@ func (n *Node) round(ctx context.Context, w work) {
 		})
 	}
 	group.Wait()
+	l.letGo()
 	if w.close && ctx.Err() == nil && n.leads(0) {
 		if err := n.sweepSegments(ctx, l); err != nil {
 			n.warn(ctx, "segments are not deleted", -1, err)

@@ -31,7 +31,7 @@ type listed struct {
 // Bounds of segments.
 const (
 	maxSegment  = 256 << 20 // bytes of one
-	keptSegment = 256 << 20 // bytes of those that are kept
+	keptSegment = 96 << 20  // bytes of those that are kept
 )
 
 // listSegments says which segments there are.
@@ -49,6 +49,14 @@ func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
 		return cmp.Or(cmp.Compare(a.hour, b.hour), a.modified.Compare(b.modified), cmp.Compare(a.boot, b.boot), cmp.Compare(a.seq, b.seq))
 	})
 	return l, nil
+}
+
+// letGo forgets the segments that were read, when all shards have been looked at: the listing itself is kept for questions.
+func (l *listing) letGo() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.whole)
+	l.bytes = 0
 }
 
 // has reports whether there are segments of an hour that a manifest has not.

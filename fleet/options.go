@@ -51,7 +51,7 @@ type Options struct {
 	// another machine that has stopped: 30 s.
 	RollEvery, TakeOver time.Duration
 
-	// RollRows is how many traces are rolled up at once: 20000.
+	// RollRows is how many traces of a shard are rolled up at once: 8000.
 	RollRows int
 
 	// Retention is how long traces are kept; HourRetention and DayRetention are how long their sums
@@ -108,7 +108,7 @@ func (o Options) withDefaults() (Options, error) {
 	setInt(&o.QueueBytes, 128<<20)
 	setInt(&o.MaxPayload, 16<<20)
 	setInt(&o.Shards, 8)
-	setInt(&o.RollRows, 20_000)
+	setInt(&o.RollRows, 8000)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

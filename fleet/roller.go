@@ -158,7 +158,7 @@ func (r *roller) rollHour(ctx context.Context, next *manifest, hour string, a *a
 	if len(rows)+len(a.counts) == 0 {
 		return nil
 	}
-	pages, err := r.sum(ctx, next, hour, rows, a.counts)
+	sums, err := r.sum(ctx, next, hour, rows, a.counts)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (r *roller) rollHour(ctx context.Context, next *manifest, hour string, a *a
 	for i := range a.counts {
 		h.sees(a.counts[i].received)
 	}
-	f, err := r.putSums(ctx, pages, false, func(id string) string { return sumsKey(r.shard, hour, id) })
+	f, err := r.putNew(ctx, sums, func(id string) string { return sumsKey(r.shard, hour, id) })
 	if err != nil {
 		return err
 	}
@@ -200,6 +200,11 @@ func (r *roller) putSums(ctx context.Context, pages map[string]*pageSum, final b
 	if err != nil {
 		return file{}, fmt.Errorf("write sums: %w", err)
 	}
+	return r.putNew(ctx, body, key)
+}
+
+// putNew stores an object under a new name.
+func (r *roller) putNew(ctx context.Context, body []byte, key func(id string) string) (file, error) {
 	id := newID()
 	return file{ID: id, Size: int64(len(body))}, r.put(ctx, key(id), body)
 }
@@ -265,37 +270,50 @@ func (r *roller) missing(err error) error {
 	return err
 }
 
-// sum returns what rows and counts add to the sums of an hour. A page view of which there are chunks already
-// is added as it is now, and taken away as it was.
-func (r *roller) sum(ctx context.Context, m *manifest, hour string, rows []row, counts []count) (map[string]*pageSum, error) {
-	out := map[string]*pageSum{}
-	of := func(page string) *pageSum {
-		if out[page] == nil {
-			out[page] = newPageSum(page, r.n.opts.Rollups)
-		}
-		return out[page]
-	}
-	for len(rows) > 0 {
-		n := 1
-		for n < len(rows) && rows[n].page == rows[0].page {
+// sum returns an object with what rows and counts add to the sums of an hour. A page view of which there are chunks already
+// is added as it is now, and taken away as it was. Rows are sorted.
+func (r *roller) sum(ctx context.Context, m *manifest, hour string, rows []row, counts []count) ([]byte, error) {
+	slices.SortStableFunc(counts, func(a, b count) int { return cmp.Compare(a.page, b.page) })
+	w := newSumsWriter(r.n.codec, false)
+	for len(rows)+len(counts) > 0 {
+		page := firstPage(rows, counts)
+		p := newPageSum(page, r.n.opts.Rollups)
+		n := 0
+		for n < len(rows) && rows[n].page == page {
 			n++
 		}
-		if err := r.sumPage(ctx, m, hour, of(rows[0].page), rows[:n]); err != nil {
-			return nil, err
+		if n > 0 {
+			if err := r.sumPage(ctx, m, hour, p, rows[:n]); err != nil {
+				return nil, err
+			}
 		}
 		rows = rows[n:]
-	}
-	for i := range counts {
-		x := &counts[i]
-		p := of(x.page)
-		if x.reason != "" {
-			p.AddOutcome(x.reason, x.views)
+		for ; len(counts) > 0 && counts[0].page == page; counts = counts[1:] {
+			p.addCount(&counts[0])
 		}
-		for i := range x.vitals {
-			p.AddVital(&x.vitals[i])
+		if err := w.add(page, p); err != nil {
+			return nil, fmt.Errorf("write sums: %w", err)
 		}
 	}
-	return out, nil
+	return w.finish()
+}
+
+// firstPage returns the first page that rows or counts are about.
+func firstPage(rows []row, counts []count) string {
+	if len(rows) == 0 || len(counts) > 0 && counts[0].page < rows[0].page {
+		return counts[0].page
+	}
+	return rows[0].page
+}
+
+// addCount adds page views without a trace, or Web Vitals.
+func (p *pageSum) addCount(x *count) {
+	if x.reason != "" {
+		p.AddOutcome(x.reason, x.views)
+	}
+	for i := range x.vitals {
+		p.AddVital(&x.vitals[i])
+	}
 }
 
 // sumPage adds rows of one page.

@@ -53,34 +53,61 @@ func closedLevels() []rollup.Level { return []rollup.Level{rollup.Narrow, rollup
 
 // encodeSums returns an object with sums of pages. What is final is not added to any more.
 func encodeSums(c *block.Codec, pages map[string]*pageSum, final bool) ([]byte, error) {
-	names := slices.Sorted(maps.Keys(pages))
+	w := newSumsWriter(c, final)
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		if err := w.add(name, pages[name]); err != nil {
+			return nil, err
+		}
+	}
+	return w.finish()
+}
+
+// sumsWriter makes an object with sums, one page after the other, so that only one of them has to be in memory.
+type sumsWriter struct {
+	w        *block.Writer
+	final    bool
+	catalogs []pageCatalog // which lie behind all else, so that those of all pages are one range
+}
+
+type pageCatalog struct {
+	page   string
+	traces int
+	data   []byte
+}
+
+func newSumsWriter(c *block.Codec, final bool) *sumsWriter {
+	return &sumsWriter{w: block.NewWriter(c), final: final}
+}
+
+// add adds a page. What a question about it reads lies together.
+func (w *sumsWriter) add(page string, p *pageSum) error {
 	levels := openLevels()
-	if final {
+	if w.final {
 		levels = closedLevels()
 	}
-	w := block.NewWriter(c)
-	for _, name := range names { // what a question about a page reads lies together
-		b := pages[name].Builder
-		records := make([][]byte, len(levels))
-		for i, level := range levels {
-			records[i] = b.Encode(level, final)
-		}
-		if err := w.Add(kindStacks, name, 0, rollup.EncodeStacks(b.Stacks(), rollup.SizeOf(trie.New()))); err != nil {
-			return nil, err
-		}
-		for i, level := range levels {
-			if err := w.Add(kindRecord+byte(level), name, 0, records[i]); err != nil {
-				return nil, err
-			}
+	records := make([][]byte, len(levels))
+	for i, level := range levels {
+		records[i] = p.Encode(level, w.final)
+	}
+	if err := w.w.Add(kindStacks, page, 0, rollup.EncodeStacks(p.Stacks(), rollup.SizeOf(trie.New()))); err != nil {
+		return err
+	}
+	for i, level := range levels {
+		if err := w.w.Add(kindRecord+byte(level), page, 0, records[i]); err != nil {
+			return err
 		}
 	}
-	for _, name := range names {
-		counts := pages[name].counts
-		if err := w.Add(kindCatalog, name, int(counts[store.Tag{}].traces), encodeCatalog(counts)); err != nil {
+	w.catalogs = append(w.catalogs, pageCatalog{page, int(p.counts[store.Tag{}].traces), encodeCatalog(p.counts)})
+	return nil
+}
+
+func (w *sumsWriter) finish() ([]byte, error) {
+	for _, x := range w.catalogs {
+		if err := w.w.Add(kindCatalog, x.page, x.traces, x.data); err != nil {
 			return nil, err
 		}
 	}
-	return w.Finish(), nil
+	return w.w.Finish(), nil
 }
 
 func encodeCatalog(c catalog) (out []byte) {
