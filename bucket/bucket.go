@@ -26,7 +26,7 @@ type Bucket struct {
 	at     Location
 	client *s3.Client
 	clock  *Clock
-	sent   *counting
+	sent   *sender
 
 	// unquoted says that the store compares conditions with tags without quotes, see [Bucket.Probe].
 	unquoted bool
@@ -75,7 +75,7 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 	if cfg.Region == "" {
 		cfg.Region = "us-east-1" // what other stores take for granted
 	}
-	b := &Bucket{at: at, clock: newClock(o.Now), sent: &counting{next: cfg.HTTPClient}}
+	b := &Bucket{at: at, clock: newClock(o.Now), sent: &sender{next: cfg.HTTPClient}}
 	b.client = s3.NewFromConfig(cfg, func(s *s3.Options) {
 		if at.Endpoint != "" {
 			s.BaseEndpoint = aws.String(at.Endpoint)

@@ -2,13 +2,17 @@ package bucket_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
@@ -192,4 +196,63 @@ func TestUnreachable(t *testing.T) {
 	if err := open(at, bucket.Options{}); !errors.Is(err, bucket.ErrNoKeys) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A store that takes requests and never answers holds nobody for ever, and neither does one that stops in the middle of an answer.
+func TestSilentStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		b := s.Client().Bucket(time.Now)
+		if _, err := b.Put(t.Context(), "a", []byte("x"), bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		s.Took = 1000 * time.Hour
+		for name, call := range map[string]func(ctx context.Context) error{
+			"put":   func(ctx context.Context) error { _, err := b.Put(ctx, "b", []byte("x"), bucket.Absent); return err },
+			"get":   func(ctx context.Context) error { _, err := b.Get(ctx, "a", 10, ""); return err },
+			"range": func(ctx context.Context) error { _, _, err := b.Range(ctx, "a", 0, 1); return err },
+			"list": func(ctx context.Context) error {
+				for _, err := range b.List(ctx, "", "") {
+					return err
+				}
+				return nil
+			},
+			"delete": func(ctx context.Context) error { return b.Delete(ctx, "a") },
+		} {
+			begin := time.Now()
+			err := call(t.Context())
+			if took := time.Since(begin); err == nil || took > 5*time.Minute || !strings.Contains(err.Error(), "does not answer") {
+				t.Errorf("%s: got %v after %v", name, err, took)
+			}
+		}
+	})
+}
+
+// stalling answers with a part of a body, and no more.
+type stalling struct{}
+
+func (stalling) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := io.MultiReader(strings.NewReader("half"), blocked{r.Context()})
+	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: 8, Header: http.Header{"Content-Length": {"8"}}, Body: io.NopCloser(body)}, nil
+}
+
+type blocked struct{ ctx context.Context }
+
+func (b blocked) Read([]byte) (int, error) {
+	<-b.ctx.Done()
+	return 0, b.ctx.Err()
+}
+
+func TestStallingStore(t *testing.T) {
+	fakebucket.Env(t.Setenv)
+	synctest.Test(t, func(t *testing.T) {
+		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: stalling{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if _, err = b.Get(t.Context(), "a", 100, ""); err == nil || time.Since(begin) > 5*time.Minute {
+			t.Errorf("got %v after %v", err, time.Since(begin))
+		}
+	})
 }

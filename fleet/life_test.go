@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,5 +161,47 @@ func TestLife(t *testing.T) {
 		}()
 		l.check(l.settle())
 		t.Logf("%d traces were sent, and %d of them acknowledged; requests: %v", len(l.sent), len(l.acked), server.Requests())
+	})
+}
+
+// A store that takes requests and does not answer for hours, and then does again, holds up nothing for longer than that.
+func TestStoreHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fakebucket.New(1).Client()
+		n, err := Open(t.Context(), client.Bucket(time.Now), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hangs atomic.Bool
+		client.Before = func(r *http.Request) {
+			if hangs.Load() {
+				<-r.Context().Done()
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { n.Run(ctx) })
+		for i := range byte(5) {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i, "/a")}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(i) * 7 * time.Second) // it begins to hang at different points of a round
+			hangs.Store(true)
+			time.Sleep(2 * time.Hour)
+			if n.Unready() == nil {
+				t.Error("the machine says that it is ready")
+			}
+			begin := time.Now()
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i+1, "/a")}); err == nil || time.Since(begin) > 10*time.Second {
+				t.Errorf("got %v after %v", err, time.Since(begin))
+			}
+			hangs.Store(false)
+			time.Sleep(5 * time.Minute)
+			if got := n.Counters(); got.RolledUp < uint64(i)+1 || n.Unready() != nil {
+				t.Errorf("five minutes later %d traces are rolled up, of %d; %v", got.RolledUp, i+1, n.Unready())
+			}
+		}
+		stop()
+		group.Wait()
 	})
 }

@@ -112,11 +112,11 @@ func Env(set func(key, value string)) {
 
 // RoundTrip carries a request out, in process.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
 	if c.Before != nil {
 		c.Before(r)
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
 	}
 	c.mu.Lock()
 	left := c.left
