@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -37,6 +38,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
 	switch {
+	case strangers[e.Code]:
+		return fmt.Sprintf("%s of %s is refused (%d %s): the store does not know these keys; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", e.Call, e.Object, e.Status, e.Code)
 	case e.Denied():
 		return fmt.Sprintf("%s of %s is refused (%d %s): the key needs the right %s there", e.Call, e.Object, e.Status, e.Code, rights[e.Call])
 	case e.Status == 0:
@@ -44,6 +47,9 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("%s of %s: the store answers %d %s: %v", e.Call, e.Object, e.Status, e.Code, e.Err)
 }
+
+// strangers are what stores answer to keys that are not theirs.
+var strangers = map[string]bool{"SignatureDoesNotMatch": true, "InvalidAccessKeyId": true, "InvalidToken": true, "ExpiredToken": true}
 
 // rights are what calls need.
 var rights = map[string]string{
@@ -69,6 +75,9 @@ func (b *Bucket) failed(call, key string, err error, conditional bool) error {
 		}
 	} else if operation, ok := errors.AsType[*smithy.OperationError](err); ok {
 		e.Err = operation.Err
+	}
+	if sent, ok := errors.AsType[*url.Error](err); ok && e.Status == 0 {
+		e.Err = fmt.Errorf("the store can not be reached: %w", sent.Err)
 	}
 	if e.Status == 0 && strings.Contains(err.Error(), "failed to refresh cached credentials") { // there is no type for it
 		e.Err = ErrNoKeys

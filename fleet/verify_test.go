@@ -61,7 +61,7 @@ func verify(t testing.TB, n *Node) Verified {
 }
 
 // TestVerify damages and deletes objects of each kind: all of it is found, and what can be is made again.
-func TestVerify(t *testing.T) {
+func TestVerifyBucket(t *testing.T) {
 	a := newAged(t, 7)
 	s := fakebucket.New(1)
 	s.Now = func() time.Time { return a.now }
