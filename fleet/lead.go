@@ -98,6 +98,7 @@ func (n *Node) round(ctx context.Context, w work) {
 	}
 	group.Wait()
 	l.letGo()
+	n.leave(ctx, l)
 	if w.close && ctx.Err() == nil && n.leads(0) {
 		if err := n.sweepSegments(ctx, l); err != nil {
 			n.warn(ctx, "segments are not deleted", -1, err)
@@ -149,21 +150,25 @@ func (n *Node) shardRound(ctx context.Context, r *roller, shard int, l *listing,
 }
 
 // mine reports whether this machine is to roll up the shard: it did so last, nobody does, or whoever did has not for
-// a while although there is something to do.
+// a while although there is something to do. What nobody does is for those that do less than their share, and after a
+// while for all.
 func (r *roller) mine(ctx context.Context, l *listing) (bool, error) {
 	m, tag, err := r.n.manifest(ctx, r.shard, 0)
 	if err != nil {
 		return false, err
 	}
-	if m.Owner == r.n.boot || m.Owner == "" {
+	if m.Owner == r.n.boot || m.Owner == "" && r.n.led() < r.n.share(l) {
 		if r.m != nil && r.m.Nonce != m.Nonce {
 			r.m, r.tag = m, tag // an import has changed it, which leaves it to this machine
 		}
 		return true, nil
 	}
 	r.forget() // it is another's
-	if r.seen.nonce != m.Nonce {
+	if r.seen.nonce != m.Nonce || r.seen.since.IsZero() {
 		r.seen = seenState{m.Nonce, time.Now()}
+	}
+	if m.Owner == "" {
+		return time.Since(r.seen.since) >= time.Duration(r.n.led())*r.n.opts.perShard(), nil
 	}
 	for _, s := range l.list {
 		if !m.has(s.segmentName) {
@@ -171,6 +176,34 @@ func (r *roller) mine(ctx context.Context, l *listing) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// aliveFor is for how long a machine is taken for alive after it has stored a segment.
+const aliveFor = 90 * time.Second
+
+// share returns how many shards are for this machine to roll up. Machines know of each other by their segments; if they
+// do not know the same, shards wander for a while, and no more.
+func (n *Node) share(l *listing) int {
+	boots := map[string]bool{n.boot: true}
+	for _, s := range l.list {
+		if l.at.Sub(s.modified) < aliveFor {
+			boots[s.boot] = true
+		}
+	}
+	return (n.shards + len(boots) - 1) / len(boots)
+}
+
+// leave leaves a shard to others, if this machine has more than its share.
+func (n *Node) leave(ctx context.Context, l *listing) {
+	if n.led() <= n.share(l) {
+		return
+	}
+	for shard := range n.rollers {
+		if n.leads(shard) {
+			n.releaseShard(ctx, shard)
+			return
+		}
+	}
 }
 
 // leads reports whether this machine wrote the newest manifest of a shard that it knows.
@@ -198,16 +231,24 @@ const releaseWait = 5 * time.Second
 func (n *Node) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
 	defer cancel()
-	for shard, r := range n.rollers {
-		if !n.leads(shard) || r.load(ctx) != nil {
-			continue
+	for shard := range n.rollers {
+		if n.leads(shard) {
+			n.releaseShard(ctx, shard)
 		}
-		next := r.m.clone()
+	}
+}
+
+func (n *Node) releaseShard(ctx context.Context, shard int) {
+	r := n.rollers[shard]
+	err := r.load(ctx)
+	if err == nil {
 		r.began, r.released = time.Time{}, true
-		err := r.commit(ctx, next)
-		if r.released = false; err != nil {
-			n.opts.Logger.Warn("others have to wait for a shard", logShard, shard, logErr, err)
-		}
+		err = r.commit(ctx, r.m.clone())
+		r.released = false
+	}
+	if err != nil {
+		r.forget()
+		n.warn(ctx, "others have to wait for a shard", shard, err)
 	}
 }
 

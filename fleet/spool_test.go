@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,7 +66,10 @@ func TestSpool(t *testing.T) {
 		if got, _ := n.spool.size(); got != segments {
 			t.Fatalf("%d segments are found, want %d", got, segments)
 		}
-		n.round(t.Context(), work{})
+		for range 4 { // the one before is taken for alive, as its segments have just come
+			n.round(t.Context(), work{})
+			time.Sleep(15 * time.Second)
+		}
 		if got, _ := n.spool.size(); got != 0 {
 			t.Errorf("%d segments are left", got)
 		}
@@ -192,5 +196,73 @@ func TestTakeOver(t *testing.T) {
 		if rolled(a) != 2 {
 			t.Errorf("what is left is not taken: %d", rolled(a))
 		}
+	})
+}
+
+// Machines that take traces share the work, whoever was there first, and when one goes others do what it did.
+func TestShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		var nodes []*Node
+		var stops []func()
+		var group sync.WaitGroup
+		start := func() {
+			n := openNode(t, s, Options{Flush: time.Millisecond})
+			ctx, stop := context.WithCancel(t.Context())
+			group.Go(func() { n.Run(ctx) })
+			nodes, stops = append(nodes, n), append(stops, stop)
+		}
+		sent, dead := byte(0), map[int]bool{}
+		traffic := func(d time.Duration) {
+			for begin := time.Now(); time.Since(begin) < d; time.Sleep(5 * time.Second) {
+				for i, n := range nodes {
+					if sent++; !dead[i] {
+						if _, err := n.Append(t.Context(), []store.Record{testRecord(sent, testPages...)}); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}
+		}
+		led := func() (out []int) {
+			for i, n := range nodes {
+				if !dead[i] {
+					out = append(out, n.led())
+				}
+			}
+			return out
+		}
+		start()
+		traffic(time.Minute)
+		if got := led(); got[0] != 8 {
+			t.Fatalf("one machine rolls up %v", got)
+		}
+		start()
+		start()
+		traffic(4 * time.Minute)
+		lost := func() (n uint64) {
+			for _, x := range nodes {
+				n += x.Counters().LostRaces
+			}
+			return n
+		}
+		if got := led(); slices.Min(got) < 2 || slices.Max(got) > 3 {
+			t.Errorf("three machines roll up %v", got)
+		}
+		settled := lost()
+		traffic(4 * time.Minute)
+		if got := led(); slices.Min(got) < 2 || slices.Max(got) > 3 || lost() > settled {
+			t.Errorf("four minutes later they roll up %v, and lost %d races", got, lost()-settled)
+		}
+		dead[0] = true
+		stops[0]()
+		traffic(4 * time.Minute)
+		if got := led(); got[0] != 4 || got[1] != 4 {
+			t.Errorf("two machines roll up %v", got)
+		}
+		for _, stop := range stops {
+			stop()
+		}
+		group.Wait()
 	})
 }
