@@ -96,6 +96,26 @@ func (s *shared) settle(ctx context.Context) {
 	}
 }
 
+// settling rolls up what comes in while a question waits for it, until it is stopped.
+func (s *shared) settling(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond):
+				s.settle(ctx)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
 func (s *shared) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
 	defer s.touch()
 	return s.Node.Append(ctx, recs)
@@ -113,11 +133,13 @@ func (s *shared) CountVitals(page string, vitals []rollup.Vital) {
 
 func (s *shared) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	s.settle(ctx)
+	defer s.settling(ctx)()
 	return s.Node.Select(ctx, q, want, trace, rolled)
 }
 
 func (s *shared) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	s.settle(ctx)
+	defer s.settling(ctx)()
 	return s.Node.Scan(ctx, q, f)
 }
 
