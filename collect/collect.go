@@ -70,7 +70,8 @@ type Collector struct {
 	limits    Limits
 	mux       *http.ServeMux
 	metrics   *metrics
-	origins   []originRule
+	origins   atomic.Pointer[[]originRule]
+	own       atomic.Pointer[[]string] // hosts whose scripts are shown, in lower case; none: all
 	sampling  atomic.Pointer[SamplingRules]
 	features  atomic.Pointer[feature.Rules]
 	pages     budget
@@ -100,7 +101,8 @@ func New(o Options) *Collector {
 	c := &Collector{opts: o, limits: o.Limits.WithDefaults(), mux: http.NewServeMux()}
 	c.inFlight = newPool(c.limits.InFlight)
 	c.metrics = newMetrics(o.Metrics, c.inFlight.bytes)
-	c.origins = parseOrigins(o.Origins)
+	c.SetOrigins(o.Origins)
+	c.SetFirstParty(o.FirstParty)
 	now := o.Now()
 	c.pages.most, c.tags.most, c.labels.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Labels, c.limits.Pages
 	for kind, names := range o.Established {

@@ -76,6 +76,13 @@ func CheckOrigin(s string) error {
 	return nil
 }
 
+// SetOrigins replaces the origins that may send, see [Options]. It may be called while traces are
+// received.
+func (c *Collector) SetOrigins(origins []string) {
+	rules := parseOrigins(origins)
+	c.origins.Store(&rules)
+}
+
 // cors sets the headers that let a page of another origin read the answer, and refuses
 // origins that are not allowed: not by the key of the request, or not at all if it has
 // none. Requests without an origin do not come from a page.
@@ -87,7 +94,7 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) e
 	if origin == "" {
 		return nil
 	}
-	rules, where := c.origins, "--allow-origin"
+	rules, where := *c.origins.Load(), "--allow-origin"
 	if key != nil && len(key.Origins) > 0 {
 		rules, where = key.origins, "the origins of its key"
 	}

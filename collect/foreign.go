@@ -105,6 +105,16 @@ func ownScript(resource, host string) bool {
 	return parts[1]+parts[2] != "" || err == nil && strings.EqualFold(u.Host, host)
 }
 
+// SetFirstParty replaces the hosts whose scripts are shown, see [Options]. It may be called while
+// traces are received.
+func (c *Collector) SetFirstParty(hosts []string) {
+	own := make([]string, len(hosts))
+	for i, host := range hosts {
+		own[i] = strings.ToLower(host)
+	}
+	c.own.Store(&own)
+}
+
 // foreign returns the frame for the code of a resource if that is of another host, or is the
 // script that profiles, else the zero Frame. Code without a host, such as the browser's own
 // functions, is the site's.
@@ -112,7 +122,8 @@ func (c *Collector) foreign(resource, to string) trie.Frame {
 	if ownScript(resource, to) {
 		return trie.Frame{Name: trie.FrameFieldtrie}
 	}
-	if len(c.opts.FirstParty) == 0 || !strings.Contains(resource, "://") {
+	hosts := *c.own.Load()
+	if len(hosts) == 0 || !strings.Contains(resource, "://") {
 		return trie.Frame{}
 	}
 	u, err := url.Parse(strings.TrimPrefix(resource, "blob:"))
@@ -123,8 +134,7 @@ func (c *Collector) foreign(resource, to string) trie.Frame {
 	if host == "" { // file:///app.js
 		return trie.Frame{}
 	}
-	for _, own := range c.opts.FirstParty {
-		own = strings.ToLower(own)
+	for _, own := range hosts {
 		if suffix, ok := strings.CutPrefix(own, "*."); ok && strings.HasSuffix(host, "."+suffix) {
 			return trie.Frame{}
 		}

@@ -26,7 +26,8 @@ func TestURLOf(t *testing.T) {
 }
 
 func TestKeysValue(t *testing.T) {
-	var v keysValue
+	var got []string
+	v := keys(&got)
 	for key, ok := range map[string]bool{
 		"abc": true, "A-b_9": true, strings.Repeat("k", 64): true,
 		"": false, "a b": false, "a&b": false, "a%20b": false, "ä": false, strings.Repeat("k", 65): false,
@@ -35,7 +36,7 @@ func TestKeysValue(t *testing.T) {
 			t.Errorf("%q: got %v", key, err)
 		}
 	}
-	if len(v) != 3 {
-		t.Errorf("keys are %q", v)
+	if len(got) != 3 {
+		t.Errorf("keys are %q", got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -17,30 +16,36 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
-const usage = `Usage: ingest [--data DIR] [--listen ADDR] [--query-listen ADDR] [flags]
+const usage = `Usage: ingest [--config FILE] [--data DIR] [--listen ADDR] [--query-listen ADDR] [flags]
 
 Receives traces at POST /v1/traces on the public address and stores them in DIR. An
 answer of 202 means that the traces survive kill -9 and power loss. POST /v1/views counts
 page views without a trace; /sdk.js is the script for browsers. The private address
-serves queries, /healthz, /readyz, /metrics and a backup of the running store at
-/v1/backup; without --access it asks nobody who they are. SIGTERM and SIGINT finish what
-is in flight and close the store. SIGHUP reads the files of --sampling, --keys,
---access and --budgets again. systemd is told when the daemon is ready, and with
-WatchdogSec that the store is not stuck.
+serves the dashboard, queries, /healthz, /readyz, /metrics and a backup of the running
+store at /v1/backup; without --access it asks nobody who they are. SIGTERM and SIGINT
+finish what is in flight and close the store. SIGHUP reads the settings and their files
+again, applies what it can, and says what takes a restart. systemd is told when the
+daemon is ready, and with WatchdogSec that the store is not stuck.
+
+Each flag may stand in the file of --config, as "retention: 14d", or in the environment, as
+FIELDTRIE_RETENTION=14d. The command line wins over the environment, the environment over
+the file.
 
 Examples:
 
   ingest --data /var/lib/fieldtrie --listen :8418 --allow-origin https://www.example.com
+  ingest --config /etc/fieldtrie/ingest.yaml --check
+
   curl --fail http://127.0.0.1:8419/v1/backup --output backup.tar
   ingest --restore backup.tar --data /var/lib/fieldtrie-restored
   ingest --import /var/lib/fieldtrie --data s3://my-bucket/fieldtrie
   ingest --export /var/lib/fieldtrie-back --data s3://my-bucket/fieldtrie
-  ingest --verify --data s3://my-bucket/fieldtrie
+  ingest --verify --data s3://my-bucket/fieldtrie`
 
-Flags:
-%s
-Sizes are bytes or like 256KiB and 4MiB. Durations are like 90m, 24h and 7d.
-`
+const notes = `Sizes are bytes or like 256KiB and 4MiB. Durations are like 90m, 24h and 7d.
+
+Exit status: 0; 1 if something went wrong or --check or --verify found a mistake; 2 for a
+wrong command line or setting.`
 
 func main() { os.Exit(execute(&config{})) }
 
@@ -72,37 +77,32 @@ func exitCode(err error) int {
 }
 
 func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	fs := pflag.NewFlagSet("ingest", pflag.ContinueOnError)
-	fs.SortFlags = false
-	c.flags(fs)
-	version := fs.Bool("version", false, "print the version and exit")
-	fs.Usage = func() { fmt.Fprintf(stdout, usage, fs.FlagUsagesWrapped(92)) }
-	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
-		return nil
-	} else if err != nil {
+	err := c.parse(args, os.Environ())
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return c.program.WriteHelp(stdout, mainFlags()...)
+	case err != nil:
 		return usageError{err}
-	}
-	if *version {
-		_, err := fmt.Fprintln(stdout, "ingest", buildVersion())
-		return err
-	}
-	if fs.NArg() > 0 {
-		return usageError{fmt.Errorf("unexpected argument %q; see ingest --help", fs.Arg(0))}
+	case c.helpAll || c.asked.Any():
+		return c.answer(stdout)
 	}
 	if err := c.check(); err != nil {
 		return usageError{err}
 	}
+	if c.dry {
+		return c.printCheck(stdout)
+	}
 	c.heap = newHeap()
-	if c.any() {
+	if c.errands.any() {
 		return c.errand(ctx, stdin, stdout, stderr)
 	}
 	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, nil)))
 }
 
-// buildVersion returns the version of the module, as the go command recorded it.
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+// answer answers what the program is asked of itself.
+func (c *config) answer(stdout io.Writer) error {
+	if c.helpAll {
+		return c.program.WriteHelp(stdout)
 	}
-	return "(unknown)"
+	return c.asked.Answer(stdout, c.program)
 }

@@ -3,13 +3,24 @@ package main
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/store"
 )
+
+// newBuildInfo returns what says which program runs, as programs that Prometheus knows do.
+func newBuildInfo(v commandline.Version) prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "fieldtrie_build_info", Help: "1, with the version of the daemon, its commit and when that was made, and the compiler.",
+		ConstLabels: prometheus.Labels{"version": v.Version, "revision": v.Revision, "date": v.Date, "goversion": v.Go, "platform": v.Platform},
+	})
+	info.Set(1)
+	return info
+}
 
 // newReads returns what counts how often a file with rules was read again.
 func newReads() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "fieldtrie_ingest_rules_reads_total", Help: "Times that SIGHUP had a file with rules read again, by rules: sampling, keys, access, budgets, and by result: ok, error.",
+		Name: "fieldtrie_ingest_rules_reads_total", Help: "Times that SIGHUP had a file with rules read again, by rules: config, sampling, keys, access, budgets, and by result: ok, error.",
 	}, []string{"rules", "result"})
 }
 

@@ -3,16 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/access"
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/collect"
 )
 
@@ -63,53 +57,4 @@ func (c *config) readAccess() (*access.Rules, error) {
 		return nil, fmt.Errorf("access rules: %w", err)
 	}
 	return rules, nil
-}
-
-// hangUps returns a channel of the signals on which to read rules again.
-func (c *config) hangUps() chan os.Signal {
-	signals := make(chan os.Signal, 1)
-	if c.sampling+c.keysFile+c.access+c.budgets != "" { // else there is nothing to read again, and SIGHUP ends the daemon
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-	return signals
-}
-
-// reread is what reads files with rules again. The rules of a file that can not be used
-// stay as they were.
-type reread struct {
-	config    *config
-	collector *collect.Collector
-	guard     *access.Guard // nil without --access
-	board     *budget.Board // nil without --budgets
-	reads     *prometheus.CounterVec
-	log       *slog.Logger
-}
-
-func (r reread) all() {
-	c := r.config
-	again(r, "sampling", c.sampling, c.readSampling, r.collector.SetSampling)
-	again(r, "keys", c.keysFile, c.readKeys, r.collector.SetKeys)
-	again(r, "budgets", c.budgets, c.readBudgets, func(f *budget.File) {
-		r.collector.SetFeatures(f.Features)
-		r.board.SetFile(f)
-	})
-	if r.guard != nil {
-		again(r, "access", c.access, c.readAccess, r.guard.SetRules)
-	}
-}
-
-// again reads the rules of the file of a flag again, if there is one.
-func again[T any](r reread, what, file string, read func() (T, error), set func(T)) {
-	if file == "" {
-		return
-	}
-	rules, err := read()
-	if err != nil {
-		r.reads.WithLabelValues(what, "error").Inc()
-		r.log.Error("the rules of --"+what+" stay as they were", "err", err)
-		return
-	}
-	set(rules)
-	r.reads.WithLabelValues(what, "ok").Inc()
-	r.log.Info("rules of --"+what+" read", "file", file)
 }

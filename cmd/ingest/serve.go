@@ -16,6 +16,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbolize"
@@ -68,19 +69,23 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	}
 	s, symbols := k.backend, k.symbols
 	reads, surplus := newReads(), newSurplus()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus, symbols)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus, symbols,
+		newBuildInfo(commandline.ReadVersion()))
 	source := query.Local{Reader: s, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
 		Symbols: symbolize.New(symbols.tables), Owners: owners, Links: links}
 	board := c.board(query.Local{Reader: s, Symbols: source.Symbols, Owners: owners}, budgets, registry)
 	options.Store, options.Metrics, options.Logger = s, registry, log
 	options.KnownPages, options.Established = storedNames(ctx, s)
-	if c.demo && len(options.Origins) > 0 { // else all may send
-		options.Origins = append(options.Origins, private.url())
+	ownOrigin := ""
+	if c.demo {
+		ownOrigin = private.url()
 	}
+	options.Origins = withOwn(options.Origins, ownOrigin)
 	collector := collect.New(options)
+	settings := reload{c, ownOrigin, collector, private.guard, board, reads, log}
 	d := daemon{
 		log: log, data: c.data, store: s, heap: c.heap, supervisor: supervisor, exitWhenStuck: c.exitWhenStuck, surplus: surplus,
-		failed: make(chan error, 3), hangUp: hangUp, reread: reread{c, collector, private.guard, board, reads, log}.all,
+		failed: make(chan error, 3), hangUp: hangUp, reread: settings.all,
 	}
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining)
@@ -99,6 +104,9 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
 	if k.socket != nil {
 		d.start(k.socket, inner, shareOf(maxPrivateConnections, descriptors(), 8))
+	}
+	if len(c.unknown) > 0 {
+		log.Warn("variables of the environment that are no settings", "names", c.unknown)
 	}
 	log.Info("listening", "public", public.Addr().String(), "private", private.Addr().String(), "data", c.data)
 	return d.run(ctx) // which closes the store

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/spf13/pflag"
 )
 
 // signs are what a supervisor hears.
@@ -173,9 +171,7 @@ func TestExitWhenStuckDefault(t *testing.T) {
 	} {
 		t.Setenv("WATCHDOG_USEC", c.usec)
 		var conf config
-		fs := pflag.NewFlagSet("ingest", pflag.ContinueOnError)
-		conf.flags(fs)
-		if err := fs.Parse(c.args); err != nil || conf.exitWhenStuck != c.want {
+		if err := conf.parse(c.args, nil); err != nil || conf.exitWhenStuck != c.want {
 			t.Errorf("WATCHDOG_USEC=%s %v: got %v, %v, want %v", c.usec, c.args, conf.exitWhenStuck, err, c.want)
 		}
 	}

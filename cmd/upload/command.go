@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 )
@@ -45,6 +46,16 @@ type command struct {
 	left     []build.Problem   // those that are of no script
 	id       string            // of the upload, once it is there
 	deleted  int               // maps
+}
+
+// program is what upload says of its command line, and what it is asked of itself.
+func (c *command) program() (*commandline.Program, *commandline.Asked) {
+	fs, asked := pflag.NewFlagSet("upload", pflag.ContinueOnError), new(commandline.Asked)
+	fs.SortFlags = false
+	c.flags(fs)
+	asked.Add(fs)
+	return &commandline.Program{Name: "upload", Summary: "send the names of the functions of a build to ingest",
+		Usage: usage, Sections: []commandline.Section{{Flags: fs}}, Notes: notes}, asked
 }
 
 func (c *command) flags(fs *pflag.FlagSet) {

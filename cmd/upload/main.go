@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -38,11 +37,9 @@ Examples:
   upload --addr https://profiles.example.com:8419 --release 2026.11.3 dist/
   upload --addr 127.0.0.1:8419 --release 2026.11.3 --delete-maps dist/
   upload --addr 127.0.0.1:8419 --url-prefix https://cdn.example.com/shop/ dist/assets/
-  upload --addr 127.0.0.1:8419 --codeowners .github/CODEOWNERS --repository example/shop dist/
+  upload --addr 127.0.0.1:8419 --codeowners .github/CODEOWNERS --repository example/shop dist/`
 
-Flags:
-%s
-Standard output has a line for each script. Problems are on standard error, each with what
+const notes = `Standard output has a line for each script. Problems are on standard error, each with what
 to do; docs/upload.md says more of each.
 
 Exit status: 0; 1 if something went wrong, or there are problems and --strict is given; 2
@@ -106,31 +103,19 @@ func exitCode(err error) int {
 // run does what the command line asks for. wait is the time before a request is sent again.
 func run(ctx context.Context, wait time.Duration, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, wait: wait}
-	fs := pflag.NewFlagSet("upload", pflag.ContinueOnError)
-	fs.SortFlags = false
-	c.flags(fs)
-	version := fs.Bool("version", false, "print the version and exit")
-	fs.Usage = func() { fmt.Fprintf(stdout, usage, fs.FlagUsagesWrapped(92)) }
+	p, asked := c.program()
+	fs := p.Flags()
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
-		return nil
+		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}
 	}
-	if *version {
-		_, err := fmt.Fprintln(stdout, "upload", buildVersion())
-		return err
+	if asked.Any() {
+		return asked.Answer(stdout, p)
 	}
 	c.dirs = fs.Args()
 	if err := c.check(); err != nil {
 		return usageError{err}
 	}
 	return c.upload(ctx)
-}
-
-// buildVersion returns the version of the module, as the go command recorded it.
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(unknown)"
 }

@@ -11,10 +11,12 @@
 package strictyaml
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,6 +139,15 @@ func (v Value) Errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %w", v.line, fmt.Errorf(format, args...))
 }
 
+// Line returns the line on which v stands, from 1; 0 if v is not there.
+func (v Value) Line() int { return v.line }
+
+// IsList reports whether v is a list.
+func (v Value) IsList() bool {
+	_, ok := v.node.(*ast.SequenceNode)
+	return ok
+}
+
 // Fields returns the values of a mapping by their keys, which must be known ones.
 func (v Value) Fields(known ...string) (map[string]Value, error) {
 	if v.node == nil {
@@ -151,7 +162,7 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 		key := pair.Key.GetToken().Value
 		f := Value{line: lineOf(pair.Key, v.line), what: key, node: pair.Value}
 		if !slices.Contains(known, key) {
-			return nil, f.Errorf("unknown key %.40q; known are %s", key, strings.Join(known, ", "))
+			return nil, f.Errorf("unknown key %.40q; known are %s", key, strings.Join(likely(key, known), ", "))
 		}
 		if _, twice := fields[key]; twice {
 			return nil, f.Errorf("key %s stands here twice", key)
@@ -159,6 +170,44 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 		fields[key] = f
 	}
 	return fields, nil
+}
+
+// likely returns the known keys that may be meant: all if they are few, else those that key is
+// near to, or begins as.
+func likely(key string, known []string) []string {
+	const few = 15
+	if len(known) <= few {
+		return known
+	}
+	most := 1 + min(len(key), 40)/3 // typing mistakes
+	near := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return distance(key, k) > most })
+	if len(near) == 0 {
+		return known
+	}
+	slices.SortStableFunc(near, func(a, b string) int { return distance(key, a) - distance(key, b) })
+	return append(near[:min(len(near), 3)], "…")
+}
+
+// distance is how many bytes have to be typed, left out or changed to make b of a (Levenshtein).
+func distance(a, b string) int {
+	a = a[:min(len(a), 40)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // Items returns the values of a list, of which there must be one at least.
@@ -207,4 +256,16 @@ func (v Value) Float() (float64, error) {
 		return 0, v.Errorf("%s: %.40q is no number", v.what, text)
 	}
 	return f, nil
+}
+
+// plain matches texts that mean themselves without quotation marks.
+var plain = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9_./@+-]*(:[A-Za-z0-9_./@+-]+)*$`)
+
+// Quote writes a text as a scalar that [Value.Text] reads as the same one.
+func Quote(s string) string {
+	if plain.MatchString(s) && !strings.EqualFold(s, "null") {
+		return s
+	}
+	quoted, _ := json.Marshal(s) // which fails for no text; what is not UTF-8 is replaced
+	return string(quoted)
 }

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+)
+
+// printCheck reads all that a start reads, without the data, and prints what would run as a file
+// of settings: what is as it is by default stands in comments.
+func (c *config) printCheck(stdout io.Writer) error {
+	found, err := c.checkFiles()
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("# ingest would run with these settings. Comments have the defaults.\n")
+	for _, s := range c.program.Sections[1:] { // the first is about settings
+		var lines []string
+		s.Flags.VisitAll(func(f *pflag.Flag) {
+			if line := c.line(f); line != "" {
+				lines = append(lines, line)
+			}
+		})
+		if len(lines) > 0 {
+			fmt.Fprintf(&b, "\n# %s\n%s", s.Title, strings.Join(lines, ""))
+		}
+	}
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"Read without a mistake", found}, {"Look at this", c.warnings(time.Now())}} {
+		if len(part.lines) > 0 {
+			fmt.Fprintf(&b, "\n# %s:\n#   %s\n", part.title, strings.Join(part.lines, "\n#   "))
+		}
+	}
+	_, err = io.WriteString(stdout, b.String())
+	return err
+}
+
+// line returns a line of a file of settings, empty for what does not belong there.
+func (c *config) line(f *pflag.Flag) string {
+	if f.Hidden || slices.Contains(onlyTyped(), f.Name) {
+		return ""
+	}
+	value := f.Value.String()
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		var quoted []string
+		for _, s := range list.GetSlice() {
+			quoted = append(quoted, strictyaml.Quote(s))
+		}
+		value = "[" + strings.Join(quoted, ", ") + "]"
+	} else if kind := f.Value.Type(); kind == "string" {
+		value = strictyaml.Quote(value)
+	}
+	origin, set := c.origin[f.Name]
+	if value == `""` || value == "[]" || value == "0" && f.Value.Type() == "size" {
+		return fmt.Sprintf("# %s: (none)\n", f.Name)
+	}
+	if !set {
+		return fmt.Sprintf("# %s: %s\n", f.Name, value)
+	}
+	return fmt.Sprintf("%-40s # %s\n", f.Name+": "+value, origin)
+}
+
+// checkFiles reads the files that the settings name, and says what is in them, and all that is
+// wrong with them. It does not touch the data, and asks no bucket.
+func (c *config) checkFiles() (found []string, err error) {
+	var wrong []error
+	check := func(file, holds string, err error) {
+		switch {
+		case err != nil:
+			wrong = append(wrong, err)
+		case file != "":
+			found = append(found, file+": "+holds)
+		}
+	}
+	options, err := c.collectOptions() // page rules, sampling, keys
+	check("", "", err)
+	if err == nil {
+		check(c.pageRules, "page rules", nil)
+		check(c.sampling, "sampling rules", nil)
+		check(c.keysFile, keysFound(options.Keys), nil)
+	}
+	budgets, err := c.readBudgets()
+	check("", "", err)
+	if err == nil {
+		check(c.budgets, fmt.Sprintf("%d budgets and rules for features", len(budgets.Budgets)), nil)
+	}
+	_, err = c.readOwners()
+	check(c.owners, "owners", err)
+	_, err = c.links()
+	check("", "", err)
+	_, err = c.readAccess()
+	check(c.access, "who may ask", err)
+	if c.tlsCert != "" {
+		pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
+		if err != nil {
+			err = fmt.Errorf("--tls-cert and --tls-key: %w", err)
+		}
+		check(c.tlsCert, "a certificate until "+expiry(pair).Format(time.DateOnly), err)
+	}
+	for flag, addr := range map[string]string{"listen": c.listen, "query-listen": c.queryListen} {
+		if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
+			check("", "", fmt.Errorf("--%s: %w; use HOST:PORT, or :PORT for all addresses", flag, err))
+		}
+	}
+	if !bucket.IsLocation(c.data) {
+		if info, err := os.Stat(c.data); err == nil && !info.IsDir() {
+			check("", "", fmt.Errorf("--data: %s is no directory", c.data))
+		}
+	}
+	return found, errors.Join(wrong...)
+}
+
+func keysFound(keys []collect.Key) string {
+	sites := map[string]bool{}
+	for _, k := range keys {
+		sites[k.Site] = true
+	}
+	return fmt.Sprintf("%d keys of %d sites", len(keys), len(sites))
+}
+
+// expiry returns when a certificate ends, the zero Time without one.
+func expiry(pair tls.Certificate) time.Time {
+	if pair.Leaf == nil {
+		return time.Time{}
+	}
+	return pair.Leaf.NotAfter
+}
+
+// warnings are about settings with which the daemon runs, and which few mean.
+func (c *config) warnings(now time.Time) (out []string) {
+	for _, name := range c.unknown {
+		out = append(out, name+" in the environment is no setting")
+	}
+	host, _, _ := net.SplitHostPort(c.queryListen)
+	addr, err := netip.ParseAddr(host)
+	if local := host == "localhost" || err == nil && addr.IsLoopback(); !local && c.access == "" {
+		out = append(out, "query-listen: the private address is open to other machines and asks nobody who they are; give it access, or an address of this machine alone")
+	}
+	if c.tlsCert != "" {
+		if pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey); err == nil && expiry(pair).Before(now.Add(14*24*time.Hour)) {
+			out = append(out, "tls-cert: the certificate ends "+expiry(pair).Format(time.DateTime))
+		}
+	}
+	if len(c.origins) == 0 && len(c.keys) == 0 && c.keysFile == "" {
+		out = append(out, "allow-origin: pages of all sites may send; name yours")
+	}
+	if len(c.proxies) == 0 {
+		out = append(out, "trusted-proxies: all clients are taken for one; name your proxies, or none")
+	}
+	return out
+}

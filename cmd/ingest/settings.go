@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+)
+
+// settings are the flags and where each got its value from.
+type settings struct {
+	file    string // of --config
+	dry     bool   // --check
+	helpAll bool
+	asked   commandline.Asked
+
+	args, environ []string // that they were read from
+	program       *commandline.Program
+	flags         *pflag.FlagSet    // of program
+	origin        map[string]string // of a flag that has not its default value: "the command line", "FIELDTRIE_DATA", "ingest.yaml, line 3"
+	unknown       []string          // variables of the environment that look like settings and are none
+}
+
+// onlyTyped are flags that say what to do once, and not how a daemon is.
+func onlyTyped() []string {
+	return []string{"check", "help-all", "version", "completion", "man", "restore", "import", "export", "verify", "repair"}
+}
+
+// typed is the origin of what stands on the command line.
+const typed = "the command line"
+
+// prefix is that of variables of the environment.
+const prefix = "FIELDTRIE_"
+
+func variable(flag string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// parse reads the settings: args before environ before the file of --config. A list is taken
+// whole from the first of these that has it. environ is as that of [os.Environ].
+func (c *config) parse(args, environ []string) error {
+	c.program = &commandline.Program{Name: "ingest", Summary: "receive profiles of JavaScript from browsers, store them, answer questions about them",
+		Usage: usage, Sections: c.sections(), Notes: notes}
+	c.args, c.environ = args, environ
+	c.flags, c.origin = c.program.Flags(), map[string]string{}
+	if err := c.flags.Parse(args); err != nil {
+		return err
+	}
+	if c.flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; see ingest --help", c.flags.Arg(0))
+	}
+	c.flags.Visit(func(f *pflag.Flag) { c.origin[f.Name] = typed })
+	if c.helpAll || c.asked.Any() {
+		return nil // whatever is wrong elsewhere
+	}
+	if err := c.readEnvironment(environ); err != nil {
+		return err
+	}
+	return c.readFile()
+}
+
+// readEnvironment sets the flags that have not been. An empty variable is none: files of
+// compose and the like can not leave one out.
+func (c *config) readEnvironment(environ []string) error {
+	flags := map[string]string{}
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(onlyTyped(), f.Name) {
+			flags[variable(f.Name)] = f.Name
+		}
+	})
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		flag, known := flags[name]
+		switch {
+		case !strings.HasPrefix(name, prefix) || value == "":
+		case !known:
+			if name != "FIELDTRIE_TOKEN" && !ofService.MatchString(name) {
+				c.unknown = append(c.unknown, name)
+			}
+		case c.origin[flag] == "":
+			if err := c.set(flag, value); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			c.origin[flag] = name
+		}
+	}
+	return nil
+}
+
+// ofService matches the variables by which Kubernetes tells of a Service whose name begins with
+// fieldtrie.
+var ofService = regexp.MustCompile(`_(SERVICE_(HOST|PORT)(_.*)?|PORT(_[0-9]+_(TCP|UDP)(_.*)?)?)$`)
+
+// readFile sets the flags that have not been, from the file of --config.
+func (c *config) readFile() error {
+	values, err := readRules(c.file, strictyaml.Read)
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	var known []string
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "config" && !slices.Contains(onlyTyped(), f.Name) {
+			known = append(known, f.Name)
+		}
+	})
+	fields, err := values.Fields(known...)
+	if err != nil {
+		return fmt.Errorf("config: %s: %w", c.file, err)
+	}
+	for _, flag := range slices.Sorted(maps.Keys(fields)) {
+		if c.origin[flag] != "" {
+			continue
+		}
+		texts, err := textsOf(fields[flag])
+		if err != nil {
+			return fmt.Errorf("config: %s: %w", c.file, err)
+		}
+		if err := c.set(flag, texts...); err != nil {
+			return fmt.Errorf("config: %s: %w", c.file, fields[flag].Errorf("%s: %w", flag, err))
+		}
+		c.origin[flag] = fmt.Sprintf("%s, line %d", c.file, fields[flag].Line())
+	}
+	return nil
+}
+
+// flagInError matches the names of flags in what is said of them.
+var flagInError = regexp.MustCompile(`--[a-z][a-z-]*`)
+
+// whence adds to an error about flags where those got their values that nobody typed.
+func (c *config) whence(err error) error {
+	if err == nil {
+		return nil
+	}
+	var from []string
+	for _, name := range flagInError.FindAllString(err.Error(), -1) {
+		origin := c.origin[name[2:]]
+		if place := name + " is of " + origin; origin != "" && origin != typed && !slices.Contains(from, place) {
+			from = append(from, place)
+		}
+	}
+	if len(from) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, strings.Join(from, ", "))
+}
+
+// textsOf returns what stands behind a key: the items of a list, or one scalar.
+func textsOf(v strictyaml.Value) ([]string, error) {
+	if !v.IsList() {
+		text, err := v.Text()
+		return []string{text}, err
+	}
+	items, err := v.Items()
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		if texts[i], err = item.Text(); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// set sets a flag that has its default value. Only lists take several texts.
+func (c *config) set(flag string, texts ...string) error {
+	f := c.flags.Lookup(flag)
+	if _, list := f.Value.(pflag.SliceValue); !list && len(texts) != 1 {
+		return errors.New("one value, and no list")
+	}
+	for _, text := range texts {
+		if err := f.Value.Set(text); err != nil {
+			return unfit(f, text, err)
+		}
+	}
+	return nil
+}
+
+// unfit says why a text is no value of a flag. Errors of numbers tell what was called, and not
+// what to write.
+func unfit(f *pflag.Flag, text string, err error) error {
+	switch kind := f.Value.Type(); kind {
+	case "bool":
+		return fmt.Errorf("%.80q is neither true nor false", text)
+	case "int":
+		return fmt.Errorf("%.80q is not a whole number", text)
+	case "float64":
+		return fmt.Errorf("%.80q is not a number", text)
+	case "duration":
+		if _, own := f.Value.(*ageValue); !own {
+			return fmt.Errorf("%.80q is not a duration such as 90s or 1h", text)
+		}
+	}
+	return err
+}

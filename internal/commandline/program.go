@@ -1,0 +1,94 @@
+package commandline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Program is what a program says of its command line.
+type Program struct {
+	Name     string    // as it is typed: "ingest", "aggregate report"
+	Summary  string    // what it does, in one line without a full stop
+	Usage    string    // the text above the flags; paragraphs, of which the indented ones are as they are
+	Sections []Section // in the order of the help
+	Notes    string    // the text below the flags, as Usage
+}
+
+// Section is a part of the flags.
+type Section struct {
+	Title string // empty if there is only one
+	Flags *pflag.FlagSet
+}
+
+// Flags returns the flags of all sections, to be parsed. Its errors go to who parses.
+func (p *Program) Flags() *pflag.FlagSet {
+	fs := pflag.NewFlagSet(p.Name, pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.Usage = func() {} // whoever parses writes it
+	for _, s := range p.Sections {
+		fs.AddFlagSet(s.Flags)
+	}
+	return fs
+}
+
+// width is that of a help, in characters.
+const width = 92
+
+// WriteHelp writes the help with the named flags, or with all if there are no names.
+func (p *Program) WriteHelp(w io.Writer, names ...string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(p.Usage))
+	if len(names) > 0 {
+		some, all := pflag.NewFlagSet("", pflag.ContinueOnError), p.Flags()
+		some.SortFlags = false
+		for _, name := range names {
+			some.AddFlag(all.Lookup(name))
+		}
+		fmt.Fprintf(&b, "\nFlags:\n%s", some.FlagUsagesWrapped(width))
+	} else {
+		for _, s := range p.Sections {
+			title := s.Title
+			if title == "" {
+				title = "Flags"
+			}
+			fmt.Fprintf(&b, "\n%s:\n%s", title, s.Flags.FlagUsagesWrapped(width))
+		}
+	}
+	if p.Notes != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(p.Notes))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Asked is what a program is asked of itself. Its zero value asks nothing.
+type Asked struct {
+	Version, Man bool
+	Completion   string // a shell
+}
+
+// Add adds the flags with which a program is asked.
+func (a *Asked) Add(fs *pflag.FlagSet) {
+	fs.BoolVar(&a.Version, "version", false, "print the version and exit")
+	fs.StringVar(&a.Completion, "completion", "", "print what has a `SHELL` complete the flags, and exit: "+strings.Join(Shells(), ", "))
+	_ = fs.SetAnnotation("completion", Values, Shells()) // which fails where there is no such flag
+	fs.BoolVar(&a.Man, "man", false, "print the manual page, for man -l -, and exit")
+}
+
+// Any reports whether there is something to answer.
+func (a *Asked) Any() bool { return a.Version || a.Man || a.Completion != "" }
+
+// Answer answers for a program, and for its subcommands if it has some.
+func (a *Asked) Answer(w io.Writer, p *Program, subcommands ...*Program) error {
+	switch {
+	case a.Man:
+		return p.WriteMan(w, ReadVersion())
+	case a.Completion != "":
+		return WriteCompletion(w, a.Completion, append([]*Program{p}, subcommands...)...)
+	}
+	_, err := fmt.Fprintln(w, p.Name, ReadVersion())
+	return err
+}
