@@ -52,12 +52,16 @@ const daemonKey = "daemon"
 //	down        it ends
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	d := ts.Value(daemonKey).(*fakeDaemon)
-	if d.server == nil {
+	// A program that ended may have left a request on its way. Each behaviour has a server of its
+	// own, so that none comes to the next one.
+	if d.server != nil {
+		d.server.Close()
+	} else {
 		d.tables = map[string]*symbols.Table{}
-		d.server = httptest.NewServer(d)
-		ts.Defer(d.server.Close)
-		ts.Setenv("ADDR", d.server.URL)
+		ts.Defer(func() { d.server.Close() })
 	}
+	d.server = httptest.NewServer(d)
+	ts.Setenv("ADDR", d.server.URL)
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	d.mode, d.counts, d.seen = map[string]string{}, map[string]int{}, map[string]int{}
