@@ -42,6 +42,22 @@ test-fleet: bin/versitygw ## kill and stop daemons on one bucket, and the store,
 build: $(DASHBOARD) ## build ingest, aggregate and upload into bin/
 	$(GO) build -o bin/ ./cmd/ingest ./cmd/aggregate ./cmd/upload
 
+# For example linux/amd64,linux/arm64; all without it.
+PLATFORMS ?=
+OUT ?= dist
+.PHONY: release
+release: web/dist/index.html ## make archives, packages, the image and checksums of the commit: make release [OUT=DIR] [PLATFORMS=linux/amd64]
+	cd tools/release && $(GO) run . --source $(CURDIR) --out $(abspath $(OUT)) --platforms "$(PLATFORMS)"
+
+# The second one is made of a clone in another place, whose dashboard is built again.
+.PHONY: check-release
+check-release: web/node_modules ## make a release for linux/amd64 twice, compare, install and run it; takes root, dpkg and systemd-analyze
+	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && set -e; \
+	$(MAKE) --no-print-directory release PLATFORMS=linux/amd64 OUT=$$work/dist; \
+	git clone -q . $$work/clone; cp -a web/node_modules $$work/clone/web/; \
+	$(MAKE) --no-print-directory -C $$work/clone release PLATFORMS=linux/amd64 OUT=$$work/again; \
+	cd tools/release && RELEASE=$$work/dist AGAIN=$$work/again $(GO) test -count 1 $(VERBOSE) .
+
 # The race detector needs a C compiler, and the tests of the browser script need node.
 .PHONY: setup
 setup:

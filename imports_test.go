@@ -105,7 +105,8 @@ var onlyIn = map[string]struct {
 	"github.com/ianlancetaylor":       {[]string{"wasm"}, "only compiled code has mangled names"},
 	"go.opentelemetry.io/proto":       {[]string{"encode/otlp"}, "OTLP is one format among several"},
 	"github.com/goccy/go-yaml":        {[]string{"internal/strictyaml"}, "files of settings are read strictly, and all in one way"},
-	"golang.org/x/crypto":             {[]string{"access"}, "passwords are for the guard"},
+	"golang.org/x/crypto/bcrypt":      {[]string{"access"}, "passwords are for the guard"},
+	"golang.org/x/crypto/x509roots":   {[]string{"cmd/ingest", "cmd/aggregate", "cmd/upload"}, "whom a program trusts is said by the program"},
 	"golang.org/x/text":               {[]string{"encode/formats"}, "all but files is UTF-8"},
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/formats"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/wasm"
@@ -60,6 +61,23 @@ type command struct {
 
 // lists are what --list can print: of a store, and, the last, of files.
 var lists = [...]string{"pages", "features", "releases", "threads"}
+
+// program is what aggregate says of its command line, and what it is asked of itself.
+func (c *command) program() (*commandline.Program, *commandline.Asked) {
+	fs, asked := pflag.NewFlagSet("aggregate", pflag.ContinueOnError), new(commandline.Asked)
+	fs.SortFlags = false
+	c.flags(fs)
+	asked.Add(fs)
+	var names []string
+	for _, f := range formats.All() {
+		names = append(names, f.Name)
+	}
+	for flag, values := range map[string][]string{"format": names, "list": lists[:], "by": query.PartsBy(), "only": {"mine", "app"}} {
+		_ = fs.SetAnnotation(flag, commandline.Values, values) // which fails where there is no such flag
+	}
+	return &commandline.Program{Name: "aggregate", Summary: "merge profiles of JavaScript, and show what is in them",
+		Usage: usage, Sections: []commandline.Section{{Flags: fs}}, Notes: fmt.Sprintf(notes, formatTable())}, asked
+}
 
 func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.page, "page", "p", "", "`PAGE` such as /feed (default all)")

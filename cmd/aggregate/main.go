@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	_ "golang.org/x/crypto/x509roots/fallback" // authorities of the web, where the system has none
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
@@ -46,15 +47,14 @@ Examples:
   aggregate --list threads Trace.json.gz                  what a Chrome trace holds
   aggregate -f tree --events --thread CrRendererMain Trace.json.gz
   aggregate -f top --diff before.cpuprofile after.cpuprofile
-  aggregate -f speedscope --timed trace.json -o trace.speedscope.json
+  aggregate -f speedscope --timed trace.json -o trace.speedscope.json`
 
-Flags:
-%s
-TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339. With
+const notes = `TIME is a duration before now (90m, 24h, 7d), a date (2026-11-21) or RFC 3339. With
 --since, six hours and more reach back to the beginning of an hour, in UTC.
 
 Formats (r read, w written, t written in time order, d shows a difference; what each
 keeps and loses is in docs/formats.md):
+
 %s
 Exit status: 0; 1 if something went wrong or nothing was found; 2 for a wrong command line;
 3 if a budget of --budgets is blown. One with too few page views or no data is none of these.
@@ -121,19 +121,15 @@ func exitCode(err error) int {
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
-	fs := pflag.NewFlagSet("aggregate", pflag.ContinueOnError)
-	fs.SortFlags = false
-	c.flags(fs)
-	version := fs.Bool("version", false, "print the version and exit")
-	fs.Usage = func() { fmt.Fprintf(stdout, usage, fs.FlagUsagesWrapped(92), formatTable()) }
+	p, asked := c.program()
+	fs := p.Flags()
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
-		return nil
+		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}
 	}
-	if *version {
-		_, err := fmt.Fprintln(stdout, "aggregate", buildVersion())
-		return err
+	if asked.Any() {
+		return asked.Answer(stdout, p)
 	}
 	c.files = fs.Args()
 	if err := c.check(fs); err != nil {
@@ -163,12 +159,4 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return c.printComparison(ctx)
 	}
 	return c.printProfile(ctx)
-}
-
-// buildVersion returns the version of the module, as the go command recorded it.
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(unknown)"
 }

@@ -38,6 +38,7 @@ func (c *config) sections() []commandline.Section {
 func (c *config) settingsFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.file, "config", "", "YAML `FILE` with settings, which are named as the flags are; see docs/operations.md. SIGHUP reads it again")
 	fs.BoolVar(&c.dry, "check", false, "read all settings and files, say what is wrong with them and what would run, and exit")
+	fs.BoolVar(&c.askHealthy, "healthy", false, "ask the daemon that runs with these settings on this machine whether it is well, and exit with 0 if it is: for containers")
 	fs.BoolVar(&c.helpAll, "help-all", false, "say what all flags are, and exit")
 	c.asked.Add(fs)
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+	_ "golang.org/x/crypto/x509roots/fallback" // authorities of the web, where the system has none, as in the image
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
@@ -91,6 +92,9 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 	}
 	if c.dry {
 		return c.printCheck(stdout)
+	}
+	if c.askHealthy {
+		return c.askHealth(ctx)
 	}
 	c.heap = newHeap()
 	if c.errands.any() {

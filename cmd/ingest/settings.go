@@ -16,10 +16,11 @@ import (
 
 // settings are the flags and where each got its value from.
 type settings struct {
-	file    string // of --config
-	dry     bool   // --check
-	helpAll bool
-	asked   commandline.Asked
+	file       string // of --config
+	dry        bool   // --check
+	askHealthy bool
+	helpAll    bool
+	asked      commandline.Asked
 
 	args, environ []string // that they were read from
 	program       *commandline.Program
@@ -30,7 +31,7 @@ type settings struct {
 
 // onlyTyped are flags that say what to do once, and not how a daemon is.
 func onlyTyped() []string {
-	return []string{"check", "help-all", "version", "completion", "man", "restore", "import", "export", "verify", "repair"}
+	return []string{"check", "healthy", "help-all", "version", "completion", "man", "restore", "import", "export", "verify", "repair"}
 }
 
 // typed is the origin of what stands on the command line.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	_ "golang.org/x/crypto/x509roots/fallback" // authorities of the web, where the system has none
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )

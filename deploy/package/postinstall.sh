@@ -1,0 +1,13 @@
+#!/bin/sh
+# The daemon does not start by itself: it has to be told which sites may send first. Where it
+# runs already, it goes on with the new program.
+set -e
+if [ -d /run/systemd/system ]; then
+	systemctl daemon-reload
+	systemctl try-restart fieldtrie.service
+fi
+case "$1:$2" in
+configure: | 1:*)
+	echo "fieldtrie: look at /etc/fieldtrie/ingest.yaml, then: systemctl enable --now fieldtrie"
+	;;
+esac

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"path"
+	"path/filepath"
+)
+
+// file is a file of a system on which it is installed.
+type file struct {
+	path   string // on Linux, from the root
+	mode   uint32
+	source string // where its content is; empty if data has it
+	data   []byte
+	config bool // who changes it keeps the change
+}
+
+// files returns what is installed on a platform.
+func (r *release) files(p platform, said manual, licences []byte) []file {
+	var files []file
+	for _, name := range p.programs {
+		files = append(files, file{path: "/usr/bin/" + filepath.Base(r.program(p, name)), mode: 0o755, source: r.program(p, name)})
+		files = append(files,
+			file{path: "/usr/share/man/man1/" + name + ".1.gz", mode: 0o644, data: r.gzipped(said[name]["--man"])},
+			file{path: "/usr/share/bash-completion/completions/" + name, mode: 0o644, data: said[name]["--completion=bash"]},
+			file{path: "/usr/share/zsh/site-functions/_" + name, mode: 0o644, data: said[name]["--completion=zsh"]},
+			file{path: "/usr/share/fish/vendor_completions.d/" + name + ".fish", mode: 0o644, data: said[name]["--completion=fish"]})
+	}
+	const doc = "/usr/share/doc/fieldtrie/"
+	files = append(files, file{path: doc + "THIRD-PARTY-LICENSES", mode: 0o644, data: licences},
+		file{path: doc + "sbom.spdx.json", mode: 0o644, source: r.name("sbom.spdx.json")})
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		files = append(files, file{path: doc + name, mode: 0o644, source: filepath.Join(r.source, name)})
+	}
+	if p.os == "linux" {
+		files = append(files,
+			file{path: "/usr/lib/systemd/system/fieldtrie.service", mode: 0o644, source: filepath.Join(r.source, "deploy", "systemd", "fieldtrie.service")},
+			file{path: "/etc/fieldtrie/ingest.yaml", mode: 0o644, source: filepath.Join(r.source, "deploy", "package", "ingest.yaml"), config: true})
+	}
+	return files
+}
+
+// gzipped compresses what is read compressed. No time is in it.
+func (r *release) gzipped(data []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil { // memory does not fail
+		panic(fmt.Sprint("compress: ", err))
+	}
+	return b.Bytes()
+}
+
+// inArchive returns where a file is in an archive, which has no directories of a system.
+func inArchive(f file) string {
+	switch dir := path.Dir(f.path); dir {
+	case "/usr/share/man/man1":
+		return "man/" + path.Base(f.path)
+	case "/usr/share/bash-completion/completions":
+		return "completions/" + path.Base(f.path) + ".bash"
+	case "/usr/share/zsh/site-functions", "/usr/share/fish/vendor_completions.d":
+		return "completions/" + path.Base(f.path)
+	default:
+		return path.Base(f.path)
+	}
+}
