@@ -229,7 +229,7 @@ func inside(root string, user uint32, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// mainJob starts a daemon, sends it the samples, asks what came of them, reloads and stops it. Addresses in
+// mainJob starts a daemon, sends it the samples, asks what came of them and stops it. Addresses in
 // its environment win over those of its file.
 func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 	t.Helper()
@@ -260,10 +260,20 @@ func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 	if err != nil || !bytes.Contains(out, []byte("total")) {
 		t.Fatalf("aggregate: %v\n%s", err, out)
 	}
-	if res, err := http.Get("http://" + private + "/"); err != nil || res.StatusCode != http.StatusOK {
-		t.Errorf("the dashboard: %v, %v", res, err)
+	req, err := http.NewRequest(http.MethodGet, "http://"+private+"/", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%d traces:\n%s", n, out)
+	req.Header.Set("Accept", "text/html")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("the dashboard: %s", res.Status)
+	}
+	t.Logf("%d traces, %s", n, strings.SplitN(string(out), "\n", 2)[0])
 	if err := daemon.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
