@@ -11,6 +11,11 @@ export FIXTURES
 SOURCEMAPS ?=
 export SOURCEMAPS
 
+# As a release is built, so that what is compiled for one is there for the other. The race
+# detector takes cgo.
+export GOFLAGS := $(GOFLAGS) -trimpath
+export CGO_ENABLED := 0
+
 .PHONY: help
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -90,7 +95,7 @@ PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTime
 PLAIN_IN = ./store/tables ./query ./collect ./cmd/aggregate ./store/sums ./store ./fleet
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
 # are left; each command of a script is such a program.
-RACE = GORACE=atexit_sleep_ms=50 nice $(GO) test -race -timeout 25m -skip '$(PLAIN)'
+RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -timeout 25m -skip '$(PLAIN)'
 
 # Tests write to memory where there is enough, except those of the store: what it is about is
 # a disk. Tests start programs that they build, so it has to be memory that allows that.

@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"cmd/demo":                {},
 	"viewers":                 {"trie", "encode", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"dashboards":              {},
+	"deploy":                  {},
 	"bench":                   {"fleet", "bucket", "internal/fakebucket", "trie", "encode", "encode/formats", "encode/output", "encode/pprof", "store", "store/record", "query", "compare/simulate", "symbolize", "symbols", "symbols/outline", "symbols/sourcemap", "internal/bundles", "internal/hostile"},
 	"bench/load":              {"trie", "encode", "internal/loadgen", "proto/querier/v1", "proto/types/v1"},
 	"internal/hostile":        {},

@@ -23,8 +23,9 @@ import (
 
 // In the image. Nobody is root there, and nothing but the data can be written.
 const (
-	imageUser = 65532
-	imageData = "/var/lib/fieldtrie"
+	imageUser     = 65532
+	imageData     = "/var/lib/fieldtrie"
+	imageSettings = "/etc/fieldtrie/ingest.yaml"
 )
 
 // writeImage writes an image for all platforms as an OCI layout in a tar file, as skopeo, podman
@@ -73,6 +74,7 @@ func (r *release) image(p platform, installed []file) (v1.Image, error) {
 		return strings.HasPrefix(f.path, "/usr/bin/") || strings.HasPrefix(f.path, "/usr/share/doc/")
 	}
 	files := slices.DeleteFunc(slices.Clone(installed), func(f file) bool { return !keep(f) })
+	files = append(files, file{path: imageSettings, mode: 0o644, source: filepath.Join(r.source, "deploy", "package", "container.yaml")})
 	content, err := r.layer(files)
 	if err != nil {
 		return nil, err
@@ -95,8 +97,8 @@ func (r *release) image(p platform, installed []file) (v1.Image, error) {
 	config.Config = v1.Config{
 		User:       "65532:65532",
 		Entrypoint: []string{"/usr/bin/ingest"},
-		// Who may reach the private address is said by the ports that are published.
-		Env:          []string{"PATH=/usr/bin", "FIELDTRIE_DATA=" + imageData, "FIELDTRIE_QUERY_LISTEN=:8419", "FIELDTRIE_EXIT_WHEN_STUCK=true"},
+		// Defaults are in a file and not in variables, which would win over a file that is mounted.
+		Env:          []string{"PATH=/usr/bin", "FIELDTRIE_CONFIG=" + imageSettings},
 		WorkingDir:   imageData,
 		Volumes:      map[string]struct{}{imageData: {}},
 		ExposedPorts: map[string]struct{}{"8418/tcp": {}, "8419/tcp": {}},

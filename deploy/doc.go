@@ -1,0 +1,8 @@
+// Package deploy holds no code: its files run the programs elsewhere, and its tests hold them
+// against the programs.
+//
+//	kubernetes  manifests for one daemon, with what Grafana and the Prometheus operator take
+//	compose     a daemon with Grafana and Prometheus on one machine
+//	systemd     the unit that the packages install
+//	package     settings and scripts of the packages
+package deploy
