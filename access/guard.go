@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -57,10 +58,23 @@ func (g *Guard) SetRules(r *Rules) {
 func (g *Guard) Handler(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
-		if needs := scopeOf(pattern); needs == "" || g.admit(w, r, needs) {
+		needs := scopeOf(pattern)
+		if needs == "" {
 			mux.ServeHTTP(w, r)
+		} else if who := g.admit(w, r, needs, pattern); who != nil {
+			mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, who)))
 		}
 	})
+}
+
+// identityKey is the key of the Identity in a context.
+type identityKey struct{}
+
+// From returns who a request is from that a [Guard] let through, nil if it needed nobody, or came
+// another way.
+func From(ctx context.Context) *Identity {
+	who, _ := ctx.Value(identityKey{}).(*Identity)
+	return who
 }
 
 // scopeOf returns the scope that a pattern of a mux needs, "" if it needs none. What is
@@ -98,15 +112,16 @@ func names(scopes []Scope) []string {
 	return out
 }
 
-// admit reports whether a request may have a scope, and answers it if it may not.
-func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool {
-	granted, ok, err := g.identify(r)
+// admit returns who sends a request for something that takes a scope. If they may not have it, it
+// answers, and returns nil.
+func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, pattern string) *Identity {
+	who, err := g.identify(r)
 	switch {
 	case err != nil:
 		g.refused(r, ReasonBusy)
 		w.Header().Set("Retry-After", "5")
 		writeError(w, http.StatusTooManyRequests, err.Error())
-	case !ok:
+	case who == nil:
 		reason := ReasonUnknown
 		if len(r.Header["Authorization"]) == 0 && cookieOf(r) == "" {
 			reason = ReasonAnonymous
@@ -117,35 +132,39 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope) bool 
 			w.Header().Add("WWW-Authenticate", `Basic realm="fieldtrie", charset="UTF-8"`)
 		}
 		writeError(w, http.StatusUnauthorized, "header Authorization: no token or password that is known here; send Bearer TOKEN, or a user and a password as Basic (aggregate: --token-file)")
-	case !slices.Contains(granted, needs):
+	case !slices.Contains(who.Scopes, needs):
 		g.refused(r, ReasonScope)
 		writeError(w, http.StatusForbidden, fmt.Sprintf("the scope %s is missing; add it to the scopes of this token or user in the file of --access", needs))
+	case who.Limited() && aboutAll(pattern):
+		g.refused(r, ReasonScope)
+		writeError(w, http.StatusForbidden, "this tells of all sites and pages, and the file of --access gives this token or user some of them")
 	default:
-		w.Header().Set(scopesHeader, strings.Join(names(granted), " "))
-		return true
+		w.Header().Set(scopesHeader, strings.Join(names(who.Scopes), " "))
+		return who
 	}
-	return false
+	return nil
 }
 
-// identify returns the scopes of who sent a request. ok is false if nobody knows who.
-func (g *Guard) identify(r *http.Request) (granted []Scope, ok bool, err error) {
+// aboutAll reports whether what a pattern leads to can not tell sites apart, and tells of them.
+func aboutAll(pattern string) bool { return strings.HasSuffix(pattern, "/v1/symbols") }
+
+// identify returns who sent a request, nil if nobody knows.
+func (g *Guard) identify(r *http.Request) (*Identity, error) {
 	now := g.now.Load()
 	switch cookie := cookieOf(r); {
 	case len(r.Header["Authorization"]) == 0 && cookie != "":
-		granted, ok = now.sessions.granted(cookie)
-		return granted, ok, nil
+		return now.sessions.whose(cookie), nil
 	case len(r.Header["Authorization"]) != 1:
-		return nil, false, nil
+		return nil, nil
 	}
 	if name, password, ok := r.BasicAuth(); ok {
 		return now.passwords.check(r.Context(), g.work, AddressOf(r), name, password)
 	}
 	scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return nil, false, nil
+		return nil, nil
 	}
-	granted, ok = now.rules.token(strings.TrimSpace(sent))
-	return granted, ok, nil
+	return now.rules.token(strings.TrimSpace(sent)), nil
 }
 
 // AddressOf returns the address that a request came from, without its port.

@@ -31,19 +31,19 @@ type passwords struct {
 func newPasswords(users []user) *passwords {
 	p := &passwords{users: users, index: map[string]int{}, seed: maphash.MakeSeed(), right: map[int][sha256.Size]byte{}}
 	for i, u := range users {
-		p.index[u.name] = i
+		p.index[u.Name] = i
 	}
 	_, _ = rand.Read(p.key[:]) // it never fails
 	return p
 }
 
-// check returns the scopes of a user with a password. Nobody learns from the time that it
+// check returns the user with a password, nil if nobody knows one. Nobody learns from the time that it
 // takes whether there is such a user: the password of one who is not there is compared
 // with that of another user, always the same one for a name, as costs may differ. address says whose
 // turn it is if many are checked.
-func (p *passwords) check(ctx context.Context, work *workload, address, name, password string) (granted []Scope, ok bool, err error) {
+func (p *passwords) check(ctx context.Context, work *workload, address, name, password string) (who *Identity, err error) {
 	if len(p.users) == 0 {
-		return nil, false, nil
+		return nil, nil
 	}
 	i, known := p.index[name]
 	if !known {
@@ -51,23 +51,23 @@ func (p *passwords) check(ctx context.Context, work *workload, address, name, pa
 	}
 	sum := p.sum(password)
 	if known && p.remembers(i, sum) {
-		return p.users[i].scopes, true, nil
+		return &p.users[i].Identity, nil
 	}
 	done, err := work.begin(ctx, address)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer done()
 	if known && p.remembers(i, sum) { // while this one waited
-		return p.users[i].scopes, true, nil
+		return &p.users[i].Identity, nil
 	}
 	if bcrypt.CompareHashAndPassword(p.users[i].hash, []byte(password)) != nil || !known {
-		return nil, false, nil
+		return nil, nil
 	}
 	p.mu.Lock()
 	p.right[i] = sum
 	p.mu.Unlock()
-	return p.users[i].scopes, true, nil
+	return &p.users[i].Identity, nil
 }
 
 func (p *passwords) sum(password string) (out [sha256.Size]byte) {

@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+	"github.com/fieldtrie/fieldtrie/site"
 )
 
 // Scope is a part of what a daemon serves.
@@ -27,7 +29,12 @@ const (
 	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: what one person's visit went through
 )
 
-var scopes = []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews}
+// scopeAdmin stands in a file for all scopes.
+const scopeAdmin Scope = "admin"
+
+func allScopes() []Scope {
+	return []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews}
+}
 
 // Rules say who may have what. They do not change.
 type Rules struct {
@@ -35,18 +42,28 @@ type Rules struct {
 	users  []user
 }
 
+// Identity is who asks, and what they may have.
+type Identity struct {
+	Name   string // of the token or user; tokens and users may have the same
+	Kind   string // "token" or "user"
+	Scopes []Scope
+	Sites  []string // that they may ask about; none: all
+	Pages  []string // patterns of pages, see [feature.CheckPage]; none: all
+}
+
+// Limited reports whether some sites or pages are not for them.
+func (i *Identity) Limited() bool { return len(i.Sites)+len(i.Pages) > 0 }
+
 // token is who has the token with this hash.
 type token struct {
-	name   string
-	hash   [sha256.Size]byte
-	scopes []Scope
+	Identity
+	hash [sha256.Size]byte
 }
 
 // user is who has the password with this hash.
 type user struct {
-	name   string
-	hash   []byte // bcrypt
-	scopes []Scope
+	Identity
+	hash []byte // bcrypt
 }
 
 const (
@@ -93,7 +110,7 @@ func each(list strictyaml.Value, add func(strictyaml.Value) error) error {
 }
 
 func (r *Rules) addToken(item strictyaml.Value) error {
-	fields, err := item.Fields("name", "sha256", "scopes", "token")
+	fields, err := item.Fields("name", "sha256", "scopes", "sites", "pages", "token")
 	if err != nil {
 		return err
 	}
@@ -101,7 +118,7 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 		return plain.Errorf("a token does not stand here in the clear; write sha256: and what `printf %%s TOKEN | sha256sum` prints")
 	}
 	var t token
-	if t.name, err = nameOf(item, fields); err != nil {
+	if t.Identity, err = identityOf("token", item, fields); err != nil {
 		return err
 	}
 	text, err := fields["sha256"].Text()
@@ -109,17 +126,14 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 		return err
 	}
 	if n, err := hex.Decode(t.hash[:], []byte(text[:min(len(text), 2*sha256.Size)])); err != nil || n != sha256.Size || len(text) != 2*sha256.Size {
-		return item.Errorf("token %s: sha256 is not the 64 hexadecimal digits that `printf %%s TOKEN | sha256sum` prints; the token itself does not stand here", t.name)
-	}
-	if t.scopes, err = scopesOf(fields["scopes"]); err != nil {
-		return err
+		return item.Errorf("token %s: sha256 is not the 64 hexadecimal digits that `printf %%s TOKEN | sha256sum` prints; the token itself does not stand here", t.Name)
 	}
 	for _, other := range r.tokens {
 		switch {
-		case other.name == t.name:
-			return item.Errorf("a second token with the name %s", t.name)
+		case other.Name == t.Name:
+			return item.Errorf("a second token with the name %s", t.Name)
 		case other.hash == t.hash:
-			return item.Errorf("tokens %s and %s are the same", other.name, t.name)
+			return item.Errorf("tokens %s and %s are the same", other.Name, t.Name)
 		}
 	}
 	r.tokens = append(r.tokens, t)
@@ -127,7 +141,7 @@ func (r *Rules) addToken(item strictyaml.Value) error {
 }
 
 func (r *Rules) addUser(item strictyaml.Value) error {
-	fields, err := item.Fields("name", "bcrypt", "scopes", "password")
+	fields, err := item.Fields("name", "bcrypt", "scopes", "sites", "pages", "password")
 	if err != nil {
 		return err
 	}
@@ -136,7 +150,7 @@ func (r *Rules) addUser(item strictyaml.Value) error {
 		return plain.Errorf("a password does not stand here in the clear; %s", how)
 	}
 	var u user
-	if u.name, err = nameOf(item, fields); err != nil {
+	if u.Identity, err = identityOf("user", item, fields); err != nil {
 		return err
 	}
 	text, err := fields["bcrypt"].Text()
@@ -145,13 +159,10 @@ func (r *Rules) addUser(item strictyaml.Value) error {
 	}
 	u.hash = []byte(text)
 	if err := checkHash(u.hash); err != nil {
-		return item.Errorf("user %s: %w; %s", u.name, err, how)
+		return item.Errorf("user %s: %w; %s", u.Name, err, how)
 	}
-	if u.scopes, err = scopesOf(fields["scopes"]); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(r.users, func(other user) bool { return other.name == u.name }) {
-		return item.Errorf("a second user with the name %s", u.name)
+	if slices.ContainsFunc(r.users, func(other user) bool { return other.Name == u.Name }) {
+		return item.Errorf("a second user with the name %s", u.Name)
 	}
 	r.users = append(r.users, u)
 	return nil
@@ -188,6 +199,55 @@ func nameOf(item strictyaml.Value, fields map[string]strictyaml.Value) (string, 
 	return name, nil
 }
 
+// identityOf returns who an item of the file is about.
+func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml.Value) (who Identity, err error) {
+	who.Kind = kind
+	if who.Name, err = nameOf(item, fields); err != nil {
+		return who, err
+	}
+	if who.Scopes, err = scopesOf(fields["scopes"]); err != nil {
+		return who, err
+	}
+	if who.Sites, err = textsOf(fields["sites"], site.CheckName); err != nil {
+		return who, err
+	}
+	if who.Pages, err = textsOf(fields["pages"], feature.CheckPage); err != nil {
+		return who, err
+	}
+	if !who.Limited() {
+		return who, nil
+	}
+	// Without scopes in the file they are those that nobody is kept from.
+	if _, said := fields["scopes"]; !said {
+		who.Scopes = []Scope{ScopeQuery}
+	}
+	for _, scope := range []Scope{ScopeMetrics, ScopeBackup} {
+		if slices.Contains(who.Scopes, scope) {
+			return who, item.Errorf("%s %s: the scope %s is about all sites and pages; leave it out, or sites and pages", kind, who.Name, scope)
+		}
+	}
+	return who, nil
+}
+
+// textsOf returns the texts of a list, each of which passes a check.
+func textsOf(list strictyaml.Value, check func(string) error) (texts []string, err error) {
+	items, err := list.Items()
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		text, err := item.Text()
+		if err != nil {
+			return nil, err
+		}
+		if err := check(text); err != nil {
+			return nil, item.Errorf("%w", err)
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
 func scopesOf(list strictyaml.Value) ([]Scope, error) {
 	items, err := list.Items()
 	if err != nil {
@@ -202,8 +262,11 @@ func scopesOf(list strictyaml.Value) ([]Scope, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(scopes, Scope(text)) {
-			return nil, item.Errorf("scopes: %.40q is none of %s, %s, %s, %s, %s", text, ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews)
+		if Scope(text) == scopeAdmin {
+			return allScopes(), nil
+		}
+		if !slices.Contains(allScopes(), Scope(text)) {
+			return nil, item.Errorf("scopes: %.40q is none of %s, %s", text, strings.Join(names(allScopes()), ", "), scopeAdmin)
 		}
 		if !slices.Contains(out, Scope(text)) {
 			out = append(out, Scope(text))
@@ -212,13 +275,25 @@ func scopesOf(list strictyaml.Value) ([]Scope, error) {
 	return out, nil
 }
 
-// token returns the scopes of who sent a token. It takes the same time whatever was sent.
-func (r *Rules) token(sent string) (granted []Scope, ok bool) {
-	hash := sha256.Sum256([]byte(sent))
+// Sites returns the sites that the rules name, each once.
+func (r *Rules) Sites() (sites []string) {
 	for _, t := range r.tokens {
-		if subtle.ConstantTimeCompare(hash[:], t.hash[:]) == 1 {
-			granted, ok = t.scopes, true
+		sites = append(sites, t.Sites...)
+	}
+	for _, u := range r.users {
+		sites = append(sites, u.Sites...)
+	}
+	slices.Sort(sites)
+	return slices.Compact(sites)
+}
+
+// token returns who sent a token, nil if nobody knows. It takes the same time whatever was sent.
+func (r *Rules) token(sent string) (who *Identity) {
+	hash := sha256.Sum256([]byte(sent))
+	for i := range r.tokens {
+		if t := &r.tokens[i]; subtle.ConstantTimeCompare(hash[:], t.hash[:]) == 1 {
+			who = &t.Identity
 		}
 	}
-	return granted, ok
+	return who
 }

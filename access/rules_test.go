@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -61,14 +62,62 @@ func TestParse(t *testing.T) {
 	r := parse(t, sampleText(t))
 	var got []string
 	for _, x := range r.tokens {
-		got = append(got, fmt.Sprint(x.name, x.scopes))
+		got = append(got, fmt.Sprint(x.Name, x.Scopes))
 	}
 	for _, x := range r.users {
-		got = append(got, fmt.Sprint(x.name, x.scopes))
+		got = append(got, fmt.Sprint(x.Name, x.Scopes))
 	}
 	want := []string{"grafana[query]", "prometheus[metrics]", "both[query metrics]", "night[backup]", "ci[symbols]", "ann[query metrics]", "bob[query metrics backup]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestParseLimited has who may ask about some sites and pages.
+func TestParseLimited(t *testing.T) {
+	hash := strings.Repeat("0", 63)
+	r := parse(t, "tokens:\n  - {name: shop, sha256: "+hash+"1, sites: [shop, blog], pages: [/checkout/**, \"shop:/feed\"]}\n  - {name: boss, sha256: "+hash+"2, scopes: [admin]}\n"+
+		"  - {name: ci, sha256: "+hash+"3, scopes: [symbols], sites: [shop]}\n")
+	shop, boss := r.tokens[0].Identity, r.tokens[1].Identity
+	if got := fmt.Sprint(shop.Scopes, shop.Sites, shop.Pages, shop.Limited()); got != "[query] [shop blog] [/checkout/** shop:/feed] true" {
+		t.Errorf("got %s", got)
+	}
+	if !slices.Equal(boss.Scopes, allScopes()) || boss.Limited() {
+		t.Errorf("got %v", boss)
+	}
+	if got := fmt.Sprint(r.Sites()); got != "[blog shop]" {
+		t.Errorf("sites %s", got)
+	}
+	for text, want := range map[string]string{
+		"sites: [Shop]": `line 2: "Shop" is not the name of a site`, "pages: [feed]": `line 2: page "feed" is not a page`, "sites: shop": "sites is no list",
+		"sites: [shop], scopes: [metrics]": "token x: the scope metrics is about all sites and pages", "pages: [/a], scopes: [admin]": "the scope metrics is about all",
+	} {
+		_, err := Parse(strings.NewReader("tokens:\n  - {name: x, sha256: " + hash + "1, " + text + "}\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestLimited has what is about all sites refused to who has some, and all else told whom it is for.
+func TestLimited(t *testing.T) {
+	text := "tokens:\n  - {name: shop, sha256: " + hashOf("s") + ", sites: [shop], scopes: [query, symbols]}\n  - {name: all, sha256: " + hashOf("a") + "}\n"
+	mux := http.NewServeMux()
+	for _, pattern := range []string{"/api/v1/", "GET /v1/symbols", "/v1/symbols/", "/healthz"} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%+v", From(r.Context())) })
+	}
+	h := NewGuard(parse(t, text), ignore).Handler(mux)
+	for _, c := range []struct {
+		path, token string
+		status      int
+		says        string
+	}{
+		{"/api/v1/top", "s", 200, "Name:shop"}, {"/api/v1/top", "a", 200, "Sites:[]"}, {"/v1/symbols", "s", 403, "this tells of all sites"},
+		{"/v1/symbols", "a", 200, "Name:all"}, {"/v1/symbols/x", "s", 200, "Sites:[shop]"}, {"/healthz", "s", 200, "<nil>"},
+	} {
+		if w := ask(h, http.MethodGet, c.path, "Bearer "+c.token); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%s with %s: %d %s", c.path, c.token, w.Code, w.Body)
+		}
 	}
 }
 
@@ -127,16 +176,16 @@ func FuzzParse(f *testing.F) {
 			}
 			names[kind+name] = true
 			for _, s := range granted {
-				if !slices.Contains(scopes, s) {
+				if !slices.Contains(allScopes(), s) {
 					t.Errorf("%s %q: scope %q", kind, name, s)
 				}
 			}
 		}
 		for _, x := range r.tokens {
-			check("token", x.name, x.scopes)
+			check("token", x.Name, x.Scopes)
 		}
 		for _, u := range r.users {
-			check("user", u.name, u.scopes)
+			check("user", u.Name, u.Scopes)
 			if cost, err := bcrypt.Cost(u.hash); err != nil || cost > maxCost {
 				t.Errorf("hash %q: %d, %v", u.hash, cost, err)
 			}

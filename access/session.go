@@ -33,9 +33,9 @@ type sessions struct {
 }
 
 type session struct {
-	key     [sha256.Size]byte
-	granted []Scope
-	ends    time.Time
+	key  [sha256.Size]byte
+	who  *Identity
+	ends time.Time
 }
 
 func newSessions(now func() time.Time) *sessions {
@@ -43,9 +43,9 @@ func newSessions(now func() time.Time) *sessions {
 }
 
 // begin returns the text of a new cookie.
-func (s *sessions) begin(granted []Scope) string {
+func (s *sessions) begin(who *Identity) string {
 	text := rand.Text()
-	x := &session{sha256.Sum256([]byte(text)), granted, s.now().Add(sessionFor)}
+	x := &session{sha256.Sum256([]byte(text)), who, s.now().Add(sessionFor)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.of[x.key] = s.old.PushBack(x)
@@ -55,20 +55,20 @@ func (s *sessions) begin(granted []Scope) string {
 	return text
 }
 
-// granted returns the scopes that the login of a cookie has. ok is false if there is none.
-func (s *sessions) granted(text string) (scopes []Scope, ok bool) {
+// whose returns who has the login of a cookie, nil if there is none.
+func (s *sessions) whose(text string) *Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.of[sha256.Sum256([]byte(text))]
 	if e == nil {
-		return nil, false
+		return nil
 	}
 	x := e.Value.(*session)
 	if !s.now().Before(x.ends) {
 		s.drop(e)
-		return nil, false
+		return nil
 	}
-	return x.granted, true
+	return x.who
 }
 
 // end ends the login of a cookie, if there is one.
@@ -121,12 +121,12 @@ func (g *Guard) Login() http.Handler {
 			return
 		}
 		now := g.now.Load()
-		granted, ok := []Scope(nil), false
+		var who *Identity
 		var err error
 		if l.Token != "" {
-			granted, ok = now.rules.token(l.Token)
+			who = now.rules.token(l.Token)
 		} else {
-			granted, ok, err = now.passwords.check(r.Context(), g.work, AddressOf(r), l.User, l.Password)
+			who, err = now.passwords.check(r.Context(), g.work, AddressOf(r), l.User, l.Password)
 		}
 		switch {
 		case errors.Is(err, errBusy):
@@ -135,11 +135,11 @@ func (g *Guard) Login() http.Handler {
 			writeError(w, http.StatusTooManyRequests, err.Error())
 		case err != nil:
 			writeError(w, http.StatusServiceUnavailable, err.Error())
-		case !ok:
+		case who == nil:
 			g.refused(r, ReasonUnknown)
 			writeError(w, http.StatusUnauthorized, "there is no such user, or the password or token is another one")
 		default:
-			setCookie(w, r, now.sessions.begin(granted), int(sessionFor/time.Second))
+			setCookie(w, r, now.sessions.begin(who), int(sessionFor/time.Second))
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})

@@ -111,19 +111,20 @@ func TestLoginRefused(t *testing.T) {
 func TestSessionsEnd(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newSessions(func() time.Time { return now })
-	first := s.begin([]Scope{ScopeQuery})
-	if granted, ok := s.granted(first); !ok || len(granted) != 1 {
-		t.Errorf("got %v, %t", granted, ok)
+	ann, bob := &Identity{Name: "ann"}, &Identity{Name: "bob"}
+	first := s.begin(ann)
+	if who := s.whose(first); who != ann {
+		t.Errorf("got %v", who)
 	}
 	now = now.Add(sessionFor)
-	if _, ok := s.granted(first); ok || len(s.of) != 0 || s.old.Len() != 0 {
+	if who := s.whose(first); who != nil || len(s.of) != 0 || s.old.Len() != 0 {
 		t.Error("it holds after its time")
 	}
-	oldest := s.begin(nil)
+	oldest := s.begin(bob)
 	for range mostSessions {
-		s.begin(nil)
+		s.begin(bob)
 	}
-	if _, ok := s.granted(oldest); ok || len(s.of) != mostSessions || s.old.Len() != mostSessions {
-		t.Errorf("%d logins hold, the oldest: %t", len(s.of), ok)
+	if who := s.whose(oldest); who != nil || len(s.of) != mostSessions || s.old.Len() != mostSessions {
+		t.Errorf("%d logins hold, the oldest: %v", len(s.of), who)
 	}
 }

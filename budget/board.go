@@ -94,9 +94,17 @@ func (b *Board) Evaluate(ctx context.Context) (*Evaluation, error) {
 	return b.last, nil
 }
 
+// Only returns a handler that answers with the budgets of pages that takes says yes to, or of all if it
+// is nil. Budgets of all pages are for those who may see all.
+func (b *Board) Only(takes func(page string) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { b.serve(w, r, takes) })
+}
+
 // ServeHTTP answers with what was found last. Errors are JSON objects with one key, error, as
 // those of [query.Handler] are.
-func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.serve(w, r, nil) }
+
+func (b *Board) serve(w http.ResponseWriter, r *http.Request, takes func(page string) bool) {
 	refuse := func(status int, text string) { writeJSON(w, status, map[string]string{"error": text}) }
 	parameters, err := url.ParseQuery(r.URL.RawQuery)
 	switch {
@@ -112,6 +120,11 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		if e := b.Last(); e != nil {
 			w.Header().Set("Cache-Control", "private, no-cache")
+			if takes != nil {
+				some := *e
+				some.Budgets = slices.DeleteFunc(slices.Clone(e.Budgets), func(s Status) bool { return !takes(s.Page) })
+				e = &some
+			}
 			writeJSON(w, http.StatusOK, e)
 			return
 		}

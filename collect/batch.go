@@ -35,7 +35,13 @@ func (c *Collector) reject(b *batch, i int, err error) {
 
 // store puts the records of a batch into the store, in one call, so that all or none
 // are durable when it returns.
-func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
+func (c *Collector) store(ctx context.Context, who client, b *batch, reply *answer) error {
+	done, err := c.sites.wait(who, len(b.records))
+	if err != nil {
+		c.giveBack(b)
+		return err
+	}
+	defer done()
 	for len(b.records) > 0 {
 		done, err := c.opts.Store.Append(ctx, b.records)
 		if x, ok := errors.AsType[*store.RecordError](err); ok && x.Index >= 0 && x.Index < len(b.records) {
@@ -46,14 +52,13 @@ func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
 			continue
 		}
 		if err != nil {
-			for _, t := range b.tallies {
-				c.viewTimes.giveBack(t.view, t.claimed)
-			}
+			c.giveBack(b)
 			return c.storeError(err)
 		}
 		c.metrics.traces.WithLabelValues("accepted").Add(float64(done.Stored))
 		c.metrics.traces.WithLabelValues("duplicate").Add(float64(done.Duplicates))
 		c.count(b, done.Duplicates)
+		c.sites.add(who, b.bytes(), c.opts.Now())
 		reply.Accepted, reply.Duplicates = len(b.records), done.Duplicates
 		reply.durability = done.Durability
 		for i := range b.records {
@@ -70,6 +75,22 @@ func (c *Collector) store(ctx context.Context, b *batch, reply *answer) error {
 	}
 	reply.Rejected = b.sortedRejected()
 	return refuse(b.first.status, b.first.reason, "none of %d traces is acceptable; the first: %w", b.size, b.first.err)
+}
+
+// giveBack gives back the time that the traces of a batch claimed, which is not stored.
+func (c *Collector) giveBack(b *batch) {
+	for _, t := range b.tallies {
+		c.viewTimes.giveBack(t.view, t.claimed)
+	}
+}
+
+// bytes returns how many bytes the store is given, also for what it has already: a client that sends
+// everything twice takes what it takes.
+func (b *batch) bytes() (sum int64) {
+	for _, r := range b.records {
+		sum += int64(len(r.Payload))
+	}
+	return sum
 }
 
 func (b *batch) sortedRejected() []rejection {

@@ -18,6 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/turn"
 	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/site"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -48,6 +49,13 @@ type Options struct {
 	// Keys let requests in that carry one as the parameter key. None: all come in. See
 	// also [Collector.SetKeys].
 	Keys []Key
+	// Sites are kept apart: the pages of traces with a key of theirs are named after them. Keys of no
+	// site are as they are without sites.
+	Sites []site.Site
+	// Keep is how long traces are kept, 0 for ever; SiteBytes are those that are there, see
+	// [Collector.SiteBytes].
+	Keep      time.Duration
+	SiteBytes map[string]map[int64]int64
 	// Sampling tells clients in the answer which share of the views of their page should
 	// be profiled; see also [Collector.SetSampling].
 	Sampling SamplingRules
@@ -81,6 +89,7 @@ type Collector struct {
 	viewTimes viewTimes
 	clients   limiter[netip.Addr]
 	keys      atomic.Pointer[keyring]
+	sites     *sites
 	pageRates *sharedLimiter[string]
 	inFlight  *pool // of the memory that bodies take
 	decoders  sync.Pool
@@ -120,6 +129,7 @@ func New(o Options) *Collector {
 	c.SetFeatures(o.Features)
 	c.clients.rate, c.clients.burst = c.limits.Rate, 2*time.Second
 	c.SetKeys(o.Keys)
+	c.sites = newSites(o.Sites, o.Keep, o.SiteBytes)
 	c.pageRates = newSharedLimiter[string](c.limits.PageRate, time.Minute)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
 	c.decoding = turn.New(turn.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, runtime.GOMAXPROCS(0)/2)})
@@ -172,7 +182,7 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	}
 	// A page that sends its last trace is often gone before the answer. All that was
 	// asked for is here, so it is stored.
-	return c.store(context.WithoutCancel(r.Context()), b, reply)
+	return c.store(context.WithoutCancel(r.Context()), who, b, reply)
 }
 
 // countAnswer counts an answer, by its site too if there is one.
@@ -207,7 +217,7 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 	if key != nil && !key.requests.allow(struct{}{}, who.network, now) {
 		return who, refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", key.Rate)
 	}
-	return who, nil
+	return who, c.sites.admit(who, now)
 }
 
 // decode returns the records that a body holds.

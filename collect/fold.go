@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/site"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -24,7 +25,7 @@ func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []strin
 	folded := map[string]bool{}
 	var kept []string
 	for _, p := range t.Pages() {
-		if p == PageOther || p == PageUnknown {
+		if isPlaceholder(p) {
 			kept = append(kept, p)
 			continue
 		}
@@ -47,18 +48,25 @@ func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []strin
 	}
 	c.metrics.folded.WithLabelValues(kindPage).Inc()
 	x := &t.Context
+	other := c.sites.page(who, PageOther)
 	if folded[x.Page] {
-		x.Page = PageOther
+		x.Page = other
 	}
 	for i, s := range x.Spans {
 		if s.Kind == trie.SpanPage && folded[s.Name] {
-			x.Spans[i].Name = PageOther
+			x.Spans[i].Name = other
 		}
 	}
 	trie.SortSpans(x.Spans)
-	kept = append(kept, PageOther)
+	kept = append(kept, other)
 	slices.Sort(kept)
 	return slices.Compact(kept)
+}
+
+// isPlaceholder reports whether a page, of a site or of none, is one that no path has.
+func isPlaceholder(page string) bool {
+	_, path := site.Cut(page)
+	return path == PageOther || path == PageUnknown
 }
 
 // foldNames makes (other) of what t is told apart by and for which there is no room any

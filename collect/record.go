@@ -54,6 +54,7 @@ func (c *Collector) record(data []byte, binary bool, who client) (rec store.Reco
 		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
 	}
 	changed := c.normalize(t, id, who, now) || cut
+	c.sites.rename(t, who)
 	addBrowser(&t.Context, who.browser, c.limits.Trace.Labels)
 	sum = tally{who: who, view: id.View, claimed: claimed, page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
 	c.foldNames(t, who, now)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/fieldtrie/fieldtrie/site"
 )
 
 // SamplingRules say which share of the views of a page should be profiled. The zero
@@ -55,6 +57,7 @@ func parseSamplingRule(line string) (rule samplingRule, err error) {
 
 // Rate returns the rate of the first rule that page fits. ok is false if there is none.
 func (r SamplingRules) Rate(page string) (rate float64, ok bool) {
+	_, page = site.Cut(page) // the rules are about pages of all sites
 	var segments []string
 	path := strings.HasPrefix(page, "/")
 	if path {

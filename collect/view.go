@@ -50,7 +50,7 @@ func (c *Collector) postView(w http.ResponseWriter, r *http.Request) {
 	if v, who, err := c.receiveView(w, r); err != nil {
 		status = c.writeError(w, err, &answer{IDs: []string{}})
 	} else {
-		page := c.viewPage(c.opts.Pages.Page(v.Page), who)
+		page := c.viewPage(c.sites.page(who, c.opts.Pages.Page(v.Page)), who)
 		if v.Outcome != "" {
 			c.countView(page, v.Outcome, v.Weight)
 		}
@@ -124,7 +124,7 @@ func parseView(body []byte) (view, error) {
 // the life of the process. So the counter has a budget of its own, whose hour never ends, and
 // takes no page away from the traces.
 func (c *Collector) viewPage(page string, who client) string {
-	if page == PageOther || page == PageUnknown {
+	if isPlaceholder(page) {
 		return page
 	}
 	ok, news := c.viewPages.take(kindPage, page, who, time.Time{})
@@ -132,7 +132,7 @@ func (c *Collector) viewPage(page string, who client) string {
 		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page, "from", who)
 	}
 	if !ok {
-		return PageOther
+		return c.sites.page(who, PageOther)
 	}
 	return page
 }

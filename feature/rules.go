@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fieldtrie/fieldtrie/site"
 )
 
 // Rule says what belongs to a feature. It has either a page or one or more of the others,
@@ -100,8 +102,10 @@ func (r Rule) Check() error {
 }
 
 // CheckPage reports what is wrong with a pattern of pages: a page as the catalogue shows
-// it, such as /feed or /user/:id, or such a page and /** for it and all below it.
+// it, such as /feed or /user/:id, or such a page and /** for it and all below it. One without a site is
+// about the pages of all sites.
 func CheckPage(pattern string) error {
+	_, pattern = site.Cut(pattern)
 	base := strings.TrimSuffix(pattern, "/**")
 	switch {
 	case pattern == "" || pattern[0] != '/' && pattern[0] != '(':
@@ -114,6 +118,9 @@ func CheckPage(pattern string) error {
 
 // FitsPage reports whether page is one of a pattern, see [CheckPage].
 func FitsPage(pattern, page string) bool {
+	if of, _ := site.Cut(pattern); of == "" {
+		_, page = site.Cut(page)
+	}
 	base, below := strings.CutSuffix(pattern, "/**")
 	if !below {
 		return page == pattern

@@ -74,7 +74,7 @@ func (l Local) fineSeries(ctx context.Context, sel Selection, length time.Durati
 		}
 		return stats, err
 	}
-	f, err := l.Fine.take(ctx, fineKey(sel, length))
+	f, err := l.Fine.take(ctx, l.key(fineKey(sel, length)))
 	if err != nil {
 		return Stats{}, err
 	}

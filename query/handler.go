@@ -131,7 +131,7 @@ type versioned interface {
 
 // Version returns a text that changes whenever the answers about [since, until) do.
 func (l Local) Version(since, until time.Time) string {
-	return l.Reader.Version(since, until) + l.Symbols.Generation()
+	return l.key(l.Reader.Version(since, until) + l.Symbols.Generation())
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {

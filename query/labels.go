@@ -83,7 +83,7 @@ func refuseLabels(what string) error {
 func (l Local) Labels(ctx context.Context, sel Selection) (Labels, error) {
 	sel.GroupBy = nil
 	sel, key := sel.recently()
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Labels]{"labels " + key, sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) }})
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Labels]{l.key("labels " + key), sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) }})
 	got.Stats.Behind += age
 	return got, err
 }

@@ -101,7 +101,7 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if q.byParts() {
 		key += l.Symbols.Generation()
 	}
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Series]{key, sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) }})
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Series]{l.key(key), sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) }})
 	got.Stats.Behind += age
 	return got, err
 }

@@ -120,6 +120,8 @@ type Local struct {
 	// Fine keeps the steps of series that are shorter than an hour for those who ask again, with a
 	// [Selection.Lag]; nil does not.
 	Fine *Fine
+
+	only string // [Pages.Key] of those that the reader knows
 }
 
 const (
@@ -139,7 +141,7 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 	}
 	sel, key := sel.recently()
 	key = fmt.Sprint("profile ", key, l.Symbols.Generation())
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Result]{key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) }})
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Result]{l.key(key), sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) }})
 	got.Stats.Behind += age
 	return got, err
 }

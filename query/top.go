@@ -71,7 +71,7 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	sel, key := q.recently()
 	q.Selection = sel
 	key = fmt.Sprint("top ", key, q.Limit, q.Sort, l.Symbols.Generation())
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Top]{key, sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) }})
+	got, age, err := recall(ctx, l.Recent, sharedQuestion[Top]{l.key(key), sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) }})
 	got.Stats.Behind += age
 	return got, err
 }

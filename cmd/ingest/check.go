@@ -94,6 +94,7 @@ func (c *config) checkFiles() (found []string, err error) {
 		check(c.pageRules, "page rules", nil)
 		check(c.sampling, "sampling rules", nil)
 		check(c.keysFile, keysFound(options.Keys), nil)
+		check(c.sites, describeSites(options.Sites), nil)
 	}
 	budgets, err := c.readBudgets()
 	check("", "", err)

@@ -26,6 +26,8 @@ type config struct {
 	origins     []string
 	keys        []string
 	keysFile    string
+	sites       string
+	auditLog    string
 	access      string
 	tlsCert     string
 	tlsKey      string
@@ -144,6 +146,13 @@ func (c *config) collectOptions() (collect.Options, error) {
 	if err != nil {
 		return collect.Options{}, err
 	}
+	sites, err := c.readSites()
+	if err != nil {
+		return collect.Options{}, err
+	}
+	if err := c.checkSites(sites, "keys", sitesOf(keys)...); err != nil {
+		return collect.Options{}, err
+	}
 	proxies, err := collect.ParseProxies(c.proxies)
 	if err != nil {
 		return collect.Options{}, fmt.Errorf("--trusted-proxies: %w", err)
@@ -151,5 +160,6 @@ func (c *config) collectOptions() (collect.Options, error) {
 	proxies.Header = c.proxyHeader
 	return collect.Options{
 		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.limits,
+		Sites: sites, Keep: c.retention,
 	}, nil
 }

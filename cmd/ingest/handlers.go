@@ -81,16 +81,22 @@ type answers struct {
 	gate   *query.Gate
 	heap   *heap
 	site   string // what Pyroscope's clients know as the name of the service
+	audit  *audit
 }
 
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
-	api := a.heap.forAnswers(query.Handler(a.source, query.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile}))
-	for _, pattern := range []string{"/api/", "/api/v1/views", "/api/v1/view"} { // which the guard tells apart
-		private.Handle(pattern, api)
-	}
+	api := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
+		return query.Handler(a.source.Only(p), query.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile})
+	}))
+	private.Handle("/api/", api)
 	private.Handle("/pprof/", api)
-	services := a.heap.forAnswers(pyroscope.Handler(a.source, pyroscope.Options{Site: a.site, Lag: answersLag, Gate: a.gate}))
+	for _, pattern := range []string{"/api/v1/views", "/api/v1/view"} { // which the guard tells apart
+		private.Handle(pattern, a.audit.of("views", api))
+	}
+	services := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
+		return pyroscope.Handler(a.source.Only(p), pyroscope.Options{Site: a.site, Lag: answersLag, Gate: a.gate})
+	}))
 	for _, pattern := range pyroscope.Patterns() {
 		private.Handle(pattern, services)
 	}

@@ -33,6 +33,7 @@ type reload struct {
 	collector *collect.Collector
 	guard     *access.Guard // nil without --access
 	board     *budget.Board // nil without --budgets
+	audit     *audit
 	reads     *prometheus.CounterVec
 	log       *slog.Logger
 }
@@ -73,6 +74,7 @@ func (r reload) settings() {
 	changed := r.config.differing(now)
 	taken := slices.DeleteFunc(slices.Clone(changed), func(flag string) bool { return !r.takes(flag, now) })
 	r.take(now)
+	r.audit.changed(taken)
 	left := slices.DeleteFunc(changed, func(flag string) bool { return slices.Contains(taken, flag) })
 	r.log.Info("settings read", "file", r.config.file, "changed", taken)
 	if len(left) > 0 {

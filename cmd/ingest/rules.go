@@ -56,5 +56,19 @@ func (c *config) readAccess() (*access.Rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("access rules: %w", err)
 	}
+	if rules == nil {
+		return nil, nil
+	}
+	named := rules.Sites()
+	if len(named) > 0 && c.sites == "" {
+		return nil, fmt.Errorf("access rules: %s: site %s: without --sites there are none", c.access, named[0])
+	}
+	sites, err := c.readSites()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkSites(sites, "access rules: "+c.access, named...); err != nil {
+		return nil, err
+	}
 	return rules, nil
 }

@@ -41,6 +41,11 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	audit, auditFile, err := c.newAudit(log)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = auditFile.Close() }()
 	registry := prometheus.NewRegistry()
 	private, err := c.private(registry, log)
 	if err != nil {
@@ -81,25 +86,27 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 		ownOrigin = private.url()
 	}
 	options.Origins = withOwn(options.Origins, ownOrigin)
+	options.SiteBytes = c.siteBytes(log)
 	collector := collect.New(options)
-	settings := reload{c, ownOrigin, collector, private.guard, board, reads, log}
+	settings := reload{c, ownOrigin, collector, private.guard, board, audit, reads, log}
 	d := daemon{
 		log: log, data: c.data, store: s, heap: c.heap, supervisor: supervisor, exitWhenStuck: c.exitWhenStuck, surplus: surplus,
 		failed: make(chan error, 3), hangUp: hangUp, reread: settings.all,
 	}
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining)
-	k.add(inner, log)
+	k.add(inner, audit, log)
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
-	answers{source, gate, c.heap, c.site}.add(inner)
+	answers{source, gate, c.heap, c.site, audit}.add(inner)
 	addDashboard(inner, private.guard)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")
 	}
-	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", board))
+	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return board.Only(p.Takes) })))
 	inner.Handle("GET /api/v1/answers", query.Together(inner))
-	d.work(ctx, s.Work, symbols.sweep, symbols.follow, func(ctx context.Context) { evaluate(ctx, board, log) })
+	d.work(ctx, s.Work, symbols.sweep, symbols.follow, func(ctx context.Context) { evaluate(ctx, board, log) },
+		func(ctx context.Context) { c.keepSiteBytes(ctx, collector, log) })
 	d.start(public, outer, shareOf(c.maxConnections, descriptors(), 2))
 	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
 	if k.socket != nil {
@@ -147,13 +154,13 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 }
 
 // add serves symbols and backups.
-func (k *kept) add(private *http.ServeMux, log *slog.Logger) {
-	k.symbols.add(private)
-	backup := notOnBucket("turn versioning or replication of the bucket on")
+func (k *kept) add(private *http.ServeMux, audit *audit, log *slog.Logger) {
+	k.symbols.add(private, audit)
+	var backup http.Handler = notOnBucket("turn versioning or replication of the bucket on")
 	if k.dir != nil {
 		backup = backupHandler(k.dir.Store, log)
 	}
-	private.HandleFunc("GET /v1/backup", backup)
+	private.Handle("GET /v1/backup", audit.of("backup", backup))
 }
 
 // hinted adds what to do to errors of opening the store.

@@ -65,8 +65,15 @@ func (c *config) symbolOptions(log *slog.Logger) tables.Options {
 }
 
 // add serves what upload sends.
-func (s *symbolStore) add(private *http.ServeMux) {
-	private.Handle("/v1/symbols/", s.uploads)
+func (s *symbolStore) add(private *http.ServeMux, audit *audit) {
+	changes := audit.of("symbols", s.uploads)
+	private.Handle("/v1/symbols/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead || r.Method == http.MethodGet {
+			s.uploads.ServeHTTP(w, r)
+			return
+		}
+		changes.ServeHTTP(w, r)
+	}))
 	private.Handle("GET /v1/symbols", s.uploads)
 }
 

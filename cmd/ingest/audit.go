@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+
+	"github.com/fieldtrie/fieldtrie/access"
+)
+
+// audit notes who asked for what one visitor's visit went through, for all data, and who changed
+// something.
+type audit struct{ log *slog.Logger }
+
+// newAudit returns an audit that goes to the file of --audit-log, a line of JSON each, or else to the
+// log of the daemon.
+func (c *config) newAudit(log *slog.Logger) (*audit, io.Closer, error) {
+	if c.auditLog == "" {
+		return &audit{log}, io.NopCloser(nil), nil
+	}
+	f, err := os.OpenFile(c.auditLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--audit-log: %w", err)
+	}
+	return &audit{slog.New(slog.NewJSONHandler(f, nil))}, f, nil
+}
+
+// of has requests to a handler noted, with what came of them.
+func (a *audit) of(what string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answered := statusWriter{w, http.StatusOK}
+		defer func() { // also if it panics
+			a.log.Info("audit", "what", what, "who", whoIs(r), "from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path,
+				"query", r.URL.RawQuery, "status", answered.status)
+		}()
+		h.ServeHTTP(&answered, r)
+	})
+}
+
+// changed notes settings that a signal had read again.
+func (a *audit) changed(settings []string) {
+	if len(settings) > 0 {
+		a.log.Info("audit", "what", "settings", "who", "SIGHUP", "changed", settings)
+	}
+}
+
+// whoIs names who sent a request.
+func whoIs(r *http.Request) string {
+	if who := access.From(r.Context()); who != nil {
+		return who.Kind + " " + who.Name
+	}
+	return "anybody"
+}
+
+// statusWriter notes the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets [http.ResponseController] find what is below.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

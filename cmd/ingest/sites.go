@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/access"
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/feature"
+	"github.com/fieldtrie/fieldtrie/internal/lru"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/store/disk"
+)
+
+// readSites returns the sites that are kept apart. Without --sites there are none.
+func (c *config) readSites() ([]site.Site, error) {
+	sites, err := readRules(c.sites, site.Parse)
+	if err != nil {
+		return nil, fmt.Errorf("sites: %w", err)
+	}
+	for _, s := range sites {
+		if s.Disk > 0 && bucket.IsLocation(c.data) {
+			return nil, fmt.Errorf("sites: %s: site %s: disk: a bucket has no such bound; use rate", c.sites, s.Name)
+		}
+	}
+	return sites, nil
+}
+
+// checkSites refuses names that are none of the sites, where there are some.
+func (c *config) checkSites(sites []site.Site, file string, named ...string) error {
+	if c.sites == "" {
+		return nil
+	}
+	for _, name := range named {
+		if !slices.ContainsFunc(sites, func(s site.Site) bool { return s.Name == name }) {
+			return fmt.Errorf("%s: site %s is not in the file of --sites", file, name)
+		}
+	}
+	return nil
+}
+
+// sitesOf returns the sites of keys.
+func sitesOf(keys []collect.Key) (names []string) {
+	for _, k := range keys {
+		if k.Site != "" {
+			names = append(names, k.Site)
+		}
+	}
+	return names
+}
+
+// mostForPages bounds how many handlers are kept for who may ask about some pages.
+const mostForPages = 256
+
+// forPages serves a source to those who may ask about some pages alone, by a handler for each of
+// these sets of pages.
+type forPages struct {
+	make     func(query.Pages) http.Handler
+	handlers *lru.Cache[http.Handler]
+}
+
+func newForPages(make func(query.Pages) http.Handler) http.Handler {
+	return &forPages{make: make, handlers: lru.New[http.Handler](mostForPages, nil)}
+}
+
+// of returns the handler for a set of pages.
+func (h *forPages) of(pages query.Pages) http.Handler {
+	handler, ok := h.handlers.Get(pages.Key)
+	if !ok {
+		handler = h.make(pages)
+		h.handlers.Put(pages.Key, handler, 1)
+	}
+	return handler
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *forPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r, pages, err := pagesOf(r)
+	if err != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) // the client may have gone
+		return
+	}
+	h.of(pages).ServeHTTP(w, r)
+}
+
+// siteParameter narrows a question to a site.
+const siteParameter = "site"
+
+// pagesOf returns the pages that a request is about: those that who sent it may ask about, and of these
+// the ones of the site that it names. The request is returned without the site, its pages with it.
+func pagesOf(r *http.Request) (*http.Request, query.Pages, error) {
+	allowed := allowedPages(access.From(r.Context()))
+	values := r.URL.Query()
+	if !values.Has(siteParameter) {
+		return r, allowed, nil
+	}
+	name := values.Get(siteParameter)
+	if err := site.CheckName(name); err != nil {
+		return r, allowed, fmt.Errorf("parameter site: %w", err)
+	}
+	values.Del(siteParameter)
+	for _, key := range []string{"page", "compare_page"} {
+		if page := values.Get(key); page != "" {
+			values.Set(key, site.Page(name, page))
+		}
+	}
+	asked := r.Clone(r.Context())
+	asked.URL.RawQuery = values.Encode()
+	asked.RequestURI = asked.URL.RequestURI()
+	of := query.Pages{Key: "site " + name, Takes: func(page string) bool { is, _ := site.Cut(page); return is == name }}
+	return asked, allowed.Both(of), nil
+}
+
+// allowedPages returns the pages that somebody may ask about. Who came past no guard may ask about all.
+func allowedPages(who *access.Identity) (pages query.Pages) {
+	if who == nil {
+		return pages
+	}
+	if len(who.Sites) > 0 {
+		pages = query.Pages{Key: fmt.Sprintf("sites %q", who.Sites), Takes: func(page string) bool {
+			is, _ := site.Cut(page)
+			return slices.Contains(who.Sites, is)
+		}}
+	}
+	if len(who.Pages) > 0 {
+		pages = pages.Both(query.Pages{Key: fmt.Sprintf("pages %q", who.Pages), Takes: func(page string) bool {
+			return slices.ContainsFunc(who.Pages, func(pattern string) bool { return feature.FitsPage(pattern, page) })
+		}})
+	}
+	return pages
+}
+
+// siteBytesFile has what the traces of sites take, beside the data.
+const siteBytesFile = "sites.json"
+
+// siteBytes returns what the traces of sites took when the daemon ended.
+func (c *config) siteBytes(log *slog.Logger) map[string]map[int64]int64 {
+	if c.sites == "" || bucket.IsLocation(c.data) {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(c.data, siteBytesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var stored map[string]map[int64]int64
+	if err == nil {
+		err = json.Unmarshal(text, &stored)
+	}
+	if err != nil {
+		log.Warn("what the traces of sites take is counted from now on", "err", err)
+		return nil
+	}
+	return stored
+}
+
+// keepSiteBytes writes down what the traces of sites take, until ctx is done.
+func (c *config) keepSiteBytes(ctx context.Context, of *collect.Collector, log *slog.Logger) {
+	if c.sites == "" || bucket.IsLocation(c.data) {
+		return
+	}
+	write := func() {
+		text, err := json.Marshal(of.SiteBytes())
+		if err == nil {
+			err = disk.WriteFile(filepath.Join(c.data, siteBytesFile), text)
+		}
+		if err != nil {
+			log.Warn("write down what the traces of sites take", "err", err)
+		}
+	}
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			write()
+			return
+		case <-tick.C:
+			write()
+		}
+	}
+}
+
+// describeSites says what is in a file of sites.
+func describeSites(sites []site.Site) string {
+	names := map[string]bool{}
+	for _, s := range sites {
+		names[s.Name] = true
+	}
+	return "sites " + strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}

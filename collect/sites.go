@@ -1,0 +1,144 @@
+package collect
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// sites are the sites that are kept apart, by name. Without any there is none to keep apart.
+type sites struct {
+	of    map[string]*siteState
+	share int // of the traces that wait for the store, which no site takes from another
+	keep  time.Duration
+}
+
+// siteState is what a site has of what all have together.
+type siteState struct {
+	site.Site
+	requests *sharedLimiter[struct{}]
+
+	mu      sync.Mutex
+	waiting int             // traces
+	hours   map[int64]int64 // bytes that were stored, by the hour since 1970
+}
+
+// storeQueue is how many traces wait for the store at most, see [store.Options].
+const storeQueue = 8192
+
+// leastShare is what each site has of it however many there are.
+const leastShare = 64
+
+func newSites(all []site.Site, keep time.Duration, stored map[string]map[int64]int64) *sites {
+	s := &sites{of: map[string]*siteState{}, share: max(leastShare, storeQueue/(len(all)+1)), keep: keep}
+	for _, x := range all {
+		hours := maps.Clone(stored[x.Name])
+		if hours == nil {
+			hours = map[int64]int64{}
+		}
+		s.of[x.Name] = &siteState{Site: x, requests: newSharedLimiter[struct{}](x.Rate, time.Minute), hours: hours}
+	}
+	return s
+}
+
+// page returns the name of a page of who sends.
+func (s *sites) page(who client, page string) string {
+	if s.of[who.site] == nil {
+		return page
+	}
+	return site.Page(who.site, page)
+}
+
+// rename has the pages of a trace be those of its site.
+func (s *sites) rename(t *trie.Trace, who client) {
+	if s.of[who.site] == nil {
+		return
+	}
+	x := &t.Context
+	x.Page = site.Page(who.site, x.Page)
+	for i, span := range x.Spans {
+		if span.Kind == trie.SpanPage {
+			x.Spans[i].Name = site.Page(who.site, span.Name)
+		}
+	}
+	trie.SortSpans(x.Spans)
+}
+
+// admit refuses requests of a site that has had its share.
+func (s *sites) admit(who client, now time.Time) error {
+	x := s.of[who.site]
+	if x == nil {
+		return nil
+	}
+	if !x.requests.allow(struct{}{}, who.network, now) {
+		return refuse(http.StatusTooManyRequests, "site_rate", "over %g requests a second of this site; send this again later", x.Rate)
+	}
+	if x.Disk > 0 && x.stored(now, s.keep) >= x.Disk {
+		return refuse(http.StatusTooManyRequests, "site_disk", "the traces of this site take what they may; send this again later")
+	}
+	return nil
+}
+
+// stored returns the bytes of the traces that are still there, and forgets the others.
+func (x *siteState) stored(now time.Time, keep time.Duration) (sum int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	oldest := int64(0)
+	if keep > 0 {
+		oldest = now.Add(-keep).Unix() / 3600
+	}
+	maps.DeleteFunc(x.hours, func(hour, _ int64) bool { return hour < oldest })
+	for n := range maps.Values(x.hours) {
+		sum += n
+	}
+	return sum
+}
+
+// wait takes places for traces that wait for the store. What is returned gives them back.
+func (s *sites) wait(who client, traces int) (done func(), err error) {
+	x := s.of[who.site]
+	if x == nil {
+		return func() {}, nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.waiting > 0 && x.waiting+traces > s.share {
+		return nil, refuse(http.StatusServiceUnavailable, "site_busy", "too many traces of this site wait for the store; send the traces again later")
+	}
+	x.waiting += traces
+	return func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.waiting -= traces
+	}, nil
+}
+
+// add notes what was stored of a site.
+func (s *sites) add(who client, bytes int64, now time.Time) {
+	if x := s.of[who.site]; x != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.hours[now.Unix()/3600] += bytes
+	}
+}
+
+// SiteBytes returns how many bytes of traces were stored for each site, by the hour since 1970. A
+// daemon that starts again hands them to [Options].
+func (c *Collector) SiteBytes() map[string]map[int64]int64 {
+	all := map[string]map[int64]int64{}
+	for name, x := range c.sites.of {
+		x.stored(c.opts.Now(), c.sites.keep)
+		x.mu.Lock()
+		all[name] = maps.Clone(x.hours)
+		x.mu.Unlock()
+	}
+	return all
+}
+
+// names returns the names of the sites, sorted.
+func (s *sites) names() []string { return slices.Sorted(maps.Keys(s.of)) }

@@ -1,0 +1,143 @@
+package query
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode/formats"
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
+	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// siteTraces returns traces of a site, which have as much in common with those of others as they can.
+func siteTraces(name string) []*trie.Trace {
+	traces := append(spanTraces(0), spanTraces(1)...)
+	for _, tr := range traces {
+		x := &tr.Context
+		x.Page, x.ViewID = site.Page(name, x.Page), name[:1]+x.ViewID
+		if name == "blog" {
+			x.Release = "secret " + x.Release
+		}
+		for i, s := range x.Spans {
+			if s.Kind == trie.SpanPage {
+				x.Spans[i].Name = site.Page(name, s.Name)
+			}
+		}
+		trie.SortSpans(x.Spans)
+	}
+	return traces
+}
+
+// TestOnly asks a store of several sites for one of them, and one that never had another.
+func TestOnly(t *testing.T) {
+	open := func(names ...string) *fixture {
+		now := noon
+		f := &fixture{store: storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})}
+		for i, name := range names {
+			f.append(t, 1000*i, siteTraces(name))
+			f.store.CountViews(site.Page(name, "/a"), "unsampled", int64(100*(i+1)))
+		}
+		return f
+	}
+	both, alone := open("blog", "shop"), open("shop")
+	alone.store.CountViews("shop:/a", "unsampled", 100) // as the second of both
+	l := both.local()
+	l.Recent, l.Fine = NewRecent(t.Context()), NewFine()
+	only := Pages{"shop", func(page string) bool { return strings.HasPrefix(page, "shop:") }}
+	shop, want := l.Only(only), alone.local()
+	ctx := t.Context()
+	sel := Selection{Since: noon.Add(-time.Hour), Lag: time.Minute}
+	questions := map[string]func(Local) (any, error){
+		"profile": func(l Local) (any, error) {
+			s := sel
+			s.GroupBy = AllGroups()
+			r, err := l.Profile(ctx, s, nil)
+			if err != nil {
+				return nil, err
+			}
+			var b strings.Builder
+			folded, err := formats.Writer("folded")
+			if err != nil {
+				return nil, err
+			}
+			if err := folded.Encode(&b, r.Profile.Canonical(), output.Options{}); err != nil {
+				return nil, err
+			}
+			return []any{b.String(), r.Stats.Traces}, nil
+		},
+		"report":  func(l Local) (any, error) { return l.Report(ctx, sel) },
+		"vitals":  func(l Local) (any, error) { return l.Vitals(ctx, sel) },
+		"series":  func(l Local) (any, error) { return l.Series(ctx, SeriesQuery{Selection: sel, Coverage: true}) },
+		"minutes": func(l Local) (any, error) { return l.Series(ctx, SeriesQuery{Selection: sel, Step: time.Minute}) },
+		"top":     func(l Local) (any, error) { return l.Top(ctx, TopQuery{Selection: sel, Limit: 100}) },
+		"labels":  func(l Local) (any, error) { return l.Labels(ctx, sel) },
+		"values":  func(l Local) (any, error) { return l.Values(ctx, sel, "release") },
+		"catalog": func(l Local) (any, error) { return l.Catalog(ctx, sel.Since, time.Time{}) },
+		"views":   func(l Local) (any, error) { return l.Views(ctx, ViewsQuery{Selection: sel}) },
+		"another's page": func(l Local) (any, error) {
+			s := sel
+			s.Page = "blog:/a"
+			return l.Top(ctx, TopQuery{Selection: s, Limit: 100})
+		},
+	}
+	for name, ask := range questions {
+		if _, err := ask(l); err != nil { // first, so that it is what is kept
+			t.Errorf("%s of all: %v", name, err)
+		}
+		got, err := ask(shop)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		expected, err := ask(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := plainJSON(t, got), plainJSON(t, expected)
+		if !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: got\n%v\nwant\n%v", name, a, b)
+		}
+		if text, _ := json.Marshal(got); strings.Contains(string(text), "blog") || strings.Contains(string(text), "secret") {
+			t.Errorf("%s tells of another site: %s", name, text)
+		}
+	}
+	if l.Version(noon, noon.Add(time.Hour)) == shop.Version(noon, noon.Add(time.Hour)) {
+		t.Error("answers to different people have one version")
+	}
+}
+
+// plainJSON returns what an answer says, but for how it was made.
+func plainJSON(t *testing.T, answer any) any {
+	t.Helper()
+	text, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := v.(map[string]any); ok {
+		delete(m, "stats")
+	}
+	return v
+}
+
+func TestBothPages(t *testing.T) {
+	site := Pages{"site", func(page string) bool { return strings.HasPrefix(page, "shop:") }}
+	path := Pages{"path", func(page string) bool { return strings.HasSuffix(page, "/a") }}
+	for _, p := range []Pages{site.Both(path), path.Both(site), site.Both(Pages{}).Both(path)} {
+		if !p.Takes("shop:/a") || p.Takes("shop:/b") || p.Takes("blog:/a") || p.Key == site.Key || p.Key == path.Key {
+			t.Errorf("%s: takes the wrong pages", p.Key)
+		}
+	}
+	if p := (Pages{}).Both(Pages{}); p.Takes != nil {
+		t.Error("all pages and all pages are not all")
+	}
+}

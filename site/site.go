@@ -1,0 +1,123 @@
+// Package site keeps the sites of one daemon apart. A page of a site has its name before its path:
+// "shop:/feed". All that is kept and answered is by page, so what is of different sites never
+// meets. Pages of a daemon that knows no sites are paths alone.
+package site
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+)
+
+// Site is a site that sends traces.
+type Site struct {
+	Name string
+	Rate float64 // requests a second of all its keys, a minute's worth at once; 0: no limit
+	Disk int64   // bytes that its traces may be, as they were sent to the store; 0: no limit
+}
+
+// maxName bounds names in bytes: they stand before each page.
+const maxName = 32
+
+// MaxSites bounds how many there are, since each has its share of what all have together.
+const MaxSites = 1000
+
+const nameChars = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// CheckName refuses what is no name of a site.
+func CheckName(name string) error {
+	if name == "" || len(name) > maxName || strings.Trim(name, nameChars) != "" {
+		return fmt.Errorf("%.60q is not the name of a site: use up to %d small letters, digits, - and _", name, maxName)
+	}
+	return nil
+}
+
+// Page returns the page of a site: "shop" and "/feed" are "shop:/feed", as are "shop" and
+// "shop:/feed". Without a site it is the page alone.
+func Page(site, page string) string {
+	if of, _ := Cut(page); site == "" || of == site {
+		return page
+	}
+	return site + ":" + page
+}
+
+// Cut returns the site of a page, "" if it has none, and its path.
+func Cut(page string) (site, path string) {
+	if before, after, ok := strings.Cut(page, ":"); ok && CheckName(before) == nil && after != "" && (after[0] == '/' || after[0] == '(') {
+		return before, after
+	}
+	return "", page
+}
+
+// Parse reads sites, a YAML list:
+//
+//   - name: shop
+//     rate: 200
+//     disk: 20GiB
+//   - name: blog
+//
+// Errors name the line. A file without a site is an error.
+func Parse(r io.Reader) ([]Site, error) {
+	file, err := strictyaml.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	items, err := file.Items()
+	if err != nil {
+		return nil, err
+	}
+	var sites []Site
+	seen := map[string]bool{}
+	for _, item := range items {
+		s, err := parseSite(item)
+		if err != nil {
+			return nil, err
+		}
+		if seen[s.Name] {
+			return nil, item.Errorf("site %s stands in the list twice", s.Name)
+		}
+		seen[s.Name] = true
+		sites = append(sites, s)
+	}
+	switch {
+	case len(sites) == 0:
+		return nil, errors.New("no site; add one, as - name: NAME")
+	case len(sites) > MaxSites:
+		return nil, fmt.Errorf("%d sites, the most are %d", len(sites), MaxSites)
+	}
+	return sites, nil
+}
+
+func parseSite(item strictyaml.Value) (s Site, err error) {
+	fields, err := item.Fields("name", "rate", "disk")
+	if err != nil {
+		return s, err
+	}
+	if s.Name, err = fields["name"].Text(); err != nil {
+		return s, err
+	}
+	if err := CheckName(s.Name); err != nil {
+		return s, item.Errorf("name: %w", err)
+	}
+	if s.Rate, err = fields["rate"].Float(); err != nil {
+		return s, err
+	}
+	if s.Rate < 0 {
+		return s, fields["rate"].Errorf("rate: %g is negative; use requests a second, or leave it out", s.Rate)
+	}
+	text, err := fields["disk"].Text()
+	if err != nil || text == "" {
+		return s, err
+	}
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > 1<<60 {
+		return s, fields["disk"].Errorf("disk: %.40q is not a size such as 20GiB", text)
+	}
+	s.Disk = int64(n)
+	return s, nil
+}
