@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/site"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -12,6 +13,11 @@ import (
 type Pages struct {
 	Key   string                 // tells them from others
 	Takes func(page string) bool // nil: all
+}
+
+// OfSite returns the pages of a site.
+func OfSite(name string) Pages {
+	return Pages{"site " + name, func(page string) bool { is, _ := site.Cut(page); return is == name }}
 }
 
 // Both returns the pages that are in p and in q.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,7 +26,14 @@ import (
 type Remote struct {
 	client *http.Client
 	base   string
+	site   string // empty: all that may be asked about
 }
+
+// SiteParameter narrows a question to a site. Whoever serves a [Handler] reads it, see [Local.Only].
+const SiteParameter = "site"
+
+// SetSite has all questions be about a site.
+func (r *Remote) SetSite(name string) { r.site = name }
 
 // SocketName is the name of the Unix socket in its data directory on which a daemon
 // serves [Handler].
@@ -52,7 +60,7 @@ func NewRemote(addr string) (*Remote, error) {
 		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return &Remote{&http.Client{Transport: t, CheckRedirect: refuseRedirect}, strings.TrimSuffix(u.String(), "/")}, nil
+	return &Remote{client: &http.Client{Transport: t, CheckRedirect: refuseRedirect}, base: strings.TrimSuffix(u.String(), "/")}, nil
 }
 
 // SetToken has r send a token, and no user and password. It is called before r is asked
@@ -95,7 +103,7 @@ func NewSocketRemote(path string) *Remote {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}
-	return &Remote{&http.Client{Transport: &http.Transport{DialContext: dial}}, "http://ingest"}
+	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial}}, base: "http://ingest"}
 }
 
 // Alive reports whether a daemon accepts connections.
@@ -115,6 +123,10 @@ func (r *Remote) Alive() bool {
 }
 
 func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
+	if r.site != "" {
+		v = maps.Clone(v)
+		v.Set(SiteParameter, r.site)
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+path+"?"+v.Encode(), nil)
 	if err != nil {
 		return nil, nil, err

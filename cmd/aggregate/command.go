@@ -18,6 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/site"
 	"github.com/fieldtrie/fieldtrie/wasm"
 	"github.com/fieldtrie/fieldtrie/web"
 )
@@ -29,6 +30,7 @@ type command struct {
 	now            time.Time
 
 	page, feature, release string
+	site                   string
 	labels                 []string
 	since, until           string
 	formatName             string
@@ -81,6 +83,7 @@ func (c *command) program() (*commandline.Program, *commandline.Asked) {
 
 func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.page, "page", "p", "", "`PAGE` such as /feed (default all)")
+	fs.StringVar(&c.site, "site", "", "only the pages of this `SITE`, one of those that the daemon keeps apart")
 	fs.StringVar(&c.feature, "feature", "", "only the time of this `FEATURE`")
 	fs.StringVar(&c.release, "release", "", "only this `RELEASE`")
 	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load; also KEY!=VALUE, and KEY=~EXPRESSION or KEY!~EXPRESSION for regular expressions; repeatable")
@@ -172,7 +175,7 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 				return err
 			}
 		}
-		return not("files", "since", "until", "data", "addr")
+		return not("files", "site", "since", "until", "data", "addr")
 	}
 	for _, flag := range []string{"thread", "profile", "events", "idle", "timed", "maps"} {
 		if fs.Changed(flag) {
@@ -308,6 +311,16 @@ func (c *command) checkFormat() error {
 }
 
 func (c *command) checkSelection() error {
+	if c.site != "" {
+		if err := site.CheckName(c.site); err != nil {
+			return fmt.Errorf("--site: %w", err)
+		}
+		for _, page := range []*string{&c.page, &c.comparing.page} {
+			if *page != "" {
+				*page = site.Page(c.site, *page)
+			}
+		}
+	}
 	s := query.Selection{Page: c.page, Feature: c.feature, Minified: c.raw, Parts: c.parts()}
 	if c.release != "" {
 		s.Where = append(s.Where, query.Matcher{Key: "release", Op: query.Equal, Value: c.release})

@@ -24,9 +24,24 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// source returns where the answers come from, and how to close it. A daemon that has
-// the data directory open is asked; without one the directory is read here.
+// source returns where the answers come from, of one site if one is asked for, and how to close it.
 func (c *command) source() (query.Source, func() error, error) {
+	src, closing, err := c.wholeSource()
+	if c.site == "" || err != nil {
+		return src, closing, err
+	}
+	switch s := src.(type) {
+	case *query.Remote:
+		s.SetSite(c.site)
+	case query.Local:
+		return s.Only(query.OfSite(c.site)), closing, nil
+	}
+	return src, closing, nil
+}
+
+// wholeSource returns a source of all sites. A daemon that has the data directory open is asked;
+// without one the directory is read here.
+func (c *command) wholeSource() (query.Source, func() error, error) {
 	nothing := func() error { return nil }
 	if c.addr != "" {
 		r, err := c.remote()

@@ -98,22 +98,19 @@ func (h *forPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.of(pages).ServeHTTP(w, r)
 }
 
-// siteParameter narrows a question to a site.
-const siteParameter = "site"
-
 // pagesOf returns the pages that a request is about: those that who sent it may ask about, and of these
 // the ones of the site that it names. The request is returned without the site, its pages with it.
 func pagesOf(r *http.Request) (*http.Request, query.Pages, error) {
 	allowed := allowedPages(access.From(r.Context()))
 	values := r.URL.Query()
-	if !values.Has(siteParameter) {
+	if !values.Has(query.SiteParameter) {
 		return r, allowed, nil
 	}
-	name := values.Get(siteParameter)
+	name := values.Get(query.SiteParameter)
 	if err := site.CheckName(name); err != nil {
 		return r, allowed, fmt.Errorf("parameter site: %w", err)
 	}
-	values.Del(siteParameter)
+	values.Del(query.SiteParameter)
 	for _, key := range []string{"page", "compare_page"} {
 		if page := values.Get(key); page != "" {
 			values.Set(key, site.Page(name, page))
@@ -122,8 +119,7 @@ func pagesOf(r *http.Request) (*http.Request, query.Pages, error) {
 	asked := r.Clone(r.Context())
 	asked.URL.RawQuery = values.Encode()
 	asked.RequestURI = asked.URL.RequestURI()
-	of := query.Pages{Key: "site " + name, Takes: func(page string) bool { is, _ := site.Cut(page); return is == name }}
-	return asked, allowed.Both(of), nil
+	return asked, allowed.Both(query.OfSite(name)), nil
 }
 
 // allowedPages returns the pages that somebody may ask about. Who came past no guard may ask about all.

@@ -109,7 +109,7 @@ test('routes, features, phases and what was not sampled are where they were', { 
     const all = await page.getByRole('group', { name }).getByRole('button').all();
     return Promise.all(all.map((bar) => bar.getAttribute('aria-label')));
   };
-  await page.getByRole('group', { name: /^Routes/ }).waitFor();
+  await page.getByRole('group', { name: /^Routes/ }).getByRole('button', { name: /^\/visit\/next/ }).waitFor(); // it is there with the first trace alone before
   assert.deepEqual(await lane(/^Routes/), ['/visit, 400.0 ms, from 0.0 ms on', '/visit/next, 610.0 ms, from 400.0 ms on']);
   assert.deepEqual(await lane(/^Features/), ['search, 150.0 ms, from 50.0 ms on']);
   assert.deepEqual(await lane(/^Phases/), ['load, 300.0 ms, from 0.0 ms on']);

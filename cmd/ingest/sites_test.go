@@ -1,0 +1,167 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// siteTrace returns a trace with a view id that is its number.
+func siteTrace(n int64) string {
+	return fmt.Sprintf(`{"page":"/feed/%c","viewId":"%032x","interval":10,"trace":{"resources":["https://x.example/app.js"],`+
+		`"frames":[{"name":"f%d","resourceId":0,"line":1,"column":%d}],"stacks":[{"frameId":0}],`+
+		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, 'a'+rune(n%5), n, n%500, n%1000+1)
+}
+
+// TestSitesUnderLoad has one site send and ask as much as it can, and another one a little. The other
+// one's traces are all taken and counted, and all its questions answered.
+func TestSitesUnderLoad(t *testing.T) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "ingest")
+	if out, err := goBuild(bin, "."); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	token := func(site string) string {
+		return fmt.Sprintf("  - {name: %s, sha256: %x, sites: [%s]}\n", site, sha256.Sum256([]byte(site+"-token")), site)
+	}
+	public, private := freeAddr(t), freeAddr(t)
+	cmd := exec.Command(bin, "--data", filepath.Join(dir, "data"), "--listen", public, "--query-listen", private,
+		"--sites", write("sites.yaml", "- name: loud\n- name: quiet\n"),
+		"--keys", write("keys.yaml", "- {key: l, site: loud}\n- {key: q, site: quiet}\n"),
+		"--access", write("access.yaml", "tokens:\n"+token("loud")+token("quiet")))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for end := time.Now().Add(30 * time.Second); exec.Command(bin, "--healthy", "--query-listen", private).Run() != nil; {
+		if time.Now().After(end) {
+			t.Fatal("the daemon does not get ready")
+		}
+	}
+
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+	do := func(req *http.Request) (status int, body []byte) {
+		res, err := client.Do(req)
+		if err != nil {
+			return 0, []byte(err.Error())
+		}
+		defer func() { _ = res.Body.Close() }()
+		body, _ = io.ReadAll(res.Body)
+		return res.StatusCode, body
+	}
+	send := func(key, body string) (int, []byte) {
+		req, err := http.NewRequest(http.MethodPost, "http://"+public+"/v1/traces?key="+key, strings.NewReader(body))
+		if err != nil {
+			return 0, []byte(err.Error())
+		}
+		req.Header.Set("Content-Type", "application/json")
+		return do(req)
+	}
+	ask := func(site, path string) (int, []byte) {
+		req, err := http.NewRequest(http.MethodGet, "http://"+private+path, nil)
+		if err != nil {
+			return 0, []byte(err.Error())
+		}
+		req.Header.Set("Authorization", "Bearer "+site+"-token")
+		req.Header.Set("Cache-Control", "no-cache")
+		return do(req)
+	}
+
+	var number, loudTaken, loudAnswered atomic.Int64
+	done := make(chan struct{})
+	var loud sync.WaitGroup
+	forever := func(n int, f func()) {
+		for range n {
+			loud.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						f()
+					}
+				}
+			})
+		}
+	}
+	forever(48, func() {
+		traces := make([]string, 200)
+		for i := range traces {
+			traces[i] = siteTrace(1<<40 + number.Add(1))
+		}
+		if status, _ := send("l", "["+strings.Join(traces, ",")+"]"); status == http.StatusAccepted {
+			loudTaken.Add(int64(len(traces)))
+		}
+	})
+	forever(48, func() {
+		if status, _ := ask("loud", "/api/v1/top?since=1h"); status == http.StatusOK {
+			loudAnswered.Add(1)
+		}
+	})
+
+	var sent, answered int64
+	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		sent++
+		if status, said := send("q", siteTrace(sent)); status != http.StatusAccepted {
+			t.Fatalf("trace %d of the quiet site: %d %s", sent, status, said)
+		}
+		if sent%5 == 0 {
+			answered++
+			if status, said := ask("quiet", "/api/v1/top?since=1h"); status != http.StatusOK || strings.Contains(string(said), "loud") {
+				t.Fatalf("question %d of the quiet site: %d %s", answered, status, said)
+			}
+		}
+	}
+	close(done)
+	loud.Wait()
+	if loudTaken.Load() == 0 || sent < 5 || answered == 0 {
+		t.Errorf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers", loudTaken.Load(), loudAnswered.Load(), sent, answered)
+	}
+	_, said := ask("quiet", "/api/v1/catalog")
+	var catalog struct {
+		Entries []struct {
+			Page, Kind string
+			Traces     int64
+		}
+	}
+	if err := json.Unmarshal(said, &catalog); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	stored := int64(0)
+	for _, e := range catalog.Entries {
+		if !strings.HasPrefix(e.Page, "quiet:") {
+			t.Errorf("the quiet site is told of %s", e.Page)
+		}
+		if e.Kind == "page" {
+			stored += e.Traces
+		}
+	}
+	if stored != sent {
+		t.Errorf("%d traces of the quiet site are stored, %d were sent", stored, sent)
+	}
+	t.Logf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers, all there", loudTaken.Load(), loudAnswered.Load(), sent, answered)
+}
