@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"query":                   {"trie", "site", "encode", "encode/columns", "encode/formats", "encode/output", "rollup", "store", "compare", "owner", "symbolize", "symbols", "symbols/sourcemap", "internal/turn"},
 	"query/pyroscope":         {"trie", "encode/columns", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
 	"budget":                  {"feature", "query", "rollup", "internal/strictyaml"},
+	"budget/ci":               {"budget", "encode/output"},
 	"symbols/sourcemap":       {},
 	"symbols/build":           {"symbols/sourcemap"},
 	"internal/bundles":        {}, // for tests
@@ -69,7 +70,7 @@ var mayImport = map[string][]string{
 	"sdk":                     {},
 	"web":                     {},
 	"cmd/ingest":              {"bucket", "fleet", "encode/output", "owner", "store", "store/tables", "collect", "query", "query/pyroscope", "budget", "access", "sdk", "symbolize", "uploads", "web", "feature", "site", "store/disk", "internal/commandline", "internal/lru", "internal/strictyaml", "internal/turn"},
-	"cmd/aggregate":           {"site", "bucket", "fleet", "access", "trie", "encode/formats", "encode/output", "store", "store/tables", "query", "compare", "budget", "wasm", "web", "owner", "symbolize", "symbols", "symbols/build", "internal/commandline"},
+	"cmd/aggregate":           {"site", "bucket", "fleet", "access", "trie", "encode/formats", "encode/output", "store", "store/tables", "query", "compare", "budget", "budget/ci", "wasm", "web", "owner", "symbolize", "symbols", "symbols/build", "internal/commandline"},
 	"cmd/upload":              {"encode/output", "owner", "symbols", "symbols/build", "internal/commandline"},
 	"cmd/demo":                {},
 	"viewers":                 {"trie", "encode", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},

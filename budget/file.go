@@ -60,6 +60,7 @@ type Budget struct {
 	Limit    float64 // ms, percent for Reach, or a score for cls
 	MinViews int64
 	Since    string // a duration
+	Line     int    // of the file, from 1
 	// Hysteresis is by which share of the limit the value must be below it for a budget that
 	// was blown to be ok again.
 	Hysteresis float64
@@ -119,6 +120,7 @@ func Parse(r io.Reader) (*File, error) {
 		if slices.ContainsFunc(f.Budgets, func(other Budget) bool { return other.Name == b.Name }) {
 			return nil, item.Errorf("a second budget with the name %.100q", b.Name)
 		}
+		b.Line = item.Line()
 		f.Budgets = append(f.Budgets, b)
 	}
 	if f.Features, err = parseFeatures(top["features"]); err != nil {

@@ -48,12 +48,12 @@ func TestParse(t *testing.T) {
 		return m
 	}
 	want := []Budget{
-		{Name: "feed stays fast", Owner: "team-feed", Page: "/feed", Metric: P75, Of: Time, Limit: 250, MinViews: 200, Since: "7d", Hysteresis: 0.1},
-		{Name: "search", Feature: "search", Where: []query.Matcher{label("device=mobile-low"), label("release!=r1")}, Metric: Reach, Limit: 12.5, MinViews: 100, Since: "24h", Hysteresis: 0.05},
-		{Name: "render", Page: "/shop/**", Function: &Function{"renderFeed", "*/app.*.js"}, Metric: Mean, Of: Total, Limit: 1500, MinViews: 100, Since: "24h", Hysteresis: 0.05},
-		{Name: "long", Metric: P95, Of: LongTasks, Limit: 60000, MinViews: 100, Since: "24h", Hysteresis: 0.05},
-		{Name: "f", Function: &Function{Name: "f"}, Metric: P50, Of: Self, Limit: 0.001, MinViews: 100, Since: "24h"},
-		{Name: "React", Code: &Code{"package", "react-dom"}, Metric: Mean, Of: Self, Limit: 30, MinViews: 100, Since: "24h", Hysteresis: 0.05},
+		{Name: "feed stays fast", Owner: "team-feed", Page: "/feed", Metric: P75, Of: Time, Limit: 250, MinViews: 200, Since: "7d", Hysteresis: 0.1, Line: 2},
+		{Name: "search", Feature: "search", Where: []query.Matcher{label("device=mobile-low"), label("release!=r1")}, Metric: Reach, Limit: 12.5, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 10},
+		{Name: "render", Page: "/shop/**", Function: &Function{"renderFeed", "*/app.*.js"}, Metric: Mean, Of: Total, Limit: 1500, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 11},
+		{Name: "long", Metric: P95, Of: LongTasks, Limit: 60000, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 17},
+		{Name: "f", Function: &Function{Name: "f"}, Metric: P50, Of: Self, Limit: 0.001, MinViews: 100, Since: "24h", Line: 18},
+		{Name: "React", Code: &Code{"package", "react-dom"}, Metric: Mean, Of: Self, Limit: 30, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 19},
 	}
 	if !reflect.DeepEqual(f.Budgets, want) {
 		t.Errorf("got\n%+v, want\n%+v", f.Budgets, want)

@@ -45,6 +45,7 @@ type Status struct {
 	Value *query.Estimate `json:"value,omitempty"` // nil if it is not known
 	Views int64           `json:"views"`           // page views that the value is of
 	Text  string          `json:"text,omitempty"`  // what there is to say about it
+	Line  int             `json:"-"`               // of the file, from 1
 	// Warnings name what should have been read of the store and could not be.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -59,7 +60,7 @@ const (
 // statusOf returns what is known of a budget before anybody asked.
 func statusOf(b *Budget) Status {
 	s := Status{Name: b.Name, Owner: b.Owner, Page: b.Page, Feature: b.Feature, Function: b.Function, Code: b.Code, Metric: b.Metric, Of: b.Of,
-		Unit: unitTime, Since: b.Since, Limit: b.Limit, MinViews: b.MinViews, Hysteresis: b.Hysteresis}
+		Unit: unitTime, Since: b.Since, Limit: b.Limit, MinViews: b.MinViews, Hysteresis: b.Hysteresis, Line: b.Line}
 	if b.Metric == Reach {
 		s.Unit = unitShare
 	}

@@ -13,7 +13,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/budget/ci"
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -35,8 +37,8 @@ func (c *command) checkBudgets(not refusing) error {
 	if len(c.files) > 0 {
 		return errors.New("--budgets: budgets are of what is stored, and not of files")
 	}
-	if c.formatName != "" && c.formatName != "json" && c.formatName != "table" {
-		return fmt.Errorf("--budgets writes json or a table, not %s", c.formatName)
+	if known := append([]string{"", "json", "table"}, ci.Formats()...); !slices.Contains(known, c.formatName) {
+		return fmt.Errorf("--budgets writes a table, json, %s, not %s", strings.Join(ci.Formats(), ", "), c.formatName)
 	}
 	return not("--budgets", append([]string{"feature", "until", "rows", "list", "stats", "diff", "by", "wasm"}, selectionFlags[:]...)...)
 }
@@ -117,7 +119,10 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 	}
 	c.warn(warnings)
 	err = c.emit(ctx, func(w io.Writer) error {
-		if c.formatName == "json" {
+		switch {
+		case slices.Contains(ci.Formats(), c.formatName):
+			return ci.Write(w, c.formatName, ci.Evaluation{File: c.budgets, Version: commandline.ReadVersion().Version, Budgets: all})
+		case c.formatName == "json":
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")
 			return e.Encode(budget.Evaluation{Evaluated: c.now.UTC(), Budgets: all})

@@ -1,0 +1,78 @@
+package ci
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/encode/output"
+)
+
+// Evaluation is what is written.
+type Evaluation struct {
+	File    string // of the budgets, as it is in the repository
+	Version string // of the program
+	Budgets []budget.Status
+}
+
+// Formats are the names of those that there are, sorted.
+func Formats() []string { return []string{"github", "junit", "sarif"} }
+
+// Write writes an evaluation in a format.
+func Write(w io.Writer, format string, e Evaluation) error {
+	switch format {
+	case "github":
+		return writeGitHub(w, e)
+	case "junit":
+		return writeJUnit(w, e)
+	case "sarif":
+		return writeSARIF(w, e)
+	}
+	return fmt.Errorf("format %.40q: known are %s", format, strings.Join(Formats(), ", "))
+}
+
+// message says in a line what is bounded, how it is and how it may be. What of it comes from browsers is
+// made printable.
+func message(s *budget.Status) string {
+	unit := " " + s.Unit
+	switch s.Unit {
+	case "percent":
+		unit = " %"
+	case "score":
+		unit = ""
+	}
+	var b strings.Builder
+	b.WriteString(s.What())
+	if s.Value != nil {
+		fmt.Fprintf(&b, " is %.4g%s", s.Value.Value, unit)
+		if s.Value.High > 0 {
+			fmt.Fprintf(&b, " (95 %%: %.4g to %.4g)", s.Value.Low, s.Value.High)
+		}
+	}
+	fmt.Fprintf(&b, ", the limit is %.4g%s; %d page views", s.Limit, unit, s.Views)
+	switch {
+	case s.Verdict == budget.TooFew:
+		fmt.Fprintf(&b, " of the %d that it takes", s.MinViews)
+	case s.Verdict == budget.Blown && !s.Sure:
+		b.WriteString(", so it may be chance")
+	}
+	if s.Owner != "" {
+		b.WriteString("; owner " + s.Owner)
+	}
+	if s.Text != "" {
+		b.WriteString("; " + s.Text)
+	}
+	return output.Printable(b.String())
+}
+
+// count returns how many budgets have one of some verdicts.
+func count(all []budget.Status, verdicts ...budget.Verdict) (n int) {
+	for _, s := range all {
+		if slices.Contains(verdicts, s.Verdict) {
+			n++
+		}
+	}
+	return n
+}
