@@ -132,6 +132,11 @@ test-viewers:
 	cd viewers/pyroscope && $(GO) test ./...
 	cd viewers && npm test
 
+# 240 packages, 150 MB.
+.PHONY: test-mcp
+test-mcp: ## have the inspector of the Model Context Protocol ask aggregate mcp; npx installs it
+	INSPECTOR="npx --yes @modelcontextprotocol/inspector@2.12.0 --cli" $(GO) test ./cmd/aggregate -count 1 -v -run 'TestInspector|TestMCP'
+
 .PHONY: sdk
 sdk: sdk/node_modules ## build the browser script into sdk/dist
 	cd sdk && npm run --silent build

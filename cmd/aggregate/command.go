@@ -310,11 +310,21 @@ func (c *command) checkFormat() error {
 	return nil
 }
 
+func (c *command) checkSite() error {
+	if c.site == "" {
+		return nil
+	}
+	if err := site.CheckName(c.site); err != nil {
+		return fmt.Errorf("--site: %w", err)
+	}
+	return nil
+}
+
 func (c *command) checkSelection() error {
+	if err := c.checkSite(); err != nil {
+		return err
+	}
 	if c.site != "" {
-		if err := site.CheckName(c.site); err != nil {
-			return fmt.Errorf("--site: %w", err)
-		}
 		for _, page := range []*string{&c.page, &c.comparing.page} {
 			if *page != "" {
 				*page = site.Page(c.site, *page)

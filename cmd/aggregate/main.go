@@ -20,6 +20,7 @@ import (
 
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
        aggregate [flags] FILE...
+       aggregate mcp [flags]                 for coding agents, see aggregate mcp --help
 
 Merges the traces of a page into one profile and writes it as pprof. The traces come
 from the data directory of ingest, whether ingest is running or not, from a daemon
@@ -120,6 +121,9 @@ func exitCode(err error) int {
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	if len(args) > 0 && args[0] == mcpCommand {
+		return runMCP(ctx, args[1:], stdin, stdout, stderr)
+	}
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
 	p, asked := c.program()
 	fs := p.Flags()
@@ -129,7 +133,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return usageError{err}
 	}
 	if asked.Any() {
-		return asked.Answer(stdout, p)
+		return asked.Answer(stdout, p, mcpProgram())
 	}
 	c.files = fs.Args()
 	if err := c.check(fs); err != nil {

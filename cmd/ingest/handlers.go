@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fieldtrie/fieldtrie/access"
+	"github.com/fieldtrie/fieldtrie/agent"
+	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/sdk"
@@ -82,6 +86,21 @@ type answers struct {
 	heap   *heap
 	site   string // what Pyroscope's clients know as the name of the service
 	audit  *audit
+	board  *budget.Board // nil without --budgets
+}
+
+// budgets returns what tells of the budgets of some pages, nil if there are none.
+func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]budget.Status, error) {
+	if a.board == nil {
+		return nil
+	}
+	return func(context.Context, query.Source) ([]budget.Status, error) {
+		e := a.board.Last()
+		if e == nil {
+			return nil, errors.New("the budgets are not evaluated yet: ask again in some seconds")
+		}
+		return slices.DeleteFunc(slices.Clone(e.Budgets), func(s budget.Status) bool { return of.Takes != nil && !of.Takes(s.Page) }), nil
+	}
 }
 
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
@@ -93,6 +112,13 @@ func (a answers) add(private *http.ServeMux) {
 	private.Handle("/pprof/", api)
 	for _, pattern := range []string{"/api/v1/views", "/api/v1/view"} { // which the guard tells apart
 		private.Handle(pattern, a.audit.of("views", api))
+	}
+	agents := a.gate.Measure("/mcp", a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
+		return agent.Handler(agent.Options{Open: agent.Fixed(a.source.Only(p)), Version: commandline.ReadVersion().Version, Lag: answersLag, Turn: a.gate.Do,
+			Budgets: a.budgets(p)})
+	})))
+	for _, method := range []string{"GET", "POST", "DELETE"} { // beside the pages of the dashboard, which are for GET
+		private.Handle(method+" /mcp", agents)
 	}
 	services := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
 		return pyroscope.Handler(a.source.Only(p), pyroscope.Options{Site: a.site, Lag: answersLag, Gate: a.gate})

@@ -26,7 +26,7 @@ func TestAnswersLag(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	private := http.NewServeMux()
-	answers{query.Local{Reader: s.Reader}, query.NewGate(query.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}}.add(private)
+	answers{query.Local{Reader: s.Reader}, query.NewGate(query.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}, nil}.add(private)
 	const samples = "wall:samples:count:wall:nanoseconds"
 	for i, c := range []struct{ name, path string }{
 		{"API", "/api/v1/top?page=%s"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -21,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -64,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"post":    post,
 			"save":    save,
 			"hup":     hup,
+			"mcp":     askAgent,
 			"pair":    pair,
 		},
 		Setup: func(env *testscript.Env) error {
@@ -139,6 +142,37 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	ts.Fatalf("%s does not answer %q", args[0], text)
+}
+
+// askAgent asks a daemon as a coding agent does, with a token, and prints the text of the answer:
+// mcp URL TOKEN TOOL.
+func askAgent(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: mcp URL TOKEN TOOL")
+	}
+	withToken := &http.Client{Transport: tokenTransport(args[1])}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(context.Background(),
+		&mcp.StreamableClientTransport{Endpoint: args[0], HTTPClient: withToken, DisableStandaloneSSE: true}, nil)
+	if (err != nil) != neg {
+		ts.Fatalf("connect: %v", err)
+	}
+	if err != nil {
+		return
+	}
+	defer func() { _ = session.Close() }()
+	res, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: args[2]})
+	ts.Check(err)
+	_, err = fmt.Fprintln(ts.Stdout(), res.Content[0].(*mcp.TextContent).Text)
+	ts.Check(err)
+}
+
+// tokenTransport sends a token with each request.
+type tokenTransport string
+
+func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(t))
+	return client.Transport.RoundTrip(r)
 }
 
 // hup sends SIGHUP to the daemons that run: hup.

@@ -97,7 +97,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	inner := privateHandler(s, registry, &d.draining)
 	k.add(inner, audit, log)
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
-	answers{source, gate, c.heap, c.site, audit}.add(inner)
+	answers{source, gate, c.heap, c.site, audit, board}.add(inner)
 	addDashboard(inner, private.guard)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))

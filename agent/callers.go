@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+type callersIn struct {
+	Selection
+	Name  string `json:"name" jsonschema:"the function, as top_functions lists it"`
+	File  string `json:"file,omitempty" jsonschema:"its file, whole or its end, if several functions have the name"`
+	Line  uint32 `json:"line,omitempty" jsonschema:"its line, likewise"`
+	Limit int    `json:"limit,omitempty" jsonschema:"how many callers, and as many callees, up to 200; 15 by default"`
+}
+
+type callersOut struct {
+	Views   int64       `json:"views" jsonschema:"page views that were profiled"`
+	Found   []callOut   `json:"functions" jsonschema:"that the name stands for, with their total time"`
+	Callers []callOut   `json:"callers" jsonschema:"and the time of the function when they call it"`
+	Callees []callOut   `json:"callees" jsonschema:"and their time when it calls them"`
+	Stacks  []stackLine `json:"heaviest_stack,omitempty" jsonschema:"from the function to the root: at each step who calls it most"`
+}
+
+type callOut struct {
+	Name   string  `json:"name"`
+	File   string  `json:"file,omitempty"`
+	Line   uint32  `json:"line,omitempty"`
+	Column uint32  `json:"column,omitempty"`
+	Time   float64 `json:"ms" jsonschema:"of a page view"`
+}
+
+type stackLine = callOut
+
+func (t tools) callers(ctx context.Context, in callersIn) (out callersOut, err error) {
+	limit, err := rows(in.Limit, 15)
+	if err != nil {
+		return out, err
+	}
+	if in.Name == "" {
+		return out, errors.New("name: it is missing; take one of top_functions")
+	}
+	sel, err := t.selection(in.Selection)
+	if err != nil {
+		return out, err
+	}
+	result, err := t.Source.Profile(ctx, sel, nil)
+	if err != nil {
+		return out, err
+	}
+	p := result.Profile
+	if p.Views == 0 {
+		return out, t.nothing(ctx, sel)
+	}
+	is := func(f trie.Frame) bool {
+		return (f.Name == in.Name || in.Name == "(anonymous)" && f.Name == "") && strings.HasSuffix(f.Resource, in.File) && (in.Line == 0 || f.Line == in.Line)
+	}
+	callers, callees := p.Callers(is), p.Callees(is)
+	out = callersOut{Views: p.Views, Found: calls(callers, func(depth uint32) bool { return depth == 1 }, limit),
+		Callers: calls(callers, func(depth uint32) bool { return depth == 2 }, limit), Callees: calls(callees, func(depth uint32) bool { return depth == 2 }, limit),
+		Stacks: heaviest(callers)}
+	if len(out.Found) == 0 {
+		return out, fmt.Errorf("no function %s%s was seen; take name, file and line from top_functions with the same selection", name(in.Name), name(sel.String()))
+	}
+	return out, nil
+}
+
+// calls returns the functions at some depths of a profile with their time, those with the most first.
+func calls(p *trie.Profile, at func(depth uint32) bool, limit int) []callOut {
+	flat, _ := p.Flat()
+	total := p.Totals(flat)
+	time := map[trie.Frame]int64{}
+	for n, depth := range p.Depths() {
+		if at(depth) && total[n].Self > 0 {
+			time[p.Frame(trie.NodeID(n))] += total[n].Self
+		}
+	}
+	var all []callOut
+	frames := make([]trie.Frame, 0, len(time))
+	for f := range time {
+		frames = append(frames, f)
+	}
+	slices.SortFunc(frames, func(a, b trie.Frame) int {
+		return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	for _, f := range frames[:min(len(frames), limit)] {
+		all = append(all, callOf(f, time[f], p.Views))
+	}
+	return all
+}
+
+func callOf(f trie.Frame, us, views int64) callOut {
+	return callOut{name(f.Name), name(f.Resource), f.Line, f.Column, perView(us, views)}
+}
+
+// mostStack bounds how far a stack is followed.
+const mostStack = 30
+
+// heaviest returns the way from the function with the most time to the root of the stack, at each step to
+// who calls it for the longest time.
+func heaviest(p *trie.Profile) (stack []stackLine) {
+	flat, _ := p.Flat()
+	total := p.Totals(flat)
+	below := make([]trie.NodeID, len(p.Nodes)) // the heaviest child, 0 if there is none
+	for n := len(p.Nodes) - 1; n > 0; n-- {
+		up := p.Nodes[n].Parent
+		if best := below[up]; total[n].Self > 0 && (best == 0 || total[n].Self > total[best].Self) {
+			below[up] = trie.NodeID(n)
+		}
+	}
+	for n := below[trie.Root]; n != 0 && len(stack) < mostStack; n = below[n] {
+		stack = append(stack, callOf(p.Frame(n), total[n].Self, p.Views))
+	}
+	return stack
+}
+
+func (o callersOut) text() string {
+	var b strings.Builder
+	list := func(title string, calls []callOut) {
+		b.WriteString(title + "\n")
+		for _, c := range calls {
+			fmt.Fprintf(&b, "%g ms: %s\n", c.Time, function(c.Name, c.File, c.Line, c.Column))
+		}
+		if len(calls) == 0 {
+			b.WriteString("nobody\n")
+		}
+	}
+	fmt.Fprintf(&b, "Of a page view (%d were profiled):\n", o.Views)
+	list("The function, with what it calls:", o.Found)
+	list("It is called by:", o.Callers)
+	list("It calls:", o.Callees)
+	list("The heaviest way to it, from the function up to the root of the stack:", o.Stacks)
+	return b.String()
+}

@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// Estimate is a number of milliseconds with its interval of 95 %.
+type Estimate struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low,omitempty" jsonschema:"of the interval of 95 %; absent if nothing can be said about it"`
+	High  float64 `json:"high,omitempty"`
+}
+
+func estimateOf(e query.Estimate) Estimate {
+	return Estimate{rounded(e.Value), rounded(e.Low), rounded(e.High)}
+}
+
+// rounded keeps three digits of what is below 100, and whole numbers of the rest: more of them say nothing.
+func rounded(x float64) float64 {
+	if x == 0 || math.Abs(x) >= 100 {
+		return math.Round(x)
+	}
+	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(x))))
+	return math.Round(x*scale) / scale
+}
+
+func (e Estimate) String() string {
+	if e.High == 0 && e.Low == 0 {
+		return fmt.Sprintf("%g ms", e.Value)
+	}
+	return fmt.Sprintf("%g ms (%g to %g)", e.Value, e.Low, e.High)
+}
+
+// signed is e as a change.
+func (e Estimate) signed() string {
+	if e.High == 0 && e.Low == 0 {
+		return fmt.Sprintf("%+g ms", e.Value)
+	}
+	return fmt.Sprintf("%+g ms (%+g to %+g)", e.Value, e.Low, e.High)
+}
+
+// perView returns microseconds of all page views as milliseconds of one.
+func perView(us, views int64) float64 {
+	if views == 0 {
+		return 0
+	}
+	return rounded(float64(us) / 1000 / float64(views))
+}

@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// Selection is what most tools are asked about.
+type Selection struct {
+	Page    string   `json:"page,omitempty" jsonschema:"a page as the tool pages lists it, such as /feed; without it all pages together"`
+	Feature string   `json:"feature,omitempty" jsonschema:"only the time of this feature"`
+	Release string   `json:"release,omitempty" jsonschema:"only this release"`
+	Labels  []string `json:"labels,omitempty" jsonschema:"conditions such as device=mobile-low or phase=load; also KEY!=VALUE, KEY=~EXPRESSION and KEY!~EXPRESSION; all must hold"`
+	Since   string   `json:"since,omitempty" jsonschema:"what was received since: an age such as 24h or 7d, a date, or RFC 3339; 24h by default"`
+	Until   string   `json:"until,omitempty" jsonschema:"what was received before, in the same forms; now by default"`
+}
+
+const defaultSince = "24h"
+
+// selection returns what is asked about. Errors say what to write.
+func (t tools) selection(s Selection) (sel query.Selection, err error) {
+	now := t.Now()
+	sel.Page, sel.Feature, sel.Lag = s.Page, s.Feature, t.Lag
+	if err := query.CheckPage(s.Page); err != nil {
+		return sel, fmt.Errorf("page: %w", err)
+	}
+	if s.Release != "" {
+		sel.Where = append(sel.Where, query.Matcher{Key: "release", Op: query.Equal, Value: s.Release})
+	}
+	if len(s.Labels) > mostLabels {
+		return sel, fmt.Errorf("labels: %d conditions, the most are %d", len(s.Labels), mostLabels)
+	}
+	for _, text := range s.Labels {
+		m, err := query.ParseMatcher(text)
+		if err != nil {
+			return sel, fmt.Errorf("labels: %w", err)
+		}
+		sel.Where = append(sel.Where, m)
+	}
+	if sel.Since, err = query.ParseSince(cmp.Or(s.Since, defaultSince), now); err != nil {
+		return sel, fmt.Errorf("since: %w", err)
+	}
+	if s.Until != "" {
+		if sel.Until, err = query.ParseTime(s.Until, now); err != nil {
+			return sel, fmt.Errorf("until: %w", err)
+		}
+	}
+	return sel, nil
+}
+
+const (
+	mostLabels = 10
+	mostRows   = 200
+)
+
+// rows returns how many rows are asked for.
+func rows(limit, usual int) (int, error) {
+	switch {
+	case limit == 0:
+		return usual, nil
+	case limit < 0 || limit > mostRows:
+		return 0, fmt.Errorf("limit: %d is not from 1 to %d", limit, mostRows)
+	}
+	return limit, nil
+}
+
+// nothing says that there is nothing to answer with, and what there is.
+func (t tools) nothing(ctx context.Context, sel query.Selection) error {
+	what := fmt.Sprintf("no page views%s since %s", name(sel.String()), sel.Since.UTC().Format("2006-01-02 15:04 MST"))
+	catalog, err := t.Source.Catalog(ctx, sel.Since, sel.Until)
+	if err != nil {
+		return fmt.Errorf("%s; and what there is can not be listed: %w", what, err)
+	}
+	var pages []string
+	for _, e := range catalog.Pages() {
+		if len(pages) == 10 {
+			break
+		}
+		pages = append(pages, name(e.Page))
+	}
+	switch {
+	case len(pages) == 0:
+		return fmt.Errorf("%s: nothing was received at all; ask for more time with since, such as 30d", what)
+	case sel.Page == "" || slices.Contains(pages, sel.Page):
+		return fmt.Errorf("%s: leave out feature, release or labels, or ask for more time with since", what)
+	}
+	return fmt.Errorf("%s; pages with page views are %s", what, strings.Join(pages, ", "))
+}
+
+// maxName bounds a name in an answer, in bytes.
+const maxName = 200
+
+// name makes a name that browsers sent one that can be shown: on one line, and not without end.
+func name(s string) string {
+	s = output.Printable(s)
+	if len(s) <= maxName {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxName], "") + "…"
+}
+
+// function names a function and its place.
+func function(fn, resource string, line, column uint32) string {
+	fn = name(cmp.Or(fn, "(anonymous)"))
+	switch {
+	case resource == "":
+		return fn
+	case line == 0:
+		return fn + " " + name(resource)
+	}
+	return fmt.Sprintf("%s %s:%d:%d", fn, name(resource), line, column)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/agent"
+	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// mcpCommand is the word behind aggregate. A file of that name is ./mcp.
+const mcpCommand = "mcp"
+
+const mcpUsage = `Usage: aggregate mcp [--data DIR | --addr ADDR] [flags]
+
+Answers a coding agent on standard input and output, by the Model Context Protocol: which
+pages there are, which functions take the time of people, who calls them, what a release
+changed, whether budgets are kept, and since when. It reads and changes nothing. The
+answers come from the data directory of ingest, whether ingest is running or not, or
+from a daemon elsewhere (--addr). A daemon answers agents itself, too, at /mcp of its
+private address.
+
+Tell the agent to start it, in its file of servers:
+
+  {
+    "mcpServers": {
+      "fieldtrie": {
+        "command": "aggregate",
+        "args": ["mcp", "--addr", "https://profiles.example.com:8419"],
+        "env": { "FIELDTRIE_TOKEN": "…" }
+      }
+    }
+  }
+
+Try it without one:
+
+  npx @modelcontextprotocol/inspector --cli aggregate mcp --data DIR --method tools/list`
+
+// mcpFlags are those of aggregate that say where answers come from.
+func mcpFlags() []string {
+	return []string{"data", "addr", "token-file", "ca", "site", "budgets", "owners"}
+}
+
+// mcpProgram is what aggregate mcp says of its command line.
+func mcpProgram() *commandline.Program { return new(command).mcpProgram() }
+
+func (c *command) mcpProgram() *commandline.Program {
+	all, some := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	some.SortFlags = false
+	c.flags(all)
+	for _, name := range mcpFlags() {
+		some.AddFlag(all.Lookup(name))
+	}
+	return &commandline.Program{Name: "aggregate " + mcpCommand, Summary: "answer coding agents about profiles of JavaScript", Usage: mcpUsage,
+		Sections: []commandline.Section{{Flags: some}}, Notes: "What each tool answers is in docs/mcp.md."}
+}
+
+// runMCP answers until the agent hangs up or ctx is done.
+func runMCP(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
+	p := c.mcpProgram()
+	fs := p.Flags()
+	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return p.WriteHelp(stdout)
+	} else if err != nil {
+		return usageError{err}
+	}
+	if fs.NArg() > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q; see aggregate mcp --help", fs.Arg(0))}
+	}
+	if err := errors.Join(c.checkStore(fs, nil), c.checkSite()); err != nil {
+		return usageError{err}
+	}
+	if err := c.readOwners(); err != nil {
+		return err
+	}
+	o := agent.Options{Version: commandline.ReadVersion().Version, Open: c.source}
+	if c.budgets != "" {
+		file, err := c.readBudgets()
+		if err != nil {
+			return err
+		}
+		o.Budgets = func(ctx context.Context, src query.Source) ([]budget.Status, error) {
+			return budget.Evaluate(ctx, src, file, time.Now())
+		}
+	}
+	// A mistake is better said at once than by the first answer.
+	_, done, err := c.source()
+	if err != nil {
+		return err
+	}
+	if err := done(); err != nil {
+		return err
+	}
+	return agent.New(o).Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: unclosed{stdout}})
+}
+
+// unclosed is a writer that somebody else closes.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }
