@@ -3,7 +3,6 @@ package collect
 import (
 	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -139,6 +138,3 @@ func (c *Collector) SiteBytes() map[string]map[int64]int64 {
 	}
 	return all
 }
-
-// names returns the names of the sites, sorted.
-func (s *sites) names() []string { return slices.Sorted(maps.Keys(s.of)) }

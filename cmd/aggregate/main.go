@@ -20,7 +20,8 @@ import (
 
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
        aggregate [flags] FILE...
-       aggregate mcp [flags]                 for coding agents, see aggregate mcp --help
+       aggregate report [flags]              what a release changed, on one page
+       aggregate mcp [flags]                 for coding agents; both have a --help
 
 Merges the traces of a page into one profile and writes it as pprof. The traces come
 from the data directory of ingest, whether ingest is running or not, from a daemon
@@ -121,8 +122,13 @@ func exitCode(err error) int {
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	if len(args) > 0 && args[0] == mcpCommand {
-		return runMCP(ctx, args[1:], stdin, stdout, stderr)
+	if len(args) > 0 {
+		switch args[0] {
+		case mcpCommand:
+			return runMCP(ctx, args[1:], stdin, stdout, stderr)
+		case reportCommand:
+			return runReport(ctx, args[1:], stdout, stderr)
+		}
 	}
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
 	p, asked := c.program()
@@ -133,7 +139,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return usageError{err}
 	}
 	if asked.Any() {
-		return asked.Answer(stdout, p, mcpProgram())
+		return asked.Answer(stdout, p, reportProgram(), mcpProgram())
 	}
 	c.files = fs.Args()
 	if err := c.check(fs); err != nil {

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/summary"
+)
+
+// reportCommand is the word behind aggregate. A file of that name is ./report.
+const reportCommand = "report"
+
+const reportUsage = `Usage: aggregate report --release B --compare-release A [flags]
+
+Says on one page what a release changed for real users, for those who review it: whether
+pages became slower, by how many milliseconds of a page view, which functions did, and
+which budgets are blown. Changes have intervals of 95 %, and what is within noise is
+called so. Without --page it is about all pages, and lists those with the most time.
+
+Examples:
+
+  aggregate report --release 2026.11.3 --compare-release 2026.11.2
+  aggregate report --release B --compare-release A --budgets budgets.yaml \
+    --addr https://profiles.example.com:8419 --output report.md
+  gh pr comment "$PR" --body-file report.md
+  aggregate report --page /feed --since 24h --compare-since 48h --format json`
+
+// reporting is what aggregate report is asked beside what all others are.
+type reporting struct {
+	pages, rows int
+	dashboard   string
+}
+
+// reportFlags are those of aggregate that a report has, too.
+func reportFlags() []string {
+	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "budgets", "owners", "min-views", "compare-method"}, selectionFlags[:]...)
+}
+
+func reportProgram() *commandline.Program { return new(command).reportProgram(new(reporting)) }
+
+func (c *command) reportProgram(r *reporting) *commandline.Program {
+	all, fs := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	fs.SortFlags = false
+	c.flags(all)
+	for _, name := range reportFlags() {
+		fs.AddFlag(all.Lookup(name))
+	}
+	fs.StringVarP(&c.formatName, "format", "f", "markdown", "`FORMAT` to write: markdown or json")
+	_ = fs.SetAnnotation("format", commandline.Values, []string{"markdown", "json"})
+	fs.IntVar(&r.pages, "pages", 10, "pages that are compared one by one, up to 100")
+	fs.IntVar(&r.rows, "rows", 20, "functions that are listed, up to 200")
+	fs.StringVar(&r.dashboard, "dashboard", "", "`URL` of the dashboard, for links (default that of --addr)")
+	return &commandline.Program{Name: "aggregate " + reportCommand, Summary: "say on one page what a release changed", Usage: reportUsage,
+		Sections: []commandline.Section{{Flags: fs}},
+		Notes:    "Exit status: 0; 1 if something went wrong; 2 for a wrong command line; 3 if a budget of --budgets is\nblown. A side without page views, or with too few, is said and is no failure."}
+}
+
+func (r *reporting) check() error {
+	for _, x := range []struct {
+		flag       string
+		value, max int
+	}{{"pages", r.pages, 100}, {"rows", r.rows, 200}} {
+		if x.value < 1 || x.value > x.max {
+			return fmt.Errorf("--%s %d: a number from 1 to %d", x.flag, x.value, x.max)
+		}
+	}
+	if u, err := url.Parse(r.dashboard); r.dashboard != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+		return fmt.Errorf("--dashboard %s: it is not a URL such as https://profiles.example.com:8419", r.dashboard)
+	}
+	return nil
+}
+
+// runReport writes a report.
+func runReport(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c, r := command{stdout: stdout, stderr: stderr, now: time.Now(), rows: 1}, reporting{}
+	p := c.reportProgram(&r)
+	fs := p.Flags()
+	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return p.WriteHelp(stdout)
+	} else if err != nil {
+		return usageError{err}
+	}
+	if err := c.checkReport(fs, &r); err != nil {
+		return usageError{err}
+	}
+	if err := c.readOwners(); err != nil {
+		return err
+	}
+	return c.report(ctx, &r)
+}
+
+func (c *command) checkReport(fs *pflag.FlagSet, r *reporting) error {
+	if fs.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; see aggregate report --help", fs.Arg(0))
+	}
+	if c.formatName != "markdown" && c.formatName != "json" {
+		return fmt.Errorf("--format %s: known are markdown, json", c.formatName)
+	}
+	c.sinceGiven = fs.Changed("since")
+	if err := errors.Join(r.check(), c.checkStore(fs, nil)); err != nil {
+		return err
+	}
+	if err := c.checkSelection(); err != nil {
+		return err
+	}
+	if err := c.comparing.check(fs, c.selection, c.times); err != nil {
+		return err
+	}
+	if !c.comparing.given {
+		return errors.New("say what to compare with: --compare-release A, or another of the flags that begin with --compare-")
+	}
+	return nil
+}
+
+func (c *command) report(ctx context.Context, r *reporting) (err error) {
+	var file *budget.File
+	if c.budgets != "" {
+		if file, err = c.readBudgets(); err != nil {
+			return err
+		}
+	}
+	src, done, err := c.source()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	q := summary.Question{Compare: query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method)},
+		SideA: sideTitle(c.comparing.selection, c.comparing.release), SideB: sideTitle(c.selection, c.release),
+		Pages: r.pages, Functions: r.rows, Dashboard: c.dashboardOf(r), Selection: c.dashboardSelection()}
+	q.Compare.Options.MinViews = c.comparing.minViews
+	if file != nil {
+		if q.Budgets, err = budget.Evaluate(ctx, src, file, c.now); err != nil {
+			return err
+		}
+	}
+	s, err := summary.Make(ctx, src, q)
+	if err != nil {
+		return err
+	}
+	err = c.emit(ctx, func(w io.Writer) error {
+		if c.formatName == "json" {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(s)
+		}
+		return s.WriteMarkdown(w)
+	})
+	if err != nil {
+		return err
+	}
+	var blown []string
+	for _, b := range q.Budgets {
+		if b.Verdict == budget.Blown {
+			blown = append(blown, b.Name)
+		}
+	}
+	if len(blown) > 0 {
+		return blownError{blown}
+	}
+	return nil
+}
+
+// sideTitle names a side, by its release where it has one.
+func sideTitle(s query.Selection, release string) string {
+	if release != "" {
+		return "release " + release
+	}
+	return cmp.Or(strings.TrimSpace(sideName(s)), "all page views")
+}
+
+// dashboardOf returns where the dashboard is, empty if that is not known.
+func (c *command) dashboardOf(r *reporting) string {
+	at := r.dashboard
+	if at == "" {
+		if at = c.addr; at != "" && !strings.Contains(at, "://") {
+			at = "http://" + at
+		}
+	}
+	u, err := url.Parse(at)
+	if err != nil || at == "" {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return strings.TrimSuffix(u.String(), "/")
+}
+
+// dashboardSelection is what is compared, as the URLs of the dashboard have it.
+func (c *command) dashboardSelection() url.Values {
+	v := url.Values{}
+	for key, value := range map[string]string{"since": c.since, "until": c.until, "page": c.page, "feature": c.feature, "release": c.release,
+		"compare_since": c.comparing.since, "compare_until": c.comparing.until, "compare_page": c.comparing.page, "compare_feature": c.comparing.feature, "compare_release": c.comparing.release} {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	for _, l := range c.labels {
+		v.Add("label", l)
+	}
+	for _, l := range c.comparing.labels {
+		v.Add("compare_label", l)
+	}
+	return v
+}

@@ -1,0 +1,321 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// maxMarkdown is how long a comment on GitHub may be, in characters. Bytes are as many at least.
+const maxMarkdown = 65_000
+
+// WriteMarkdown writes a summary as GitHub and GitLab show it. Names, which browsers sent, are written so that
+// nothing in them is a link, a mention, a format or the end of a table's cell.
+func (s *Summary) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	s.writeVerdict(&b)
+	s.writeBudgets(&b)
+	if s.All.Views.A > 0 && s.All.Views.B > 0 {
+		s.writePages(&b)
+		s.writeFunctions(&b)
+		s.writeVitals(&b)
+		s.writeNotes(&b)
+	}
+	text := b.String()
+	if len(text) > maxMarkdown {
+		cut := strings.LastIndexByte(text[:maxMarkdown], '\n')
+		text = text[:cut] + "\n\n… the rest is left out.\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// mark tells what became of something at a glance.
+func mark(s compare.Status) string {
+	switch s {
+	case compare.Slower, compare.New:
+		return "🔺"
+	case compare.Faster, compare.Gone:
+		return "🔽"
+	}
+	return "➖"
+}
+
+// marked is mark with what it says, where something changed.
+func marked(s compare.Status) string {
+	if s.Alarm() {
+		return mark(s) + " " + string(s)
+	}
+	return mark(s)
+}
+
+func (s *Summary) writeVerdict(b *strings.Builder) {
+	c := s.All
+	fmt.Fprintf(b, "### JavaScript of real users: %s against %s\n\n", plain(s.SideB), plain(s.SideA))
+	switch {
+	case c.Views.B == 0:
+		fmt.Fprintf(b, "There are no page views of %s yet.\n", plain(s.SideB))
+		return
+	case c.Views.A == 0:
+		fmt.Fprintf(b, "There are no page views of %s to compare with.\n", plain(s.SideA))
+		return
+	case !c.Enough:
+		fmt.Fprintf(b, "**Too few page views to say**: %s and %s, where %d are needed on each side.\n", thousands(c.Views.A), thousands(c.Views.B), c.MinViews)
+		return
+	}
+	t := c.Total
+	says := "no change beyond noise"
+	if t.Status.Alarm() {
+		says = string(t.Status)
+	}
+	over := ""
+	if len(s.Pages) > 1 {
+		over = " over all pages"
+	}
+	fmt.Fprintf(b, "%s **%s%s**: %s a page view%s, from %s to %s", mark(t.Status), capital(says), over, change(t), relative(t), milliseconds(t.Mean.A), milliseconds(t.Mean.B))
+	fmt.Fprintf(b, " (%s and %s page views)", thousands(c.Views.A), thousands(c.Views.B))
+	if to := s.link("compare"); to != "" {
+		fmt.Fprintf(b, " — [dashboard](%s)", to)
+	}
+	changed := 0
+	for _, p := range s.Pages {
+		if p.Enough && p.Total.Status.Alarm() {
+			changed++
+		}
+	}
+	if changed > 0 {
+		fmt.Fprintf(b, ". **%d of the %d pages below changed**", changed, len(s.Pages))
+	}
+	b.WriteString("\n")
+}
+
+func (s *Summary) writeBudgets(b *strings.Builder) {
+	if len(s.Budgets) == 0 {
+		return
+	}
+	bad := 0
+	for _, x := range s.Budgets {
+		if x.Verdict == budget.Blown || x.Verdict == budget.Failed {
+			bad++
+		}
+	}
+	fmt.Fprintf(b, "\n#### Budgets: %d of %d not kept\n\n", bad, len(s.Budgets))
+	if bad == 0 {
+		return
+	}
+	b.WriteString("| | budget | what | value | limit | owner |\n|---|---|---|---:|---:|---|\n")
+	for i := range s.Budgets {
+		x := &s.Budgets[i]
+		if x.Verdict != budget.Blown && x.Verdict != budget.Failed {
+			continue
+		}
+		unit := strings.Replace(x.Unit, "percent", "%", 1)
+		value := plain(x.Text)
+		if x.Value != nil {
+			value = fmt.Sprintf("%.4g %s", x.Value.Value, unit)
+			if x.Value.High > 0 {
+				value += fmt.Sprintf(" (%.4g to %.4g)", x.Value.Low, x.Value.High)
+			}
+		}
+		fmt.Fprintf(b, "| ❌ | %s | %s | %s | %.4g %s | %s |\n", plain(x.Name), plain(x.What()), value, x.Limit, unit, plain(x.Owner))
+	}
+}
+
+func (s *Summary) writePages(b *strings.Builder) {
+	if len(s.Pages) == 0 {
+		return
+	}
+	b.WriteString("\n#### Pages\n\n| | page | before | after | change (95 %) | page views |\n|---|---|---:|---:|---:|---:|\n")
+	for _, p := range s.Pages {
+		name := code(p.Page)
+		if to := s.link("compare", "page", p.Page); to != "" {
+			name = "[" + name + "](" + to + ")"
+		}
+		if !p.Enough {
+			fmt.Fprintf(b, "| | %s | | | too few page views | %s, %s |\n", name, thousands(p.Views.A), thousands(p.Views.B))
+			continue
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s |\n", marked(p.Total.Status), name, milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), change(p.Total),
+			thousands(p.Views.A), thousands(p.Views.B))
+	}
+	if s.MorePages > 0 {
+		fmt.Fprintf(b, "\n… and %d more, with less time.\n", s.MorePages)
+	}
+}
+
+func (s *Summary) writeFunctions(b *strings.Builder) {
+	changed := s.changedFunctions()
+	if len(changed) == 0 {
+		if s.All.Enough {
+			fmt.Fprintf(b, "\n#### Functions: none of %d changed by more than noise\n", s.All.Tested)
+		}
+		return
+	}
+	fmt.Fprintf(b, "\n#### Functions: %d changed by more than noise\n", len(changed))
+	b.WriteString("\n| | function | on page | before | after | change (95 %) |\n|---|---|---|---:|---:|---:|\n")
+	for _, f := range changed[:min(len(changed), s.functions)] {
+		name := code(cmp.Or(f.Name, "(anonymous)"))
+		if to := s.link("function", "name", cmp.Or(f.Name, " "), "resource", f.Resource, "page", f.page); to != "" {
+			name = "[" + name + "](" + to + ")"
+		}
+		if f.Resource != "" {
+			name += " " + plain(fmt.Sprintf("%s:%d:%d", f.Resource, f.Line, f.Column))
+		}
+		page := "all"
+		if f.page != "" {
+			page = code(f.page)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", marked(f.Status), name, page, milliseconds(f.Mean.A), milliseconds(f.Mean.B), change(f.Change))
+	}
+	if more := len(changed) - s.functions; more > 0 {
+		fmt.Fprintf(b, "\n… and %d more, which changed less.\n", more)
+	}
+}
+
+// functionOn is a function that changed on a page, or, without one, on all together.
+type functionOn struct {
+	compare.FunctionChange
+	page string
+}
+
+// changedFunctions returns the functions that changed by more than noise, on all pages or on one, each once. What is
+// lost in the noise of all may be plain on the page that it runs on.
+func (s *Summary) changedFunctions() (changed []functionOn) {
+	seen := map[compare.Place]bool{}
+	add := func(page string, c *query.Comparison) {
+		for _, f := range c.Functions {
+			if c.Enough && f.Status.Alarm() && !seen[f.Place] {
+				seen[f.Place] = true
+				changed = append(changed, functionOn{f, page})
+			}
+		}
+	}
+	add("", &s.All)
+	for i := range s.Pages {
+		add(s.Pages[i].Page, &s.Pages[i].Comparison)
+	}
+	return changed
+}
+
+func (s *Summary) writeVitals(b *strings.Builder) {
+	pages := s.Pages
+	if len(pages) == 0 {
+		pages = []Page{{"", s.All}}
+	}
+	head := false
+	for _, p := range pages {
+		for _, v := range p.Vitals {
+			if !v.Status.Alarm() {
+				continue
+			}
+			if !head {
+				b.WriteString("\n#### Web Vitals that changed by more than noise (75th percentile)\n\n| | page | | before | after | change (95 %) |\n|---|---|---|---:|---:|---:|\n")
+				head = true
+			}
+			page := ""
+			if p.Page != "" {
+				page = code(p.Page)
+			}
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", marked(v.Status), page, strings.ToUpper(v.Name), vital(v, v.A.Value, false), vital(v, v.B.Value, false), vitalChange(v))
+		}
+	}
+}
+
+func vital(v query.VitalChange, x float64, signed bool) string {
+	form := "%.0f ms"
+	if v.Unit == "score" {
+		form = "%.3f"
+	}
+	if signed {
+		form = "%+" + form[1:]
+	}
+	return fmt.Sprintf(form, x)
+}
+
+func vitalChange(v query.VitalChange) string {
+	out := vital(v, v.Difference.Value, true)
+	if v.Difference.Low != 0 || v.Difference.High != 0 {
+		out += " (" + vital(v, v.Difference.Low, true) + " to " + vital(v, v.Difference.High, true) + ")"
+	}
+	return out
+}
+
+func (s *Summary) writeNotes(b *strings.Builder) {
+	for _, w := range append(append([]string(nil), s.All.Warnings...), append(s.All.StatsA.Warnings, s.All.StatsB.Warnings...)...) {
+		b.WriteString("\n> ⚠️ " + plain(w) + "\n")
+	}
+	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. Changes are as if both had the devices and browsers of %s; of those of functions at most %.0f %% are false alarms.\n",
+		plain(s.SideA), 100*s.All.FalseDiscovery)
+}
+
+func change(c compare.Change) string {
+	out := signed(c.Adjusted.Value) + " ms"
+	if c.Adjusted.Low != nil && c.Adjusted.High != nil {
+		out += fmt.Sprintf(" (%s to %s)", signed(*c.Adjusted.Low), signed(*c.Adjusted.High))
+	}
+	return out
+}
+
+func relative(c compare.Change) string {
+	if c.Relative == nil {
+		return ""
+	}
+	return fmt.Sprintf(", %+.1f %%", 100**c.Relative)
+}
+
+func milliseconds(x float64) string { return strings.TrimPrefix(signed(x), "+") + " ms" }
+
+// signed writes a number with its sign and three digits, or those of a whole number.
+func signed(x float64) string {
+	if math.Abs(x) >= 100 {
+		return fmt.Sprintf("%+.0f", x)
+	}
+	return fmt.Sprintf("%+.3g", x)
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// thousands writes a whole number with spaces between thousands.
+func thousands(x float64) string {
+	digits := strconv.FormatInt(int64(x), 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + " " + digits[i:]
+	}
+	return digits
+}
+
+// maxName bounds a name, in bytes.
+const maxName = 200
+
+// plain writes a text so that it is nothing but text. Whatever could be Markdown, HTML, a mention or a URL is
+// written as the number of the character, behind which nothing of that is looked for.
+func plain(s string) string {
+	s = output.Printable(s)
+	if len(s) > maxName {
+		s = strings.ToValidUTF8(s[:maxName], "") + "…"
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_{}[]<>#|~@&:$", r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return host.ReplaceAllString(b.String(), "$1&#46;")
+}
+
+// host matches what becomes a link without a scheme.
+var host = regexp.MustCompile(`(?i)(www)\.`)
+
+// code is plain in the letters of code.
+func code(s string) string { return "<code>" + plain(s) + "</code>" }
