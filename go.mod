@@ -30,6 +30,8 @@ require (
 	google.golang.org/protobuf v1.36.12
 )
 
+require github.com/yuin/goldmark v1.8.7
+
 require (
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.16 // indirect

@@ -86,7 +86,7 @@ func scopeOf(pattern string) Scope {
 	switch pattern {
 	case "/healthz", "/readyz":
 		return ""
-	case "/{$}", "/{page}", "/assets/", "/login", "/logout": // the dashboard, which has nothing to tell but by the API
+	case "/{$}", "/{page}", "/assets/", "/login", "/logout", "/docs", "/docs/": // the dashboard, which has nothing to tell but by the API
 		return ""
 	case "/metrics":
 		return ScopeMetrics

@@ -40,6 +40,7 @@ func (c *config) settingsFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.dry, "check", false, "read all settings and files, say what is wrong with them and what would run, and exit")
 	fs.BoolVar(&c.askHealthy, "healthy", false, "ask the daemon that runs with these settings on this machine whether it is well, and exit with 0 if it is: for containers")
 	fs.BoolVar(&c.helpAll, "help-all", false, "say what all flags are, and exit")
+	fs.StringVar(&c.docsTo, "write-docs", "", "write the documentation, which the daemon serves at /docs/, into `DIR` as a site, and exit")
 	c.asked.Add(fs)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/agent"
 	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
@@ -41,6 +42,12 @@ func addDemo(public, private *http.ServeMux, collector string) {
 
 // addDashboard adds the dashboard, and how browsers log in where the private address asks who they
 // are.
+// addDocs adds the documentation.
+func addDocs(private *http.ServeMux) {
+	private.Handle("GET /docs", http.RedirectHandler("/docs/", http.StatusMovedPermanently))
+	private.Handle("GET /docs/", docs.Handler("/docs/"))
+}
+
 func addDashboard(private *http.ServeMux, guard *access.Guard) {
 	pages := web.Handler()
 	for _, pattern := range []string{"GET /{$}", "GET /{page}", "GET /assets/"} {

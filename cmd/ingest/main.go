@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	_ "golang.org/x/crypto/x509roots/fallback" // authorities of the web, where the system has none, as in the image
 
+	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
@@ -84,7 +85,7 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 		return c.program.WriteHelp(stdout, mainFlags()...)
 	case err != nil:
 		return usageError{err}
-	case c.helpAll || c.asked.Any():
+	case c.saysOnly():
 		return c.answer(stdout)
 	}
 	if err := c.check(); err != nil {
@@ -107,6 +108,9 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 func (c *config) answer(stdout io.Writer) error {
 	if c.helpAll {
 		return c.program.WriteHelp(stdout)
+	}
+	if c.docsTo != "" {
+		return docs.Write(c.docsTo)
 	}
 	return c.asked.Answer(stdout, c.program)
 }

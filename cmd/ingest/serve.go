@@ -99,6 +99,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	gate := query.NewGate(query.GateOptions{Metrics: registry})
 	answers{source, gate, c.heap, c.site, audit, board}.add(inner)
 	addDashboard(inner, private.guard)
+	addDocs(inner)
 	if c.demo {
 		addDemo(outer, inner, urlOf(public.Addr()))
 		log.Info("demo", "url", private.url()+"/demo/")

@@ -19,6 +19,7 @@ type settings struct {
 	file       string // of --config
 	dry        bool   // --check
 	askHealthy bool
+	docsTo     string // write the documentation there
 	helpAll    bool
 	asked      commandline.Asked
 
@@ -31,7 +32,7 @@ type settings struct {
 
 // onlyTyped are flags that say what to do once, and not how a daemon is.
 func onlyTyped() []string {
-	return []string{"check", "healthy", "help-all", "version", "completion", "man", "restore", "import", "export", "verify", "repair"}
+	return []string{"check", "healthy", "write-docs", "help-all", "version", "completion", "man", "restore", "import", "export", "verify", "repair"}
 }
 
 // typed is the origin of what stands on the command line.
@@ -58,7 +59,7 @@ func (c *config) parse(args, environ []string) error {
 		return fmt.Errorf("unexpected argument %q; see ingest --help", c.flags.Arg(0))
 	}
 	c.flags.Visit(func(f *pflag.Flag) { c.origin[f.Name] = typed })
-	if c.helpAll || c.asked.Any() {
+	if c.saysOnly() {
 		return nil // whatever is wrong elsewhere
 	}
 	if err := c.readEnvironment(environ); err != nil {
@@ -66,6 +67,9 @@ func (c *config) parse(args, environ []string) error {
 	}
 	return c.readFile()
 }
+
+// saysOnly reports whether something is asked that no setting matters for.
+func (c *config) saysOnly() bool { return c.helpAll || c.docsTo != "" || c.asked.Any() }
 
 // readEnvironment sets the flags that have not been. An empty variable is none: files of
 // compose and the like can not leave one out.

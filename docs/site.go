@@ -1,0 +1,174 @@
+package docs
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"maps"
+	"mime"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed *.md *.yaml images/*.png site
+var sources embed.FS
+
+// section is a kind of documentation: see https://diataxis.fr.
+type section struct {
+	Title string
+	Pages []string // names of files without .md
+}
+
+// sections are all pages, in the order in which they are listed.
+func sections() []section {
+	return []section{
+		{"Tutorial", []string{"tutorial"}},
+		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "fleet", "operations"}},
+		{"Reference", []string{"api", "budgets", "owners", "formats", "format", "storage", "sums", "security", "benchmarks"}},
+		{"Explanation", []string{"symbols", "design", "diary"}},
+	}
+}
+
+// Files returns the files of the site, by their names: HTML, pictures, a style, scripts. index.html is where it
+// begins. All links are relative.
+func Files() (map[string][]byte, error) { return rendered() }
+
+var rendered = sync.OnceValues(render)
+
+func render() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	shape, err := template.ParseFS(sources, "site/page.html")
+	if err != nil {
+		return nil, err
+	}
+	var pages []*page
+	for _, s := range sections() {
+		for _, name := range s.Pages {
+			p, err := readPage(name)
+			if err != nil {
+				return nil, fmt.Errorf("page %s: %w", name, err)
+			}
+			pages = append(pages, p)
+		}
+	}
+	titles := map[string]string{}
+	var index []entry
+	for _, p := range pages {
+		titles[p.Name] = p.Title
+		index = append(index, p.entries...)
+	}
+	for _, p := range append(pages, indexPage(titles)) {
+		var b bytes.Buffer
+		err := shape.Execute(&b, struct {
+			*page
+			Sections []section
+			Titles   map[string]string
+		}{p, sections(), titles})
+		if err != nil {
+			return nil, fmt.Errorf("page %s: %w", p.Name, err)
+		}
+		files[p.Name+".html"] = b.Bytes()
+	}
+	words, err := json.Marshal(index)
+	if err != nil {
+		return nil, err
+	}
+	files["index.js"] = slices.Concat([]byte("window.searched = "), words, []byte(";\n"))
+	return files, addAssets(files)
+}
+
+// addAssets adds what is as it is in this folder.
+func addAssets(files map[string][]byte) error {
+	for name, from := range map[string]string{"docs.css": "site/docs.css", "docs.js": "site/docs.js"} {
+		data, err := sources.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		files[name] = data
+	}
+	return fs.WalkDir(sources, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path.Ext(name) != ".png" && path.Ext(name) != ".yaml" {
+			return err
+		}
+		files[name], err = sources.ReadFile(name)
+		return err
+	})
+}
+
+// indexPage is the page with which the site begins.
+func indexPage(titles map[string]string) *page {
+	var b strings.Builder
+	b.WriteString("<h1>Fieldtrie</h1><p>JavaScript profiles from real users: what each part of this documentation is for.</p>")
+	for _, s := range sections() {
+		fmt.Fprintf(&b, "<h2>%s</h2><ul>", template.HTMLEscapeString(s.Title))
+		for _, name := range s.Pages {
+			fmt.Fprintf(&b, `<li><a href="%s.html">%s</a></li>`, name, template.HTMLEscapeString(titles[name]))
+		}
+		b.WriteString("</ul>")
+	}
+	return &page{Name: "index", Title: "Documentation", Body: template.HTML(b.String())}
+}
+
+// Write writes the site into a directory, which is made if it is not there.
+func Write(dir string) error {
+	files, err := Files()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, files[name], 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// policy lets pages load nothing but what is beside them.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// Handler serves the site below a path that ends with a slash, such as /docs/.
+func Handler(prefix string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		files, err := Files()
+		if err != nil { // a test has made it of the same files
+			http.Error(w, "the documentation can not be shown: "+err.Error(), http.StatusInternalServerError)
+			return
+		}
+		name := strings.TrimPrefix(r.URL.Path, prefix)
+		if name == "" {
+			name = "index.html"
+		}
+		data, ok := files[name]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Type", mediaOf(name))
+		h.Set("Cache-Control", "no-cache")
+		_, _ = w.Write(data) // the client may have gone
+	})
+}
+
+func mediaOf(name string) string {
+	switch path.Ext(name) { // as systems differ in what they know
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".yaml":
+		return "text/plain; charset=utf-8"
+	}
+	return mime.TypeByExtension(path.Ext(name))
+}

@@ -1,0 +1,78 @@
+package docs_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTutorial runs all commands of the tutorial, in order, and looks for what it says of them.
+func TestTutorial(t *testing.T) {
+	source, err := os.ReadFile("tutorial.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"ingest", "aggregate"} {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "bin", name), "../cmd/"+name).CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, out)
+		}
+	}
+	var script strings.Builder
+	script.WriteString("set -e\ntrap 'kill %1 2>/dev/null || true' EXIT\n")
+	step := ""
+	for line := range strings.Lines(string(source)) {
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			step = strings.TrimSpace(heading)
+			fmt.Fprintf(&script, "echo '=== %s'\n", step)
+		}
+		if command, ok := strings.CutPrefix(line, "    "); ok {
+			script.WriteString(command)
+		}
+	}
+	text := script.String()
+	for _, addr := range []string{"127.0.0.1:8418", "127.0.0.1:8419"} {
+		text = strings.ReplaceAll(text, addr, freeAddr(t))
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", text)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, text, out)
+	}
+	said := map[string]string{}
+	for part := range strings.SplitSeq(string(out), "=== ") {
+		heading, rest, _ := strings.Cut(part, "\n")
+		said[heading] = rest
+	}
+	for step, wants := range map[string][]string{
+		"1. Start the daemon":             {"ready"},
+		"3. Find out where the time goes": {"/products", "150 page views", "formatPrice (https://shop.example/app.js:42:3)", "showProducts", "P75 WHERE SEEN"},
+		"4. Set a limit":                  {"blown", "products are quick", "team-shop"},
+		"6. Show that it worked":          {"🔽 **Faster**", "<code>formatPrice</code>", "150 and 150 page views", "Budgets: 0 of 1 not kept"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(said[step], want) {
+				t.Errorf("%s: no %q in\n%s", step, want, said[step])
+			}
+		}
+	}
+	if strings.Contains(said["6. Show that it worked"], "<code>drawList</code>") {
+		t.Errorf("drawList has changed:\n%s", said["6. Show that it worked"])
+	}
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	return ln.Addr().String()
+}
