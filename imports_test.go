@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"query/pyroscope":         {"trie", "encode/columns", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
 	"budget":                  {"feature", "query", "rollup", "internal/strictyaml"},
 	"summary":                 {"budget", "compare", "encode/output", "query"},
-	"agent":                   {"budget", "compare", "encode/output", "query", "trie"},
+	"agent":                   {"budget", "compare", "encode/output", "internal/spelling", "query", "trie"},
 	"budget/ci":               {"budget", "encode/output"},
 	"symbols/sourcemap":       {},
 	"symbols/build":           {"symbols/sourcemap"},
@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"sdk":                     {},
 	"web":                     {},
 	"cmd/ingest":              {"docs", "agent", "bucket", "fleet", "encode/output", "owner", "store", "store/tables", "collect", "query", "query/pyroscope", "budget", "access", "sdk", "symbolize", "uploads", "web", "feature", "site", "store/disk", "internal/commandline", "internal/lru", "internal/strictyaml", "internal/turn"},
-	"cmd/aggregate":           {"site", "agent", "summary", "bucket", "fleet", "access", "trie", "encode/formats", "encode/output", "store", "store/tables", "query", "compare", "budget", "budget/ci", "wasm", "web", "owner", "symbolize", "symbols", "symbols/build", "internal/commandline"},
+	"cmd/aggregate":           {"site", "internal/spelling", "agent", "summary", "bucket", "fleet", "access", "trie", "encode/formats", "encode/output", "store", "store/tables", "query", "compare", "budget", "budget/ci", "wasm", "web", "owner", "symbolize", "symbols", "symbols/build", "internal/commandline"},
 	"cmd/upload":              {"encode/output", "owner", "symbols", "symbols/build", "internal/commandline"},
 	"cmd/demo":                {},
 	"viewers":                 {"trie", "encode", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
@@ -85,7 +85,9 @@ var mayImport = map[string][]string{
 	"internal/loadgen":        {"trie", "encode", "store", "collect", "query"},
 	"internal/scratchdisk":    {},
 	"internal/commandline":    {},
-	"internal/strictyaml":     {},
+	"internal/spelling":       {},
+	"internal/freeaddr":       {}, // for tests
+	"internal/strictyaml":     {"internal/spelling"},
 	"internal/turn":           {},
 }
 

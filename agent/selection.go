@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/spelling"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -78,7 +79,11 @@ func (t tools) nothing(ctx context.Context, sel query.Selection) error {
 		return fmt.Errorf("%s; and what there is can not be listed: %w", what, err)
 	}
 	var pages []string
-	for _, e := range catalog.Pages() {
+	all := catalog.Pages()
+	if sel.Page != "" {
+		spelling.Sort(all, sel.Page, func(e query.Entry) string { return e.Page })
+	}
+	for _, e := range all {
 		if len(pages) == 10 {
 			break
 		}
@@ -87,7 +92,7 @@ func (t tools) nothing(ctx context.Context, sel query.Selection) error {
 	switch {
 	case len(pages) == 0:
 		return fmt.Errorf("%s: nothing was received at all; ask for more time with since, such as 30d", what)
-	case sel.Page == "" || slices.Contains(pages, sel.Page):
+	case sel.Page == "" || slices.Contains(pages, name(sel.Page)):
 		return fmt.Errorf("%s: leave out feature, release or labels, or ask for more time with since", what)
 	}
 	return fmt.Errorf("%s; pages with page views are %s", what, strings.Join(pages, ", "))

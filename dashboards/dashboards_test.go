@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 )
 
 // budgetLabels are those of the metrics of budgets, which a daemon without budgets does not
@@ -46,7 +47,7 @@ func startDaemon(t *testing.T) string {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/ingest").CombinedOutput(); err != nil {
 		t.Fatalf("build ingest: %v\n%s", err, out)
 	}
-	public, private := freeAddr(t), freeAddr(t)
+	public, private := freeaddr.Of(t), freeaddr.Of(t)
 	cmd := exec.Command(program, "--data", filepath.Join(dir, "data"), "--listen", public, "--query-listen", private)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -86,16 +87,6 @@ func startDaemon(t *testing.T) string {
 		t.Fatal(resp.Status)
 	}
 	return "http://" + private
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String()
 }
 
 // dashboard is what the tests look at.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 )
 
 var update = flag.Bool("update", false, "write the ConfigMap with the dashboard")
@@ -177,9 +178,9 @@ func TestKubernetes(t *testing.T) {
 // answers starts the daemon with a file of settings, and has it answer paths of its private address.
 func answers(t *testing.T, program, file string, paths []string) {
 	t.Helper()
-	private := freeAddr(t)
+	private := freeaddr.Of(t)
 	cmd := exec.Command(program, "--config", file)
-	cmd.Env = append(os.Environ(), "FIELDTRIE_DATA="+t.TempDir(), "FIELDTRIE_LISTEN="+freeAddr(t), "FIELDTRIE_QUERY_LISTEN="+private)
+	cmd.Env = append(os.Environ(), "FIELDTRIE_DATA="+t.TempDir(), "FIELDTRIE_LISTEN="+freeaddr.Of(t), "FIELDTRIE_QUERY_LISTEN="+private)
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
@@ -206,16 +207,6 @@ func answers(t *testing.T, program, file string, paths []string) {
 			t.Errorf("%s: %s", path, res.Status)
 		}
 	}
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String()
 }
 
 // TestDashboard has the dashboard of Grafana in a ConfigMap; go test ./deploy -update writes it.

@@ -2,12 +2,13 @@ package docs_test
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 )
 
 // TestTutorial runs all commands of the tutorial, in order, and looks for what it says of them.
@@ -36,7 +37,7 @@ func TestTutorial(t *testing.T) {
 	}
 	text := script.String()
 	for _, addr := range []string{"127.0.0.1:8418", "127.0.0.1:8419"} {
-		text = strings.ReplaceAll(text, addr, freeAddr(t))
+		text = strings.ReplaceAll(text, addr, freeaddr.Of(t))
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", text)
 	cmd.Dir = dir
@@ -65,14 +66,4 @@ func TestTutorial(t *testing.T) {
 	if strings.Contains(said["6. Show that it worked"], "<code>drawList</code>") {
 		t.Errorf("drawList has changed:\n%s", said["6. Show that it worked"])
 	}
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String()
 }

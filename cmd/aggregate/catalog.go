@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/spelling"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -106,9 +107,7 @@ func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 		}
 	}
 	if c.page != "" {
-		slices.SortStableFunc(pages, func(a, b query.Entry) int {
-			return cmp.Compare(distance(a.Page, c.page), distance(b.Page, c.page))
-		})
+		spelling.Sort(pages, c.page, func(e query.Entry) string { return e.Page })
 	}
 	var names []string
 	for _, e := range pages[:min(shownPages, len(pages))] {
@@ -118,24 +117,4 @@ func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 		names = append(names, fmt.Sprintf("%d more (see --list pages)", more))
 	}
 	return fmt.Errorf("%s; pages with data: %s", what, strings.Join(names, ", "))
-}
-
-// distance is how many bytes must be inserted, removed or replaced to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

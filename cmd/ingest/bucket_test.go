@@ -14,6 +14,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 )
 
 // serveBucket starts a store of objects, and returns what --data says of it.
@@ -58,8 +59,8 @@ func TestBucketScripts(t *testing.T) {
 			env.Setenv("BUCKET", data)
 			env.Setenv("TRACES", traces)
 			env.Setenv("AGGREGATE", aggregate)
-			env.Setenv("PUBLIC", freeAddr(t))
-			env.Setenv("PRIVATE", freeAddr(t))
+			env.Setenv("PUBLIC", freeaddr.Of(t))
+			env.Setenv("PRIVATE", freeaddr.Of(t))
 			return nil
 		},
 	})

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
@@ -66,7 +67,7 @@ func load(url string, next func() int) map[int]bool {
 // start starts a daemon and waits until it is ready.
 func start(t *testing.T, ingest, dir string) (*exec.Cmd, string) {
 	t.Helper()
-	public, private := freeAddr(t), freeAddr(t)
+	public, private := freeaddr.Of(t), freeaddr.Of(t)
 	cmd := exec.Command(ingest, "--data", dir, "--listen", public, "--query-listen", private)
 	var log bytes.Buffer
 	cmd.Stderr = &log

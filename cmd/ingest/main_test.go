@@ -24,6 +24,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -74,8 +76,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("AGGREGATE", aggregate)
 			env.Setenv("UPLOAD", upload)
 			env.Setenv("SHOP", shop)
-			env.Setenv("PUBLIC", freeAddr(t))
-			env.Setenv("PRIVATE", freeAddr(t))
+			env.Setenv("PUBLIC", freeaddr.Of(t))
+			env.Setenv("PRIVATE", freeaddr.Of(t))
 			return nil
 		},
 	})
@@ -90,17 +92,6 @@ func buildProgram(t *testing.T, name string) string {
 		t.Fatalf("build %s: %v\n%s", name, err, out)
 	}
 	return path
-}
-
-// freeAddr returns an address that nobody listens on.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String()
 }
 
 // client believes any server. What is vouched for is checked with aggregate.

@@ -88,6 +88,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	options.Origins = withOwn(options.Origins, ownOrigin)
 	options.SiteBytes = c.siteBytes(log)
 	collector := collect.New(options)
+	registry.MustRegister(siteMetrics{collector})
 	settings := reload{c, ownOrigin, collector, private.guard, board, audit, reads, log}
 	d := daemon{
 		log: log, data: c.data, store: s, heap: c.heap, supervisor: supervisor, exitWhenStuck: c.exitWhenStuck, surplus: surplus,

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
@@ -188,6 +190,24 @@ func (c *config) keepSiteBytes(ctx context.Context, of *collect.Collector, log *
 		case <-tick.C:
 			write()
 		}
+	}
+}
+
+// siteMetrics shows what the traces of sites take.
+type siteMetrics struct{ of *collect.Collector }
+
+// Describe implements [prometheus.Collector]. It sends nothing, as that of storeMetrics.
+func (m siteMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector].
+func (m siteMetrics) Collect(out chan<- prometheus.Metric) {
+	desc := prometheus.NewDesc("fieldtrie_ingest_site_bytes", "Bytes of the traces of a site that are kept, as they were handed to the store; the disk of --sites bounds them.", []string{"site"}, nil)
+	for name, hours := range m.of.SiteBytes() {
+		sum := int64(0)
+		for n := range maps.Values(hours) {
+			sum += n
+		}
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(sum), name)
 	}
 }
 

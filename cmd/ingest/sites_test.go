@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 )
 
 // siteTrace returns a trace with a view id that is its number.
@@ -42,7 +44,7 @@ func TestSitesUnderLoad(t *testing.T) {
 	token := func(site string) string {
 		return fmt.Sprintf("  - {name: %s, sha256: %x, sites: [%s]}\n", site, sha256.Sum256([]byte(site+"-token")), site)
 	}
-	public, private := freeAddr(t), freeAddr(t)
+	public, private := freeaddr.Of(t), freeaddr.Of(t)
 	cmd := exec.Command(bin, "--data", filepath.Join(dir, "data"), "--listen", public, "--query-listen", private,
 		"--sites", write("sites.yaml", "- name: loud\n- name: quiet\n"),
 		"--keys", write("keys.yaml", "- {key: l, site: loud}\n- {key: q, site: quiet}\n"),

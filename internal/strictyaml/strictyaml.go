@@ -27,6 +27,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/fieldtrie/fieldtrie/internal/spelling"
 )
 
 const (
@@ -172,42 +174,16 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 	return fields, nil
 }
 
-// likely returns the known keys that may be meant: all if they are few, else those that key is
-// near to, or begins as.
+// likely returns the known keys that may be meant: all if they are few, else those that are like the key.
 func likely(key string, known []string) []string {
 	const few = 15
 	if len(known) <= few {
 		return known
 	}
-	most := 1 + min(len(key), 40)/3 // typing mistakes
-	near := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return distance(key, k) > most })
-	if len(near) == 0 {
-		return known
+	if near := spelling.Likely(key, known); len(near) > 0 {
+		return append(near, "…")
 	}
-	slices.SortStableFunc(near, func(a, b string) int { return distance(key, a) - distance(key, b) })
-	return append(near[:min(len(near), 3)], "…")
-}
-
-// distance is how many bytes have to be typed, left out or changed to make b of a (Levenshtein).
-func distance(a, b string) int {
-	a = a[:min(len(a), 40)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return known
 }
 
 // Items returns the values of a list, of which there must be one at least.
