@@ -63,12 +63,13 @@ check-release: web/node_modules ## make a release for linux/amd64 twice, compare
 	$(MAKE) --no-print-directory -C $$work/clone release PLATFORMS=linux/amd64 OUT=$$work/again; \
 	cd tools/release && RELEASE=$$work/dist AGAIN=$$work/again $(GO) test -count 1 $(VERBOSE) .
 
-# The race detector needs a C compiler, and the tests of the browser script need node.
+# The race detector needs a C compiler, the tests of the browser script need node, and what the tutorial says curl.
 .PHONY: setup
 setup:
 	@missing=; \
 	command -v gcc >/dev/null || missing="gcc libc6-dev"; \
 	command -v npm >/dev/null || missing="$$missing nodejs npm"; \
+	command -v curl >/dev/null || missing="$$missing curl"; \
 	[ -z "$$missing" ] || { \
 	  echo "installing $$missing"; \
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \

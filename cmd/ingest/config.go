@@ -6,6 +6,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/site"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/tables"
 )
@@ -27,6 +28,7 @@ type config struct {
 	keys        []string
 	keysFile    string
 	sites       string
+	apart       []site.Site // of the file of --sites, as they were at the start
 	auditLog    string
 	access      string
 	tlsCert     string
@@ -142,15 +144,11 @@ func (c *config) collectOptions() (collect.Options, error) {
 	if err != nil {
 		return collect.Options{}, err
 	}
+	if c.apart, err = c.readSites(); err != nil {
+		return collect.Options{}, err
+	}
 	keys, err := c.readKeys()
 	if err != nil {
-		return collect.Options{}, err
-	}
-	sites, err := c.readSites()
-	if err != nil {
-		return collect.Options{}, err
-	}
-	if err := c.checkSites(sites, "keys", sitesOf(keys)...); err != nil {
 		return collect.Options{}, err
 	}
 	proxies, err := collect.ParseProxies(c.proxies)
@@ -160,6 +158,6 @@ func (c *config) collectOptions() (collect.Options, error) {
 	proxies.Header = c.proxyHeader
 	return collect.Options{
 		Proxies: proxies, Pages: pages, Sampling: sampling, Origins: c.origins, FirstParty: c.firstParty, Keys: keys, Limits: c.limits,
-		Sites: sites, Keep: c.retention,
+		Sites: c.apart, Keep: c.retention,
 	}, nil
 }

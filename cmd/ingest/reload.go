@@ -41,6 +41,9 @@ type reload struct {
 func (r reload) all() {
 	r.settings()
 	c := r.config
+	if sites, err := c.readSites(); err != nil || !slices.Equal(sites, c.apart) {
+		r.log.Warn("the sites stay as they were; another file of --sites takes a restart", "err", err)
+	}
 	again(r, "sampling", c.sampling, c.readSampling, r.collector.SetSampling)
 	again(r, "keys", c.keysFile, c.readKeys, r.collector.SetKeys)
 	again(r, "budgets", c.budgets, c.readBudgets, func(f *budget.File) {

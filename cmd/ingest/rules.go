@@ -47,7 +47,7 @@ func (c *config) readKeys() ([]collect.Key, error) {
 		}
 		keys = append(keys, collect.Key{Value: value})
 	}
-	return keys, nil
+	return keys, c.checkSites(c.apart, "keys: "+c.keysFile, sitesOf(keys)...)
 }
 
 // readAccess returns who may have what on the private address, nil if all may have all.

@@ -41,7 +41,8 @@ func (c *config) readSites() ([]site.Site, error) {
 	return sites, nil
 }
 
-// checkSites refuses names that are none of the sites, where there are some.
+// checkSites refuses names that are none of the sites, where there are some: what comes with the key of
+// another one would be kept as if there were none.
 func (c *config) checkSites(sites []site.Site, file string, named ...string) error {
 	if c.sites == "" {
 		return nil
