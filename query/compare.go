@@ -22,6 +22,9 @@ type CompareQuery struct {
 	A, B    Selection
 	Method  Method
 	Options compare.Options
+	// Plain compares the page views as they are, whatever devices and browsers they are of: two traffics that have none in
+	// common, such as that of a lab and that of users, can not be compared otherwise.
+	Plain bool
 }
 
 // Method says what a comparison rests on.
@@ -77,11 +80,11 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		return out, refuse("only: what is compared are all functions; take --by owner or by=owner to sum up those of others")
 	}
 	n := l.naming(q.B) // one for both, so that a function has one name
-	a, err := l.side(ctx, q.A, out.Method, n, &out.StatsA)
+	a, err := l.side(ctx, q.A, q, out.Method, n, &out.StatsA)
 	if err != nil {
 		return out, fmt.Errorf("side A: %w", err)
 	}
-	b, err := l.side(ctx, q.B, out.Method, n, &out.StatsB)
+	b, err := l.side(ctx, q.B, q, out.Method, n, &out.StatsB)
 	if err != nil {
 		return out, fmt.Errorf("side B: %w", err)
 	}
@@ -138,6 +141,7 @@ type sideSums struct {
 	facet  facet
 	strata map[string]*stratumSums
 	naming *symbolize.Naming
+	plain  bool          // all are one stratum
 	sum    *rollup.Sum   // by stratum, and by release where names depend on it
 	raw    *trie.Profile // of sum
 	parts  functionSums  // of which whole is made
@@ -161,7 +165,10 @@ func (s *sideSums) exact() bool { return s.facet.takesAnyFunctions() }
 
 // stratumOf returns the labels of the stratum that a label set belongs to: the device, and
 // the browser without its version, which changes by itself every few weeks.
-func stratumOf(l trie.Labels) (out trie.Labels) {
+func (s *sideSums) stratumOf(l trie.Labels) (out trie.Labels) {
+	if s.plain {
+		return nil
+	}
 	if v := l.Value(rollup.KeyBrowser); v != "" {
 		family, _, _ := strings.Cut(v, " ")
 		out = append(out, trie.Label{Key: rollup.KeyBrowser, Value: family})
@@ -173,13 +180,13 @@ func stratumOf(l trie.Labels) (out trie.Labels) {
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel Selection, method Method, n *symbolize.Naming, stats *Stats) (*sideSums, error) {
+func (l Local) side(ctx context.Context, sel Selection, q CompareQuery, method Method, n *symbolize.Naming, stats *Stats) (*sideSums, error) {
 	sel.GroupBy = nil
 	facet, err := facetOf(sel)
 	if err != nil {
 		return nil, err
 	}
-	s := &sideSums{facet: facet, naming: n, strata: map[string]*stratumSums{}, parts: functionSums{}}
+	s := &sideSums{facet: facet, naming: n, plain: q.Plain, strata: map[string]*stratumSums{}, parts: functionSums{}}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), sel.takesCell(cell) })
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	room := l.room()
@@ -208,7 +215,7 @@ func (l Local) side(ctx context.Context, sel Selection, method Method, n *symbol
 
 // group returns the labels of the group that the time of a cell goes to.
 func (s *sideSums) group(cell trie.Labels) trie.Labels {
-	l := stratumOf(cell)
+	l := s.stratumOf(cell)
 	if release := cell.Value(keyRelease); release != "" && s.naming.ByRelease() {
 		l = append(l, trie.Label{Key: keyRelease, Value: release}).Sort()
 	}
@@ -240,11 +247,11 @@ func (s *sideSums) add(x store.Rolled, alike bool) error {
 		if !s.facet.takesBase(d) {
 			continue
 		}
-		at := s.stratum(stratumOf(d.Labels))
+		at := s.stratum(s.stratumOf(d.Labels))
 		switch part := partOf(d); {
 		case s.facet.takesPart(part):
 			at.time.AddAll(&d.Time)
-			taken, base = true, stratumOf(d.Labels)
+			taken, base = true, s.stratumOf(d.Labels)
 		case part.Key == keyFeature && s.facet.part == "":
 			if at.features[part.Value] == nil {
 				at.features[part.Value] = &rollup.Spread{}

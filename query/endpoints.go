@@ -51,7 +51,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), answer: answerSeries, resolve: resolveSeries},
 		"/api/v1/coverage": {parameters: with("limit"), answer: answerBy(keyPage, true)},
 		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), answer: answerTree},
-		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit")...), answer: answerCompare},
+		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix")...), answer: answerCompare},
 		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), answer: answerTop},
 		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callers)},
 		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callees)},
@@ -295,6 +295,7 @@ func answerCompare(ctx context.Context, h *handler, p *parameters) (answer, erro
 	if method := p.choice("method", "auto", string(MethodViews), string(MethodSums)); method != "auto" {
 		q.Method = Method(method)
 	}
+	q.Plain = p.choice("mix", "adjusted", "plain") == "plain"
 	q.Options.MinViews, q.Options.Functions = p.number("min_views", 0, 2, 1<<31-1), p.number("limit", 0, 1, mostRows)
 	if p.err != nil {
 		return answer{}, p.err

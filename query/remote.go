@@ -235,6 +235,9 @@ func (r *Remote) Compare(ctx context.Context, q CompareQuery) (Comparison, error
 	v.Set("compare_page", q.A.Page) // also if it is "": not what the other has
 	v.Set("compare_feature", q.A.Feature)
 	v.Set("method", cmp.Or(string(q.Method), "auto"))
+	if q.Plain {
+		v.Set("mix", "plain")
+	}
 	for k, n := range map[string]int{"min_views": q.Options.MinViews, "limit": q.Options.Functions} {
 		if n > 0 {
 			v.Set(k, strconv.Itoa(n))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,16 +52,52 @@ func mark(s compare.Status) string {
 }
 
 // marked is mark with what it says, where something changed.
-func marked(s compare.Status) string {
-	if s.Alarm() {
-		return mark(s) + " " + string(s)
+func (s *Summary) marked(x compare.Status) string {
+	if x.Alarm() {
+		return mark(x) + " " + s.word(x)
 	}
-	return mark(s)
+	return mark(x)
+}
+
+// word says what became of something. Of a lab nothing became: there it is more or less than users have.
+func (s *Summary) word(x compare.Status) string {
+	if s.lab {
+		switch x {
+		case compare.Slower:
+			return "more in the lab"
+		case compare.Faster:
+			return "more for users"
+		case compare.New:
+			return "in the lab alone"
+		case compare.Gone:
+			return "users alone"
+		}
+	}
+	return string(x)
+}
+
+// sides returns what columns with the numbers of A, of B and of what is between them are called.
+func (s *Summary) sides() (before, after, difference string) {
+	if s.lab {
+		return "users", "lab", "difference"
+	}
+	return "before", "after", "change"
+}
+
+func (s *Summary) beyond() string {
+	if s.lab {
+		return "differ by more than noise"
+	}
+	return "changed by more than noise"
 }
 
 func (s *Summary) writeVerdict(b *strings.Builder) {
 	c := s.All
-	fmt.Fprintf(b, "### JavaScript of real users: %s against %s\n\n", plain(s.SideB), plain(s.SideA))
+	of := " of real users"
+	if s.lab {
+		of = ""
+	}
+	fmt.Fprintf(b, "### JavaScript%s: %s against %s\n\n", of, plain(s.SideB), plain(s.SideA))
 	switch {
 	case c.Views.B == 0:
 		fmt.Fprintf(b, "There are no page views of %s yet.\n", plain(s.SideB))
@@ -75,7 +112,7 @@ func (s *Summary) writeVerdict(b *strings.Builder) {
 	t := c.Total
 	says := "no change beyond noise"
 	if t.Status.Alarm() {
-		says = string(t.Status)
+		says = s.word(t.Status)
 	}
 	over := ""
 	if len(s.Pages) > 1 {
@@ -93,7 +130,7 @@ func (s *Summary) writeVerdict(b *strings.Builder) {
 		}
 	}
 	if changed > 0 {
-		fmt.Fprintf(b, ". **%d of the %d pages below changed**", changed, len(s.Pages))
+		fmt.Fprintf(b, ". **%d of the %d pages below %s**", changed, len(s.Pages), s.beyond())
 	}
 	b.WriteString("\n")
 }
@@ -134,7 +171,8 @@ func (s *Summary) writePages(b *strings.Builder) {
 	if len(s.Pages) == 0 {
 		return
 	}
-	b.WriteString("\n#### Pages\n\n| | page | before | after | change (95 %) | page views |\n|---|---|---:|---:|---:|---:|\n")
+	before, after, difference := s.sides()
+	fmt.Fprintf(b, "\n#### Pages\n\n| | page | %s | %s | %s (95 %%) | page views |\n|---|---|---:|---:|---:|---:|\n", before, after, difference)
 	for _, p := range s.Pages {
 		name := code(p.Page)
 		if to := s.link("compare", "page", p.Page); to != "" {
@@ -144,7 +182,7 @@ func (s *Summary) writePages(b *strings.Builder) {
 			fmt.Fprintf(b, "| | %s | | | too few page views | %s, %s |\n", name, thousands(p.Views.A), thousands(p.Views.B))
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s |\n", marked(p.Total.Status), name, milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), change(p.Total),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s |\n", s.marked(p.Total.Status), name, milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), change(p.Total),
 			thousands(p.Views.A), thousands(p.Views.B))
 	}
 	if s.MorePages > 0 {
@@ -156,12 +194,13 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	changed := s.changedFunctions()
 	if len(changed) == 0 {
 		if s.All.Enough {
-			fmt.Fprintf(b, "\n#### Functions: none of %d changed by more than noise\n", s.All.Tested)
+			fmt.Fprintf(b, "\n#### Functions: none of %d %s\n", s.All.Tested, s.beyond())
 		}
 		return
 	}
-	fmt.Fprintf(b, "\n#### Functions: %d changed by more than noise\n", len(changed))
-	b.WriteString("\n| | function | on page | before | after | change (95 %) |\n|---|---|---|---:|---:|---:|\n")
+	before, after, difference := s.sides()
+	fmt.Fprintf(b, "\n#### Functions: %d %s\n", len(changed), s.beyond())
+	fmt.Fprintf(b, "\n| | function | on page | %s | %s | %s (95 %%) |\n|---|---|---|---:|---:|---:|\n", before, after, difference)
 	for _, f := range changed[:min(len(changed), s.functions)] {
 		name := code(cmp.Or(f.Name, "(anonymous)"))
 		if to := s.link("function", "name", cmp.Or(f.Name, " "), "resource", f.Resource, "page", f.page); to != "" {
@@ -171,10 +210,10 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 			name += " " + plain(fmt.Sprintf("%s:%d:%d", f.Resource, f.Line, f.Column))
 		}
 		page := "all"
-		if f.page != "" {
-			page = code(f.page)
+		if on := cmp.Or(f.page, s.selection.Get("page")); on != "" {
+			page = code(on)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", marked(f.Status), name, page, milliseconds(f.Mean.A), milliseconds(f.Mean.B), change(f.Change))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(f.Status), name, page, milliseconds(f.Mean.A), milliseconds(f.Mean.B), change(f.Change))
 	}
 	if more := len(changed) - s.functions; more > 0 {
 		fmt.Fprintf(b, "\n… and %d more, which changed less.\n", more)
@@ -203,6 +242,13 @@ func (s *Summary) changedFunctions() (changed []functionOn) {
 	for i := range s.Pages {
 		add(s.Pages[i].Page, &s.Pages[i].Comparison)
 	}
+	if s.lab { // what a lab does not see is what it is asked for
+		order := []compare.Status{compare.Gone, compare.Faster}
+		slices.SortStableFunc(changed, func(a, b functionOn) int {
+			rank := func(f functionOn) int { return (slices.Index(order, f.Status) + len(order) + 1) % (len(order) + 1) }
+			return cmp.Compare(rank(a), rank(b))
+		})
+	}
 	return changed
 }
 
@@ -218,14 +264,15 @@ func (s *Summary) writeVitals(b *strings.Builder) {
 				continue
 			}
 			if !head {
-				b.WriteString("\n#### Web Vitals that changed by more than noise (75th percentile)\n\n| | page | | before | after | change (95 %) |\n|---|---|---|---:|---:|---:|\n")
+				before, after, difference := s.sides()
+				fmt.Fprintf(b, "\n#### Web Vitals that %s (75th percentile)\n\n| | page | | %s | %s | %s (95 %%) |\n|---|---|---|---:|---:|---:|\n", s.beyond(), before, after, difference)
 				head = true
 			}
 			page := ""
 			if p.Page != "" {
 				page = code(p.Page)
 			}
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", marked(v.Status), page, strings.ToUpper(v.Name), vital(v, v.A.Value, false), vital(v, v.B.Value, false), vitalChange(v))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(v.Status), page, strings.ToUpper(v.Name), vital(v, v.A.Value, false), vital(v, v.B.Value, false), vitalChange(v))
 		}
 	}
 }
@@ -253,8 +300,11 @@ func (s *Summary) writeNotes(b *strings.Builder) {
 	for _, w := range append(append([]string(nil), s.All.Warnings...), append(s.All.StatsA.Warnings, s.All.StatsB.Warnings...)...) {
 		b.WriteString("\n> ⚠️ " + plain(w) + "\n")
 	}
-	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. Changes are as if both had the devices and browsers of %s; of those of functions at most %.0f %% are false alarms.\n",
-		plain(s.SideA), 100*s.All.FalseDiscovery)
+	mix := "Changes are as if both had the devices and browsers of " + plain(s.SideA)
+	if s.lab {
+		mix = "Both sides are as they are, on the devices that they have"
+	}
+	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. %s; of the findings about functions at most %.0f %% are false alarms.\n", mix, 100*s.All.FalseDiscovery)
 }
 
 func change(c compare.Change) string {

@@ -18,8 +18,9 @@ type Question struct {
 	Compare   query.CompareQuery // what changed from A to B
 	SideA     string             // names the sides, such as "release 2026.11.2"
 	SideB     string
-	Pages     int // how many pages are compared one by one: those of B with the most time
-	Functions int // how many functions are listed
+	Lab       bool // A is users and B a lab: what differs has not changed
+	Pages     int  // how many pages are compared one by one: those of B with the most time
+	Functions int  // how many functions are listed
 	Budgets   []budget.Status
 	// Dashboard is where the dashboard is, such as https://profiles.example.com:8419; without it there are
 	// no links. Selection is what its pages are about, as its URLs have it.
@@ -36,6 +37,7 @@ type Summary struct {
 	MorePages int              `json:"more_pages,omitempty"`
 	Budgets   []budget.Status  `json:"budgets,omitempty"`
 
+	lab       bool
 	functions int
 	dashboard string
 	selection url.Values
@@ -49,7 +51,7 @@ type Page struct {
 
 // Make asks a source. A side without page views is no error: All.Views tells.
 func Make(ctx context.Context, src query.Source, q Question) (*Summary, error) {
-	s := &Summary{SideA: q.SideA, SideB: q.SideB, Budgets: q.Budgets, functions: q.Functions, dashboard: q.Dashboard, selection: q.Selection}
+	s := &Summary{SideA: q.SideA, SideB: q.SideB, Budgets: q.Budgets, lab: q.Lab, functions: q.Functions, dashboard: q.Dashboard, selection: q.Selection}
 	var err error
 	if s.All, err = src.Compare(ctx, q.Compare); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,6 +169,23 @@ func TestLong(t *testing.T) {
 	q.Pages, q.Functions = 100, 200
 	if text := markdown(t, src, q); len(text) > maxMarkdown+100 || !strings.HasSuffix(text, "… the rest is left out.\n") {
 		t.Errorf("%d bytes, the end is %q", len(text), text[len(text)-100:])
+	}
+}
+
+// TestLab has what users alone have first, and nothing that changed.
+func TestLab(t *testing.T) {
+	src, q := example()
+	q.Lab, q.SideA, q.SideB, q.Compare.B.Page = true, "users", "the lab", "/feed"
+	src.pages["/feed"] = comparison(100, changed(compare.Slower, 10, 30), function("inBoth", changed(compare.Slower, 1, 9)), function("lessThere", changed(compare.Faster, 5, 2)),
+		function("inLab", changed(compare.New, 0.001, 4)), function("ofUsers", changed(compare.Gone, 7, 0.001)))
+	q.Functions = 10
+	text := markdown(t, src, q)
+	var order []int
+	for _, want := range []string{"the lab against users", "**More in the lab**", "| users | lab | difference (95 %) |", "users alone | [<code>ofUsers", "more for users | [<code>lessThere", "more in the lab | [<code>inBoth", "in the lab alone | [<code>inLab"} {
+		order = append(order, strings.Index(text, want))
+	}
+	if !slices.IsSorted(order) || order[0] < 0 || strings.Contains(text, "changed") {
+		t.Errorf("%v in\n%s", order, text)
 	}
 }
 

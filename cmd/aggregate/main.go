@@ -21,7 +21,8 @@ import (
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
        aggregate [flags] FILE...
        aggregate report [flags]              what a release changed, on one page
-       aggregate mcp [flags]                 for coding agents; both have a --help
+       aggregate capture [flags] URL         record visits with a browser of this machine
+       aggregate mcp [flags]                 for coding agents; each has a --help
 
 Merges the traces of a page into one profile and writes it as pprof. The traces come
 from the data directory of ingest, whether ingest is running or not, from a daemon
@@ -128,6 +129,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			return runMCP(ctx, args[1:], stdin, stdout, stderr)
 		case reportCommand:
 			return runReport(ctx, args[1:], stdout, stderr)
+		case captureCommand:
+			return runCapture(ctx, args[1:], stdout, stderr)
 		}
 	}
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
@@ -139,7 +142,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return usageError{err}
 	}
 	if asked.Any() {
-		return asked.Answer(stdout, p, reportProgram(), mcpProgram())
+		return asked.Answer(stdout, p, reportProgram(), captureProgram(), mcpProgram())
 	}
 	c.files = fs.Args()
 	if err := c.check(fs); err != nil {

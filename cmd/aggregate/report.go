@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/budget"
+	"github.com/fieldtrie/fieldtrie/capture"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/summary"
@@ -35,12 +36,14 @@ Examples:
   aggregate report --release B --compare-release A --budgets budgets.yaml \
     --addr https://profiles.example.com:8419 --output report.md
   gh pr comment "$PR" --body-file report.md
-  aggregate report --page /feed --since 24h --compare-since 48h --format json`
+  aggregate report --page /feed --since 24h --compare-since 48h --format json
+  aggregate report --lab --page /feed                    see aggregate capture`
 
 // reporting is what aggregate report is asked beside what all others are.
 type reporting struct {
 	pages, rows int
 	dashboard   string
+	lab         bool
 }
 
 // reportFlags are those of aggregate that a report has, too.
@@ -62,6 +65,7 @@ func (c *command) reportProgram(r *reporting) *commandline.Program {
 	fs.IntVar(&r.pages, "pages", 10, "pages that are compared one by one, up to 100")
 	fs.IntVar(&r.rows, "rows", 20, "functions that are listed, up to 200")
 	fs.StringVar(&r.dashboard, "dashboard", "", "`URL` of the dashboard, for links (default that of --addr)")
+	fs.BoolVar(&r.lab, "lab", false, "compare what aggregate capture recorded with what users have: which functions only they run, and which take them longer")
 	return &commandline.Program{Name: "aggregate " + reportCommand, Summary: "say on one page what a release changed", Usage: reportUsage,
 		Sections: []commandline.Section{{Flags: fs}},
 		Notes:    "Exit status: 0; 1 if something went wrong; 2 for a wrong command line; 3 if a budget of --budgets is\nblown. A side without page views, or with too few, is said and is no failure."}
@@ -112,14 +116,41 @@ func (c *command) checkReport(fs *pflag.FlagSet, r *reporting) error {
 	if err := errors.Join(r.check(), c.checkStore(fs, nil)); err != nil {
 		return err
 	}
+	if r.lab {
+		if err := c.labSides(fs); err != nil {
+			return err
+		}
+	}
 	if err := c.checkSelection(); err != nil {
 		return err
 	}
 	if err := c.comparing.check(fs, c.selection, c.times); err != nil {
 		return err
 	}
-	if !c.comparing.given {
+	if !c.comparing.given && !r.lab {
 		return errors.New("say what to compare with: --compare-release A, or another of the flags that begin with --compare-")
+	}
+	return nil
+}
+
+// labViews is how many page views each side needs: nobody visits a page a hundred times in a lab.
+const labViews = 5
+
+// labSides has the lab be compared with users, by their environments.
+func (c *command) labSides(fs *pflag.FlagSet) error {
+	for _, flag := range selectionFlags {
+		if fs.Changed(flag) {
+			return fmt.Errorf("--%s does not go with --lab, which says itself what is compared", flag)
+		}
+	}
+	c.labels = append(c.labels, "environment="+capture.Environment)
+	for flag, value := range map[string]string{"compare-label": "environment!=" + capture.Environment} {
+		if err := fs.Set(flag, value); err != nil {
+			return err
+		}
+	}
+	if !fs.Changed("min-views") {
+		c.comparing.minViews = labViews
 	}
 	return nil
 }
@@ -140,6 +171,9 @@ func (c *command) report(ctx context.Context, r *reporting) (err error) {
 		SideA: sideTitle(c.comparing.selection, c.comparing.release), SideB: sideTitle(c.selection, c.release),
 		Pages: r.pages, Functions: r.rows, Dashboard: c.dashboardOf(r), Selection: c.dashboardSelection()}
 	q.Compare.Options.MinViews = c.comparing.minViews
+	if r.lab {
+		q.SideA, q.SideB, q.Lab, q.Compare.Plain = "users", "the lab", true, true
+	}
 	if file != nil {
 		if q.Budgets, err = budget.Evaluate(ctx, src, file, c.now); err != nil {
 			return err

@@ -1,0 +1,365 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/profiler"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Options say what is recorded. URL, Runs and Collector are required.
+type Options struct {
+	URL       string  // of the page
+	Runs      int     // how often it is visited, each time by a browser that has never been there
+	CPU       float64 // how many times slower the processor is made; 1 is as it is
+	Actions   string  // JavaScript that does what a visitor does, run when the page is loaded and awaited; may be empty
+	Collector string  // the public address of a daemon, as a URL
+	Key       string  // that may send, if the daemon asks for one
+	Release   string
+	Script    []byte        // the browser script, all in one file
+	Chromium  string        // the program; empty looks for one
+	Settle    time.Duration // how long a page goes on after it is loaded and the actions are over: 1 s
+	// Done is told of each visit. An error ends it all.
+	Done func(Visit) error
+}
+
+// Visit is one recorded page view.
+type Visit struct {
+	Number  int    // from 1
+	Traces  int    // that the daemon took
+	Profile []byte // of DevTools, a .cpuprofile
+}
+
+// Label is the label that all recorded page views have.
+const Label = "source=lab"
+
+// Environment is their environment, by which what is summed up tells them from those of users.
+const Environment = "lab"
+
+// visitTime bounds how long a visit may take.
+const visitTime = 2 * time.Minute
+
+// Record records page views, one after the other, and returns when all are done, one failed, or ctx is. No browser and
+// no file is left behind.
+func Record(ctx context.Context, o Options) error {
+	program, err := find(o.Chromium)
+	if err != nil {
+		return err
+	}
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.Flag("mute-audio", true))
+	if os.Geteuid() == 0 { // Chromium has no sandbox for root
+		flags = append(flags, chromedp.NoSandbox)
+	}
+	ctx, stop := chromedp.NewExecAllocator(ctx, flags...)
+	defer stop()
+	browser, end := chromedp.NewContext(ctx)
+	defer end()
+	if _, err := chromedp.CallBrowser(browser, cdpbrowser.GetVersion, cdp.Empty{}); err != nil {
+		return fmt.Errorf("start %s: %w", program, err)
+	}
+	for n := range o.Runs {
+		v, err := visit(browser, o)
+		if err != nil {
+			return fmt.Errorf("visit %d of %d: %w", n+1, o.Runs, err)
+		}
+		v.Number = n + 1
+		if err := o.Done(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the path of Chromium.
+func find(program string) (string, error) {
+	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge",
+		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"}
+	if program != "" {
+		names = []string{program}
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("there is no Chromium: none of %s can be run; install one, or name it with --chromium PATH", strings.Join(names, ", "))
+}
+
+// sink is where the script sends what it recorded. No request leaves the browser: they are passed on from here, where no
+// policy of the page and no list of origins is in the way.
+const sink = "https://traces.fieldtrie.invalid"
+
+// visit visits the page once, by a browser that knows nothing.
+func visit(browser context.Context, o Options) (v Visit, err error) {
+	tab, close := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	defer close()
+	tab, cancel := context.WithTimeout(tab, visitTime)
+	defer cancel()
+	s := &session{o: o, tab: tab, sent: make(chan struct{}, 100)}
+	if err := s.prepare(); err != nil {
+		return v, err
+	}
+	if _, err := chromedp.Run(tab, chromedp.Navigate(o.URL)); err != nil {
+		return v, fmt.Errorf("open %s: %w", o.URL, err)
+	}
+	if err := s.act(); err != nil {
+		return v, err
+	}
+	if _, err := chromedp.Run(tab, chromedp.Sleep(o.Settle)); err != nil {
+		return v, err
+	}
+	recorded, err := chromedp.Call(tab, profiler.Stop, cdp.Empty{})
+	if err == nil {
+		v.Profile, err = json.Marshal(recorded.Profile)
+	}
+	if err != nil {
+		return v, fmt.Errorf("stop the profiler: %w", err)
+	}
+	v.Traces, err = s.finish()
+	return v, err
+}
+
+// prepare has the browser do as is said when the page comes.
+func (s *session) prepare() error {
+	start, err := startScript(s.o)
+	if err != nil {
+		return err
+	}
+	if err := chromedp.Listen(s.tab, s.event); err != nil {
+		return fmt.Errorf("open a tab: %w", err)
+	}
+	held := fetch.EnableParams{Patterns: []*fetch.RequestPattern{
+		{URLPattern: sink + "/*"}, {URLPattern: "*", ResourceType: network.ResourceTypeDocument, RequestStage: fetch.RequestStageResponse},
+	}}
+	_, err = chromedp.Call(s.tab, fetch.Enable, held)
+	call := func(what string, f func() error) {
+		if err == nil {
+			if err = f(); err != nil {
+				err = fmt.Errorf("%s: %w", what, err)
+			}
+		}
+	}
+	call("bypass policies", func() error {
+		_, err := chromedp.Call(s.tab, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
+		return err
+	})
+	call("slow the processor down", func() error {
+		_, err := chromedp.Call(s.tab, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: max(s.o.CPU, 1)})
+		return err
+	})
+	call("add the script", func() error {
+		_, err := chromedp.Call(s.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: start})
+		return err
+	})
+	call("start the profiler", func() error {
+		if _, err := chromedp.Call(s.tab, profiler.Enable, cdp.Empty{}); err != nil {
+			return err
+		}
+		if _, err := chromedp.Call(s.tab, profiler.SetSamplingInterval, profiler.SetSamplingIntervalParams{Interval: 1000}); err != nil { // µs
+			return err
+		}
+		_, err := chromedp.Call(s.tab, profiler.Start, cdp.Empty{})
+		return err
+	})
+	return err
+}
+
+// startScript returns what runs in each document before all else: the browser script, which profiles this visit.
+func startScript(o Options) (string, error) {
+	options, err := json.Marshal(map[string]any{"url": sink, "key": o.Key, "release": o.Release, "environment": Environment,
+		"sampleRate": 1, "reportRate": 0, "labels": map[string]string{"source": "lab"}})
+	if err != nil {
+		return "", err
+	}
+	// What the page itself calls reaches this script, so that features have their names and the visit is not sent to the
+	// daemon of the page as one of users.
+	return fmt.Sprintf("if (window === window.top && location.protocol.startsWith('http')) {\n%s\n;fieldtrie.start({...%s, decided: 1});\n"+
+		"Object.defineProperty(window, 'fieldtrie', {value: fieldtrie, writable: false, configurable: false});\n}", o.Script, options), nil
+}
+
+// session is what happens during a visit.
+type session struct {
+	o    Options
+	tab  context.Context
+	sent chan struct{} // a value for each request of the script that was passed on
+
+	mu     sync.Mutex
+	traces int
+	err    error // the first of passing on
+}
+
+// event answers what the browser holds up for us: documents, and what the script sends.
+func (s *session) event(e any) {
+	paused, ok := e.(*fetch.EventRequestPaused)
+	if !ok {
+		return
+	}
+	go func() { // an event must not wait for an answer of the browser
+		var err error
+		if strings.HasPrefix(paused.Request.URL, sink) {
+			err = s.pass(paused)
+		} else {
+			err = s.document(paused)
+		}
+		if err != nil && s.tab.Err() == nil {
+			s.fail(err)
+		}
+	}()
+}
+
+func (s *session) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// document has a document allow profiling, whatever its server says.
+func (s *session) document(e *fetch.EventRequestPaused) error {
+	if e.ResponseStatusCode == 0 || e.ResponseErrorReason != "" {
+		_, err := chromedp.Call(s.tab, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+		return err
+	}
+	var headers []*fetch.HeaderEntry
+	for _, h := range e.ResponseHeaders {
+		if !strings.EqualFold(h.Name, "Document-Policy") {
+			headers = append(headers, h)
+		}
+	}
+	headers = append(headers, &fetch.HeaderEntry{Name: "Document-Policy", Value: "js-profiling"})
+	_, err := chromedp.Call(s.tab, fetch.ContinueResponse, fetch.ContinueResponseParams{RequestID: e.RequestID, ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers})
+	return err
+}
+
+// pass passes a request of the script on to the daemon.
+func (s *session) pass(e *fetch.EventRequestPaused) error {
+	defer func() { s.sent <- struct{}{} }()
+	cors := []*fetch.HeaderEntry{{Name: "Access-Control-Allow-Origin", Value: "*"}, {Name: "Access-Control-Allow-Headers", Value: "*"}}
+	answer := func(status int, body []byte) error {
+		_, err := chromedp.Call(s.tab, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(status), ResponseHeaders: cors, Body: body})
+		return err
+	}
+	if e.Request.Method != http.MethodPost {
+		return answer(http.StatusNoContent, nil)
+	}
+	var body []byte
+	for _, part := range e.Request.PostDataEntries {
+		body = append(body, part.Bytes...)
+	}
+	to := strings.TrimSuffix(s.o.Collector, "/") + strings.TrimPrefix(e.Request.URL, sink)
+	status, said, err := s.post(to, e.Request.Headers, body)
+	if err != nil {
+		_, failed := chromedp.Call(s.tab, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonFailed})
+		return errors.Join(err, failed)
+	}
+	return answer(status, said)
+}
+
+// post sends what the script sent, as it sent it, and counts the traces that are taken.
+func (s *session) post(to string, headers network.Headers, body []byte) (status int, said []byte, err error) {
+	req, err := http.NewRequestWithContext(s.tab, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, name := range []string{"Content-Type", "Content-Encoding", "User-Agent"} {
+		for key, value := range headers {
+			if text, ok := value.(string); ok && strings.EqualFold(key, name) {
+				req.Header.Set(name, text)
+			}
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, fmt.Errorf("send traces: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	said, err = io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return 0, nil, fmt.Errorf("read the daemon's answer: %w", err)
+	}
+	if res.StatusCode >= 400 {
+		return 0, nil, fmt.Errorf("the daemon at %s answers %s: %s", s.o.Collector, res.Status, bytes.TrimSpace(said))
+	}
+	var answer struct{ Accepted int }
+	if u, err := url.Parse(to); err == nil && u.Path == "/v1/traces" && json.Unmarshal(said, &answer) == nil {
+		s.mu.Lock()
+		s.traces += answer.Accepted
+		s.mu.Unlock()
+	}
+	return res.StatusCode, said, nil
+}
+
+// act does what a visitor does, if that is said.
+func (s *session) act() error {
+	if s.o.Actions == "" {
+		return nil
+	}
+	yes := true
+	got, err := chromedp.Call(s.tab, runtime.Evaluate, runtime.EvaluateParams{Expression: "(async () => {" + s.o.Actions + "\n})()", AwaitPromise: &yes, UserGesture: &yes})
+	if err == nil && got.ExceptionDetails != nil {
+		err = thrown(got.ExceptionDetails)
+	}
+	if err != nil {
+		return fmt.Errorf("run the script: %w", err)
+	}
+	return nil
+}
+
+// thrown returns what a script threw.
+func thrown(e *runtime.ExceptionDetails) error {
+	if e.Exception != nil && e.Exception.Description != "" {
+		return errors.New(e.Exception.Description)
+	}
+	return errors.New(e.Text)
+}
+
+// finish has the script send what it has, and returns how many traces were taken.
+func (s *session) finish() (int, error) {
+	supported, err := chromedp.Run(s.tab, chromedp.Evaluate[bool](`typeof Profiler == 'function' && (fieldtrie.stop(), true)`))
+	if err != nil {
+		return 0, fmt.Errorf("end the recording: %w", err)
+	}
+	if !supported {
+		return 0, errors.New("this browser has no JS Self-Profiling API; use Chromium, Chrome or Edge")
+	}
+	wait := time.NewTimer(sendTime)
+	defer wait.Stop()
+	for {
+		s.mu.Lock()
+		traces, err := s.traces, s.err
+		s.mu.Unlock()
+		if err != nil || traces > 0 {
+			return traces, err
+		}
+		select {
+		case <-s.sent:
+		case <-wait.C:
+			return 0, errors.New("the script sent nothing: does the page run JavaScript, and is it served over HTTPS or from this machine?")
+		case <-s.tab.Done():
+			return 0, s.tab.Err()
+		}
+	}
+}
+
+// sendTime bounds how long the script may take to send what it has.
+const sendTime = 10 * time.Second

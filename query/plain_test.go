@@ -1,0 +1,60 @@
+package query
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/internal/storetest"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// TestComparePlain compares two traffics that have no device in common: users with phones, and a lab.
+func TestComparePlain(t *testing.T) {
+	f := &fixture{store: storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})}
+	var traces []*trie.Trace
+	for i := range 400 {
+		tr := &trie.Trace{Trie: *trie.New()}
+		tr.Context = trie.Context{Page: "/a", ViewID: fmt.Sprintf("view %011d", i), Interval: 10_000, Environment: "production", Labels: trie.MakeLabels("device", "mobile-low")}
+		functions := []string{"render", "render", "ad", "ad", "ad"}
+		if i%2 == 1 {
+			tr.Context.Environment, tr.Context.Labels, functions = "lab", trie.MakeLabels("device", "desktop-high"), []string{"render", "render"}
+		}
+		if i%5 == 0 { // so that there is a variance
+			functions = append(functions, "render")
+		}
+		for k, name := range functions {
+			tr.Samples = append(tr.Samples, trie.Sample{Time: int64(10_000 * k), Node: tr.Insert(trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: 1, Column: 1})})
+		}
+		traces = append(traces, tr)
+	}
+	f.append(t, 0, traces)
+	of := func(environment string) Selection {
+		return Selection{Where: []Matcher{{Key: keyEnvironment, Op: Equal, Value: environment}}}
+	}
+	for _, method := range []Method{MethodViews, MethodSums} {
+		q := CompareQuery{A: of("production"), B: of("lab"), Method: method}
+		adjusted, err := f.local().Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Plain = true
+		plain, err := f.local().Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if adjusted.Uncovered != 1 || plain.Uncovered != 0 {
+			t.Errorf("%s: uncovered are %g and, plain, %g", method, adjusted.Uncovered, plain.Uncovered)
+		}
+		total := plain.Total
+		if math.Abs(total.Adjusted.Value-total.Difference) > 1e-6 || math.Abs(total.Adjusted.Value+30) > 1e-6 || total.Status != compare.Faster {
+			t.Errorf("%s: %+v", method, total)
+		}
+		if first := plain.Functions[0]; first.Name != "ad" || first.Status != compare.Gone {
+			t.Errorf("%s: the first function is %+v", method, first)
+		}
+	}
+}
