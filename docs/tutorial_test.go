@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,12 +15,6 @@ func TestTutorial(t *testing.T) {
 	source, err := os.ReadFile("tutorial.md")
 	if err != nil {
 		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for _, name := range []string{"ingest", "aggregate"} {
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "bin", name), "../cmd/"+name).CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", name, err, out)
-		}
 	}
 	var script strings.Builder
 	script.WriteString("set -e\ntrap 'kill %1 2>/dev/null || true' EXIT\n")
@@ -40,8 +33,8 @@ func TestTutorial(t *testing.T) {
 		text = strings.ReplaceAll(text, addr, freeaddr.Of(t))
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", text)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, text, out)

@@ -86,9 +86,9 @@ func TestShells(t *testing.T) {
 }
 
 func TestMan(t *testing.T) {
-	tool, _ := example()
+	tool, sub := example()
 	var b strings.Builder
-	if err := tool.WriteMan(&b, Version{Version: "v1.2.3", Date: "2026-11-21T10:00:00Z"}, "other"); err != nil {
+	if err := tool.WriteMan(&b, Version{Version: "v1.2.3", Date: "2026-11-21T10:00:00Z"}, sub); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -100,7 +100,8 @@ func TestMan(t *testing.T) {
 		`  tool \-\-data d\-1 \e`,
 		`\fB\-o\fR, \fB\-\-output\fR \fIFILE\fR`,
 		`how: one of those [known] (default top)`,
-		`.BR other (1)`,
+		`.SH TOOL SUB`,
+		`\fB\-\-runs\fR \fIint\fR`,
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("no line %q in\n%s", want, b.String())

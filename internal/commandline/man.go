@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WriteMan writes the man page of a program, section 1, as man(7) has it. also are the
-// programs that it refers to.
-func (p *Program) WriteMan(w io.Writer, v Version, also ...string) error {
+// WriteMan writes the man page of a program, section 1, as man(7) has it, with its subcommands.
+func (p *Program) WriteMan(w io.Writer, v Version, subcommands ...*Program) error {
 	var b strings.Builder
 	name := strings.ReplaceAll(p.Name, " ", "-")
 	date, _, _ := strings.Cut(v.Date, "T")
@@ -36,15 +35,14 @@ func (p *Program) WriteMan(w io.Writer, v Version, also ...string) error {
 		b.WriteString(".SH NOTES\n")
 		writeText(&b, p.Notes)
 	}
-	if len(also) > 0 {
-		b.WriteString(".SH SEE ALSO\n")
-		for i, a := range also {
-			end := ","
-			if i == len(also)-1 {
-				end = ""
-			}
-			fmt.Fprintf(&b, ".BR %s (1)%s\n", escape(a), end)
+	for _, s := range subcommands {
+		_, text, _ := strings.Cut(strings.TrimSpace(s.Usage), "\n\n")
+		fmt.Fprintf(&b, ".SH %s\n", escape(strings.ToUpper(s.Name)))
+		writeText(&b, text)
+		for _, section := range s.Sections {
+			section.Flags.VisitAll(func(f *pflag.Flag) { writeFlag(&b, f) })
 		}
+		writeText(&b, s.Notes)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

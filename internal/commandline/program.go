@@ -85,7 +85,7 @@ func (a *Asked) Any() bool { return a.Version || a.Man || a.Completion != "" }
 func (a *Asked) Answer(w io.Writer, p *Program, subcommands ...*Program) error {
 	switch {
 	case a.Man:
-		return p.WriteMan(w, ReadVersion())
+		return p.WriteMan(w, ReadVersion(), subcommands...)
 	case a.Completion != "":
 		return WriteCompletion(w, a.Completion, append([]*Program{p}, subcommands...)...)
 	}
