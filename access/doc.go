@@ -10,6 +10,15 @@
 //	    bcrypt: $2y$10$fl/8dALl0ZD4qWj30CnvgeczmaDhiGj9kzhlK1kDA8gu3iqi7Vd3.
 //	    scopes: [query, metrics, backup]
 //
+// With sites and pages a token or user has a part of what is stored:
+//
+//   - name: checkout-team
+//     sha256: …
+//     sites: [shop]
+//     pages: [/checkout/**]
+//
+// Whoever answers asks [From] for whom it is, and sees to it.
+//
 // A token comes as "Authorization: Bearer TOKEN", a user and a password as Basic. The
 // file has no secret in the clear: of tokens, which are long and random, it has the
 // SHA-256, of passwords a slow hash. Who has no scopes in the file has query and metrics.
