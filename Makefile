@@ -86,7 +86,8 @@ sdk/node_modules web/node_modules viewers/node_modules bench/peers/node_modules 
 
 # Packages that lock or start goroutines, in their code or their tests, are tested with the
 # race detector. It makes tests up to eight times slower, so the others do without.
-CONCURRENT = $(shell for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+# In capture it is a browser that does several things at once, and its protocol is large.
+CONCURRENT = $(shell for dir in $$($(GO) list -f '{{.Dir}}' ./... | grep -v /capture$$); do \
   grep -qE '^\s+go [a-z]|\.Go\b|sync\.(RW)?Mutex|sync/atomic' $$dir/*.go && echo $$dir; done)
 SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
 STORE = $(abspath store)
