@@ -40,14 +40,14 @@ func addDemo(public, private *http.ServeMux, collector string) {
 	private.Handle("/demo/", sdk.Demo(collector))
 }
 
-// addDashboard adds the dashboard, and how browsers log in where the private address asks who they
-// are.
 // addDocs adds the documentation.
 func addDocs(private *http.ServeMux) {
 	private.Handle("GET /docs", http.RedirectHandler("/docs/", http.StatusMovedPermanently))
 	private.Handle("GET /docs/", docs.Handler("/docs/"))
 }
 
+// addDashboard adds the dashboard, and how browsers log in where the private address asks who they
+// are.
 func addDashboard(private *http.ServeMux, guard *access.Guard) {
 	pages := web.Handler()
 	for _, pattern := range []string{"GET /{$}", "GET /{page}", "GET /assets/"} {
