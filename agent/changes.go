@@ -18,13 +18,14 @@ type compareIn struct {
 	CompareRelease string `json:"compare_release,omitempty" jsonschema:"the release to compare with, the earlier one"`
 	CompareSince   string `json:"compare_since,omitempty" jsonschema:"or the time to compare with: since when, and until since (or compare_until)"`
 	CompareUntil   string `json:"compare_until,omitempty"`
+	MinViews       int    `json:"min_views,omitempty" jsonschema:"page views that each side needs; 100 by default, 2 at least"`
 	Limit          int    `json:"limit,omitempty" jsonschema:"how many functions, up to 200; 20 by default"`
 }
 
 type compareOut struct {
 	ViewsBefore float64     `json:"views_before" jsonschema:"page views that are compared with"`
 	Views       float64     `json:"views"`
-	Enough      bool        `json:"enough" jsonschema:"there are enough page views to tell changes from noise"`
+	Enough      bool        `json:"enough" jsonschema:"there are enough page views to tell changes from noise; without, changes are the differences as measured, of whatever cause"`
 	Total       changeOut   `json:"total" jsonschema:"of all JavaScript of a page view"`
 	Features    []changeOut `json:"features,omitempty"`
 	Functions   []changeOut `json:"functions" jsonschema:"by own time; those that changed by more than noise first"`
@@ -37,16 +38,17 @@ type changeOut struct {
 	File   string   `json:"file,omitempty"`
 	Line   uint32   `json:"line,omitempty"`
 	Column uint32   `json:"column,omitempty"`
-	Status string   `json:"status" jsonschema:"slower, faster, new and gone are more than noise; within noise, moved and too few views are not"`
+	Status string   `json:"status" jsonschema:"slower, faster, new and gone are more than noise, and the interval excludes 0; within noise and moved are not, and it holds 0; not known and too few views say nothing"`
 	Before float64  `json:"before_ms" jsonschema:"of a page view"`
 	After  float64  `json:"after_ms"`
-	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before"`
+	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before, if the page views are enough"`
 }
 
 func changeOf(c compare.Change) changeOut {
-	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: Estimate{Value: rounded(c.Adjusted.Value)}}
-	if c.Adjusted.Low != nil && c.Adjusted.High != nil {
-		out.Change.Low, out.Change.High = rounded(*c.Adjusted.Low), rounded(*c.Adjusted.High)
+	e := c.Shown()
+	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: Estimate{Value: rounded(e.Value)}}
+	if e.Low != nil && e.High != nil {
+		out.Change.Low, out.Change.High = rounded(*e.Low), rounded(*e.High)
 	}
 	return out
 }
@@ -78,7 +80,10 @@ func (t tools) compare(ctx context.Context, in compareIn) (out compareOut, err e
 			a.Until = b.Since
 		}
 	}
-	got, err := t.Source.Compare(ctx, query.CompareQuery{A: a, B: b})
+	if in.MinViews < 0 || in.MinViews == 1 {
+		return out, fmt.Errorf("min_views %d: two at least", in.MinViews)
+	}
+	got, err := t.Source.Compare(ctx, query.CompareQuery{A: a, B: b, Options: compare.Options{MinViews: in.MinViews}})
 	if err != nil {
 		return out, err
 	}
@@ -120,7 +125,7 @@ func (o compareOut) text() string {
 		fmt.Fprintf(&b, "feature %s: %s, %s, from %g to %g ms\n", f.Name, f.Status, f.Change.signed(), f.Before, f.After)
 	}
 	if !o.Enough {
-		b.WriteString("There are too few page views to tell changes of functions from noise: ask for more time.\n")
+		b.WriteString("The change is as it was measured: there are too few page views to tell code from traffic, or either from noise. Ask for a longer time, or give min_views.\n")
 		return b.String()
 	}
 	b.WriteString("Own time of functions, of a page view:\n")

@@ -27,6 +27,11 @@
 // which nothing changed shows anything at all with at most that probability. Only
 // functions that were seen often enough are tested, on both sides together, which says
 // nothing about a difference between them.
+//
+// Intervals have the level at which the test was decided, so that words and numbers agree: what is
+// called a change has an interval without 0, and what is within noise has one that holds 0.
+// How much traffic contributes has an interval, too. With too few page views nothing is
+// said but the difference as it was measured.
 package compare
 
 import (
@@ -131,10 +136,11 @@ func Compare(in Input, o Options) Result {
 		MinViews:       o.MinViews,
 		FalseDiscovery: o.FalseDiscovery,
 		Method:         "Welch, from sums of squares by stratum",
-		Uncovered:      finite(c.uncovered),
 		Strata:         c.report(in),
 	}
-	r.Enough = c.enough()
+	if r.Enough = c.enough(); r.Enough {
+		r.Uncovered = new(finite(c.uncovered))
+	}
 	r.Warnings = c.warnings(r)
 	r.Total, _ = c.change(in.A.Time, in.B.Time)
 	r.Features = c.features(in)
@@ -218,12 +224,12 @@ func (c *comparison) decide(r *Result, functions []FunctionChange) {
 		if f.Status == WithinNoise && f.moved {
 			f.Status = Moved
 		}
-		f.Share = r.share(f.Change.Adjusted.Value)
+		f.Share = r.share(f.Change.Shown().Value)
 	}
 	slices.SortStableFunc(r.Features, func(x, y FeatureChange) int { return cmp.Compare(y.size(), x.size()) })
 }
 
-// discover sets q and status of a family of tests, which has a share of the false
+// discover sets q, status and intervals of a family of tests, which has a share of the false
 // discoveries, and returns how many were tested.
 func (c *comparison) discover(family []*Change, share float64) (tested int) {
 	var p, time []float64
@@ -234,30 +240,59 @@ func (c *comparison) discover(family []*Change, share float64) (tested int) {
 	}
 	weight := weights(time)
 	q := adjust(p, weight)
+	found := 0
+	for i := range q {
+		q[i] = min(q[i]/share, 1)
+		if q[i] <= c.o.FalseDiscovery {
+			found++
+		}
+	}
 	for _, x := range family {
+		alone, level := c.o.FalseDiscovery, c.o.FalseDiscovery
 		x.Q = 1
-		w := 1.0
 		if x.tested {
-			x.Q = min(q[tested]/share, 1)
-			w = weight[tested]
+			x.Q = q[tested]
+			alone = min(c.o.FalseDiscovery*share*weight[tested]/float64(len(p)), c.o.FalseDiscovery)
+			level = min(alone*float64(max(found, 1)), c.o.FalseDiscovery)
 			tested++
 		}
-		alone := min(c.o.FalseDiscovery*share*w/float64(max(len(p), 1)), 1)
-		x.Detectable = finite((math.Sqrt2*math.Erfcinv(alone) + zPower) * x.err)
-		x.Status = c.status(x)
+		c.settle(x, alone, level)
 	}
 	return tested
+}
+
+// settle sets the status of a change and, by the same level, its intervals. alone is the level of a test that
+// is the only one of its family to find something.
+func (c *comparison) settle(x *Change, alone, level float64) {
+	x.Level = 1 - level
+	x.Status = c.status(x, level)
+	x.Difference = x.measured.estimate(x.Difference.Value, level)
+	if x.Adjusted == nil {
+		return
+	}
+	if x.Status == NotKnown {
+		level = 0
+	}
+	*x.Adjusted = x.adjusted.estimate(x.Adjusted.Value, level)
+	if x.Mix != nil {
+		*x.Mix = x.mix.estimate(x.Mix.Value, level)
+	}
+	if level > 0 {
+		x.Detectable = new(finite((math.Sqrt2*math.Erfcinv(alone) + zPower) * x.adjusted.err))
+	}
 }
 
 // zPower is the quantile 0.9 of the normal distribution: how many standard errors beyond
 // the threshold a change must be to be found nine times of ten.
 const zPower = 1.2815515655446004
 
-func (c *comparison) status(x *Change) Status {
+func (c *comparison) status(x *Change, level float64) Status {
 	switch {
 	case !c.enough():
 		return TooFew
-	case !x.tested || x.Q > c.o.FalseDiscovery:
+	case !x.tested:
+		return NotKnown
+	case x.P > level:
 		return WithinNoise
 	case x.only == onlyA:
 		return Gone
@@ -270,11 +305,15 @@ func (c *comparison) status(x *Change) Status {
 }
 
 func (c *comparison) warnings(r Result) (out []string) {
-	if !r.Enough {
-		out = append(out, fmt.Sprintf("too few page views: %d are needed on each side in kinds of traffic that both have, A has %.0f and B has %.0f of these",
-			c.o.MinViews, c.covered.a, c.covered.b))
-	}
-	if c.uncovered > 0.01 {
+	const more = "ask for a longer time, wait for more, or lower --min-views (min_views)"
+	switch {
+	case min(c.all.a, c.all.b) < float64(c.o.MinViews):
+		out = append(out, fmt.Sprintf("too few page views to say what changed: %d are needed on each side, A has %.0f and B has %.0f; %s",
+			c.o.MinViews, c.all.a, c.all.b, more))
+	case !r.Enough:
+		out = append(out, fmt.Sprintf("too few page views of the same kinds of traffic to say what changed: of the devices and browsers that both have, %d are needed on each side, A has %.0f and B has %.0f; %s",
+			c.o.MinViews, c.covered.a, c.covered.b, more))
+	case c.uncovered > 0.01:
 		out = append(out, fmt.Sprintf("%.0f %% of A's page views are of traffic that B has hardly any of; the changes are without them", 100*c.uncovered))
 	}
 	return out

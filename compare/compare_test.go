@@ -76,7 +76,7 @@ func TestStatuses(t *testing.T) {
 		t.Errorf("the shares sum to %g", share)
 	}
 	if few := Compare(Input{Strata: strata(""), A: a, B: b}, Options{MinViews: 4001}); few.Enough || few.Total.Status != TooFew ||
-		few.Functions[0].Status != TooFew || !strings.Contains(few.Warnings[0], "4001") {
+		few.Functions[0].Status != TooFew || !strings.Contains(few.Warnings[0], "4001 are needed on each side, A has 4000 and B has 4000") {
 		t.Errorf("with too few views: %v %q", statuses(few), few.Warnings)
 	}
 }
@@ -103,7 +103,7 @@ func TestMixAlone(t *testing.T) {
 			Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{uniform(desktop, 100), uniform(mobile, 400)}}}}
 	}
 	r := Compare(Input{Strata: strata("desktop", "mobile"), A: side(3000, 1000), B: side(1000, 3000)}, Options{})
-	if f := r.Functions[0]; math.Abs(f.Adjusted.Value) > 1e-9 || math.Abs(f.Mix-150) > 1e-9 || f.Difference != 150 || f.Status != WithinNoise {
+	if f := r.Functions[0]; math.Abs(f.Adjusted.Value) > 1e-9 || math.Abs(f.Mix.Value-150) > 1e-9 || *f.Mix.Low <= 0 || f.Difference.Value != 150 || f.Status != WithinNoise {
 		t.Errorf("got %+v", f)
 	}
 	blind := Input{Strata: strata("desktop", "mobile"), A: side(3000, 1000), B: side(1000, 3000)}
@@ -111,7 +111,7 @@ func TestMixAlone(t *testing.T) {
 		x := s.Functions[0].Self
 		s.Functions[0].Self = []Amount{x[0].plus(x[1])}
 	}
-	if f := Compare(blind, Options{}).Functions[0]; !f.Unadjusted || f.Status != Slower || f.Mix != 0 {
+	if f := Compare(blind, Options{}).Functions[0]; !f.Unadjusted || f.Status != Slower || f.Mix != nil {
 		t.Errorf("without strata: %+v", f)
 	}
 }
@@ -134,11 +134,16 @@ func TestStrata(t *testing.T) {
 	if want := []StratumUse{StratumOwn, StratumLeftOut, StratumPooled, StratumPooled, StratumLeftOut}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if math.Abs(r.Uncovered-200.0/945) > 1e-9 || len(r.Warnings) != 1 {
-		t.Errorf("uncovered %g, %q", r.Uncovered, r.Warnings)
+	if math.Abs(*r.Uncovered-200.0/945) > 1e-9 || len(r.Warnings) != 1 {
+		t.Errorf("uncovered %g, %q", *r.Uncovered, r.Warnings)
 	}
-	if d := r.Total.Mix + r.Total.Adjusted.Value - r.Total.Difference; math.Abs(d) > 1e-9 {
-		t.Errorf("mix and change miss the difference by %g", d)
+	if d := r.Total.Mix.Value + r.Total.Adjusted.Value + *r.Total.LeftOut - r.Total.Difference.Value; math.Abs(d) > 1e-9 {
+		t.Errorf("change, mix and what is left out miss the difference by %g", d)
+	}
+	// A's mean is 28.0 ms more with those that B has none of: 200 of 945 page views of 200 ms.
+	rest := (200*200 - 200*r.Total.Mean.A) / 745
+	if math.Abs(*r.Total.LeftOut+rest) > 1e-9 {
+		t.Errorf("left out %g, want %g", *r.Total.LeftOut, -rest)
 	}
 }
 
@@ -150,7 +155,7 @@ func TestRare(t *testing.T) {
 	for _, c := range []struct {
 		viewsA, seenA, viewsB, seenB float64
 		want                         Status
-	}{{20_000, 12, 1000, 0, WithinNoise}, {20_000, 400, 1000, 0, Gone}, {5000, 0, 5000, 9, WithinNoise}, {5000, 0, 5000, 40, New}} {
+	}{{20_000, 12, 1000, 0, WithinNoise}, {20_000, 400, 1000, 0, Gone}, {5000, 0, 5000, 9, NotKnown}, {5000, 0, 5000, 40, New}} {
 		r := Compare(Input{A: side(c.viewsA, c.seenA), B: side(c.viewsB, c.seenB)}, Options{})
 		if r.Functions[0].Status != c.want {
 			t.Errorf("%+v: %q", c, r.Functions[0].Status)
@@ -163,7 +168,7 @@ func TestVague(t *testing.T) {
 	a, b := sideOf(4000, map[string]float64{"alpha": 10}), sideOf(4000, map[string]float64{"alpha": 20})
 	b.Functions[0].Self[0].Squares = 0
 	f := Compare(Input{A: a, B: b}, Options{}).Functions[0]
-	if f.Adjusted.Value != 10 || f.Adjusted.Low != nil || f.Status != WithinNoise || f.Share == nil {
+	if f.Adjusted.Value != 10 || f.Adjusted.Low != nil || f.Status != NotKnown || f.Share == nil {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -253,7 +258,7 @@ func TestLaws(t *testing.T) {
 	for range 200 {
 		a, b := sides(), sides()
 		there, back := Compare(Input{A: a, B: b}, Options{}), Compare(Input{A: b, B: a}, Options{})
-		whole := there.Rest.Change
+		whole := *there.Rest.Change
 		for i, f := range there.Functions {
 			g := back.Functions[i]
 			whole += f.Adjusted.Value

@@ -5,47 +5,107 @@ import "math"
 // amounts are those of one thing on both sides in one cell.
 type amounts struct{ a, b Amount }
 
+// deviation is how far an estimate may be from what it estimates. The zero value is that of one
+// of which that is not known.
+type deviation struct {
+	err     float64 // standard error
+	freedom float64
+	known   bool
+}
+
+// estimate returns a value with its interval, which misses it with the probability of level. There is none at level 0.
+func (d deviation) estimate(value, level float64) Estimate {
+	if !d.known || level <= 0 {
+		return Estimate{Value: value}
+	}
+	half := studentQuantile(level, d.freedom) * d.err
+	low, high := value-half, value+half
+	if math.IsNaN(half) || math.IsInf(low, 0) || math.IsInf(high, 0) {
+		return Estimate{Value: value}
+	}
+	return Estimate{value, &low, &high}
+}
+
 // change estimates how a time changed; amounts are by stratum. unadjusted is whether they
-// are of all strata together.
+// are of all strata together. Intervals come later, as their level depends on all tests.
 func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
 	sumA, vagueA := total(a)
 	sumB, vagueB := total(b)
 	out.Mean = Pair{ratio(sumA.Sum, c.all.a), ratio(sumB.Sum, c.all.b)}
-	out.Difference = out.Mean.B - out.Mean.A
+	whole := estimateOf([]amounts{{sumA, sumB}}, []both{c.all}, []float64{1})
+	known := !vagueA && !vagueB
+	out.Difference.Value = out.Mean.B - out.Mean.A
+	out.measured = whole.deviation(known)
 	out.P, out.Q = 1, 1
-	views, weight := c.views, c.weight
-	var cells []amounts
-	if unadjusted = len(c.cellOf) > 1 && (len(a) == 1 || len(b) == 1) && len(a) <= 1 && len(b) <= 1; unadjusted {
-		views, weight = []both{c.all}, []float64{1}
-		cells = []amounts{{sumA, sumB}}
-	} else {
-		clear(c.cells)
-		cells = c.cells
-		for s, cell := range c.cellOf {
-			if cell >= 0 {
-				cells[cell].a = cells[cell].a.plus(amountAt(a, s))
-				cells[cell].b = cells[cell].b.plus(amountAt(b, s))
-			}
+	unadjusted = len(c.cellOf) > 1 && (len(a) == 1 || len(b) == 1) && len(a) <= 1 && len(b) <= 1
+	if !c.enough() {
+		return out, unadjusted
+	}
+	e := whole
+	if !unadjusted {
+		e = estimateOf(c.inCells(a, b), c.views, c.weight)
+		out.Mix, out.mix = c.mix(out.Mean.B, b, known)
+		out.LeftOut = new(0.0)
+		if c.uncovered > 0 {
+			*out.LeftOut = finite(out.Difference.Value - e.difference - out.Mix.Value)
 		}
 	}
-	e := estimateOf(cells, views, weight)
-	out.Adjusted.Value = finite(e.difference)
-	out.Mix = finite(out.Difference - e.difference)
+	out.Adjusted = &Estimate{Value: finite(e.difference)}
 	if e.base > 0 {
 		out.Relative = new(finite(e.difference / e.base))
 	}
 	out.only = e.only
-	if !e.known || vagueA || vagueB {
-		return out, unadjusted
-	}
-	out.err = e.err
-	half := finite(studentQuantile(e.freedom) * e.err)
-	out.Adjusted.Low, out.Adjusted.High = new(out.Adjusted.Value-half), new(out.Adjusted.Value+half)
-	if c.enough() && e.seen >= float64(c.o.MinSeen) {
+	out.adjusted = e.deviation(known)
+	if out.adjusted.known && e.seen >= float64(c.o.MinSeen) {
 		out.tested = true
 		out.P = e.p()
 	}
 	return out, unadjusted
+}
+
+// inCells sums up the amounts of both sides by cell. What it returns is valid until it is called again.
+func (c *comparison) inCells(a, b []Amount) []amounts {
+	clear(c.cells)
+	for s, cell := range c.cellOf {
+		if cell >= 0 {
+			c.cells[cell].a = c.cells[cell].a.plus(amountAt(a, s))
+			c.cells[cell].b = c.cells[cell].b.plus(amountAt(b, s))
+		}
+	}
+	return c.cells
+}
+
+// mix estimates how much B's mean is above the one that it would have with A's traffic. It comes of the shares of cells, and
+// of strata of B that A has hardly any of. Both the shares and the means are samples. It must follow inCells.
+func (c *comparison) mix(mean float64, b []Amount, known bool) (*Estimate, deviation) {
+	value, means := mean, 0.0 // means is the variance that comes of those of the means
+	var byB, byA [2]float64   // first and second moments of the means, by B's shares and A's
+	part := func(x Amount, n, weight float64) {
+		if n <= 0 {
+			return
+		}
+		share, mean := n/c.all.b, x.Sum/n
+		v := mean * mean
+		if n >= 2 {
+			v = variance(x, n)
+		}
+		value -= weight * mean
+		means += square(share-weight) * v / n
+		byB[0], byB[1] = byB[0]+share*mean, byB[1]+share*mean*mean
+		byA[0], byA[1] = byA[0]+weight*mean, byA[1]+weight*mean*mean
+	}
+	for i, x := range c.cells {
+		part(x.b, c.views[i].b, c.weight[i])
+	}
+	for s, cell := range c.cellOf {
+		if cell < 0 {
+			part(amountAt(b, s), c.viewsB[s], 0)
+		}
+	}
+	shares := max(byB[1]-square(byB[0]), 0)/c.all.b + max(byA[1]-square(byA[0]), 0)/c.covered.a
+	err := math.Sqrt(means + shares)
+	known = known && !math.IsNaN(err) && !math.IsInf(err, 0)
+	return &Estimate{Value: finite(value)}, deviation{err, math.Inf(1), known}
 }
 
 // total adds up amounts; vague is whether it is not known of one how it varies.
@@ -90,6 +150,9 @@ func estimateOf(cells []amounts, views []both, weight []float64) (e estimate) {
 		pooled += w2 * (v/n.a + v/n.b)
 		spread += square(w2*va/n.a)/(n.a-1) + square(w2*vb/n.b)/(n.b-1)
 	}
+	if math.Abs(e.difference) <= 1e-12*(2*e.base+math.Abs(e.difference)) { // the rounding of the sums
+		e.difference = 0
+	}
 	e.err = math.Sqrt(max(welch, pooled))
 	e.freedom = math.Inf(1)
 	if spread > 0 {
@@ -105,16 +168,20 @@ func estimateOf(cells []amounts, views []both, weight []float64) (e estimate) {
 	return e
 }
 
-// p returns the two-sided probability of such a difference if there is none. What is
-// below the rounding of the sums is no difference.
+// deviation returns that of the difference; known is whether the variances are.
+func (e estimate) deviation(known bool) deviation {
+	return deviation{e.err, e.freedom, known && e.known && !math.IsNaN(e.err) && !math.IsInf(e.err, 0)}
+}
+
+// p returns the two-sided probability of such a difference if there is none.
 func (e estimate) p() float64 {
-	switch d := math.Abs(e.difference); {
-	case d <= 1e-12*(2*e.base+d):
+	switch {
+	case e.difference == 0:
 		return 1
 	case e.err == 0:
 		return 0
 	default:
-		return studentTail(d/e.err, e.freedom)
+		return studentTail(e.difference/e.err, e.freedom)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // Status says what became of a function, a feature or the page.
 type Status string
 
-// The statuses. All but Moved, WithinNoise and TooFew are alarms: the change is
-// significant after the correction for the number of tests.
+// The statuses. Slower, Faster, New and Gone are alarms: the change is significant after
+// the correction for the number of tests, and its interval excludes 0.
 const (
 	Slower Status = "slower"
 	Faster Status = "faster"
@@ -20,9 +20,14 @@ const (
 	Gone   Status = "gone" // significant, and seen in A alone
 	// Moved is a function of the same name whose time is within noise and whose place is
 	// another: another file, or far from where the other functions of its file went.
-	Moved       Status = "moved"
-	WithinNoise Status = "within noise" // or seen too rarely to say anything
-	TooFew      Status = "too few views"
+	Moved Status = "moved"
+	// WithinNoise is what was tested and may be no change: its interval holds 0.
+	WithinNoise Status = "within noise"
+	// NotKnown is what was not tested, in a comparison with enough page views: it was seen in
+	// fewer than Options.MinSeen of them, or how it varies is not known. It has no interval.
+	NotKnown Status = "not known"
+	// TooFew is everything in a comparison that has too few page views to say what changed.
+	TooFew Status = "too few views"
 )
 
 // Alarm reports whether s is a change that is more than noise.
@@ -30,15 +35,17 @@ func (s Status) Alarm() bool { return s == Slower || s == Faster || s == New || 
 
 // Result is what changed from A to B. Times are in milliseconds of a page view.
 type Result struct {
-	Views          Pair            `json:"views"`
-	MinViews       int             `json:"min_views"` // needed on each side
-	Enough         bool            `json:"enough"`    // there are as many
-	FalseDiscovery float64         `json:"false_discovery"`
-	Method         string          `json:"method"` // of the intervals
-	Total          Change          `json:"total"`  // of the page
-	Strata         []Stratum       `json:"strata"`
-	Uncovered      float64         `json:"uncovered"` // share of A's views in strata that were left out
-	Features       []FeatureChange `json:"features"`
+	Views          Pair      `json:"views"`
+	MinViews       int       `json:"min_views"` // needed on each side
+	Enough         bool      `json:"enough"`    // there are as many
+	FalseDiscovery float64   `json:"false_discovery"`
+	Method         string    `json:"method"` // of the intervals
+	Total          Change    `json:"total"`  // of the page
+	Strata         []Stratum `json:"strata"`
+	// Uncovered is the share of A's views in strata that were left out, because B has hardly
+	// any. It is null where Enough is false, as there the strata are too small to say that.
+	Uncovered *float64        `json:"uncovered"`
+	Features  []FeatureChange `json:"features"`
 	// Functions are the significant ones and then the others, those with the largest change
 	// first.
 	Functions []FunctionChange `json:"functions"`
@@ -53,34 +60,52 @@ type Pair struct {
 	B float64 `json:"b"`
 }
 
-// Estimate is a value with its interval of 95 %, which is absent where nothing can be said
-// about it.
+// Estimate is a value with its interval, which is absent where nothing can be said about it.
 type Estimate struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
 }
 
-// Change is how a time changed.
+// Change is how a time changed. What is not known is null, and never 0.
 type Change struct {
-	Mean       Pair    `json:"mean_ms"`       // over all page views
-	Difference float64 `json:"difference_ms"` // of these: the sum of the next two
-	// Mix is what comes of the traffic mix alone, strata that were left out included.
-	Mix float64 `json:"mix_ms"`
-	// Adjusted is the difference with B in A's mix. Its interval is that of one test, so it
-	// may exclude 0 where the status, which minds all tests, is within noise.
-	Adjusted Estimate `json:"change_ms"`
+	Mean Pair `json:"mean_ms"` // over all page views
+	// Difference is that of the means, as it was measured: the sum of the next three where they
+	// are known.
+	Difference Estimate `json:"difference_ms"`
+	// Adjusted is the difference with B in A's mix, in the strata that both have. Its interval
+	// and the status follow one rule: it excludes 0 for alarms, and for nothing else. Null where
+	// there are too few page views, as then nobody can tell it from the mix.
+	Adjusted *Estimate `json:"change_ms"`
+	// Mix is what comes of B's traffic mix alone. Null where Adjusted is, or is Unadjusted.
+	Mix *Estimate `json:"mix_ms"`
+	// LeftOut is what A's strata that were left out make: nobody knows of what it comes.
+	LeftOut *float64 `json:"left_out_ms"`
+	// Level is that of all intervals of this change, such as 0.95: what is selected among many
+	// has intervals that are corrected for this, after Benjamini and Yekutieli, "False Discovery
+	// Rate–Adjusted Multiple Confidence Intervals for Selected Parameters", J. Am. Stat. Assoc.
+	// 100 (2005).
+	Level    float64  `json:"level"`
 	Relative *float64 `json:"relative,omitempty"` // the change by A's mean, in the strata that both have
 	P        float64  `json:"p"`                  // of no change, two-sided; 1 if it was not tested
 	// Q is p corrected for all tests: the least rate of false discoveries at which this is
-	// still one. It is an alarm up to Result.FalseDiscovery.
-	Q          float64 `json:"q"`
-	Detectable float64 `json:"detectable_ms"` // the change that nine of ten such comparisons would find
-	Status     Status  `json:"status"`
+	// still one. It is an alarm up to Result.FalseDiscovery, if P is no more than that as well.
+	Q float64 `json:"q"`
+	// Detectable is the change that nine of ten such comparisons would find. Smaller ones may be found, too.
+	Detectable *float64 `json:"detectable_ms"`
+	Status     Status   `json:"status"`
 
-	err    float64 // standard error of the change
-	tested bool
-	only   only
+	adjusted, measured, mix deviation
+	tested                  bool
+	only                    only
+}
+
+// Shown is the change where it is known, and else the difference as it was measured.
+func (c *Change) Shown() Estimate {
+	if c.Adjusted != nil {
+		return *c.Adjusted
+	}
+	return c.Difference
 }
 
 // only says which side has a thing alone.
@@ -133,7 +158,7 @@ type FunctionChange struct {
 type Rest struct {
 	Functions int      `json:"functions"` // that are not listed
 	Mean      Pair     `json:"mean_ms"`
-	Change    float64  `json:"change_ms"`
+	Change    *float64 `json:"change_ms"` // null where that of the total is
 	Share     *float64 `json:"share,omitempty"`
 }
 
@@ -154,12 +179,13 @@ const (
 	StratumOwn     StratumUse = "own"      // compared by itself
 	StratumPooled  StratumUse = "pooled"   // too small, compared as one with the other pooled ones
 	StratumLeftOut StratumUse = "left out" // one side has too little of it
+	StratumTooFew  StratumUse = "too few"  // both have, also with the other small ones
 )
 
 // share returns v by the change of the total, nil if that may be 0.
 func (r *Result) share(v float64) *float64 {
 	t := r.Total.Adjusted
-	if t.Low == nil || *t.Low <= 0 && *t.High >= 0 {
+	if t == nil || t.Low == nil || *t.Low <= 0 && *t.High >= 0 {
 		return nil
 	}
 	return new(finite(v / t.Value))
@@ -187,20 +213,23 @@ func (r *Result) list(functions []FunctionChange, n int) {
 	for i := range r.Functions {
 		r.Functions[i] = functions[order[i].function]
 	}
-	r.Rest.Mean, r.Rest.Change = r.Total.Mean, r.Total.Adjusted.Value
+	r.Rest.Mean = r.Total.Mean
+	change := r.Total.Shown().Value
 	for i := range r.Functions {
 		f := &r.Functions[i].Change
 		r.Rest.Mean.A -= f.Mean.A
 		r.Rest.Mean.B -= f.Mean.B
-		r.Rest.Change -= f.Adjusted.Value
+		change -= f.Shown().Value
 	}
-	r.Rest.Share = r.share(r.Rest.Change)
+	if r.Total.Adjusted != nil {
+		r.Rest.Change, r.Rest.Share = new(change), r.share(change)
+	}
 }
 
 // size orders alarms before the rest, which are below zero, and larger changes before
 // smaller ones.
 func (c *Change) size() float64 {
-	size := math.Abs(c.Adjusted.Value)
+	size := math.Abs(c.Shown().Value)
 	if c.Status.Alarm() {
 		return size
 	}

@@ -16,9 +16,12 @@ func TestStudent(t *testing.T) {
 		if got := studentTail(c.t, c.freedom); math.Abs(got/c.p-1) > 2e-3 {
 			t.Errorf("P(|T| > %g) with %g degrees of freedom: got %g, want %g", c.t, c.freedom, got, c.p)
 		}
-		if c.p == 0.05 {
-			if got := studentQuantile(c.freedom); math.Abs(got-c.t) > 1e-3 {
-				t.Errorf("quantile with %g degrees of freedom: got %g, want %g", c.freedom, got, c.t)
+		if got := studentQuantile(c.p, c.freedom); math.Abs(got/c.t-1) > 2e-3 {
+			t.Errorf("quantile of %g with %g degrees of freedom: got %g, want %g", c.p, c.freedom, got, c.t)
+		}
+		for _, p := range []float64{0.05, 0.01, 1e-4, 1e-9} {
+			if got := studentTail(studentQuantile(p, c.freedom), c.freedom); math.Abs(got/p-1) > 1e-6 {
+				t.Errorf("the quantile of %g with %g degrees of freedom has %g beyond it", p, c.freedom, got)
 			}
 		}
 	}

@@ -8,13 +8,15 @@ type both struct{ a, b float64 }
 // comparison has what all estimates need: the strata as they are used.
 type comparison struct {
 	o         Options
-	cellOf    []int  // by stratum: the cell that it is in, -1 if it is left out
-	views     []both // by cell
-	weight    []float64
-	covered   both // page views in cells
+	cellOf    []int     // by stratum: the cell that it is in, -1 if it is left out
+	views     []both    // by cell
+	weight    []float64 // by cell: its share of A's page views in cells
+	viewsB    []float64 // by stratum
+	covered   both      // page views in cells
 	all       both
 	uncovered float64
 	pooled    int       // the cell of pooled strata, -1 if there is none
+	few       []bool    // by stratum: it is left out since it is small, and so are the others like it
 	cells     []amounts // scratch
 }
 
@@ -32,12 +34,13 @@ const (
 // is large on one side and all but missing on the other can not be compared.
 func newComparison(in Input, o Options) *comparison {
 	n := max(len(in.Strata), len(in.A.Views), len(in.B.Views))
-	c := &comparison{o: o, cellOf: make([]int, n), pooled: -1}
+	c := &comparison{o: o, cellOf: make([]int, n), few: make([]bool, n), pooled: -1}
 	c.all = both{sum(in.A.Views), sum(in.B.Views)}
 	enough := float64(min(ownViews, o.MinViews))
 	pool := both{}
 	for s := range n {
 		v := both{at(in.A.Views, s), at(in.B.Views, s)}
+		c.viewsB = append(c.viewsB, v.b)
 		shareA, shareB := ratio(v.a, c.all.a), ratio(v.b, c.all.b)
 		c.cellOf[s] = -1
 		switch {
@@ -56,7 +59,7 @@ func newComparison(in Input, o Options) *comparison {
 	}
 	for s, cell := range c.cellOf {
 		if cell == math.MaxInt {
-			c.cellOf[s] = to
+			c.cellOf[s], c.few[s] = to, to < 0
 		}
 	}
 	for _, v := range c.views {
@@ -92,6 +95,8 @@ func (c *comparison) report(in Input) []Stratum {
 			}
 		}
 		switch {
+		case c.few[s]:
+			x.Use = StratumTooFew
 		case cell < 0:
 			x.Use = StratumLeftOut
 		case cell == c.pooled:

@@ -23,20 +23,27 @@ func studentTail(t, freedom float64) float64 {
 	return incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
 
-// z975 is the quantile 0.975 of the normal distribution.
-const z975 = 1.959963984540054
-
-// studentQuantile returns the t that |T| exceeds in 5 % of cases, by the expansion 26.7.5
-// of Abramowitz and Stegun where it holds, and by bisection else.
-func studentQuantile(freedom float64) float64 {
-	const z, z3, z5 = z975, z975 * z975 * z975, z975 * z975 * z975 * z975 * z975
-	if freedom > manyFreedom {
-		return z + (z3+z)/(4*freedom) + (5*z5+16*z3+3*z)/(96*freedom*freedom)
+// studentQuantile returns the t that |T| exceeds with a probability, which is in (0, 1). It is the inverse of
+// studentTail, so that an interval of 1 − p holds 0 for all p-values above p and for no others.
+func studentQuantile(p, freedom float64) float64 {
+	z := math.Sqrt2 * math.Erfcinv(p)
+	if math.IsInf(freedom, 1) {
+		return z
 	}
-	low, high := z975, 1e6
-	for range 100 {
+	if freedom > manyFreedom {
+		k := 1 - 1/(4*freedom)
+		if rest := k*k - z*z/(2*freedom); rest > 0 {
+			return z / math.Sqrt(rest)
+		}
+		return math.Inf(1)
+	}
+	low, high := 0.0, max(2*z, 1)
+	for studentTail(high, freedom) > p && high < 1e12 {
+		low, high = high, 4*high
+	}
+	for range 60 {
 		middle := (low + high) / 2
-		if studentTail(middle, freedom) > 0.05 {
+		if studentTail(middle, freedom) > p {
 			low = middle
 		} else {
 			high = middle

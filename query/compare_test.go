@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 	}
 	for i := range sums.Functions {
 		x, y := sums.Functions[i], views.Functions[i]
-		if x.Place != y.Place || math.Abs(x.Mean.A-y.Mean.A) > 1e-9 || math.Abs(x.Adjusted.Value-y.Adjusted.Value) > 1e-9 {
+		if x.Place != y.Place || math.Abs(x.Mean.A-y.Mean.A) > 1e-9 || math.Abs(x.Shown().Value-y.Shown().Value) > 1e-9 {
 			t.Errorf("sums: %+v\nviews: %+v", x, y)
 		}
 		// Scaled variances are not less than those of the page views, but for chance.
@@ -81,7 +81,7 @@ func TestCompareRemote(t *testing.T) {
 		if x, y := asJSON(t, got), asJSON(t, want); x != y {
 			t.Errorf("%+v: got %s, want %s", q, x, y)
 		}
-		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Difference != 0 || got.Functions[0].Status != compare.WithinNoise) {
+		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Difference.Value != 0 || got.Functions[0].Status != compare.WithinNoise) {
 			t.Errorf("one side compared with itself: %+v", got.Result)
 		}
 	}

@@ -35,8 +35,7 @@ type SlowInteractions struct {
 // views.
 type SlowFunction struct {
 	compare.Place
-	Time   compare.Pair   `json:"ms"`
-	Status compare.Status `json:"status"` // of its time per page view with a slow interaction
+	Time compare.Pair `json:"ms"`
 }
 
 // phaseSlow is the phase of interactions of 200 ms and more.
@@ -104,7 +103,7 @@ func (l Local) compareSlow(ctx context.Context, q CompareQuery, out *Comparison)
 	s := &SlowInteractions{Views: each, Time: times(got.Total.Mean, each), Functions: []SlowFunction{}}
 	for i := range got.Functions {
 		f := &got.Functions[i]
-		s.Functions = append(s.Functions, SlowFunction{f.Place, times(f.Mean, each), f.Status})
+		s.Functions = append(s.Functions, SlowFunction{f.Place, times(f.Mean, each)})
 	}
 	change := func(f SlowFunction) float64 { return math.Abs(f.Time.B - f.Time.A) }
 	slices.SortStableFunc(s.Functions, func(a, b SlowFunction) int { return cmp.Compare(change(b), change(a)) })

@@ -1,10 +1,13 @@
 package query
 
 import (
+	"math"
 	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/compare"
 
 	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbolize"
@@ -78,14 +81,22 @@ func TestCompareParts(t *testing.T) {
 		}
 		for _, f := range got.Functions {
 			sum += f.Adjusted.Value
-			if x, y := f.Adjusted, got.Total.Adjusted; len(got.Functions) == 1 && x.High != nil && *x.High-*x.Low < *y.High-*y.Low-1e-9 {
-				t.Errorf("%s: %s has %+v, the page %+v", m, f.Name, x, y)
+			if x, y := deviationOf(&f.Change), deviationOf(&got.Total); len(got.Functions) == 1 && x < y*(1-1e-9) {
+				t.Errorf("%s: %s has ± %g, the page ± %g", m, f.Name, x, y)
 			}
 		}
 		if len(got.Functions) >= len(functions.Functions) || sum-want > 1e-6 || want-sum > 1e-6 {
 			t.Errorf("%s: %d parts change by %g, %d functions by %g", m, len(got.Functions), sum, len(functions.Functions), want)
 		}
 	}
+}
+
+// deviationOf returns the standard error that an interval was made of, for many page views.
+func deviationOf(c *compare.Change) float64 {
+	if c.Adjusted.High == nil {
+		return math.Inf(1)
+	}
+	return (*c.Adjusted.High - c.Adjusted.Value) / math.Erfcinv(1-c.Level)
 }
 
 func TestPartsRefused(t *testing.T) {

@@ -46,11 +46,11 @@ func TestComparePlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if adjusted.Uncovered != 1 || plain.Uncovered != 0 {
-			t.Errorf("%s: uncovered are %g and, plain, %g", method, adjusted.Uncovered, plain.Uncovered)
+		if adjusted.Enough || adjusted.Uncovered != nil || adjusted.Total.Adjusted != nil || *plain.Uncovered != 0 {
+			t.Errorf("%s: %+v, and plain %+v", method, adjusted.Result, plain.Uncovered)
 		}
 		total := plain.Total
-		if math.Abs(total.Adjusted.Value-total.Difference) > 1e-6 || math.Abs(total.Adjusted.Value+30) > 1e-6 || total.Status != compare.Faster {
+		if math.Abs(total.Adjusted.Value-total.Difference.Value) > 1e-6 || math.Abs(total.Adjusted.Value+30) > 1e-6 || total.Status != compare.Faster {
 			t.Errorf("%s: %+v", method, total)
 		}
 		if first := plain.Functions[0]; first.Name != "ad" || first.Status != compare.Gone {

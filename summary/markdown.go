@@ -106,19 +106,20 @@ func (s *Summary) writeVerdict(b *strings.Builder) {
 		fmt.Fprintf(b, "There are no page views of %s to compare with.\n", plain(s.SideA))
 		return
 	case !c.Enough:
-		fmt.Fprintf(b, "**Too few page views to say**: %s and %s, where %d are needed on each side.\n", thousands(c.Views.A), thousands(c.Views.B), c.MinViews)
+		fmt.Fprintf(b, "**Not known yet**: %s and %s page views. As measured: %s a page view, from %s to %s%s.\n",
+			thousands(c.Views.A), thousands(c.Views.B), estimate(c.Total.Difference), milliseconds(c.Total.Mean.A), milliseconds(c.Total.Mean.B), interval(c.Total))
 		return
 	}
 	t := c.Total
-	says := "no change beyond noise"
-	if t.Status.Alarm() {
-		says = s.word(t.Status)
+	says := s.word(t.Status)
+	if t.Status == compare.WithinNoise {
+		says = "no change beyond noise"
 	}
 	over := ""
 	if len(s.Pages) > 1 {
 		over = " over all pages"
 	}
-	fmt.Fprintf(b, "%s **%s%s**: %s a page view%s, from %s to %s", mark(t.Status), capital(says), over, change(t), relative(t), milliseconds(t.Mean.A), milliseconds(t.Mean.B))
+	fmt.Fprintf(b, "%s **%s%s**: %s a page view%s%s; as measured from %s to %s", mark(t.Status), capital(says), over, change(t), relative(t), interval(t), milliseconds(t.Mean.A), milliseconds(t.Mean.B))
 	fmt.Fprintf(b, " (%s and %s page views)", thousands(c.Views.A), thousands(c.Views.B))
 	if to := s.link("compare"); to != "" {
 		fmt.Fprintf(b, " — [dashboard](%s)", to)
@@ -172,14 +173,14 @@ func (s *Summary) writePages(b *strings.Builder) {
 		return
 	}
 	before, after, difference := s.sides()
-	fmt.Fprintf(b, "\n#### Pages\n\n| | page | %s | %s | %s (95 %%) | page views |\n|---|---|---:|---:|---:|---:|\n", before, after, difference)
+	fmt.Fprintf(b, "\n#### Pages\n\n| | page | %s | %s | %s (interval) | page views |\n|---|---|---:|---:|---:|---:|\n", before, after, difference)
 	for _, p := range s.Pages {
 		name := code(p.Page)
 		if to := s.link("compare", "page", p.Page); to != "" {
 			name = "[" + name + "](" + to + ")"
 		}
 		if !p.Enough {
-			fmt.Fprintf(b, "| | %s | | | too few page views | %s, %s |\n", name, thousands(p.Views.A), thousands(p.Views.B))
+			fmt.Fprintf(b, "| | %s | %s | %s | not known yet | %s, %s |\n", name, milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), thousands(p.Views.A), thousands(p.Views.B))
 			continue
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s |\n", s.marked(p.Total.Status), name, milliseconds(p.Total.Mean.A), milliseconds(p.Total.Mean.B), change(p.Total),
@@ -200,7 +201,7 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	}
 	before, after, difference := s.sides()
 	fmt.Fprintf(b, "\n#### Functions: %d %s\n", len(changed), s.beyond())
-	fmt.Fprintf(b, "\n| | function | on page | %s | %s | %s (95 %%) |\n|---|---|---|---:|---:|---:|\n", before, after, difference)
+	fmt.Fprintf(b, "\n| | function | on page | %s | %s | %s (interval) |\n|---|---|---|---:|---:|---:|\n", before, after, difference)
 	for _, f := range changed[:min(len(changed), s.functions)] {
 		name := code(cmp.Or(f.Name, "(anonymous)"))
 		if to := s.link("function", "name", cmp.Or(f.Name, " "), "resource", f.Resource, "page", f.page); to != "" {
@@ -304,15 +305,25 @@ func (s *Summary) writeNotes(b *strings.Builder) {
 	if s.lab {
 		mix = "Both sides are as they are, on the devices that they have"
 	}
-	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. %s; of the findings about functions at most %.0f %% are false alarms.\n", mix, 100*s.All.FalseDiscovery)
+	fmt.Fprintf(b, "\nMilliseconds of main thread time of a page view. %s; of the findings about functions at most %.0f %% are false alarms, and their intervals are corrected for how many were looked at.\n", mix, 100*s.All.FalseDiscovery)
 }
 
-func change(c compare.Change) string {
-	out := signed(c.Adjusted.Value) + " ms"
-	if c.Adjusted.Low != nil && c.Adjusted.High != nil {
-		out += fmt.Sprintf(" (%s to %s)", signed(*c.Adjusted.Low), signed(*c.Adjusted.High))
+func change(c compare.Change) string { return estimate(c.Shown()) }
+
+func estimate(e compare.Estimate) string {
+	out := signed(e.Value) + " ms"
+	if e.Low != nil && e.High != nil {
+		out += fmt.Sprintf(" (%s to %s)", signed(*e.Low), signed(*e.High))
 	}
 	return out
+}
+
+// interval says of which level the intervals of a change are, where it has one.
+func interval(c compare.Change) string {
+	if c.Shown().Low == nil {
+		return ""
+	}
+	return fmt.Sprintf(", interval of %.4g %%", 100*c.Level)
 }
 
 func relative(c compare.Change) string {

@@ -24,8 +24,12 @@ const hostile = "a`b|c*d_e <img src=x> [x](https://evil.example) @team #1 www.ev
 
 func changed(status compare.Status, before, after float64) compare.Change {
 	low, high, part := after-before-1, after-before+1, (after-before)/before
-	return compare.Change{Mean: compare.Pair{A: before, B: after}, Difference: after - before, Status: status,
-		Adjusted: compare.Estimate{Value: after - before, Low: &low, High: &high}, Relative: &part}
+	e := compare.Estimate{Value: after - before, Low: &low, High: &high}
+	c := compare.Change{Mean: compare.Pair{A: before, B: after}, Difference: e, Level: 0.99, Status: status}
+	if status != compare.TooFew {
+		c.Adjusted, c.Relative = &e, &part
+	}
+	return c
 }
 
 func comparison(views float64, total compare.Change, functions ...compare.FunctionChange) query.Comparison {
@@ -145,9 +149,9 @@ func TestLinks(t *testing.T) {
 func TestNothing(t *testing.T) {
 	src, q := example()
 	for want, c := range map[string]query.Comparison{
-		"There are no page views of release 1.3 yet.":                                  {Result: compare.Result{Views: compare.Pair{A: 5}}},
-		"There are no page views of release 1.2 to compare with.":                      {Result: compare.Result{Views: compare.Pair{B: 5}}},
-		"**Too few page views to say**: 7 and 241, where 100 are needed on each side.": comparison(7, changed(compare.TooFew, 1, 2)),
+		"There are no page views of release 1.3 yet.":                                                                              {Result: compare.Result{Views: compare.Pair{A: 5}}},
+		"There are no page views of release 1.2 to compare with.":                                                                  {Result: compare.Result{Views: compare.Pair{B: 5}}},
+		"**Not known yet**: 7 and 241 page views. As measured: +1 ms (+0 to +2) a page view, from 1 ms to 2 ms, interval of 99 %.": comparison(7, changed(compare.TooFew, 1, 2)),
 	} {
 		src.pages[""] = c
 		if text := markdown(t, src, q); !strings.Contains(text, want) {
@@ -181,7 +185,7 @@ func TestLab(t *testing.T) {
 	q.Functions = 10
 	text := markdown(t, src, q)
 	var order []int
-	for _, want := range []string{"the lab against users", "**More in the lab**", "| users | lab | difference (95 %) |", "users alone | [<code>ofUsers", "more for users | [<code>lessThere", "more in the lab | [<code>inBoth", "in the lab alone | [<code>inLab"} {
+	for _, want := range []string{"the lab against users", "**More in the lab**", "| users | lab | difference (interval) |", "users alone | [<code>ofUsers", "more for users | [<code>lessThere", "more in the lab | [<code>inBoth", "in the lab alone | [<code>inLab"} {
 		order = append(order, strings.Index(text, want))
 	}
 	if !slices.IsSorted(order) || order[0] < 0 || strings.Contains(text, "changed") {

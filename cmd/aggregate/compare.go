@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 
 	"github.com/spf13/pflag"
@@ -182,11 +183,15 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 		if share != nil {
 			shared = fmt.Sprintf("%.0f %%", 100**share)
 		}
-		between := ""
-		if e := x.Adjusted; e.Low != nil && e.High != nil {
-			between = fmt.Sprintf("(%+.3f to %+.3f)", *e.Low, *e.High)
+		between, mix := "", ""
+		e := x.Shown()
+		if e.Low != nil && e.High != nil {
+			between = fmt.Sprintf("(%s to %s)", signedMs(*e.Low), signedMs(*e.High))
 		}
-		fmt.Fprintf(t, "%s\t%+.3f\t%s\t%s\t%.3f\t%.3f\t%+.3f\t%s\t%s\n", x.Status, x.Adjusted.Value, between, relative, x.Mean.A, x.Mean.B, x.Mix, shared, output.Printable(name))
+		if x.Mix != nil {
+			mix = signedMs(x.Mix.Value)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t%s\n", x.Status, signedMs(e.Value), between, relative, x.Mean.A, x.Mean.B, mix, shared, output.Printable(name))
 	}
 	row("JavaScript", r.Total, nil)
 	for _, f := range r.Features {
@@ -213,7 +218,11 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 		return err
 	}
 	if !r.Enough {
-		_, err := fmt.Fprintf(w, "\nToo few page views to tell a change from noise: %d are needed on each side, see --min-views.\n", r.MinViews)
+		_, err := fmt.Fprintf(w, `
+Not known yet: CHANGE is the difference as it was measured, with its interval of 95 %%. What of it is
+code and what traffic can be said from %d page views on each side: ask for a longer time, wait, or
+lower that by --min-views.
+`, r.MinViews)
 		return err
 	}
 	alarms := 0
@@ -224,12 +233,20 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 	}
 	_, err := fmt.Fprintf(w, `
 %d of %d functions changed by more than noise: of such findings at most %.0f %% are
-false. CHANGE is of the mean self time. Its interval of 95 %% is that of one test, and may
-leave 0 out where the status, which minds all of them, says noise. B counts as if it had
+false. CHANGE is of the mean self time. Intervals are corrected for the number of tests:
+those of changes exclude 0, and those within noise hold it. B counts as if it had
 the devices and browsers of A; MIX is what it has by having others.
 Here %s.
 `, alarms, r.Tested, 100*r.FalseDiscovery, output.PrintableLines(r.Note))
 	return err
+}
+
+// signedMs writes milliseconds with three decimals, or with one digit what would be 0 with these.
+func signedMs(x float64) string {
+	if x != 0 && math.Abs(x) < 0.0005 {
+		return fmt.Sprintf("%+.1g", x)
+	}
+	return fmt.Sprintf("%+.3f", x)
 }
 
 func placeName(p compare.Place) string {

@@ -27,7 +27,7 @@ const reportUsage = `Usage: aggregate report --release B --compare-release A [fl
 
 Says on one page what a release changed for real users, for those who review it: whether
 pages became slower, by how many milliseconds of a page view, which functions did, and
-which budgets are blown. Changes have intervals of 95 %, and what is within noise is
+which budgets are blown. Changes have intervals, and what is within noise is
 called so. Without --page it is about all pages, and lists those with the most time.
 
 Examples:

@@ -86,9 +86,9 @@ func writeVitalChanges(w io.Writer, r *query.Comparison) error {
 	s := r.Slow
 	fmt.Fprintf(w, "\nOf 1,000 page views %.0f had a slow interaction in A, %.0f in B. JavaScript in these took %.0f ms in A, %.0f ms in B:\n\n", s.Views.A, s.Views.B, s.Time.A, s.Time.B)
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "CHANGE MS\tA\tB\tSTATUS\tSELF MS IN SLOW INTERACTIONS OF 1,000 PAGE VIEWS")
+	fmt.Fprintln(t, "CHANGE MS\tA\tB\tSELF MS IN SLOW INTERACTIONS OF 1,000 PAGE VIEWS")
 	for _, f := range s.Functions {
-		fmt.Fprintf(t, "%+.0f\t%.0f\t%.0f\t%s\t%s\n", f.Time.B-f.Time.A, f.Time.A, f.Time.B, f.Status, output.Printable(placeName(f.Place)))
+		fmt.Fprintf(t, "%+.0f\t%.0f\t%.0f\t%s\n", f.Time.B-f.Time.A, f.Time.A, f.Time.B, output.Printable(placeName(f.Place)))
 	}
 	return t.Flush()
 }

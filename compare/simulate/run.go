@@ -100,10 +100,10 @@ func (x *Power) add(r *compare.Result, planted trie.Frame, each float64) {
 		if c.Status == compare.Slower {
 			found = 1
 		}
-		if c.Mean.A > 0 && c.Adjusted.High != nil {
-			err := (*c.Adjusted.High - c.Adjusted.Value) / 1.96
+		if c.Mean.A > 0 && c.Adjusted != nil && c.Adjusted.High != nil {
+			err := (*c.Adjusted.High - c.Adjusted.Value) / (math.Sqrt2 * math.Erfcinv(1-c.Level))
 			x.Variation += each * err / c.Mean.A / math.Sqrt(1/r.Views.A+1/r.Views.B)
-			x.Detectable += each * c.Detectable / c.Mean.A
+			x.Detectable += each * *c.Detectable / c.Mean.A
 		}
 	}
 	x.Found += each * found
