@@ -170,7 +170,11 @@ func answerBy(key string, coverage bool) func(context.Context, *handler, *parame
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{json: listOf(key, series, limit), behind: series.Stats.Behind}, nil
+		out := listOf(key, series, limit)
+		if coverage {
+			out.All = allOf(series)
+		}
+		return answer{json: out, behind: series.Stats.Behind}, nil
 	}
 }
 
@@ -179,8 +183,39 @@ type list struct {
 	Key     string     `json:"key"`
 	Values  []listItem `json:"values"`
 	More    int        `json:"more,omitempty"` // values that are not listed
+	All     *listSum   `json:"all,omitempty"`  // of all values, those that are not listed included, if it is about coverage
 	Spreads string     `json:"no_spread,omitempty"`
 	Stats   Stats      `json:"stats"`
+}
+
+// listSum is what values add up to.
+type listSum struct {
+	Views int64 `json:"views"` // that were profiled
+	// Population is how many page views these stand for, and those that have no profile for some reason.
+	Population float64          `json:"population"`
+	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
+	Self       int64            `json:"self_us"`
+	Samples    int64            `json:"samples"`
+}
+
+// allOf adds up all groups of a series of one step with its coverage.
+func allOf(s Series) *listSum {
+	out := &listSum{Missing: map[string]int64{}}
+	for i := range s.Groups {
+		p := &s.Groups[i].Points[0]
+		out.Views, out.Self, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Samples+p.Samples
+		least := p.Views
+		for reason, views := range p.Coverage {
+			out.Missing[reason] += views
+			least += views
+		}
+		population := float64(least)
+		if p.Population != nil {
+			population = max(population, p.Population.Value)
+		}
+		out.Population += population
+	}
+	return out
 }
 
 // listItem is one of them. Time that has no value, as that without a release, has "".

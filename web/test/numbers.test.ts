@@ -15,7 +15,7 @@ import {
   signedPercent,
   visible,
 } from '../src/widgets/numbers.ts';
-import { amount, inUnit, scaleOfPart, unitOf } from '../src/widgets/unit.ts';
+import { amount, inUnit, perDay, scaleOfPart, unitOf } from '../src/widgets/unit.ts';
 import { randomOf } from './synthetic.ts';
 import { nextOrder, orderOf, sorted } from '../src/widgets/sorting.ts';
 
@@ -74,6 +74,8 @@ test('units are those of the same mean', () => {
   const scale = { unit: 'ms' as const, population: 36_000, days: 2, wholeMs: 400 };
   assert.equal(inUnit(100, scale), 100);
   assert.equal(inUnit(100, { ...scale, unit: 'hours' }), 0.5);
+  assert.equal(inUnit(100, { ...scale, unit: 'hours', days: 1 / 24 }), 1, 'an hour is not made into a day');
+  assert.deepEqual([perDay(1 / 24), perDay(1)], ['in this time', 'per day']);
   assert.equal(inUnit(100, { ...scale, unit: 'share' }), 0.25);
   assert.equal(plain(amount(100, { ...scale, unit: 'share' })), '25 %');
   assert.equal(inUnit(100, { ...scale, unit: 'share', wholeMs: 0 }), 0);

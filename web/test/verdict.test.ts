@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Comparison, FunctionChange, Status } from '../src/api/types.ts';
-import { latestPair } from '../src/pages/Attention.tsx';
+import { fileURLToPath } from 'node:url';
+import type { Comparison, FunctionChange, Point, Series, Status } from '../src/api/types.ts';
 import { changeOfMeans, timeBefore } from '../src/pages/before.ts';
 import { byKind, kindOf } from '../src/pages/Code.tsx';
-import { covered } from '../src/pages/Footer.tsx';
-import { explained, verdictOf } from '../src/pages/verdict.ts';
+import { pairOf } from '../src/pages/releases.ts';
+import { apart, explained, shown, sure, verdictOf } from '../src/pages/verdict.ts';
 import { binned, niceWidth } from '../src/widgets/Histogram.tsx';
 import { releasesOf } from '../src/widgets/lines.ts';
 import { placed } from '../src/widgets/Trend.tsx';
@@ -13,7 +17,8 @@ import { placed } from '../src/widgets/Trend.tsx';
 function changeOf(status: Status, value: number, share?: number): FunctionChange {
   const pair = { a: 0, b: value };
   const estimate = { value, low: value - 1, high: value + 1 };
-  const common = { mean_ms: pair, difference_ms: value, mix_ms: 0, change_ms: estimate, p: 0, q: 0, detectable_ms: 1 };
+  const known = { difference_ms: estimate, change_ms: estimate, mix_ms: { value: 0, low: 0, high: 0 }, left_out_ms: 0 };
+  const common = { mean_ms: pair, ...known, level: 0.99, p: 0, q: 0, detectable_ms: 1 };
   return { ...common, status, name: `f${value}`, total_ms: pair, reach: pair, share };
 }
 
@@ -28,9 +33,11 @@ function comparison(changes: Partial<Comparison['total']>, more: Partial<Compari
     method: '',
     total: {
       mean_ms: { a: 106, b: 126 },
-      difference_ms: 20,
-      mix_ms: 2,
+      difference_ms: { value: 20, low: 12, high: 28 },
+      mix_ms: { value: 2, low: 1, high: 3 },
       change_ms: { value: 18, low: 11, high: 25 },
+      left_out_ms: 0,
+      level: 0.99,
       relative: 0.17,
       p: 0,
       q: 0,
@@ -63,11 +70,10 @@ test('a change is said with its interval, where it is, and what the traffic did'
   ];
   assert.equal(
     sentence(comparison({}, { functions })),
-    '+18.0 ms (+17 %), 95 % +11.0 to +25.0; 83 % of it in 4 functions; traffic mix +2.00 ms.',
+    '+18.0 ms (+17 %), 99 % +11.0 to +25.0; 83 % of it in 4 functions; and traffic makes +2.00 ms (+1.00 to +3.00).',
   );
-  assert.equal(sentence(comparison({ mix_ms: 0 })), '+18.0 ms (+17 %), 95 % +11.0 to +25.0.');
-  const faster = comparison({ status: 'faster', change_ms: { value: -18 }, relative: undefined, mix_ms: -1 });
-  assert.equal(sentence(faster), '−18.0 ms, no interval is known; traffic mix −1.00 ms.');
+  const unsure = comparison({ mix_ms: { value: 2, low: -1, high: 5 } });
+  assert.equal(sentence(unsure), '+18.0 ms (+17 %), 99 % +11.0 to +25.0.');
 });
 
 test('functions explain a change only as far as they changed for sure', () => {
@@ -82,18 +88,16 @@ test('noise is called noise, and too few page views are no verdict', () => {
   noise.functions = [changeOf('new', 15.6)];
   assert.equal(
     sentence(noise),
-    'Within noise: +7.54 ms (+1.4 %), 95 % −15.9 to +31.0; a change of less than 9.50 ms can not be told from noise; ' +
-      '1 function changed for sure.',
+    'Within noise: +7.54 ms (+1.4 %), 99 % −15.9 to +31.0; nine of ten such comparisons would find a change of ' +
+      '9.50 ms; 1 function changed by more than noise.',
   );
-  const few = verdictOf(comparison({}, { enough: false, views: { a: 34, b: 1200 } }));
-  assert.equal(few.sentence, 'Too few page views to say: 34 against 1,200, each side needs 100.');
-  assert.equal(few.status, 'too few views');
-});
-
-test('what the sums can not say is said', () => {
-  const { remarks } = verdictOf(comparison({}, { uncovered: 0.12, warnings: ['a warning'] }));
-  assert.equal(remarks.length, 2);
-  assert.match(remarks[1]!, /12.% of the page views/);
+  const unknown = { change_ms: null, mix_ms: null, left_out_ms: null, detectable_ms: null, relative: undefined };
+  const few = comparison(
+    { ...unknown, level: 0.95, status: 'too few views' },
+    { enough: false, views: { a: 34, b: 1200 }, warnings: ['34 of 100'] },
+  );
+  assert.equal(sentence(few), 'Not known yet. As measured: +20.0 ms, 95 % +12.0 to +28.0.');
+  assert.deepEqual([verdictOf(few).status, verdictOf(few).remarks], ['too few views', ['34 of 100']]);
 });
 
 test('releases are in the order in which they were first seen', () => {
@@ -108,11 +112,29 @@ test('releases are in the order in which they were first seen', () => {
   ];
   assert.deepEqual(releasesOf({ entries }).map(({ name }) => name), ['B', 'A']);
   assert.deepEqual(releasesOf({ entries }, '/').map(({ name }) => name), ['A', 'B']);
-  assert.deepEqual(latestPair(['1', '2', '3'], ''), { before: '2', after: '3' });
-  assert.deepEqual(latestPair(['1', '2', '3'], '2'), { before: '1', after: '2' });
-  assert.equal(latestPair(['1'], ''), undefined);
-  assert.equal(latestPair(['1', '2'], '1'), undefined);
-  assert.equal(latestPair(['1', '2'], 'unknown'), undefined);
+});
+
+test('the two releases with traffic are compared, whatever a tab sends that was open for days', () => {
+  const hour = 3600e3;
+  const end = 48 * hour;
+  const group = (release: string, views: readonly [hours: number, views: number][]) => {
+    const points = views.map(([at, n]) => ({ time: new Date(at * hour).toISOString(), views: n }) as Point);
+    return { labels: { release }, points };
+  };
+  const series = (...groups: ReturnType<typeof group>[]): Series => {
+    return { step_seconds: 3600, groups, stats: { partitions: 0, traces: 0, bytes: 0 } };
+  };
+  const stale = group('2026.11.1', [[46, 119]]);
+  const older = group('2026.11.3', [[2, 9000]]);
+  const before = group('2026.11.4', [[5, 4000], [30, 3000], [44, 149]]);
+  const after = group('2026.11.5', [[40, 1000], [45, 4090]]);
+  const all = series(older, stale, before, after, group('', [[45, 9999]]));
+  assert.deepEqual(pairOf(all, '', end), { before: '2026.11.4', after: '2026.11.5' });
+  assert.deepEqual(pairOf(all, '2026.11.4', end), { before: '2026.11.3', after: '2026.11.4' });
+  assert.deepEqual(pairOf(series(stale, after), '', end), { before: '2026.11.5', after: '2026.11.1' });
+  assert.equal(pairOf(series(after), '', end), undefined);
+  assert.equal(pairOf(all, '2026.11.3', end), undefined);
+  assert.equal(pairOf(undefined, '', end), undefined);
 });
 
 test('markers have a text where there is room, which counts those that have none', () => {
@@ -163,15 +185,34 @@ test('owners are summed up to their kinds', () => {
   assert.deepEqual(rows.map(({ kind, ms, reach }) => [kind, ms, reach]), [['framework', 0.4, 5], ['app', 0.05, 1]]);
 });
 
-test('coverage counts page views with a profile and without', () => {
-  const page = { traces: 1, self_us: 10, samples: 1, stackless_us: 0, idle_us: 0, unsampled_us: 0, mean_ms: 1 };
-  const sum = covered({
-    key: 'page',
-    values: [
-      { ...page, value: '/', views: 10, population: { value: 100 }, coverage: { unsupported: 40 } },
-      { ...page, value: '/x', views: 5, coverage: { unsupported: 2, refused: 3 } },
-    ],
-    stats: { partitions: 0, traces: 0, bytes: 0 },
-  });
-  assert.deepEqual([sum.views, sum.population, sum.missing], [15, 110, { unsupported: 42, refused: 3 }]);
+// Random comparisons are made by the package that makes those of the daemon; what is said of them is judged by what the
+// words mean, and not by how the sentences are put together.
+test('no sentence contradicts the numbers of a random comparison', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'comparisons-'));
+  const file = join(folder, 'comparisons.jsonl');
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  execFileSync('go', ['test', './compare', '-run', '^TestRules$', '-comparisons', file], { cwd: root, stdio: 'inherit' });
+  const all = readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Comparison);
+  rmSync(folder, { recursive: true });
+  assert.equal(all.length, 1000);
+  const said = new Map<string, number>();
+  for (const one of all) {
+    const { status } = verdictOf(one);
+    const text = sentence(one);
+    said.set(status, (said.get(status) ?? 0) + 1);
+    const estimate = shown(one.total);
+    const why = `${text} ${JSON.stringify(one.total)}`;
+    assert.equal(text.startsWith('Not known yet'), !one.enough, why);
+    assert.equal(text.startsWith('Within noise'), status == 'within noise', why);
+    assert.equal(status == 'too few views' || text.startsWith('Not known') ? !one.enough : one.enough, true, why);
+    if (!one.enough) assert.doesNotMatch(text, /traffic|code|noise|of it/, why);
+    if (/traffic makes/.test(text)) assert.ok(apart(one.total.mix_ms!), why);
+    if (sure.includes(status)) assert.ok(apart(estimate) && (estimate.value > 0) == (status == 'slower' || status == 'new'), why);
+    if (status == 'within noise') assert.ok(!apart(estimate) && estimate.low != undefined, why);
+    if (estimate.low == undefined) assert.match(text, /no interval is known/, why);
+    assert.doesNotMatch(text, /NaN|undefined|null|Infinity/, why);
+  }
+  for (const status of ['slower', 'faster', 'within noise', 'too few views', 'not known']) {
+    assert.ok((said.get(status) ?? 0) > 5, `${status} was said ${said.get(status)} times`);
+  }
 });

@@ -45,6 +45,11 @@ export function series(
   return question('series', paramsOf(selection), { step, ...more });
 }
 
+/** Page views of each release over time, whichever is selected. */
+export function byRelease(selection: Selection): Question<Series> {
+  return question('series', paramsOf({ ...selection, release: '' }), { group_by: 'release', limit: 100 });
+}
+
 /** How page views were for visitors. */
 export function vitals(selection: Selection): Question<Vitals> {
   return question('vitals', paramsOf(selection));
@@ -85,7 +90,7 @@ export function around(
 export function compare(
   selection: Selection,
   other: OtherSide,
-  more: { by?: string; limit?: number } = {},
+  more: { by?: string; limit?: number; min_views?: string; method?: 'sums' } = {},
 ): Question<Comparison> {
   return question('compare', paramsOf(selection, other), more);
 }

@@ -70,11 +70,22 @@ export interface ListItem extends Point {
   value: string;
 }
 
+/** What pages add up to. missing are page views without a profile, by the reason. */
+export interface ListSum {
+  views: number;
+  population: number;
+  missing: Record<string, number>;
+  self_us: number;
+  samples: number;
+}
+
 /** What /api/v1/pages, features, releases and coverage answer. */
 export interface List {
   key: string;
   values: ListItem[];
   more?: number;
+  /** Of coverage: what all pages add up to, those that are not listed included. */
+  all?: ListSum;
   no_spread?: string;
   stats: Stats;
 }
@@ -130,19 +141,24 @@ export interface Pair {
 }
 
 /** What is said of a change. */
-export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'within noise' | 'too few views';
+export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'within noise' | 'not known' | 'too few views';
 
-/** A change from A to B. change_ms has B in the traffic mix of A; mix_ms is the rest of the difference. */
+/**
+ * A change from A to B. difference_ms is as measured: the sum of change_ms, which has B in the traffic mix of A, of mix_ms
+ * and of left_out_ms. What is not known is null. All intervals are of level, such as 0.99.
+ */
 export interface Change {
   mean_ms: Pair;
-  difference_ms: number;
-  mix_ms: number;
-  change_ms: Estimate;
+  difference_ms: Estimate;
+  change_ms: Estimate | null;
+  mix_ms: Estimate | null;
+  left_out_ms: number | null;
+  level: number;
   /** From 0 on, of A; absent where A has none. */
   relative?: number;
   p: number;
   q: number;
-  detectable_ms: number;
+  detectable_ms: number | null;
   status: Status;
 }
 
@@ -172,11 +188,11 @@ export interface Comparison {
   method: string;
   total: Change;
   strata: { labels: Record<string, string>; views: Pair; share: Pair; mean_ms: Pair; use: string }[];
-  uncovered: number;
+  uncovered: number | null;
   features: FeatureChange[];
   functions: FunctionChange[];
   tested_functions: number;
-  rest: { functions: number; mean_ms: Pair; change_ms: number; share?: number };
+  rest: { functions: number; mean_ms: Pair; change_ms: number | null; share?: number };
   warnings?: string[];
   names?: Names;
 }

@@ -1,20 +1,24 @@
 // What needs somebody now: budgets that are blown, and changes that are more than noise.
 
-import { budgets, catalog, compare } from '../api/questions.ts';
+import { budgets, byRelease, compare, list } from '../api/questions.ts';
 import type { Budget, Comparison } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
+import type { OtherSide, Selection } from '../state/selection.ts';
 import { linkTo } from '../state/url.ts';
-import { releasesOf } from '../widgets/lines.ts';
 import { signed } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { State } from '../widgets/Notice.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
 import { useView } from './context.ts';
-import { FunctionLink, Text } from './names.tsx';
-import { changedFunctions, verdictOf } from './verdict.ts';
+import { FunctionLink, PlaceLink, Text } from './names.tsx';
+import { pairOf } from './releases.ts';
+import { changedFunctions, shown as shownOf, sure, verdictOf } from './verdict.ts';
 
 /** How many changes are listed. */
 const mostChanges = 6;
+
+/** How many pages are compared one by one: those with the most time. */
+const mostPages = 8;
 
 /** What needs somebody now. */
 export function Attention() {
@@ -64,22 +68,16 @@ function BlownBudget({ budget }: { budget: Budget }) {
   );
 }
 
-/** The two releases to compare: what is selected and the one before, or the newest two. */
-export function latestPair(names: readonly string[], selected: string): { before: string; after: string } | undefined {
-  const after = selected || names.at(-1) || '';
-  const before = names[names.indexOf(after) - 1];
-  return before && after ? { before, after } : undefined;
-}
-
 function SinceRelease() {
-  const { place, selection } = useView();
-  const { answer: stored } = useAnswer(catalog());
-  const names = releasesOf(stored, selection.page).map(({ name }) => name);
-  const pair = latestPair(names, selection.release);
+  const { place, selection, to } = useView();
+  const releases = useAnswer(byRelease(selection));
+  const pair = pairOf(releases.answer, selection.release, to);
   const other = pair && { release: pair.before };
-  const shown = useAnswer(other && compare({ ...selection, release: pair.after }, other, { limit: 50 }));
-  if (!stored) return null;
-  if (!pair) return <p class="item quiet">Changes are shown as soon as there are two releases.</p>;
+  const after = pair && { ...selection, release: pair.after };
+  const shown = useAnswer(after && other && compare(after, other, { limit: 50, method: 'sums' }));
+  const pages = useAnswer(after && !selection.page ? list('pages', after, mostPages) : undefined);
+  if (!releases.answer) return null;
+  if (!pair || !after || !other) return <p class="item quiet">Changes are shown as soon as two releases have page views.</p>;
   const href = linkTo(place, 'compare', { release: pair.after, compare_release: pair.before });
   return (
     <div class="since">
@@ -90,7 +88,32 @@ function SinceRelease() {
       </h3>
       <State of={shown} />
       {shown.answer && <Changes of={shown.answer} href={href} />}
+      {pages.answer && (
+        <ul class="items">
+          {pages.answer.values.map(({ value }) => (
+            <ChangedPage key={value} page={value} after={after} other={other} />
+          ))}
+        </ul>
+      )}
     </div>
+  );
+}
+
+/** A page, if it changed by more than noise. */
+function ChangedPage({ page, after, other }: { page: string; after: Selection; other: OtherSide }) {
+  const { place } = useView();
+  const { answer } = useAnswer(compare({ ...after, page }, other, { limit: 1, method: 'sums' }));
+  if (!answer?.enough || !sure.includes(answer.total.status)) return null;
+  const { value } = shownOf(answer.total);
+  const href = linkTo(place, 'compare', { page, release: after.release, compare_release: other.release });
+  return (
+    <li class="item change">
+      <span class={`status ${answer.total.status}`}>{answer.total.status}</span>
+      <PlaceLink kind="page" name={page} />
+      <a href={href} class={value > 0 ? 'slower' : 'faster'}>
+        {signed(value)} ms
+      </a>
+    </li>
   );
 }
 
@@ -105,7 +128,7 @@ function Changes({ of, href }: { of: Comparison; href: string }) {
           <li key={`${change.name} ${change.resource} ${change.line}`} class="item change">
             <span class={`status ${change.status}`}>{change.status}</span>
             <FunctionLink of={change} href={change.source_url} />
-            <span class={change.change_ms.value > 0 ? 'slower' : 'faster'}>{signed(change.change_ms.value)} ms</span>
+            <span class={shownOf(change).value > 0 ? 'slower' : 'faster'}>{signed(shownOf(change).value)} ms</span>
           </li>
         ))}
       </ul>

@@ -6,11 +6,12 @@ import { count, number, percent, plural, signed, signedPercent } from '../widget
 import { Legend } from '../widgets/Metric.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { FunctionLink, Text, whereOf } from './names.tsx';
+import { between, shown } from './verdict.ts';
 
-const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'too few views', 'within noise'];
+const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'within noise', 'not known', 'too few views'];
 
 /** Statuses that are folded away at first. */
-const folded: readonly Status[] = ['within noise', 'too few views'];
+const folded: readonly Status[] = ['within noise', 'not known', 'too few views'];
 
 /** A table of what changed, with a switch for each status. */
 export function Changes({ of, by }: { of: Comparison; by?: string }) {
@@ -38,7 +39,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}\n${row.status}`}
         order="-size"
         rowClass={(row) => (folded.includes(row.status) ? 'few' : undefined)}
-        empty="No change is more than noise."
+        empty={of.enough ? 'No change is more than noise.' : 'Not known yet.'}
       />
       {unadjusted && (
         <p class="hint">* Compared as it was measured: it can not be corrected for other devices and browsers.</p>
@@ -47,13 +48,13 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
         <p class="hint">
           {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A
           and{' '}
-          {number(of.rest.mean_ms.b)} ms in B ({signed(of.rest.change_ms)} ms).
+          {number(of.rest.mean_ms.b)} ms in B{of.rest.change_ms == null ? '' : ` (${signed(of.rest.change_ms)} ms)`}.
         </p>
       )}
       <Legend
         terms={[
           ['A, B, change', 'perView'],
-          ['95 %', 'interval'],
+          ['Interval', 'corrected'],
           ['Within noise', 'noise'],
           ['Reach', 'reach'],
         ]}
@@ -84,20 +85,15 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
     {
       key: 'size',
       title: 'change, ms',
-      value: (row) => Math.abs(row.change_ms.value),
+      value: (row) => Math.abs(shown(row).value),
       cell: (row) => <Amount of={row} />,
     },
     {
       key: 'interval',
-      title: '95 %',
-      term: 'interval',
+      title: 'interval',
+      term: 'corrected',
       wide: true,
-      cell: ({ change_ms: { low, high } }) =>
-        low == undefined || high == undefined ? (
-          <span class="quiet">not known</span>
-        ) : (
-          `${signed(low)} to ${signed(high)}`
-        ),
+      cell: (row) => (shown(row).low == undefined ? <span class="quiet">not known</span> : between(shown(row))),
     },
     {
       key: 'relative',
@@ -109,7 +105,7 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
 }
 
 function Amount({ of }: { of: Change & { unadjusted?: boolean } }) {
-  const { value } = of.change_ms;
+  const { value } = shown(of);
   const sure = ![...folded, 'moved'].includes(of.status);
   return (
     <span class={!sure ? '' : value > 0 ? 'slower' : 'faster'}>

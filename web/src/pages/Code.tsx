@@ -8,7 +8,7 @@ import { NamesRemark } from '../widgets/Notice.tsx';
 import { count, hours, percent } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
-import { amount, inUnit, unitTitles, type Scale } from '../widgets/unit.ts';
+import { amount, inUnit, unitTitle, type Scale } from '../widgets/unit.ts';
 import { TopPanel } from './Breakdown.tsx';
 import { useView } from './context.ts';
 import { Kinds } from './Kinds.tsx';
@@ -119,7 +119,7 @@ function Hosts({ top, scale }: { top: Top; scale: Scale }) {
     },
     {
       key: 'self',
-      title: `self, ${unitTitles[scale.unit].short}`,
+      title: `self, ${unitTitle(scale.unit, scale.days).short}`,
       term: 'self',
       value: (row) => row.self_us,
       cell: (row) => amount(row.self_us / 1000 / Math.max(1, top.views), scale),
@@ -162,7 +162,7 @@ function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; 
     },
     {
       key: 'ms',
-      title: `self, ${unitTitles[scale.unit].short}`,
+      title: `self, ${unitTitle(scale.unit, scale.days).short}`,
       term: 'self',
       value: (row) => row.ms,
       cell: (row) => amount(row.ms, scale),
@@ -191,7 +191,7 @@ function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; 
     },
     {
       key: 'hours',
-      title: 'time/day',
+      title: unitTitle('hours', scale.days).short,
       term: 'userHours',
       wide: true,
       value: (row) => row.ms,

@@ -1,8 +1,8 @@
 // What changed from A to B, and whether it is more than noise.
 
 import { useEffect } from 'preact/hooks';
-import { catalog, compare, tree } from '../api/questions.ts';
-import type { Comparison } from '../api/types.ts';
+import { byRelease, catalog, compare, tree } from '../api/questions.ts';
+import type { Comparison, Estimate } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
 import { change, go } from '../state/location.ts';
 import { otherSideOf, type OtherSide } from '../state/selection.ts';
@@ -11,23 +11,25 @@ import { CallTree } from '../widgets/CallTree.tsx';
 import { releasesOf } from '../widgets/lines.ts';
 import { capital, count, number, percent, signed } from '../widgets/numbers.ts';
 import { NamesRemark, Notice } from '../widgets/Notice.tsx';
+import type { Term } from '../widgets/meanings.ts';
 import { Metric } from '../widgets/Metric.tsx';
 import { Panel } from '../widgets/Panel.tsx';
-import { latestPair } from './Attention.tsx';
 import { Changes, FeatureChanges } from './Changes.tsx';
 import { useView } from './context.ts';
+import { pairOf } from './releases.ts';
 import { Sides } from './Sides.tsx';
 import { Tabs } from './Tabs.tsx';
-import { verdictOf } from './verdict.ts';
+import { apart, between, verdictOf } from './verdict.ts';
 import './detail.css';
 
 /** The page that compares. */
 export function Compare() {
-  const { place, selection } = useView();
+  const { place, selection, to } = useView();
   const other = otherSideOf(place.params);
   const stored = useAnswer(catalog());
   const names = releasesOf(stored.answer, selection.page).map(({ name }) => name);
-  const pair = latestPair(names, selection.release);
+  const releases = useAnswer(other ? undefined : byRelease(selection));
+  const pair = pairOf(releases.answer, selection.release, to);
   useEffect(() => {
     if (!other && pair) change({ release: pair.after, compare_release: pair.before }, true);
   }, [!other && pair && `${pair.before} ${pair.after}`]);
@@ -57,10 +59,10 @@ export function Compare() {
       {other ? (
         <Result other={other} />
       ) : (
-        stored.answer &&
+        releases.answer &&
         !pair && (
           <Notice>
-            <p>There is one release alone. Choose what to compare: another time, another device, another page.</p>
+            <p>Page views are of one release alone. Choose what to compare: another time, another device, another page.</p>
           </Notice>
         )
       )}
@@ -86,7 +88,7 @@ export function swapped(params: URLSearchParams): string {
 function Result({ other }: { other: OtherSide }) {
   const { place, selection } = useView();
   const by = place.params.get('by') || undefined;
-  const question = compare(selection, other, { by });
+  const question = compare(selection, other, { by, min_views: place.params.get('min_views') || undefined });
   const shown = useAnswer(question);
   return (
     <>
@@ -144,21 +146,52 @@ function Verdict({ of }: { of: Comparison }) {
           value={`${number(total.mean_ms.b)} ms`}
           beside={`${count(views.b)} page views`}
         />
-        <Metric name="Difference" term="perView" value={`${signed(total.difference_ms)} ms`} beside="as measured" />
-        <Metric name="Of it traffic" term="mix" value={`${signed(total.mix_ms)} ms`} beside="devices and browsers" />
-        <Metric name="Of it code" term="noise" value={`${signed(total.change_ms.value)} ms`} beside={verdict.status} />
+        <Metric
+          name="Difference as measured"
+          term="perView"
+          value={`${signed(total.difference_ms.value)} ms`}
+          beside={between(total.difference_ms)}
+        />
+        <Cause name="Of it by traffic" term="mix" of={total.mix_ms} />
+        <Cause name="Of it by code" term="noise" of={total.change_ms} />
+        {total.left_out_ms != null && Math.abs(total.left_out_ms) >= 0.005 && (
+          <Metric name="Of it left out" term="leftOut" value={`${signed(total.left_out_ms)} ms`} beside="not known why" />
+        )}
       </dl>
+      {!of.enough && <Fewer of={of} />}
       {verdict.remarks.map((remark) => (
         <Notice key={remark}>
           <p>{remark}</p>
         </Notice>
       ))}
       <p class="hint">
-        {capital(of.note)}. {of.method}; {count(of.tested_functions)} tests, of those that are called changes{' '}
-        {percent(of.false_discovery)} may be by chance.
+        {capital(of.note)}. {of.method}; {count(of.tested_functions)} functions were tested, and of those that are called
+        changes {percent(of.false_discovery)} may be by chance.
       </p>
       <NamesRemark names={of.names} />
     </>
+  );
+}
+
+/** A part of the difference, with its interval. One that may be 0 is no cause. */
+function Cause({ name, term, of }: { name: string; term: Term; of: Estimate | null }) {
+  if (!of) return <Metric name={name} term={term} value="–" beside="not known yet" />;
+  const beside = of.low == undefined || apart(of) ? between(of) : `${between(of)}, may be 0`;
+  return <Metric name={name} term={term} value={`${signed(of.value)} ms`} beside={beside} />;
+}
+
+/** Lets people compare fewer page views than are asked for. */
+function Fewer({ of }: { of: Comparison }) {
+  const { place } = useView();
+  const least = Math.floor(Math.min(of.views.a, of.views.b));
+  if (place.params.has('min_views') || least < 2) return null;
+  return (
+    <p>
+      <a href={linkHere(place, { min_views: String(Math.max(2, Math.floor(least / 4))) })}>
+        Compare these {count(of.views.a)} and {count(of.views.b)} page views all the same
+      </a>
+      , with wide intervals.
+    </p>
   );
 }
 

@@ -8,7 +8,7 @@ import { linkHere } from '../state/url.ts';
 import { releasesOf } from '../widgets/lines.ts';
 import { cut, moment, visible } from '../widgets/numbers.ts';
 import { Popover } from '../widgets/Popover.tsx';
-import { unitTitles, units } from '../widgets/unit.ts';
+import { unitTitle, units } from '../widgets/unit.ts';
 import { useView } from './context.ts';
 
 const presets = ['1h', '6h', '24h', '7d', '30d', '90d'];
@@ -193,7 +193,7 @@ function AddLabel({ close }: { close: () => void }) {
 }
 
 function UnitSwitch() {
-  const { place, unit } = useView();
+  const { place, unit, days } = useView();
   return (
     <nav class="segments unit" aria-label="Unit">
       {units.map((one) => (
@@ -201,9 +201,9 @@ function UnitSwitch() {
           key={one}
           href={linkHere(place, { unit: one == 'ms' ? '' : one })}
           aria-current={one == unit ? 'true' : undefined}
-          title={unitTitles[one].long}
+          title={unitTitle(one, days).long}
         >
-          {one == 'ms' ? 'ms/view' : unitTitles[one].short}
+          {one == 'ms' ? 'ms/view' : unitTitle(one, days).short}
         </a>
       ))}
     </nav>

@@ -8,7 +8,7 @@ import { Metric } from '../widgets/Metric.tsx';
 import { Remarks } from '../widgets/Notice.tsx';
 import { count, cut, duration, hours, percent, visible } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
-import { inUnit, type Scale } from '../widgets/unit.ts';
+import { inUnit, perDay, type Scale } from '../widgets/unit.ts';
 import { Across, found, mostFunctions } from './Across.tsx';
 import { useView } from './context.ts';
 import { useScale } from './Kpis.tsx';
@@ -122,7 +122,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
         name="People’s time"
         term="userHours"
         value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))}
-        beside="per day, self"
+        beside={`${perDay(scale.days)}, self`}
       />
     </dl>
   );

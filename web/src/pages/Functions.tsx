@@ -5,7 +5,7 @@ import { Interval, minViews } from '../widgets/Interval.tsx';
 import { NamesRemark, Remarks } from '../widgets/Notice.tsx';
 import { count, hours, number, percent } from '../widgets/numbers.ts';
 import { Table, type Column } from '../widgets/Table.tsx';
-import { inUnit, unitTitles, type Scale } from '../widgets/unit.ts';
+import { inUnit, unitTitle, type Scale } from '../widgets/unit.ts';
 import { useView } from './context.ts';
 import { FunctionLink, Text } from './names.tsx';
 
@@ -62,7 +62,7 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
 function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[] {
   const { ofFile } = useView();
   const views = ofFile ? Infinity : top.views; // a file is what it is, however few views it has
-  const unit = scale.unit == 'ms' ? 'ms' : unitTitles[scale.unit].short;
+  const unit = scale.unit == 'ms' ? 'ms' : unitTitle(scale.unit, scale.days).short;
   const first: Column<Row> = {
     key: 'name',
     title: by,
@@ -122,7 +122,7 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
     },
     {
       key: 'hours',
-      title: 'time/day',
+      title: unitTitle('hours', scale.days).short,
       term: 'userHours',
       wide: true,
       value: (row) => row.selfMs,

@@ -10,7 +10,6 @@ import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
 import { checksOf, inBucket, refusalsOf, type Check, type Refusal } from './checks.ts';
 import { useView } from './context.ts';
-import { covered } from './Footer.tsx';
 import { Text } from './names.tsx';
 import './health.css';
 
@@ -198,9 +197,9 @@ function Refusals({ now, shown }: { now?: Metrics; shown: Shown<string> }) {
 
 /** Why page views have no profile, as the outcomes of docs/sdk.md. */
 function Coverage({ list }: { list: List }) {
-  const sum = covered(list);
+  const sum = list.all;
+  if (!sum?.population) return <p class="empty">No page views in this time.</p>;
   const rows = Object.entries(sum.missing).sort((a, b) => b[1] - a[1]);
-  if (!sum.population) return <p class="empty">No page views in this time.</p>;
   return (
     <Numbers
       rows={[

@@ -3,7 +3,7 @@
 import type { Estimate, Point } from '../api/types.ts';
 import { Metric } from '../widgets/Metric.tsx';
 import { count, duration, hours, percent, plural, shortCount } from '../widgets/numbers.ts';
-import { amount, inUnit, type Scale } from '../widgets/unit.ts';
+import { amount, inUnit, perDay, type Scale } from '../widgets/unit.ts';
 import { minViews } from '../widgets/Interval.tsx';
 import { useView } from './context.ts';
 
@@ -27,7 +27,7 @@ function Quantile({ name, of }: { name: 'p75' | 'p95'; of: Estimate }) {
 export function Kpis({ point }: { point: Point }) {
   const scale = useScale(point);
   const { spread, long_tasks: tasks } = point;
-  const perDay = inUnit(point.mean_ms, { ...scale, unit: 'hours' });
+  const people = inUnit(point.mean_ms, { ...scale, unit: 'hours' });
   const population = point.population?.value ?? point.views;
   const mean = spread?.mean;
   return (
@@ -39,7 +39,7 @@ export function Kpis({ point }: { point: Point }) {
           name={scale.unit == 'share' ? 'Share' : 'Mean'}
           term="perView"
           value={scale.unit == 'ms' ? duration(point.mean_ms) : amount(point.mean_ms, scale)}
-          beside={{ ms: mean && between(mean), hours: 'per day', share: 'of all JavaScript' }[scale.unit]}
+          beside={{ ms: mean && between(mean), hours: perDay(scale.days), share: 'of all JavaScript' }[scale.unit]}
         />
         {spread && <Quantile name="p95" of={spread.p95} />}
         {tasks && (
@@ -50,7 +50,7 @@ export function Kpis({ point }: { point: Point }) {
             beside={`mean ${duration(tasks.mean.value)}`}
           />
         )}
-        <Metric name="People’s time" term="userHours" value={hours(perDay)} beside="per day" />
+        <Metric name="People’s time" term="userHours" value={hours(people)} beside={perDay(scale.days)} />
       </dl>
       {point.views > 0 && point.views < minViews && (
         <p class="hint">

@@ -13,7 +13,6 @@ import { Trend } from '../widgets/Trend.tsx';
 import { Attention } from './Attention.tsx';
 import { useView } from './context.ts';
 import { FirstTrace } from './FirstTrace.tsx';
-import { covered } from './Footer.tsx';
 import { Kpis } from './Kpis.tsx';
 import { Places } from './Places.tsx';
 
@@ -33,7 +32,7 @@ export function Overview() {
   if (whole.answer && !point?.views && stored.answer) {
     return stored.answer.entries.length ? <NothingNow /> : <FirstTrace />;
   }
-  const sum = pages.answer && covered(pages.answer);
+  const sum = pages.answer?.all;
   return (
     <div class="page overview">
       <h1 class="hidden">Overview</h1>
@@ -66,7 +65,7 @@ export function Overview() {
           <Places
             kind="page"
             list={answer}
-            totalUs={sum?.selfUs ?? 0}
+            totalUs={sum?.self_us ?? 0}
             totalViews={sum?.views ?? 0}
             series={trends.answer}
             order="-hours"

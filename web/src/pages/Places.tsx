@@ -7,7 +7,7 @@ import { lineOf } from '../widgets/lines.ts';
 import { count, hours, number, percent, signed } from '../widgets/numbers.ts';
 import { Sparkline, type Sample } from '../widgets/Sparkline.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
-import { inUnit, scaleOfPart, unitTitles, type Scale, type Unit } from '../widgets/unit.ts';
+import { inUnit, scaleOfPart, unitTitle, type Scale, type Unit } from '../widgets/unit.ts';
 import { changeOfMeans, type MeansChange } from './before.ts';
 import { useView } from './context.ts';
 import { PlaceLink } from './names.tsx';
@@ -88,7 +88,7 @@ function worst(budgets: readonly Budget[] | undefined): Budget | undefined {
 
 function columns(props: Props, most: number): Column<Row>[] {
   const { kind, series } = props;
-  const { from, to, unit } = useView();
+  const { from, to, unit, days } = useView();
   return [
     {
       key: 'name',
@@ -105,21 +105,21 @@ function columns(props: Props, most: number): Column<Row>[] {
       cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
     },
     { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
-    ...timeColumns(unit, most),
+    ...timeColumns(unit, days, most),
     {
       key: 'hours',
-      title: 'time/day',
+      title: unitTitle('hours', days).short,
       term: 'userHours',
       wide: true,
-      value: perDay,
-      cell: (row) => hours(perDay(row)),
+      value: peoplesTime,
+      cell: (row) => hours(peoplesTime(row)),
     },
     ...moreColumns(props),
   ];
 }
 
 /** The columns of times. most is the greatest mean, in ms. */
-function timeColumns(unit: Unit, most: number): Column<Row>[] {
+function timeColumns(unit: Unit, days: number, most: number): Column<Row>[] {
   const text = (value: number | undefined) => (value == undefined ? <span class="quiet">–</span> : number(value));
   return [
     {
@@ -139,7 +139,7 @@ function timeColumns(unit: Unit, most: number): Column<Row>[] {
     },
     {
       key: 'mean',
-      title: unit == 'ms' ? 'mean, ms' : unitTitles[unit].long,
+      title: unit == 'ms' ? 'mean, ms' : unitTitle(unit, days).long,
       term: unit == 'ms' ? 'perView' : unit == 'hours' ? 'userHours' : 'share',
       value: (row) => inUnit(row.mean_ms, row.scale),
       cell: (row) => (
@@ -199,7 +199,7 @@ function moreColumns({ kind, before, budgets, totalViews }: Props): Column<Row>[
   return all;
 }
 
-function perDay(row: Row): number {
+function peoplesTime(row: Row): number {
   return inUnit(row.mean_ms, { ...row.scale, unit: 'hours' });
 }
 

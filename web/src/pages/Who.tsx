@@ -11,7 +11,7 @@ import { Remarks } from '../widgets/Notice.tsx';
 import { count, number, percent, signed } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { Table, type Column } from '../widgets/Table.tsx';
-import { inUnit, unitTitles } from '../widgets/unit.ts';
+import { inUnit, unitTitle } from '../widgets/unit.ts';
 import { change } from '../state/location.ts';
 import { useView } from './context.ts';
 import { useScale } from './Kpis.tsx';
@@ -116,7 +116,7 @@ function Groups({ answer, label, whole }: { answer: Series; label: string; whole
 }
 
 function columns(label: string, whole: Point | undefined, rows: Row[]): Column<Row>[] {
-  const { place, selection, unit } = useView();
+  const { place, selection, unit, days } = useView();
   const mayViews = useMayViews();
   const scale = useScale(whole);
   const most = Math.max(...rows.map((row) => row.spread?.mean.high ?? row.mean_ms));
@@ -170,7 +170,7 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
     },
     {
       key: 'mean',
-      title: unit == 'ms' ? 'mean, ms' : unitTitles[unit].short,
+      title: unit == 'ms' ? 'mean, ms' : unitTitle(unit, days).short,
       term: 'perView',
       value: (row) => inUnit(row.mean_ms, own(row)),
       cell: (row) => (

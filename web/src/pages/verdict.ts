@@ -1,7 +1,7 @@
 // What a comparison says, in one sentence.
 
-import type { Comparison, FunctionChange, Status } from '../api/types.ts';
-import { count, number, percent, plural, signed, signedPercent } from '../widgets/numbers.ts';
+import type { Change, Comparison, Estimate, FunctionChange, Status } from '../api/types.ts';
+import { number, percent, plural, signed, signedPercent } from '../widgets/numbers.ts';
 
 /** What a comparison says: what is it called, and in which words. */
 export interface Verdict {
@@ -12,11 +12,11 @@ export interface Verdict {
 }
 
 /** Changes that are more than noise. */
-const sure: readonly Status[] = ['slower', 'faster', 'new', 'gone'];
+export const sure: readonly Status[] = ['slower', 'faster', 'new', 'gone'];
 
-/** Returns the functions that changed for sure, the largest change first. */
+/** Returns the functions that changed by more than noise, the largest change first. */
 export function changedFunctions({ functions }: Comparison): FunctionChange[] {
-  const size = (change: FunctionChange) => Math.abs(change.change_ms.value);
+  const size = (change: FunctionChange) => Math.abs(shown(change).value);
   return functions.filter(({ status }) => sure.includes(status)).sort((a, b) => size(b) - size(a));
 }
 
@@ -38,36 +38,47 @@ export function explained(comparison: Comparison): { functions: number; share: n
 
 /** Returns what a comparison says. */
 export function verdictOf(comparison: Comparison): Verdict {
-  const { total, views, min_views, enough, uncovered, warnings = [] } = comparison;
-  const { status } = total;
+  const { total, enough, warnings = [] } = comparison;
+  const { status, mix_ms: mix } = total;
   const remarks = [...warnings];
-  if (uncovered > 0.005) {
-    const left = percent(uncovered);
-    remarks.push(`${left} of the page views are left out: the other side has none of their devices or browsers.`);
-  }
-  if (!enough || status == 'too few views') {
-    const there = `${count(views.a)} against ${count(views.b)}`;
-    const sentence = `Too few page views to say: ${there}, each side needs ${count(min_views)}.`;
+  if (!enough) {
+    const sentence = `Not known yet. As measured: ${changeText(total)}.`;
     return { status: 'too few views', sentence, remarks };
   }
-  const parts = [changeText(comparison)];
+  const parts = [changeText(total)];
   const { functions, share } = explained(comparison);
   if (status == 'within noise') {
     const changed = changedFunctions(comparison).length;
-    parts.push(`a change of less than ${number(total.detectable_ms)} ms can not be told from noise`);
-    if (changed) parts.push(`${plural(changed, 'function')} changed for sure`);
+    if (total.detectable_ms != null) {
+      parts.push(`nine of ten such comparisons would find a change of ${number(total.detectable_ms)} ms`);
+    }
+    if (changed) parts.push(`${plural(changed, 'function')} changed by more than noise`);
     return { status, sentence: `Within noise: ${parts.join('; ')}.`, remarks };
   }
   if (functions) parts.push(`${percent(Math.min(share, 1))} of it in ${plural(functions, 'function')}`);
-  if (Math.abs(total.mix_ms) >= 0.005) parts.push(`traffic mix ${signed(total.mix_ms)} ms`);
+  if (mix && apart(mix)) parts.push(`and traffic makes ${signed(mix.value)} ms (${between(mix)})`);
   return { status, sentence: `${parts.join('; ')}.`, remarks };
 }
 
-/** The change of all time: +18 ms (+17 %), 95 % +11 to +25. */
-function changeText({ total }: Comparison): string {
-  const { value, low, high } = total.change_ms;
-  const relative = total.relative == undefined ? '' : ` (${signedPercent(total.relative)})`;
-  const known = low != undefined && high != undefined;
-  const interval = known ? `, 95\u00a0% ${signed(low)} to ${signed(high)}` : ', no interval is known';
-  return `${signed(value)}\u00a0ms${relative}${interval}`;
+/** Whether an interval is on one side of 0. */
+export function apart({ low, high }: Estimate): boolean {
+  return low != undefined && high != undefined && (low > 0 || high < 0);
+}
+
+/** What is known of a change: the part that is not traffic, or else the difference as measured. */
+export function shown(change: Change): Estimate {
+  return change.change_ms ?? change.difference_ms;
+}
+
+/** An interval: +11 to +25. */
+export function between({ low, high }: Estimate): string {
+  return low == undefined || high == undefined ? 'no interval is known' : `${signed(low)} to ${signed(high)}`;
+}
+
+/** A change: +18 ms (+17 %), 99 % +11 to +25. */
+function changeText(change: Change): string {
+  const estimate = shown(change);
+  const relative = change.relative == undefined ? '' : ` (${signedPercent(change.relative)})`;
+  const level = estimate.low == undefined ? '' : `${Number((100 * change.level).toPrecision(4))}\u00a0% `;
+  return `${signed(estimate.value)}\u00a0ms${relative}, ${level}${between(estimate)}`;
 }

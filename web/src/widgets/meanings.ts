@@ -28,7 +28,7 @@ export const meanings = {
     'sampling interval are seen in fewer views than they run in.',
   userHours:
     'All people’s time together: milliseconds per page view, times all page views that the profiled ones stand ' +
-    'for, per day.',
+    'for, per day. Of less than a day it is what it was in that time.',
   share: 'The part of all JavaScript time of what is selected.',
   self: 'Time in the function itself, without what it calls.',
   total: 'Time in the function and in all that it calls. Calls within calls count once.',
@@ -40,7 +40,15 @@ export const meanings = {
   noise:
     'A difference is called noise if it could be by chance, given how many page views there are and how many ' +
     'functions were tested. That does not mean that nothing changed.',
-  mix: 'The part of the difference that is there because other devices or browsers came, and not because code changed.',
+  mix:
+    'The part of the difference that is there because other devices or browsers came, and not because code changed. ' +
+    'With few page views nobody can tell.',
+  leftOut:
+    'The part of the difference that comes of devices and browsers of A that B has hardly any of. Whether their code ' +
+    'changed nobody knows.',
+  corrected:
+    'The interval of the change, as wide as it has to be for so many functions to be compared at once. What is called a ' +
+    'change has an interval without 0, what is within noise has one that holds 0.',
   before: 'The change of the mean against the time of the same length before, without correcting for other traffic.',
   stackless:
     'Moments without a JavaScript stack: nothing to do (idle), or something that the browser does not tell, such as ' +

@@ -15,17 +15,25 @@ export function unitOf(params: URLSearchParams): Unit {
 }
 
 /** What a unit is called: in a switch, and at a column. */
-export const unitTitles: Record<Unit, { short: string; long: string }> = {
-  ms: { short: 'ms', long: 'ms per page view' },
-  hours: { short: 'time/day', long: 'people’s time per day' },
-  share: { short: 'share', long: 'share of all JavaScript time' },
-};
+export function unitTitle(unit: Unit, days: number): { short: string; long: string } {
+  if (unit == 'ms') return { short: 'ms', long: 'ms per page view' };
+  if (unit == 'share') return { short: 'share', long: 'share of all JavaScript time' };
+  return days < 1
+    ? { short: 'time', long: 'people’s time in these hours' }
+    : { short: 'time/day', long: 'people’s time per day' };
+}
+
+/** What people’s time is said for: less than a day is not made into one. */
+export function perDay(days: number): string {
+  return days < 1 ? 'in this time' : 'per day';
+}
 
 /** What the means of a selection are turned into other units by. */
 export interface Scale {
   unit: Unit;
   /** Page views that are stood for, profiled or not. */
   population: number;
+  /** Of the time that is selected. Time per day is of whole days: an hour says nothing of the others. */
   days: number;
   /** Mean of all time, in ms per page view. */
   wholeMs: number;
@@ -33,7 +41,7 @@ export interface Scale {
 
 /** Returns a mean in ms per page view in the unit of a scale. */
 export function inUnit(ms: number, scale: Scale): number {
-  if (scale.unit == 'hours') return (ms * scale.population) / 3.6e6 / Math.max(scale.days, 1 / 1440);
+  if (scale.unit == 'hours') return (ms * scale.population) / 3.6e6 / Math.max(scale.days, 1);
   if (scale.unit == 'share') return scale.wholeMs ? ms / scale.wholeMs : 0;
   return ms;
 }

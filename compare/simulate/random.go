@@ -1,0 +1,85 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Random draws two sides as sites have them, from no page views to many, of some kinds of traffic, with much or
+// nothing in common, and now and then with absurd values. It is for tests of what is said of comparisons.
+func Random(rng *rand.Rand) (in compare.Input, o compare.Options) {
+	kinds := []string{"desktop", "mobile", "tablet", "old", "new"}
+	kinds = kinds[:1+rng.IntN(len(kinds))]
+	for _, kind := range kinds {
+		in.Strata = append(in.Strata, trie.MakeLabels("device", kind))
+	}
+	in.A, in.B = randomSide(rng, len(kinds), nil), compare.Side{}
+	if rng.IntN(5) == 0 { // the same people
+		in.B = randomSide(rng, len(kinds), in.A.Views)
+	} else {
+		in.B = randomSide(rng, len(kinds), nil)
+	}
+	o.MinViews = []int{0, 0, 2, 5, 1000}[rng.IntN(5)]
+	return in, o
+}
+
+// randomSide draws one side of so many kinds of traffic; views are its page views if they are not to be drawn.
+func randomSide(rng *rand.Rand, kinds int, views []float64) (s compare.Side) {
+	s.Views = views
+	most := math.Pow(10, 4*rng.Float64())
+	for len(s.Views) < kinds {
+		n := math.Floor(most * rng.Float64() * rng.Float64())
+		if rng.IntN(4) == 0 {
+			n = 0
+		}
+		s.Views = append(s.Views, n)
+	}
+	mean := 1 + 500*rng.Float64()*rng.Float64()
+	s.Time = randomTimes(rng, s.Views, mean)
+	for i, name := range []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta"} {
+		if rng.IntN(4) == 0 {
+			continue
+		}
+		frame := trie.Frame{Name: name, Resource: "https://www.example.com/a.js", Line: uint32(10*i + 1), Column: 1}
+		f := compare.Function{Frame: frame, Self: randomTimes(rng, s.Views, mean/float64(i+2))}
+		if rng.IntN(10) == 0 {
+			f.Self = f.Self[:min(1, len(f.Self))]
+		}
+		s.Functions = append(s.Functions, f)
+	}
+	for i := range rng.IntN(3) {
+		s.Features = append(s.Features, compare.Feature{Name: fmt.Sprint("feature", i), Time: randomTimes(rng, s.Views, mean/3)})
+	}
+	return s
+}
+
+// randomTimes draws what page views of each kind spent on one thing, some ms each.
+func randomTimes(rng *rand.Rand, views []float64, mean float64) (out []compare.Amount) {
+	spread := 1 + 3*rng.Float64()*rng.Float64()
+	for _, n := range views {
+		seen := n
+		if rng.IntN(3) == 0 {
+			seen = math.Floor(n * rng.Float64())
+		}
+		x := seen * mean * (0.9 + 0.2*rng.Float64())
+		a := compare.Amount{Seen: seen, Sum: x}
+		if seen > 0 {
+			a.Squares = x * x / seen * spread
+		}
+		switch odd := rng.IntN(60); {
+		case n == 0: // nobody spent any time
+		case odd == 0:
+			a.Squares = 0
+		case odd == 1:
+			a.Sum = math.NaN()
+		case odd == 2:
+			a.Sum, a.Squares = 1e90, 1e99
+		}
+		out = append(out, a)
+	}
+	return out
+}
