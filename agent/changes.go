@@ -48,7 +48,7 @@ func changeOf(c compare.Change) changeOut {
 	e := c.Shown()
 	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: Estimate{Value: rounded(e.Value)}}
 	if e.Low != nil && e.High != nil {
-		out.Change.Low, out.Change.High = rounded(*e.Low), rounded(*e.High)
+		out.Change.Low, out.Change.High = new(rounded(*e.Low)), new(rounded(*e.High))
 	}
 	return out
 }

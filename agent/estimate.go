@@ -9,13 +9,17 @@ import (
 
 // Estimate is a number of milliseconds with its interval of 95 %.
 type Estimate struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low,omitempty" jsonschema:"of the interval of 95 %; absent if nothing can be said about it"`
-	High  float64 `json:"high,omitempty"`
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low,omitempty" jsonschema:"of its interval; absent if nothing can be said about it"`
+	High  *float64 `json:"high,omitempty"`
 }
 
 func estimateOf(e query.Estimate) Estimate {
-	return Estimate{rounded(e.Value), rounded(e.Low), rounded(e.High)}
+	out := Estimate{Value: rounded(e.Value)}
+	if e.Low != 0 || e.High != 0 {
+		out.Low, out.High = new(rounded(e.Low)), new(rounded(e.High))
+	}
+	return out
 }
 
 // rounded keeps three digits of what is below 100, and whole numbers of the rest: more of them say nothing.
@@ -28,18 +32,18 @@ func rounded(x float64) float64 {
 }
 
 func (e Estimate) String() string {
-	if e.High == 0 && e.Low == 0 {
+	if e.High == nil {
 		return fmt.Sprintf("%g ms", e.Value)
 	}
-	return fmt.Sprintf("%g ms (%g to %g)", e.Value, e.Low, e.High)
+	return fmt.Sprintf("%g ms (%g to %g)", e.Value, *e.Low, *e.High)
 }
 
 // signed is e as a change.
 func (e Estimate) signed() string {
-	if e.High == 0 && e.Low == 0 {
+	if e.High == nil {
 		return fmt.Sprintf("%+g ms", e.Value)
 	}
-	return fmt.Sprintf("%+g ms (%+g to %+g)", e.Value, e.Low, e.High)
+	return fmt.Sprintf("%+g ms (%+g to %+g)", e.Value, *e.Low, *e.High)
 }
 
 // perView returns microseconds of all page views as milliseconds of one.

@@ -85,11 +85,11 @@ func (x *Finder) ByTeam(f trie.Frame) trie.Frame {
 // ByPackage returns the frame that stands for the package of f, with its version where that is
 // known: "lodash@4.17.21". The app's own code is "(app)", and what a bundler added is
 // "(runtime webpack)". A frame whose source is not known stands for the package in whose folder
-// the script is, the host that the script is from, "(node)", "(wasm)", or "(own code)". A frame
-// without a script stays.
+// the script is, for "(unmapped HOST)" that the script is from, "(extension)", "(node)", "(wasm)", or
+// "(own code)". A function of the browser without a script is "(browser)"; what is in parentheses stays.
 func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
 	if x.origin(f).Source == "" {
-		return byScript(f)
+		return x.byScript(f)
 	}
 	o := x.Of(f)
 	switch {
@@ -102,9 +102,12 @@ func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
 }
 
 // byScript is ByPackage for a frame of which all that is known is the URL of its script.
-func byScript(f trie.Frame) trie.Frame {
+func (x *Finder) byScript(f trie.Frame) trie.Frame {
 	if f.Resource == "" {
-		return f
+		if strings.HasPrefix(f.Name, "(") {
+			return f
+		}
+		return trie.Frame{Name: "(" + string(Browser) + ")"}
 	}
 	if name := trie.PackageOf(f.Resource); name != "" {
 		return trie.Frame{Name: name}
@@ -116,7 +119,10 @@ func byScript(f trie.Frame) trie.Frame {
 		return trie.Frame{Name: "(wasm)"}
 	}
 	if u, err := url.Parse(f.Resource); err == nil && u.Host != "" && strings.HasPrefix(u.Scheme, "http") {
-		return trie.Frame{Name: u.Host}
+		return trie.Frame{Name: "(" + string(Unmapped) + " " + u.Host + ")"}
+	}
+	if x.Of(f).Kind == Extension {
+		return trie.Frame{Name: "(" + string(Extension) + ")"}
 	}
 	return trie.Frame{Name: "(own code)"}
 }

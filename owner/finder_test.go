@@ -35,13 +35,13 @@ func TestBy(t *testing.T) {
 		{trie.Frame{Name: "map", Resource: "node_modules/lodash/map.js"}, "(package lodash)", "(package)", "lodash@4.17.21", "node_modules/lodash/map.js"},
 		{trie.Frame{Name: "a", Resource: "node_modules/vue/x.js"}, "(framework vue)", "(framework)", "vue", "node_modules/vue/x.js"},
 		{trie.Frame{Name: "r", Resource: "webpack/bootstrap"}, "(runtime webpack)", "(runtime)", "(runtime webpack)", "webpack/bootstrap"},
-		{trie.Frame{Name: "t", Resource: "https://shop.example/app.js"}, "(unmapped)", "(unmapped)", "shop.example", "https://shop.example/app.js"},
-		{trie.Frame{Name: "appendChild"}, "(browser)", "(browser)", "appendChild", "appendChild"},
+		{trie.Frame{Name: "t", Resource: "https://shop.example/app.js"}, "(unmapped)", "(unmapped)", "(unmapped shop.example)", "https://shop.example/app.js"},
+		{trie.Frame{Name: "appendChild"}, "(browser)", "(browser)", "(browser)", "appendChild"},
 		{trie.Frame{Name: trie.FrameGC}, "(browser)", "(browser)", "(gc)", "(gc)"},
 		{trie.Frame{Name: trie.FrameUnknown}, "(unknown)", "(unknown)", "(unknown)", "(unknown)"},
 		{trie.Frame{Name: trie.FrameFieldtrie}, "(package fieldtrie)", "(package)", "(fieldtrie)", "(fieldtrie)"},
 		{trie.ThirdParty("ads.example"), "(third-party ads.example)", "(third-party)", "(third-party ads.example)", "(third-party ads.example)"},
-		{trie.Frame{Name: "x", Resource: "moz-extension://a/x.js"}, "(extension)", "(extension)", "(own code)", "moz-extension://a/x.js"},
+		{trie.Frame{Name: "x", Resource: "moz-extension://a/x.js"}, "(extension)", "(extension)", "(extension)", "moz-extension://a/x.js"},
 	} {
 		for what, want := range map[string]string{"owner": tt.owner, "team": tt.team, "package": tt.pkg, "file": tt.resource, "resource": tt.resource} {
 			by, err := x.By(what)
@@ -62,11 +62,11 @@ func TestBy(t *testing.T) {
 func TestByPackageOfScripts(t *testing.T) {
 	x := NewFinder(Default(), nil)
 	for resource, want := range map[string]string{
-		"":                                      "f",
+		"":                                      "(browser)",
 		"/srv/node_modules/@scope/pkg/index.js": "@scope/pkg",
 		"https://cdn.example.com/node_modules/a/b.js":               "a",
-		"https://cdn.example.com:8080/app.js":                       "cdn.example.com:8080",
-		"https://cdn.jsdelivr.net/npm/lodash@4.17.21/lodash.min.js": "cdn.jsdelivr.net",
+		"https://cdn.example.com:8080/app.js":                       "(unmapped cdn.example.com:8080)",
+		"https://cdn.jsdelivr.net/npm/lodash@4.17.21/lodash.min.js": "(unmapped cdn.jsdelivr.net)",
 		"node:internal/timers":                                      "(node)",
 		"wasm://wasm/app-3b507e7a":                                  "(wasm)",
 		"wasm ":                                                     "(wasm)",

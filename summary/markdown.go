@@ -301,6 +301,10 @@ func (s *Summary) writeNotes(b *strings.Builder) {
 	for _, w := range append(append([]string(nil), s.All.Warnings...), append(s.All.StatsA.Warnings, s.All.StatsB.Warnings...)...) {
 		b.WriteString("\n> ⚠️ " + plain(w) + "\n")
 	}
+	if !s.All.Enough {
+		b.WriteString("\nMilliseconds of main thread time of a page view, as measured.\n")
+		return
+	}
 	mix := "Changes are as if both had the devices and browsers of " + plain(s.SideA)
 	if s.lab {
 		mix = "Both sides are as they are, on the devices that they have"

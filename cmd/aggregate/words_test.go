@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/compare/simulate"
+	"github.com/fieldtrie/fieldtrie/query"
+)
+
+// TestWords has tables of random comparisons judged by what their words mean.
+func TestWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(28, 5))
+	cells := regexp.MustCompile(`\s{2,}`)
+	said := map[compare.Status]int{}
+	for range 2000 {
+		in, o := simulate.Random(rng)
+		of := query.Comparison{Result: compare.Compare(in, o)}
+		var out bytes.Buffer
+		if err := new(command).writeComparison(&out, query.CompareQuery{}, &of); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		changes := map[string]*compare.Change{"JavaScript": &of.Total}
+		for i := range of.Features {
+			changes["feature "+of.Features[i].Name] = &of.Features[i].Change
+		}
+		if of.Enough {
+			for i := range of.Functions {
+				changes[placeName(of.Functions[i].Place)] = &of.Functions[i].Change
+			}
+		}
+		for line := range strings.Lines(text) {
+			row := cells.Split(strings.TrimSpace(line), -1)
+			if c := changes[row[len(row)-1]]; c != nil {
+				delete(changes, row[len(row)-1])
+				said[compare.Status(row[0])]++
+				if err := simulate.Judge(compare.Status(row[0]), line, c); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+			}
+		}
+		if len(changes) > 0 || of.Enough == strings.Contains(text, "Not known yet") || of.Enough != strings.Contains(text, "by more than noise") {
+			t.Fatalf("%d rows are missing, enough %t\n%s", len(changes), of.Enough, text)
+		}
+	}
+	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.NotKnown, compare.TooFew} {
+		if said[s] < 50 {
+			t.Errorf("%q was said %d times", s, said[s])
+		}
+	}
+}

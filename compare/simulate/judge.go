@@ -1,0 +1,62 @@
+package simulate
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/compare"
+)
+
+// estimateText matches a change as texts write it: +28 ms (+27 to +29), +0.123 (+0.1 to +0.2).
+var estimateText = regexp.MustCompile(`([+-][\d.]+(?:e[+-]?\d+)?)(?: ms)?(?:\s+\(([+-][\d.]+(?:e[+-]?\d+)?) to ([+-][\d.]+(?:e[+-]?\d+)?)\))?`)
+
+// Judge says what a sentence or row of a comparison contradicts: its word, by the definition of [compare.Status], the numbers that
+// stand beside it, and the change that it is about. The text has the change in it, with an interval where it has one.
+func Judge(word compare.Status, text string, of *compare.Change) error {
+	found := estimateText.FindStringSubmatch(text)
+	if found == nil {
+		return fmt.Errorf("%q has no change", text)
+	}
+	number := func(i int) float64 {
+		v, err := strconv.ParseFloat(found[i], 64)
+		if err != nil && found[i] != "" {
+			panic(err)
+		}
+		return v
+	}
+	value, known := number(1), found[2] != ""
+	low, high := number(2), number(3)
+	shown := of.Shown()
+	says := func(ok bool, what string) error {
+		if ok {
+			return nil
+		}
+		return fmt.Errorf("%s: %q, %q", what, word, text)
+	}
+	if known != (shown.Low != nil) {
+		return says(false, "an interval that is not known, or none that is")
+	}
+	if wide := 0.006 * max(1, abs(shown.Value)); abs(value-shown.Value) > wide {
+		return says(false, fmt.Sprintf("the change is %g", shown.Value))
+	}
+	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+		return says(false, "no number")
+	}
+	switch word {
+	case compare.Slower, compare.New:
+		return says(known && low > 0, "a change without an interval above 0")
+	case compare.Faster, compare.Gone:
+		return says(known && high < 0, "a change without an interval below 0")
+	case compare.WithinNoise, compare.Moved:
+		return says(known && low <= 0 && high >= 0, "no change beside an interval without 0")
+	case compare.NotKnown:
+		return says(!known, "an interval of what is not known")
+	case compare.TooFew:
+		return says(of.Adjusted == nil && of.Mix == nil, "a cause of what is not known")
+	}
+	return says(false, "no word that is known")
+}
+
+func abs(x float64) float64 { return max(x, -x) }
