@@ -116,6 +116,9 @@ func alarmFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure
 		mean.blind.Any += x.blind.Any / n
 		mean.uneven.Any += x.uneven.Any / n
 		mean.few.Any += x.few.Any / n
+		for _, a := range []simulate.Alarms{x.plain, x.shift, x.uneven, x.few} {
+			mean.plain.Rows, mean.plain.False, mean.plain.Contradicted = mean.plain.Rows+a.Rows, mean.plain.False+a.False, mean.plain.Contradicted+a.Contradicted
+		}
 	}
 	return []figure{
 		{"compare/false_alarms", mean.plain.Any, "of runs", "<= 0.05"},
@@ -124,6 +127,9 @@ func alarmFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure
 		{"compare/false_alarms_mix", mean.shift.Any, "of runs", "<= 0.05"},
 		{"compare/false_alarms_mix_uncorrected", mean.blind.Any, "of runs", ""},
 		{"compare/false_alarms_all_pages", of[len(pages)].plain.Any, "of runs", "<= 0.05"},
+		{"compare/rows", float64(mean.plain.Rows), "rows of equal releases", ""},
+		{"compare/rows_false", 1e6 * float64(mean.plain.False) / float64(max(mean.plain.Rows, 1)), "in a million rows", ""},
+		{"compare/rows_contradicted", float64(mean.plain.Contradicted), "rows", "<= 0"},
 		{"compare/tested_functions", mean.plain.Tested, "functions a page", ""},
 		{"compare/tested_functions_all_pages", of[len(pages)].plain.Tested, "functions", ""},
 	}

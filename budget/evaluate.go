@@ -31,7 +31,7 @@ func Evaluate(ctx context.Context, src query.Source, f *File, now time.Time) ([]
 			s.Verdict, s.Text = Failed, err.Error()
 		} else {
 			s.Value, s.Views, s.Text, s.Warnings = m.value, m.views, m.text, m.warnings
-			s.judge()
+			s.Judge()
 		}
 		out = append(out, s)
 	}

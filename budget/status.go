@@ -97,8 +97,8 @@ func (s *Status) What() string {
 	return strings.Join(words, " ")
 }
 
-// judge compares the value with the limit.
-func (s *Status) judge() {
+// Judge sets the verdict of a value that is known: whether it is over the limit, and whether its interval is on that side.
+func (s *Status) Judge() {
 	v := s.Value
 	switch {
 	case s.Views == 0 || v == nil:

@@ -25,7 +25,7 @@ func TestJudge(t *testing.T) {
 		{"nothing known", nil, 200, NoData, false},
 	} {
 		s := Status{Limit: 100, MinViews: 100, Views: test.views, Value: test.value}
-		if s.judge(); s.Verdict != test.want || s.Sure != test.sure || s.Blown != (test.want == Blown) {
+		if s.Judge(); s.Verdict != test.want || s.Sure != test.sure || s.Blown != (test.want == Blown) {
 			t.Errorf("%s: got %+v", test.name, s)
 		}
 	}
@@ -53,7 +53,7 @@ func TestState(t *testing.T) {
 		{100.1, 200, Blown, true},
 	} {
 		s := Status{Name: "a", Limit: 100, Hysteresis: 0.1, MinViews: 100, Views: step.views, Value: &query.Estimate{Value: step.value}}
-		if s.judge(); step.views == 0 {
+		if s.Judge(); step.views == 0 {
 			s.Verdict, s.Value = Failed, nil
 		}
 		all := []Status{s, {Name: "other", Verdict: OK, Limit: 1, Value: &query.Estimate{Value: 1}}}

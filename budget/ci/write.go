@@ -1,9 +1,11 @@
 package ci
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/budget"
@@ -45,17 +47,18 @@ func message(s *budget.Status) string {
 	}
 	var b strings.Builder
 	b.WriteString(s.What())
+	number := func(x float64) string { return apart(x, s.Limit) }
 	if s.Value != nil {
-		fmt.Fprintf(&b, " is %.4g%s", s.Value.Value, unit)
+		fmt.Fprintf(&b, " is %s%s", number(s.Value.Value), unit)
 		if s.Value.High > 0 {
-			fmt.Fprintf(&b, " (95 %%: %.4g to %.4g)", s.Value.Low, s.Value.High)
+			fmt.Fprintf(&b, " (95 %%: %s to %s)", number(s.Value.Low), number(s.Value.High))
 		}
 	}
-	fmt.Fprintf(&b, ", the limit is %.4g%s; %d page views", s.Limit, unit, s.Views)
+	fmt.Fprintf(&b, ", the limit is %s%s; %d page views", strconv.FormatFloat(s.Limit, 'g', -1, 64), unit, s.Views)
 	switch {
 	case s.Verdict == budget.TooFew:
 		fmt.Fprintf(&b, " of the %d that it takes", s.MinViews)
-	case s.Verdict == budget.Blown && !s.Sure:
+	case s.Verdict == budget.Blown && !s.Sure && s.Value != nil && s.Value.Value > s.Limit:
 		b.WriteString(", so it may be chance")
 	}
 	if s.Owner != "" {
@@ -65,6 +68,17 @@ func message(s *budget.Status) string {
 		b.WriteString("; " + s.Text)
 	}
 	return output.Printable(b.String())
+}
+
+// apart writes a number with four digits, or with more where it would look like a limit that it is not.
+func apart(x, limit float64) string {
+	for digits := 4; digits < 17; digits++ {
+		text := strconv.FormatFloat(x, 'g', digits, 64)
+		if read, err := strconv.ParseFloat(text, 64); err == nil && cmp.Compare(read, limit) == cmp.Compare(x, limit) {
+			return text
+		}
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // count returns how many budgets have one of some verdicts.

@@ -33,6 +33,9 @@ func Input(a, b Release, by By) compare.Input {
 type Alarms struct {
 	Any, Total, Features, Functions float64
 	Tested                          float64 // functions that were tested, mean of the runs
+	// Rows are all rows of all runs, of which False are called changed, and Contradicted have a word that their interval
+	// contradicts: no change beside one without 0, or a change beside one that holds it or is not known.
+	Rows, False, Contradicted int
 }
 
 // Alarms compares two releases that are the same but for their page views, by each kind of
@@ -55,9 +58,32 @@ func (s Scenario) Alarms(p *Page, by ...By) []Alarms {
 				}
 			}
 			x.Tested += each * float64(r.Tested)
+			x.count(&r)
 		}
 	}
 	return out
+}
+
+// count counts the rows of a comparison.
+func (x *Alarms) count(r *compare.Result) {
+	row := func(c *compare.Change) {
+		x.Rows++
+		e := c.Shown()
+		apart := e.Low != nil && (*e.Low > 0 || *e.High < 0)
+		switch alarm := c.Status.Alarm(); {
+		case alarm != apart && c.Status != compare.TooFew:
+			x.Contradicted++
+		case alarm:
+			x.False++
+		}
+	}
+	row(&r.Total)
+	for i := range r.Features {
+		row(&r.Features[i].Change)
+	}
+	for i := range r.Functions {
+		row(&r.Functions[i].Change)
+	}
 }
 
 // Power says how well a planted change of one function was found.
