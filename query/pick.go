@@ -284,7 +284,7 @@ func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel Select
 		for _, part := range parts {
 			p.merged++
 			if part.Stream != nil && !p.Events {
-				m.AddTrace(part.Stream.Trace, func(trie.Slice) int { return m.Group(labels) })
+				m.AddStream(part.Stream, m.Group(labels))
 			} else {
 				if err := m.AddCalls(part.Stream, part.Events, m.Group(labels)); err != nil {
 					return inThread(c.thread, err)

@@ -15,10 +15,11 @@ type Merger struct {
 	slices []Slice // of the trace that is being added
 	to     []int   // by slice: the group it goes to, or -1
 
-	viewID  string    // of the page view that is being added
-	counted bool      // in the profile's views
-	touched []touched // by group: what the page view was counted at
-	counts  []int     // the groups in whose coverage the page view is
+	viewID   string    // of the page view that is being added
+	counted  bool      // in the profile's views
+	touched  []touched // by group: what the page view was counted at
+	recorded bool      // what is added is of a recording, which has no page views
+	counts   []int     // the groups in whose coverage the page view is
 }
 
 // touched says where in a group one page view was counted.
@@ -98,6 +99,19 @@ func (m *Merger) NextView() {
 // frames: garbage collection, style, layout and paint are one frame each on top of the
 // stack that they interrupted; a script without a stack is (unknown).
 func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
+	m.recorded = false
+	m.addTrace(t, group)
+}
+
+// AddStream merges what a profiler recorded of a thread into a group, see [Merger.Group]. It counts as a trace, and as
+// no page view: a recording has as many threads as its program, and its times are sums.
+func (m *Merger) AddStream(s *Stream, group int) {
+	m.NextView()
+	m.recorded = true
+	m.addTrace(s.Trace, func(Slice) int { return group })
+}
+
+func (m *Merger) addTrace(t *Trace, group func(Slice) int) {
 	if m.viewID != t.Context.ViewID || m.viewID == "" {
 		m.NextView()
 		m.viewID = t.Context.ViewID
@@ -214,7 +228,7 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 }
 
 // AddCalls merges the calls of s and events, see [Calls], into a group, see
-// [Merger.Group], as one page view: the self time of a node is the time in which nothing
+// [Merger.Group], as one trace and no page view: the self time of a node is the time in which nothing
 // that it called was running. There are no samples to count. Sampled time outside of all
 // events and calls is stackless. Of too many calls nothing is merged.
 func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
@@ -223,6 +237,7 @@ func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
 		return err
 	}
 	m.NextView()
+	m.recorded = true
 	m.to = append(m.to[:0], group)
 	m.graft.Begin(&c.out.Trie)
 	m.countTrace()
@@ -281,7 +296,7 @@ func (m *Merger) countTrace() {
 	}
 	p := m.profile
 	p.Traces = add(p.Traces, 1)
-	if !m.counted {
+	if !m.counted && !m.recorded {
 		m.counted = true
 		p.Views = add(p.Views, 1)
 	}
@@ -297,7 +312,9 @@ func (m *Merger) countInGroup(g int) {
 	if !m.touched[g].group {
 		m.touched[g].group = true
 		m.counts = append(m.counts, g)
-		c.Views = add(c.Views, 1)
+		if !m.recorded {
+			c.Views = add(c.Views, 1)
+		}
 	}
 }
 

@@ -249,7 +249,7 @@ func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile)
 		Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base, Template: c.template,
 		Selection: inWords(c.selection.String()), BaseSelection: c.baseSelection(),
 	}
-	if c.events {
+	if c.events || r.Profile.Views == 0 { // recordings have programs, collections and more beside JavaScript
 		o.Of = "work"
 	}
 	if o.Until.IsZero() && !o.Since.IsZero() {
@@ -263,7 +263,7 @@ func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile)
 	var parts []string
 	recorded := int64(r.Stats.Profiles)
 	if traces := coverage.Traces - recorded; traces > 0 || recorded == 0 {
-		parts = append(parts, fmt.Sprintf("%d traces of %d page views", traces, coverage.Views-recorded))
+		parts = append(parts, counted(uint64(traces), "trace")+" of "+counted(uint64(coverage.Views), "page view"))
 	}
 	if recorded > 0 {
 		parts = append(parts, counted(r.Stats.Profiles, "profile"))

@@ -3,6 +3,7 @@
 package pprof
 
 import (
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -211,7 +212,7 @@ func coverageComments(p *trie.Profile) []string {
 	}
 	c.Views, c.Traces = p.Views, p.Traces
 	return []string{
-		fmt.Sprintf("%d page views, %d traces", c.Views, c.Traces),
+		cmp.Or(output.MadeOf(c), "made of nothing that is known"),
 		fmt.Sprintf("%.2f%% of the time was not sampled", 100*c.UnsampledShare(self)),
 		fmt.Sprintf("%d samples with a stack cut off at %d frames", c.Truncated, trie.MaxStackDepth),
 		fmt.Sprintf("%sviews=%d traces=%d stackless_us=%d idle_us=%d unsampled_us=%d truncated=%d",

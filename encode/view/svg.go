@@ -131,8 +131,8 @@ func (s *svgChart) head(p *trie.Profile, o output.Options) []svgLine {
 	}
 	_, c := p.Flat()
 	about := millis(s.total[trie.Root]) + " ms of " + o.Subject()
-	if c.Views != 0 || c.Traces != 0 {
-		about += fmt.Sprintf(" · %s · %s", counted(c.Views, "page view"), counted(c.Traces, "trace"))
+	if of := output.MadeOf(c); of != "" {
+		about += " · " + strings.ReplaceAll(of, ", ", " · ")
 	}
 	lines := []svgLine{{"title", "", title}, {"", "", about}}
 	if !o.Since.IsZero() && !o.Until.IsZero() {
@@ -162,8 +162,12 @@ func (s *svgChart) legend(o output.Options) []svgLine {
 		}
 	}
 	_, c := o.Base.Flat()
+	compared := "Compared with " + millis(output.SelfSum(s.t.BaseSelf)) + " ms"
+	if of := output.MadeOf(c); of != "" {
+		compared += " in " + of
+	}
 	return []svgLine{
-		{"soft", "", fmt.Sprintf("Compared with %s ms in %s", millis(output.SelfSum(s.t.BaseSelf)), counted(c.Views, "page view"))},
+		{"soft", "", compared},
 		{"", fmt.Sprintf("r%d", svgSteps), "more self time than before: " + signed(more) + " ms"},
 		{"", fmt.Sprintf("b%d", svgSteps), "less: " + signed(less) + " ms"},
 		{"soft", "", "no longer called, so not drawn: " + signed(gone) + " ms"},

@@ -26,7 +26,11 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	writeTopHead(b, "", p, self, o.Subject())
 	all := p.Functions()
 	rows := tableRows(o.Rows, len(all))
-	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", "views", "function")
+	in := "views"
+	if p.Views == 0 {
+		in = "in" // so many profiles
+	}
+	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", in, "function")
 	for _, f := range all[:rows] {
 		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6d  %s\n",
 			millis(f.Self), share(f.Self, self), millis(f.Total), share(f.Total, self), f.Samples, f.Reach, output.Printable(output.Location(f.Frame)))
@@ -51,8 +55,12 @@ func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of 
 	if c.Idle != 0 { // 0 may also mean that nobody knows
 		idle = fmt.Sprintf(" (%s ms of that idle)", millis(c.Idle))
 	}
-	fmt.Fprintf(b, "%s%d page views, %d traces: %s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
-		mark, c.Views, c.Traces, millis(self), of, millis(c.Stackless), idle, 100*c.UnsampledShare(self))
+	made := output.MadeOf(c)
+	if made != "" {
+		made += ": "
+	}
+	fmt.Fprintf(b, "%s%s%s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
+		mark, made, millis(self), of, millis(c.Stackless), idle, 100*c.UnsampledShare(self))
 	if c.Views > 0 {
 		fmt.Fprintf(b, "%s%s ms of %s per page view\n", mark, millis(self/c.Views), of)
 	}

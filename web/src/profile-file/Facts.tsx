@@ -15,7 +15,8 @@ export function Facts({ profile }: { profile: Profile }) {
         <strong>{time(msOf(total[0]!, views))}</strong>
         {compared && <Change profile={profile} />}
       </Fact>
-      {(views > 0 || traces > 0) && (
+      {views == 0 && traces > 0 && <Fact name="Profiles">{count(traces)}</Fact>}
+      {views > 0 && (
         <Fact name="Page views">
           {count(views)}
           {compared && <span class="quiet">, before {count(baseViews)}</span>}
