@@ -27,6 +27,9 @@ type Limits struct {
 
 // WithDefaults returns l with every zero replaced by its default.
 func (l Limits) WithDefaults() Limits {
+	if l.Trace.TextBytes == 0 {
+		l.Trace.TextBytes = longestText
+	}
 	l.Trace = l.Trace.WithDefaults()
 	setDefault(&l.Body, 256<<10)
 	setDefault(&l.Inflated, 4<<20)

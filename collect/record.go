@@ -137,9 +137,9 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 		c.metrics.skewed.Inc()
 	}
 	r := redaction{host: who.host}
-	x.Release, x.Environment = r.text(x.Release), r.text(x.Environment)
+	x.Release, x.Environment = cutName(r.text(x.Release)), cutName(r.text(x.Environment))
 	for i, l := range x.Labels {
-		x.Labels[i] = trie.Label{Key: r.name(l.Key), Value: r.text(l.Value)}
+		x.Labels[i] = trie.Label{Key: cutName(r.name(l.Key)), Value: cutName(r.text(l.Value))}
 	}
 	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey)
 	inline := map[string]string{} // pages by the paths that were sent, which say more than they do
@@ -162,14 +162,29 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 			x.Spans[i].Name = pageOfPath(s.Name)
 		case trie.SpanLabel: // by its parts, or the = between them could go too
 			l := s.Label()
-			x.Spans[i].Name = r.name(l.Key) + "=" + r.name(l.Value)
+			x.Spans[i].Name = cutName(r.name(l.Key)) + "=" + cutName(r.name(l.Value))
 		default:
-			x.Spans[i].Name = r.name(s.Name)
+			x.Spans[i].Name = cutName(r.name(s.Name))
 		}
 	}
 	trie.SortSpans(x.Spans)
 	hidden := c.hideFrames(t, inline, &r)
 	return repaired || hidden
+}
+
+// longestText bounds what is read of a label, a feature, a release or an environment, in bytes. Few of them are longer than
+// longestName, and those are cut: an odd label must not cost a trace.
+const longestText = 1 << 20
+
+// longestName is what is kept of one, in bytes: the catalogue takes no more.
+const longestName = store.MaxTagValue
+
+// cutName returns a name, or the beginning of a longer one with an ellipsis.
+func cutName(s string) string {
+	if len(s) <= longestName {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestName-len("…")], "") + "…"
 }
 
 // tagsOf returns what the catalogue counts of t. What is over the limits of a record is

@@ -47,6 +47,9 @@ func (c *Collector) countVitals(page string, v *view, who client) {
 	addBrowser(&t.Context, who.browser, c.limits.Trace.Labels)
 	c.foldNames(t, who, now)
 	labels := rollup.BaseLabels(&t.Context)
+	if v.Labels[rollup.KeyNavigation] == rollup.NavigationSoft {
+		labels = append(labels, trie.Label{Key: rollup.KeyNavigation, Value: rollup.NavigationSoft}).Sort()
+	}
 	var list []rollup.Vital
 	for _, kind := range rollup.VitalKinds() {
 		value, ok := v.Vitals[kind.Name]

@@ -189,8 +189,8 @@ func (r *documentReader) readContext() (trie.Context, error) {
 // checkTexts bounds the texts of c, which protobuf does not.
 func (r *documentReader) checkTexts(c *trie.Context) error {
 	check := func(field, s string) error {
-		if len(s) > r.lim.StringBytes {
-			return input.Refuse(input.TooLarge, "context."+field, "%d bytes, the most is %d", len(s), r.lim.StringBytes)
+		if len(s) > r.lim.TextBytes {
+			return input.Refuse(input.TooLarge, "context."+field, "%d bytes, the most is %d", len(s), r.lim.TextBytes)
 		}
 		return nil
 	}

@@ -54,6 +54,9 @@ func (l Local) Vitals(ctx context.Context, sel Selection) (Vitals, error) {
 	}
 	groups := map[string]*vitalGroup{}
 	want := sel.wanted()
+	if slices.Contains(sel.labelKeys(), rollup.KeyNavigation) { // sums have it of vitals
+		want = store.Wanted{Level: rollup.Wide}
+	}
 	want.Vitals = true
 	stats, err := l.eachRecord(ctx, sel, want, func(x store.Rolled) error {
 		for i := range x.Record.Vitals {
@@ -107,8 +110,8 @@ func checkVitals(sel Selection) error {
 		keys = append(keys, m.Key)
 	}
 	for _, key := range keys {
-		if key != keyPage && (!rollup.Wide.Has(key) || key == keyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
-			return refuse("web vitals are kept by page, release, environment, device, browser and connection, not by %s", key)
+		if key != keyPage && key != rollup.KeyNavigation && (!rollup.Wide.Has(key) || key == keyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
+			return refuse("web vitals are kept by page, release, environment, device, browser and connection, and for navigation=soft, not by %s", key)
 		}
 	}
 	return nil

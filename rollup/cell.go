@@ -17,7 +17,13 @@ const (
 	KeyDevice      = "device"
 	KeyBrowser     = "browser"
 	KeyConnection  = "connection"
+	// KeyNavigation is for Web Vitals alone: [NavigationSoft] or none, which is that of a document.
+	KeyNavigation = "navigation"
 )
+
+// NavigationSoft is the value of [KeyNavigation] for changes of route within a document, which have a Largest Contentful Paint
+// and an INP of their own and no Time to First Byte.
+const NavigationSoft = "soft"
 
 // Level says which labels a record keeps apart. What a record has no more it has summed up.
 type Level uint8

@@ -157,6 +157,9 @@ func (w *writer) vitals(of map[string]*Vital, level Level) {
 	byKey := map[string]*Vital{}
 	for _, v := range of {
 		l := level.project(v.Labels)
+		if soft := v.Labels.Value(KeyNavigation); soft != "" && level != Narrow {
+			l = append(l, trie.Label{Key: KeyNavigation, Value: soft}).Sort()
+		}
 		key := string(appendLabelsKey(nil, l)) + v.Name
 		if byKey[key] == nil {
 			byKey[key] = &Vital{Labels: l, Name: v.Name}

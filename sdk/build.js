@@ -26,11 +26,10 @@ const outputs = [
 ];
 
 /**
- * Properties that neither browsers nor users of the SDK know, so they may have shorter names. They have
- * the same in all scripts.
+ * Properties that neither browsers nor users of the SDK know, so they may have shorter names, the same in all scripts. They
+ * begin with a mark of our own, as no name of the platform does.
  */
-const internal =
-  /^(viewId|interval|share|spans|chunk|known|draw|pages|view|profiler|started|over|refused|problem|top|part|event|shown|begun|begin|open|close|options|visit|kept|ended)$/;
+const internal = /^\$[a-z]/;
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** @type {Record<string, string | false>} */
@@ -48,12 +47,14 @@ for (const { file, entry, constant, external } of outputs) {
     minify: true,
     mangleProps: internal,
     mangleCache: names,
-    define: parts,
+    define: file.startsWith('sdk') ? { ...parts, globalThis: 'self' } : parts, // bundlers may run on servers
     external,
     tsconfigRaw: {}, // that of the folder would add "use strict"
     logLevel: 'warning',
   });
   names = bundle.mangleCache ?? names;
+  const foreign = Object.keys(names).filter((name) => !internal.test(name));
+  if (foreign.length) throw new Error(`names without a mark of our own would be shortened: ${foreign}`);
   const { code = '' } = await minify(bundle.outputFiles[0].text, {
     module: true, // what is at the top is no global
     ecma: 2020,

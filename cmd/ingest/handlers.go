@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,17 @@ func publicHandler(collector http.Handler) *http.ServeMux {
 	mux.Handle("/v1/", collector)
 	mux.Handle("/", sdk.Scripts())
 	return mux
+}
+
+// cleanPaths answers //sdk.js as /sdk.js: a site that gives the URL of the collector with a slash at its end asks so, and scripts
+// and traces of other origins do not follow redirects.
+func cleanPaths(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "//") {
+			r.URL.Path, r.URL.RawPath = "/"+strings.TrimLeft(r.URL.Path, "/"), ""
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // addDemo adds the demo. Its page is on the private address, as it shows things, and loads

@@ -109,7 +109,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	inner.Handle("GET /api/v1/answers", query.Together(inner))
 	d.work(ctx, s.Work, symbols.sweep, symbols.follow, func(ctx context.Context) { evaluate(ctx, board, log) },
 		func(ctx context.Context) { c.keepSiteBytes(ctx, collector, log) })
-	d.start(public, outer, shareOf(c.maxConnections, descriptors(), 2))
+	d.start(public, cleanPaths(outer), shareOf(c.maxConnections, descriptors(), 2))
 	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
 	if k.socket != nil {
 		d.start(k.socket, inner, shareOf(maxPrivateConnections, descriptors(), 8))

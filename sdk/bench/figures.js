@@ -13,15 +13,15 @@ const print = (name, value, unit, reach = '') => console.log(JSON.stringify({ na
 /** What the script knows of a page view, as long as usual. */
 const context = (page) => ({
   page,
-  viewId: crypto.getRandomValues(new Uint8Array(16)),
-  chunk: 0,
+  $viewId: crypto.getRandomValues(new Uint8Array(16)),
+  $chunk: 0,
   timeOrigin: 1795216764503.8,
-  interval: 10,
-  share: 0.05,
+  $interval: 10,
+  $share: 0.05,
   release: '2026.11.3',
   environment: 'production',
   labels: { device: 'desktop-high', connection: '4g', navigation: 'navigate', phase: 'idle' },
-  spans: [[0, 3500.5, 2, 'phase=load'], [4200, 4264, 2, 'phase=interaction'], [4210.3, 4251.9, 1, 'search']],
+  $spans: [[0, 3500.5, 2, 'phase=load'], [4200, 4264, 2, 'phase=interaction'], [4210.3, 4251.9, 1, 'search']],
 });
 
 function read(dir, name) {
@@ -65,7 +65,7 @@ async function timesInPage({ page, trace, context }) {
     work();
     return performance.now() - from;
   };
-  const encode = () => encodeTrace(trace, { ...context, page, viewId: new Uint8Array(16) }, () => []);
+  const encode = () => encodeTrace(trace, { ...context, page, $viewId: new Uint8Array(16) }, () => []);
   const json = () => JSON.stringify(trace);
   const first = time(encode);
   const rounds = Array.from({ length: 400 }, () => [time(encode), time(json)]).slice(200);
@@ -89,7 +89,7 @@ async function times(traces) {
     for (let i = 0; i < 7; i++) {
       const page = await browser.newPage(); // in a process of its own, so everything is new
       await page.goto(`http://127.0.0.1:${server.address().port}/`);
-      runs.push(await page.evaluate(timesInPage, { ...trace, context: { ...context(), viewId: undefined } }));
+      runs.push(await page.evaluate(timesInPage, { ...trace, context: { ...context(), $viewId: undefined } }));
       await page.close();
     }
     print(`sdk/encode_${name}_vs_json`, median(runs.map((run) => run.encode / run.json)), 'ratio', '<= 1.5');

@@ -10,7 +10,7 @@ export const loading = /** @type {PerformanceNavigationTiming} */ (performance.g
  * Labels for the device and for how the visitor came here, coarse enough for very many to share them.
  * @param {View} view
  */
-export function labels({ event }) {
+export function labels({ $event: event }) {
   const { hardwareConcurrency, deviceMemory = 4, userAgentData, connection } = navigator;
   const size = Math.min(hardwareConcurrency, deviceMemory);
   return {
@@ -41,7 +41,7 @@ function nameOf(target) {
  * @param {Visit} visit
  * @param {() => number} [lcp] when the largest contentful paint was, 0 if it was not yet
  */
-export function phases({ spans }, lcp) {
+export function phases({ $spans: spans }, lcp) {
   const add = (/** @type {string} */ name, start = now(), end = Infinity) => {
     /** @type {Span} */
     const added = [start, end, 2, name];
@@ -82,12 +82,14 @@ export function phases({ spans }, lcp) {
       end = start + duration;
     }
     const key = /^key/.test(name) ? 'key ' : 'pointer ';
+    // The paint may seem to come before the work is done, as its time alone is in steps.
+    const [begun, done] = [from, until].map((time) => Math.max(start, Math.min(time, end)));
     [
       [start, end, `phase=${longest < 200 ? '' : 'slow-'}interaction`],
       [start, end, 'interaction=' + key + nameOf(target)],
-      [start, from, 'part=input-delay'],
-      [from, until, 'part=processing'],
-      [until, end, 'part=presentation'],
+      [start, begun, 'part=input-delay'],
+      [begun, done, 'part=processing'],
+      [done, end, 'part=presentation'],
     ].forEach(([start, end, name], i) => Object.assign(noted[i], [start, end, 2, name]));
   });
   return () => {

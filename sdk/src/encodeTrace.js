@@ -20,15 +20,15 @@ import { message, utf8, zigzag } from './wire.js';
  * Where a trace comes from. Times are in ms.
  * @typedef {object} Context
  * @property {string} page path
- * @property {Uint8Array} viewId up to 16 random bytes
- * @property {number} chunk number of this trace among those of its page view, from 0
+ * @property {Uint8Array} $viewId up to 16 random bytes
+ * @property {number} $chunk number of this trace among those of its page view, from 0
  * @property {number} timeOrigin performance.timeOrigin
- * @property {number} interval profiler.sampleInterval
- * @property {number} share probability with which any moment of the page view is profiled; 0 is not known
+ * @property {number} $interval profiler.sampleInterval
+ * @property {number} $share probability with which any moment of the page view is profiled; 0 is not known
  * @property {string} [release]
  * @property {string} [environment]
  * @property {Record<string, unknown>} labels those that are missing or '' are left out
- * @property {Span[]} spans
+ * @property {Span[]} $spans
  */
 
 /**
@@ -42,7 +42,7 @@ import { message, utf8, zigzag } from './wire.js';
  */
 export function encodeTrace(trace, context, cost) {
   // The samples give the nodes their order, and the nodes say which frames there are.
-  const [nodes, samples] = sampleColumns(trace, micros(context.interval));
+  const [nodes, samples] = sampleColumns(trace, micros(context.$interval));
   const [rowOf, frames] = frameColumns(trace, nodes);
   /** @type {Parameters<typeof message>[0]} */
   const fields = [0, magic, contextMessage(context), ...frames, ...nodeColumns(nodes, rowOf), ...samples];
@@ -58,19 +58,19 @@ function contextMessage(context) {
   const keys = Object.keys(labels)
     .filter((key) => (labels[key] ?? '') !== '')
     .sort();
-  const spans = context.spans
-    .map(([start, end, kind, name]) => /** @type {const} */ ([micros(start), micros(end) - micros(start), kind, name]))
+  const spans = context.$spans
+    .map(([start, end, kind, name]) => /** @type {const} */ ([micros(start), Math.max(micros(end) - micros(start), 0), kind, name]))
     .sort(compareRows);
   /** @type {(i: number) => any[]} */
   const column = (i) => spans.map((span) => span[/** @type {0} */ (i)]);
   return message([
     0,
     utf8(context.page),
-    context.viewId,
-    context.chunk,
+    context.$viewId,
+    context.$chunk,
     micros(context.timeOrigin),
-    micros(context.interval),
-    context.share && new Float64Array([context.share]),
+    micros(context.$interval),
+    context.$share && new Float64Array([context.$share]),
     utf8(context.release),
     utf8(context.environment),
     keys.map(utf8),

@@ -1,4 +1,4 @@
-import { now, page, pages, spans } from './spans.js';
+import { now, page, pages, shared, spans } from './spans.js';
 
 /** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { Recorder } from './recorder.js' */
@@ -34,15 +34,16 @@ import { now, page, pages, spans } from './spans.js';
 /**
  * What the loader knows, and what is loaded later goes on with.
  * @typedef {object} Visit
- * @property {Options} options
- * @property {Span[]} spans
- * @property {Span[]} pages
- * @property {View} view the present one
- * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [part] loads
+ * @property {Options} $options
+ * @property {Span[]} $spans
+ * @property {Span[]} $pages
+ * @property {View} $view the present one
+ * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [$part] loads
  *   one from the collector; the integrity also names the version, for caches
- * @property {(reason: string) => void} [kept] keep() of the flight recorder
- * @property {() => void} [ended] stop() of what profiles
- * @property {() => void} [begin] goes on with the next page view
+ * @property {(reason: string) => void} [$kept] keep() of the flight recorder
+ * @property {() => void} [$ended] stop() of what profiles
+ * @property {boolean} [$over] stop() was called in the present page view
+ * @property {() => void} [$begin] goes on with the next page view
  */
 
 /**
@@ -54,33 +55,32 @@ import { now, page, pages, spans } from './spans.js';
  * A page view. A trace of it may come when the next one has begun, after a return from the back/forward
  * cache.
  * @typedef {object} View
- * @property {number} draw it is chosen if that is under the rate
- * @property {number} top the rate: share of the page views that are profiled
- * @property {boolean} [refused] the visitor does not want it
- * @property {PageTransitionEvent} [event] that brought it, none if the document was loaded
- * @property {RunningProfiler} [profiler] that the loader has started
- * @property {any} [problem] why it has not
- * @property {number} begun when it began, ms
- * @property {number} started when the profiler was, ms
- * @property {boolean} [over] stop() was called
- * @property {Uint8Array<ArrayBuffer>} viewId these are known when all else is loaded
- * @property {number} chunk how many traces it has
- * @property {Span} shown the page on which it began
- * @property {Record<string, unknown>} known its labels
+ * @property {number} $draw it is chosen if that is under the rate
+ * @property {number} $top the rate: share of the page views that are profiled
+ * @property {boolean} [$refused] the visitor does not want it
+ * @property {PageTransitionEvent} [$event] that brought it, none if the document was loaded
+ * @property {RunningProfiler} [$profiler] that the loader has started
+ * @property {any} [$problem] why it has not
+ * @property {number} $begun when it began, ms
+ * @property {number} $started when the profiler was, ms
+ * @property {Uint8Array<ArrayBuffer>} $viewId these are known when all else is loaded
+ * @property {number} $chunk how many traces it has
+ * @property {Span} $shown the page on which it began
+ * @property {Record<string, unknown>} $known its labels
  * @property {number} weight page views that it stands for when it says something
  * @property {string} [stopped] why it was not profiled to its end
  */
 
 /** @type {Visit} */
-export const visit = /** @type {any} */ ({ spans, pages });
+export const visit = /** @type {any} */ ({ $spans: spans, $pages: pages });
 
 /** Samples that a profiler has room for: V8 adds them in bursts, so they are many more than intervals. */
 export const room = 30000;
 
 /** Ends profiling for this page view and sends what there is. */
 export function stop() {
-  visit.view.over = true;
-  visit.ended?.();
+  visit.$over = true;
+  visit.$ended?.();
 }
 
 /**
@@ -88,7 +88,7 @@ export function stop() {
  * and nothing where no flight recorder runs.
  * @param {string} reason one of few
  */
-export const keep = (reason) => visit.kept?.(reason);
+export const keep = (reason) => visit.$kept?.(reason);
 
 /**
  * Calls back with what does all else, once it is there.
@@ -98,13 +98,14 @@ export const keep = (reason) => visit.kept?.(reason);
  */
 
 /**
- * Begins to profile this page view, if it is chosen.
+ * Begins to profile this page view, if it is chosen. Once is enough, whichever copy of the script is called.
  * @param {Options} options
  * @param {Load} load
  */
-export function start(options, load) {
-  if (visit.options) return; // it has begun
-  visit.options = options;
+export function start(options = /** @type {any} */ ({}), load) {
+  if (shared[2]) return; // it has begun
+  shared[2] = true;
+  visit.$options = options;
   /** @type {string | undefined} */
   let path;
   const show = () => {
@@ -120,32 +121,34 @@ export function start(options, load) {
    * @param {any} [event] that brought it
    */
   const begin = (event) => {
-    let { reportRate = 0.01, decided, sampleRate: rate = 0 } = options;
+    let { reportRate = 0.01, decided, sampleRate } = options;
+    let rate = sampleRate ?? 0;
     let draw = Math.random();
     try {
-      show();
       const [{ serverTiming }] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
-      decided ??= serverTiming.find((/** @type {any} */ { name }) => name == 'fieldtrie')?.duration;
+      decided ??= serverTiming?.find((/** @type {any} */ { name }) => name == 'fieldtrie')?.duration;
       draw *= decided ?? 1;
       rate = decided ?? rate;
+      show(); // after what must not be lost if the site's function throws
       // The first look at it takes milliseconds, so it is only for those who need it.
       if (draw < rate) rate = Math.min(rate, sessionStorage['fieldtrie' + /** @type {Span} */ (pages.at(-1))[3]] ?? 1);
     } catch {} // an old browser, or the visitor has forbidden it
+    if (!visit.$view && (!options.url || (decided ?? sampleRate) == null)) console.warn('fieldtrie: no url or sampleRate');
     const refused = options.honourGPC && navigator.globalPrivacyControl;
     /** @type {any} */
-    const view = { draw, top: rate, refused, event, begun: now() };
-    visit.view = view;
+    const view = { $draw: draw, $top: rate, $refused: refused, $event: event, $begun: now() };
+    visit.$view = view;
     try {
       if (draw < rate && !refused)
-        view.profiler = new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
+        view.$profiler = new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
     } catch (error) {
-      view.problem = error; // the page must not suffer from what this browser lacks
+      view.$problem = error; // the page must not suffer from what this browser lacks
     }
-    view.started = now();
+    view.$started = now();
     if (draw < rate || Math.random() < reportRate) {
       self.navigation?.addEventListener('currententrychange', show); // once, however often it is added
-      if (visit.begin) visit.begin();
-      else load((rest) => visit.begin || rest.default(visit));
+      if (visit.$begin) visit.$begin();
+      else load((rest) => visit.$begin || rest.default(visit));
     }
   };
 

@@ -2,9 +2,9 @@ import { labels, phases } from './context.js';
 import { encodeTrace } from './encodeTrace.js';
 import { room } from './loader.js';
 import { post, report } from './report.js';
-import { now } from './spans.js';
+import { cut, now } from './spans.js';
 
-/** @import { ProfilerTrace } from './encodeTrace.js' */
+/** @import { ProfilerTrace, Span } from './encodeTrace.js' */
 /** @import { RunningProfiler, View, Visit } from './loader.js' */
 /** @import recorder from './recorder.js' */
 /** @import stackless from './stackless.js' */
@@ -27,9 +27,9 @@ import { now } from './spans.js';
 /**
  * What a mode profiles with.
  * @typedef {object} Profiling
- * @property {Visit} visit
- * @property {(onFull: () => void) => RunningProfiler | undefined} open starts a profiler, if it can
- * @property {(profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void} close stops a
+ * @property {Visit} $visit
+ * @property {(onFull: () => void) => RunningProfiler | undefined} $open starts a profiler, if it can
+ * @property {(profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void} $close stops a
  *   profiler and sends what it has after `since`, with more labels
  */
 
@@ -62,7 +62,7 @@ const idle = self.requestIdleCallback ?? setTimeout;
  * @param {typeof import('./vitals.js').vitals} [vitals]
  */
 export function profile(visit, parts, vitals) {
-  const { options, pages, spans } = visit;
+  const { $options: options, $pages: pages, $spans: spans } = visit;
   const { length, gap } = options.windows ?? { length: 6e4, gap: 0 }; // ms
   const share = length / (length + gap); // of the time that is profiled
   /** @type {Mode | undefined} none until a page view is chosen */
@@ -142,34 +142,34 @@ export function profile(visit, parts, vitals) {
    */
   const steer = (page, rate = NaN) => {
     if (!(rate >= 0)) return;
-    const { view } = visit;
-    view.top = Math.min(view.top, rate);
-    if (view.draw >= view.top) visit.ended?.();
+    const { $view: view } = visit;
+    view.$top = Math.min(view.$top, rate);
+    if (view.$draw >= view.$top) visit.$ended?.();
     told(page, rate);
   };
 
-  /** @type {Profiling['open']} */
+  /** @type {Profiling['$open']} */
   const open = (onFull) => {
-    const { view } = visit;
+    const { $view: view } = visit;
     const from = now();
-    let { profiler } = view;
+    let { $profiler: profiler } = view;
     try {
-      if (view.problem) throw view.problem;
+      if (view.$problem) throw view.$problem;
       profiler ??= new Profiler({ sampleInterval: options.sampleInterval ?? 10, maxBufferSize: room });
       profiler.addEventListener('samplebufferfull', onFull);
-      if (view.profiler) cost[0] += (view.started - view.begun) * 1000;
+      if (view.$profiler) cost[0] += (view.$started - view.$begun) * 1000;
       else spend(0, from);
     } catch (error) {
       report(visit, outcomes[/** @type {Error} */ (error).name] ?? 'error');
     }
-    view.profiler = undefined;
+    view.$profiler = undefined;
     return profiler;
   };
 
-  /** @type {Profiling['close']} */
+  /** @type {Profiling['$close']} */
   const close = async (profiler, since = 0, more) => {
     const from = now();
-    const of = visit.view;
+    const of = visit.$view;
     const stopped = profiler.stop();
     spend(1, from); // but not what runs before the browser has the trace
     const trace = await stopped;
@@ -182,12 +182,13 @@ export function profile(visit, parts, vitals) {
         spend(2, from);
         write(trace, profiler.sampleInterval, of, more);
         // Within less than a minute a slow device would be over it at once, and fast ones alone be left.
-        if (spent > (options.maxCost ?? 0.005) * Math.max(now() - of.begun, 6e4)) {
+        if (spent > (options.maxCost ?? 0.005) * Math.max(now() - of.$begun, 6e4)) {
           of.stopped = 'cost';
-          visit.ended?.();
+          visit.$ended?.();
         }
       },
-      (write) => idle(write, { timeout: 5000 }),
+      // An interaction is known after the paint that ends it, which may come after the trace.
+      (write) => setTimeout(() => idle(write, { timeout: 5000 }), 1000),
     );
   };
 
@@ -202,12 +203,15 @@ export function profile(visit, parts, vitals) {
     const from = now();
     const { samples } = trace;
     const half = samples.length / 2;
-    if (!half || of.draw >= of.top) return; // what the server does not want would have a wrong share
+    if (!half || of.$draw >= of.$top) return; // what the server does not want would have a wrong share
     const first = samples[0].timestamp;
     const last = samples[samples.length - 1].timestamp;
     const until = last + interval;
     const near = [...pages, ...spans].filter((span) => span[0] < until && span[1] > first);
     const page = near[0][3]; // at the beginning
+    /** @type {Span[]} */
+    const soft = near.filter(([start, , kind]) => !kind && start > of.$begun);
+    near.push(...soft.map(([start, end]) => /** @type {Span} */ ([start, end, 2, 'navigation=soft'])));
     const body = encodeTrace(
       trace,
       {
@@ -215,10 +219,15 @@ export function profile(visit, parts, vitals) {
         page,
         ...of,
         timeOrigin: performance.timeOrigin,
-        interval,
-        share: of.top * share,
-        labels: { ...of.known, stopped: of.stopped, ...options.labels, ...more },
-        spans: near.slice(1).map(([start, end, kind, name]) => [start, Math.min(end, until), kind, name || '(unknown)']),
+        $interval: interval,
+        $share: of.$top * share,
+        labels: Object.fromEntries(
+          Object.entries({ ...of.$known, stopped: of.stopped, ...options.labels, ...more }).map(([key, value]) => [
+            cut(key),
+            value == null ? '' : cut(value),
+          ]),
+        ),
+        $spans: near.slice(1).map(([start, end, kind, name]) => [start, Math.min(end, until), kind, cut(name || '(unknown)')]),
       },
       () => {
         spend(2, from);
@@ -229,7 +238,7 @@ export function profile(visit, parts, vitals) {
       write({ ...trace, samples: samples.slice(0, half) }, interval, of, more);
       write({ ...trace, samples: samples.slice(half) }, interval, of, more);
     } else {
-      of.chunk++;
+      of.$chunk++;
       sent = last;
       cost = [0, 0, 0, body.length, 0];
       pace = body.length / (until - first);
@@ -248,9 +257,9 @@ export function profile(visit, parts, vitals) {
    */
   const swap = (on) => {
     const old = current;
-    const { profiler } = visit.view;
+    const { $profiler: profiler } = visit.$view;
     if (!on && profiler) profiler.stop(); // no window begins now
-    visit.view.profiler = on ? profiler : undefined;
+    visit.$view.$profiler = on ? profiler : undefined;
     current = on && open(turn); // before the old one stops, so that no time is lost
     if (old) close(old);
     // A profiler gives its trace in a task of its own, which not every page that is left lives to see: after
@@ -274,7 +283,7 @@ export function profile(visit, parts, vitals) {
     // Gaps are exponential and the first window is met at a random moment of it, so that every moment of
     // a page view has the same chance to be profiled.
     const part = gap ? (first ? Math.random() : 1) : Math.min(1, 0.5 / pace);
-    const past = gap && first ? now() - visit.view.begun : 0;
+    const past = gap && first ? now() - visit.$view.$begun : 0;
     if (current || gap) timer = setTimeout(rotate, on ? length * part - past : -gap * Math.log(Math.random()), !on || !gap);
   };
 
@@ -285,10 +294,10 @@ export function profile(visit, parts, vitals) {
     });
     addEventListener('pagehide', () => {
       leaving = true;
-      visit.ended?.();
+      visit.$ended?.();
       flush();
     });
-    visit.ended = () => {
+    visit.$ended = () => {
       mode?.(false);
       clearTimeout(timer);
     };
@@ -297,28 +306,29 @@ export function profile(visit, parts, vitals) {
 
   /** Completes what the loader knows of the page view. */
   const know = () => {
-    const { view } = visit;
+    const { $view: view } = visit;
     const viewId = crypto.getRandomValues(new Uint8Array(16));
-    new Uint32Array(viewId.buffer)[0] = view.draw * 2 ** 32;
-    const weight = view.draw < view.top ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
-    const shown = view.event?.persisted ? pages.at(-1) : pages[0];
-    Object.assign(view, { viewId, weight, shown, chunk: 0, known: labels(view) });
+    new Uint32Array(viewId.buffer)[0] = view.$draw * 2 ** 32;
+    const weight = view.$draw < view.$top ? 1 : Math.round(1 / (options.reportRate ?? 0.01));
+    const shown = view.$event?.persisted ? pages.at(-1) : pages[0];
+    Object.assign(view, { $viewId: viewId, weight, $shown: shown, $chunk: 0, $known: labels(view) });
   };
 
   const begin = () => {
-    const { view } = visit;
+    const { $view: view } = visit;
     leaving = false;
     spent = 0;
-    if (view.draw >= view.top) return report(visit, told(view.shown[3]) == 0 ? 'stopped' : 'unsampled');
-    if (view.refused) return report(visit, 'refused');
+    if (view.$draw >= view.$top) return report(visit, told(view.$shown[3]) == 0 ? 'stopped' : 'unsampled');
+    if (view.$refused) return report(visit, 'refused');
     if (!settle) prepare();
     mode?.(!gap || Math.random() < share, true);
-    if (view.over) visit.ended?.();
+    if (visit.$over) visit.$ended?.();
   };
 
   know();
   const lcp = vitals?.(visit);
-  visit.begin = () => {
+  visit.$begin = () => {
+    visit.$over = false;
     know();
     begin();
   };
@@ -327,6 +337,6 @@ export function profile(visit, parts, vitals) {
     mode = chosen;
     begin();
   };
-  if (options.recorder && parts.recorder) parts.recorder((part) => go(part.default({ visit, open, close })));
+  if (options.recorder && parts.recorder) parts.recorder((part) => go(part.default({ $visit: visit, $open: open, $close: close })));
   else go(rotate);
 }

@@ -20,8 +20,8 @@ import { now } from './spans.js';
  * @param {Profiling} profiling
  * @returns {Mode}
  */
-export default function recorder({ visit, open, close }) {
-  const { seconds = 10, interaction = 200, frame = 200 } = visit.options.recorder ?? {};
+export default function recorder({ $visit: visit, $open: open, $close: close }) {
+  const { seconds = 10, interaction = 200, frame = 200 } = visit.$options.recorder ?? {};
   /** @type {RunningProfiler | undefined} */
   let older;
   /** @type {RunningProfiler | undefined} */
@@ -43,7 +43,7 @@ export default function recorder({ visit, open, close }) {
     if (!older) turn();
     turn(reason);
   };
-  visit.kept = keep;
+  visit.$kept = keep;
   const flushes = [
     observe({ type: 'event', durationThreshold: interaction }, ({ interactionId }) => interactionId && keep('interaction')),
     observe({ type: 'long-animation-frame' }, ({ duration }) => duration > frame && keep('frame')),

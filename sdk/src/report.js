@@ -8,7 +8,7 @@
  * @param {BodyInit} body
  * @param {RequestInit} [more]
  */
-export const post = async ({ options }, path, body, more, send = fetch) =>
+export const post = async ({ $options: options }, path, body, more, send = fetch) =>
   send(`${options.url}/v1/${path}?key=${options.key ?? ''}`, {
     method: 'POST',
     body,
@@ -23,6 +23,6 @@ export const post = async ({ options }, path, body, more, send = fetch) =>
  * @param {string} outcome
  */
 export function report(visit, outcome) {
-  const { shown, weight } = visit.view;
-  if (!visit.view.chunk++) post(visit, 'views', JSON.stringify({ page: shown[3], outcome, weight })).catch(() => {});
+  const { $shown: shown, weight } = visit.$view;
+  if (!visit.$view.$chunk++) post(visit, 'views', JSON.stringify({ page: shown[3], outcome, weight })).catch(() => {});
 }

@@ -7,17 +7,28 @@ export const now = () => performance.now();
 export const most = 800;
 
 /**
- * The spans of features and labels that a trace may still need, oldest first. Those that are not over
- * end at Infinity.
- * @type {Span[]}
+ * What all copies of the script on a page share, whatever their versions: spans, pages, and whether one of them has begun.
+ * @type {[Span[], Span[], boolean?]}
  */
-export const spans = [];
+export const shared = (/** @type {any} */ (globalThis).fieldtrie$ ??= [[], [[0, Infinity, 0, '']]]);
 
 /**
- * Those of pages, which cover all time. The last one is shown. There is always one.
- * @type {Span[]}
+ * The spans of features and labels that a trace may still need, oldest first. Those that are not over
+ * end at Infinity.
  */
-export const pages = [[0, Infinity, 0, '']];
+export const spans = shared[0];
+
+/** Those of pages, which cover all time. The last one is shown. There is always one. */
+export const pages = shared[1];
+
+/**
+ * The longest name that is sent: a longer one ends with an ellipsis. It is what the server keeps.
+ * @param {unknown} text
+ */
+export const cut = (text) => {
+  const all = String(text);
+  return all.length > 200 ? all.slice(0, 199) + '…' : all;
+};
 
 /**
  * Says that a feature is at work, and so cuts its time out of the page's. Without `work` it returns a

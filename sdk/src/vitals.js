@@ -25,26 +25,26 @@ export function vitals(visit) {
     (document.hidden ? 0 : Infinity);
 
   // The present navigation.
-  let { view } = visit;
-  let page = view.shown;
+  let { $view: view } = visit;
+  let page = view.$shown;
   /** @type {Record<string, number>} ms, but for cls */
   let values = responseStart ? { ttfb: Math.max(responseStart - activationStart, 0) } : {};
-  /** @type {[id: number, ms: number][]} the ten longest interactions */
+  /** @type {[id: number, ms: number, start: number][]} the ten longest interactions */
   let longest = [];
   let before = 0; // interactions before it
-  let by = 0; // the interaction that a soft navigation began with
+  let by = 0; // the interaction that a soft navigation began with; 0 for other navigations
   let [first, last, sum] = [0, 0, 0]; // of the layout shifts of the present session
   let sent = false;
   /** @type {AbortController | undefined} of the report that waits */
   let later;
 
-  /** @type {(fcp?: number, interaction?: number) => void} */
-  const navigate = (fcp, interaction = 0) => {
-    view = visit.view;
-    page = visit.pages[visit.pages.length - 1];
-    values = /** @type {any} */ ({ ttfb: 0, fcp });
-    longest = [];
-    before = interactions();
+  /** @type {(of: Record<string, number>, interaction?: number, since?: typeof longest) => void} */
+  const navigate = (of, interaction = 0, since = []) => {
+    view = visit.$view;
+    page = visit.$pages[visit.$pages.length - 1];
+    values = of;
+    longest = since;
+    before = interactions() - since.length;
     by = interaction;
     sum = 0;
     hidden = Infinity;
@@ -54,7 +54,7 @@ export function vitals(visit) {
 
   /** @param {boolean} [over] there will be no more of it */
   const report = (over) => {
-    const { release, environment } = visit.options;
+    const { release, environment } = visit.$options;
     const count = interactions() - before;
     /** @type {Record<string, number | undefined>} */
     const vitals = {
@@ -62,13 +62,13 @@ export function vitals(visit) {
       inp: longest[Math.min(longest.length - 1, Math.floor(count / 50))]?.[1] ?? (before && count ? 8 : undefined),
       cls: values.fcp >= 0 && supported.includes('layout-shift') ? (values.cls ?? 0) : undefined,
     };
-    if (view.refused || !view.weight) return;
+    if (view.$refused || !view.weight) return;
     const body = JSON.stringify({
       page: page[3],
       weight: view.weight,
       release,
       environment,
-      labels: view.known,
+      labels: by ? { ...view.$known, navigation: 'soft' } : view.$known,
       vitals,
     });
     later?.abort();
@@ -86,10 +86,10 @@ export function vitals(visit) {
     if (end < hidden) values[name] = Math.max(end - start, 0);
   };
   /** @param {any} entry */
-  const interaction = ({ interactionId: id, duration }) => {
+  const interaction = ({ interactionId: id, duration, startTime }) => {
     const same = longest.find((one) => one[0] == id);
     if (same) same[1] = Math.max(same[1], duration);
-    else if (id) longest.push([id, duration]);
+    else if (id) longest.push([id, duration, startTime]);
     longest = longest.sort((a, b) => b[1] - a[1]).slice(0, 10);
   };
   /** @type {Record<string, (entry: any) => void>} */
@@ -110,8 +110,11 @@ export function vitals(visit) {
     'first-input': interaction,
     'soft-navigation': (entry) => {
       const { startTime, presentationTime, paintTime, interactionId } = entry;
+      // It is known after its first paint, so some of its interactions may have come before.
+      const since = longest.filter(([id, , start]) => start >= startTime && id != interactionId);
+      longest = longest.filter((one) => !since.includes(one));
       report(true);
-      navigate(Math.max((presentationTime || paintTime || 0) - startTime, 0), interactionId);
+      navigate({ fcp: Math.max((presentationTime || paintTime || 0) - startTime, 0) }, interactionId, since);
       const largest = entry.getLargestInteractionContentfulPaint?.();
       if (largest) take(largest);
     },
@@ -119,7 +122,7 @@ export function vitals(visit) {
       by && interactionId == by && paint('lcp', largestContentfulPaint?.renderTime || 0, startTime),
   };
   const take = (/** @type {PerformanceEntry} */ entry) =>
-    entry.startTime >= (view.event?.persisted ? view.event.timeStamp : 0) && takes[entry.entryType](entry);
+    entry.startTime >= (view.$event?.persisted ? view.$event.timeStamp : 0) && takes[entry.entryType](entry);
   const takeAll = (/** @type {PerformanceEntryList} */ entries) =>
     entries.sort((a, b) => a.startTime + a.duration - b.startTime - b.duration).forEach(take);
   const observer = new PerformanceObserver((list) => takeAll(list.getEntries()));
@@ -134,7 +137,7 @@ export function vitals(visit) {
   });
   addEventListener('pageshow', ({ persisted, timeStamp }) => {
     if (!persisted) return;
-    navigate();
+    navigate({ ttfb: 0 });
     requestAnimationFrame(() =>
       requestAnimationFrame(() => {
         values.fcp = values.lcp = performance.now() - timeStamp;
@@ -143,7 +146,7 @@ export function vitals(visit) {
   });
 
   const loaded = values;
-  if (view.event?.persisted) navigate(); // it came back before this was loaded, too late to see it painted
+  if (view.$event?.persisted) navigate({ ttfb: 0 }); // it came back before this was loaded, too late to see it painted
   return () => {
     takeAll(observer.takeRecords());
     return loaded.lcp ?? 0;

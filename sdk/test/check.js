@@ -29,11 +29,12 @@ async function run(body, flags) {
  * @param {object} [options]
  * @param {string[]} [options.flags] of the daemon
  * @param {string} [options.todo] why it fails as yet
+ * @param {number} [options.time] that it may take, ms
  * @param {number} [options.tries] how often it may be tried: a busy machine makes a measurement wrong
  *   by chance, a mistake makes all of them wrong
  */
-export function check(name, body, { flags, todo, tries = todo ? 1 : 3 } = {}) {
-  test(name, { skip: missing, todo, timeout: 120000 }, async () => {
+export function check(name, body, { flags, todo, tries = todo ? 1 : 3, time = 120000 } = {}) {
+  test(name, { skip: missing, todo, timeout: time }, async () => {
     for (;;)
       try {
         return await run(body, flags);

@@ -7,12 +7,13 @@ export function argumentsOf({ trace, cost, ...envelope }) {
   const { viewId = '', chunk = 0, timeOrigin = 0, samplingShare = 0, labels = {}, spans = [], ua } = envelope;
   const context = {
     ...envelope,
-    viewId: Uint8Array.from(viewId.match(/../g) ?? [], (byte) => parseInt(byte, 16)),
-    chunk,
+    $viewId: Uint8Array.from(viewId.match(/../g) ?? [], (byte) => parseInt(byte, 16)),
+    $chunk: chunk,
+    $interval: envelope.interval,
     timeOrigin,
-    share: samplingShare,
+    $share: samplingShare,
     labels: { ...labels, browser: ua && `Chrome ${/Chrome\/(\d+)/.exec(ua)?.[1]}` },
-    spans: spans.map(({ start, end, page, feature, label }) =>
+    $spans: spans.map(({ start, end, page, feature, label }) =>
       page ? [start, end, 0, page] : feature ? [start, end, 1, feature] : [start, end, 2, label],
     ),
   };

@@ -8,6 +8,7 @@ type Limits struct {
 	Frames      int // 20,000
 	Resources   int // 2,000
 	StringBytes int // 8 KiB, the longest single name, URL, page or label
+	TextBytes   int // as StringBytes, the longest label, feature, page, release or environment of a trace in the binary format
 	Spans       int // 1,000
 	Labels      int // 64
 }
@@ -15,7 +16,7 @@ type Limits struct {
 // FileLimits returns limits for files that the user of a program names: large enough
 // for any real recording, small enough that a broken file can not take all memory.
 func FileLimits() Limits {
-	return Limits{1 << 28, 1 << 23, 1 << 23, 1 << 22, 1 << 20, 1 << 20, 1 << 10}
+	return Limits{Samples: 1 << 28, Nodes: 1 << 23, Frames: 1 << 23, Resources: 1 << 22, StringBytes: 1 << 20, Spans: 1 << 20, Labels: 1 << 10}.WithDefaults()
 }
 
 // WithDefaults returns l with every zero replaced by its default.
@@ -30,6 +31,9 @@ func (l Limits) WithDefaults() Limits {
 		if *f.field == 0 {
 			*f.field = f.value
 		}
+	}
+	if l.TextBytes == 0 {
+		l.TextBytes = l.StringBytes
 	}
 	return l
 }

@@ -7,7 +7,7 @@ export declare const loading: PerformanceNavigationTiming;
  * Labels for the device and for how the visitor came here, coarse enough for very many to share them.
  * @param {View} view
  */
-export declare function labels({ event }: View): {
+export declare function labels({ $event: event }: View): {
     device: string;
     connection: string | undefined;
     navigation: string;
@@ -21,7 +21,7 @@ export declare function labels({ event }: View): {
  * @param {Visit} visit
  * @param {() => number} [lcp] when the largest contentful paint was, 0 if it was not yet
  */
-export declare function phases({ spans }: Visit, lcp?: () => number): () => void;
+export declare function phases({ $spans: spans }: Visit, lcp?: () => number): () => void;
 /**
  * Calls back for each performance entry of a type, also for those that were there before. Returns a
  * function that calls back at once for those that the browser has not yet delivered.

@@ -31,11 +31,11 @@ export type Context = {
     /**
      * up to 16 random bytes
      */
-    viewId: Uint8Array;
+    $viewId: Uint8Array;
     /**
      * number of this trace among those of its page view, from 0
      */
-    chunk: number;
+    $chunk: number;
     /**
      * performance.timeOrigin
      */
@@ -43,18 +43,18 @@ export type Context = {
     /**
      * profiler.sampleInterval
      */
-    interval: number;
+    $interval: number;
     /**
      * probability with which any moment of the page view is profiled; 0 is not known
      */
-    share: number;
+    $share: number;
     release?: string;
     environment?: string;
     /**
      * those that are missing or '' are left out
      */
     labels: Record<string, unknown>;
-    spans: Span[];
+    $spans: Span[];
 };
 /**
  * What the JS Self-Profiling API gives: https://wicg.github.io/js-self-profiling/
@@ -73,15 +73,15 @@ export type Context = {
  * Where a trace comes from. Times are in ms.
  * @typedef {object} Context
  * @property {string} page path
- * @property {Uint8Array} viewId up to 16 random bytes
- * @property {number} chunk number of this trace among those of its page view, from 0
+ * @property {Uint8Array} $viewId up to 16 random bytes
+ * @property {number} $chunk number of this trace among those of its page view, from 0
  * @property {number} timeOrigin performance.timeOrigin
- * @property {number} interval profiler.sampleInterval
- * @property {number} share probability with which any moment of the page view is profiled; 0 is not known
+ * @property {number} $interval profiler.sampleInterval
+ * @property {number} $share probability with which any moment of the page view is profiled; 0 is not known
  * @property {string} [release]
  * @property {string} [environment]
  * @property {Record<string, unknown>} labels those that are missing or '' are left out
- * @property {Span[]} spans
+ * @property {Span[]} $spans
  */
 /**
  * Writes a trace as a document of the binary trie format, version 1: see docs/format.md. The Go

@@ -75,32 +75,36 @@ export type Options = {
     recorder?: Recorder;
 };
 export type Visit = {
-    options: Options;
-    spans: Span[];
-    pages: Span[];
+    $options: Options;
+    $spans: Span[];
+    $pages: Span[];
     /**
      * the present one
      */
-    view: View;
+    $view: View;
     /**
      * loads
      * one from the collector; the integrity also names the version, for caches
      */
-    part?: (name: string, integrity: string, then: (part: {
+    $part?: (name: string, integrity: string, then: (part: {
         default: any;
     }) => void) => void;
     /**
      * keep() of the flight recorder
      */
-    kept?: (reason: string) => void;
+    $kept?: (reason: string) => void;
     /**
      * stop() of what profiles
      */
-    ended?: () => void;
+    $ended?: () => void;
+    /**
+     * stop() was called in the present page view
+     */
+    $over?: boolean;
     /**
      * goes on with the next page view
      */
-    begin?: () => void;
+    $begin?: () => void;
 };
 export type RunningProfiler = EventTarget & {
     stop(): Promise<ProfilerTrace>;
@@ -110,55 +114,51 @@ export type View = {
     /**
      * it is chosen if that is under the rate
      */
-    draw: number;
+    $draw: number;
     /**
      * the rate: share of the page views that are profiled
      */
-    top: number;
+    $top: number;
     /**
      * the visitor does not want it
      */
-    refused?: boolean;
+    $refused?: boolean;
     /**
      * that brought it, none if the document was loaded
      */
-    event?: PageTransitionEvent;
+    $event?: PageTransitionEvent;
     /**
      * that the loader has started
      */
-    profiler?: RunningProfiler;
+    $profiler?: RunningProfiler;
     /**
      * why it has not
      */
-    problem?: any;
+    $problem?: any;
     /**
      * when it began, ms
      */
-    begun: number;
+    $begun: number;
     /**
      * when the profiler was, ms
      */
-    started: number;
-    /**
-     * stop() was called
-     */
-    over?: boolean;
+    $started: number;
     /**
      * these are known when all else is loaded
      */
-    viewId: Uint8Array<ArrayBuffer>;
+    $viewId: Uint8Array<ArrayBuffer>;
     /**
      * how many traces it has
      */
-    chunk: number;
+    $chunk: number;
     /**
      * the page on which it began
      */
-    shown: Span;
+    $shown: Span;
     /**
      * its labels
      */
-    known: Record<string, unknown>;
+    $known: Record<string, unknown>;
     /**
      * page views that it stands for when it says something
      */
@@ -200,15 +200,16 @@ export type View = {
 /**
  * What the loader knows, and what is loaded later goes on with.
  * @typedef {object} Visit
- * @property {Options} options
- * @property {Span[]} spans
- * @property {Span[]} pages
- * @property {View} view the present one
- * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [part] loads
+ * @property {Options} $options
+ * @property {Span[]} $spans
+ * @property {Span[]} $pages
+ * @property {View} $view the present one
+ * @property {(name: string, integrity: string, then: (part: {default: any}) => void) => void} [$part] loads
  *   one from the collector; the integrity also names the version, for caches
- * @property {(reason: string) => void} [kept] keep() of the flight recorder
- * @property {() => void} [ended] stop() of what profiles
- * @property {() => void} [begin] goes on with the next page view
+ * @property {(reason: string) => void} [$kept] keep() of the flight recorder
+ * @property {() => void} [$ended] stop() of what profiles
+ * @property {boolean} [$over] stop() was called in the present page view
+ * @property {() => void} [$begin] goes on with the next page view
  */
 /**
  * A profiler that has been started, see https://wicg.github.io/js-self-profiling/.
@@ -218,19 +219,18 @@ export type View = {
  * A page view. A trace of it may come when the next one has begun, after a return from the back/forward
  * cache.
  * @typedef {object} View
- * @property {number} draw it is chosen if that is under the rate
- * @property {number} top the rate: share of the page views that are profiled
- * @property {boolean} [refused] the visitor does not want it
- * @property {PageTransitionEvent} [event] that brought it, none if the document was loaded
- * @property {RunningProfiler} [profiler] that the loader has started
- * @property {any} [problem] why it has not
- * @property {number} begun when it began, ms
- * @property {number} started when the profiler was, ms
- * @property {boolean} [over] stop() was called
- * @property {Uint8Array<ArrayBuffer>} viewId these are known when all else is loaded
- * @property {number} chunk how many traces it has
- * @property {Span} shown the page on which it began
- * @property {Record<string, unknown>} known its labels
+ * @property {number} $draw it is chosen if that is under the rate
+ * @property {number} $top the rate: share of the page views that are profiled
+ * @property {boolean} [$refused] the visitor does not want it
+ * @property {PageTransitionEvent} [$event] that brought it, none if the document was loaded
+ * @property {RunningProfiler} [$profiler] that the loader has started
+ * @property {any} [$problem] why it has not
+ * @property {number} $begun when it began, ms
+ * @property {number} $started when the profiler was, ms
+ * @property {Uint8Array<ArrayBuffer>} $viewId these are known when all else is loaded
+ * @property {number} $chunk how many traces it has
+ * @property {Span} $shown the page on which it began
+ * @property {Record<string, unknown>} $known its labels
  * @property {number} weight page views that it stands for when it says something
  * @property {string} [stopped] why it was not profiled to its end
  */
@@ -256,8 +256,8 @@ export type Load = (then: (rest: {
  * @returns {void}
  */
 /**
- * Begins to profile this page view, if it is chosen.
+ * Begins to profile this page view, if it is chosen. Once is enough, whichever copy of the script is called.
  * @param {Options} options
  * @param {Load} load
  */
-export declare function start(options: Options, load: Load): void;
+export declare function start(options: Options | undefined, load: Load): void;

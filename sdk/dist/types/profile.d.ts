@@ -11,16 +11,16 @@ export type Parts = {
     }) => void) => void;
 };
 export type Profiling = {
-    visit: Visit;
+    $visit: Visit;
     /**
      * starts a profiler, if it can
      */
-    open: (onFull: () => void) => RunningProfiler | undefined;
+    $open: (onFull: () => void) => RunningProfiler | undefined;
     /**
      * stops a
      * profiler and sends what it has after `since`, with more labels
      */
-    close: (profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void;
+    $close: (profiler: RunningProfiler, since?: number, more?: Record<string, string>) => void;
 };
 /**
  * Goes on with what the loader has begun: cuts the time of a page view into chunks, and encodes and sends

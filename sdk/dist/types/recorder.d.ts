@@ -30,4 +30,4 @@ export type Recorder = {
  * @param {Profiling} profiling
  * @returns {Mode}
  */
-export default function recorder({ visit, open, close }: Profiling): Mode;
+export default function recorder({ $visit: visit, $open: open, $close: close }: Profiling): Mode;

@@ -8,7 +8,7 @@ import type { Visit } from './loader.js';
  * @param {BodyInit} body
  * @param {RequestInit} [more]
  */
-export declare const post: ({ options }: Visit, path: string, body: BodyInit, more?: RequestInit, send?: typeof fetch) => Promise<Response>;
+export declare const post: ({ $options: options }: Visit, path: string, body: BodyInit, more?: RequestInit, send?: typeof fetch) => Promise<Response>;
 /**
  * Says why there is no profile. It takes the number of a trace, so it is said once.
  * @param {Visit} visit

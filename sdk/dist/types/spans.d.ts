@@ -5,16 +5,22 @@ export declare const now: () => number;
 /** How many spans are kept: the server takes 1,000 for a trace. */
 export declare const most = 800;
 /**
+ * What all copies of the script on a page share, whatever their versions: spans, pages, and whether one of them has begun.
+ * @type {[Span[], Span[], boolean?]}
+ */
+export declare const shared: [Span[], Span[], boolean?];
+/**
  * The spans of features and labels that a trace may still need, oldest first. Those that are not over
  * end at Infinity.
- * @type {Span[]}
  */
 export declare const spans: Span[];
-/**
- * Those of pages, which cover all time. The last one is shown. There is always one.
- * @type {Span[]}
- */
+/** Those of pages, which cover all time. The last one is shown. There is always one. */
 export declare const pages: Span[];
+/**
+ * The longest name that is sent: a longer one ends with an ellipsis. It is what the server keeps.
+ * @param {unknown} text
+ */
+export declare const cut: (text: unknown) => string;
 export declare function feature<T>(name: string, work: () => T): T;
 export declare function feature(name: string): {
     end(): void;

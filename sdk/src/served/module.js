@@ -10,14 +10,14 @@ export { feature, page } from '../spans.js';
 /**
  * Loads a part of the script from the collector. Its integrity is checked by the browser: what is
  * preloaded is what is imported.
- * @type {NonNullable<import('../loader.js').Visit['part']>}
+ * @type {NonNullable<import('../loader.js').Visit['$part']>}
  */
 const part = (name, integrity, then) => {
-  const href = `${visit.options.url}/sdk-${name}.mjs?${integrity}`;
+  const href = `${visit.$options.url}/sdk-${name}.mjs?${integrity}`;
   const onload = () => import(href).then(then);
   document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload }));
 };
-visit.part = part;
+visit.$part = part;
 
 /** @param {Options} options */
 export const start = (options) =>

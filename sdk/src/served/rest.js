@@ -11,8 +11,8 @@ export default (visit) =>
   profile(
     visit,
     {
-      stackless: (then) => visit.part?.('stackless', STACKLESS, then),
-      recorder: (then) => visit.part?.('recorder', RECORDER, then),
+      stackless: (then) => visit.$part?.('stackless', STACKLESS, then),
+      recorder: (then) => visit.$part?.('recorder', RECORDER, then),
     },
     vitals,
   );

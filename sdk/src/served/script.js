@@ -1,4 +1,4 @@
 import { feature, keep, page, start, stop } from './module.js';
 
 // The loader as a classic script.
-/** @type {any} */ (self).fieldtrie = { feature, keep, page, start, stop };
+/** @type {any} */ (self).fieldtrie ??= { feature, keep, page, start, stop };
