@@ -14,6 +14,7 @@ type batch struct {
 	size     int            // traces
 	records  []store.Record // those that may be stored
 	tallies  []tally        // of each record
+	binary   bool           // in the format of the browser script
 	rejected []rejection
 	first    *refusal // of the rejected
 }
@@ -27,6 +28,9 @@ func (c *Collector) reject(b *batch, i int, err error) {
 	}
 	c.metrics.traces.WithLabelValues("rejected").Inc()
 	c.metrics.rejected.WithLabelValues(x.reason).Inc()
+	if b.binary && slices.Contains(scriptMistakes[:], x.reason) {
+		c.metrics.script.WithLabelValues(x.reason).Inc()
+	}
 	b.rejected = append(b.rejected, rejection{i, x.status, x.Error()})
 	if b.first == nil {
 		b.first = x

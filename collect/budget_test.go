@@ -203,8 +203,9 @@ func TestTagLimits(t *testing.T) {
 	if n := s.metric(t, "folded_total", "feature"); n != 1 {
 		t.Errorf("%v traces are counted as folded", n)
 	}
-	long := strings.Repeat("r", store.MaxTagValue+1)
-	if tags, tr := send(`"release":"` + long + `",`); len(tags) != 0 || tr.Context.Release != long {
+	long := strings.Repeat("é", store.MaxTagValue/2+1)
+	cut := strings.Repeat("é", store.MaxTagValue/2-2) + "…"
+	if tags, tr := send(`"release":"` + long + `","labels":{"a":"` + long + `"},`); len(tags) != 1 || tr.Context.Release != cut || tr.Context.Labels.Value("a") != cut {
 		t.Errorf("long: %d tags, release %q", len(tags), tr.Context.Release)
 	}
 	if tags, tr := send(`"release":"a\u0000b",`); len(tags) != 0 || tr.Context.Release != "a\x00b" {

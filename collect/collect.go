@@ -236,7 +236,7 @@ func (c *Collector) decode(sent []byte, f form, who client, mem *memory) (*batch
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{size: len(parts)}
+	b := &batch{size: len(parts), binary: binary}
 	for i, part := range parts {
 		rec, t, err := c.record(part, binary, who)
 		if err != nil {

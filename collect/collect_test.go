@@ -292,7 +292,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	families, err := s.metrics.Gather()
-	if err != nil || len(families) != 17 { // one has no value yet: there are no page views
+	if err != nil || len(families) != 18 { // one has no value yet: there are no page views
 		t.Errorf("%d metrics, %v", len(families), err)
 	}
 }

@@ -9,6 +9,7 @@ type metrics struct {
 	sites    *prometheus.CounterVec // requests with a key, by site and result
 	traces   *prometheus.CounterVec // by result
 	rejected *prometheus.CounterVec // traces, by reason
+	script   *prometheus.CounterVec // of these, what the browser script should not have sent, by reason
 	bytes    prometheus.Counter
 	seconds  prometheus.Histogram
 	inFlight prometheus.GaugeFunc
@@ -43,6 +44,7 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 		sites:    vec("fieldtrie_ingest_site_requests_total", "Requests with a key, by its site and by what became of them: accepted, refused. Keys of the command line have no site.", "site", "result"),
 		traces:   vec("fieldtrie_ingest_traces_total", "Traces, by what became of them: accepted, duplicate, rejected.", "result"),
 		rejected: vec("fieldtrie_ingest_rejected_total", "Traces that were refused for what they hold, by reason.", "reason"),
+		script:   vec("fieldtrie_ingest_script_rejected_total", "Traces in the format of the browser script that were refused as malformed, invalid or too large, by reason: a mistake of the script, or somebody who imitates it.", "reason"),
 		bytes:    counter("fieldtrie_ingest_bytes_total", "Bytes of request bodies after decompression."),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "fieldtrie_ingest_request_seconds", Help: "Time to answer a request with traces, commit included.",
@@ -66,12 +68,18 @@ func newMetrics(r prometheus.Registerer, inFlight func() int64) *metrics {
 	for i, label := range []string{"start", "stop", "encode"} {
 		m.work[i] = work.WithLabelValues(label)
 	}
+	for _, reason := range scriptMistakes {
+		m.script.WithLabelValues(reason)
+	}
 	for _, what := range []string{kindPage, kindFeature, kindRelease, kindEnvironment, kindLabel} {
 		m.folded.WithLabelValues(what)
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.cut, m.thinned)
+		r.MustRegister(m.requests, m.refused, m.traces, m.rejected, m.script, m.bytes, m.seconds, m.inFlight, m.folded, m.untagged, m.unruled, m.skewed, m.cut, m.thinned)
 		r.MustRegister(m.views, m.vitals, m.sites, work, m.sent, m.dropped, m.profiled)
 	}
 	return m
 }
+
+// scriptMistakes are the reasons for which a document is refused that the browser script should not have made.
+var scriptMistakes = [...]string{"malformed", "invalid", "trace_size"}

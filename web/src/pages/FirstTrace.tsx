@@ -9,7 +9,11 @@ const header = 'Document-Policy: js-profiling, js-profiling-mode=lazy';
 
 const script = `<script src="https://PROFILES.EXAMPLE.COM/sdk.js" crossorigin="anonymous"></script>
 <script>
-  fieldtrie.start({ url: 'https://PROFILES.EXAMPLE.COM', release: '1.0.0' });
+  fieldtrie.start({
+    url: 'https://PROFILES.EXAMPLE.COM',
+    release: '1.0.0',
+    sampleRate: 1, // of all page views; 0.05 profiles one of twenty, and is enough for most sites
+  });
 </script>`;
 
 /** How to send the first trace. The page changes by itself when it is there. */

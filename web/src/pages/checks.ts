@@ -29,7 +29,7 @@ export function inBucket(metrics: Metrics): boolean {
 /** Looks at everything that should be looked at. */
 export function checksOf(metrics: Metrics): Check[] {
   const kept = inBucket(metrics) ? bucket(metrics) : [...writing(metrics), ...disk(metrics), ...data(metrics)];
-  return [...kept, ...answering(metrics)];
+  return [...kept, script(metrics), ...answering(metrics)];
 }
 
 /** Traces until they are stored and summed up. */
@@ -59,6 +59,18 @@ function writing(metrics: Metrics): Check[] {
       remedy: 'Commits wait for the disk.',
     },
   ];
+}
+
+/** Documents of the browser script, which are all meant to be taken. */
+function script(metrics: Metrics): Check {
+  const refused = metrics.sum('fieldtrie_ingest_script_rejected_total');
+  const taken = metrics.sum('fieldtrie_ingest_traces_total', { result: 'accepted' });
+  return {
+    name: 'Browser script',
+    level: refused > taken / 1000 ? 'act' : refused ? 'look' : 'fine',
+    says: refused ? `${count(refused)} of its documents were refused, ${count(taken)} traces taken` : 'none of its documents was refused',
+    remedy: 'Its version and that of the daemon do not fit, or somebody imitates it: the answers (400, 413, 422) say what is wrong.',
+  };
 }
 
 /** The store that machines share, and what this one does for all. docs/fleet.md has the same for alerts. */
