@@ -78,7 +78,7 @@ const listen = () => {
   };
   note('event', event);
   note('first-input', event);
-  note('soft-navigation', ({ startTime, interactionId }) => raw.soft.push({ startTime, id: interactionId }));
+  note('soft-navigation', ({ startTime, interactionId }) => raw.soft.push({ startTime, id: interactionId, count: performance.interactionCount }));
   addEventListener('pageshow', ({ persisted, timeStamp }) => persisted && raw.shown.push(timeStamp));
 };
 
@@ -239,15 +239,18 @@ async function act(page, { does, ms }) {
 
 /** @type {(path: string, plan: Plan, raw: any, said: any[], count: number) => Stay[]} */
 function staysOf(path, plan, raw, said, count) {
-  const starts = [{ startTime: plan.arrives == 'bfcache' ? raw.shown[0] : 0, id: 0 }, ...raw.soft];
+  const starts = [{ startTime: plan.arrives == 'bfcache' ? raw.shown[0] : 0, id: 0, count: 0 }, ...raw.soft];
   const library = plan.arrives == 'bfcache' ? said.filter(({ navigationType }) => navigationType == 'back-forward-cache') : said;
   return starts.map(({ startTime, id }, i) => {
     const end = starts[i + 1]?.startTime ?? Infinity;
     const events = raw.events.filter((/** @type {any} */ event) => event.startTime >= startTime && event.startTime < end);
     const others = events.filter((/** @type {any} */ event) => event.id != id);
     const began = raw.events.filter((/** @type {any} */ event) => event.id == starts[i + 1]?.id);
-    const many = starts.length > 1 ? 0 : count; // nobody knows how many were of which route
-    const browser = [inpOf(events, many), inpOf(others, many), inpOf([...events, ...began], many), inpOf([...others, ...began], many)];
+    // How many interactions a route had is known but for those around its change.
+    const many = (starts[i + 1]?.count ?? count) - starts[i].count;
+    const browser = [events, others, [...events, ...began], [...others, ...began]].flatMap((of) =>
+      (starts.length > 1 ? [many - 3, many, many + 3] : [many]).map((many) => inpOf(of, Math.max(many, 0))),
+    );
     return { page: i ? `${path}/route${i}` : path, library: library[i]?.value, browser };
   });
 }

@@ -36,7 +36,10 @@ check(
         const want = library == undefined ? browser : [library, ...browser];
         const got = (await daemon.vitals(page))?.vitals.find(({ name }) => name == 'inp')?.p50.value;
         // Stored are histograms, whose buckets are 3 % wide.
-        const fits = want.some((ms) => (ms == undefined || got == undefined ? (got ?? 0) <= 8 && ms == undefined : Math.abs(got / ms - 1) < 0.035));
+        const fits = want.some((ms) => {
+          if (ms == undefined || got == undefined) return ms == undefined && (got ?? 0) <= 8;
+          return Math.abs(got - ms) <= 0.035 * ms;
+        });
         if (fits) right++;
         else {
           wrong++;
