@@ -1,6 +1,8 @@
 package bucket
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -13,13 +15,39 @@ import (
 // together say it much better.
 type Clock struct {
 	now func() time.Time
+	// passed says how much time has passed since the start, whatever the clock of this machine is set to.
+	passed func() time.Duration
 
 	mu        sync.Mutex
 	low, high time.Duration // the clock of the store less ours is between them
 	at        time.Time     // when that was found out, by our clock
+	atPassed  time.Duration // and then had passed
 	known     bool
 	heard     time.Time // when the store answered last, by our clock
+	set       time.Time // when one of the clocks was last found set by more than setBy, by our clock
+	disputed  dispute
 }
+
+// dispute is a time of the store that its last answers say, and that can not be if those before were right.
+type dispute struct {
+	low, high time.Duration
+	since     time.Time
+	answers   int // 0 if there is none
+}
+
+// One answer may be wrong, or come from something on the way. So a time that is far from that of this machine and from
+// what the store said before is believed after so many answers in so long. Nearby is how far clocks are off that are taken for right.
+const (
+	nearby         = 10 * time.Minute
+	believeAnswers = 8
+	believeAfter   = 3 * time.Minute
+)
+
+// setBy is by how much a clock jumps that was set, and calmAfter how long after that nothing should be deleted by its age.
+const (
+	setBy     = time.Minute
+	calmAfter = time.Hour
+)
 
 // drift is how much faster or slower clocks may go.
 const drift = 200e-6
@@ -27,7 +55,10 @@ const drift = 200e-6
 // useful is the longest call from which the time is told.
 const useful = 10 * time.Second
 
-func newClock(now func() time.Time) *Clock { return &Clock{now: now} }
+func newClock(now func() time.Time) *Clock {
+	start := now()
+	return &Clock{now: now, passed: func() time.Duration { return now().Sub(start) }} // which is monotonic, where now is that
+}
 
 // Local returns the time of this machine.
 func (c *Clock) Local() time.Time { return c.now() }
@@ -55,14 +86,71 @@ func (c *Clock) note(sent, received, date time.Time) {
 	if took := received.Sub(sent); took < 0 || took > useful {
 		return
 	}
-	low, high := date.Sub(received), date.Add(time.Second).Sub(sent)
+	c.follow(received)
+	low, high := date.Sub(received.Round(0)), date.Add(time.Second).Sub(sent.Round(0))
 	if c.known {
 		slack := max(0, time.Duration(float64(received.Sub(c.at))*drift))
 		if l, h := max(low, c.low-slack), min(high, c.high+slack); l <= h {
 			low, high = l, h
-		} // else one of the clocks was set
+		} else { // one of the clocks was set
+			if !c.believe(low, high, received) {
+				return
+			}
+			if ((low+high)/2 - (c.low+c.high)/2).Abs() > setBy {
+				c.set = received
+			}
+		}
 	}
-	c.low, c.high, c.at, c.known = low, high, received, true
+	c.low, c.high, c.at, c.atPassed, c.known, c.disputed = low, high, received, c.passed(), true, dispute{}
+}
+
+// follow finds out whether our clock was set since the last answer: what it says has gone on by another time than what passed.
+func (c *Clock) follow(now time.Time) {
+	if !c.known {
+		return
+	}
+	passed := c.passed()
+	if by := now.Round(0).Sub(c.at.Round(0)) - (passed - c.atPassed); by.Abs() > time.Second {
+		c.low, c.high, c.at, c.atPassed = c.low-by, c.high-by, now, passed
+		c.disputed = dispute{}
+		if by.Abs() > setBy {
+			c.set = now
+		}
+	}
+}
+
+// believe reports whether an answer is believed that contradicts those before.
+func (c *Clock) believe(low, high time.Duration, now time.Time) bool {
+	if ((low + high) / 2).Abs() <= nearby {
+		return true
+	}
+	d := &c.disputed
+	if l, h := max(low, d.low-time.Second), min(high, d.high+time.Second); d.answers == 0 || l > h {
+		*d = dispute{since: now}
+	}
+	d.low, d.high = low, high
+	d.answers++
+	return d.answers >= believeAnswers && now.Sub(d.since) >= believeAfter
+}
+
+// Doubt returns why nothing should be deleted by its age now: the clocks of the store and of this machine differ by more
+// than ten minutes, or one of them was set in the last hour.
+func (c *Clock) Doubt() error {
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follow(now)
+	switch offset := (c.low + c.high) / 2; {
+	case !c.known:
+		return errors.New("the store has not said what time it is")
+	case offset.Abs() > nearby:
+		return fmt.Errorf("the clock of this machine and that of the store differ by %v", offset.Abs().Round(time.Second))
+	case c.disputed.answers > 0:
+		return fmt.Errorf("the store says that its clock was set by %v", ((c.disputed.low+c.disputed.high)/2 - offset).Round(time.Second))
+	case !c.set.IsZero() && now.Sub(c.set) < calmAfter:
+		return fmt.Errorf("the clock of this machine or of the store was set %v ago", now.Sub(c.set).Round(time.Second))
+	}
+	return nil
 }
 
 // Offset returns how far the clock of the store is ahead of ours, and to what it is known; ok is false
@@ -75,6 +163,18 @@ func (c *Clock) Offset() (offset, within time.Duration, ok bool) {
 
 // Now returns the time of the store; that of this machine before the first answer.
 func (c *Clock) Now() time.Time {
-	offset, _, _ := c.Offset()
-	return c.now().Add(offset)
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follow(now)
+	return now.Add((c.low + c.high) / 2)
+}
+
+// Earliest returns the time of the store or that of this machine, whichever is earlier.
+func (c *Clock) Earliest() time.Time {
+	now, local := c.Now(), c.now()
+	if local.Before(now) {
+		return local
+	}
+	return now
 }

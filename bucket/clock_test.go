@@ -39,3 +39,79 @@ func TestClock(t *testing.T) {
 		t.Error("an answer that took a minute tells the time")
 	}
 }
+
+// An answer with a wrong time is not believed, many over some minutes are; and until long after that nobody relies on them.
+func TestClockIsSet(t *testing.T) {
+	local := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	c := newClock(func() time.Time { return local })
+	ahead := time.Duration(0)
+	answers := func(n int, every time.Duration) {
+		for range n {
+			local = local.Add(every)
+			c.note(local, local.Add(time.Millisecond), local.Add(ahead).Truncate(time.Second))
+		}
+	}
+	off := func(want time.Duration) {
+		t.Helper()
+		if got, _, _ := c.Offset(); (got - want).Abs() > time.Second {
+			t.Fatalf("the store is taken to be %v ahead, want %v", got, want)
+		}
+	}
+	doubts := func(want bool) {
+		t.Helper()
+		if err := c.Doubt(); (err != nil) != want {
+			t.Fatalf("doubt: %v", err)
+		}
+	}
+	doubts(true)
+	answers(3, time.Second)
+	off(0)
+	doubts(false)
+	ahead = 402 * 24 * time.Hour
+	answers(1, time.Second)
+	off(0)
+	doubts(true)
+	ahead = 0
+	answers(1, time.Second)
+	off(0)
+	doubts(false)
+	ahead = 402 * 24 * time.Hour
+	answers(7, time.Minute)
+	off(0)
+	answers(1, time.Minute)
+	off(ahead)
+	doubts(true)
+	ahead = 0
+	answers(1, time.Minute) // which agrees with this machine
+	off(0)
+	answers(58, time.Minute)
+	doubts(true)
+	answers(3, time.Minute)
+	doubts(false)
+}
+
+// The clock of the machine is set: the time of the store goes on.
+func TestClockOfMachineIsSet(t *testing.T) {
+	right := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	local, passed := right, time.Duration(0)
+	c := newClock(func() time.Time { return local })
+	c.passed = func() time.Duration { return passed }
+	c.note(local, local, right)
+	if err := c.Doubt(); err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range []time.Duration{365 * 24 * time.Hour, -3 * time.Hour, 0} {
+		right, passed = right.Add(time.Minute), passed+time.Minute
+		local = right.Add(by)
+		if off := c.Now().Sub(right).Abs(); off > 2*time.Second {
+			t.Errorf("set by %v: the time of the store is off by %v", by, off)
+		}
+		if c.Doubt() == nil {
+			t.Errorf("set by %v: nobody doubts it", by)
+		}
+		c.note(local, local, right)
+		if off := c.Now().Sub(right).Abs(); off > 2*time.Second {
+			t.Errorf("set by %v: after an answer the time of the store is off by %v", by, off)
+		}
+	}
+}
