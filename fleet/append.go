@@ -261,14 +261,19 @@ func (n *Node) seal(b *batch) (k string, body []byte, err error) {
 	return segmentName{hourOf(now), n.boot, n.seq}.key(), body, nil
 }
 
-// putSegment stores a segment, or another object that is put once. It tries for a while: to put the same bytes under the same key again
+// putSegment stores a segment. It tries for a while: to put the same bytes under the same key again
 // does no harm.
 func (n *Node) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
+	return n.retry(ctx, k, func() error { return n.putHedged(ctx, k, body) })
+}
+
+// retry puts the object k again until that succeeds or there is no more time.
+func (n *Node) retry(ctx context.Context, k string, put func() error) error {
 	attempts := 0
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		err := n.putHedged(ctx, k, body)
+		err := put()
 		if err == nil {
 			return nil
 		}
@@ -280,6 +285,20 @@ func (n *Node) putSegment(ctx context.Context, k string, body []byte, giveUp tim
 			return fmt.Errorf("store %s: no success in %d attempts, the last time: %w", k, attempts, err)
 		}
 	}
+}
+
+// slowest is how many bytes of an object a second must get through.
+const slowest = 64 << 10
+
+// putObject stores an object of any size that is put once. It has more time the larger it is, and is not sent twice at once: that would
+// take half of the line from itself.
+func (n *Node) putObject(ctx context.Context, k string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, n.opts.GiveUp+time.Duration(len(body))*time.Second/slowest)
+	defer cancel()
+	return n.retry(ctx, k, func() error {
+		_, err := n.b.Put(ctx, k, body, bucket.Condition{})
+		return err
+	})
 }
 
 // sleep waits before another attempt, and fails when there is no time for one.

@@ -39,6 +39,7 @@ type Reader struct {
 
 	mu      sync.Mutex
 	states  []known  // by shard
+	lost    []error  // by shard: that its manifest is lost, if it is
 	listing *listing // the last one
 }
 
@@ -57,6 +58,7 @@ type Node struct {
 	pause func(ctx context.Context, attempts int, d time.Duration) error
 
 	writing
+	told    sync.Once     // that the bucket keeps what it has for longer
 	want    chan struct{} // has one when somebody waits until all is rolled up
 	spool   *spool        // nil without one
 	rollers []*roller     // by shard
@@ -92,7 +94,7 @@ func newReader(b *bucket.Bucket, o Options, f format) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{b: b, cache: cache, codec: codec, opts: o, shards: f.Shards, states: make([]known, f.Shards),
+	return &Reader{b: b, cache: cache, codec: codec, opts: o, shards: f.Shards, states: make([]known, f.Shards), lost: make([]error, f.Shards),
 		listed: make(chan struct{}, 1), wanted: func() {}}, nil
 }
 
@@ -196,7 +198,13 @@ func (r *Reader) manifest(ctx context.Context, shard int, age time.Duration) (*m
 	got, err := r.b.Get(ctx, manifestKey(shard), maxManifest, k.tag)
 	switch {
 	case errors.Is(err, bucket.ErrNotFound) && k.m == nil:
-		return newManifest(), "", nil
+		m, err := r.absent(ctx, shard)
+		r.noteLost(shard, err)
+		return m, "", err
+	case errors.Is(err, bucket.ErrNotFound):
+		err := &LostError{manifestKey(shard), "one that this machine has read"}
+		r.noteLost(shard, err)
+		return nil, "", err
 	case err != nil:
 		return nil, "", fmt.Errorf("read the manifest of shard %d: %w", shard, err)
 	case got != nil:
@@ -209,6 +217,7 @@ func (r *Reader) manifest(ctx context.Context, shard int, age time.Duration) (*m
 	k.checked = now
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.lost[shard] = nil
 	if old := &r.states[shard]; old.m == nil || !old.checked.After(k.checked) {
 		*old = k
 	}

@@ -75,11 +75,14 @@ const (
 	maxOffset  = 10 * time.Minute
 )
 
-// Unready returns why traces are not taken for the moment, or should not be: the store does not answer, or the clocks
-// of the machine and of the store are far apart.
+// Unready returns why traces are not taken for the moment, or should not be: the store does not answer, a manifest is
+// lost, or the clocks of the machine and of the store are far apart.
 func (n *Node) Unready() error {
 	if offset, _, ok := n.b.Clock().Offset(); ok && offset.Abs() > maxOffset {
 		return fmt.Errorf("the clock of this machine and that of %s differ by %v; set this one right", n.b.Location(), offset.Abs().Round(time.Second))
+	}
+	if err := n.anyLost(); err != nil {
+		return err
 	}
 	if n.spool != nil {
 		return nil // traces are taken all the same

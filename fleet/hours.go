@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,30 +25,42 @@ func (r *roller) closeTimes(ctx context.Context, l *listing) (err error) {
 	r.began = time.Time{}
 	next := r.m.clone()
 	changed := false
+	// One that can not be closed must not keep the others from being closed, nor what is too old from being deleted.
+	var failed []error
+	try := func(what string, do func(next *manifest) error) {
+		tried := next.clone()
+		if err := do(tried); err != nil {
+			failed = append(failed, fmt.Errorf("close the %s of shard %d: %w", what, r.shard, err))
+			return
+		}
+		next, changed = tried, true
+	}
 	for _, name := range slices.Sorted(maps.Keys(next.Hours)) {
 		if next.Hours[name].Sealed || !isOver(name, sealAfter, l.at) || l.has(next, name) {
 			continue
 		}
-		if err := r.seal(ctx, next, name); err != nil {
-			return fmt.Errorf("close the hour %s of shard %d: %w", name, r.shard, err)
-		}
-		changed = true
+		try("hour "+name, func(next *manifest) error { return r.seal(ctx, next, name) })
 	}
 	for _, day := range daysToClose(next, l) {
-		if err := r.closeDay(ctx, next, day); err != nil {
-			return fmt.Errorf("close the day %s of shard %d: %w", day, r.shard, err)
-		}
-		changed = true
+		try("day "+day, func(next *manifest) error { return r.closeDay(ctx, next, day) })
 	}
 	changed = r.expire(next, l) || changed
 	deleted, err := r.deleteRemoved(ctx, next)
 	if err != nil {
-		return err
+		return errors.Join(append(failed, err)...)
 	}
-	if !changed && !deleted {
-		return nil
+	if changed || deleted {
+		if err := r.commit(ctx, next); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
 	}
-	return r.commit(ctx, next)
+	if len(failed) > 0 {
+		r.forget() // it may be another machine that has changed something
+	}
+	for _, err := range failed {
+		r.n.warn(ctx, "an hour or a day stays open", r.shard, err)
+	}
+	return nil
 }
 
 // isOver reports whether an hour is over since so long.
@@ -124,15 +137,25 @@ func (r *roller) closeDay(ctx context.Context, next *manifest, name string) erro
 // expire takes out what is too old. It reports whether there was something.
 func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 	o, now := &r.n.opts, l.at
+	kept := next.kept(o)
+	if mine := (&manifest{}).kept(o); mine != kept {
+		r.n.told.Do(func() {
+			o.Logger.Warn("the bucket keeps what it has for longer than this machine was told; --shorten-retention changes that", "traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days", time.Duration(kept.Days))
+		})
+	}
+	if next.Kept == nil || *next.Kept != kept {
+		next.Kept, changed = &kept, true
+	}
 	for name, h := range next.Hours {
-		if len(h.Runs) > 0 && h.Sealed && o.expired(name, o.Retention, now) {
+		// One that can not be closed is deleted all the same when its time is over.
+		if len(h.Runs) > 0 && o.expired(name, time.Duration(kept.Traces), now) && (h.Sealed || !l.has(next, name)) {
 			for _, f := range h.Runs {
 				next.remove(now, runKey(r.shard, name, f.ID))
 			}
 			h.Runs, changed = nil, true
 		}
 		// Without its day, an hour is all that there is.
-		if h.Sealed && len(h.Runs) == 0 && next.Days[dayOf(name)] != nil && o.expired(name, o.HourRetention, now) {
+		if h.Sealed && len(h.Runs) == 0 && next.Days[dayOf(name)] != nil && o.expired(name, time.Duration(kept.Hours), now) {
 			for _, f := range h.Sums {
 				next.remove(now, sumsKey(r.shard, name, f.ID))
 			}
@@ -143,7 +166,7 @@ func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 	}
 	for name, d := range next.Days {
 		hours := slices.ContainsFunc(d.Sources, func(hour string) bool { return next.Hours[hour] != nil })
-		if !hours && o.expired(name+"T23", o.DayRetention, now) {
+		if !hours && o.expired(name+"T23", time.Duration(kept.Days), now) {
 			for _, f := range d.Sums {
 				next.remove(now, daySumsKey(r.shard, name, f.ID))
 			}
@@ -184,7 +207,7 @@ func (r *Reader) deleteAll(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// sweep deletes what a crash has left: objects that no manifest names, long after they were put.
+// sweep deletes objects that no manifest names, long after they were put, as far as they are [roller.deletable].
 func (r *roller) sweep(ctx context.Context) error {
 	now := r.n.Now()
 	var old []string
@@ -210,7 +233,14 @@ func (r *roller) sweep(ctx context.Context) error {
 	for _, x := range m.Removed {
 		named[x.Key] = true // its time comes
 	}
-	return r.n.deleteAll(ctx, slices.DeleteFunc(old, func(k string) bool { return named[k] }))
+	old = slices.DeleteFunc(old, func(k string) bool { return named[k] || !r.deletable(m, k, now) })
+	if err := r.n.deleteAll(ctx, old); err != nil {
+		return err
+	}
+	for _, k := range old {
+		delete(r.abandoned, k)
+	}
+	return nil
 }
 
 // sweepSegments deletes the segments of a listing that all shards have rolled up.

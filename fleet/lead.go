@@ -137,6 +137,10 @@ func (n *Node) shardRound(ctx context.Context, r *roller, shard int, l *listing,
 			return
 		}
 	}
+	if doubt := n.b.Clock().Doubt(); doubt != nil && (w.close || w.sweep) {
+		n.warn(ctx, "nothing is closed or deleted while the time is not sure", shard, doubt)
+		return
+	}
 	if w.close {
 		if err := r.closeTimes(ctx, l); err != nil {
 			n.warn(ctx, "hours are not closed", shard, err)

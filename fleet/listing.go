@@ -17,9 +17,10 @@ type listing struct {
 	at   time.Time // by the clock of the store, before the store was asked
 	list []listed  // oldest first
 
-	mu    sync.Mutex
-	bytes int64
-	whole map[string]*object
+	mu       sync.Mutex
+	bytes    int64
+	whole    map[string]*object
+	fetching map[string]chan struct{} // closed when that is over
 }
 
 type listed struct {
@@ -36,7 +37,7 @@ const (
 
 // listSegments says which segments there are.
 func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
-	l := &listing{at: r.Now(), whole: map[string]*object{}}
+	l := &listing{at: r.Now(), whole: map[string]*object{}, fetching: map[string]chan struct{}{}}
 	for e, err := range r.b.List(ctx, segments, "") {
 		if err != nil {
 			return nil, fmt.Errorf("list segments: %w", err)
@@ -64,15 +65,65 @@ func (l *listing) has(m *manifest, hour string) bool {
 	return slices.ContainsFunc(l.list, func(x listed) bool { return x.hour == hour && !m.has(x.segmentName) })
 }
 
-// segment returns a segment.
+// fetchTogether is how many segments are fetched at once: rollers that fetch one after the other fall behind for ever where
+// segments come faster than a request takes.
+const fetchTogether = 32
+
+// fetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
+func (r *Reader) fetchAhead(ctx context.Context, l *listing, m *manifest) {
+	var group sync.WaitGroup
+	slots := make(chan struct{}, fetchTogether)
+	expected := int64(0)
+	for _, s := range l.list {
+		if m.has(s.segmentName) {
+			continue
+		}
+		if expected += s.size; expected > keptSegment || ctx.Err() != nil {
+			break
+		}
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			_, _ = r.segment(ctx, l, s.segmentName)
+		})
+	}
+	group.Wait()
+}
+
+// segment returns a segment. Rollers of several shards that need the same one fetch it once.
 func (r *Reader) segment(ctx context.Context, l *listing, s segmentName) (*object, error) {
 	k := s.key()
-	l.mu.Lock()
-	o := l.whole[k]
-	l.mu.Unlock()
-	if o != nil {
-		return o, nil
+	for {
+		l.mu.Lock()
+		o, others := l.whole[k], l.fetching[k]
+		if o == nil && others == nil {
+			l.fetching[k] = make(chan struct{})
+		}
+		l.mu.Unlock()
+		switch {
+		case o != nil:
+			return o, nil
+		case others == nil:
+			defer l.fetched(k)
+			return r.fetchSegment(ctx, l, k)
+		}
+		select {
+		case <-others:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
+}
+
+// fetched lets others go on who wait for a segment.
+func (l *listing) fetched(k string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.fetching[k])
+	delete(l.fetching, k)
+}
+
+func (r *Reader) fetchSegment(ctx context.Context, l *listing, k string) (*object, error) {
 	got, err := r.b.Get(ctx, k, maxSegment, "")
 	if err != nil {
 		return nil, err
@@ -82,7 +133,7 @@ func (r *Reader) segment(ctx context.Context, l *listing, s segmentName) (*objec
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", k, err)
 	}
-	o = &object{k, size, index, r.b, got.Body}
+	o := &object{k, size, index, r.b, got.Body}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bytes += size; l.bytes <= keptSegment {

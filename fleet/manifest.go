@@ -24,6 +24,8 @@ type manifest struct {
 	Days  map[string]*day      `json:"days"`
 	// Removed are objects that it does not name any more, which readers may still read.
 	Removed []removed `json:"removed,omitempty"`
+	// Kept is how long the shard keeps what it has.
+	Kept *kept `json:"kept,omitempty"`
 }
 
 const manifestVersion = 1

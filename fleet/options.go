@@ -56,7 +56,9 @@ type Options struct {
 
 	// Retention is how long traces are kept; HourRetention and DayRetention are how long their sums
 	// by the hour and day are, at least as long as the former. Zero means for ever.
+	// A shard keeps what it has for the longest time that any machine was told, unless Shorten makes it those of this one.
 	Retention, HourRetention, DayRetention time.Duration
+	Shorten                                bool
 
 	// Rollups bounds what rollups grow to.
 	Rollups rollup.Limits

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
@@ -31,13 +32,27 @@ type roller struct {
 
 	released bool // the next commit leaves it to others
 
+	made      []string        // objects that were put since the manifest was written
+	abandoned map[string]bool // objects that were put for manifests that were not
+
 	// Of the cycle that is under way:
 	began                  time.Time // when the first object was put, zero if none was
 	fresh, duplicates, bad int       // rows
 }
 
 // forget forgets what is known of the shard.
-func (r *roller) forget() { r.m, r.tag, r.keys = nil, "", nil }
+func (r *roller) forget() {
+	r.m, r.tag, r.keys = nil, "", nil
+	if r.abandoned == nil {
+		r.abandoned = map[string]bool{}
+	}
+	for _, k := range r.made {
+		if len(r.abandoned) < maxAbandoned {
+			r.abandoned[k] = true
+		}
+	}
+	r.made = nil
+}
 
 // load makes sure that a manifest is known. It may be an old one.
 func (r *roller) load(ctx context.Context) error {
@@ -49,6 +64,14 @@ func (r *roller) load(ctx context.Context) error {
 		return err
 	}
 	r.m, r.tag, r.keys = m, tag, map[string]*runKeys{}
+	if tag != "" {
+		return nil
+	}
+	// A shard has a manifest before it has anything else: then one that is not there is always lost.
+	if err := r.replace(ctx, m.clone()); err != nil {
+		r.forget()
+		return err
+	}
 	return nil
 }
 
@@ -68,6 +91,7 @@ func (r *roller) cycle(ctx context.Context, l *listing) (more bool, err error) {
 	next.AsOf = max(next.AsOf, l.at.UnixMicro())
 	work := map[string]*arrived{}
 	rows, taken := 0, 0
+	r.n.fetchAhead(ctx, l, next)
 	for _, s := range l.list {
 		if next.has(s.segmentName) {
 			continue
@@ -217,7 +241,8 @@ func (r *roller) put(ctx context.Context, k string, body []byte) error {
 	if r.began.IsZero() {
 		r.began = r.n.Now()
 	}
-	return r.n.putSegment(ctx, k, body, r.n.opts.GiveUp)
+	r.made = append(r.made, k)
+	return r.n.putObject(ctx, k, body)
 }
 
 // newRows returns the rows that were not there before, sorted and distinct.
@@ -436,8 +461,14 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 	r.n.did.unreadable.Add(uint64(r.bad))
 	r.fresh, r.duplicates, r.bad = 0, 0, 0
 	r.n.know(r.shard, next, tag)
+	r.made = nil
+	// Keys are read again where they are needed: what comes late is rare, and those of a week do not fit into memory.
 	named := next.names(r.shard)
-	maps.DeleteFunc(r.keys, func(name string, _ *runKeys) bool { return !named[name] })
+	now := hourOf(r.n.Now())
+	near := []string{"/" + hourAfter(now, -1) + "/", "/" + now + "/", "/" + hourAfter(now, 1) + "/"}
+	maps.DeleteFunc(r.keys, func(name string, _ *runKeys) bool {
+		return !named[name] || !slices.ContainsFunc(near, func(hour string) bool { return strings.Contains(name, hour) })
+	})
 	return nil
 }
 

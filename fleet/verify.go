@@ -253,7 +253,7 @@ func (v *verifier) segments(ctx context.Context) error {
 	}
 	for _, s := range l.list {
 		v.out.Objects++
-		o, err := v.r.segment(ctx, &listing{whole: map[string]*object{}}, s.segmentName)
+		o, err := v.r.segment(ctx, &listing{whole: map[string]*object{}, fetching: map[string]chan struct{}{}}, s.segmentName)
 		for shard := 0; err == nil && shard < v.r.shards; shard++ {
 			_, err = v.r.shardOfSegment(ctx, o, shard)
 		}
