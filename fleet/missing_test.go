@@ -105,7 +105,7 @@ func TestWrongDate(t *testing.T) {
 		wrong = 402 * 24 * time.Hour
 		_, _, _ = n.b.Range(t.Context(), formatKey, -1, 0) // the one answer
 		wrong = 0
-		t.Logf("offset %v, unready: %v", n.b.Clock().Now().Sub(time.Now()), n.Unready())
+		t.Logf("offset %v, unready: %v", time.Until(n.b.Clock().Now()), n.Unready())
 		n.round(t.Context(), work{close: true})
 		m, _, _ := n.manifest(t.Context(), 0, 0)
 		t.Logf("hours %d days %d removed %d", len(m.Hours), len(m.Days), len(m.Removed))

@@ -25,6 +25,7 @@ type Fine struct {
 // fineSteps are the steps of one length of some pages. The fields below turn belong to who
 // holds the turn.
 type fineSteps struct {
+	key  string
 	turn chan struct{} // holds one while somebody works on it
 	used uint64
 	size int // bytes, as they are counted
@@ -154,7 +155,7 @@ func (f *Fine) take(ctx context.Context, key string) (*fineSteps, error) {
 	f.mu.Lock()
 	x := f.of[key]
 	if x == nil {
-		x = &fineSteps{turn: make(chan struct{}, 1)}
+		x = &fineSteps{key: key, turn: make(chan struct{}, 1)}
 		f.of[key] = x
 	}
 	f.tick++
@@ -180,9 +181,12 @@ func (f *Fine) give(x *fineSteps) {
 	<-x.turn
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.of[x.key] != x {
+		return // it was dropped meanwhile, and takes no room here any more
+	}
 	f.size += size - x.size
 	x.size = size
-	for f.size > maxFineSize {
+	for f.size > maxFineSize && len(f.of) > 0 {
 		oldest := ""
 		for key, other := range f.of {
 			if oldest == "" || other.used < f.of[oldest].used {
@@ -190,7 +194,6 @@ func (f *Fine) give(x *fineSteps) {
 			}
 		}
 		f.size -= f.of[oldest].size
-		f.of[oldest].size = 0
 		delete(f.of, oldest)
 	}
 }

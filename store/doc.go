@@ -89,5 +89,6 @@
 //	roll.go       Roll, and the newest partition
 //	rollsums.go   files of sums of closed partitions and days
 //	plan.go       what to read and what to sum up: pure functions
+//	clock.go      whether the time is believed for deleting
 //	retention.go  what to delete: pure functions, and doing it
 package store

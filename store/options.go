@@ -25,6 +25,10 @@ type Options struct {
 	// older traces; their directories go away once all in them is older.
 	Retention time.Duration
 
+	// DoubtClock keeps a machine whose clock is wrong from deleting what it has, see [Store.ClockDoubt]. It is for daemons: a
+	// time that jumps is no mistake of a program that passes its own.
+	DoubtClock bool
+
 	// HourRetention and DayRetention are how long the rollups of partitions and of days
 	// are kept, at least as long as the traces and as the rollups of partitions; zero means
 	// for ever.

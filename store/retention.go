@@ -55,7 +55,9 @@ type keep struct{ traces, hours, days time.Duration }
 // applyRetention deletes what is expired at now, and what is over the budget.
 func (s *Store) applyRetention(now time.Time) {
 	k := keep{s.opts.Retention, s.opts.HourRetention, s.opts.DayRetention}
-	s.remove(expired(s.lifetimes(false), now, s.opts.Partition, k))
+	if s.believes(now) {
+		s.remove(expired(s.lifetimes(false), now, s.opts.Partition, k))
+	}
 	if s.opts.MaxDisk <= 0 {
 		return
 	}

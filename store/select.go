@@ -215,7 +215,7 @@ func (s *selection) readHeadPage(ctx context.Context, p part.Info, page string, 
 			return err
 		}
 	}
-	s.stats.RolledUp += found - got.Traces // the others are counted as what they are
+	s.stats.RolledUp += max(found, got.Traces) - got.Traces // the others are counted as what they are; damaged ones are in no record
 	s.stats.Traces += got.Traces
 	s.stats.Bytes += got.Bytes
 	if found < got.Expected {

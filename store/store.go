@@ -70,6 +70,7 @@ type Store struct {
 	writing  writing // of the committer
 	rolling  rolling
 	watch    *watch
+	clock    clockWatch
 }
 
 // counters are since Open.

@@ -27,6 +27,8 @@ type backend interface {
 	Stuck() error
 	// Unready returns why traces are not taken for the moment.
 	Unready() error
+	// Doubt says what is wrong although traces are taken, after "; ", or nothing.
+	Doubt() string
 	// Work does what is to be done in the background, until ctx is done.
 	Work(ctx context.Context)
 	Close() error
@@ -49,8 +51,21 @@ func (c *config) openDirectory(log *slog.Logger) (*directory, error) {
 	return &directory{s, storeMetrics{s}, log}, nil
 }
 
-// Unready implements [backend]: a directory that can not be written to has failed.
-func (d *directory) Unready() error { return nil }
+// Unready implements [backend]: a directory that can not be written to has failed, but a full disk may get room again.
+func (d *directory) Unready() error {
+	if d.Space().Refusing {
+		return store.ErrNoSpace
+	}
+	return nil
+}
+
+// Doubt implements [backend].
+func (d *directory) Doubt() string {
+	if text := d.ClockDoubt(); text != "" {
+		return "; " + text
+	}
+	return ""
+}
 
 // Work implements [backend].
 func (d *directory) Work(ctx context.Context) {
@@ -132,9 +147,12 @@ func (c *config) openBucket(ctx context.Context) (*bucket.Bucket, error) {
 }
 
 func (c *config) fleetOptions() fleet.Options {
-	return fleet.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Spool: c.spool, SpoolSize: c.spoolSize,
+	return fleet.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten, Spool: c.spool, SpoolSize: c.spoolSize,
 		Cache: c.cache, CacheSize: c.cacheSize, RollEvery: c.rollEvery, TakeOver: c.takeOver}
 }
+
+// Doubt implements [backend]: a machine on a bucket whose clock is wrong is not ready.
+func (s *shared) Doubt() string { return "" }
 
 // Err implements [backend]: what does not work now may work later.
 func (s *shared) Err() error { return nil }

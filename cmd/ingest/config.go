@@ -21,6 +21,8 @@ type config struct {
 	partition   time.Duration
 	retention   time.Duration // of traces
 	hourly      time.Duration // of rollups of hours
+	shorten     bool          // the retention of a bucket
+	believe     bool          // the clock
 	daily       time.Duration // of rollups of days
 	maxDisk     int64
 	ballast     int64
@@ -130,7 +132,7 @@ const memTable = 32 << 20
 
 func (c *config) storeOptions() store.Options {
 	return store.Options{Program: "ingest", Now: c.now, Partition: c.partition, MemTableSize: memTable,
-		Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk, Ballast: c.ballast}
+		DoubtClock: !c.believe, Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk, Ballast: c.ballast}
 }
 
 // collectOptions returns what the command line and its files say about the receiving

@@ -75,6 +75,8 @@ func (c *config) storageFlags(fs *pflag.FlagSet) {
 	c.hourly, c.daily = 30*24*time.Hour, 400*24*time.Hour
 	fs.Var((*ageValue)(&c.hourly), "hourly-retention", "delete sums of hours after this `DURATION`; 0 keeps them for ever")
 	fs.Var((*ageValue)(&c.daily), "daily-retention", "delete sums of days after this `DURATION`; 0 keeps them for ever")
+	fs.BoolVar(&c.shorten, "shorten-retention", false, "with a bucket, delete what these flags do not keep, although another machine on it was told to keep it")
+	fs.BoolVar(&c.believe, "believe-clock", false, "delete by age although the clock is days from when the data directory was used last")
 	fs.Var((*sizeValue)(&c.maxDisk), "max-disk", "most that the data directory may take, as a `SIZE` such as 200GiB: over it the oldest traces go first (default no bound)")
 	c.ballast = 256 << 20
 	fs.Var((*reserveValue)(&c.ballast), "ballast", "set this `SIZE` of the disk aside, a 32nd of it at most, so that a start on a full disk can bring the data in order; 0 is none")

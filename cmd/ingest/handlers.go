@@ -89,7 +89,7 @@ func privateHandler(s backend, registry *prometheus.Registry, draining *atomic.B
 		case err != nil:
 			http.Error(w, "the store takes no traces: "+err.Error(), http.StatusServiceUnavailable)
 		default:
-			fmt.Fprintln(w, "ready")
+			fmt.Fprintln(w, "ready"+s.Doubt())
 		}
 	})
 	return mux

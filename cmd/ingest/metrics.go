@@ -72,6 +72,11 @@ func (m storeMetrics) collectDisk(out chan<- prometheus.Metric, send func(name, 
 	send("fieldtrie_store_free_bytes", "Bytes of the filesystem that are left.", prometheus.GaugeValue, float64(space.Free))
 	send("fieldtrie_store_needed_bytes", "Bytes that must be free for traces to be accepted.", prometheus.GaugeValue, float64(space.Needed))
 	send("fieldtrie_store_ballast_bytes", "Bytes that are set aside for a start on a full disk.", prometheus.GaugeValue, float64(space.Ballast))
+	doubted := 0.0
+	if m.store.ClockDoubt() != "" {
+		doubted = 1
+	}
+	send("fieldtrie_store_clock_doubted", "1 if nothing is deleted by its age since the clock is days from when the data directory was used last, else 0.", prometheus.GaugeValue, doubted)
 	send("fieldtrie_store_refusing_for_space", "1 if traces are refused because too little space is free, else 0.", prometheus.GaugeValue, refusing)
 	s, err := m.store.Status()
 	if err != nil {

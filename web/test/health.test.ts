@@ -47,6 +47,7 @@ test('each thing that goes wrong is said, with what to do', () => {
     ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Answers to browsers'],
     ['fieldtrie_ingest_script_rejected_total{reason="invalid"} 1', 'Browser script'],
     ['fieldtrie_store_refusing_for_space 1', 'Disk'],
+    ['fieldtrie_store_clock_doubted 1', 'Clock'],
     ['fieldtrie_store_lost_traces 2', 'Stored traces'],
     ['fieldtrie_store_partitions{state="quarantine"} 1', 'Partitions'],
     ['fieldtrie_symbols_damaged 1', 'Symbols'],

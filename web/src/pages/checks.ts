@@ -142,6 +142,14 @@ function disk(metrics: Metrics): Check[] {
       says: `${bytes(free)} are free; traces are refused below ${bytes(needed)}`,
       remedy: 'Make room, or lower --max-disk or --retention.',
     },
+    {
+      name: 'Clock',
+      level: metrics.sum('fieldtrie_store_clock_doubted') ? 'act' : 'fine',
+      says: metrics.sum('fieldtrie_store_clock_doubted')
+        ? 'is days from when the data was used last: nothing is deleted by its age'
+        : 'goes on from when the data was used last',
+      remedy: 'Set the clock of this machine. If it is right, traces of three hours confirm it, or --believe-clock.',
+    },
   ];
 }
 
