@@ -108,6 +108,9 @@ func checkVitals(sel Selection) error {
 	}
 	for _, m := range sel.Where {
 		keys = append(keys, m.Key)
+		if m.Key == rollup.KeyNavigation && m.Value != rollup.NavigationSoft {
+			return refuse("web vitals are kept by page, release, environment, device, browser and connection, and of navigations by navigation=soft and navigation!=soft alone")
+		}
 	}
 	for _, key := range keys {
 		if key != keyPage && key != rollup.KeyNavigation && (!rollup.Wide.Has(key) || key == keyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {

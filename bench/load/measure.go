@@ -146,9 +146,10 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *
 	}
 	stop()
 	r.Dashboards, r.Attack = polled(), attacked()
+	err := calm() // before the watches are read: who starts a daemon again looks at it
 	r.addLoad(g, x.watches, own)
 	r.UsualP99MS = median(p.p99s)
-	if err := calm(); err != nil {
+	if err != nil {
 		return errors.Join(err, x.logged())
 	}
 	h.last.Wait()

@@ -57,7 +57,7 @@ func launchIn(t *testing.T, env []string, bin, dir string, flags ...string) *run
 	go func() { d.ended <- d.cmd.Wait() }()
 	t.Cleanup(func() { _ = d.cmd.Process.Kill() })
 	for range 400 {
-		if d.get("/readyz") == "ready\n" {
+		if d.get("/healthz") == "ok\n" { // on a full disk it is not ready
 			return d
 		}
 		time.Sleep(25 * time.Millisecond)
@@ -233,6 +233,9 @@ func TestDiskFull(t *testing.T) {
 				return strings.Contains(m, "fieldtrie_store_refusing_for_space 1") &&
 					metric(m, "fieldtrie_store_free_bytes") < 1<<20 && metric(m, "fieldtrie_store_ballast_bytes") > 1<<20
 			})
+			if got := d.get("/readyz"); !strings.Contains(got, "takes no traces") {
+				t.Errorf("on a full disk /readyz is %q", got)
+			}
 			before := s.accepted.Load()
 			time.Sleep(500 * time.Millisecond)
 			if n := s.accepted.Load() - before; n != 0 {

@@ -135,6 +135,9 @@ test('the two releases with traffic are compared, whatever a tab sends that was 
   assert.equal(pairOf(series(after), '', end), undefined);
   assert.equal(pairOf(all, '2026.11.3', end), undefined);
   assert.equal(pairOf(undefined, '', end), undefined);
+  const [one, two] = [group('1.0', [[47, 19]]), group('1.1', [[47, 17]])];
+  assert.deepEqual(pairOf(series(one, two), '', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' }, 'of one hour');
+  assert.deepEqual(pairOf(series(one, two), '1.1', end, ['1.0', '1.1']), { before: '1.0', after: '1.1' });
 });
 
 test('markers have a text where there is room, which counts those that have none', () => {

@@ -1,10 +1,11 @@
 // What needs somebody now: budgets that are blown, and changes that are more than noise.
 
-import { budgets, byRelease, compare, list } from '../api/questions.ts';
+import { budgets, byRelease, catalog, compare, list } from '../api/questions.ts';
 import type { Budget, Comparison } from '../api/types.ts';
 import { useAnswer } from '../state/answer.ts';
 import type { OtherSide, Selection } from '../state/selection.ts';
 import { linkTo } from '../state/url.ts';
+import { releasesOf } from '../widgets/lines.ts';
 import { signed } from '../widgets/numbers.ts';
 import { Panel } from '../widgets/Panel.tsx';
 import { State } from '../widgets/Notice.tsx';
@@ -71,12 +72,14 @@ function BlownBudget({ budget }: { budget: Budget }) {
 function SinceRelease() {
   const { place, selection, to } = useView();
   const releases = useAnswer(byRelease(selection));
-  const pair = pairOf(releases.answer, selection.release, to);
+  const { answer: stored } = useAnswer(catalog());
+  const names = releasesOf(stored, selection.page).map(({ name }) => name);
+  const pair = pairOf(releases.answer, selection.release, to, names);
   const other = pair && { release: pair.before };
   const after = pair && { ...selection, release: pair.after };
   const shown = useAnswer(after && other && compare(after, other, { limit: 50, method: 'sums' }));
   const pages = useAnswer(after && !selection.page ? list('pages', after, mostPages) : undefined);
-  if (!releases.answer) return null;
+  if (!releases.answer || !stored) return null;
   if (!pair || !after || !other) return <p class="item quiet">Changes are shown as soon as two releases have page views.</p>;
   const href = linkTo(place, 'compare', { release: pair.after, compare_release: pair.before });
   return (

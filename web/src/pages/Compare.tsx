@@ -29,7 +29,7 @@ export function Compare() {
   const stored = useAnswer(catalog());
   const names = releasesOf(stored.answer, selection.page).map(({ name }) => name);
   const releases = useAnswer(other ? undefined : byRelease(selection));
-  const pair = pairOf(releases.answer, selection.release, to);
+  const pair = pairOf(releases.answer, selection.release, to, names);
   useEffect(() => {
     if (!other && pair) change({ release: pair.after, compare_release: pair.before }, true);
   }, [!other && pair && `${pair.before} ${pair.after}`]);

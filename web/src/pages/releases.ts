@@ -33,20 +33,26 @@ function trafficOf(series: Series, to: number): Traffic[] {
 /**
  * Returns the two releases to compare: what is selected and what came before it, or those two that have the most page views
  * of the last hours. The newer one is that whose page views came later on average: a tab that was open for days does not
- * make an old release new.
+ * make an old release new. seen are all releases in the order in which they were first seen.
  */
 export function pairOf(
   series: Series | undefined,
   selected: string,
   to: number,
+  seen: readonly string[] = [],
 ): { before: string; after: string } | undefined {
   const all = series ? trafficOf(series, to) : [];
+  // Times within a step are those of the step: then the one that was seen first is the older one.
+  const later = (a: Traffic, b: Traffic) => {
+    const ms = a.mean - b.mean;
+    return Math.abs(ms) >= (series?.step_seconds ?? 0) * 500 ? ms > 0 : seen.indexOf(a.name) > seen.indexOf(b.name);
+  };
   if (selected) {
     const after = all.find(({ name }) => name == selected);
-    const before = after && all.filter(({ mean }) => mean < after.mean).sort((a, b) => b.views - a.views)[0];
+    const before = after && all.filter((one) => one != after && later(after, one)).sort((a, b) => b.views - a.views)[0];
     return before && { before: before.name, after: selected };
   }
   const [one, two] = all;
   if (!one || !two) return undefined;
-  return one.mean >= two.mean ? { before: two.name, after: one.name } : { before: one.name, after: two.name };
+  return later(one, two) ? { before: two.name, after: one.name } : { before: one.name, after: two.name };
 }
