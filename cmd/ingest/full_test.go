@@ -69,16 +69,10 @@ func launchIn(t *testing.T, env []string, bin, dir string, flags ...string) *run
 
 // get returns what the private address answers with status 200, else "".
 func (d *running) get(path string) string {
-	res, err := http.Get(d.private + path)
-	if err != nil {
-		return ""
+	if got := d.ask(path); got.status == http.StatusOK {
+		return got.body
 	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		return ""
-	}
-	return string(b)
+	return ""
 }
 
 // stop sends a signal and returns how the daemon ended.
@@ -233,8 +227,8 @@ func TestDiskFull(t *testing.T) {
 				return strings.Contains(m, "fieldtrie_store_refusing_for_space 1") &&
 					metric(m, "fieldtrie_store_free_bytes") < 1<<20 && metric(m, "fieldtrie_store_ballast_bytes") > 1<<20
 			})
-			if got := d.get("/readyz"); !strings.Contains(got, "takes no traces") {
-				t.Errorf("on a full disk /readyz is %q", got)
+			if got := d.ask("/readyz"); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "takes no traces") {
+				t.Errorf("on a full disk /readyz is %+v", got)
 			}
 			before := s.accepted.Load()
 			time.Sleep(500 * time.Millisecond)
