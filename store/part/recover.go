@@ -90,6 +90,9 @@ func recoveryNeeds(dir string) (n int64, err error) {
 	}
 	for _, l := range logs {
 		fi, err := os.Stat(l)
+		if errors.Is(err, fs.ErrNotExist) { // Badger has just written it to a table
+			continue
+		}
 		if err != nil {
 			return 0, err
 		}
