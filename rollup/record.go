@@ -230,8 +230,9 @@ func (r *reader) rows(n, numbers int, nodes uint64) []byte {
 func (r *reader) functions(frames uint64) (f Functions) {
 	f.Release = r.text()
 	f.Rest = Rest{r.int(), r.int(), r.int()}
-	at := uint64(0)
-	for range r.length(11) {
+	at, n := uint64(0), r.length(11)
+	f.Of = make([]Function, 0, n)
+	for range n {
 		if at += r.uint(); at >= frames {
 			r.fail("a function is not in the stack table")
 			return f

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
@@ -114,11 +117,10 @@ func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
 			return false, nil
 		}
 	}
-	for _, page := range pages {
-		if !s.q.takes(page) {
-			continue
-		}
-		if err := s.readHeadPage(ctx, p, page, len(pages)); err != nil {
+	pages = slices.DeleteFunc(pages, func(page string) bool { return !s.q.takes(page) })
+	of := len(pages)
+	for got := range inOrder(pages, func(page string) headPage { return s.headPage(ctx, p, page, of) }) {
+		if err := s.addHeadPage(ctx, p, &got); err != nil {
 			return true, err
 		}
 	}
@@ -185,19 +187,68 @@ func pagesIn(txn *part.Txn) []string {
 	return slices.Compact(pages)
 }
 
-// readHeadPage hands over what there is of a page, one of so many, in a partition of traces: its
-// rollups, the sum of the traces that came since, and page views without a trace.
-func (s *selection) readHeadPage(ctx context.Context, p part.Info, page string, of int) error {
-	got, err := s.r.head.Page(ctx, p.Partition, page, head.Question{Details: s.want.Details, Lag: s.want.Lag, Pages: of})
-	if errors.Is(err, ErrDamaged) && ctx.Err() == nil {
-		s.bad(p.Name, record.AppendPageKey(nil, record.KindRollup, page), err)
-		got, err = s.r.head.FromTraces(ctx, p.Partition, page)
+// headPage is what there is of a page in a partition of traces: its rollups, the sum of the traces that came since, and page
+// views without a trace.
+type headPage struct {
+	name string
+	head.Page
+	damage error // of its rollups: it is all from traces then
+	err    error
+}
+
+// headPage reads a page, one of so many.
+func (s *selection) headPage(ctx context.Context, p part.Info, page string, of int) headPage {
+	x := headPage{name: page}
+	x.Page, x.err = s.r.head.Page(ctx, p.Partition, page, head.Question{Details: s.want.Details, Lag: s.want.Lag, Pages: of})
+	if errors.Is(x.err, ErrDamaged) && ctx.Err() == nil {
+		x.damage = x.err
+		x.Page, x.err = s.r.head.FromTraces(ctx, p.Partition, page)
+	}
+	return x
+}
+
+// inOrder calls read for each page, for some at once, and yields what it returns in the order of the pages.
+func inOrder[T any](pages []string, read func(page string) T) iter.Seq[T] {
+	atOnce := min(len(pages), runtime.GOMAXPROCS(0))
+	if atOnce <= 1 {
+		return func(yield func(T) bool) {
+			for _, page := range pages {
+				if !yield(read(page)) {
+					return
+				}
+			}
+		}
+	}
+	return func(yield func(T) bool) {
+		var group sync.WaitGroup
+		defer group.Wait()
+		coming := make([]chan T, 0, atOnce) // of the next pages
+		for len(pages)+len(coming) > 0 {
+			for ; len(pages) > 0 && len(coming) < atOnce; pages = pages[1:] {
+				page, c := pages[0], make(chan T, 1)
+				coming = append(coming, c)
+				group.Go(func() { c <- read(page) })
+			}
+			x := <-coming[0]
+			coming = append(coming[:0], coming[1:]...)
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// addHeadPage hands over a page.
+func (s *selection) addHeadPage(ctx context.Context, p part.Info, got *headPage) error {
+	page := got.name
+	if got.damage != nil {
+		s.bad(p.Name, record.AppendPageKey(nil, record.KindRollup, page), got.damage)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil {
-		s.unreadable(p.Name, err)
+	if got.err != nil {
+		s.unreadable(p.Name, got.err)
 		return nil
 	}
 	if s.want.Lag > 0 {

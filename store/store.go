@@ -160,7 +160,11 @@ func (r *Reader) load(readOnly bool) (dirty []*part.Partition, err error) {
 	if r.sums, err = sums.Load(r.dir, sums.Options{Cache: r.cache, ReadOnly: readOnly}); err != nil {
 		return nil, err
 	}
-	r.head = head.New(head.Options{Shelf: r.parts, Codec: r.codec, Packer: r.packer, Limits: r.opts.Rollups, Log: r.opts.Logger})
+	o := head.Options{Shelf: r.parts, Codec: r.codec, Packer: r.packer, Limits: r.opts.Rollups, Log: r.opts.Logger}
+	if readOnly { // most of them ask once
+		o.Size = head.MaxSize / 4
+	}
+	r.head = head.New(o)
 	return dirty, nil
 }
 

@@ -19,6 +19,7 @@ type Options struct {
 	Codec  *record.Codec
 	Packer *record.Packer
 	Limits rollup.Limits // of rollups
+	Size   int           // bytes of all stack tables and records that a Head keeps; [MaxSize] if it is zero
 	Log    *slog.Logger
 }
 
@@ -41,12 +42,17 @@ type key struct {
 }
 
 // New returns a Head without sums.
-func New(o Options) *Head { return &Head{o: o, advanceBy: advanceBy, pages: make(map[key]*page)} }
+func New(o Options) *Head {
+	if o.Size == 0 {
+		o.Size = MaxSize
+	}
+	return &Head{o: o, advanceBy: advanceBy, pages: make(map[key]*page)}
+}
 
 const (
-	// maxSize bounds the memory of a Head, in bytes of all its stack tables and records. An
+	// MaxSize bounds the memory of a Head, in bytes of all its stack tables and records. An
 	// empty page takes pageSize.
-	maxSize  = 128 << 20
+	MaxSize  = 128 << 20
 	pageSize = 2 << 10
 
 	// watchedFor is how long after a question the decoded rollups of a page are kept.
@@ -157,7 +163,7 @@ func (h *Head) find(k key, create bool) *page {
 // makeRoom drops the pages that were not used for the longest time, if all take too much.
 // What they had is in the partition. It is called with the lock held.
 func (h *Head) makeRoom() {
-	for h.size > maxSize {
+	for h.size > h.o.Size {
 		var oldest *page
 		for _, x := range h.pages {
 			if len(x.turn) == 0 && (oldest == nil || x.used < oldest.used) {

@@ -33,8 +33,8 @@ func TestRoomIsCountedInBytes(t *testing.T) {
 		for _, x := range h.pages {
 			sum += x.size
 		}
-		if sum != h.size || sum > maxSize {
-			t.Fatalf("%d pages take %d bytes, %d are counted, at most %d are allowed", len(h.pages), sum, h.size, maxSize)
+		if sum != h.size || sum > MaxSize {
+			t.Fatalf("%d pages take %d bytes, %d are counted, at most %d are allowed", len(h.pages), sum, h.size, MaxSize)
 		}
 	}
 	if !h.Has(p, "/39") || h.Has(p, "/0") || len(h.pages) < 8 {
