@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -89,6 +90,58 @@ func TestRollupsEqualTraces(t *testing.T) {
 			_, stats := answer(t, s.Reader, store.Query{}, false)
 			if stats.Days == 0 || stats.Partitions != 0 {
 				t.Errorf("at the end days are read, and no traces: %+v", stats)
+			}
+		})
+	}
+}
+
+// What an earlier process has left is counted, and rolled up without anything that comes. What ends in good order leaves
+// nothing.
+func TestRollAfterStart(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []string{"at once", "in good order"} {
+		t.Run(ends, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(1, 9))
+			c := newClock(noon)
+			o := testOptions(t, c)
+			dir, keys := t.TempDir(), 0
+			s := mustOpen(t, dir, o)
+			store := func(n int) {
+				for range n {
+					id := store.ID{Chunk: uint32(keys)}
+					rec := traceRecord(t, fieldTrace(r, id), id)
+					mustAppend(t, s, rec)
+					keys += len(rec.Pages)
+				}
+			}
+			store(100)
+			left := keys
+			if ends == "in good order" {
+				if err := s.RollUp(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				left = 0
+			}
+			if got := s.Counters().Unrolled; got != left {
+				t.Errorf("%d wait at the end, want %d", got, left)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			c.Add(time.Minute)
+			s = mustOpen(t, dir, o)
+			before := keys
+			if ends == "at once" {
+				store(10) // before the first roll
+			}
+			canceled, cancel := context.WithCancel(t.Context())
+			cancel()
+			_ = s.Roll(canceled)
+			mustRoll(t, s)
+			got := s.Counters()
+			if got.RolledUp != uint64(left+keys-before) || got.Unrolled != 0 {
+				t.Errorf("%d of %d are rolled up, and %d wait", got.RolledUp, left+keys-before, got.Unrolled)
 			}
 		})
 	}

@@ -125,7 +125,7 @@ type Counters struct {
 	QueuedTraces                         int
 	QueuedBytes                          int64
 	RolledUp                             uint64        // traces that went into rollups, each once for each of its pages
-	Unrolled                             int           // those that came since and are in none yet, counted alike
+	Unrolled                             int           // those that are in none yet, counted alike
 	RollCPU                              time.Duration // processor time that rolling up took, where it is known
 }
 

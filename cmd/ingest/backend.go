@@ -94,21 +94,37 @@ func (d *directory) maintain(ctx context.Context) {
 	}
 }
 
+// lastRoll bounds how long an ending daemon rolls up what waits for it, so that the next one answers at once.
+const lastRoll = 10 * time.Second
+
 // roll keeps the rollups up to date until ctx is done.
 func (d *directory) roll(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var said time.Time
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 		if err := d.Roll(ctx); err != nil && ctx.Err() == nil && time.Since(said) > time.Minute {
 			d.log.Error("roll up traces; queries read the traces instead, and it is tried again", "err", err)
 			said = time.Now()
 		}
+		select {
+		case <-ctx.Done():
+			d.rollUp(context.WithoutCancel(ctx))
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// rollUp rolls up all that waits, as far as it gets.
+func (d *directory) rollUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastRoll)
+	defer cancel()
+	if err := d.RollUp(ctx); err != nil && ctx.Err() == nil {
+		d.log.Warn("not all traces are rolled up", "err", err)
+	}
+	if n := d.Counters().Unrolled; n > 0 {
+		d.log.Info("the next start rolls up the rest", "traces", n)
 	}
 }
 

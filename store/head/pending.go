@@ -15,7 +15,7 @@ type Pending struct {
 	since  time.Time // when the oldest of it was received, zero if there is none
 	all    bool      // there may be more: look at all pages
 
-	waiting int // keys of traces that are in no rollup yet; what there was before Open is not known
+	waiting int // keys of traces that are in no rollup yet
 }
 
 // Coming says that so many keys of traces are about to be committed: a roll may see them
@@ -62,19 +62,15 @@ func (f *Pending) take(now time.Time, most int, longest time.Duration) (pages []
 	return pages, all, true
 }
 
-// more says that pages have more than was taken: there is no waiting for it.
-func (f *Pending) more(pages []string) {
+// more says that a page has more than was taken: there is no waiting for it.
+func (f *Pending) more(page string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, p := range pages {
-		f.add(p)
-	}
+	f.add(page)
 	f.since = time.Unix(1, 0) // long ago
 }
 
 // Rolled says that so many keys of traces went into rollups, or were not committed after all.
-// They may be older than what is counted: then the count is too low until it comes to
-// nothing once.
 func (f *Pending) Rolled(keys int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,9 +84,9 @@ func (f *Pending) Waiting() int {
 	return f.waiting
 }
 
-// Everything says that a partition that may have something is being written to from now on.
-func (f *Pending) Everything(now time.Time) {
+// Everything says that a partition is being written to that may have had something since a time.
+func (f *Pending) Everything(since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pages, f.traces, f.since, f.all = nil, 0, now, true
+	f.pages, f.traces, f.since, f.all = nil, 0, since, true
 }

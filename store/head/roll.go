@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
@@ -24,7 +26,11 @@ type Roller struct {
 	Longest time.Duration
 	// Stint is after how long a roll ends, although there is more.
 	Stint time.Duration
-	Now   time.Time
+	// Pages is how many pages are rolled up side by side: one if it is zero.
+	Pages int
+	// Fold leaves one rollup of each page that is rolled up.
+	Fold bool
+	Now  time.Time
 	// Put writes to the partition, all or nothing.
 	Put     func(context.Context, *part.Partition, []record.Pair) error
 	MaxCost int // bytes of one Put
@@ -75,25 +81,54 @@ func (h *Head) rollPages(ctx context.Context, p *part.Partition, pages []string,
 	c := h.o.Shelf.Lookup(p).Contents
 	// Memory is for so many traces at once.
 	step := max(64, uint64(r.Most)*c.Commits/max(c.Traces, 1))
-	var behind []string
-	for _, page := range pages {
+	roll := func(ctx context.Context, page string) error {
 		r.Progress("rolling up page " + page)
 		more, err := h.rollPage(ctx, key{p, page}, snapshot, at, step, r)
 		if errors.Is(err, record.ErrDamaged) {
 			h.o.Log.Warn("page is not rolled up before the partition is over", "partition", p.Name, "page", page, "err", err)
-			continue // then its traces are read anew
-		}
-		if err != nil {
-			return err
+			return nil // then its traces are read anew
 		}
 		if more {
-			behind = append(behind, page)
+			r.Pending.more(page)
 		}
+		return err
 	}
-	if len(behind) > 0 {
-		r.Pending.more(behind)
+	if r.Pages <= 1 { // in the goroutine of the caller, who measures what it takes
+		for _, page := range pages {
+			if err := roll(ctx, page); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.Pages)
+	for _, page := range pages {
+		group.Go(func() error { return roll(ctx, page) })
+	}
+	return group.Wait()
+}
+
+// Unrolled returns how many traces of a partition are in none of its rollups, once for each page of theirs, of those that
+// are not newer than a version.
+func (h *Head) Unrolled(ctx context.Context, p *part.Partition, upTo uint64) (traces int, err error) {
+	err = h.o.Shelf.Read(ctx, p, func(txn *part.Txn) error {
+		for _, page := range txn.Pages(record.KindTrace) {
+			m, err := readMark(txn, page)
+			if err != nil && !errors.Is(err, record.ErrDamaged) {
+				return err
+			}
+			it := txn.Iterate(record.AppendPagePrefix(nil, page), m.version)
+			for it.Rewind(); it.Valid() && ctx.Err() == nil; it.Next() {
+				if it.Version() <= upTo {
+					traces++
+				}
+			}
+			it.Close()
+		}
+		return context.Cause(ctx)
+	})
+	return traces, err
 }
 
 // rollPage writes what came to a page up to the snapshot, which was made at some time, of at most
@@ -174,7 +209,7 @@ func (h *Head) write(ctx context.Context, x *page, b *rollup.Builder, r *Roller)
 		}
 		seal = old
 	}
-	fold := x.renewed || len(x.keys) >= foldAfter*len(levels())
+	fold := r.Fold || x.renewed || len(x.keys) >= foldAfter*len(levels())
 	if fold {
 		for i, k := range x.keys {
 			seal = append(seal, record.Removal(k.Append(nil), x.parts[i])...)

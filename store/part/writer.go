@@ -24,10 +24,14 @@ type Writer struct {
 	p      *Partition
 	before *Partition // searched for repeats; nil if there is none, or it can not be read
 	next   uint64     // number of the next commit
+	since  uint64     // version of the newest entry when it was opened
 }
 
 // Partition returns what is written to.
 func (w *Writer) Partition() *Partition { return w.p }
+
+// Since returns the version of the newest entry that was there before this process wrote to the partition.
+func (w *Writer) Since() uint64 { return w.since }
 
 // Before returns the partition before that, nil if there is none.
 func (w *Writer) Before() *Partition { return w.before }
@@ -138,6 +142,12 @@ func (s *Shelf) Current() *Writer {
 	return s.writer
 }
 
+// Resumable reports whether an earlier process has written to the newest partition, and the next commit goes on with it.
+func (s *Shelf) Resumable(now time.Time) bool {
+	p, ok := s.newest()
+	return ok && s.Current() == nil && !p.Sealed && p.Fault == nil && !p.Blank() && !s.over(p.Partition, now)
+}
+
 // openWriter opens p for writing. Its CLEAN file goes away first. The newest partition may be
 // open for reading, and is read meanwhile; that ends soon.
 func (s *Shelf) openWriter(p *Partition) error {
@@ -165,7 +175,7 @@ func (s *Shelf) openWriter(p *Partition) error {
 		}
 		p.db, p.commits = db, log
 		if err == nil {
-			s.writer = &Writer{s: s, p: p, next: p.contents.LastCommit + 1}
+			s.writer = &Writer{s: s, p: p, next: p.contents.LastCommit + 1, since: db.MaxVersion()}
 		}
 	})
 	if err != nil {
