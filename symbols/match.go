@@ -191,7 +191,7 @@ func (x *matching) byStart(i int) bool {
 		if !ok && h.exact {
 			f, ok = o.parameters[h.offset]
 		}
-		if ok {
+		if ok && x.fits(i, h.source, f) {
 			x.set(i, h.source, f, Start)
 			return true
 		}
@@ -214,7 +214,7 @@ func (x *matching) byParameter(i int) bool {
 		if to.Source < 0 || x.offsets[k] < 0 {
 			continue
 		}
-		if f, ok := x.originals[to.Source].parameters[x.offsets[k]]; ok {
+		if f, ok := x.originals[to.Source].parameters[x.offsets[k]]; ok && x.fits(i, to.Source, f) {
 			x.set(i, to.Source, f, Start)
 			return true
 		}
@@ -235,7 +235,7 @@ func (x *matching) byBody(i int) {
 			continue
 		}
 		f := &o.functions[v.function]
-		if otherKey(&x.functions[i], f) {
+		if otherKey(&x.functions[i], f) || !x.fits(i, v.source, v.function) {
 			continue
 		}
 		if f.Place >= int(h.offset) && beginning(f) <= int(o.fragmentEnd(h.offset)) {
@@ -252,7 +252,7 @@ func (x *matching) byMove(i int) {
 	}
 	v := x.votes[i].of[0]
 	o := x.originals[v.source]
-	if o.taken[v.function] || !movable(&x.functions[i], &o.functions[v.function], v.n, x.votes[i].inside) {
+	if o.taken[v.function] || !x.fits(i, v.source, v.function) || !movable(&x.functions[i], &o.functions[v.function], v.n, x.votes[i].inside) {
 		return
 	}
 	if h := x.heads[i]; h.source == v.source {
@@ -331,6 +331,15 @@ func (o *original) free(offset int32) (free []int32) {
 	return free
 }
 
+// fits reports whether a function of the script may be an original at all. What a bundler puts around a module that is loaded
+// later has code from outside all functions, and begins where the first function of the module does.
+func (x *matching) fits(i int, source, original int32) bool {
+	return !x.votes[i].toplevelCode() || x.alike(i, source, original)
+}
+
+// toplevelCode reports whether most of a body leads outside all functions.
+func (v *votes) toplevelCode() bool { return v.outside > 0 && v.outside >= v.inside }
+
 // alike reports whether a function of the script has as many parameters as an original and is
 // an arrow function if that is one.
 func (x *matching) alike(i int, source, original int32) bool {
@@ -341,7 +350,11 @@ func (x *matching) alike(i int, source, original int32) bool {
 // pair gives functions of the script the free originals: in order if they are as many, else
 // each the only one with as many parameters and of its kind.
 func (x *matching) pair(functions []int, source int32, free []int32) {
-	if len(free) == len(functions) {
+	fit := len(free) == len(functions)
+	for n := 0; fit && n < len(free); n++ {
+		fit = x.fits(functions[n], source, free[n])
+	}
+	if fit {
 		for n, i := range functions {
 			x.set(i, source, free[n], Order)
 		}
