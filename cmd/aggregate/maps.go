@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -52,12 +51,9 @@ func (c *command) readBuild(dir string, tables map[string]*symbols.Table) error 
 			continue
 		}
 		t, _, err := symbols.Make(loaded.Text, loaded.Map)
-		if other, ok := errors.AsType[*symbols.OtherScriptError](err); ok {
-			c.warn([]string{fmt.Sprintf("--maps: %s: %v", s.Path, other)})
+		if err != nil { // the others have names all the same
+			c.warn([]string{fmt.Sprintf("--maps: %s: %v", s.Path, err)})
 			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Path, err)
 		}
 		tables[s.Path] = t
 	}

@@ -72,6 +72,26 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+// A script whose map says nothing, as bundlers write them for loaders of chunks, keeps the others from no name.
+func TestMapsWithoutMappings(t *testing.T) {
+	trace, dir := shopTrace(t), t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(shop)); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"loader.js":     "load()\n//# sourceMappingURL=loader.js.map\n",
+		"loader.js.map": `{"version":3,"sources":[],"names":[],"mappings":""}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdout, stderr, err := aggregateOf(t, "-f", "top", "--maps", dir, trace)
+	if err != nil || !strings.Contains(stdout, " formatPrice (src/") || !strings.Contains(stderr, "loader.js: the map has no mappings") {
+		t.Errorf("%v\n%s%s", err, stdout, stderr)
+	}
+}
+
 func TestMapsRefused(t *testing.T) {
 	trace := shopTrace(t)
 	empty, other := t.TempDir(), t.TempDir()
