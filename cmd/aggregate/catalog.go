@@ -102,6 +102,9 @@ func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 		return fmt.Errorf("%s; %s has no traces at all", what, cmp.Or(c.addr, c.data))
 	}
 	for _, e := range pages {
+		if e.Page == c.page && c.selection.Feature == "" && len(c.selection.Where) == 0 {
+			return fmt.Errorf("%s that say how a whole page view was; %s has %d of page views that were not profiled to their end (see --label stopped=cost)", what, e.Page, e.Traces)
+		}
 		if e.Page == c.page {
 			return fmt.Errorf("%s; %s has %d traces without these conditions (see --list features, --list releases)", what, e.Page, e.Traces)
 		}

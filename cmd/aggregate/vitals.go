@@ -26,7 +26,7 @@ func (c *command) printVitals(ctx context.Context) (err error) {
 	}
 	c.warn(vitals.Stats.Warnings)
 	if len(vitals.Pages) == 0 && c.formatName != "json" {
-		return c.nothingFound(ctx, src)
+		return fmt.Errorf("no Web Vitals%s %s: page views report them when they are hidden or end, and the daemon adds what was reported within a minute (see --list pages)", c.selection, c.period())
 	}
 	err = c.emit(ctx, func(w io.Writer) error {
 		if c.formatName == "json" {
