@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -157,6 +158,12 @@ func (g *Guard) Logout() http.Handler {
 func setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: sessionCookie, Value: value, MaxAge: age,
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: isSecure(r),
 	})
+}
+
+// isSecure reports whether a browser came by TLS: to the daemon itself, or to a proxy before it. Anybody may say so: the
+// cookie is his own, and a browser that came without TLS does not keep it then.
+func isSecure(r *http.Request) bool {
+	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(r.Header.Get("Origin"), "https://")
 }

@@ -94,6 +94,23 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// Behind a proxy with TLS the cookie is for TLS alone.
+func TestLoginSecure(t *testing.T) {
+	_, h := withLogin(t)
+	for name, value := range map[string]string{"X-Forwarded-Proto": "https", "Origin": "https://profiles.example.com"} {
+		for text, want := range map[string]bool{value: true, strings.Replace(value, "https", "http", 1): false} {
+			r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader(`{"user": "ann", "password": "secret"}`))
+			r.Host = "profiles.example.com"
+			r.Header.Set(name, text)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if c := w.Result().Cookies(); len(c) != 1 || c[0].Secure != want {
+				t.Errorf("%s: %s: %d %s, %v", name, text, w.Code, w.Body, c)
+			}
+		}
+	}
+}
+
 func TestLoginRefused(t *testing.T) {
 	_, h := withLogin(t)
 	for body, status := range map[string]int{
