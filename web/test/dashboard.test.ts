@@ -80,6 +80,12 @@ test('who has to log in does, and logs out', { skip }, async () => {
   await page.getByText('Nothing was received yet').waitFor();
   const [cookie] = await tab.context.cookies();
   assert.ok(cookie?.httpOnly && cookie.sameSite == 'Strict', JSON.stringify(cookie));
+  // All that the page knows of the one who logged out is gone.
+  await page.evaluate(() => Object.assign(window, { known: true }));
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByLabel('User').waitFor();
+  assert.equal(await page.evaluate(() => 'known' in window), false);
+  assert.deepEqual(await tab.context.cookies(), []);
   await tab.close();
   await guarded.end();
 });

@@ -53,6 +53,18 @@ test('one question, one with an ETag and others go alone', async () => {
   assert.deepEqual(asked.sort(), ['api/v1/catalog', 'api/v1/pages', 'api/v1/series', 'api/v1/tree?since=1h', 'api/v1/view?id=1', 'metrics']);
 });
 
+test('an answer that is no JSON ends the connection', async () => {
+  let cancelled = false;
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('<html>\n')),
+    cancel: () => void (cancelled = true),
+  });
+  const { fetch } = asking(() => new Response(body));
+  const asked = ['series', 'catalog'].map((path) => fetch(`api/v1/${path}`, {}));
+  for (const one of asked) await assert.rejects(one, SyntaxError);
+  assert.ok(cancelled);
+});
+
 test('many questions are several requests', async () => {
   const { fetch, asked } = asking((url) => {
     const { length } = new URL(url, 'http://x').searchParams.getAll('ask');

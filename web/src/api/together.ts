@@ -93,11 +93,15 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> 
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) yield JSON.parse(line) as Line;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) yield JSON.parse(line) as Line;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined); // or the rest of a broken answer goes on coming
   }
 }

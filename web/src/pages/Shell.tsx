@@ -80,7 +80,7 @@ function Header({ title }: { title: string }) {
         <PermanentLink />
         <ThemeSwitch />
         {isLoggedIn() && (
-          <button type="button" class="quiet" onClick={() => void logOut().then(refreshAll)}>
+          <button type="button" class="quiet" onClick={() => void logOut().then(() => location.reload())}>
             Log out
           </button>
         )}

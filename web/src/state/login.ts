@@ -18,7 +18,7 @@ export async function logIn(who: Who): Promise<string | undefined> {
   }
 }
 
-/** Ends the login of this browser. */
+/** Ends the login of this browser. What the page knows goes when it is loaded again, which the caller sees to. */
 export async function logOut(): Promise<void> {
   remember(false);
   await fetch('logout', { method: 'POST' }).catch(() => undefined); // the login ends by itself, too
