@@ -22,6 +22,8 @@ type Page struct {
 	Expected uint64           // traces that there must be at least, by the catalogue
 	Bad      []BadValue       // what is left out since it is damaged
 	At       time.Time        // when it was all there was
+
+	details bool // it has functions and outcomes
 }
 
 // Behind returns how long ago the page was looked at.
@@ -30,7 +32,6 @@ func (p *Page) Behind() time.Duration { return time.Since(p.At) }
 // lastAnswer is what was there when somebody looked last.
 type lastAnswer struct {
 	page       atomic.Pointer[Page]
-	details    atomic.Bool
 	took       atomic.Int64 // ns
 	refreshing atomic.Bool
 }
@@ -81,7 +82,7 @@ func (h *Head) recent(k key, q Question) (Page, bool) {
 		return Page{}, false
 	}
 	last := x.last.page.Load()
-	if last == nil || q.Details && !x.last.details.Load() {
+	if last == nil || q.Details && !last.details {
 		return Page{}, false
 	}
 	age, good := time.Since(last.At), q.Lag
@@ -92,20 +93,20 @@ func (h *Head) recent(k key, q Question) (Page, bool) {
 		return Page{}, false
 	}
 	if age > good/3 && x.last.refreshing.CompareAndSwap(false, true) {
-		go h.refresh(x)
+		go h.refresh(x, last.details)
 	}
 	return *last, true
 }
 
 // refresh sums up what came to a page before somebody asks. It waits for its turn.
-func (h *Head) refresh(x *page) {
+func (h *Head) refresh(x *page, details bool) {
 	defer x.last.refreshing.Store(false)
 	h.ahead.Lock()
 	defer h.ahead.Unlock()
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), aheadFor)
 	defer cancel()
-	_, _ = h.now(ctx, x.key, x.last.details.Load()) // what goes wrong is said to the one who asks next
+	_, _ = h.now(ctx, x.key, details) // what goes wrong is said to the one who asks next
 	time.Sleep(min(aheadPause*time.Since(begin), aheadFor))
 }
 
@@ -155,7 +156,7 @@ func (x *page) publish(answer *Page) {
 		answer.Records = append(answer.Records, x.outcomes)
 	}
 	answer.Stacks, answer.Traces, answer.Bytes, answer.Bad = x.table.Snapshot(), x.traces, x.bytes, x.bad
-	x.last.details.Store(x.details)
+	answer.details = x.details
 	x.last.page.Store(answer)
 }
 

@@ -11,8 +11,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
-// ErrGone says that a partition is deleted.
-var ErrGone = errors.New("partition is deleted")
+// ErrGone says that a partition is deleted, and ErrClosed that [Shelf.CloseReaders] was called.
+var (
+	ErrGone   = errors.New("partition is deleted")
+	ErrClosed = errors.New("the partitions are closed")
+)
 
 // Read calls f with a transaction that sees p as it is now, and opens p read-only if need
 // be. It waits only while p is being opened or closed, and not longer than ctx. f must end
@@ -35,6 +38,8 @@ func (s *Shelf) enter(ctx context.Context, p *Partition) (*badger.DB, error) {
 	defer s.mu.Unlock()
 	for {
 		switch {
+		case s.closed:
+			return nil, ErrClosed
 		case p.changing != nil:
 			if err := s.wait(ctx, p); err != nil {
 				return nil, err

@@ -50,6 +50,17 @@ func TestReadWithinRead(t *testing.T) {
 	})
 }
 
+// What goes on in the background may read after the end: it opens nothing again.
+func TestReadAfterClose(t *testing.T) {
+	s := open(t, t.TempDir())
+	put(t, s, noon, 0, 10)
+	p := s.All()[0].Partition
+	closeShelf(t, s)
+	if n, err := readAll(t.Context(), s, p); !errors.Is(err, ErrClosed) || p.db != nil {
+		t.Errorf("%d entries, %v, open %t", n, err, p.db != nil)
+	}
+}
+
 // Every wait ends with its context, and leaves nothing behind.
 func TestWaitsHeedContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -45,6 +45,7 @@ type Shelf struct {
 	ahead      *ahead        // the partition of the next turn, nil if it is not yet begun
 	background int           // goroutines that close, delete, and make ahead
 	settled    chan struct{} // closed when there are none; nil if nobody waits for that
+	closed     bool          // nothing is read any more
 }
 
 // Open lists the partitions in dir. Those that were not closed cleanly are returned, to be
@@ -341,9 +342,13 @@ func (s *Shelf) create(start time.Time) (*Partition, error) {
 	return p, nil
 }
 
-// CloseReaders closes all that is open for reading alone. Nobody may use the shelf any more.
+// CloseReaders closes all that is open for reading alone. Who reads after that, as what is summed up before somebody asks,
+// gets [ErrClosed].
 func (s *Shelf) CloseReaders() {
 	_ = s.Settle(context.Background()) // it has no end
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	for _, i := range s.All() {
 		if s.take(context.Background(), i.Partition) != nil {
 			continue // never: nobody reads
