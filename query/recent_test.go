@@ -152,20 +152,33 @@ func TestRecentAhead(t *testing.T) {
 	})
 }
 
-// An error is for the one whose question it was: another who waited makes the answer itself.
+// What the one who asked gives up is made by another who waited. What fails by itself fails for all who wait, and is made
+// again for who asks after that.
 func TestRecentErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRecent(t.Context())
-		failing := errors.New("given up")
+		failing, made := errors.New("too large"), 0
 		ask := func(ctx context.Context, takes time.Duration, n number, err error) (number, error) {
 			got, _, gotErr := recall(ctx, r, sharedQuestion[number]{"key", time.Minute, func(context.Context) (number, error) {
+				made++
 				time.Sleep(takes)
 				return n, err
 			}})
 			return got, gotErr
 		}
+		for range 20 {
+			go func() {
+				if _, err := ask(t.Context(), time.Second, 0, failing); !errors.Is(err, failing) {
+					t.Errorf("got %v, want the error", err)
+				}
+			}()
+		}
+		time.Sleep(2 * time.Second)
+		if made != 1 {
+			t.Errorf("it was made %d times for those who waited", made)
+		}
 		go func() {
-			if _, err := ask(t.Context(), time.Second, 0, failing); !errors.Is(err, failing) {
+			if _, err := ask(t.Context(), time.Second, 0, context.Canceled); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want its own error", err)
 			}
 		}()
