@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -112,7 +113,29 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	in.A, in.B = a.input(strata), b.input(strata)
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
+	if w := unsampledOf(a, b); w != "" {
+		out.Warnings = append(out.Warnings, w)
+	}
 	return out, nil
+}
+
+// unsampledOf warns of sides of which the browser took so different shares of the samples that it matters to a change.
+func unsampledOf(a, b *sideSums) string {
+	x, y := a.unsampled(), b.unsampled()
+	if math.Abs(x-y) < output.WorthSaying {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %% of the time of A and %.0f %% of that of B was not sampled, and is in no mean: as much of a change may be missing time", 100*x, 100*y)
+}
+
+// unsampled returns the share of the time that was not sampled, from 0 to 1.
+func (s *sideSums) unsampled() float64 {
+	weights, c := s.raw.Flat()
+	var self int64
+	for _, w := range weights {
+		self += w.Self
+	}
+	return c.UnsampledShare(self)
 }
 
 // noteOf says what the intervals of functions rest on.

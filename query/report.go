@@ -32,8 +32,12 @@ type PageReport struct {
 	Coverage  map[string]int64 `json:"coverage,omitempty"`
 	Time      Spread           `json:"time"`       // with a stack on the main thread
 	LongTasks Spread           `json:"long_tasks"` // of it, in stretches of 50 ms and more
-	Features  []Part           `json:"features,omitempty"`
-	Phases    []Part           `json:"phases,omitempty"`
+	// Unsampled is the share of the time, from 0 to 1, in which the browser took no samples: what ran then is in no other
+	// number but Scaled, which is the mean of Time if JavaScript had as large a share of it as of the rest.
+	Unsampled float64 `json:"unsampled_share"`
+	Scaled    float64 `json:"scaled_mean_ms"`
+	Features  []Part  `json:"features,omitempty"`
+	Phases    []Part  `json:"phases,omitempty"`
 	// Functions are those with the most self time; Others is what is not listed or was not
 	// kept by itself. They are kept by release alone.
 	Functions []FunctionReport `json:"functions,omitempty"`
@@ -153,6 +157,8 @@ type pageSums struct {
 	rest      rollup.Rest
 	coverage  map[string]int64
 	folded    int64
+	self      int64 // µs, as the time in silence
+	silence   trie.Coverage
 }
 
 // newReporting refuses what distributions are not kept for.
@@ -172,6 +178,7 @@ func (r *reporting) add(x store.Rolled) error {
 		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: functionSums{}, coverage: map[string]int64{}}
 		r.pages[x.Page] = p
 	}
+	r.addTimes(p, rec)
 	for i := range rec.Distributions {
 		if d := &rec.Distributions[i]; r.takesBase(d) {
 			r.addDistribution(p, d)
@@ -191,6 +198,22 @@ func (r *reporting) add(x store.Rolled) error {
 		}
 	}
 	return nil
+}
+
+// addTimes adds how much of the time was sampled.
+func (r *reporting) addTimes(p *pageSums, rec *rollup.Record) {
+	taken := make([]bool, len(rec.Cells))
+	for i, c := range rec.Cells {
+		if taken[i] = r.sel.takesCell(c.Labels); taken[i] {
+			p.silence.Stackless += c.Stackless
+			p.silence.Unsampled += c.Unsampled
+		}
+	}
+	rec.EachWeight(func(cell int, _ trie.NodeID, self, _ int64) {
+		if taken[cell] {
+			p.self += self
+		}
+	})
 }
 
 func (r *reporting) addDistribution(p *pageSums, d *rollup.Distribution) {
@@ -227,7 +250,11 @@ func (r *reporting) reports(names *symbolize.Names) []PageReport {
 			continue
 		}
 		x := PageReport{Page: page, Views: n, Population: populationOf(&p.all), Coverage: p.coverage, Folded: p.folded,
-			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n)}
+			Time: spreadOf(&p.all.Time, n), LongTasks: spreadOf(&p.all.Long, n), Unsampled: p.silence.UnsampledShare(p.self)}
+		x.Scaled = x.Time.Mean.Value
+		if p.self > 0 {
+			x.Scaled *= p.silence.Scaled(p.self) / float64(p.self)
+		}
 		for part, d := range p.parts {
 			y := Part{part.Value, d.Time.Count, spreadOf(&d.Time, d.Time.Count), spreadOf(&d.Long, d.Time.Count)}
 			if part.Key == rollup.KeyFeature {

@@ -70,6 +70,7 @@ type Point struct {
 	Idle       int64            `json:"idle_us"` // of it known to be
 	Unsampled  int64            `json:"unsampled_us"`
 	Mean       float64          `json:"mean_ms"`              // Self for each view
+	Scaled     float64          `json:"scaled_mean_ms"`       // the same if JavaScript had as large a share of Unsampled as of the rest
 	Spread     *Spread          `json:"spread,omitempty"`     // of the time of a page view
 	LongTasks  *Spread          `json:"long_tasks,omitempty"` // of it, in stretches of 50 ms and more
 	Coverage   map[string]int64 `json:"coverage,omitempty"`   // page views without a profile, by the reason
@@ -393,7 +394,8 @@ func (s *seriesSums) series() ([]SeriesGroup, error) {
 func (s *seriesSums) point(at time.Time, p *pointSums) Point {
 	out := Point{Time: at.UTC(), Views: p.views, Traces: p.traces, Self: p.weight.Self, Samples: p.weight.Samples,
 		Stackless: p.silence.Stackless, Idle: p.silence.Idle, Unsampled: p.silence.Unsampled,
-		Mean: float64(p.weight.Self) / 1000 / float64(max(p.views, 1))}
+		Mean:   float64(p.weight.Self) / 1000 / float64(max(p.views, 1)),
+		Scaled: (trie.Coverage{Stackless: p.silence.Stackless, Unsampled: p.silence.Unsampled}).Scaled(p.weight.Self) / 1000 / float64(max(p.views, 1))}
 	if len(p.coverage) > 0 {
 		out.Coverage = p.coverage
 	}

@@ -66,6 +66,16 @@ func (c Coverage) UnsampledShare(self int64) float64 {
 	return float64(c.Unsampled) / all
 }
 
+// Scaled returns what self (µs) is if it had as large a share of the time that was not sampled as of the time that was. Nobody
+// knows what ran then: it is an estimate, and the time itself is in no self time.
+func (c Coverage) Scaled(self int64) float64 {
+	sampled := float64(self) + float64(c.Stackless)
+	if sampled <= 0 {
+		return float64(self)
+	}
+	return float64(self) * (1 + float64(c.Unsampled)/sampled)
+}
+
 // Sum returns the sum of the group's self times (µs) and of its samples.
 func (g *Group) Sum() (self, samples int64) {
 	for _, w := range g.Weights.All() {

@@ -88,6 +88,10 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if p.Unsampled >= output.WorthSaying {
+		fmt.Fprintf(w, "%.0f %% of the time was not sampled, and what ran then is in none of these: the mean is %.2f if JavaScript had as large a share of it as of the rest\n",
+			100*p.Unsampled, p.Scaled)
+	}
 	if f := p.Time.Few; f != nil {
 		fmt.Fprintf(w, "%d of the page views have %.0f %% of the time: the mean says more of them than of the others, so go by P50 and P75\n", f.Views, 100*f.Share)
 	}

@@ -24,3 +24,6 @@ func counted(n int64, thing string) string {
 	}
 	return fmt.Sprintf("%d %s", n, thing)
 }
+
+// WorthSaying is the share of the time, from 0 to 1, that people are told of if it was not sampled.
+const WorthSaying = 0.02

@@ -62,7 +62,11 @@ func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of 
 	fmt.Fprintf(b, "%s%s%s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
 		mark, made, millis(self), of, millis(c.Stackless), idle, 100*c.UnsampledShare(self))
 	if c.Views > 0 {
-		fmt.Fprintf(b, "%s%s ms of %s per page view\n", mark, millis(self/c.Views), of)
+		scaled := ""
+		if c.UnsampledShare(self) >= output.WorthSaying {
+			scaled = fmt.Sprintf(", %s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self))/c.Views))
+		}
+		fmt.Fprintf(b, "%s%s ms of %s per page view%s\n", mark, millis(self/c.Views), of, scaled)
 	}
 	if c.Truncated > 0 {
 		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)

@@ -158,6 +158,7 @@ test('the change against the time before is sure if its interval is on one side'
     idle_us: 0,
     unsampled_us: 0,
     mean_ms: value,
+    scaled_mean_ms: value,
     spread: { mean: { value, low: value - half, high: value + half }, p50: { value }, p75: { value }, p95: { value } },
   });
   assert.deepEqual(changeOfMeans(item(100, 3), item(110, 4)), { value: 10, low: 5, high: 15, sure: true });

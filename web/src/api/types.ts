@@ -59,6 +59,8 @@ export interface Point {
   idle_us: number;
   unsampled_us: number;
   mean_ms: number;
+  /** The same if JavaScript had as large a share of unsampled_us as of the rest. */
+  scaled_mean_ms: number;
   spread?: Spread;
   long_tasks?: Spread;
   coverage?: Record<string, number>;

@@ -23,6 +23,9 @@ function Quantile({ name, of }: { name: 'p75' | 'p95'; of: Estimate }) {
   return <Metric name={name} term={name} value={duration(of.value)} beside={between(of)} />;
 }
 
+/** The share of the time that is told if it was not sampled. */
+const worthSaying = 0.02;
+
 /** The numbers of a point that stands for all of the time. */
 export function Kpis({ point }: { point: Point }) {
   const scale = useScale(point);
@@ -30,6 +33,7 @@ export function Kpis({ point }: { point: Point }) {
   const people = inUnit(point.mean_ms, { ...scale, unit: 'hours' });
   const population = point.population?.value ?? point.views;
   const mean = spread?.mean;
+  const unsampled = point.unsampled_us / Math.max(point.self_us + point.stackless_us + point.unsampled_us, 1);
   return (
     <>
       <dl class={point.views < minViews ? 'metrics few' : 'metrics'}>
@@ -56,6 +60,12 @@ export function Kpis({ point }: { point: Point }) {
         <p class="hint">
           Only {plural(point.views, 'page view')}: too few to conclude anything. The intervals say how far off it may
           be.
+        </p>
+      )}
+      {unsampled >= worthSaying && (
+        <p class="hint">
+          {percent(unsampled)} of the time was not sampled, and what ran then is in none of these numbers. The mean is{' '}
+          {duration(point.scaled_mean_ms)} if JavaScript had as large a share of it as of the rest.
         </p>
       )}
       {spread?.few && (

@@ -1,0 +1,80 @@
+package query
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// What the browser did not sample is said with every mean, by one rule: JavaScript had as large a share of it as of the rest.
+func TestUnsampled(t *testing.T) {
+	f := newFixture(t)
+	report, err := f.local().Report(t.Context(), Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gaps := 0
+	for _, p := range report.Pages {
+		sel := Selection{Page: p.Page}
+		all, self := naive(slices.Concat(f.first, f.second), sel), int64(0)
+		for stack, us := range all {
+			if stack != "stackless" && stack != "unsampled" {
+				self += us
+			}
+		}
+		sampled := float64(self + all["stackless"])
+		share := float64(all["unsampled"]) / (sampled + float64(all["unsampled"]))
+		if all["unsampled"] > 0 {
+			gaps++
+		}
+		mean := float64(self) / 1000 / float64(p.Views)
+		scaled := mean / (1 - share)
+		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
+		if !near(p.Unsampled, share) || !near(p.Time.Mean.Value, mean) || !near(p.Scaled, scaled) {
+			t.Errorf("%s: %.4f not sampled, mean %.4f, scaled %.4f; want %.4f, %.4f, %.4f", p.Page, p.Unsampled, p.Time.Mean.Value, p.Scaled, share, mean, scaled)
+		}
+		series, err := f.local().Series(t.Context(), SeriesQuery{Selection: sel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := series.Groups[0].Points[0]; x.Views == p.Views && !near(x.Scaled, scaled) {
+			t.Errorf("%s: the series says %.4f, want %.4f", p.Page, x.Scaled, scaled)
+		}
+	}
+	if gaps < 2 {
+		t.Errorf("%d pages with time that was not sampled", gaps)
+	}
+}
+
+// Nothing is scaled where nothing is known.
+func TestScaledNothing(t *testing.T) {
+	x := (&seriesSums{}).point(time.Time{}, &pointSums{})
+	if x.Scaled != 0 || math.IsNaN(x.Scaled) {
+		t.Errorf("%v", x.Scaled)
+	}
+}
+
+// A comparison warns where one side has gaps and the other has none: the difference may be time that nobody saw.
+func TestUnsampledSides(t *testing.T) {
+	side := func(gap int64) *sideSums {
+		p := trie.NewProfile()
+		group := p.Group(nil)
+		group.Coverage = trie.Coverage{Views: 1, Traces: 1, Stackless: 500, Unsampled: gap}
+		group.Weights.Add(p.Insert(trie.Frame{Name: "f"}), trie.Weight{Self: 500, Samples: 1})
+		return &sideSums{raw: p}
+	}
+	for _, c := range []struct {
+		a, b int64
+		want string
+	}{
+		{0, 0, ""}, {250, 250, ""}, {0, 19, ""},
+		{250, 0, "20 % of the time of A and 0 % of that of B was not sampled, and is in no mean: as much of a change may be missing time"},
+	} {
+		if got := unsampledOf(side(c.a), side(c.b)); got != c.want {
+			t.Errorf("%d and %d: %q", c.a, c.b, got)
+		}
+	}
+}
