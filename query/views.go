@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -21,9 +22,8 @@ type ViewsQuery struct {
 // Views are single page views. Each is one person's visit, so that they are not for everybody who
 // may know of all.
 type Views struct {
-	Views int64 `json:"views"` // of which these were chosen: those with time in what was asked for
-	// List has one for each quantile, in their order: the view that has as much time as so many
-	// of the others, or the next one above.
+	Views int64 `json:"views"` // of which these were chosen: those with time in what was asked for, and profiled to their end
+	// List has one for each quantile, in their order, see [rollup.Rank].
 	List  []ViewEntry `json:"list"`
 	Stats Stats       `json:"stats"`
 }
@@ -66,9 +66,10 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 		}
 		v := all[rec.ID.View]
 		if v == nil {
-			v = &viewSums{*newViewEntry(rec, &t.Context), map[uint32]bool{}}
+			v = &viewSums{*newViewEntry(rec, &t.Context), map[uint32]bool{}, false}
 			all[rec.ID.View] = v
 		}
+		v.stopped = v.stopped || t.Context.Labels.Value(rollup.KeyStopped) != ""
 		v.chunks[rec.ID.Chunk] = true
 		v.Traces = len(v.chunks)
 		v.Time += float64(in.self) / 1000
@@ -78,15 +79,18 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 	if err != nil {
 		return Views{}, err
 	}
+	asked := slices.ContainsFunc(q.Where, func(m Matcher) bool { return m.Key == rollup.KeyStopped })
 	byTime := make([]*ViewEntry, 0, len(all))
 	for _, v := range all {
-		byTime = append(byTime, &v.ViewEntry)
+		if !v.stopped || asked { // how long such a view took is not known
+			byTime = append(byTime, &v.ViewEntry)
+		}
 	}
 	slices.SortFunc(byTime, func(a, b *ViewEntry) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.ID, b.ID)) })
 	out := Views{Views: int64(len(byTime)), List: []ViewEntry{}, Stats: stats}
 	for _, quantile := range q.Quantiles {
 		if len(byTime) > 0 {
-			v := *byTime[min(int(quantile*float64(len(byTime))), len(byTime)-1)]
+			v := *byTime[rollup.Rank(quantile, len(byTime))]
 			v.Quantile = quantile
 			out.List = append(out.List, v)
 		}
@@ -97,7 +101,8 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 // viewSums adds up the traces of a page view. One of several pages is read for each of them.
 type viewSums struct {
 	ViewEntry
-	chunks map[uint32]bool
+	chunks  map[uint32]bool
+	stopped bool // it was not profiled to its end
 }
 
 func newViewEntry(rec store.Record, c *trie.Context) *ViewEntry {

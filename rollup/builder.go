@@ -226,10 +226,10 @@ type part struct {
 // https://w3c.github.io/longtasks/ has it, µs.
 const longTask = 50_000
 
-// labelStopped is the label of traces of a page view that was not profiled to its end, and says why.
+// KeyStopped is the label of traces of a page view that was not profiled to its end, and says why.
 // How long such a view took is not known, so it is in sums and not in distributions: there it would
 // make slow devices look fast, on which profiling costs the most.
-const labelStopped = "stopped"
+const KeyStopped = "stopped"
 
 // Begin begins a page view. With sign 1 it is added, with -1 taken away.
 func (b *Builder) Begin(sign int64) {
@@ -261,7 +261,7 @@ func (b *Builder) Add(t *trie.Trace) {
 	if v.mask == 0 {
 		v.release = t.Context.Release
 	}
-	v.stopped = v.stopped || t.Context.Labels.Value(labelStopped) != ""
+	v.stopped = v.stopped || t.Context.Labels.Value(KeyStopped) != ""
 	v.mask |= here
 	b.touches[v.touchOf(b, here)].traces += v.sign
 	b.collect(t)

@@ -125,14 +125,20 @@ func (h *Histogram) Count() (n int64) {
 	return n
 }
 
-// Quantile returns the value below which a share q, from 0 to 1, of the values lie; 0 if
-// there are none.
+// Quantile returns the least value that a share q, from 0 to 1, of the values do not exceed, as [Rank] says; 0 if there are
+// none.
 func (h *Histogram) Quantile(q float64) float64 {
 	n := h.Count()
 	if n <= 0 {
 		return 0
 	}
-	return h.rank(q * float64(n-1))
+	return h.rank(float64(Rank(q, int(n))))
+}
+
+// Rank returns which of n sorted values, from 0, is their quantile q: the nearest rank. It is the one definition of percentiles, of
+// sums as of single page views.
+func Rank(q float64, n int) int {
+	return min(max(int(math.Ceil(q*float64(n)-1e-9))-1, 0), n-1)
 }
 
 // Largest returns about what the n largest values sum up to, n at most as many as there are.
@@ -149,28 +155,22 @@ func (h *Histogram) Largest(n int64) (sum float64) {
 	return sum
 }
 
-// rank returns the value with that many values below it, taking values as spread evenly
-// in their bucket.
-func (h *Histogram) rank(rank float64) float64 {
+// rank returns the value that so many values precede, taking values as spread evenly in their bucket.
+func (h *Histogram) rank(rank float64) (value float64) {
 	before := 0.0
-	last := 0.0
 	for _, b := range h.buckets {
-		c := b.count
+		c := float64(b.count)
 		if c <= 0 {
 			continue
 		}
-		low, width := bucketRange(int(b.at))
-		last = float64(low)
-		if width > 1 { // whole values, the first is low
-			last += (min(max(rank-before, 0), float64(c)) + 0.5) / (float64(c) + 0.5) * float64(width-1)
-			last = min(last, float64(low+width-1))
+		low, width := bucketRange(int(b.at)) // whole values, the first is low
+		value = float64(low) + min(math.Floor(max(rank-before, 0))+0.5, c-0.5)/c*float64(width-1)
+		if rank < before+c {
+			return value
 		}
-		if rank < before+float64(c) {
-			return last
-		}
-		before += float64(c)
+		before += c
 	}
-	return last
+	return value
 }
 
 // z95 is the number of standard deviations either side of a mean that hold 95 % of a
