@@ -66,8 +66,9 @@ type otlpTables struct {
 	dictionary *otlp.ProfilesDictionary
 	texts      map[string]int32
 	attributes map[string]int32 // by key and values, as labels
-	locations  []int32          // by FrameID; 0 is not added yet
-	stacks     []int32          // by NodeID; 0 is not added yet
+	functions  map[function]int32
+	locations  []int32 // by FrameID; 0 is not added yet
+	stacks     []int32 // by NodeID; 0 is not added yet
 }
 
 func newOTLPTables(p *trie.Profile) *otlpTables {
@@ -84,6 +85,7 @@ func newOTLPTables(p *trie.Profile) *otlpTables {
 		},
 		texts:      map[string]int32{"": 0},
 		attributes: map[string]int32{},
+		functions:  map[function]int32{},
 		locations:  make([]int32, len(p.Frames)),
 		stacks:     make([]int32, len(p.Nodes)),
 	}
@@ -165,19 +167,34 @@ func (t *otlpTables) stack(n trie.NodeID) int32 {
 	return t.stacks[n]
 }
 
-// location returns the number of the location of a frame, which is its function.
+// location returns the number of the location of a frame.
 func (t *otlpTables) location(id trie.FrameID) int32 {
 	if t.locations[id] == 0 {
 		f := t.p.FrameOf(id)
 		t.locations[id] = int32(len(t.dictionary.LocationTable))
 		t.dictionary.LocationTable = append(t.dictionary.LocationTable, &otlp.Location{
-			Lines: []*otlp.Line{{FunctionIndex: t.locations[id], Line: int64(f.Line), Column: int64(f.Column)}},
-		})
-		t.dictionary.FunctionTable = append(t.dictionary.FunctionTable, &otlp.Function{
-			NameStrindex: t.text(output.Shown(f)), FilenameStrindex: t.text(f.Resource), StartLine: int64(f.Line),
+			Lines: []*otlp.Line{{FunctionIndex: t.function(f), Line: int64(f.Line), Column: int64(f.Column)}},
 		})
 	}
 	return t.locations[id]
+}
+
+// function returns the number of the function of a frame. Functions have no column, so several of one line may be one.
+func (t *otlpTables) function(f trie.Frame) int32 {
+	k := function{t.text(output.Shown(f)), t.text(f.Resource), int64(f.Line)}
+	i, known := t.functions[k]
+	if !known {
+		i = int32(len(t.dictionary.FunctionTable))
+		t.functions[k] = i
+		t.dictionary.FunctionTable = append(t.dictionary.FunctionTable, &otlp.Function{NameStrindex: k.name, FilenameStrindex: k.file, StartLine: k.line})
+	}
+	return i
+}
+
+// function is what tells a function from others.
+type function struct {
+	name, file int32 // numbers of texts
+	line       int64
 }
 
 // identify gives p an id that is a hash of it and of the tables.
