@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
+import { isValid } from './valid.ts';
 
 let shop: Daemon;
 const skip = missing;
@@ -39,8 +40,21 @@ const places = {
   nowhere: 'nowhere',
 };
 
+test('the documentation is valid', { skip }, async () => {
+  const paths = new Set(['docs/']);
+  for (const path of paths) {
+    const response = await fetch(`${shop.url}/${path}`);
+    assert.equal(response.status, 200, path);
+    if (!response.headers.get('Content-Type')?.startsWith('text/html')) continue;
+    const text = await response.text();
+    await isValid(path, text);
+    for (const [, to = ''] of text.matchAll(/href="([\w.-]+\.html)["#]/g)) paths.add(`docs/${to}`);
+  }
+  assert.ok(paths.size > 20, [...paths].join(' '));
+});
+
 for (const [i, [name, path]] of Object.entries(places).entries()) {
-  test(`${name}: axe finds nothing, and it is not wider than the window`, { skip }, async () => {
+  test(`${name}: it is valid, axe finds nothing, and it is not wider than the window`, { skip }, async () => {
     const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
     // Each page in one of them, and what has most in both, as each takes some seconds.
     const looks = [['light', 1280], ['dark', 360]] as const;
@@ -48,6 +62,7 @@ for (const [i, [name, path]] of Object.entries(places).entries()) {
       // Axe is a script of another origin to the policy.
       const tab = await Tab.open(shop.url, path, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }, noBudgets);
       await tab.settled();
+      await isValid(name, await tab.page.content());
       await tab.page.evaluate(axe);
       const found = (await tab.page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
       const problems = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`);

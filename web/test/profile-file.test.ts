@@ -11,6 +11,7 @@ import { expressionFor } from '../src/profile-file/expression.ts';
 import { time } from '../src/tree/format.ts';
 import { searchOf } from '../src/tree/search.ts';
 import { aggregate, endAll, launch, missing, root } from './daemon.ts';
+import { isValid } from './valid.ts';
 
 const skip = missing;
 const recording = join(root, 'testdata/recordings/node-main.cpuprofile.gz');
@@ -54,6 +55,11 @@ async function hostileTrace(): Promise<string> {
   await writeFile(file, JSON.stringify({ page: '/</title><script>alert(1)</script>', interval: 100, trace }));
   return file;
 }
+
+test('the file is valid', { skip }, async () => {
+  await isValid('recording.html', await readFile(await written('recording.html', recording), 'utf8'));
+  await isValid('hostile.html', await readFile(await written('hostile.html', await hostileTrace()), 'utf8'));
+});
 
 /** A file in a browser, with all that went wrong. */
 interface Opened {

@@ -37,7 +37,7 @@ export function Compare() {
     <div class="page detail">
       <header class="title">
         <h1>What changed</h1>
-        <span class="actions row">
+        <div class="actions row">
           <select
             aria-label="Compare by"
             value={place.params.get('by') ?? ''}
@@ -53,7 +53,7 @@ export function Compare() {
               Swap A and B
             </button>
           )}
-        </span>
+        </div>
       </header>
       <Sides releases={names} other={other} />
       {other ? (

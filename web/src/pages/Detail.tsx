@@ -95,7 +95,7 @@ function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonl
       <h1>
         <Text length={120}>{name || `All ${kind}s`}</Text>
       </h1>
-      <span class="actions row">
+      <div class="actions row">
         <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
           Who
         </a>
@@ -113,7 +113,7 @@ function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonl
           </a>
         )}
         <Export />
-      </span>
+      </div>
     </header>
   );
 }

@@ -102,10 +102,10 @@ function Title({ view, others, id }: TitleProps) {
           </>
         )}
       </h1>
-      <span class="actions row">
+      <div class="actions row">
         {step(at - 1, 'Previous', '←')}
         {step(at + 1, 'Next', '→')}
-      </span>
+      </div>
     </header>
   );
 }

@@ -40,8 +40,8 @@ export function TimeSeries(props: Props) {
           </label>
         ))}
         <span class="hint">Drag to select a time.</span>
+        <Numbers points={points} lines={known} />
       </figcaption>
-      <Numbers points={points} lines={known} />
     </figure>
   );
 }

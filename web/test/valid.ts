@@ -1,0 +1,19 @@
+// Documents by the rules of HTML, as html-validate knows them.
+
+import assert from 'node:assert/strict';
+import { HtmlValidate, StaticConfigLoader } from 'html-validate';
+
+// What the standard says, and not what is a matter of taste.
+const validator = new HtmlValidate(new StaticConfigLoader({ root: true, extends: ['html-validate:standard'] }));
+
+/** Fails if a document is not valid. */
+export async function isValid(name: string, text: string): Promise<void> {
+  const { results } = await validator.validateString(text, name);
+  const faults = results.flatMap(({ messages }) =>
+    messages.map(({ line, column, ruleId, message }) => {
+      const near = text.split('\n')[line - 1]?.slice(Math.max(0, column - 60), column + 80);
+      return `${name}:${line}:${column}: ${ruleId}: ${message}: ${near}`;
+    }),
+  );
+  assert.deepEqual(faults, []);
+}
