@@ -19,7 +19,7 @@
 //
 // All but manifests are put once and never changed. A manifest is replaced under the condition that it is as
 // it was when its writer read it. What no manifest names does not count, so that a machine may stop at any
-// point: what it left is deleted after an hour.
+// point: what it left is deleted a day later, or when its hour is older than retention.
 //
 // # Who does what
 //

@@ -72,10 +72,10 @@ const (
 	// sealAfter is how long after its end an hour is closed, and dayAfter a day.
 	sealAfter = 2 * time.Minute
 	dayAfter  = 5 * time.Minute
-	// giveUpCycle is how long after its first object a manifest may be written that names it. It is far
-	// less than sweepAfter, after which objects that nobody names are deleted.
-	giveUpCycle = 10 * time.Minute
-	sweepAfter  = time.Hour
+	// giveUpAfter is how long after its first object a manifest may be written that names it. It is far
+	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since an import over a slow line is.
+	giveUpAfter = 12 * time.Hour
+	sweepAfter  = 24 * time.Hour
 	// deleteAfter is how long readers may read what no manifest names any more.
 	deleteAfter = 15 * time.Minute
 	// forgetBoots is how long it is known which segments of a machine were rolled up.

@@ -428,7 +428,7 @@ func (r *roller) commit(ctx context.Context, next *manifest) error {
 
 // replace is commit without a change of who rolls the shard up.
 func (r *roller) replace(ctx context.Context, next *manifest) error {
-	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpCycle || took < -sureOfTime) {
+	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -sureOfTime) {
 		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
 	}
 	next.Nonce = rand.Text()

@@ -40,7 +40,7 @@ const (
 	doTraces  = "put it back from an older version of the bucket, or from a replica; what its traces sum up to is there"
 	doKept    = "put it back from an older version of the bucket, or do not import the directory again; no answer needs it"
 	doSegment = "put it back from an older version of the bucket, or delete it, and the traces in it; until then the shards that need it stand still"
-	doList    = "stop all machines, since what no manifest names is deleted after an hour, and put it back from an older version of the bucket"
+	doList    = "put its newest version back, from an older version of the object or a replica; until then its shard stands still"
 )
 
 // Verify reads all that a bucket has. Each object that a manifest names has to be there with all of its checksums, and
