@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -131,25 +132,25 @@ func (x *importer) makeHour(ctx context.Context, r *roller, c *content, a *addit
 		return nil
 	}
 	if len(a.untraced) > 0 {
-		f, err := r.putSums(ctx, a.untraced, false, func(id string) string { return sumsKey(r.shard, a.hour, id) })
+		to := r.ofHour(a.hour, false, 0)
+		to.most = math.MaxInt // it has one name
+		out, err := r.putSums(ctx, a.untraced, to)
 		if err != nil {
 			return err
 		}
-		a.Untraced, a.untraced = f.ID, nil
+		a.Untraced, a.untraced = out[0].ID, nil
 	}
 	if len(a.pages) == 0 {
 		return nil
 	}
-	f, err := r.putSums(ctx, a.pages, a.sealed, func(id string) string { return sumsKey(r.shard, a.hour, id) })
-	if err != nil {
+	var err error
+	if a.sums, err = r.putSums(ctx, a.pages, r.ofHour(a.hour, a.sealed, 0)); err != nil {
 		return err
 	}
-	a.sums = []file{f}
 	if d != nil && !d.whole(r.m) { // it can not be made again, so this is added to it
-		if f, err = r.putSums(ctx, a.pages, true, func(id string) string { return daySumsKey(r.shard, dayOf(a.hour), id) }); err != nil {
+		if a.ofDay, err = r.putSums(ctx, a.pages, r.ofDay(dayOf(a.hour))); err != nil {
 			return err
 		}
-		a.ofDay = []file{f}
 	}
 	a.pages = nil
 	return nil
@@ -174,8 +175,9 @@ func (x *importer) addDay(ctx context.Context, r *roller, c *content, a *additio
 	if err := x.read(ctx, r, c, a); err != nil || len(a.pages) == 0 {
 		return err
 	}
-	f, err := r.putSums(ctx, a.pages, true, func(id string) string { return daySumsKey(r.shard, a.day, id) })
-	a.ofDay, a.pages = []file{f}, nil
+	var err error
+	a.ofDay, err = r.putSums(ctx, a.pages, r.ofDay(a.day))
+	a.pages = nil
 	return err
 }
 

@@ -43,6 +43,9 @@
 //	lead.go      which machine rolls what up, and when
 //	roller.go    rolling up
 //	run.go       runs, and who knows what is in them
+//	series.go    what is too large for one object
+//	forward.go   objects that are read from front to back
+//	merge.go     rows of several runs, in order
 //	sums.go      sums
 //	fold.go      many runs and sums become one
 //	hours.go     hours and days that are over, retention, and what is left behind
@@ -56,6 +59,7 @@
 //	repair.go    what can be made again
 //	plan.go      what a question reads
 //	reader.go    Select and Scan
+//	fetch.go     what of it is read ahead
 //	symbols.go   where symbols are
 //	cache.go     what questions have read
 //	diskcache.go the same on a disk

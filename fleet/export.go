@@ -169,7 +169,7 @@ func (x *exporter) traces(ctx context.Context, name, state string, start time.Ti
 		if err != nil {
 			return err
 		}
-		cursors = append(cursors, x.n.cursor(o, o.index.Kind(kindTraces)))
+		cursors = append(cursors, x.n.cursor(o, o.index.Kind(kindTraces), len(runs)))
 	}
 	err = merge(ctx, cursors, func(r *row) error {
 		pages := append([]string{r.page}, r.others...)

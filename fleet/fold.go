@@ -17,7 +17,13 @@ const foldAfter = 8
 // received, are folded in tiers, so that each trace is written a few times only.
 func (r *roller) fold(ctx context.Context, next *manifest, hour string) error {
 	h := next.Hours[hour]
-	if len(h.Sums) >= foldAfter {
+	fresh := 0
+	for _, f := range h.Sums {
+		if f.Tier == 0 {
+			fresh++
+		}
+	}
+	if fresh >= foldAfter {
 		if err := r.foldSums(ctx, next, hour, false); err != nil {
 			return err
 		}
@@ -38,32 +44,37 @@ func (r *roller) fold(ctx context.Context, next *manifest, hour string) error {
 	}
 }
 
-// foldSums replaces the sums of an hour by one.
+// foldSums replaces the sums of an hour by what they add up to.
 func (r *roller) foldSums(ctx context.Context, next *manifest, hour string, final bool) error {
 	h := next.Hours[hour]
-	var names []string
+	var of []sized
 	for _, f := range h.Sums {
-		names = append(names, sumsKey(r.shard, hour, f.ID))
+		k := sumsKey(r.shard, hour, f.ID)
+		of = append(of, sized{k, f.Size})
 	}
-	body, err := r.addUp(ctx, names, final)
+	out, err := r.addUp(ctx, of, r.ofHour(hour, final, 1))
 	if err != nil {
 		return err
 	}
-	f, err := r.putNew(ctx, body, func(id string) string { return sumsKey(r.shard, hour, id) })
-	if err != nil {
-		return err
+	for _, x := range of {
+		next.remove(r.n.Now(), x.key)
 	}
-	next.remove(r.n.Now(), names...)
-	h.Sums = []file{f}
+	h.Sums = out
 	return nil
 }
 
-// addUp returns an object with what sums add up to. All of these are in memory, but one page alone is decoded.
-func (r *roller) addUp(ctx context.Context, names []string, final bool) ([]byte, error) {
+// sized names an object, and how large it is.
+type sized struct {
+	key  string
+	size int64
+}
+
+// addUp stores what sums add up to. One page is decoded at a time, and some of each object is in memory.
+func (r *roller) addUp(ctx context.Context, of []sized, to *series[*sumsWriter]) ([]file, error) {
 	var objects []*object
 	pages := map[string]bool{}
-	for _, name := range names {
-		o, err := r.n.wholeObject(ctx, name)
+	for _, x := range of {
+		o, err := r.n.openSums(ctx, x, shareOf(len(of)))
 		if err != nil {
 			return nil, r.missing(err)
 		}
@@ -72,19 +83,34 @@ func (r *roller) addUp(ctx context.Context, names []string, final bool) ([]byte,
 			pages[e.Page] = true
 		}
 	}
-	w := newSumsWriter(r.n.codec, final)
 	for _, page := range slices.Sorted(maps.Keys(pages)) {
 		p := newPageSum(page, r.n.opts.Rollups)
 		for _, o := range objects {
 			if err := r.n.addPage(ctx, o, p, page); err != nil {
-				return nil, err
+				return nil, r.missing(err)
 			}
+		}
+		w, err := to.next(ctx)
+		if err != nil {
+			return nil, err
 		}
 		if err := w.add(page, p); err != nil {
 			return nil, fmt.Errorf("write sums: %w", err)
 		}
 	}
-	return w.finish()
+	return to.finish(ctx)
+}
+
+// openSums opens sums whose pages are read in order: at once if that is no more than share, else by and by.
+func (r *Reader) openSums(ctx context.Context, x sized, share int64) (*object, error) {
+	if x.size <= share {
+		return r.wholeObject(ctx, x.key)
+	}
+	o, err := r.openObject(ctx, r.b, x.key)
+	if err != nil {
+		return nil, err
+	}
+	return o.forward(share, o.size, 2), nil
 }
 
 // wholeObject reads all of an object.
@@ -139,9 +165,6 @@ func (r *Reader) pageSums(ctx context.Context, o *object, page string, levels []
 	for _, level := range levels {
 		kinds = append(kinds, kindRecord+byte(level))
 	}
-	if withCounts {
-		kinds = append(kinds, kindCatalog)
-	}
 	for _, kind := range kinds {
 		found := o.index.Find(kind, page)
 		switch {
@@ -156,64 +179,61 @@ func (r *Reader) pageSums(ctx context.Context, o *object, page string, levels []
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := decodeSummed(data[0], data[1:1+len(levels)])
+	x, err := decodeSummed(data[0], data[1:])
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: sums of %q: %w", o.key, page, err)
 	}
-	var counts catalog
-	if withCounts {
-		if counts, err = decodeCatalog(data[len(data)-1]); err != nil {
-			return nil, nil, fmt.Errorf("read %s: catalogue of %q: %w", o.key, page, err)
-		}
+	if !withCounts {
+		return x, nil, nil
 	}
-	return x, counts, nil
+	counts, err := r.pageCounts(ctx, o, page)
+	return x, counts, err
 }
 
-// maxRun is how large a run becomes that others are merged into, about.
-const maxRun = 256 << 20
+// pageCounts reads the catalogue of a page, which lies far from the rest of its sums.
+func (r *Reader) pageCounts(ctx context.Context, o *object, page string) (catalog, error) {
+	list := o.index.Find(kindCatalog, page)
+	if len(list) != 1 {
+		return nil, fmt.Errorf("read %s: %w: it has %d catalogues of %q", o.key, block.ErrDamaged, len(list), page)
+	}
+	data, err := r.data(ctx, o, list)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := decodeCatalog(data[0])
+	if err != nil {
+		return nil, fmt.Errorf("read %s: catalogue of %q: %w", o.key, page, err)
+	}
+	return counts, nil
+}
 
-// foldRuns replaces runs of an hour by one of another tier, or by several if it is very large.
+// foldRuns replaces runs of an hour by others, in order and without gaps between them: full ones, and one of a tier with the rest.
 func (r *roller) foldRuns(ctx context.Context, next *manifest, hour string, of []file, tier int) error {
 	var cursors []*cursor
 	var names []string
 	for _, f := range of {
 		k := runKey(r.shard, hour, f.ID)
-		x, err := r.keysOf(ctx, k)
+		o, err := r.openRun(ctx, k)
 		if err != nil {
-			return err
+			return r.missing(err)
 		}
-		cursors = append(cursors, r.n.cursor(x.object, x.object.index.Kind(kindTraces)))
+		cursors = append(cursors, r.n.cursor(o, o.index.Kind(kindTraces), len(of)))
 		names = append(names, k)
 	}
-	var out []file
-	w := newRunWriter(r.n.codec)
-	finish := func() error {
-		if w.rows == 0 {
-			return nil
-		}
-		rows := w.rows
-		body, err := w.finish()
+	runs := r.runsOf(hour, tier)
+	err := merge(ctx, cursors, func(x *row) error {
+		w, err := runs.next(ctx)
 		if err != nil {
 			return err
-		}
-		id := newID()
-		out = append(out, file{ID: id, Tier: tier, Rows: rows, Size: int64(len(body))})
-		w = newRunWriter(r.n.codec)
-		return r.put(ctx, runKey(r.shard, hour, id), body)
-	}
-	err := merge(ctx, cursors, func(x *row) error {
-		if x.page != w.page && w.w.Size() > maxRun {
-			if err := finish(); err != nil {
-				return err
-			}
 		}
 		return w.add(x)
 	})
-	if err == nil {
-		err = finish()
-	}
 	if err != nil {
 		return r.missing(err)
+	}
+	out, err := runs.finish(ctx)
+	if err != nil {
+		return err
 	}
 	h := next.Hours[hour]
 	h.Runs = append(slices.DeleteFunc(h.Runs, func(f file) bool { return slices.Contains(of, f) }), out...)
@@ -221,68 +241,11 @@ func (r *roller) foldRuns(ctx context.Context, next *manifest, hour string, of [
 	return nil
 }
 
-// cursor reads rows in order.
-type cursor struct {
-	r    *Reader
-	o    *object
-	list []block.Entry // that are not read yet
-	rows []row
-}
-
-func (r *Reader) cursor(o *object, list []block.Entry) *cursor {
-	return &cursor{r: r, o: o, list: list}
-}
-
-// readAhead is how much is read by one request, compressed.
-const readAhead = 4 << 20
-
-// peek returns the next row, nil at the end.
-func (c *cursor) peek(ctx context.Context) (*row, error) {
-	for len(c.rows) == 0 && len(c.list) > 0 {
-		n, size := 1, c.list[0].Length
-		for n < len(c.list) && size+c.list[n].Length <= readAhead {
-			size += c.list[n].Length
-			n++
-		}
-		data, err := c.r.data(ctx, c.o, c.list[:n])
-		if err != nil {
-			return nil, err
-		}
-		for i, e := range c.list[:n] {
-			rows, err := decodeTraces(data[i], e.Page, e.Rows)
-			if err != nil {
-				return nil, fmt.Errorf("read %s: traces of %q: %w", c.o.key, e.Page, err)
-			}
-			c.rows = append(c.rows, rows...)
-		}
-		c.list = c.list[n:]
+// openRun opens a run that will be replaced, and so lets go of its keys.
+func (r *roller) openRun(ctx context.Context, k string) (*object, error) {
+	if x := r.keys[k]; x != nil {
+		delete(r.keys, k)
+		return x.object, nil
 	}
-	if len(c.rows) == 0 {
-		return nil, nil
-	}
-	return &c.rows[0], nil
-}
-
-// merge calls f with the rows of several cursors, in order.
-func merge(ctx context.Context, cursors []*cursor, f func(*row) error) error {
-	for {
-		var least *cursor
-		var at *row
-		for _, c := range cursors {
-			x, err := c.peek(ctx)
-			if err != nil {
-				return err
-			}
-			if x != nil && (at == nil || compareRows(x, at) < 0) {
-				least, at = c, x
-			}
-		}
-		if least == nil {
-			return nil
-		}
-		if err := f(at); err != nil {
-			return err
-		}
-		least.rows = least.rows[1:]
-	}
+	return r.n.openObject(ctx, r.n.b, k)
 }

@@ -102,17 +102,16 @@ func (h *hourCheck) runs(ctx context.Context) (list []*object, all bool, err err
 func (h *hourCheck) checkRun(ctx context.Context, o *object, f file) error {
 	r := h.v.r
 	rows, keys := 0, 0
-	c := r.cursor(o, o.index.Kind(kindTraces))
+	c := r.cursor(o, o.index.Kind(kindTraces), 1)
 	for {
-		x, err := c.peek(ctx)
+		more, err := c.next(ctx)
 		if err != nil {
 			return err
 		}
-		if x == nil {
+		if !more {
 			break
 		}
-		rows += len(c.rows)
-		c.rows = nil
+		rows++
 	}
 	for _, e := range o.index.Kind(kindKeys) {
 		data, err := r.data(ctx, o, []block.Entry{e})
@@ -208,7 +207,7 @@ func (r *Reader) rawSums(ctx context.Context, runs []*object, f func(page string
 	x := &rawSum{r: r, f: f}
 	var list []*cursor
 	for _, o := range runs {
-		list = append(list, r.cursor(o, o.index.Kind(kindTraces)))
+		list = append(list, r.cursor(o, o.index.Kind(kindTraces), len(runs)))
 	}
 	if err := merge(ctx, list, x.add); err != nil {
 		return x.rows, err

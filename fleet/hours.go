@@ -75,8 +75,9 @@ func (r *roller) seal(ctx context.Context, next *manifest, name string) error {
 	if err := r.foldSums(ctx, next, name, true); err != nil {
 		return err
 	}
-	if len(h.Runs) > 1 {
-		if err := r.foldRuns(ctx, next, name, slices.Clone(h.Runs), 0); err != nil {
+	small := slices.DeleteFunc(slices.Clone(h.Runs), func(f file) bool { return f.Tier == fullTier })
+	if len(small) > 1 {
+		if err := r.foldRuns(ctx, next, name, small, 0); err != nil {
 			return err
 		}
 	}
@@ -104,14 +105,14 @@ func daysToClose(m *manifest, l *listing) (out []string) {
 // closeDay adds up the hours of a day.
 func (r *roller) closeDay(ctx context.Context, next *manifest, name string) error {
 	d := &day{}
-	var objects []string
+	var of []sized
 	for _, hour := range slices.Sorted(maps.Keys(next.Hours)) {
 		h := next.Hours[hour]
 		if dayOf(hour) != name {
 			continue
 		}
 		for _, f := range h.Sums {
-			objects = append(objects, sumsKey(r.shard, hour, f.ID))
+			of = append(of, sized{sumsKey(r.shard, hour, f.ID), f.Size})
 		}
 		d.Sources = append(d.Sources, hour)
 		d.Traces += h.Traces
@@ -121,15 +122,10 @@ func (r *roller) closeDay(ctx context.Context, next *manifest, name string) erro
 		}
 		d.Last = max(d.Last, h.Last)
 	}
-	body, err := r.addUp(ctx, objects, true)
-	if err != nil {
+	var err error
+	if d.Sums, err = r.addUp(ctx, of, r.ofDay(name)); err != nil {
 		return err
 	}
-	f, err := r.putNew(ctx, body, func(id string) string { return daySumsKey(r.shard, name, id) })
-	if err != nil {
-		return err
-	}
-	d.Sums = []file{f}
 	next.Days[name] = d
 	return nil
 }

@@ -12,24 +12,23 @@ import (
 
 // Bounds of the memory of an import.
 const (
-	importRun   = 32 << 20 // bytes of a run, before there is another one
-	importRows  = 2048     // traces that are taken at once
-	importBytes = 8 << 20  // or bytes of them
+	importRows  = 2048    // traces that are taken at once
+	importBytes = 8 << 20 // or bytes of them
 )
 
 // importWriter writes what a stretch has of a shard.
 type importWriter struct {
-	r *roller
-	a *addition
-	w *runWriter
+	r    *roller
+	a    *addition
+	runs *series[*runWriter]
 
 	rows  []row // of a page, not yet written
 	bytes int
 }
 
 // read reads a stretch: it stores runs of its traces, and leaves the sums of its pages.
-func (x *importer) read(ctx context.Context, r *roller, c *content, a *addition) error {
-	w := &importWriter{r: r, a: a, w: newRunWriter(x.n.codec)}
+func (x *importer) read(ctx context.Context, r *roller, c *content, a *addition) (err error) {
+	w := &importWriter{r: r, a: a, runs: r.runsOf(a.hour, 0)}
 	for _, page := range c.pages {
 		if err := w.page(ctx, c, page); err != nil {
 			return err
@@ -38,7 +37,8 @@ func (x *importer) read(ctx context.Context, r *roller, c *content, a *addition)
 			return nil
 		}
 	}
-	return w.flush(ctx)
+	a.runs, err = w.runs.finish(ctx)
+	return err
 }
 
 // page adds a page.
@@ -144,28 +144,13 @@ func (w *importWriter) batch(ctx context.Context, p *pageSum, repeated map[store
 		return err
 	}
 	for i := range fresh {
-		if err := w.w.add(&fresh[i]); err != nil {
+		to, err := w.runs.next(ctx)
+		if err != nil {
 			return err
 		}
-	}
-	if w.w.w.Size() > importRun {
-		return w.flush(ctx)
+		if err := to.add(&fresh[i]); err != nil {
+			return fmt.Errorf("write a run: %w", err)
+		}
 	}
 	return nil
-}
-
-// flush stores a run of what was added since the last one.
-func (w *importWriter) flush(ctx context.Context) error {
-	rows := w.w.rows
-	if rows == 0 {
-		return nil
-	}
-	body, err := w.w.finish()
-	if err != nil {
-		return fmt.Errorf("write a run: %w", err)
-	}
-	w.w = newRunWriter(w.r.n.codec)
-	id := newID()
-	w.a.runs = append(w.a.runs, file{ID: id, Rows: rows, Size: int64(len(body))})
-	return w.r.put(ctx, runKey(w.r.shard, w.a.hour, id), body)
 }

@@ -85,11 +85,11 @@ func (r *roller) remakeHour(ctx context.Context, next *manifest, name string) er
 		}
 		next.remove(r.n.Now(), k)
 	}
-	f, err := r.putSums(ctx, pages, h.Sealed, func(id string) string { return sumsKey(r.shard, name, id) })
+	sums, err := r.putSums(ctx, pages, r.ofHour(name, h.Sealed, 0))
 	if err != nil {
 		return err
 	}
-	h.Sums, h.Traces = []file{f}, rows
+	h.Sums, h.Traces = sums, rows
 	return nil
 }
 

@@ -186,51 +186,20 @@ func (r *roller) rollHour(ctx context.Context, next *manifest, hour string, a *a
 	if err != nil {
 		return err
 	}
-	if len(rows) > 0 {
-		body, err := encodeRun(r.n.codec, rows)
-		if err != nil {
-			return fmt.Errorf("write a run: %w", err)
-		}
-		id := newID()
-		if err := r.put(ctx, runKey(r.shard, hour, id), body); err != nil {
-			return err
-		}
-		index, err := r.n.codec.ParseIndex(body, int64(len(body)))
-		if err != nil {
-			return fmt.Errorf("write a run: %w", err)
-		}
-		o := &object{key: runKey(r.shard, hour, id), size: int64(len(body)), index: index, from: r.n.b}
-		r.keys[o.key] = keysOf(o, rows)
-		h.Runs = append(h.Runs, file{ID: id, Rows: len(rows), Size: o.size})
-		h.Traces += uint64(len(rows))
-		for i := range rows {
-			h.sees(rows[i].received)
-		}
+	runs, err := r.putRows(ctx, hour, rows)
+	if err != nil {
+		return err
+	}
+	h.Runs = append(h.Runs, runs...)
+	h.Sums = append(h.Sums, sums...)
+	h.Traces += uint64(len(rows))
+	for i := range rows {
+		h.sees(rows[i].received)
 	}
 	for i := range a.counts {
 		h.sees(a.counts[i].received)
 	}
-	f, err := r.putNew(ctx, sums, func(id string) string { return sumsKey(r.shard, hour, id) })
-	if err != nil {
-		return err
-	}
-	h.Sums = append(h.Sums, f)
 	return r.fold(ctx, next, hour)
-}
-
-// putSums stores sums of pages.
-func (r *roller) putSums(ctx context.Context, pages map[string]*pageSum, final bool, key func(id string) string) (file, error) {
-	body, err := encodeSums(r.n.codec, pages, final)
-	if err != nil {
-		return file{}, fmt.Errorf("write sums: %w", err)
-	}
-	return r.putNew(ctx, body, key)
-}
-
-// putNew stores an object under a new name.
-func (r *roller) putNew(ctx context.Context, body []byte, key func(id string) string) (file, error) {
-	id := newID()
-	return file{ID: id, Size: int64(len(body))}, r.put(ctx, key(id), body)
 }
 
 // newID names an object that is put once.
@@ -295,11 +264,11 @@ func (r *roller) missing(err error) error {
 	return err
 }
 
-// sum returns an object with what rows and counts add to the sums of an hour. A page view of which there are chunks already
+// sum stores what rows and counts add to the sums of an hour. A page view of which there are chunks already
 // is added as it is now, and taken away as it was. Rows are sorted.
-func (r *roller) sum(ctx context.Context, m *manifest, hour string, rows []row, counts []count) ([]byte, error) {
+func (r *roller) sum(ctx context.Context, m *manifest, hour string, rows []row, counts []count) ([]file, error) {
 	slices.SortStableFunc(counts, func(a, b count) int { return cmp.Compare(a.page, b.page) })
-	w := newSumsWriter(r.n.codec, false)
+	to := r.ofHour(hour, false, 0)
 	for len(rows)+len(counts) > 0 {
 		page := firstPage(rows, counts)
 		p := newPageSum(page, r.n.opts.Rollups)
@@ -316,11 +285,15 @@ func (r *roller) sum(ctx context.Context, m *manifest, hour string, rows []row, 
 		for ; len(counts) > 0 && counts[0].page == page; counts = counts[1:] {
 			p.addCount(&counts[0])
 		}
+		w, err := to.next(ctx)
+		if err != nil {
+			return nil, err
+		}
 		if err := w.add(page, p); err != nil {
 			return nil, fmt.Errorf("write sums: %w", err)
 		}
 	}
-	return w.finish()
+	return to.finish(ctx)
 }
 
 // firstPage returns the first page that rows or counts are about.

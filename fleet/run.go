@@ -14,34 +14,25 @@ import (
 // runBlock is how much is in a block of traces, before it is compressed.
 const runBlock = 256 << 10
 
-// encodeRun returns a run of rows, which are sorted and distinct.
-func encodeRun(c *block.Codec, rows []row) ([]byte, error) {
-	w := newRunWriter(c)
-	for i := range rows {
-		if err := w.add(&rows[i]); err != nil {
-			return nil, err
-		}
-	}
-	return w.finish()
-}
+// keysBlock is how much is in a block of keys, before it is compressed: those of some 60,000 traces.
+const keysBlock = 1 << 20
 
-// runWriter writes a run.
+// runWriter writes a run of rows, which come sorted and distinct.
 type runWriter struct {
 	w    *block.Writer
 	page string
-	n    int    // rows in data
-	data []byte // of the block that is being filled
-	keys []byte // of the page
-	all  int    // keys of the page
-	of   []pageOfKeys
+	data pending   // the block of traces that is being filled
+	keys pending   // and the one of keys
+	of   []pending // blocks of keys, which follow all traces
 	rows int
+	kept int // bytes of keys
 }
 
-// pageOfKeys are the encoded keys of a page, which follow all rows.
-type pageOfKeys struct {
+// pending is a block of a page that is not written yet.
+type pending struct {
 	page string
 	n    int
-	keys []byte
+	data []byte
 }
 
 func newRunWriter(c *block.Codec) *runWriter { return &runWriter{w: block.NewWriter(c)} }
@@ -53,36 +44,48 @@ func (w *runWriter) add(r *row) error {
 		}
 		w.page = r.page
 	}
-	w.data = appendRow(w.data, r, false)
-	w.keys = append(w.keys, r.id.View[:]...)
-	w.keys = binary.AppendUvarint(w.keys, uint64(r.id.Chunk))
-	w.n++
-	w.all++
+	w.data.data = appendRow(w.data.data, r, false)
+	w.data.n++
+	before := len(w.keys.data)
+	w.keys.data = append(w.keys.data, r.id.View[:]...)
+	w.keys.data = binary.AppendUvarint(w.keys.data, uint64(r.id.Chunk))
+	w.keys.n++
+	w.kept += len(w.keys.data) - before
 	w.rows++
-	if len(w.data) >= runBlock {
+	if len(w.keys.data) >= keysBlock {
+		w.endKeys()
+	}
+	if len(w.data.data) >= runBlock {
 		return w.endBlock()
 	}
 	return nil
 }
 
+// size returns about how large the run is so far.
+func (w *runWriter) size() int { return w.w.Size() + w.kept }
+
+// count returns how many rows it has.
+func (w *runWriter) count() int { return w.rows }
+
 func (w *runWriter) endBlock() error {
-	if w.n == 0 {
+	if w.data.n == 0 {
 		return nil
 	}
-	err := w.w.Add(kindTraces, w.page, w.n, w.data)
-	w.n, w.data = 0, w.data[:0]
+	err := w.w.Add(kindTraces, w.page, w.data.n, w.data.data)
+	w.data.n, w.data.data = 0, w.data.data[:0]
 	return err
 }
 
+func (w *runWriter) endKeys() {
+	if w.keys.n > 0 {
+		w.of = append(w.of, pending{w.page, w.keys.n, w.keys.data})
+	}
+	w.keys = pending{}
+}
+
 func (w *runWriter) endPage() error {
-	if err := w.endBlock(); err != nil {
-		return err
-	}
-	if w.all > 0 {
-		w.of = append(w.of, pageOfKeys{w.page, w.all, w.keys})
-	}
-	w.keys, w.all = nil, 0
-	return nil
+	w.endKeys()
+	return w.endBlock()
 }
 
 func (w *runWriter) finish() ([]byte, error) {
@@ -90,7 +93,7 @@ func (w *runWriter) finish() ([]byte, error) {
 		return nil, err
 	}
 	for _, k := range w.of {
-		if err := w.w.Add(kindKeys, k.page, k.n, k.keys); err != nil {
+		if err := w.w.Add(kindKeys, k.page, k.n, k.data); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +110,7 @@ func decodeTraces(data []byte, page string, n int) ([]row, error) {
 	return out, d.err
 }
 
-// decodeKeys returns the keys of a page.
+// decodeKeys returns the keys of a block.
 func decodeKeys(data []byte, n int) ([]key, error) {
 	d := decoder{rest: data}
 	out := make([]key, 0, min(n, len(data)))
@@ -201,40 +204,55 @@ func (r *Reader) loadKeys(ctx context.Context, k string) (*runKeys, error) {
 		return nil, err
 	}
 	out := &runKeys{object: o, pages: map[string]*pageKeys{}}
-	list := o.index.Kind(kindKeys)
-	data, err := r.data(ctx, o, list)
-	if err != nil {
-		return nil, err
-	}
-	for i, e := range list {
-		keys, err := decodeKeys(data[i], e.Rows)
+	near := o.forward(readAhead, o.size, 1)
+	for _, e := range o.index.Kind(kindKeys) {
+		data, err := r.data(ctx, near, []block.Entry{e})
+		if err != nil {
+			return nil, err
+		}
+		keys, err := decodeKeys(data[0], e.Rows)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: keys of %q: %w", k, e.Page, err)
 		}
-		out.pages[e.Page] = &pageKeys{keys, o.index.Find(kindTraces, e.Page)}
+		p := out.page(e.Page)
+		p.keys = append(p.keys, keys...)
 	}
 	o.tail = nil // which is much larger than what is kept
-	return out, nil
+	return out.trim(), nil
+}
+
+// trim gives back the room for more keys.
+func (x *runKeys) trim() *runKeys {
+	for _, p := range x.pages {
+		p.keys = slices.Clone(p.keys)
+	}
+	return x
+}
+
+// page returns the keys of a page, to add to.
+func (x *runKeys) page(name string) *pageKeys {
+	p := x.pages[name]
+	if p == nil {
+		p = &pageKeys{blocks: x.object.index.Find(kindTraces, name)}
+		x.pages[name] = p
+	}
+	return p
 }
 
 // keysOf returns the keys of a run that was just written.
 func keysOf(o *object, rows []row) *runKeys {
 	out := &runKeys{object: o, pages: map[string]*pageKeys{}}
 	for i := range rows {
-		p := out.pages[rows[i].page]
-		if p == nil {
-			p = &pageKeys{blocks: o.index.Find(kindTraces, rows[i].page)}
-			out.pages[rows[i].page] = p
-		}
+		p := out.page(rows[i].page)
 		p.keys = append(p.keys, keyOf(rows[i].id))
 	}
-	return out
+	return out.trim()
 }
 
 // has reports whether a run has a key of a page.
 func (x *runKeys) has(page string, k key) bool {
 	p := x.pages[page]
-	if p == nil {
+	if p == nil || compareKeys(k, p.keys[0]) < 0 || compareKeys(k, p.keys[len(p.keys)-1]) > 0 {
 		return false
 	}
 	_, found := slices.BinarySearchFunc(p.keys, k, compareKeys)
@@ -243,12 +261,9 @@ func (x *runKeys) has(page string, k key) bool {
 
 // blocksOf returns which of the blocks have rows of a page view.
 func (p *pageKeys) blocksOf(view [16]byte) (from, to int) {
-	at := func(k key) int {
-		i, _ := slices.BinarySearchFunc(p.keys, k, compareKeys)
-		return i
-	}
-	first, end := at(key{view, 0}), at(key{view, 1<<32 - 1})
-	if end < len(p.keys) && p.keys[end].view == view {
+	first, _ := slices.BinarySearchFunc(p.keys, key{view, 0}, compareKeys)
+	end := first
+	for end < len(p.keys) && p.keys[end].view == view {
 		end++
 	}
 	if first == end {
@@ -285,20 +300,18 @@ func (r *Reader) readViews(ctx context.Context, x *runKeys, page string, views [
 		for want[n] {
 			n++ // neighbours come by one request
 		}
-		list := p.blocks[i:n]
-		data, err := r.data(ctx, x.object, list)
-		if err != nil {
-			return nil, err
-		}
-		for j, e := range list {
-			rows, err := decodeTraces(data[j], page, e.Rows)
+		c := r.cursor(x.object, p.blocks[i:n], 1)
+		for {
+			more, err := c.next(ctx)
 			if err != nil {
-				return nil, fmt.Errorf("read %s: traces of %q: %w", x.object.key, page, err)
+				return nil, err
 			}
-			for _, row := range rows {
-				if _, found := slices.BinarySearchFunc(views, row.id.View, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); found {
-					out = append(out, row)
-				}
+			if !more {
+				break
+			}
+			if _, found := slices.BinarySearchFunc(views, c.row.id.View, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); found {
+				c.row.payload = slices.Clone(c.row.payload) // all of its block would stay in memory with it
+				out = append(out, c.row)
 			}
 		}
 		i = max(i, n)

@@ -51,22 +51,12 @@ func newPageSum(page string, lim rollup.Limits) *pageSum {
 func openLevels() []rollup.Level   { return []rollup.Level{rollup.Wide, rollup.Details} }
 func closedLevels() []rollup.Level { return []rollup.Level{rollup.Narrow, rollup.Wide, rollup.Details} }
 
-// encodeSums returns an object with sums of pages. What is final is not added to any more.
-func encodeSums(c *block.Codec, pages map[string]*pageSum, final bool) ([]byte, error) {
-	w := newSumsWriter(c, final)
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		if err := w.add(name, pages[name]); err != nil {
-			return nil, err
-		}
-	}
-	return w.finish()
-}
-
 // sumsWriter makes an object with sums, one page after the other, so that only one of them has to be in memory.
 type sumsWriter struct {
 	w        *block.Writer
 	final    bool
 	catalogs []pageCatalog // which lie behind all else, so that those of all pages are one range
+	counts   int           // bytes of them
 }
 
 type pageCatalog struct {
@@ -97,9 +87,17 @@ func (w *sumsWriter) add(page string, p *pageSum) error {
 			return err
 		}
 	}
-	w.catalogs = append(w.catalogs, pageCatalog{page, int(p.counts[store.Tag{}].traces), encodeCatalog(p.counts)})
+	counts := encodeCatalog(p.counts)
+	w.catalogs = append(w.catalogs, pageCatalog{page, int(p.counts[store.Tag{}].traces), counts})
+	w.counts += len(counts)
 	return nil
 }
+
+// size returns about how large the object is so far.
+func (w *sumsWriter) size() int { return w.w.Size() + w.counts }
+
+// count is for objects with rows.
+func (w *sumsWriter) count() int { return 0 }
 
 func (w *sumsWriter) finish() ([]byte, error) {
 	for _, x := range w.catalogs {
