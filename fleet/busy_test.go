@@ -19,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/fieldtrie/fieldtrie/block"
 	"github.com/fieldtrie/fieldtrie/bucket"
@@ -35,22 +33,12 @@ func TestBusyStore(t *testing.T) {
 	if os.Getenv(busyStore) == "" {
 		t.Skip("it is the store of another test")
 	}
-	backend := s3mem.New()
-	if err := backend.CreateBucket(fakebucket.Name); err != nil {
-		t.Fatal(err)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	fmt.Println("listening", l.Addr())
-	handler := gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server()
-	go func() {
-		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
-			handler.ServeHTTP(w, r)
-		}))
-	}()
+	go func() { _ = http.Serve(l, fakebucket.New(1).Client()) }()
 	_, _ = io.Copy(io.Discard, os.Stdin) // until who started it ends
 }
 
