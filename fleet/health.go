@@ -27,6 +27,9 @@ type Counters struct {
 
 	Shards      int             // that it rolls up
 	Lags        []time.Duration // how old the oldest segment is that each shard has to roll up
+	Waiting     []int           // how many segments each has to roll up
+	Open        []time.Duration // for how long the oldest hour of each has been over and is not closed
+	Lost        int             // shards whose manifest is lost
 	Silent      time.Duration   // since the store answered last
 	ClockOffset time.Duration   // how far the clock of the store is ahead of that of this machine
 }
@@ -38,6 +41,7 @@ func (n *Node) Counters() Counters {
 		RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
 		Shards: n.led(), Lags: n.lags(),
 	}
+	c.Waiting, c.Open, c.Lost = n.shardHealth()
 	c.Spooled = n.did.spooled.Load()
 	c.SpoolSegments, c.SpoolBytes = n.spool.size()
 	c.Requests, c.CacheHits, c.CacheMisses = n.b.Requests(), n.cache.hits.Load(), n.cache.misses.Load()
@@ -67,6 +71,37 @@ func (n *Node) lags() []time.Duration {
 		}
 	}
 	return out
+}
+
+// shardHealth returns how many segments each shard has to roll up, for how long its oldest hour that is not closed has been
+// over, and how many have lost their manifest.
+func (n *Node) shardHealth() (waiting []int, open []time.Duration, lost int) {
+	waiting, open = make([]int, n.shards), make([]time.Duration, n.shards)
+	now := n.Now()
+	n.Reader.mu.Lock()
+	defer n.Reader.mu.Unlock()
+	for shard := range n.shards {
+		if n.Reader.lost[shard] != nil {
+			lost++
+		}
+		m := n.states[shard].m
+		if m == nil {
+			continue
+		}
+		if n.listing != nil {
+			for _, s := range n.listing.list {
+				if !m.has(s.segmentName) {
+					waiting[shard]++
+				}
+			}
+		}
+		for name, h := range m.Hours {
+			if start, err := parseHour(name); err == nil && !h.Sealed {
+				open[shard] = max(open[shard], now.Sub(start.Add(time.Hour)))
+			}
+		}
+	}
+	return waiting, open, lost
 }
 
 // Bounds of what is well.

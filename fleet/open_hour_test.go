@@ -50,9 +50,12 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 	m, _, _ := n.manifest(t.Context(), 0, 0)
 	bad := runKey(0, hourOf(at), m.Hours[hourOf(at)].Runs[0].ID)
 	damage(t, n, bad, false)
-	for range 3 * 24 {
+	for i := range 3 * 24 {
 		at = at.Add(time.Hour)
 		n.RollUp(t.Context())
+		if open := n.Counters().Open[0].Truncate(time.Minute); i == 3 && open != 3*time.Hour+10*time.Minute {
+			t.Errorf("the oldest hour has been over for %v, and is not closed", open)
+		}
 	}
 	if left := runs(); left > 1 {
 		t.Errorf("three days later there are the traces of %d hours, which are kept for six hours", left)

@@ -43,8 +43,13 @@ func (m fleetMetrics) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_fleet_requests_total", "Requests to the store, by what they are billed as; each attempt counts.", []string{"kind"}, nil),
 			prometheus.CounterValue, float64(n), kind)
 	}
-	for shard, lag := range c.Lags {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_fleet_lag_seconds", "How old the oldest segment is that waits to be rolled up.", []string{"shard"}, nil),
-			prometheus.GaugeValue, lag.Seconds(), strconv.Itoa(shard))
+	ofShard := func(name, help string, shard int, v float64) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, []string{"shard"}, nil), prometheus.GaugeValue, v, strconv.Itoa(shard))
 	}
+	for shard := range c.Lags {
+		ofShard("fieldtrie_fleet_lag_seconds", "How old the oldest segment is that waits to be rolled up.", shard, c.Lags[shard].Seconds())
+		ofShard("fieldtrie_fleet_waiting_segments", "Segments that wait to be rolled up.", shard, float64(c.Waiting[shard]))
+		ofShard("fieldtrie_fleet_open_hour_seconds", "How long the oldest hour that is not closed has been over.", shard, c.Open[shard].Seconds())
+	}
+	send("fieldtrie_fleet_lost_manifests", "Shards that stand still, since their manifest is not there.", prometheus.GaugeValue, float64(c.Lost))
 }
