@@ -108,9 +108,9 @@ MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noex
 .PHONY: test
 test: setup sdk/node_modules web/node_modules viewers/node_modules bundlers/node_modules ## run all tests, with the race detector where code is concurrent
 	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
-	  test-store test-sdk test-concurrent test-plain test-bucket test-sequential test-viewers test-bundlers test-web
+	  test-store test-sdk test-concurrent test-plain test-bucket test-sequential test-viewers test-alerts test-bundlers test-web
 
-.PHONY: test-store test-concurrent test-plain test-bucket test-sequential test-sdk test-bundlers test-viewers test-web
+.PHONY: test-store test-concurrent test-plain test-bucket test-sequential test-sdk test-bundlers test-viewers test-alerts test-web
 test-store:
 	$(RACE) $(STORE)
 test-concurrent:
@@ -133,6 +133,8 @@ test-bundlers: build bundlers/node_modules $(if $(ALL),bundlers/next/node_module
 test-viewers:
 	cd viewers/pyroscope && $(GO) test ./...
 	cd viewers && npm test
+test-alerts: ## have Prometheus read the alerts, and fire each of them
+	cd dashboards/rules && nice $(GO) test ./...
 
 # 240 packages, 150 MB.
 .PHONY: test-mcp

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +20,9 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 )
 
@@ -30,6 +34,7 @@ var budgetLabels = []string{"budget", "page", "metric", "unit"}
 func known(metrics string) map[string]bool {
 	names := map[string]bool{
 		"fieldtrie_budget_value": true, "fieldtrie_budget_limit": true, "fieldtrie_budget_blown": true, "fieldtrie_budget_views": true, "up": true,
+		"fieldtrie_fleet_bad_segments_total": true,
 	}
 	for line := range strings.Lines(metrics) {
 		if name := regexp.MustCompile(`^[a-z_]+`).FindString(line); name != "" {
@@ -39,16 +44,21 @@ func known(metrics string) map[string]bool {
 	return names
 }
 
-// startDaemon starts a daemon with one trace and returns the URL of its private address.
-func startDaemon(t *testing.T) string {
+// buildDaemon builds ingest and returns the program.
+func buildDaemon(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	program := filepath.Join(dir, "ingest")
+	program := filepath.Join(t.TempDir(), "ingest")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/ingest").CombinedOutput(); err != nil {
 		t.Fatalf("build ingest: %v\n%s", err, out)
 	}
+	return program
+}
+
+// startDaemon starts a daemon with one trace and returns the URL of its private address.
+func startDaemon(t *testing.T, program, data string) string {
+	t.Helper()
 	public, private := freeaddr.Of(t), freeaddr.Of(t)
-	cmd := exec.Command(program, "--data", filepath.Join(dir, "data"), "--listen", public, "--query-listen", private)
+	cmd := exec.Command(program, "--data", data, "--listen", public, "--query-listen", private)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,9 +139,27 @@ func readDashboard(t *testing.T) (d dashboard) {
 }
 
 func TestDaemon(t *testing.T) {
-	private := startDaemon(t)
+	program := buildDaemon(t)
+	private := startDaemon(t, program, filepath.Join(t.TempDir(), "data"))
 	get(t, private+"/api/v1/pages") // or nothing would have been asked, and counted
-	names := known(get(t, private+"/metrics"))
+	metrics := get(t, private+"/metrics")
+	fakebucket.Env(t.Setenv)
+	bucket := httptest.NewServer(fakebucket.New(1).Client())
+	defer bucket.Close()
+	machine := startDaemon(t, program, "s3://"+fakebucket.Name+"/p?"+url.Values{"endpoint": {bucket.URL}, "region": {"r"}}.Encode())
+	ofBucket := get(t, machine+"/metrics")
+	names := known(metrics + ofBucket)
+	t.Run("lint", func(t *testing.T) {
+		for _, text := range []string{metrics, ofBucket} {
+			problems, err := promlint.New(strings.NewReader(text)).Lint()
+			if err != nil {
+				t.Error(err)
+			}
+			for _, p := range problems {
+				t.Errorf("%s: %s", p.Metric, p.Text)
+			}
+		}
+	})
 	t.Run("dashboard", func(t *testing.T) { testDashboard(t, private, names) })
 	t.Run("alerts", func(t *testing.T) { testAlerts(t, names) })
 }
@@ -332,10 +360,10 @@ func ask(t *testing.T, private, method string, question any) string {
 	return read(t, resp, err, fmt.Sprint(method, " ", string(body)))
 }
 
-func get(t *testing.T, url string) string {
+func get(t *testing.T, from string) string {
 	t.Helper()
-	resp, err := http.Get(url)
-	return read(t, resp, err, url)
+	resp, err := http.Get(from)
+	return read(t, resp, err, from)
 }
 
 func read(t *testing.T, resp *http.Response, err error, what string) string {
