@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/fieldtrie/fieldtrie/block"
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/internal/fakebucket"

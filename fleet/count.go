@@ -17,6 +17,8 @@ type counting struct {
 	views  map[outcome]int64
 	vitals map[vitalsOf][]rollup.Vital
 	sealed []sealed // oldest first
+
+	dropped uint64 // that found no room
 }
 
 // outcome names a reason why page views of a page have no trace.
@@ -49,12 +51,17 @@ func (n *Node) CountViews(page, reason string, views int64) {
 	}
 	n.writing.mu.Lock()
 	defer n.writing.mu.Unlock()
-	c := &n.counting
+	n.counting.addViews(outcome{page, reason}, views)
+}
+
+func (c *counting) addViews(of outcome, views int64) {
 	if c.views == nil {
 		c.views = map[outcome]int64{}
 	}
-	if key := (outcome{page, reason}); c.views[key] > 0 || len(c.views) < maxOutcomes {
-		c.views[key] += views
+	if c.views[of] > 0 || len(c.views) < maxOutcomes {
+		c.views[of] += views
+	} else {
+		c.dropped += uint64(views)
 	}
 }
 
@@ -65,7 +72,10 @@ func (n *Node) CountVitals(page string, vitals []rollup.Vital) {
 	}
 	n.writing.mu.Lock()
 	defer n.writing.mu.Unlock()
-	c := &n.counting
+	n.counting.addVitals(page, vitals)
+}
+
+func (c *counting) addVitals(page string, vitals []rollup.Vital) {
 	if c.vitals == nil {
 		c.vitals = map[vitalsOf][]rollup.Vital{}
 	}
@@ -73,6 +83,8 @@ func (n *Node) CountVitals(page string, vitals []rollup.Vital) {
 		key := vitalsOf{page, hashOf(vitals[i].Labels)}
 		if _, known := c.vitals[key]; known || len(c.vitals) < maxVitals {
 			c.vitals[key] = rollup.AddVital(c.vitals[key], &vitals[i])
+		} else {
+			c.dropped += uint64(vitals[i].Views)
 		}
 	}
 }
@@ -100,6 +112,17 @@ func (c *counting) drain() *batch {
 	return b
 }
 
+// fill takes back what was drained.
+func (c *counting) fill(b *batch) {
+	for i := range b.counts {
+		x := &b.counts[i]
+		if x.reason != "" {
+			c.addViews(outcome{x.page, x.reason}, x.views)
+		}
+		c.addVitals(x.page, x.vitals)
+	}
+}
+
 // StoreCounts stores what was counted. What can not be stored waits for the next call. No two calls
 // may run at once.
 func (n *Node) StoreCounts(ctx context.Context) error {
@@ -113,6 +136,9 @@ func (n *Node) StoreCounts(ctx context.Context) error {
 	if b != nil {
 		key, body, err := n.seal(b)
 		if err != nil {
+			n.writing.mu.Lock()
+			defer n.writing.mu.Unlock()
+			c.fill(b)
 			return err
 		}
 		n.writing.mu.Lock()

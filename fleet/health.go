@@ -24,6 +24,7 @@ type Counters struct {
 
 	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
 	LostRaces                        uint64 // for manifests
+	DroppedCounts                    uint64 // page views without a trace, and Web Vitals of page views, that found no room
 
 	Shards      int             // that it rolls up
 	Lags        []time.Duration // how old the oldest segment is that each shard has to roll up
@@ -49,7 +50,7 @@ func (n *Node) Counters() Counters {
 	c.ClockOffset, _, _ = n.b.Clock().Offset()
 	n.writing.mu.Lock()
 	defer n.writing.mu.Unlock()
-	c.QueuedTraces, c.QueuedBytes = n.queuedTraces, n.queuedBytes
+	c.QueuedTraces, c.QueuedBytes, c.DroppedCounts = n.queuedTraces, n.queuedBytes, n.counting.dropped
 	return c
 }
 

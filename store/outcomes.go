@@ -22,6 +22,8 @@ type outcomes struct {
 	views  map[outcome]int64
 	vitals map[vitalsOf][]rollup.Vital
 	since  time.Time
+
+	dropped uint64 // that found no room, since the store was opened
 }
 
 // begin prepares o for the first that is counted.
@@ -46,7 +48,16 @@ func (s *Store) CountViews(page, reason string, views int64) {
 	o.begin(s.opts.Now())
 	if key := (outcome{page, reason}); o.views[key] > 0 || len(o.views) < maxOutcomes {
 		o.views[key] += views
+	} else {
+		o.dropped += uint64(views)
 	}
+}
+
+// lost returns how many were dropped.
+func (o *outcomes) lost() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.dropped
 }
 
 // due reports whether there is something that has waited for long enough.

@@ -127,6 +127,7 @@ type Counters struct {
 	RolledUp                             uint64        // traces that went into rollups, each once for each of its pages
 	Unrolled                             int           // those that are in none yet, counted alike
 	RollCPU                              time.Duration // processor time that rolling up took, where it is known
+	DroppedCounts                        uint64        // page views without a trace, and Web Vitals of page views, that found no room
 }
 
 // Counters returns the store's counters. It is cheap.
@@ -136,7 +137,7 @@ func (s *Store) Counters() Counters {
 	return Counters{
 		RolledUp: s.rolledUp.Load(), Unrolled: s.pending.Waiting(), RollCPU: time.Duration(s.rollCPU.Load()),
 		Stored: s.stored.Load(), Duplicates: s.duplicates.Load(), Refused: s.refused.Load(), Commits: s.commits.Load(),
-		QueuedTraces: s.queuedTraces, QueuedBytes: s.queuedBytes,
+		QueuedTraces: s.queuedTraces, QueuedBytes: s.queuedBytes, DroppedCounts: s.outcomes.lost(),
 	}
 }
 

@@ -26,6 +26,8 @@ func (s *Store) CountVitals(page string, vitals []rollup.Vital) {
 		key := vitalsOf{page, labelSet(vitals[i].Labels)}
 		if _, known := o.vitals[key]; known || len(o.vitals) < maxVitalSets {
 			o.vitals[key] = rollup.AddVital(o.vitals[key], &vitals[i])
+		} else {
+			o.dropped += uint64(vitals[i].Views)
 		}
 	}
 }

@@ -33,6 +33,7 @@ func (m fleetMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_fleet_rolled_up_traces_total", "Traces that this machine rolled up, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
 	send("fieldtrie_fleet_duplicates_total", "Traces that were there already when this machine rolled them up.", prometheus.CounterValue, float64(c.Duplicates))
 	send("fieldtrie_fleet_unreadable_traces_total", "Traces that can not be decoded, and are in no sum.", prometheus.CounterValue, float64(c.Unreadable))
+	send("fieldtrie_fleet_dropped_counts_total", "Page views without a trace, and Web Vitals, that found no room to wait in.", prometheus.CounterValue, float64(c.DroppedCounts))
 	send("fieldtrie_fleet_lost_races_total", "Times that another machine was first to write a manifest.", prometheus.CounterValue, float64(c.LostRaces))
 	send("fieldtrie_fleet_shards", "Shards that this machine rolls up.", prometheus.GaugeValue, float64(c.Shards))
 	send("fieldtrie_fleet_silent_seconds", "How long the store has not answered.", prometheus.GaugeValue, c.Silent.Seconds())

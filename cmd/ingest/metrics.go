@@ -52,6 +52,7 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_store_rolled_up_traces_total", "Traces that went into rollups, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
 	send("fieldtrie_store_roll_cpu_seconds_total", "Processor time that rolling up took.", prometheus.CounterValue, c.RollCPU.Seconds())
 	send("fieldtrie_store_unrolled_traces", "Traces that wait to be rolled up, once for each page of theirs.", prometheus.GaugeValue, float64(c.Unrolled))
+	send("fieldtrie_store_dropped_counts_total", "Page views without a trace, and Web Vitals, that found no room to wait in.", prometheus.CounterValue, float64(c.DroppedCounts))
 	stuck, trouble := 0.0, m.store.Stuck()
 	if trouble != nil {
 		stuck = 1
