@@ -91,6 +91,7 @@ type config struct {
 	verify      bool
 	late        bool
 	verifyPages int
+	again       bool // --restart
 	everywhere  int
 	report      string
 	dashboards  dashboards
@@ -119,6 +120,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.stall, "stall", 15*time.Second, "fail when nothing is acknowledged for this `DURATION` while requests are sent; 0 for never")
 	fs.BoolVar(&c.verify, "verify", true, "check that what was acknowledged is stored, and once")
 	fs.BoolVar(&c.late, "late-duplicates", false, "what came twice may be found after it was answered, as with ingest --data s3://…")
+	fs.BoolVar(&c.again, "restart", false, "then end the daemon, start it again, and measure the first query of all pages, and that of aggregate without a daemon")
 	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only so many pages, those with the most views; 0 is all")
 	fs.IntVar(&c.everywhere, "verify-everywhere", 5, "of so many pages each daemon is asked, and all must give the same answers; of the others one is, by chance")
 	fs.StringSliceVar(&o.Addrs, "addr", nil, "public `ADDR` of a running daemon, or of all on a bucket; else they are started")
@@ -179,6 +181,8 @@ func (c *config) check() error {
 		return errors.New("--kill-every and the like, --ingest, --memory and flags of ingest are for a daemon that is started, so not with --addr")
 	case !own && len(c.options.Addrs) != len(c.queryAddrs):
 		return errors.New("--addr and --query-addr must be as many")
+	case c.again && (!own || c.store != "" || isBucket(c.data)):
+		return errors.New("--restart is for a daemon that is started here, with a directory")
 	case own && c.pid != 0:
 		return errors.New("--pid is for a running daemon, so with --addr alone")
 	case !(c.attack.rate > 0) || c.attack.slow < 1:

@@ -40,7 +40,7 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.json")
 	var out, log bytes.Buffer
-	args := []string{"--rate", "200", "--for", "4s", "--kill-every", "1s", "--retry", "--repeat", "0.1", "--json-report", name, traces}
+	args := []string{"--rate", "200", "--for", "4s", "--restart", "--kill-every", "1s", "--retry", "--repeat", "0.1", "--json-report", name, traces}
 	if err := run(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &log)
 	}
@@ -53,7 +53,7 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	// On a busy machine some of the 800 are not sent at all.
-	if r.Kills == 0 || !r.Verified || r.Sent+r.Unsent != 800 || r.Stored < 200 || r.VerifiedTraces != r.Stored || r.CPUSeconds == 0 || r.DiskBytes == 0 {
+	if r.Kills == 0 || !r.Verified || r.Sent+r.Unsent != 800 || r.Stored < 200 || r.VerifiedTraces != r.Stored || r.CPUSeconds == 0 || r.DiskBytes == 0 || r.Restarted == nil || r.Restarted.Cold == 0 {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(out.String(), "exactly what was acknowledged") {

@@ -57,6 +57,13 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 			return nil, err
 		}
 	}
+	if c.again {
+		did, err := c.restart(context.WithoutCancel(ctx), x, stderr)
+		if err != nil {
+			return nil, err
+		}
+		r.Restarted = &did
+	}
 	r.DiskLiveBytes = diskUse(x.data) - diskBefore
 	if len(x.nodes) > 0 {
 		if err := x.stop(); err != nil {

@@ -57,15 +57,16 @@ type report struct {
 	CPUPerTraceMS float64 `json:"daemon_cpu_ms_per_trace"`
 	RollCPUShare  float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
 	// RollCPUPerTraceMS is the processor time for rolling a trace up, once for each page of it.
-	RollCPUPerTraceMS float64 `json:"daemon_roll_cpu_ms_per_trace"`
-	OwnCPUSeconds     float64 `json:"load_cpu_s"`
-	PeakRSSBytes      int64   `json:"daemon_peak_rss_bytes"`
-	PeakAnonBytes     int64   `json:"daemon_peak_anonymous_bytes"`
-	DiskLiveBytes     int64   `json:"disk_bytes"`
-	DiskBytes         int64   `json:"disk_bytes_after_stop"`
-	DiskPerTrace      float64 `json:"disk_bytes_per_trace"`
-	Kills             int     `json:"kills"`
-	RestartSeconds    float64 `json:"slowest_restart_s"`
+	RollCPUPerTraceMS float64    `json:"daemon_roll_cpu_ms_per_trace"`
+	OwnCPUSeconds     float64    `json:"load_cpu_s"`
+	PeakRSSBytes      int64      `json:"daemon_peak_rss_bytes"`
+	PeakAnonBytes     int64      `json:"daemon_peak_anonymous_bytes"`
+	DiskLiveBytes     int64      `json:"disk_bytes"`
+	DiskBytes         int64      `json:"disk_bytes_after_stop"`
+	DiskPerTrace      float64    `json:"disk_bytes_per_trace"`
+	Kills             int        `json:"kills"`
+	Restarted         *restarted `json:"restarted,omitempty"`
+	RestartSeconds    float64    `json:"slowest_restart_s"`
 
 	// Of daemons that share a bucket.
 	Pauses           int     `json:"pauses,omitempty"`
@@ -217,6 +218,10 @@ func (r *report) print(w io.Writer) error {
 	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
 	if r.DiskLiveBytes > 0 {
 		row("disk", "%.1f MiB, %.1f MiB after the stop, %.0f bytes a trace", mebi(r.DiskLiveBytes), mebi(r.DiskBytes), r.DiskPerTrace)
+	}
+	if x := r.Restarted; x != nil {
+		row("restart", "%.1f s to end, %.2f s to be ready; the first query of all pages %.2f s, again %.2f; aggregate without a daemon %.2f s, %.0f MiB resident",
+			x.Stop, x.Ready, x.First, x.Again, x.Cold, mebi(x.ColdPeakBytes))
 	}
 	r.printTrouble(row)
 	r.printVerdict(row)

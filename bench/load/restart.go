@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// restarted is what the first queries after a load cost: of a daemon that was ended in good order and started again, and of a
+// program that reads the directory by itself.
+type restarted struct {
+	Stop          float64 `json:"stop_s"`           // from the signal to the end of the process
+	Ready         float64 `json:"ready_s"`          // from the start to the first answer
+	First         float64 `json:"first_query_s"`    // of all pages
+	Again         float64 `json:"second_query_s"`   // the same
+	Cold          float64 `json:"cold_aggregate_s"` // of all pages, by aggregate without a daemon
+	ColdPeakBytes int64   `json:"cold_aggregate_rss"`
+}
+
+// allPages is the query whose first answer is measured.
+const allPages = "/api/v1/tree?since=24h&max_nodes=20000"
+
+// restart ends the daemon, starts it again, asks it for all pages, ends it, and has aggregate read the same.
+func (c *config) restart(ctx context.Context, x *cluster, stderr io.Writer) (r restarted, err error) {
+	d := x.nodes[0]
+	fmt.Fprintln(stderr, "load: starting the daemon again …")
+	timed := func(f func() error) float64 {
+		begin := time.Now()
+		if err == nil {
+			err = f()
+		}
+		return round(time.Since(begin).Seconds())
+	}
+	ask := func() error { return get(ctx, "http://"+x.private[0]+allPages) }
+	r.Stop = timed(d.stop)
+	r.Ready = timed(d.startReady)
+	r.First = timed(ask)
+	r.Again = timed(ask)
+	if err != nil {
+		return r, err
+	}
+	if err := d.stop(); err != nil {
+		return r, err
+	}
+	dir, err := os.MkdirTemp("", "fieldtrie-load")
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	program := filepath.Join(dir, "aggregate")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/fieldtrie/fieldtrie/cmd/aggregate").CombinedOutput(); err != nil {
+		return r, fmt.Errorf("build aggregate: %w\n%s", err, out)
+	}
+	aggregate := exec.CommandContext(ctx, program, "--data", x.data, "--since", "24h", "--format", "top")
+	r.Cold = timed(aggregate.Run)
+	if err != nil {
+		return r, fmt.Errorf("aggregate: %w", err)
+	}
+	if usage, ok := aggregate.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.ColdPeakBytes = usage.Maxrss << 10
+	}
+	return r, d.startReady() // it is stopped in the end
+}
+
+// get asks, and reads the answer.
+func get(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return fmt.Errorf("read %s: %w", url, err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, res.Status)
+	}
+	return nil
+}
