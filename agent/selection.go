@@ -74,7 +74,7 @@ func rows(limit, usual int) (int, error) {
 // nothing says that there is nothing to answer with, and what there is.
 func (t tools) nothing(ctx context.Context, sel query.Selection) error {
 	what := fmt.Sprintf("no page views%s since %s", name(sel.String()), sel.Since.UTC().Format("2006-01-02 15:04 MST"))
-	catalog, err := t.Source.Catalog(ctx, sel.Since, sel.Until)
+	catalog, err := t.Source.Catalog(ctx, sel.Since, sel.Until, sel.Lag)
 	if err != nil {
 		return fmt.Errorf("%s; and what there is can not be listed: %w", what, err)
 	}

@@ -6,42 +6,47 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// Catalog returns what is stored for which page and tag, as [store.Reader.Catalog] does.
-func (r *Reader) Catalog(ctx context.Context, since, until time.Time) ([]store.CatalogEntry, store.ScanStats, error) {
-	x := &reading{r: r}
-	totals := map[string]catalog{}
+// Catalog returns what is stored for which page and tag, as [store.Reader.Catalog] does. With a lag of 0 it has all that was acknowledged
+// before.
+func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+	x := &reading{r: r, q: store.Query{Since: since, Until: until}, want: store.Wanted{Lag: lag}}
+	if err := x.begin(ctx); err != nil {
+		return nil, x.stats, err
+	}
+	var parts []*catalogPart
 	for _, shard := range r.shardsOf("") {
-		pieces, asOf, err := r.plan(ctx, shard, since, until, false)
-		if err != nil {
-			return nil, x.stats, err
-		}
-		x.stats.Behind = max(x.stats.Behind, r.Now().Sub(asOf))
-		m, _, err := r.manifest(ctx, shard, manifestAge)
+		pieces, err := x.plan(ctx, shard)
 		if err != nil {
 			return nil, x.stats, err
 		}
 		for _, p := range pieces {
-			if ctx.Err() != nil {
-				return nil, x.stats, context.Cause(ctx)
+			for _, k := range slices.Concat(p.sums, p.vitals) { // the catalogue lies with the sums
+				parts = append(parts, &catalogPart{of: p, key: k})
 			}
-			keys := p.sums
-			if len(keys) == 0 { // the catalogue lies with the sums
-				for _, f := range m.Hours[p.name].sums() {
-					keys = append(keys, sumsKey(shard, p.name, f.ID))
-				}
+		}
+	}
+	x.readCatalogs(ctx, parts)
+	if ctx.Err() != nil {
+		return nil, x.stats, context.Cause(ctx)
+	}
+	totals := map[string]catalog{}
+	for _, p := range parts {
+		if p.err != nil {
+			x.unreadable(&fetched{piece: p.of}, p.err)
+			continue
+		}
+		for page, counts := range p.pages {
+			if totals[page] == nil {
+				totals[page] = catalog{}
 			}
-			for _, k := range keys {
-				if err := r.addCatalog(ctx, k, since, until, totals); err != nil {
-					if ctx.Err() != nil {
-						return nil, x.stats, context.Cause(ctx)
-					}
-					x.unreadable(&fetched{piece: p}, err)
-				}
+			for t, n := range counts {
+				totals[page].add(t, n)
 			}
 		}
 	}
@@ -55,42 +60,56 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time) ([]store.C
 	return out, x.stats, nil
 }
 
-// sums returns the sums of an hour that may not be there.
-func (h *hour) sums() []file {
-	if h == nil {
-		return nil
-	}
-	return h.Sums
+// catalogPart is what an object of sums has of a catalogue.
+type catalogPart struct {
+	of    piece
+	key   string
+	pages map[string]catalog
+	err   error
 }
 
-// addCatalog adds the catalogue of an object of sums.
-func (r *Reader) addCatalog(ctx context.Context, k string, since, until time.Time, to map[string]catalog) error {
-	o, err := r.openObject(ctx, r.cache, k)
+// readCatalogs reads parts of a catalogue side by side.
+func (x *reading) readCatalogs(ctx context.Context, parts []*catalogPart) {
+	var group sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, p := range parts {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			if p.err = context.Cause(ctx); p.err == nil {
+				p.pages, p.err = x.readCatalog(ctx, p.key)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// readCatalog returns what the catalogue of an object of sums has of the time that is asked for.
+func (x *reading) readCatalog(ctx context.Context, k string) (map[string]catalog, error) {
+	o, err := x.r.openObject(ctx, x.r.cache, k)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list := o.index.Kind(kindCatalog)
-	data, err := r.data(ctx, o, list)
+	data, err := x.r.data(ctx, o, list)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	out := map[string]catalog{}
 	for i, e := range list {
 		counts, err := decodeCatalog(data[i])
 		if err != nil {
-			return fmt.Errorf("read %s: catalogue of %q: %w", k, e.Page, err)
+			return nil, fmt.Errorf("read %s: catalogue of %q: %w", k, e.Page, err)
 		}
-		for t, n := range counts {
+		maps.DeleteFunc(counts, func(_ store.Tag, n counted) bool {
 			p := piece{first: n.first, last: n.last}
-			if n.traces == 0 || !p.overlaps(since, until) {
-				continue
-			}
-			if to[e.Page] == nil {
-				to[e.Page] = catalog{}
-			}
-			to[e.Page].add(t, n)
+			return n.traces == 0 || !p.overlaps(x.q.Since, x.q.Until)
+		})
+		if len(counts) > 0 {
+			out[e.Page] = counts
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // newest returns the manifests that are known of shards, and asks for those that are not.

@@ -37,6 +37,8 @@ type Reader struct {
 	listed chan struct{} // holds one while segments are listed for questions
 	wanted func()        // is told that somebody waits until all is rolled up
 
+	turns atomic.Int64 // of what is asked of the store, see [Reader.turn]
+
 	mu      sync.Mutex
 	states  []known  // by shard
 	lost    []error  // by shard: that its manifest is lost, if it is
@@ -48,6 +50,7 @@ type known struct {
 	m       *manifest
 	tag     bucket.Tag
 	checked time.Time // by the clock of the store, before it was asked
+	turn    int64     // before it was asked
 }
 
 // Node is one machine of many on a bucket: it stores what comes in, and rolls up.
@@ -185,16 +188,26 @@ func ensureFormat(ctx context.Context, b *bucket.Bucket, shards int) (format, er
 // Now returns the time by the clock of the store.
 func (r *Reader) Now() time.Time { return r.b.Clock().Now() }
 
+// turn returns a number that is larger than those before, so that it is known what was read after what: the time of the store is an
+// estimate, which may go back.
+func (r *Reader) turn() int64 { return r.turns.Add(1) }
+
 // manifest returns the manifest of a shard, not older than so long; an empty one if there is none yet.
 // It must not be changed.
 func (r *Reader) manifest(ctx context.Context, shard int, age time.Duration) (*manifest, bucket.Tag, error) {
+	return r.manifestAfter(ctx, shard, age, 0)
+}
+
+// manifestAfter is [Reader.manifest], and the store was asked for it after a turn.
+func (r *Reader) manifestAfter(ctx context.Context, shard int, age time.Duration, turn int64) (*manifest, bucket.Tag, error) {
 	r.mu.Lock()
 	k := r.states[shard]
 	r.mu.Unlock()
 	now := r.Now()
-	if k.m != nil && now.Sub(k.checked).Abs() < age {
+	if k.m != nil && now.Sub(k.checked).Abs() < age && k.turn > turn {
 		return k.m, k.tag, nil
 	}
+	k.turn = r.turn()
 	got, err := r.b.Get(ctx, manifestKey(shard), maxManifest, k.tag)
 	switch {
 	case errors.Is(err, bucket.ErrNotFound) && k.m == nil:
@@ -218,15 +231,15 @@ func (r *Reader) manifest(ctx context.Context, shard int, age time.Duration) (*m
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost[shard] = nil
-	if old := &r.states[shard]; old.m == nil || !old.checked.After(k.checked) {
+	if old := &r.states[shard]; old.m == nil || old.turn < k.turn {
 		*old = k
 	}
 	return k.m, k.tag, nil
 }
 
-// know notes a manifest that was just written.
-func (r *Reader) know(shard int, m *manifest, tag bucket.Tag) {
+// know notes a manifest that was just written, of which the store was asked at a turn.
+func (r *Reader) know(shard int, m *manifest, tag bucket.Tag, turn int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.states[shard] = known{m, tag, r.Now()}
+	r.states[shard] = known{m, tag, r.Now(), turn}
 }

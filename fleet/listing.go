@@ -15,6 +15,7 @@ import (
 // shards.
 type listing struct {
 	at   time.Time // by the clock of the store, before the store was asked
+	turn int64     // after it has answered
 	list []listed  // oldest first
 
 	mu       sync.Mutex
@@ -46,6 +47,7 @@ func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
 			l.list = append(l.list, listed{s, e.Size, e.Modified})
 		}
 	}
+	l.turn = r.turn()
 	slices.SortFunc(l.list, func(a, b listed) int {
 		return cmp.Or(cmp.Compare(a.hour, b.hour), a.modified.Compare(b.modified), cmp.Compare(a.boot, b.boot), cmp.Compare(a.seq, b.seq))
 	})

@@ -17,15 +17,15 @@ const manifestAge = 2 * time.Second
 
 // reading is a question on its way.
 type reading struct {
-	r       *Reader
-	q       store.Query
-	want    store.Wanted
-	trace   func(store.Record) error
-	rolled  func(store.Rolled) error
-	asked   time.Time
-	waiting *listing // the segments that there were, if the answer is to have all of them; else nil
-	stats   store.ScanStats
-	scratch []string
+	r        *Reader
+	q        store.Query
+	want     store.Wanted
+	trace    func(store.Record) error
+	rolled   func(store.Rolled) error
+	waiting  *listing  // the segments that there were, if the answer is to have all of them; else nil
+	patience time.Time // until when it is waited for them
+	stats    store.ScanStats
+	scratch  []string
 }
 
 // Select reads what q asks for by the shortest way, as [store.Reader.Select] does.
@@ -49,13 +49,8 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 	if x.q.Page != "" && x.q.Pages != nil && !x.q.Pages(x.q.Page) {
 		return x.stats, nil
 	}
-	if x.want.Lag == 0 {
-		var err error
-		x.asked = time.Now()
-		if x.waiting, err = r.listSegments(ctx); err != nil {
-			return x.stats, err
-		}
-		r.keepListing(x.waiting)
+	if err := x.begin(ctx); err != nil {
+		return x.stats, err
 	}
 	for _, shard := range r.shardsOf(x.q.Page) {
 		if err := x.shard(ctx, shard); err != nil {
@@ -65,18 +60,27 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 	return x.stats, nil
 }
 
+// begin notes which segments there are, if the answer is to have all of them.
+func (x *reading) begin(ctx context.Context) (err error) {
+	if x.want.Lag > 0 {
+		return nil
+	}
+	x.patience = time.Now().Add(awaitMost)
+	if end, ok := ctx.Deadline(); ok && end.Add(-awaitMost/2).Before(x.patience) {
+		x.patience = end.Add(-awaitMost / 2) // so that there is time to answer
+	}
+	if x.waiting, err = x.r.listSegments(ctx); err == nil {
+		x.r.keepListing(x.waiting)
+	}
+	return err
+}
+
 // shard reads what there is in a shard. What can not be read is noted, and is no error.
 func (x *reading) shard(ctx context.Context, shard int) error {
-	if x.waiting != nil {
-		if err := x.await(ctx, shard); err != nil {
-			return err
-		}
-	}
-	pieces, asOf, err := x.r.plan(ctx, shard, x.q.Since, x.q.Until, x.want.None)
+	pieces, err := x.plan(ctx, shard)
 	if err != nil {
 		return err
 	}
-	x.stats.Behind = max(x.stats.Behind, x.r.Now().Sub(asOf))
 	for got := range x.r.fetch(ctx, pieces, x) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -91,7 +95,7 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 // Times of those who want all that was acknowledged before they asked.
 const (
 	awaitEvery = 500 * time.Millisecond
-	awaitMost  = 30 * time.Second
+	awaitMost  = 20 * time.Second
 
 	// sureOfTime is more than what the time of the store is known to.
 	sureOfTime = 2 * time.Second
@@ -116,7 +120,7 @@ func (x *reading) await(ctx context.Context, shard int) error {
 		if waiting == 0 {
 			return nil
 		}
-		if time.Since(x.asked) > awaitMost {
+		if time.Now().After(x.patience) {
 			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " + shardName(shard),
 				Err: fmt.Errorf("%d segments wait to be rolled up, and nobody does that", waiting)})
 			return nil
@@ -130,33 +134,40 @@ func (x *reading) await(ctx context.Context, shard int) error {
 	}
 }
 
-// plan says what of a shard is read, and as of when that is all there is.
-func (r *Reader) plan(ctx context.Context, shard int, since, until time.Time, noSums bool) ([]piece, time.Time, error) {
-	m, _, err := r.manifest(ctx, shard, manifestAge)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	asOf, err := r.asOf(ctx, m)
-	return planOf(m, shard, since, until, noSums), asOf, err
-}
-
-// asOf returns up to when all that was acknowledged is in a manifest: at least up to when its roller saw, and up to
-// now if no segment waits for it.
-func (r *Reader) asOf(ctx context.Context, m *manifest) (time.Time, error) {
-	l, err := r.recentSegments(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	asOf := l.at
-	for _, s := range l.list {
-		if !m.has(s.segmentName) && s.modified.Before(asOf) {
-			asOf = s.modified
+// plan says what of a shard is read, when what is waited for is there, and notes as of when that is all there is. The segments are
+// listed before the manifest is read: what another machine rolls up and deletes in between would be in neither.
+func (x *reading) plan(ctx context.Context, shard int) ([]piece, error) {
+	if x.waiting != nil {
+		if err := x.await(ctx, shard); err != nil {
+			return nil, err
 		}
 	}
-	if seen := time.UnixMicro(m.AsOf); seen.After(asOf) {
-		asOf = seen
+	l, err := x.r.recentSegments(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return asOf, nil
+	m, _, err := x.r.manifestAfter(ctx, shard, manifestAge, l.turn)
+	if err != nil {
+		return nil, err
+	}
+	x.stats.Behind = max(x.stats.Behind, x.r.Now().Sub(asOf(l, m)))
+	return planOf(m, shard, x.q.Since, x.q.Until, x.want.None), nil
+}
+
+// asOf returns up to when all that was acknowledged is in a manifest that was read after a listing: at least up to when its roller
+// saw, and up to the listing if no segment of that waits for it.
+func asOf(l *listing, m *manifest) time.Time {
+	out := l.at
+	for _, s := range l.list {
+		if !m.has(s.segmentName) && s.modified.Before(out) {
+			out = s.modified
+		}
+	}
+	// What is far ahead comes from a clock that was wrong.
+	if seen := time.UnixMicro(m.AsOf); seen.After(out) && seen.Before(l.at.Add(sureOfTime)) {
+		out = seen
+	}
+	return out
 }
 
 // recentSegments is a listing that is a moment old at most.

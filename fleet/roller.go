@@ -413,6 +413,7 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 	if r.tag != "" {
 		condition = bucket.Is(r.tag)
 	}
+	turn := r.n.turn()
 	tag, err := r.n.b.Put(ctx, manifestKey(r.shard), body, condition)
 	if errors.Is(err, bucket.ErrConflict) {
 		return errLost
@@ -433,7 +434,7 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 	r.n.did.duplicates.Add(uint64(r.duplicates))
 	r.n.did.unreadable.Add(uint64(r.bad))
 	r.fresh, r.duplicates, r.bad = 0, 0, 0
-	r.n.know(r.shard, next, tag)
+	r.n.know(r.shard, next, tag, turn)
 	r.made = nil
 	// Keys are read again where they are needed: what comes late is rare, and those of a week do not fit into memory.
 	named := next.names(r.shard)

@@ -136,7 +136,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel query.Selection) 
 	}
 	v.Stats = query.Stats{}
 	out = append(out, textOf(v))
-	c, err := l.Catalog(ctx, sel.Since, sel.Until)
+	c, err := l.Catalog(ctx, sel.Since, sel.Until, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -192,6 +192,14 @@ func pagesOf(list []*object) (pages []string) {
 	return slices.Compact(pages)
 }
 
+// sums returns the sums of an hour that may not be there.
+func (h *hour) sums() []file {
+	if h == nil {
+		return nil
+	}
+	return h.Sums
+}
+
 // day checks the sums of a day: they have to be what those of its hours add up to, where all of these are there.
 func (v *verifier) day(ctx context.Context, m *manifest, shard int, name string, sound map[string]bool) error {
 	d := m.Days[name]

@@ -54,7 +54,7 @@ func TestLocalEnds(t *testing.T) {
 		},
 		"top":     func(ctx context.Context) (any, error) { return l.Top(ctx, TopQuery{Selection: feed}) },
 		"labels":  func(ctx context.Context) (any, error) { return l.Labels(ctx, feed) },
-		"catalog": func(ctx context.Context) (any, error) { return l.Catalog(ctx, time.Time{}, time.Time{}) },
+		"catalog": func(ctx context.Context) (any, error) { return l.Catalog(ctx, time.Time{}, time.Time{}, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := ask(t.Context())

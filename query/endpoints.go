@@ -152,8 +152,8 @@ func answerCatalog(ctx context.Context, h *handler, p *parameters) (answer, erro
 	if p.fail(err); p.err != nil {
 		return answer{}, p.err
 	}
-	catalog, err := h.src.Catalog(ctx, since, until)
-	return answer{json: catalog}, err
+	catalog, err := h.src.Catalog(ctx, since, until, p.lag)
+	return answer{json: catalog, behind: catalog.Behind}, err
 }
 
 // answerBy answers with the page views of each value of a label, and those without a profile

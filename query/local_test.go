@@ -201,10 +201,10 @@ func TestLocalErrors(t *testing.T) {
 	if _, err := f.local().Profile(t.Context(), Selection{Since: since, Until: until}, nil); err == nil || err.Error() != want {
 		t.Errorf("profile: %v", err)
 	}
-	if _, err := f.local().Catalog(t.Context(), since, until); err == nil || err.Error() != want {
+	if _, err := f.local().Catalog(t.Context(), since, until, 0); err == nil || err.Error() != want {
 		t.Errorf("catalogue: %v", err)
 	}
-	if _, err := f.local().Catalog(t.Context(), since, since); err == nil {
+	if _, err := f.local().Catalog(t.Context(), since, since, 0); err == nil {
 		t.Error("an empty time is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -221,7 +221,7 @@ func TestLocalErrors(t *testing.T) {
 	if _, err := f.local().Profile(t.Context(), Selection{}, nil); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("profile of a closed store: %v", err)
 	}
-	if _, err := f.local().Catalog(t.Context(), time.Time{}, time.Time{}); !errors.Is(err, store.ErrClosed) {
+	if _, err := f.local().Catalog(t.Context(), time.Time{}, time.Time{}, 0); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("catalogue of a closed store: %v", err)
 	}
 }
@@ -281,7 +281,7 @@ func TestWarnings(t *testing.T) {
 
 func TestCatalog(t *testing.T) {
 	f := newFixture(t)
-	c, err := f.local().Catalog(t.Context(), time.Time{}, time.Time{})
+	c, err := f.local().Catalog(t.Context(), time.Time{}, time.Time{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,10 +306,10 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("%+v comes after %+v", p, pages[i])
 		}
 	}
-	if c, err = f.local().Catalog(t.Context(), noon.Add(later/2), time.Time{}); err != nil || len(c.Pages()) != 2 || c.Pages()[0].Traces != 24 {
+	if c, err = f.local().Catalog(t.Context(), noon.Add(later/2), time.Time{}, 0); err != nil || len(c.Pages()) != 2 || c.Pages()[0].Traces != 24 {
 		t.Errorf("second hour: %+v, %v", c.Pages(), err)
 	}
-	if c, err = f.local().Catalog(t.Context(), noon.Add(2*later), time.Time{}); err != nil || c.Entries == nil || len(c.Entries) != 0 {
+	if c, err = f.local().Catalog(t.Context(), noon.Add(2*later), time.Time{}, 0); err != nil || c.Entries == nil || len(c.Entries) != 0 {
 		t.Errorf("nothing: %+v, %v", c, err)
 	}
 }

@@ -89,7 +89,7 @@ func (s Merged) Values(ctx context.Context, sel Selection, key string) ([]string
 }
 
 // Catalog implements [Source]. Files are of no pages that are known apart.
-func (s Merged) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
+func (s Merged) Catalog(context.Context, time.Time, time.Time, time.Duration) (Catalog, error) {
 	return Catalog{Entries: []Entry{}, Warnings: slices.Clone(s.Result.Stats.Warnings)}, nil
 }
 

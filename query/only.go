@@ -61,8 +61,8 @@ func (r onlyReader) Select(ctx context.Context, q store.Query, want store.Wanted
 }
 
 // Catalog implements [Reader].
-func (r onlyReader) Catalog(ctx context.Context, since, until time.Time) ([]store.CatalogEntry, store.ScanStats, error) {
-	entries, stats, err := r.Reader.Catalog(ctx, since, until)
+func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+	entries, stats, err := r.Reader.Catalog(ctx, since, until, lag)
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e store.CatalogEntry) bool { return !r.takes(e.Page) })
 	return entries, stats, err
 }

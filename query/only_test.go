@@ -78,7 +78,7 @@ func TestOnly(t *testing.T) {
 		"top":     func(l Local) (any, error) { return l.Top(ctx, TopQuery{Selection: sel, Limit: 100}) },
 		"labels":  func(l Local) (any, error) { return l.Labels(ctx, sel) },
 		"values":  func(l Local) (any, error) { return l.Values(ctx, sel, "release") },
-		"catalog": func(l Local) (any, error) { return l.Catalog(ctx, sel.Since, time.Time{}) },
+		"catalog": func(l Local) (any, error) { return l.Catalog(ctx, sel.Since, time.Time{}, 0) },
 		"views":   func(l Local) (any, error) { return l.Views(ctx, ViewsQuery{Selection: sel}) },
 		"another's page": func(l Local) (any, error) {
 			s := sel

@@ -51,7 +51,7 @@ func answerPprofIndex(ctx context.Context, h *handler, p *parameters) (answer, e
 	if p.fail(err); p.err != nil {
 		return answer{}, p.err
 	}
-	catalog, err := h.src.Catalog(ctx, since, until)
+	catalog, err := h.src.Catalog(ctx, since, until, p.lag)
 	if err != nil {
 		return answer{}, err
 	}
@@ -65,7 +65,7 @@ func answerPprofIndex(ctx context.Context, h *handler, p *parameters) (answer, e
 		setTimes(v, "", since, until)
 		rows = append(rows, row{e, template.URL("profile?" + v.Encode())})
 	}
-	return answer{media: "text/html; charset=utf-8", write: func(w http.ResponseWriter) error {
+	return answer{media: "text/html; charset=utf-8", behind: catalog.Behind, write: func(w http.ResponseWriter) error {
 		if err := pprofIndex.Execute(w, map[string]any{"Base": "http://HOST/pprof/", "Pages": rows}); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}

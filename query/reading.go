@@ -195,7 +195,7 @@ func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool,
 func (l Local) recentCatalog(ctx context.Context, sel Selection) (Catalog, error) {
 	sel, _ = sel.recently()
 	catalog, _, err := recall(ctx, l.Recent, sharedQuestion[Catalog]{l.key(fmt.Sprint("catalog ", sel.Since, sel.Until)), sel.Lag,
-		func(ctx context.Context) (Catalog, error) { return l.Catalog(ctx, sel.Since, sel.Until) }})
+		func(ctx context.Context) (Catalog, error) { return l.Catalog(ctx, sel.Since, sel.Until, sel.Lag) }})
 	return catalog, err
 }
 

@@ -299,7 +299,7 @@ func (r *Remote) View(ctx context.Context, q ViewQuery) (View, error) {
 }
 
 // Catalog implements [Source].
-func (r *Remote) Catalog(ctx context.Context, since, until time.Time) (Catalog, error) {
+func (r *Remote) Catalog(ctx context.Context, since, until time.Time, _ time.Duration) (Catalog, error) {
 	v := url.Values{}
 	setTimes(v, "", since, until)
 	return ask[Catalog](ctx, r, "/api/v1/catalog", v)

@@ -79,12 +79,12 @@ func TestRemote(t *testing.T) {
 		}
 	}
 	for _, since := range []time.Time{{}, noon.Add(later / 2), noon.Add(3 * later)} {
-		want, err := f.local().Catalog(t.Context(), since, time.Time{})
+		want, err := f.local().Catalog(t.Context(), since, time.Time{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, r := range remotes {
-			if got, err := r.Catalog(t.Context(), since, time.Time{}); err != nil || !reflect.DeepEqual(got, want) {
+			if got, err := r.Catalog(t.Context(), since, time.Time{}, 0); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: got %+v and %v, want %+v", name, got, err, want)
 			}
 		}
@@ -116,7 +116,7 @@ func (s source) Labels(context.Context, Selection) (Labels, error)           { r
 func (s source) Values(context.Context, Selection, string) ([]string, error) { return nil, s.err }
 func (s source) Views(context.Context, ViewsQuery) (Views, error)            { return Views{}, s.err }
 func (s source) View(context.Context, ViewQuery) (View, error)               { return View{}, s.err }
-func (s source) Catalog(context.Context, time.Time, time.Time) (Catalog, error) {
+func (s source) Catalog(context.Context, time.Time, time.Time, time.Duration) (Catalog, error) {
 	return s.catalog, s.err
 }
 
@@ -131,7 +131,7 @@ func TestRemoteWarnings(t *testing.T) {
 		if got, err := r.Profile(t.Context(), Selection{}, nil); err != nil || !reflect.DeepEqual(got.Stats.Warnings, w) {
 			t.Errorf("%s: got %q and %v", name, got.Stats.Warnings, err)
 		}
-		if got, err := r.Catalog(t.Context(), time.Time{}, time.Time{}); err != nil || !reflect.DeepEqual(got, src.catalog) {
+		if got, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err != nil || !reflect.DeepEqual(got, src.catalog) {
 			t.Errorf("%s: got %+v and %v", name, got, err)
 		}
 	}
@@ -169,7 +169,7 @@ func TestRemoteErrors(t *testing.T) {
 		if _, err := r.Profile(t.Context(), Selection{}, nil); err == nil || !strings.Contains(err.Error(), c.profile) {
 			t.Errorf("%s: profile: %v, want %q", c.name, err, c.profile)
 		}
-		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}); err == nil || !strings.Contains(err.Error(), c.catalog) {
+		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err == nil || !strings.Contains(err.Error(), c.catalog) {
 			t.Errorf("%s: catalogue: %v, want %q", c.name, err, c.catalog)
 		}
 	}
@@ -197,7 +197,7 @@ func TestUnreachable(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "ask the daemon: dial ") || !strings.Contains(err.Error(), at) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("profile: %v", err)
 		}
-		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}); err == nil || !strings.Contains(err.Error(), at) {
+		if _, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, 0); err == nil || !strings.Contains(err.Error(), at) {
 			t.Errorf("catalogue: %v", err)
 		}
 		if r.Alive() {

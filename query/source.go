@@ -40,8 +40,9 @@ type Source interface {
 	// View says what one page view went through. One that is not there is a [NotFoundError].
 	View(ctx context.Context, q ViewQuery) (View, error)
 	// Catalog says what is stored, sorted by page; for each page the entry for all of
-	// it comes first, then the others by kind and name.
-	Catalog(ctx context.Context, since, until time.Time) (Catalog, error)
+	// it comes first, then the others by kind and name. It may lack what came in the last time,
+	// see [Selection.Lag].
+	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) (Catalog, error)
 }
 
 // Result is a merged profile and what was read for it.
@@ -67,6 +68,9 @@ type Entry struct {
 type Catalog struct {
 	Entries  []Entry  `json:"entries"`
 	Warnings []string `json:"warnings,omitempty"`
+
+	// Behind is how long ago what came in last was looked at, see [Selection.Lag].
+	Behind time.Duration `json:"-"`
 }
 
 // size returns about how many bytes c takes.
@@ -89,7 +93,7 @@ type Reader interface {
 	// Select hands over what q asks for by the shortest way, see [store.Reader.Select].
 	Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error)
 	// Catalog says what is stored for which page and tag, see [store.Reader.Catalog].
-	Catalog(ctx context.Context, since, until time.Time) ([]store.CatalogEntry, store.ScanStats, error)
+	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error)
 	// Version returns a text that changes whenever what is stored of a time changes.
 	Version(since, until time.Time) string
 	// HasTraces reports whether the traces of a time are there, and not only what they sum up to.
@@ -234,15 +238,15 @@ func (m *merging) trace(rec store.Record) error {
 }
 
 // Catalog implements [Source].
-func (l Local) Catalog(ctx context.Context, since, until time.Time) (Catalog, error) {
+func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) (Catalog, error) {
 	if err := checkTimes(since, until); err != nil {
 		return Catalog{}, err
 	}
-	entries, stats, err := l.Reader.Catalog(ctx, since, until)
+	entries, stats, err := l.Reader.Catalog(ctx, since, until, lag)
 	if err != nil {
 		return Catalog{}, fmt.Errorf("read catalogue: %w", err)
 	}
-	out := Catalog{Entries: []Entry{}, Warnings: warnings(stats)}
+	out := Catalog{Entries: []Entry{}, Warnings: warnings(stats), Behind: stats.Behind}
 	for _, e := range entries {
 		x := Entry{Page: e.Page, Kind: e.Tag.Key, Name: e.Tag.Value, Traces: e.Traces, First: e.First.UTC(), Last: e.Last.UTC()}
 		if e.Tag == (store.Tag{}) {

@@ -95,7 +95,7 @@ func answers(t testing.TB, r *store.Reader, now time.Time) (out []string) {
 	}
 	stats.Bytes = 0
 	out = append(out, fmt.Sprint(len(seen), withoutReasons(stats)))
-	catalog, stats, err := r.Catalog(t.Context(), time.Time{}, now)
+	catalog, stats, err := r.Catalog(t.Context(), time.Time{}, now, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ type CatalogEntry struct {
 // Catalog returns what is stored for which page and tag, sorted by page and tag. An
 // entry is there if its first and last trace in some partition, or some day of which there
 // is a rollup alone, enclose a part of [since, until), and counts all traces of that: the
-// times are exact to the partition only. The stats say what is missing from it.
-func (r *Reader) Catalog(ctx context.Context, since, until time.Time) ([]CatalogEntry, ScanStats, error) {
+// times are exact to the partition only. The stats say what is missing from it. A lag is not made use of.
+func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Duration) ([]CatalogEntry, ScanStats, error) {
 	if err := r.enter(); err != nil {
 		return nil, ScanStats{}, err
 	}

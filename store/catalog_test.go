@@ -21,7 +21,7 @@ func TestCatalog(t *testing.T) {
 	later := noon.Add(time.Hour + time.Minute)
 	check := func(since, until time.Time, want ...store.CatalogEntry) {
 		t.Helper()
-		got, st, err := s.Catalog(t.Context(), since, until)
+		got, st, err := s.Catalog(t.Context(), since, until, 0)
 		if err != nil || !st.Complete() {
 			t.Fatalf("catalog: %+v, %v", st, err)
 		}

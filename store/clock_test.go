@@ -52,7 +52,7 @@ func TestClockAheadDeletesNothing(t *testing.T) {
 	if err := s.Maintain(context.Background()); err != nil || s.ClockDoubt() != "" {
 		t.Errorf("the right time is doubted: %q %v", s.ClockDoubt(), err)
 	}
-	list, _, err := s.Catalog(context.Background(), right.Add(-24*time.Hour), right.Add(time.Hour))
+	list, _, err := s.Catalog(context.Background(), right.Add(-24*time.Hour), right.Add(time.Hour), 0)
 	t.Log(len(list), "entries", err)
 	if len(list) == 0 {
 		t.Error("all is gone")

@@ -57,7 +57,7 @@ func TestExpiry(t *testing.T) {
 	fillRolled(t, s, c, 26, 20)
 	q := store.Query{Page: "/feed"}
 	want, _ := answer(t, s.Reader, q, true)
-	entries, _, err := s.Catalog(t.Context(), time.Time{}, time.Time{})
+	entries, _, err := s.Catalog(t.Context(), time.Time{}, time.Time{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestExpiry(t *testing.T) {
 		if got != want || !stats.Complete() {
 			t.Errorf("after %v:\n%s\n%+v", step.after, differences(got, want), stats)
 		}
-		again, _, err := s.Catalog(t.Context(), time.Time{}, time.Time{})
+		again, _, err := s.Catalog(t.Context(), time.Time{}, time.Time{}, 0)
 		if err != nil || len(again) != len(entries) {
 			t.Errorf("after %v: the catalogue has %d entries of %d, %v", step.after, len(again), len(entries), err)
 		}

@@ -24,7 +24,7 @@ func (c *command) printCatalog(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	catalog, err := src.Catalog(ctx, c.selection.Since, c.selection.Until)
+	catalog, err := src.Catalog(ctx, c.selection.Since, c.selection.Until, 0)
 	if err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ const shownPages = 5
 // nothingFound returns the error that says what was searched and what is there.
 func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 	what := fmt.Sprintf("no traces%s %s", c.selection, c.period())
-	catalog, err := src.Catalog(ctx, c.selection.Since, c.selection.Until)
+	catalog, err := src.Catalog(ctx, c.selection.Since, c.selection.Until, 0)
 	if err != nil {
 		return fmt.Errorf("%s; reading what there is: %w", what, err)
 	}
 	pages := catalog.Pages()
 	if len(pages) == 0 {
-		if all, err := src.Catalog(ctx, time.Time{}, time.Time{}); err == nil && len(all.Pages()) > 0 {
+		if all, err := src.Catalog(ctx, time.Time{}, time.Time{}, 0); err == nil && len(all.Pages()) > 0 {
 			last := slices.MaxFunc(all.Pages(), func(a, b query.Entry) int { return a.Last.Compare(b.Last) })
 			return fmt.Errorf("%s; the last trace was received %s, so try an earlier --since", what, last.Last.UTC().Format(time.RFC3339))
 		}

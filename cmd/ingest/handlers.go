@@ -152,7 +152,7 @@ func (a answers) add(private *http.ServeMux) {
 // least, so that it does not forget which ones are a site's.
 func storedNames(ctx context.Context, s query.Reader) (pages []string, established map[string][]string) {
 	now := time.Now()
-	catalog, err := query.Local{Reader: s}.Catalog(ctx, now.Add(-24*time.Hour), now)
+	catalog, err := query.Local{Reader: s}.Catalog(ctx, now.Add(-24*time.Hour), now, answersLag)
 	if err != nil {
 		return nil, nil // the count only bounds growth, and names are established again
 	}

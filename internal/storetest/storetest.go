@@ -24,7 +24,7 @@ type Store interface {
 
 	Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error)
 	Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error)
-	Catalog(ctx context.Context, since, until time.Time) ([]store.CatalogEntry, store.ScanStats, error)
+	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error)
 	Version(since, until time.Time) string
 	HasTraces(since, until time.Time) bool
 	HasHours(since, until time.Time) bool
@@ -143,9 +143,9 @@ func (s *shared) Scan(ctx context.Context, q store.Query, f func(store.Record) e
 	return s.Node.Scan(ctx, q, f)
 }
 
-func (s *shared) Catalog(ctx context.Context, since, until time.Time) ([]store.CatalogEntry, store.ScanStats, error) {
+func (s *shared) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
 	s.settle(ctx)
-	return s.Node.Catalog(ctx, since, until)
+	return s.Node.Catalog(ctx, since, until, lag)
 }
 
 func (s *shared) Version(since, until time.Time) string {

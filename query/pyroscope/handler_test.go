@@ -177,7 +177,7 @@ type slow struct {
 	begun chan struct{}
 }
 
-func (s slow) Catalog(ctx context.Context, _, _ time.Time) (query.Catalog, error) {
+func (s slow) Catalog(ctx context.Context, _, _ time.Time, _ time.Duration) (query.Catalog, error) {
 	s.begun <- struct{}{}
 	<-ctx.Done()
 	return query.Catalog{}, ctx.Err()

@@ -170,7 +170,7 @@ func (a *answerer) named(group map[string]string, names []string, t profileType)
 
 // profileStats says whether anything is stored, and of when.
 func (a *answerer) profileStats(ctx context.Context, _ *typesv1.GetProfileStatsRequest) (*typesv1.GetProfileStatsResponse, error) {
-	catalog, err := a.src.Catalog(ctx, time.Time{}, time.Time{})
+	catalog, err := a.src.Catalog(ctx, time.Time{}, time.Time{}, a.opts.Lag)
 	if err != nil {
 		return nil, err
 	}

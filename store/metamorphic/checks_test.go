@@ -165,7 +165,7 @@ func (m *model) scan(ctx context.Context, r *store.Reader, page string, since, u
 
 // catalog checks what is counted by page and tag.
 func (m *model) catalog(ctx context.Context, r *store.Reader) error {
-	entries, stats, err := r.Catalog(ctx, time.Time{}, time.Time{})
+	entries, stats, err := r.Catalog(ctx, time.Time{}, time.Time{}, 0)
 	if err != nil || !stats.Complete() {
 		return fmt.Errorf("catalogue: %+v, %w", stats, err)
 	}

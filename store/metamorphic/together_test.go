@@ -145,7 +145,7 @@ func (w *worker) looks(ctx context.Context) error {
 		w.s.Version(time.Time{}, time.Time{})
 	}
 	return w.watch.do("look", func() error {
-		_, stats, err := w.s.Catalog(ctx, time.Time{}, time.Time{})
+		_, stats, err := w.s.Catalog(ctx, time.Time{}, time.Time{}, 0)
 		if err == nil && !stats.Complete() {
 			err = fmt.Errorf("catalogue is not complete: %+v", stats)
 		}
