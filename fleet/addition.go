@@ -59,8 +59,9 @@ func (x *importer) add(ctx context.Context, r *roller, c *content, made *additio
 // relies says in words what of a manifest an addition is made for.
 func (a *addition) relies(m *manifest) string {
 	out := ""
-	for _, name := range slices.Sorted(maps.Keys(a.near)) {
-		if h := m.Hours[name]; h != nil {
+	start, _ := parseHour(a.hour) // zero if it is a day
+	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
+		if h := m.Hours[name]; a.near[name] || h.mayHave(start) {
 			out += fmt.Sprintln(name, h.Sealed, h.Imported, idsOf(h.Runs))
 		}
 	}

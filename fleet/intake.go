@@ -114,7 +114,7 @@ func (w *importWriter) traces(ctx context.Context, c *content, p *pageSum, page 
 func (w *importWriter) batch(ctx context.Context, p *pageSum, repeated map[store.Tag]uint64) error {
 	rows := w.rows
 	w.rows, w.bytes = nil, 0
-	for name := range nearby(w.a.hour, rows) {
+	for name := range w.r.m.nearby(w.a.hour, rows) {
 		w.a.near[name] = true
 	}
 	fresh, err := w.r.newRows(ctx, w.r.m, w.a.hour, rows)

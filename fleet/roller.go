@@ -218,7 +218,7 @@ func (r *roller) put(ctx context.Context, k string, body []byte) error {
 func (r *roller) newRows(ctx context.Context, m *manifest, hour string, rows []row) (out []row, err error) {
 	slices.SortStableFunc(rows, func(a, b row) int { return compareRows(&a, &b) })
 	var known []*runKeys
-	for name := range nearby(hour, rows) {
+	for name := range m.nearby(hour, rows) {
 		if m.Hours[name] == nil {
 			continue
 		}

@@ -163,9 +163,9 @@ func without(s []string, i int) []string {
 	return append(slices.Clone(s[:i]), s[i+1:]...)
 }
 
-// nearby returns the hours in which rows for an hour may be as well: it, the one before, those in which they were
-// received, and the neighbours of these.
-func nearby(hour string, rows []row) map[string]bool {
+// nearby returns the hours in which rows for an hour may be as well: it, the one before, those in which they were received, the
+// neighbours of these, and those of the manifest that have something of that time: what lay in a spool is in the hour in which it came.
+func (m *manifest) nearby(hour string, rows []row) map[string]bool {
 	near := map[string]bool{hourAfter(hour, -1): true, hour: true}
 	last := time.Time{}
 	for i := range rows {
@@ -177,6 +177,16 @@ func nearby(hour string, rows []row) map[string]bool {
 		for n := -1; n <= 1; n++ {
 			near[hourOf(at.Add(time.Duration(n)*time.Hour))] = true
 		}
+		for name, h := range m.Hours {
+			if h.mayHave(at) {
+				near[name] = true
+			}
+		}
 	}
 	return near
+}
+
+// mayHave reports whether h may have something that was received in the hour that begins at a time, or in a neighbour of that.
+func (h *hour) mayHave(at time.Time) bool {
+	return h.First < at.Add(2*time.Hour).UnixMicro() && h.Last >= at.Add(-time.Hour).UnixMicro()
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -264,5 +265,55 @@ func TestShare(t *testing.T) {
 			stop()
 		}
 		group.Wait()
+	})
+}
+
+// A trace is spooled by a machine whose answer is lost, and sent to another one, which spools it as well. Both spools
+// are emptied within a day, at different hours.
+func TestTwoSpools(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := func(i int) Options {
+			return Options{Spool: filepath.Join(dir, strconv.Itoa(i)), Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		}
+		ca, cb := s.Client(), s.Client()
+		a, err := Open(t.Context(), ca.Bucket(time.Now), o(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(t.Context(), cb.Bucket(time.Now), o(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		if _, err := c.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil { // the hour is there
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), c, 4)
+		ca.CutAfter(0)
+		cb.CutAfter(0)
+		for _, n := range []*Node{a, b} { // the first answer was lost
+			if res, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); err != nil || res.Durability != store.Spool {
+				t.Fatal(res, err)
+			}
+		}
+		time.Sleep(90 * time.Minute)
+		settleNode(t.Context(), c, 4) // the hour is closed
+		time.Sleep(2 * time.Hour)
+		a2 := openNode(t, s, o(1)) // the first machine is started again
+		if err := a2.Unspool(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), c, 8)
+		time.Sleep(3 * time.Hour)
+		b2 := openNode(t, s, o(2)) // and the second
+		if err := b2.Unspool(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), c, 8)
+		if got := countOf(t, c); got[2] != 1 || got[1] != 1 {
+			t.Errorf("traces are there so often: %v", got)
+		}
 	})
 }
