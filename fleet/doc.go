@@ -11,6 +11,7 @@
 //
 //	FORMAT                                 the version of this layout, and the number of shards
 //	seg/HOUR/BOOT-SEQ                      a segment: what a machine received in a moment
+//	bad/HOUR/BOOT-SEQ                      a segment that can not be read, of which nothing else is known
 //	shard/NNN/MANIFEST                     what the pages of a shard consist of
 //	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
 //	hours/NNN/HOUR/ID.sums                 what a run adds to the sums of its hour, or all of them
@@ -40,6 +41,7 @@
 //	manifest.go  manifests
 //	health.go    what a machine has done, and how it is
 //	listing.go   which segments there are
+//	aside.go     segments that can not be read
 //	lead.go      which machine rolls what up, and when
 //	roller.go    rolling up
 //	run.go       runs, and who knows what is in them

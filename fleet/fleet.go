@@ -65,10 +65,11 @@ type Node struct {
 	want    chan struct{} // has one when somebody waits until all is rolled up
 	spool   *spool        // nil without one
 	rollers []*roller     // by shard
+	bad     badSegments
 
 	did struct { // since the start
 		segments, bytes, traces, refused, hedged, spooled atomic.Uint64
-		rolled, duplicates, unreadable, lost              atomic.Uint64
+		rolled, duplicates, unreadable, lost, setAside    atomic.Uint64
 	}
 }
 

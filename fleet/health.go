@@ -25,6 +25,7 @@ type Counters struct {
 	RolledUp, Duplicates, Unreadable uint64 // rows that it rolled up, dropped, and could not read
 	LostRaces                        uint64 // for manifests
 	DroppedCounts                    uint64 // page views without a trace, and Web Vitals of page views, that found no room
+	BadSegments                      uint64 // that it set aside
 
 	Shards      int             // that it rolls up
 	Lags        []time.Duration // how old the oldest segment is that each shard has to roll up
@@ -39,7 +40,7 @@ type Counters struct {
 func (n *Node) Counters() Counters {
 	c := Counters{
 		Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(), Hedged: n.did.hedged.Load(),
-		RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(),
+		RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(), BadSegments: n.did.setAside.Load(),
 		Shards: n.led(), Lags: n.lags(),
 	}
 	c.Waiting, c.Open, c.Lost = n.shardHealth()

@@ -97,6 +97,7 @@ func (n *Node) round(ctx context.Context, w work) {
 		})
 	}
 	group.Wait()
+	n.setAside(ctx, l)
 	l.letGo()
 	n.leave(ctx, l)
 	if w.close && ctx.Err() == nil && n.leads(0) {

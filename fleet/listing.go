@@ -130,18 +130,24 @@ func (r *Reader) fetchSegment(ctx context.Context, l *listing, k string) (*objec
 	if err != nil {
 		return nil, err
 	}
-	size := int64(len(got.Body))
-	index, err := r.codec.ParseIndex(got.Body, size)
+	o, err := r.parseSegment(k, got.Body)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", k, err)
+		return nil, err
 	}
-	o := &object{k, size, index, r.b, got.Body}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.bytes += size; l.bytes <= keptSegment {
+	if l.bytes += o.size; l.bytes <= keptSegment {
 		l.whole[k] = o
 	}
 	return o, nil
+}
+
+func (r *Reader) parseSegment(k string, body []byte) (*object, error) {
+	index, err := r.codec.ParseIndex(body, int64(len(body)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", k, err)
+	}
+	return &object{k, int64(len(body)), index, r.b, body}, nil
 }
 
 // shardOfSegment returns what a segment has of a shard.

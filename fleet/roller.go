@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/block"
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -101,15 +102,15 @@ func (r *roller) cycle(ctx context.Context, l *listing) (more bool, err error) {
 			next.AsOf = max(r.m.AsOf, min(next.AsOf, s.modified.UnixMicro()))
 			continue
 		}
-		o, err := r.n.segment(ctx, l, s.segmentName)
-		if errors.Is(err, bucket.ErrNotFound) {
+		b, err := r.read(ctx, l, s.segmentName)
+		switch {
+		case errors.Is(err, block.ErrDamaged): // which stops none of the others
+			r.n.bad.note(l, s.segmentName)
+			next.AsOf = max(r.m.AsOf, min(next.AsOf, s.modified.UnixMicro()))
+			continue
+		case errors.Is(err, bucket.ErrNotFound):
 			return true, errLost // who deletes a segment has seen it consumed
-		}
-		if err != nil {
-			return false, err
-		}
-		b, err := r.n.shardOfSegment(ctx, o, r.shard)
-		if err != nil {
+		case err != nil:
 			return false, err
 		}
 		a := r.arrived(work, next, s.hour, l.at)
@@ -128,6 +129,15 @@ func (r *roller) cycle(ctx context.Context, l *listing) (more bool, err error) {
 		}
 	}
 	return more, r.commit(ctx, next)
+}
+
+// read returns what a segment has of the shard.
+func (r *roller) read(ctx context.Context, l *listing, s segmentName) (*batch, error) {
+	o, err := r.n.segment(ctx, l, s)
+	if err != nil {
+		return nil, err
+	}
+	return r.n.shardOfSegment(ctx, o, r.shard)
 }
 
 // arrived is what came for an hour.

@@ -39,7 +39,8 @@ const (
 	doPutBack = "put it back from an older version of the bucket, or from a replica; nothing else has it"
 	doTraces  = "put it back from an older version of the bucket, or from a replica; what its traces sum up to is there"
 	doKept    = "put it back from an older version of the bucket, or do not import the directory again; no answer needs it"
-	doSegment = "put it back from an older version of the bucket, or delete it, and the traces in it; until then the shards that need it stand still"
+	doSegment = "put it back from an older version of the bucket; else a machine sets it aside soon, and what it has of some shards is in no answer"
+	doAside   = "put a sound copy under " + segments + " within a week, if there is one, and delete this one; what it has of some shards is in no answer"
 	doList    = "put its newest version back, from an older version of the object or a replica; until then its shard stands still"
 )
 
@@ -272,6 +273,12 @@ func (v *verifier) segments(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
+	}
+	for e, err := range v.r.b.List(ctx, aside, "") {
+		if err != nil {
+			return fmt.Errorf("list what is set aside: %w", err)
+		}
+		v.find(Finding{Object: e.Key, What: "it was set aside, since it is damaged", Do: doAside})
 	}
 	return nil
 }

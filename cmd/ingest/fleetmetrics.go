@@ -35,6 +35,7 @@ func (m fleetMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_fleet_unreadable_traces_total", "Traces that can not be decoded, and are in no sum.", prometheus.CounterValue, float64(c.Unreadable))
 	send("fieldtrie_fleet_dropped_counts_total", "Page views without a trace, and Web Vitals, that found no room to wait in.", prometheus.CounterValue, float64(c.DroppedCounts))
 	send("fieldtrie_fleet_lost_races_total", "Times that another machine was first to write a manifest.", prometheus.CounterValue, float64(c.LostRaces))
+	send("fieldtrie_fleet_bad_segments_total", "Damaged segments that this machine set aside.", prometheus.CounterValue, float64(c.BadSegments))
 	send("fieldtrie_fleet_shards", "Shards that this machine rolls up.", prometheus.GaugeValue, float64(c.Shards))
 	send("fieldtrie_fleet_silent_seconds", "How long the store has not answered.", prometheus.GaugeValue, c.Silent.Seconds())
 	send("fieldtrie_fleet_clock_offset_seconds", "How far the clock of the store is ahead of that of this machine.", prometheus.GaugeValue, c.ClockOffset.Seconds())
