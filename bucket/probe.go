@@ -8,13 +8,15 @@ import (
 	"fmt"
 )
 
+// Probes is what the names of objects begin with that [Bucket.Probe] puts and deletes.
+const Probes = "probe/"
+
 // Probe finds out whether the store does what the rest relies on, by eight requests: conditions on
 // objects that are there, that are not and that have changed, lists that have what was just put, ranges, and
 // deletion. It must have been called before a condition [Is] is used. [ErrIgnoresConditions] says that
 // the store must not be used. Of a call that is refused it says which one it is, and which right is missing.
 func (b *Bucket) Probe(ctx context.Context) (err error) {
-	const folder = "probe/"
-	key := folder + rand.Text()
+	key := Probes + rand.Text()
 	fail := func(what string, err error) error { return fmt.Errorf("probe %s: %s: %w", b.at, what, err) }
 	first, err := b.Put(ctx, key, []byte("first"), Absent)
 	if err != nil {

@@ -13,6 +13,7 @@
 //	seg/HOUR/BOOT-SEQ                      a segment: what a machine received in a moment
 //	bad/HOUR/BOOT-SEQ                      a segment that can not be read, of which nothing else is known
 //	shard/NNN/MANIFEST                     what the pages of a shard consist of
+//	shard/NNN/OLD-N                        what it was a while ago, for when it is lost
 //	raw/NNN/HOUR/ID.run                    traces of an hour, by page, view and chunk; none twice
 //	hours/NNN/HOUR/ID.sums                 what a run adds to the sums of its hour, or all of them
 //	days/NNN/DAY/ID.sums                   the sums of a day
@@ -31,7 +32,8 @@
 //
 // # Files
 //
-//	fleet.go     a machine, and a reader; the format of a bucket
+//	fleet.go     a machine, and a reader
+//	format.go    the format of a bucket
 //	options.go   how a bucket is used, and the times of the protocol
 //	append.go    what comes in, until it is a segment in the bucket
 //	spool.go     segments that the store does not take now
@@ -59,6 +61,8 @@
 //	verify.go    what is wrong with a bucket
 //	hourcheck.go and with an hour of it
 //	repair.go    what can be made again
+//	old.go       manifests that are kept, and come back
+//	adopt.go     traces that no manifest names
 //	plan.go      what a question reads
 //	reader.go    Select and Scan
 //	fetch.go     what of it is read ahead

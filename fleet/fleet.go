@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -13,17 +12,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/block"
 	"github.com/fieldtrie/fieldtrie/bucket"
-)
-
-// format is what the object FORMAT says.
-type format struct {
-	Format int `json:"format"`
-	Shards int `json:"shards"`
-}
-
-const (
-	formatKey     = "FORMAT"
-	formatVersion = 1
 )
 
 // Reader answers questions about a bucket.
@@ -81,6 +69,9 @@ func OpenReader(ctx context.Context, b *bucket.Bucket, o Options) (*Reader, erro
 	}
 	f, err := readFormat(ctx, b)
 	if errors.Is(err, bucket.ErrNotFound) {
+		if err := formatLost(ctx, b); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s has no data: %w", b.Location(), err)
 	}
 	if err != nil {
@@ -149,43 +140,6 @@ func newBoot() string {
 	return hex.EncodeToString(b[:])
 }
 
-func readFormat(ctx context.Context, b *bucket.Bucket) (f format, err error) {
-	got, err := b.Get(ctx, formatKey, 1<<10, "")
-	if err != nil {
-		return f, fmt.Errorf("read the format: %w", err)
-	}
-	if err := json.Unmarshal(got.Body, &f); err != nil {
-		return f, fmt.Errorf("read the format of %s: %w", b.Location(), err)
-	}
-	switch {
-	case f.Format > formatVersion:
-		return f, &VersionError{b.Location().String() + formatKey, f.Format}
-	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
-		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Location(), f.Format, f.Shards)
-	}
-	return f, nil
-}
-
-// ensureFormat reads the format of a bucket, and makes an empty one ours.
-func ensureFormat(ctx context.Context, b *bucket.Bucket, shards int) (format, error) {
-	f, err := readFormat(ctx, b)
-	if !errors.Is(err, bucket.ErrNotFound) {
-		return f, err
-	}
-	text, err := json.Marshal(format{formatVersion, shards})
-	if err != nil {
-		return f, fmt.Errorf("write the format: %w", err)
-	}
-	// Whoever is first decides, and a lost answer does no harm.
-	if _, err := b.Put(ctx, formatKey, text, bucket.Absent); err != nil && !errors.Is(err, bucket.ErrConflict) {
-		if f, e := readFormat(ctx, b); e == nil {
-			return f, nil
-		}
-		return f, fmt.Errorf("write the format: %w", err)
-	}
-	return readFormat(ctx, b)
-}
-
 // Now returns the time by the clock of the store.
 func (r *Reader) Now() time.Time { return r.b.Clock().Now() }
 
@@ -224,6 +178,11 @@ func (r *Reader) manifestAfter(ctx context.Context, shard int, age time.Duration
 	case got != nil:
 		m, err := decodeManifest(r.codec, got.Body)
 		if err != nil {
+			if errors.Is(err, block.ErrDamaged) {
+				err = fmt.Errorf("%s: %w. %s", manifestKey(shard), err, lostMeans)
+				r.noteLost(shard, err)
+				return nil, "", err
+			}
 			return nil, "", fmt.Errorf("shard %d: %w", shard, err)
 		}
 		k.m, k.tag = m, got.Tag

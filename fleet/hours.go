@@ -24,7 +24,7 @@ func (r *roller) closeTimes(ctx context.Context, l *listing) (err error) {
 	}
 	r.began = time.Time{}
 	next := r.m.clone()
-	changed := false
+	changed, closed := false, false
 	// One that can not be closed must not keep the others from being closed, nor what is too old from being deleted.
 	var failed []error
 	try := func(what string, do func(next *manifest) error) {
@@ -40,6 +40,7 @@ func (r *roller) closeTimes(ctx context.Context, l *listing) (err error) {
 			continue
 		}
 		try("hour "+name, func(next *manifest) error { return r.seal(ctx, next, name) })
+		closed = true
 	}
 	for _, day := range daysToClose(next, l) {
 		try("day "+day, func(next *manifest) error { return r.closeDay(ctx, next, day) })
@@ -53,6 +54,9 @@ func (r *roller) closeTimes(ctx context.Context, l *listing) (err error) {
 		if err := r.commit(ctx, next); err != nil {
 			return errors.Join(append(failed, err)...)
 		}
+	}
+	if err := r.keepOld(ctx, closed); err != nil {
+		failed = append(failed, err)
 	}
 	if len(failed) > 0 {
 		r.forget() // it may be another machine that has changed something

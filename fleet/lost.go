@@ -12,18 +12,21 @@ import (
 
 // What is missing never deletes: a manifest that is not there names nothing, which does not mean that there is nothing.
 
+// lostMeans says what a lost manifest means, and what to do.
+const lostMeans = "Nothing of its pages is answered, rolled up or deleted; ingest --verify --repair brings it back from what is kept of it, or put its newest version back, from a replica or an older version of the object"
+
 // LostError says that a shard has objects and no manifest. Nothing of it is answered, rolled up or deleted.
 type LostError struct{ Object, Example string }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("%s is lost: there is %s, which it should name. Nothing of its pages is answered, rolled up or deleted; put its newest version back, from a replica or an older version of the object", e.Object, e.Example)
+	return fmt.Sprintf("%s is lost: there is %s, which it should name. %s", e.Object, e.Example, lostMeans)
 }
 
 func (e *LostError) Unwrap() error { return bucket.ErrNotFound }
 
 // absent returns the empty manifest of a shard that has none yet, or a [*LostError] where it had one.
 func (r *Reader) absent(ctx context.Context, shard int) (*manifest, error) {
-	for _, kind := range []string{"raw/", "hours/", "days/"} {
+	for _, kind := range []string{"raw/", "hours/", "days/", "shard/"} {
 		for e, err := range r.b.List(ctx, kind+shardName(shard)+"/", "") {
 			if err != nil {
 				return nil, fmt.Errorf("look whether shard %d is new: %w", shard, err)

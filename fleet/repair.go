@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
 )
 
-// Repair makes again what [Reader.Verify] has found wrong and can be made again: sums of hours of their traces, and of
-// days of their hours. It returns how many there were. Of page views without a trace, and of Web Vitals, it
+// Repair makes again what [Reader.Verify] has found wrong and can be made again: manifests of what is kept of them and of the traces that
+// they do not name, sums of hours of their traces, and of days of their hours. It returns how many there were. Of page views without a trace, and of Web Vitals, it
 // keeps what can be read: nothing else has them.
 func (n *Node) Repair(ctx context.Context, v Verified) (mended int, err error) {
 	done := map[Finding]bool{}
-	for _, days := range []bool{false, true} { // days are made of hours
+	for step := range repairSteps {
 		for _, f := range v.Findings {
-			of := Finding{shard: f.shard, hour: f.hour, day: f.day}
-			if !f.Mends || days != (f.day != "") || done[of] {
+			of := Finding{shard: f.shard, hour: f.hour, day: f.day, lost: f.lost, adopts: f.adopts}
+			if !f.Mends || f.step() != step || done[of] {
 				continue
 			}
 			done[of] = true
@@ -30,22 +31,27 @@ func (n *Node) Repair(ctx context.Context, v Verified) (mended int, err error) {
 	return mended, nil
 }
 
-// repair makes sums again. If another machine was faster, it begins again.
+// repairSteps is how many steps there are, see [Finding.step].
+const repairSteps = 4
+
+// step says in which order things are repaired: days are made of hours, and these of what manifests name.
+func (f Finding) step() int {
+	switch {
+	case f.lost:
+		return 0
+	case f.adopts:
+		return 1
+	case f.day == "":
+		return 2
+	}
+	return 3
+}
+
+// repair makes something again. If another machine was faster, it begins again.
 func (n *Node) repair(ctx context.Context, f Finding) error {
 	r := &roller{n: n, shard: f.shard}
 	for attempt := 0; ; attempt++ {
-		err := r.load(ctx)
-		if err == nil {
-			next := r.m.clone()
-			if f.day != "" {
-				err = r.remakeDay(ctx, next, f.day)
-			} else {
-				err = r.remakeHour(ctx, next, f.hour)
-			}
-			if err == nil {
-				err = r.replace(ctx, next)
-			}
-		}
+		err := r.repair(ctx, f)
 		if !errors.Is(err, errLost) || attempt == importAttempts {
 			return err
 		}
@@ -54,6 +60,31 @@ func (n *Node) repair(ctx context.Context, f Finding) error {
 			return err
 		}
 	}
+}
+
+func (r *roller) repair(ctx context.Context, f Finding) error {
+	if f.lost {
+		if err := r.restore(ctx); err != nil {
+			return err
+		}
+		r.forget()
+	}
+	if f.lost || f.adopts {
+		return r.adopt(ctx)
+	}
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	r.began = time.Time{}
+	next := r.m.clone()
+	remake, name := r.remakeHour, f.hour
+	if f.day != "" {
+		remake, name = r.remakeDay, f.day
+	}
+	if err := remake(ctx, next, name); err != nil {
+		return err
+	}
+	return r.replace(ctx, next)
 }
 
 // remakeHour replaces the sums of an hour by those of its traces.

@@ -30,6 +30,7 @@ type roller struct {
 	tag  bucket.Tag
 	keys map[string]*runKeys // of runs, by their names
 	seen seenState           // while another machine has it
+	kept seenState           // the manifest of which the last copy was kept, by this machine
 
 	released bool // the next commit leaves it to others
 

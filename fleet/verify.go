@@ -28,9 +28,11 @@ type Finding struct {
 	// Mends says that [Node.Repair] makes it again.
 	Mends bool
 
-	shard int
-	hour  string // or
-	day   string
+	shard  int
+	hour   string // or
+	day    string // or
+	lost   bool   // it is a manifest, or
+	adopts bool   // runs are added to it
 }
 
 // What can be done.
@@ -41,7 +43,10 @@ const (
 	doKept    = "put it back from an older version of the bucket, or do not import the directory again; no answer needs it"
 	doSegment = "put it back from an older version of the bucket; else a machine sets it aside soon, and what it has of some shards is in no answer"
 	doAside   = "put a sound copy under " + segments + " within a week, if there is one, and delete this one; what it has of some shards is in no answer"
-	doList    = "put its newest version back, from an older version of the object or a replica; until then its shard stands still"
+	doPutLast = "put its newest version back, from a replica or an older version of the object; nothing of its pages is answered or deleted until then"
+	doRestore = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from a replica or an older version of the object"
+	doAdopt   = "--repair adds them"
+	doUnnamed = "put it back from an older version of the bucket, or leave it: it is deleted when its time is over"
 )
 
 // Verify reads all that a bucket has. Each object that a manifest names has to be there with all of its checksums, and
@@ -77,22 +82,18 @@ func said(err error) string {
 func (v *verifier) find(f Finding) { v.out.Findings = append(v.out.Findings, f) }
 
 func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of int)) error {
-	m, tag, err := v.r.manifest(ctx, shard, 0)
-	switch {
-	case isWrong(err):
-		v.find(Finding{Object: manifestKey(shard), What: said(err), Do: doList})
-		return nil
-	case err != nil:
-		return err
-	case tag == "":
-		for _, err := range v.r.b.List(ctx, "raw/"+shardName(shard)+"/", "") {
-			if err != nil {
-				return err
-			}
-			v.find(Finding{Object: manifestKey(shard), What: "it is not there, and there are traces of its shard", Do: doList})
-			break
+	m, _, err := v.r.manifest(ctx, shard, 0)
+	if isWrong(err) {
+		f := Finding{Object: manifestKey(shard), What: said(err), Do: doPutLast, shard: shard, lost: true}
+		old, err := v.r.newestOld(ctx, shard)
+		if old != nil {
+			f.Do, f.Mends = doRestore, true
 		}
-		return nil
+		v.find(f)
+		return err
+	}
+	if err != nil {
+		return err
 	}
 	done, of := 0, len(m.Hours)+len(m.Days)
 	sound := map[string]bool{} // hours whose sums can be read
@@ -112,7 +113,7 @@ func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of in
 		done++
 		moving(done, of)
 	}
-	return nil
+	return v.unanswered(ctx, m, shard)
 }
 
 // named reports whether the newest manifest of a shard names an object. While a bucket is read, machines replace

@@ -189,7 +189,7 @@ func TestVerifyManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, err := s.Verify(t.Context(), quietly)
-		if err != nil || len(v.Findings) != 1 || v.Findings[0].Object != k || v.Findings[0].Mends {
+		if err != nil || len(v.Findings) != 1 || v.Findings[0].Object != k || !v.Findings[0].Mends {
 			t.Errorf("deleted: %v: %+v, %v", deleted, v.Findings, err)
 		}
 	}
