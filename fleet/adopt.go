@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -13,8 +14,8 @@ import (
 // has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
 // whether they were folded into another run since, or rolled up by another machine.
 
-// unnamed lists the runs of a shard that a manifest does not name, though it is not too late to, and that were put before a time.
-func (r *roller) unnamed(ctx context.Context, m *manifest, before time.Time) (keys []string, err error) {
+// unnamed lists the runs of a shard that a manifest does not name, though it is not too late to, but for those that were put in the last time.
+func (r *roller) unnamed(ctx context.Context, m *manifest, last time.Duration) (keys []string, err error) {
 	named := m.names(r.shard)
 	for _, x := range m.Removed {
 		named[x.Key] = true
@@ -23,7 +24,7 @@ func (r *roller) unnamed(ctx context.Context, m *manifest, before time.Time) (ke
 		if err != nil {
 			return nil, fmt.Errorf("list runs: %w", err)
 		}
-		if name := hourOfKey(e.Key); !named[e.Key] && e.Modified.Before(before) && r.adoptable(m, name) {
+		if name := hourOfKey(e.Key); !named[e.Key] && r.n.Now().Sub(e.Modified).Abs() >= last && r.adoptable(m, name) {
 			keys = append(keys, e.Key)
 		}
 	}
@@ -36,7 +37,8 @@ func (r *roller) adoptable(m *manifest, name string) bool {
 		return false
 	}
 	h := m.Hours[name]
-	gone := h != nil && h.Traces > 0 && len(h.Runs) == 0 || h == nil && m.Days[dayOf(name)] != nil
+	d := m.Days[dayOf(name)]
+	gone := h != nil && h.Traces > 0 && len(h.Runs) == 0 || h == nil && d != nil && slices.Contains(d.Sources, name)
 	return !gone && (m.Kept == nil || !r.n.opts.expired(name, time.Duration(m.Kept.Traces), r.n.Now()))
 }
 
@@ -93,7 +95,7 @@ func (r *roller) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, err := r.unnamed(ctx, r.m, r.n.Now().Add(time.Hour))
+	keys, err := r.unnamed(ctx, r.m, 0)
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func (r *roller) adoptRun(ctx context.Context, key string) error {
 // unanswered finds runs with traces that are in no answer.
 func (v *verifier) unanswered(ctx context.Context, m *manifest, shard int) error {
 	r := &roller{n: &Node{Reader: v.r}, shard: shard, keys: map[string]*runKeys{}}
-	keys, err := r.unnamed(ctx, m, v.r.Now().Add(-sweepAfter))
+	keys, err := r.unnamed(ctx, m, sweepAfter)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@
 //	segment.go   segments
 //	row.go       a trace under one of its pages
 //	manifest.go  manifests
+//	extra.go     what later releases add to them
 //	health.go    what a machine has done, and how it is
 //	listing.go   which segments there are
 //	aside.go     segments that can not be read

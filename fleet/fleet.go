@@ -176,7 +176,7 @@ func (r *Reader) manifestAfter(ctx context.Context, shard int, age time.Duration
 	case err != nil:
 		return nil, "", fmt.Errorf("read the manifest of shard %d: %w", shard, err)
 	case got != nil:
-		m, err := decodeManifest(r.codec, got.Body)
+		m, err := r.decodeManifest(shard, got.Body)
 		if err != nil {
 			if errors.Is(err, block.ErrDamaged) {
 				err = fmt.Errorf("%s: %w. %s", manifestKey(shard), err, lostMeans)

@@ -13,6 +13,7 @@ import (
 // manifest says what a shard consists of. Nothing else that lies in the bucket counts.
 type manifest struct {
 	Version int    `json:"version"`
+	Of      string `json:"of,omitempty"`    // the shard
 	Owner   string `json:"owner,omitempty"` // boot of who rolls it up
 	// Nonce is new in each attempt to write a manifest. It tells whose it is when an answer is lost.
 	Nonce string `json:"nonce"`
@@ -26,6 +27,8 @@ type manifest struct {
 	Removed []removed `json:"removed,omitempty"`
 	// Kept is how long the shard keeps what it has.
 	Kept *kept `json:"kept,omitempty"`
+
+	extra extra
 }
 
 const manifestVersion = 1
@@ -97,6 +100,8 @@ type hour struct {
 	Sealed      bool   `json:"sealed,omitempty"` // nothing is added any more, but by imports
 	// Imported is what of it comes from directories.
 	Imported []origin `json:"imported,omitempty"`
+
+	extra extra
 }
 
 // day is what the hours of a day add up to.
@@ -106,6 +111,8 @@ type day struct {
 	Traces      uint64   `json:"traces"`
 	First, Last int64
 	Imported    []origin `json:"imported,omitempty"` // as those of its hours
+
+	extra extra
 }
 
 // removed is an object that is deleted when nobody reads it any more.
@@ -191,7 +198,16 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("%s has version %d, this release knows %d: a newer release wrote it, use that one", e.Object, e.Version, manifestVersion)
 }
 
-// decodeManifest reads a manifest, and checks it.
+// decodeManifest reads the manifest of a shard, and checks it.
+func (r *Reader) decodeManifest(shard int, body []byte) (*manifest, error) {
+	m, err := decodeManifest(r.codec, body)
+	if err == nil && m.Of != "" && m.Of != shardName(shard) {
+		err = fmt.Errorf("read manifest: %w: it is that of shard %s", block.ErrDamaged, m.Of)
+	}
+	return m, err
+}
+
+// decodeManifest reads a manifest, of whichever shard, and checks it.
 func decodeManifest(c *block.Codec, body []byte) (*manifest, error) {
 	x, err := c.ParseIndex(body, int64(len(body)))
 	if err != nil {

@@ -78,7 +78,7 @@ func (r *Reader) newestOld(ctx context.Context, shard int) (*manifest, error) {
 		got, err := r.b.Get(ctx, e.Key, maxManifest, "")
 		if err == nil {
 			var m *manifest
-			if m, err = decodeManifest(r.codec, got.Body); err == nil {
+			if m, err = r.decodeManifest(shard, got.Body); err == nil {
 				return m, nil
 			}
 		}
@@ -94,7 +94,7 @@ func (r *roller) restore(ctx context.Context) error {
 	tag := bucket.Tag("")
 	got, err := r.n.b.Get(ctx, manifestKey(r.shard), maxManifest, "")
 	if err == nil {
-		if _, err = decodeManifest(r.n.codec, got.Body); err == nil {
+		if _, err = r.n.decodeManifest(r.shard, got.Body); err == nil {
 			return nil // it was put back meanwhile
 		}
 		tag = got.Tag

@@ -415,7 +415,7 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -sureOfTime) {
 		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
 	}
-	next.Nonce = rand.Text()
+	next.Nonce, next.Of = rand.Text(), shardName(r.shard)
 	body, err := next.encode(r.n.codec)
 	if err != nil {
 		return err
@@ -434,7 +434,7 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 		if gerr != nil {
 			return fmt.Errorf("write the manifest of shard %d: %w", r.shard, errors.Join(err, gerr))
 		}
-		m, gerr := decodeManifest(r.n.codec, got.Body)
+		m, gerr := r.n.decodeManifest(r.shard, got.Body)
 		if gerr != nil || m.Nonce != next.Nonce {
 			return errors.Join(errLost, gerr)
 		}
