@@ -256,3 +256,37 @@ func TestStallingStore(t *testing.T) {
 		}
 	})
 }
+
+// refusing answers all with an error.
+type refusing struct {
+	status int
+	code   string
+}
+
+func (x refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	text := "<Error><Code>" + x.code + "</Code><Message>m</Message></Error>"
+	return &http.Response{StatusCode: x.status, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(text)),
+		Header: http.Header{"Content-Type": {"application/xml"}}, Body: io.NopCloser(strings.NewReader(text))}, nil
+}
+
+// What a store refuses is said with what is to be done, and is no lost race.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		refusing
+		want string
+	}{
+		{refusing{403, "RequestTimeTooSkewed"}, "set the clock"},
+		{refusing{400, "ExpiredToken"}, "the credentials have expired"},
+		{refusing{404, "XAdminUserNotFound"}, "XAdminUserNotFound"},
+		{refusing{404, "NoSuchKey"}, "somebody else was first"},
+	} {
+		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: c.refusing})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.Put(t.Context(), "k", nil, bucket.Is("x"))
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, bucket.ErrConflict) != (c.code == "NoSuchKey") {
+			t.Errorf("%s: got %v", c.code, err)
+		}
+	}
+}

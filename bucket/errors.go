@@ -38,6 +38,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
 	switch {
+	case remedies[e.Code] != "":
+		return fmt.Sprintf("%s of %s is refused (%d %s): %s", e.Call, e.Object, e.Status, e.Code, remedies[e.Code])
 	case strangers[e.Code]:
 		return fmt.Sprintf("%s of %s is refused (%d %s): the store does not know these keys; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", e.Call, e.Object, e.Status, e.Code)
 	case e.Denied():
@@ -49,7 +51,13 @@ func (e *Error) Error() string {
 }
 
 // strangers are what stores answer to keys that are not theirs.
-var strangers = map[string]bool{"SignatureDoesNotMatch": true, "InvalidAccessKeyId": true, "InvalidToken": true, "ExpiredToken": true}
+var strangers = map[string]bool{"SignatureDoesNotMatch": true, "InvalidAccessKeyId": true, "InvalidToken": true}
+
+// remedies are what else is to be done where stores refuse.
+var remedies = map[string]string{
+	"RequestTimeTooSkewed": "the clock of this machine, or that of the store, is wrong: set the clock",
+	"ExpiredToken":         "the credentials have expired: renew them",
+}
 
 // rights are what calls need.
 var rights = map[string]string{
@@ -87,9 +95,10 @@ func (b *Bucket) failed(call, key string, err error, conditional bool) error {
 	}
 	switch e.Status {
 	case http.StatusNotFound:
-		if conditional && e.Code != "NoSuchBucket" {
+		switch {
+		case conditional && (e.Code == "NoSuchKey" || e.Code == "NotFound"):
 			e.Err = ErrConflict // it was there, and somebody has deleted it
-		} else if e.Code != "NoSuchBucket" {
+		case !conditional && e.Code != "NoSuchBucket":
 			e.Err = ErrNotFound
 		}
 	case http.StatusPreconditionFailed, http.StatusConflict:

@@ -43,6 +43,7 @@
 //	manifest.go  manifests
 //	extra.go     what later releases add to them
 //	health.go    what a machine has done, and how it is
+//	failing.go   what goes wrong in a round, said once
 //	listing.go   which segments there are
 //	aside.go     segments that can not be read
 //	lead.go      which machine rolls what up, and when

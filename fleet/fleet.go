@@ -54,6 +54,7 @@ type Node struct {
 	spool   *spool        // nil without one
 	rollers []*roller     // by shard
 	bad     badSegments
+	failing failing
 
 	did struct { // since the start
 		segments, bytes, traces, refused, hedged, spooled atomic.Uint64

@@ -85,6 +85,8 @@ func (n *Node) round(ctx context.Context, w work) {
 		return
 	}
 	n.keepListing(l)
+	n.failing.begin()
+	defer func() { n.failing.end(n.opts.Logger) }()
 	var group sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for shard, r := range n.rollers {
@@ -114,7 +116,7 @@ const (
 )
 
 func (n *Node) warn(ctx context.Context, what string, shard int, err error) {
-	if ctx.Err() == nil && !errors.Is(err, errLost) {
+	if ctx.Err() == nil && !errors.Is(err, errLost) && !n.failing.note(what, shard, err) {
 		n.opts.Logger.Warn(what, logShard, shard, logErr, err)
 	}
 }

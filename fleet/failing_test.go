@@ -1,0 +1,30 @@
+package fleet
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+)
+
+// A store that refuses to all shards alike is one line a round.
+func TestOneWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		var log bytes.Buffer
+		n := openNode(t, s, Options{Flush: time.Millisecond, Hedge: -1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		s.Faults, s.Which = 1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/MANIFEST") }
+		s.Denied = []string{http.MethodGet}
+		n.round(t.Context(), work{close: true})
+		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "[0 1 2 3 4 5 6 7]") || !strings.Contains(got, "s3:GetObject") {
+			t.Errorf("got %s", got)
+		}
+	})
+}
