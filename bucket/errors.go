@@ -3,9 +3,12 @@ package bucket
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"syscall"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -70,6 +73,16 @@ var rights = map[string]string{
 // Denied reports whether the store knows the keys, and they may not do this, or does not know them.
 func (e *Error) Denied() bool {
 	return e.Status == http.StatusForbidden || e.Status == http.StatusUnauthorized || e.Code == "AccessDenied"
+}
+
+// Temporary reports whether the store, or the way to it, is said to be at fault, and may not be soon: it is busy, fails, or does not answer.
+func (e *Error) Temporary() bool {
+	if e.Status == 0 {
+		var late interface{ Timeout() bool }
+		broken := []error{syscall.ECONNRESET, syscall.EPIPE, io.ErrClosedPipe, io.EOF, io.ErrUnexpectedEOF}
+		return errors.As(e.Err, &late) && late.Timeout() || slices.ContainsFunc(broken, func(x error) bool { return errors.Is(e.Err, x) })
+	}
+	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusTooManyRequests || e.Code == "SlowDown"
 }
 
 // failed makes an error of what the client library says. conditional says that the call had a condition.

@@ -101,10 +101,7 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.Probe(ctx); err != nil {
-		return nil, err
-	}
-	f, err := ensureFormat(ctx, b, o.Shards)
+	f, err := firstContact(ctx, b, o.Shards)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +129,18 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
 		n.rollers = append(n.rollers, &roller{n: n, shard: i})
 	}
 	return n, nil
+}
+
+// firstContact finds out whether a store can be used, and how the bucket is laid out. It tries again as long as the store is busy or does not answer.
+func firstContact(ctx context.Context, b *bucket.Bucket, shards int) (f format, err error) {
+	for pause := 250 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		if err = b.Probe(ctx); err == nil {
+			f, err = ensureFormat(ctx, b, shards)
+		}
+		if e, ok := errors.AsType[*bucket.Error](err); !ok || !e.Temporary() || sleep(ctx, 0, pause) != nil {
+			return f, err
+		}
+	}
 }
 
 // newBoot names one life of a machine.

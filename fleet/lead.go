@@ -259,7 +259,7 @@ func (n *Node) releaseShard(ctx context.Context, shard int) {
 	}
 }
 
-// Close stores what waits. Nothing may be appended after that.
+// Close stores what waits, and what is in the spool, as far as there is time. Nothing may be appended after that.
 func (n *Node) Close(ctx context.Context) error {
 	n.writing.mu.Lock()
 	n.closing = true
@@ -277,5 +277,10 @@ func (n *Node) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return n.StoreCounts(ctx)
+	err := n.StoreCounts(ctx)
+	if uerr := n.Unspool(ctx); uerr != nil {
+		segments, bytes := n.spool.size()
+		n.opts.Logger.Warn("segments stay in the spool of this machine, until it is used again", "segments", segments, "bytes", bytes, logErr, uerr)
+	}
+	return err
 }
