@@ -131,7 +131,7 @@ func (h *harm) parseAgain(k string, body []byte) *contents {
 			}
 		}
 	case "raw":
-		err := merge(ctx, []*cursor{h.r.cursor(o, o.index.Kind(kindTraces))}, func(r *row) error {
+		err := merge(ctx, []*cursor{h.r.cursor(o, o.index.Kind(kindTraces), 1)}, func(r *row) error {
 			x.ids = append(x.ids, r.id)
 			return nil
 		})

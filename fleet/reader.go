@@ -170,35 +170,6 @@ func asOf(l *listing, m *manifest) time.Time {
 	return out
 }
 
-// recentSegments is a listing that is a moment old at most.
-func (r *Reader) recentSegments(ctx context.Context) (*listing, error) {
-	select { // those who ask at once share one
-	case r.listed <- struct{}{}:
-		defer func() { <-r.listed }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	r.mu.Lock()
-	l := r.listing
-	r.mu.Unlock()
-	if l != nil && r.Now().Sub(l.at).Abs() < manifestAge {
-		return l, nil
-	}
-	l, err := r.listSegments(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r.keepListing(l)
-	return l, nil
-}
-
-// keepListing notes the newest listing.
-func (r *Reader) keepListing(l *listing) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.listing = l
-}
-
 // deliver hands over what was read of a piece.
 func (x *reading) deliver(ctx context.Context, f *fetched) error {
 	x.stats.Bytes += uint64(f.bytes)
