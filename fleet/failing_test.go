@@ -28,3 +28,24 @@ func TestOneWarning(t *testing.T) {
 		}
 	})
 }
+
+// A run that is missing keeps its hour from being rolled up, and that is said.
+func TestMissingRunIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		n := openNode(t, s, o)
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		n.release()
+		damage(t, n, keysUnder(t, n, "raw/")[0], true)
+		var log bytes.Buffer
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		n = openNode(t, s, o)
+		appendTo(t, n, 2)
+		settleNode(t.Context(), n, 4)
+		if got := log.String(); !strings.Contains(got, "raw/000/") {
+			t.Errorf("got %q", got)
+		}
+	})
+}

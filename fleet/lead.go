@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
 )
 
 // perShard is how much longer a machine leaves a shard alone for each one that it rolls up already, so that they are
@@ -115,8 +117,10 @@ const (
 	logShard = "shard"
 )
 
+// warn says what went wrong. A lost race is not that, unless an object is missing: then it may be so for ever.
 func (n *Node) warn(ctx context.Context, what string, shard int, err error) {
-	if ctx.Err() == nil && !errors.Is(err, errLost) && !n.failing.note(what, shard, err) {
+	lost := errors.Is(err, errLost) && !errors.Is(err, bucket.ErrNotFound)
+	if ctx.Err() == nil && !lost && !n.failing.note(what, shard, err) {
 		n.opts.Logger.Warn(what, logShard, shard, logErr, err)
 	}
 }
