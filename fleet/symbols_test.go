@@ -17,7 +17,7 @@ import (
 // Symbols that are sent to one machine are those of all, also when answers of the store are lost; a damaged
 // one is missing.
 func TestSymbols(t *testing.T) {
-	server := fakebucket.New(1)
+	server := fakebucket.New(3)
 	a, b := openNode(t, server, Options{}), openNode(t, server, Options{})
 	server.Faults = 0.1
 	at := func(n *Node) *tables.Store {
