@@ -34,7 +34,6 @@ var budgetLabels = []string{"budget", "page", "metric", "unit"}
 func known(metrics string) map[string]bool {
 	names := map[string]bool{
 		"fieldtrie_budget_value": true, "fieldtrie_budget_limit": true, "fieldtrie_budget_blown": true, "fieldtrie_budget_views": true, "up": true,
-		"fieldtrie_fleet_bad_segments_total": true,
 	}
 	for line := range strings.Lines(metrics) {
 		if name := regexp.MustCompile(`^[a-z_]+`).FindString(line); name != "" {

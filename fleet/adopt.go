@@ -128,7 +128,7 @@ func (r *roller) adoptRun(ctx context.Context, key string) error {
 // unanswered finds runs with traces that are in no answer.
 func (v *verifier) unanswered(ctx context.Context, m *manifest, shard int) error {
 	r := &roller{n: &Node{Reader: v.r}, shard: shard, keys: map[string]*runKeys{}}
-	keys, err := r.unnamed(ctx, m, sweepAfter)
+	keys, err := r.unnamed(ctx, m, strayAfter)
 	if err != nil {
 		return err
 	}

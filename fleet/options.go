@@ -76,6 +76,9 @@ const (
 	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since an import over a slow line is.
 	giveUpAfter = 12 * time.Hour
 	sweepAfter  = 24 * time.Hour
+	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One of an import over
+	// a slow line may be on its way for longer: adding its traces does no harm, as repeats are dropped.
+	strayAfter = time.Hour
 	// deleteAfter is how long readers may read what no manifest names any more.
 	deleteAfter = 15 * time.Minute
 	// forgetBoots is how long it is known which segments of a machine were rolled up.
