@@ -93,7 +93,7 @@ SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
 STORE = $(abspath store)
 # Long tests of those packages that are about one goroutine, old formats or a full disk. They
 # are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
-PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestFormat1|TestFormat2Interrupted|TestFormat2Damaged|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHourOfBusyPage|TestRunOfBusyPage)$$
+PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestFormat1|TestFormat2Interrupted|TestFormat2Damaged|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHarm|TestHourOfBusyPage|TestRunOfBusyPage)$$
 PLAIN_IN = ./store/tables ./query ./collect ./cmd/aggregate ./store/sums ./store ./fleet
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
 # are left; each command of a script is such a program.

@@ -118,17 +118,23 @@ func (h *Head) Unrolled(ctx context.Context, p *part.Partition, upTo uint64) (tr
 			if err != nil && !errors.Is(err, record.ErrDamaged) {
 				return err
 			}
-			it := txn.Iterate(record.AppendPagePrefix(nil, page), m.version)
-			for it.Rewind(); it.Valid() && ctx.Err() == nil; it.Next() {
-				if it.Version() <= upTo {
-					traces++
-				}
-			}
-			it.Close()
+			traces += since(ctx, txn, page, m.version, upTo)
 		}
 		return context.Cause(ctx)
 	})
 	return traces, err
+}
+
+// since returns how many traces of a page are newer than a version, and not newer than another.
+func since(ctx context.Context, txn *part.Txn, page string, version, upTo uint64) (traces int) {
+	it := txn.Iterate(record.AppendPagePrefix(nil, page), version)
+	defer it.Close() // also where damaged bytes make it panic
+	for it.Rewind(); it.Valid() && ctx.Err() == nil; it.Next() {
+		if it.Version() <= upTo {
+			traces++
+		}
+	}
+	return traces
 }
 
 // rollPage writes what came to a page up to the snapshot, which was made at some time, of at most
