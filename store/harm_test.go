@@ -220,7 +220,7 @@ func (h *harmed) judge(before []string) {
 	for _, name := range before {
 		date := dated.FindString(name)
 		last, ofTraces := h.last[name]
-		renamed := slices.ContainsFunc(after, func(n string) bool { return dated.FindString(n) == date && (ofTraces == (h.last[n] != time.Time{}) || n != name) })
+		renamed := slices.ContainsFunc(after, func(n string) bool { return dated.FindString(n) == date })
 		switch {
 		case slices.Contains(after, name), h.lost[name], renamed:
 		case !ofTraces && regexp.MustCompile(`^`+dated.String()+`$`).MatchString(name): // one in which nothing was stored
