@@ -266,7 +266,7 @@ func (h *harm) where(id store.ID) (keys []string) {
 // send sends traces to a machine.
 func (h *harm) send(n *Node) {
 	for range 1 + h.rnd.IntN(3) {
-		wrong := n.Now().Sub(time.Now()).Abs() > 30*time.Minute
+		wrong := time.Until(n.Now()).Abs() > 30*time.Minute
 		rec := recordOf(idOf(h.rnd), h.rnd)
 		at := time.Now()
 		if _, err := n.Append(h.Context(), []store.Record{rec}); err == nil {

@@ -222,7 +222,7 @@ func (h *harmed) judge(before []string) {
 		last, ofTraces := h.last[name]
 		renamed := slices.ContainsFunc(after, func(n string) bool { return dated.FindString(n) == date })
 		switch {
-		case slices.Contains(after, name), h.lost[name], renamed:
+		case renamed, h.lost[name]:
 		case !ofTraces && regexp.MustCompile(`^`+dated.String()+`$`).MatchString(name): // one in which nothing was stored
 		case ofTraces && !h.now.Before(last.Add(harmRetention-time.Hour)):
 		default:
