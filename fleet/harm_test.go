@@ -458,7 +458,7 @@ func (h *harm) answers(n *Node, when string, unharmed bool) {
 
 // TestHarm does harm. SEEDS says how often, SEED which.
 func TestHarm(t *testing.T) {
-	seeds, first := uint64(20), uint64(0)
+	seeds, first := uint64(8), uint64(0)
 	if s := os.Getenv("SEEDS"); s != "" {
 		seeds, _ = strconv.ParseUint(s, 10, 64)
 	}
