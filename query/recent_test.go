@@ -157,10 +157,11 @@ func TestRecentAhead(t *testing.T) {
 func TestRecentErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRecent(t.Context())
-		failing, made := errors.New("too large"), 0
+		failing := errors.New("too large")
+		var made atomic.Int64
 		ask := func(ctx context.Context, takes time.Duration, n number, err error) (number, error) {
 			got, _, gotErr := recall(ctx, r, sharedQuestion[number]{"key", time.Minute, func(context.Context) (number, error) {
-				made++
+				made.Add(1)
 				time.Sleep(takes)
 				return n, err
 			}})
@@ -174,8 +175,8 @@ func TestRecentErrors(t *testing.T) {
 			}()
 		}
 		time.Sleep(2 * time.Second)
-		if made != 1 {
-			t.Errorf("it was made %d times for those who waited", made)
+		if n := made.Load(); n != 1 {
+			t.Errorf("it was made %d times for those who waited", n)
 		}
 		go func() {
 			if _, err := ask(t.Context(), time.Second, 0, context.Canceled); !errors.Is(err, context.Canceled) {
