@@ -131,11 +131,7 @@ func unsampledOf(a, b *sideSums) string {
 // unsampled returns the share of the time that was not sampled, from 0 to 1.
 func (s *sideSums) unsampled() float64 {
 	weights, c := s.raw.Flat()
-	var self int64
-	for _, w := range weights {
-		self += w.Self
-	}
-	return c.UnsampledShare(self)
+	return c.UnsampledShare(output.SelfSum(weights))
 }
 
 // noteOf says what the intervals of functions rest on.

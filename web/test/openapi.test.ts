@@ -8,6 +8,7 @@ import { load } from 'js-yaml';
 import { type Document, OpenAPIClientAxios, type Operation } from 'openapi-client-axios';
 import { Daemon, endAll, missing } from './daemon.ts';
 import { sendShop } from './shop.ts';
+import { randomOf } from './synthetic.ts';
 
 const skip = missing;
 const seed = Number(process.env.SEED ?? 1);
@@ -29,16 +30,6 @@ interface Parameter {
   schema?: Schema;
 }
 
-/** A sequence of numbers from 0 to 1 that is the same for the same seed: mulberry32. */
-function chances(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 test(`the API answers what its description says (SEED=${seed} ROUNDS=${rounds})`, { skip }, async () => {
   const budget = { name: 'cart', page: '/cart', metric: 'p75', limit: '100ms', min_views: 10 };
   const daemon = await Daemon.start('--budgets', `FILE:${JSON.stringify({ budgets: [budget] })}`);
@@ -58,7 +49,7 @@ test(`the API answers what its description says (SEED=${seed} ROUNDS=${rounds})`
     key: ['device', 'browser'], step: ['1h', '24h', '1m'], quantiles: ['0.5', '0,0.25,1'], id: list.map(({ id }) => id), name: ['draw', 'none'],
     resource: ['https://shop.example/app.js'], root: ['0123456789abcdef'], ask: ['pages?since=24h', 'series?since=1h'], seconds: ['30'],
   };
-  const chance = chances(seed);
+  const chance = randomOf(seed);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(chance() * all.length)]!;
   const unknown: string[] = [];
   const drawn = ({ name, schema = {} }: Parameter): string | number | boolean | undefined => {
