@@ -41,7 +41,7 @@ fleet: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind a 
 
 .PHONY: test-fleet
 test-fleet: bin/versitygw ## kill and stop daemons on one bucket, and the store, under load; check what is stored
-	OBJECT_STORE=$(abspath bin/versitygw) $(GO) test ./bench/load -count 1 -v -run TestFleet
+	OBJECT_STORE=$(abspath bin/versitygw) $(GO) test ./test/bench/load -count 1 -v -run TestFleet
 
 .PHONY: build
 build: $(DASHBOARD) ## build ingest, aggregate and upload into bin/
@@ -80,7 +80,7 @@ web: web/dist/index.html ## build the dashboard, which binaries that are built a
 web/dist/index.html: web/build.js web/node_modules $(shell find web/src -type f)
 	cd web && node build.js
 
-sdk/node_modules web/node_modules viewers/node_modules bench/peers/node_modules bundlers/node_modules bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
+sdk/node_modules web/node_modules test/viewers/node_modules test/bench/peers/node_modules test/bundlers/node_modules test/bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -106,7 +106,7 @@ MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noex
 # Two at a time, since some wait for a disk or a browser when others compute. Those with
 # browsers measure, so others let them go first: see nice.
 .PHONY: test
-test: setup sdk/node_modules web/node_modules viewers/node_modules bundlers/node_modules ## run all tests, with the race detector where code is concurrent
+test: setup sdk/node_modules web/node_modules test/viewers/node_modules test/bundlers/node_modules ## run all tests, with the race detector where code is concurrent
 	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
 	  test-store test-sdk test-concurrent test-plain test-bucket test-sequential test-viewers test-alerts test-bundlers test-web
 
@@ -128,11 +128,11 @@ test-sdk:
 test-web: build
 	cd web && npx tsc && npm test
 # Next is for ALL: its packages are as large as all others.
-test-bundlers: build bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
-	cd bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) nice npm test
+test-bundlers: build test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
+	cd test/bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) nice npm test
 test-viewers:
-	cd viewers/pyroscope && $(GO) test ./...
-	cd viewers && npm test
+	cd test/viewers/pyroscope && $(GO) test ./...
+	cd test/viewers && npm test
 test-alerts: ## have Prometheus read the alerts, and fire each of them
 	cd dashboards/rules && nice $(GO) test ./...
 
@@ -217,44 +217,44 @@ FLEET_TRACES ?= 100000
 WEB_ROUNDS ?= 5
 ONLY ?=
 .PHONY: screenshots
-screenshots: setup build sdk/node_modules bundlers/node_modules ## take the pictures in docs/images, of visits of the app in bundlers/
+screenshots: setup build sdk/node_modules test/bundlers/node_modules ## take the pictures in docs/images, of visits of the app in test/bundlers/
 	node web/screenshots.js
 
 .PHONY: bench
-bench: setup build sdk/node_modules bench/peers/node_modules viewers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
+bench: setup build sdk/node_modules test/bench/peers/node_modules test/viewers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	cd web && node build.js --tests
-	$(GO) run ./bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
+	$(GO) run ./test/bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
 	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --fleet-traces $(FLEET_TRACES) --ingest-time $(INGEST_TIME) --web-rounds $(WEB_ROUNDS) \
 	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(TRACES)
 
 RATE ?= 1000
 FOR ?= 30s
-# Further flags, such as "--json --kill-every 5s --retry"; "go run ./bench/load --help" lists
+# Further flags, such as "--json --kill-every 5s --retry"; "go run ./test/bench/load --help" lists
 # them.
 LOAD ?=
 .PHONY: load
 load: ## send traces at a rate, check what is stored: make load TRACES=DIR RATE=2000 FOR=60s
-	$(GO) run ./bench/load --rate $(RATE) --for $(FOR) $(TRACES) $(LOAD)
+	$(GO) run ./test/bench/load --rate $(RATE) --for $(FOR) $(TRACES) $(LOAD)
 
 # In turns, since the disk may be slow for a while.
 ROUNDS ?= 3
 .PHONY: dashboards
 dashboards: ## send traces with and without people who look at dashboards: make dashboards TRACES=DIR RATE=1500 FOR=60s
 	for round in $$(seq $(ROUNDS)); do for n in 0 50; do echo "== round $$round, $$n dashboards"; \
-	  $(GO) run ./bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards $$n $(TRACES) || exit 1; done; done
+	  $(GO) run ./test/bench/load --rate $(RATE) --for $(FOR) --batch 5 --verify=false --dashboards $$n $(TRACES) || exit 1; done; done
 
 # All that hostile clients were found to do, at once, against a daemon with 1 GB. It takes root.
 ATTACK_FOR ?= 10m
 ATTACK ?= all
 .PHONY: attack
 attack: ## attack a daemon that has 1 GB beside honest clients, check what of theirs is stored: make attack TRACES=DIR
-	$(GO) run ./bench/load --rate 200 --for $(ATTACK_FOR) --site --networks 500 --attack $(ATTACK) --memory 1000000000 $(TRACES)
+	$(GO) run ./test/bench/load --rate 200 --for $(ATTACK_FOR) --site --networks 500 --attack $(ATTACK) --memory 1000000000 $(TRACES)
 
 # Turns of partitions that are passed, a minute each.
 TURNS ?= 2
 .PHONY: turns
 turns: ## let partitions end under load, check that nothing stops and what is stored: make turns TURNS=20
-	$(GO) run ./bench/load --site --rate 300 --for $$((60 * $(TURNS) + 5))s --partition 1m --pages 300 --batch 20 --dashboards 5 $(TRACES)
+	$(GO) run ./test/bench/load --site --rate 300 --for $$((60 * $(TURNS) + 5))s --partition 1m --pages 300 --batch 20 --dashboards 5 $(TRACES)
 
 # How often each is done; all of it takes about half an hour, and an hour more for inputs that are made up.
 # Cutting the power needs root.
@@ -267,16 +267,16 @@ SOAK_FUZZ ?= 400000x
 soak: ## cut the power, kill processes and end partitions again and again, check what is stored
 	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store -count 1 -timeout 0 -v \
 	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
-	$(GO) run ./bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
+	$(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
 	$(MAKE) turns TURNS=$(SOAK_TURNS)
 	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
 
 # Megabytes of scripts that others wrote, so they are built where they are needed. Next takes
 # as long to install as all others together.
 .PHONY: bundles
-bundles: sdk/node_modules bundlers/node_modules $(if $(ALL),bundlers/next/node_modules) ## build apps with bundlers, and what is true of their functions: make bundles OUT=DIR [ALL=1]
+bundles: sdk/node_modules test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, and what is true of their functions: make bundles OUT=DIR [ALL=1]
 	@test -n "$(OUT)" || { echo "say where: make bundles OUT=DIR"; exit 1; }
-	nice node bundlers/make.js $(abspath $(OUT)) $(if $(ALL),all)
+	nice node test/bundlers/make.js $(abspath $(OUT)) $(if $(ALL),all)
 
 .PHONY: clean
 clean: ## remove what was built

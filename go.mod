@@ -86,7 +86,8 @@ require (
 
 // Packages of npm can hold Go files.
 ignore (
-	./bench/peers/node_modules
+	./test/bench/peers/node_modules
 	./sdk/node_modules
-	./viewers/node_modules
+	./test/bundlers/node_modules
+	./test/viewers/node_modules
 )

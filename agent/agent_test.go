@@ -15,9 +15,9 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

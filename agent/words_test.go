@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/compare"
-	"github.com/fieldtrie/fieldtrie/compare/simulate"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
 // compared answers each comparison with one that was made before.

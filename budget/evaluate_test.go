@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

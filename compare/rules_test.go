@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/compare"
-	"github.com/fieldtrie/fieldtrie/compare/simulate"
+	"github.com/fieldtrie/fieldtrie/test/simulate"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/compare/simulate"
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/test/simulate"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // realPages reads the traces of the repository: one page view of each of twenty pages.
 func realPages(t *testing.T) (all []*trie.Trace) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.FromSlash("../testdata/traces/*.json.gz"))
+	names, err := filepath.Glob(filepath.FromSlash("../../testdata/traces/*.json.gz"))
 	if err != nil || len(names) == 0 {
 		t.Fatal("no traces", err)
 	}

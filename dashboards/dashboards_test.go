@@ -22,8 +22,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 )
 
 // budgetLabels are those of the metrics of budgets, which a daemon without budgets does not

@@ -15,7 +15,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 )
 
 var update = flag.Bool("update", false, "write the ConfigMap with the dashboard")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 )
 
 // TestTutorial runs all commands of the tutorial, in order, and looks for what it says of them.

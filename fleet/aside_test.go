@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // A segment that can not be read stops no other one. It is set aside whole, after some rounds, and said.

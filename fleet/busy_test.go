@@ -21,8 +21,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/block"
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // busyStore tells the test program to be a store, and nothing else: what a store keeps in memory is not what a daemon needs.

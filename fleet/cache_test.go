@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // A cache answers as the store does, whatever is in it and whatever the disk has done to it, and asks for little

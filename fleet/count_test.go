@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/block"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // What a later release has written into a manifest is there after this one has rolled up and closed the hour.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // A store that refuses to all shards alike is one line a round.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // harm is a bucket whose objects are lost, damaged, doubled and put back, on a store and with machines whose clocks are wrong, that

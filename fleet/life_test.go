@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // life is machines that run as they do for users, for days of a clock that does not wait.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 func countOf(t *testing.T, n *Node) map[byte]int {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // A manifest that is lost or damaged comes back from what is kept of it, and of runs that it did not name yet. Every trace is there once,

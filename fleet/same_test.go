@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // An import over a slow line, where each object takes minutes to send, comes to its end, and another one finds all there.

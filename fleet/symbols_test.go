@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/store/tables"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // Symbols that are sent to one machine are those of all, also when answers of the store are lost; a damaged

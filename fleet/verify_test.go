@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 func idOf(rnd *rand.Rand) (id store.ID) {

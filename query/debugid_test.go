@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/collect"
-	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/compare"
-	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

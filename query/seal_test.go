@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
 // Answers are of what was stored, neither less nor more, while traces come, are rolled up,

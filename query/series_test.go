@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
 // fading is a store that keeps traces for two days, hours for three and days for a year,

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
 // TestWriteUntilFull writes until a small disk is full. Compaction must find the room it

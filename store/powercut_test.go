@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
+	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
 // aim is a moment at which the power is cut, or the process killed.

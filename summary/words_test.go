@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/compare"
-	"github.com/fieldtrie/fieldtrie/compare/simulate"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
 var (

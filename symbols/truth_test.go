@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/internal/bundles"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
+	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
 // builds returns the builds with a known truth that SOURCEMAPS names.

@@ -1,7 +1,7 @@
 // node screenshots.js [URL SINCE UNTIL]
 //
 // Takes the pictures in docs/images: of the dashboard at URL between two times, or, without arguments, of a daemon with
-// visits of two releases of the app in bundlers/, which takes a quarter of an hour. `make screenshots` builds what it needs.
+// visits of two releases of the app in test/bundlers/, which takes a quarter of an hour. `make screenshots` builds what it needs.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,7 +50,7 @@ async function visitAndTake() {
   try {
     const since = new Date();
     const builds = join(folder, 'builds');
-    await run('node', ['visit.js', collector, views, 'app-webpack-terser', builds], { cwd: join(root, 'bundlers') });
+    await run('node', ['visit.js', collector, views, 'app-webpack-terser', builds], { cwd: join(root, 'test/bundlers') });
     for (const release of ['A', 'B']) {
       await run(join(root, 'bin/upload'), ['--addr', address, '--release', release, join(builds, release)]);
     }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/hostile"
+	"github.com/fieldtrie/fieldtrie/test/hostile"
 )
 
 // What docs/security.md says that a file may take, in bytes: so many times the file, and so

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/hostile"
+	"github.com/fieldtrie/fieldtrie/test/hostile"
 )
 
 // runMain names a variable of the environment with which the test program is aggregate. It has

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/compare"
-	"github.com/fieldtrie/fieldtrie/compare/simulate"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
 // TestWords has tables of random comparisons judged by what their words mean.

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/internal/fakebucket"
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 )
 
 // serveBucket starts a store of objects, and returns what --data says of it.

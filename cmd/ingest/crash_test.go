@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 )
 
 // goBuild builds a program of this module.

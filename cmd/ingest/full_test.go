@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
-	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
 // disks are small ones of the kinds that Badger is known to die on when they are full.

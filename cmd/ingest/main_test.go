@@ -25,7 +25,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 )
 
 // siteTrace returns a trace with a view id that is its number.

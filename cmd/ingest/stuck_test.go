@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
+	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
 // programOf returns a program that TestMain has under a name.

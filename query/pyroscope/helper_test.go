@@ -17,9 +17,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/storetest"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

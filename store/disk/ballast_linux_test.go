@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
+	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
 // On a full disk the ballast is given up where that makes room enough.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/scratchdisk"
 	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
 // TestCloseWaitsForRoom closes on a disk that has too little room at first, as while a

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/fieldtrie/fieldtrie/internal/bundles"
+	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
 // TestConformance finds the scripts and maps of bundlers, each in its way and without a problem.

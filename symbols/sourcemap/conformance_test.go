@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/internal/bundles"
+	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
 // TestConformanceMaps compares the maps of bundlers with what a plain decoder reads from them.

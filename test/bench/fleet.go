@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/fleet"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// storeTook is how long a request to the store takes when a bucket is asked, as with one in the same region.
+const storeTook = 30 * time.Millisecond
+
+// sharedBucket measures a day of a page that is in a bucket, with many traces beside a tenth of them and beside
+// a directory, and what requests and bytes cost. The store is in the same process, and slow.
+func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progress io.Writer) ([]figure, error) {
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) })
+	r, err := newReplay(traces)
+	if err != nil {
+		return nil, err
+	}
+	page := r.decoded[0].Context.Page
+	var small, large *inBucket
+	for _, f := range []struct {
+		to **inBucket
+		n  int
+	}{{&small, count / 10}, {&large, count}} {
+		fmt.Fprintf(progress, "bench: put %d traces of 24 hours into a bucket …\n", f.n)
+		if *f.to, err = fillBucket(ctx, r, f.n, 24, 4); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.MkdirTemp("", "fieldtrie-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	fmt.Fprintf(progress, "bench: store %d traces of 24 hours in a directory …\n", count)
+	local, err := fillDay(ctx, r, filepath.Join(dir, "day"), count)
+	if err != nil {
+		return nil, err
+	}
+	var fewer, more []day
+	var onDisk asked
+	for range rounds {
+		a, err := small.ask(ctx, page)
+		b, err2 := large.ask(ctx, page)
+		if err := errors.Join(err, err2); err != nil {
+			return nil, err
+		}
+		fewer, more = append(fewer, a), append(more, b)
+	}
+	if onDisk, err = local.ask(ctx, page, 24*time.Hour, rounds); err != nil {
+		return nil, err
+	}
+	of := func(list []day, f func(day) float64) float64 {
+		var out []float64
+		for _, d := range list {
+			out = append(out, f(d))
+		}
+		return median(out)
+	}
+	cold := func(d day) float64 { return d.cold }
+	figures := []figure{
+		{"fleet/day_cold_gets", of(more, func(d day) float64 { return d.coldGets }), "requests", "<= 50"},
+		{"fleet/day_cold_ms", of(more, cold) * 1000, "ms", "<= 300"},
+		{"fleet/day_10x_traces_vs_1x", of(more, cold) / of(fewer, cold), "times the time", "<= 1.5"},
+		{"fleet/day_warm_gets", of(more, func(d day) float64 { return d.warmGets }), "requests", ""},
+		{"fleet/day_warm_ms", of(more, func(d day) float64 { return d.warm }) * 1000, "ms", ""},
+		{"fleet/day_directory_ms", onDisk.wall * 1000, "ms", ""},
+		{"fleet/day_traces", of(more, func(d day) float64 { return d.traces }), "traces", ""},
+		{"fleet/roll_us_per_trace", large.roll * 1e6, "µs CPU", "<= 150"},
+	}
+	fmt.Fprintln(progress, "bench: an hour of segments, rolled up every 15 s …")
+	costs, err := bucketCosts(ctx, r, count)
+	return append(figures, costs...), err
+}
+
+// inBucket is a bucket that was filled, as of a moment.
+type inBucket struct {
+	server *fakebucket.Server
+	now    time.Time
+	roll   float64 // s of processor time for each trace, that of the store included
+	wrote  bucket.Requests
+	bytes  float64 // in the bucket for each trace
+}
+
+func (f *inBucket) clock() time.Time { return f.now }
+
+// fillBucket stores n traces that came within some hours, and rolls them up so often an hour.
+func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucket, error) {
+	f := &inBucket{server: fakebucket.New(1), now: filling()}
+	f.server.Now = f.clock
+	b := f.server.Client().Bucket(f.clock)
+	node, err := fleet.Open(ctx, b, fleet.Options{Flush: time.Millisecond, Hedge: -1})
+	if err != nil {
+		return nil, err
+	}
+	r.sent.Store(0)
+	r.perRelease = uint64(n/2 + 1)
+	which := r.random(n, r.all)
+	steps := hours * perHour
+	for step := range steps {
+		f.now = filling().Add(time.Duration(step) * time.Hour / time.Duration(perHour))
+		if err := f.append(ctx, node, r, which[n*step/steps:n*(step+1)/steps]); err != nil {
+			return nil, err
+		}
+		f.rollUp(ctx, node, n)
+	}
+	for range 2 { // what is over is closed, and what is not needed any more deleted
+		f.now = f.now.Add(20 * time.Minute)
+		f.rollUp(ctx, node, n)
+	}
+	if c := node.Counters(); c.RolledUp < uint64(n) || c.LostRaces > 0 {
+		return nil, fmt.Errorf("%d of %d traces are rolled up, and %d races lost", c.RolledUp, n, c.LostRaces)
+	}
+	f.wrote = b.Requests()
+	return f, f.weigh(ctx, b, n)
+}
+
+// rollUp has a machine roll up, of n traces in all.
+func (f *inBucket) rollUp(ctx context.Context, node *fleet.Node, n int) {
+	before := cpuTime()
+	node.RollUp(ctx)
+	f.roll += (cpuTime() - before) / float64(n)
+}
+
+// perSegment is how many traces share a segment.
+const perSegment = 64
+
+func (f *inBucket) append(ctx context.Context, node *fleet.Node, r *replay, which []int) error {
+	var recs []store.Record
+	for i, at := range which {
+		rec, err := r.record(at)
+		if err != nil {
+			return err
+		}
+		if recs = append(recs, rec); len(recs) == perSegment || i == len(which)-1 {
+			if _, err := node.Append(ctx, recs); err != nil {
+				return err
+			}
+			recs = recs[:0]
+		}
+	}
+	return nil
+}
+
+// weigh looks at what is in the bucket after all that is not needed has been deleted.
+func (f *inBucket) weigh(ctx context.Context, b *bucket.Bucket, n int) error {
+	for _, kind := range []string{"raw/", "hours/", "days/"} {
+		for e, err := range b.List(ctx, kind, "") {
+			if err != nil {
+				return err
+			}
+			f.bytes += float64(e.Size) / float64(n)
+		}
+	}
+	return nil
+}
+
+// day is what a question for 24 hours took, with nothing known and again.
+type day struct{ cold, coldGets, warm, warmGets, traces float64 }
+
+func (f *inBucket) ask(ctx context.Context, page string) (d day, err error) {
+	f.server.Took = storeTook
+	defer func() { f.server.Took = 0 }()
+	b := f.server.Client().Bucket(f.clock)
+	r, err := fleet.OpenReader(ctx, b, fleet.Options{})
+	if err != nil {
+		return d, err
+	}
+	sel := query.Selection{Page: page, Since: filling(), Lag: 10 * time.Second}
+	ask := func() (took, gets float64, err error) {
+		before, begin := b.Requests(), time.Now()
+		result, err := query.Local{Reader: r}.Profile(ctx, sel, nil)
+		if err == nil && len(result.Stats.Warnings) > 0 {
+			err = fmt.Errorf("the answer is not complete: %s", result.Stats.Warnings[0])
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		d.traces = float64(result.Profile.Traces)
+		after := b.Requests()
+		return time.Since(begin).Seconds(), float64(after.Get + after.List - before.Get - before.List), nil
+	}
+	if d.cold, d.coldGets, err = ask(); err != nil {
+		return d, err
+	}
+	d.warm, d.warmGets, err = ask()
+	return d, err
+}
+
+// Prices of S3 Standard in dollars, and what is assumed.
+const (
+	putPrice, getPrice = 5e-6, 0.4e-6 // of a request; a list is a put
+	bytePrice          = 0.023 / 1e9  // for a month
+	segmentsPerSecond  = 4            // of a machine
+	keptDays           = 7
+)
+
+// bucketCosts counts the requests of an hour in which machines store segments and roll up every 15 s, and says what a
+// million traces cost at some rates.
+func bucketCosts(ctx context.Context, r *replay, count int) ([]figure, error) {
+	f, err := fillBucket(ctx, r, max(count/4, 240), 1, 240)
+	if err != nil {
+		return nil, err
+	}
+	segments := float64(240 * ((max(count/4, 240)/240 + perSegment - 1) / perSegment))
+	puts, gets := float64(f.wrote.Put+f.wrote.List)-segments, float64(f.wrote.Get)-segments
+	out := []figure{
+		{"fleet/rolling_puts_per_hour", puts, "PUT and LIST", ""},
+		{"fleet/rolling_gets_per_hour", gets, "GET", ""},
+		{"fleet/bucket_bytes_per_trace", f.bytes, "bytes", ""},
+	}
+	for _, x := range []struct{ rate, machines float64 }{{1000, 2}, {5000, 3}, {10_000, 4}} {
+		stored := x.machines * segmentsPerSecond * 3600
+		hourly := (puts+stored)*putPrice + (gets+stored*x.machines)*getPrice
+		perTrace := hourly/(3600*x.rate) + f.bytes*bytePrice*keptDays/30
+		out = append(out, figure{fmt.Sprintf("fleet/dollars_a_million_at_%.0f_per_s", x.rate), perTrace * 1e6, "$", ""})
+	}
+	return out, nil
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/test/loadgen"
+)
+
+// health looks at several daemons all the time, as a load balancer and a monitor do.
+type health struct {
+	private []string
+
+	mu   sync.Mutex
+	led  []float64     // shards that each rolled up when it was asked last
+	lag  time.Duration // the longest seen
+	last sync.WaitGroup
+}
+
+// Times of looking after daemons.
+const (
+	lookEvery   = time.Second
+	lookTimeout = time.Second
+)
+
+// startHealth looks at each of several daemons until ctx is done.
+func startHealth(ctx context.Context, x *cluster, g *loadgen.Generator) *health {
+	h := &health{private: x.private, led: make([]float64, len(x.private))}
+	for i := range x.private {
+		h.last.Go(func() { h.watch(ctx, i, g) })
+	}
+	return h
+}
+
+// watch looks at a daemon.
+func (h *health) watch(ctx context.Context, node int, g *loadgen.Generator) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !isReady(ctx, h.private[node]) {
+			g.Avoid(node, 2*lookEvery)
+		}
+		s, err := readState(ctx, h.private[node])
+		if err != nil {
+			continue // it was killed, or stopped
+		}
+		h.mu.Lock()
+		h.led[node], h.lag = s.shards, max(h.lag, s.lag)
+		h.mu.Unlock()
+	}
+}
+
+// shards returns how many shards each daemon rolls up.
+func (h *health) shards() []float64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.led)
+}
+
+// longestLag returns the longest time that a segment was seen to wait to be rolled up.
+func (h *health) longestLag() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lag
+}
+
+// isReady reports whether a daemon takes traces.
+func isReady(ctx context.Context, private string) bool {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+private+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// state is how a daemon on a bucket is.
+type state struct {
+	shards  float64       // that it rolls up
+	lag     time.Duration // of the shard that waits for the longest time
+	spooled float64       // segments that are in its spool
+}
+
+// readState asks a daemon how it is.
+func readState(ctx context.Context, private string) (s state, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	values, err := readMetrics(ctx, private)
+	if err != nil {
+		return s, err
+	}
+	s.shards, s.spooled = values["fieldtrie_fleet_shards"], values["fieldtrie_fleet_spool_segments"]
+	for name, v := range values {
+		if strings.HasPrefix(name, "fieldtrie_fleet_lag_seconds{") {
+			s.lag = max(s.lag, time.Duration(v*float64(time.Second)))
+		}
+	}
+	return s, nil
+}
+
+// askState asks a daemon how it is after it has looked at what is in the bucket, as it does for questions.
+func askState(ctx context.Context, private string) (state, error) {
+	for _, path := range []string{"/api/v1/catalog", "/api/v1/top?limit=1&since=1m"} {
+		if _, err := (question{target: "http://" + private + path}).ask(ctx, http.DefaultClient); err != nil {
+			return state{}, err
+		}
+	}
+	return readState(ctx, private)
+}
+
+// settleMost is how long it may take until all is rolled up: others wait for half a minute before they do what a
+// daemon did that was killed.
+const settleMost = 3 * time.Minute
+
+// settle waits until spools are empty and all is rolled up, and returns how long that took.
+func (x *cluster) settle(ctx context.Context, stderr io.Writer) (time.Duration, error) {
+	began := time.Now()
+	fmt.Fprintln(stderr, "load: waiting until all is rolled up …")
+	for {
+		waiting := ""
+		for i, addr := range x.private {
+			switch s, err := askState(ctx, addr); {
+			case err != nil:
+				waiting = err.Error()
+			case s.lag > 0 || s.spooled > 0:
+				waiting = fmt.Sprintf("daemon %d says that a segment waits for %v, and that %.0f are in its spool", i+1, s.lag.Round(time.Second), s.spooled)
+			}
+		}
+		took := time.Since(began)
+		switch {
+		case waiting == "":
+			return took, nil
+		case ctx.Err() != nil:
+			return took, context.Cause(ctx)
+		case took > settleMost:
+			return took, fmt.Errorf("not all is rolled up after %v: %s", settleMost, waiting)
+		}
+		time.Sleep(lookEvery / 2)
+	}
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/test/loadgen"
+)
+
+// report is what a run has found.
+type report struct {
+	Mode        string `json:"mode"` // "hard" or "site"
+	Form        string `json:"form"` // "binary" or "json"
+	Connections int    `json:"connections"`
+	Batch       int    `json:"batch"`
+	Pages       int    `json:"pages"`
+	Nodes       int    `json:"nodes"` // daemons
+
+	Seconds      float64        `json:"seconds"`
+	OfferedRate  float64        `json:"offered_traces_per_s"`
+	AchievedRate float64        `json:"acknowledged_traces_per_s"`
+	BodyBytes    float64        `json:"body_bytes_per_trace"`
+	Sent         uint64         `json:"sent_traces"`   // repeats included
+	Unsent       uint64         `json:"unsent_traces"` // due when the load was over, and all connections had others
+	Acknowledged uint64         `json:"acknowledged_traces"`
+	Duplicates   uint64         `json:"duplicate_traces"` // of the acknowledged, as the answers say
+	Stored       uint64         `json:"stored_traces"`    // distinct
+	Unclear      uint64         `json:"unclear_traces"`   // further ones that may be stored
+	Requests     uint64         `json:"requests"`         // retries included
+	Refused      map[int]uint64 `json:"refused_requests_by_status"`
+	Rejected     uint64         `json:"rejected_traces"`
+	Broken       uint64         `json:"unanswered_requests"`
+	Unconnected  uint64         `json:"unconnected_requests"`
+	Retries      uint64         `json:"retries"`
+	GivenUp      uint64         `json:"given_up_traces"`
+
+	LatencyMS map[string]float64 `json:"latency_ms"` // of requests that were accepted, from when they were due
+	// UsualP99MS is the p99 of the median second (on long runs, ten): a disk that is slow for
+	// some seconds, which a p99 of all is mostly about, does not show in it.
+	UsualP99MS float64 `json:"usual_p99_ms"`
+
+	Turns []turn `json:"turns,omitempty"` // of partitions
+
+	MemoryBytes    int64     `json:"memory_bytes,omitempty"`           // that the daemon may take
+	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"` // that it took, with files that it maps; these go when the room is needed
+	Attack         *attacked `json:"attack,omitempty"`
+	Dashboards     *polled   `json:"dashboards,omitempty"`
+
+	CPUSeconds    float64 `json:"daemon_cpu_s"`
+	CPUPerTraceMS float64 `json:"daemon_cpu_ms_per_trace"`
+	RollCPUShare  float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
+	// RollCPUPerTraceMS is the processor time for rolling a trace up, once for each page of it.
+	RollCPUPerTraceMS float64    `json:"daemon_roll_cpu_ms_per_trace"`
+	OwnCPUSeconds     float64    `json:"load_cpu_s"`
+	PeakRSSBytes      int64      `json:"daemon_peak_rss_bytes"`
+	PeakAnonBytes     int64      `json:"daemon_peak_anonymous_bytes"`
+	DiskLiveBytes     int64      `json:"disk_bytes"`
+	DiskBytes         int64      `json:"disk_bytes_after_stop"`
+	DiskPerTrace      float64    `json:"disk_bytes_per_trace"`
+	Kills             int        `json:"kills"`
+	Restarted         *restarted `json:"restarted,omitempty"`
+	RestartSeconds    float64    `json:"slowest_restart_s"`
+
+	// Of daemons that share a bucket.
+	Pauses           int     `json:"pauses,omitempty"`
+	PauseSeconds     float64 `json:"pause_s,omitempty"` // each
+	StoreDownSeconds float64 `json:"store_down_s,omitempty"`
+	Wiped            int     `json:"wiped_parts_of_store,omitempty"`
+	LongestLag       float64 `json:"longest_lag_s,omitempty"` // of fieldtrie_fleet_lag_seconds, asked of each each second
+	SettleSeconds    float64 `json:"settle_s,omitempty"`      // from the end of the load until all was rolled up
+
+	Verified         bool     `json:"verified"`
+	VerifiedPages    int      `json:"verified_pages"`
+	EverywherePages  int      `json:"pages_verified_on_each,omitempty"`
+	VerifiedTraces   uint64   `json:"verified_traces"`
+	FoundTraces      uint64   `json:"found_traces"` // on these pages; at most the verified and the unclear ones
+	SplitViews       uint64   `json:"split_views"`  // on these pages, that may count twice
+	FoldedViews      uint64   `json:"folded_views"` // that answers about a label may lack, as they say
+	Questions        int      `json:"verified_questions"`
+	VerifySeconds    float64  `json:"verify_s"`
+	Differences      int      `json:"differences"`
+	FirstDifferences []string `json:"first_differences,omitempty"`
+}
+
+// turn says how long requests waited when a partition ended.
+type turn struct {
+	At        time.Time `json:"at"`
+	Requests  uint64    `json:"requests"`        // accepted, that waited in the two seconds before and after
+	LongestMS float64   `json:"longest_wait_ms"` // of one of these, from when it was due
+}
+
+func newReport(c *config) *report {
+	o := c.options
+	r := &report{Mode: c.mode(), Form: "binary", Connections: o.Connections, Batch: o.Batch, Pages: o.Pages, Nodes: max(c.nodes, len(o.Addrs))}
+	if o.JSON {
+		r.Form = "json"
+	}
+	return r
+}
+
+// mode returns what kind of page views are sent.
+func (c *config) mode() string {
+	if c.options.Site {
+		return "site"
+	}
+	return "hard"
+}
+
+var percentiles = []struct {
+	name  string
+	share float64
+}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}}
+
+// addLoad adds what the load has found.
+func (r *report) addLoad(g *loadgen.Generator, daemons []*watch, own *watch) {
+	n := g.Counts()
+	s := g.Elapsed().Seconds()
+	r.Seconds = round(s)
+	r.Sent, r.Unsent, r.Acknowledged, r.Duplicates = n.Traces, n.Unsent, n.Acknowledged, n.Duplicates
+	r.Stored, r.Unclear = g.Stored()
+	r.Requests, r.Refused, r.Rejected, r.Broken, r.Unconnected = n.Requests, n.Refused, n.Rejected, n.Broken, n.Unconnected
+	r.Retries, r.GivenUp = n.Retries, n.GivenUp
+	if s > 0 {
+		r.OfferedRate, r.AchievedRate = round(float64(n.Traces+n.Unsent)/s), round(float64(n.Acknowledged)/s)
+	}
+	if n.Requests > 0 {
+		r.BodyBytes = round(float64(n.Bytes) / float64(n.Requests) / float64(r.Batch))
+	}
+	r.LatencyMS = map[string]float64{"max": milliseconds(g.Latency.Max())}
+	for _, p := range percentiles {
+		r.LatencyMS[p.name] = milliseconds(g.Latency.Percentile(p.share))
+	}
+	for _, x := range g.Turns() {
+		r.Turns = append(r.Turns, turn{x.At.UTC(), x.Requests, milliseconds(x.Longest)})
+	}
+	r.OwnCPUSeconds = round(own.used().Seconds())
+	for _, w := range daemons {
+		r.CPUSeconds = round(r.CPUSeconds + w.used().Seconds())
+		r.PeakRSSBytes, r.PeakAnonBytes = max(r.PeakRSSBytes, w.rss), max(r.PeakAnonBytes, w.anon)
+	}
+}
+
+func (r *report) addVerdict(v loadgen.Verdict, took time.Duration) {
+	r.Verified, r.VerifySeconds = true, round(took.Seconds())
+	r.VerifiedPages, r.VerifiedTraces, r.FoundTraces, r.Questions = v.Pages, v.Traces, v.Found, v.Questions
+	r.FoldedViews, r.EverywherePages = v.Folded, v.Everywhere
+	r.SplitViews, r.Differences, r.FirstDifferences = v.Split, v.Count, v.Differences
+}
+
+// perTrace adds what is known at the end alone.
+func (r *report) perTrace() {
+	if r.Acknowledged > 0 {
+		r.CPUPerTraceMS = round(1000 * r.CPUSeconds / float64(r.Acknowledged))
+	}
+	disk := r.DiskBytes
+	if disk == 0 {
+		disk = r.DiskLiveBytes
+	}
+	if r.Stored > 0 {
+		r.DiskPerTrace = round(float64(disk) / float64(r.Stored))
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return round(d.Seconds() * 1000) }
+
+// round keeps what of a figure means something.
+func round(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+// print writes r as a table.
+func (r *report) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("mode", "%s, %d pages", r.Mode, r.Pages)
+	row("sent", "%d traces in %.1f s, %s, %.0f bytes each, batches of %d over %d connections", r.Sent, r.Seconds, r.Form, r.BodyBytes, r.Batch, r.Connections)
+	row("rate", "%.0f traces/s offered, %.0f/s acknowledged", r.OfferedRate, r.AchievedRate)
+	if r.Unsent > 0 {
+		row("too late", "%d traces were due and not sent, as all connections were busy; the latency leaves them out", r.Unsent)
+	}
+	row("acknowledged", "%d traces, %d of them duplicates, %d distinct", r.Acknowledged, r.Duplicates, r.Stored)
+	for _, status := range slices.Sorted(maps.Keys(r.Refused)) {
+		row("refused", "%d requests with status %d", r.Refused[status], status)
+	}
+	if r.Rejected+r.Broken+r.Unconnected+r.Retries+r.GivenUp > 0 {
+		row("failed", "%d requests without an answer, %d without a connection, %d traces rejected", r.Broken, r.Unconnected, r.Rejected)
+		row("retries", "%d; %d traces given up, %d of which it is not known whether they are stored", r.Retries, r.GivenUp, r.Unclear)
+	}
+	l := r.LatencyMS
+	row("latency", "p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f, from when a request was due; p99 of the median second %.1f",
+		l["p50"], l["p90"], l["p99"], l["p99.9"], l["max"], r.UsualP99MS)
+	if n := len(r.Turns); n > 0 {
+		longest := slices.MaxFunc(r.Turns, func(a, b turn) int { return cmp.Compare(a.LongestMS, b.LongestMS) })
+		row("turns", "%d of partitions, 2 s before to 2 s after each: longest wait at a turn %.1f ms, at %s", n, longest.LongestMS, longest.At.Format(time.TimeOnly))
+	}
+	if d := r.Dashboards; d != nil {
+		d.print(row)
+	}
+	if a := r.Attack; a != nil {
+		a.print(row)
+	}
+	if r.PeakRSSBytes > 0 {
+		rolling := ""
+		if r.RollCPUShare > 0 {
+			rolling = fmt.Sprintf(", %.0f %% of it for rolling up, %.3f ms a trace of each page", 100*r.RollCPUShare, r.RollCPUPerTraceMS)
+		}
+		row("daemon", "%.1f s of processor time, %.3f ms a trace%s; peak memory %.0f MiB resident, %.0f MiB anonymous",
+			r.CPUSeconds, r.CPUPerTraceMS, rolling, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
+	}
+	if r.MemoryBytes > 0 {
+		row("memory", "%.0f MiB allowed, %.0f MiB taken with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
+	}
+	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
+	if r.DiskLiveBytes > 0 {
+		row("disk", "%.1f MiB, %.1f MiB after the stop, %.0f bytes a trace", mebi(r.DiskLiveBytes), mebi(r.DiskBytes), r.DiskPerTrace)
+	}
+	if x := r.Restarted; x != nil {
+		row("restart", "%.1f s to end, %.2f s to be ready; the first query of all pages %.2f s, again %.2f; aggregate without a daemon %.2f s, %.0f MiB resident",
+			x.Stop, x.Ready, x.First, x.Again, x.Cold, mebi(x.ColdPeakBytes))
+	}
+	r.printTrouble(row)
+	r.printVerdict(row)
+	return t.Flush()
+}
+
+func (r *report) printVerdict(row func(name, format string, args ...any)) {
+	if !r.Verified {
+		row("verified", "no")
+		return
+	}
+	verdict := "exactly what was acknowledged"
+	switch {
+	case r.Differences > 0:
+		verdict = fmt.Sprintf("NOT what was acknowledged, %d differences", r.Differences)
+	case r.Unclear > 0:
+		verdict = fmt.Sprintf("all that was acknowledged, once, and %d of what may have come", int64(r.FoundTraces)-int64(r.VerifiedTraces))
+	}
+	row("verified", "%s: %d traces of %d pages by %d questions in %.1f s", verdict, r.VerifiedTraces, r.VerifiedPages, r.Questions, r.VerifySeconds)
+	if r.Nodes > 1 {
+		row("", "each page at a daemon taken by chance, %d at each of %d daemons with the same answers, as is the catalogue", r.EverywherePages, r.Nodes)
+	}
+	if r.SplitViews > 0 {
+		row("", "%d page views may count twice, as a partition ended or the daemon was killed between their chunks", r.SplitViews)
+	}
+	if r.FoldedViews > 0 {
+		row("", "%d page views had more labels than sums keep apart, and say so: of a device there may be so many fewer", r.FoldedViews)
+	}
+	if len(r.FirstDifferences) > 0 {
+		row("", "%s", strings.Join(r.FirstDifferences, "\n\t"))
+	}
+}
+
+func mebi(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/test/loadgen"
+)
+
+// stall notices that nothing is acknowledged any more although requests are being sent.
+type stall struct {
+	limit time.Duration // of a time without an acknowledgement; 0 for none
+
+	acknowledged uint64
+	since        time.Time // when requests began to wait for the next one; zero if none do
+}
+
+// look reports whether the limit is reached. underWay is how many requests wait for their
+// answers.
+func (s *stall) look(now time.Time, c loadgen.Counts, underWay int) bool {
+	switch {
+	case c.Acknowledged != s.acknowledged:
+		s.acknowledged, s.since = c.Acknowledged, time.Time{}
+	case s.since.IsZero() && underWay > 0:
+		s.since = now
+	}
+	return s.limit > 0 && !s.since.IsZero() && now.Sub(s.since) >= s.limit
+}
+
+// stalled returns an error that says what the daemons are at. It ends those that were started here, so
+// that they show their goroutines.
+func (s *stall) stalled(ctx context.Context, x *cluster, acknowledged uint64) error {
+	err := fmt.Errorf("nothing was acknowledged for %v while requests were sent, after %d traces; %s", s.limit, acknowledged, readiness(ctx, x.private[0]))
+	return errors.Join(err, x.goroutines())
+}
+
+// readiness asks a daemon whether it is ready, and says what it answers.
+func readiness(ctx context.Context, addr string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
+	if err != nil {
+		return err.Error()
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "no answer from /readyz: " + err.Error()
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+	if err != nil {
+		return "no answer from /readyz: " + err.Error()
+	}
+	return fmt.Sprintf("/readyz answers %s: %s", res.Status, strings.TrimSpace(string(text)))
+}

@@ -1,0 +1,177 @@
+// Command bench measures Fieldtrie beside its peers, in one run, on real traces.
+//
+//	go run ./test/bench [--json FILE] [--only PART] [DIR]
+//
+// DIR holds traces as the browser API's JSON, one a file, gzipped or not; the default is
+// testdata/traces. It prints a table and writes the figures as JSON. Each figure is the
+// median over several rounds, in which the two sides take turns, so that a busy machine
+// slows both.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// figure is one measured number.
+type figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Reach string  `json:"reach"` // what is aimed for; "" if the figure is only reported
+}
+
+// trace is one input file.
+type trace struct {
+	name string
+	json []byte
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	fs := pflag.NewFlagSet("bench", pflag.ContinueOnError)
+	out := fs.String("json", "bench.json", "`FILE` for the figures")
+	rounds := fs.Int("rounds", 7, "rounds of each timed figure")
+	closes := fs.Int("closes", 200, "tabs that are closed to count the traces that arrive")
+	importMB := fs.Int("import-mb", 120, "size of the recordings that are made to be imported, in MB")
+	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare, hostile, names, web or fleet")
+	builds := fs.StringArray("builds", nil, "`DIR` with production builds whose functions are known, see docs/benchmarks.md; repeatable")
+	diskTraces := fs.Int("disk-traces", 100_000, "how many traces are stored to see what they take on disk")
+	rollupTraces := fs.Int("rollup-traces", 1_000_000, "how many traces the larger day has that is queried")
+	rollupDays := fs.Int("rollup-days", 30, "days of the month that is queried")
+	rollupStacks := fs.Int("rollup-stacks", 20_000, "how many stacks the month has that is queried")
+	compareRuns := fs.Int("compare-runs", 500, "simulated comparisons for each figure")
+	hostileSize := fs.Int("hostile-size", 50_000, "calls, events or samples of the smaller of two hostile files of each kind")
+	namesTraces := fs.Int("names-traces", 50_000, "how many traces the day has whose answers are named")
+	webRounds := fs.Int("web-rounds", 5, "how often flame graphs are drawn; pages are changed 20 times as often")
+	fleetTraces := fs.Int("fleet-traces", 100_000, "how many traces the larger day in a bucket has that is queried")
+	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
+	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	dir := "testdata/traces"
+	if fs.NArg() > 0 {
+		dir = fs.Arg(0)
+	}
+	traces, err := readTraces(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "bench: %d traces of %s\n", len(traces), dir)
+	var all []figure
+	for _, part := range []struct {
+		name string
+		run  func() ([]figure, error)
+	}{
+		{"size", func() ([]figure, error) { return sizes(traces) }},
+		{"merge", func() ([]figure, error) { return merges(ctx, traces, *rounds) }},
+		{"json", func() ([]figure, error) { return decodes(ctx, traces, *rounds) }},
+		{"disk", func() ([]figure, error) { return disk(ctx, traces, *diskTraces) }},
+		{"rollups", func() ([]figure, error) {
+			return rollups(ctx, traces, rollupSizes{*rollupTraces, *rollupDays, *rollupStacks}, *rounds, stderr)
+		}},
+		{"ingest", func() ([]figure, error) { return ingest(ctx, traces, *ingestFor) }},
+		{"sdk", func() ([]figure, error) { return browserScript(ctx, dir, *closes, stderr) }},
+		{"imports", func() ([]figure, error) { return imports(ctx, "testdata/recordings", *importMB, stderr) }},
+		{"compare", func() ([]figure, error) { return comparisons(traces, *compareRuns, stderr) }},
+		{"hostile", func() ([]figure, error) { return hostileFiles(ctx, *hostileSize, stderr) }},
+		{"names", func() ([]figure, error) { return names(ctx, traces, *builds, *namesTraces, *rounds, stderr) }},
+		{"fleet", func() ([]figure, error) { return sharedBucket(ctx, traces, *fleetTraces, *rounds, stderr) }},
+		{"web", func() ([]figure, error) { return dashboard(ctx, dir, *webRounds, stderr) }},
+	} {
+		if *only != "" && *only != part.name {
+			continue
+		}
+		fmt.Fprintf(stderr, "bench: %s …\n", part.name)
+		figures, err := part.run()
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+		all = append(all, figures...)
+	}
+	if err := printTable(stdout, all); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // "<=" is for people too
+	e.SetIndent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	return os.WriteFile(*out, text.Bytes(), 0o644)
+}
+
+func printTable(w io.Writer, figures []figure) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tVALUE\tUNIT\tREACH")
+	for _, f := range figures {
+		fmt.Fprintf(t, "%s\t%.4g\t%s\t%s\n", f.Name, f.Value, f.Unit, f.Reach)
+	}
+	return t.Flush()
+}
+
+// readTraces reads the traces of a folder.
+func readTraces(dir string) ([]trace, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []trace
+	for _, e := range entries {
+		if !strings.HasSuffix(strings.TrimSuffix(e.Name(), ".gz"), ".json") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(e.Name(), ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader(data))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", e.Name(), err)
+			}
+			if data, err = io.ReadAll(z); err != nil {
+				return nil, fmt.Errorf("%s: %w", e.Name(), err)
+			}
+		}
+		out = append(out, trace{e.Name(), data})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no *.json or *.json.gz in %s", dir)
+	}
+	return out, nil
+}
+
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	if len(v)%2 == 0 {
+		return (v[len(v)/2-1] + v[len(v)/2]) / 2
+	}
+	return v[len(v)/2]
+}

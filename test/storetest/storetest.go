@@ -1,0 +1,165 @@
+// Package storetest opens stores for tests of what is built on them: in a directory, or in a bucket if the
+// environment says BACKEND=bucket. So the same tests hold both kinds.
+package storetest
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/fleet"
+	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// Store is what both kinds can do.
+type Store interface {
+	Append(ctx context.Context, recs []store.Record) (store.AppendResult, error)
+	CountViews(page, reason string, views int64)
+	CountVitals(page string, vitals []rollup.Vital)
+
+	Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error)
+	Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error)
+	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error)
+	Version(since, until time.Time) string
+	HasTraces(since, until time.Time) bool
+	HasHours(since, until time.Time) bool
+	Now() time.Time
+
+	Maintain(ctx context.Context) error
+	Roll(ctx context.Context) error
+	Close() error
+}
+
+// InBucket reports whether stores are in a bucket.
+func InBucket() bool { return os.Getenv("BACKEND") == "bucket" }
+
+// Durability is what stores promise.
+func Durability() store.Durability {
+	if InBucket() {
+		return store.Bucket
+	}
+	return store.Local
+}
+
+// Open opens an empty store, which is closed with the test. Options that are not for a bucket are left out there.
+func Open(t testing.TB, o store.Options) Store {
+	t.Helper()
+	if !InBucket() {
+		s, err := store.Open(t.TempDir(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // tests at once set the same
+	server := fakebucket.New(1)
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	server.Now = now
+	n, err := fleet.Open(t.Context(), server.Client().Bucket(now), fleet.Options{Flush: time.Millisecond, Hedge: -1,
+		Retention: o.Retention, HourRetention: o.HourRetention, DayRetention: o.DayRetention, Rollups: o.Rollups,
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &shared{Node: n}
+}
+
+// shared is a store in a bucket, which rolls up before each question what came in since the last one.
+type shared struct {
+	*fleet.Node
+
+	mu    sync.Mutex
+	dirty bool
+}
+
+func (s *shared) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty = true
+}
+
+func (s *shared) settle(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dirty {
+		s.RollUp(ctx)
+		s.dirty = false
+	}
+}
+
+// settling rolls up what comes in while a question waits for it, until it is stopped.
+func (s *shared) settling(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond):
+				s.settle(ctx)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func (s *shared) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
+	defer s.touch()
+	return s.Node.Append(ctx, recs)
+}
+
+func (s *shared) CountViews(page, reason string, views int64) {
+	defer s.touch()
+	s.Node.CountViews(page, reason, views)
+}
+
+func (s *shared) CountVitals(page string, vitals []rollup.Vital) {
+	defer s.touch()
+	s.Node.CountVitals(page, vitals)
+}
+
+func (s *shared) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+	s.settle(ctx)
+	defer s.settling(ctx)()
+	return s.Node.Select(ctx, q, want, trace, rolled)
+}
+
+func (s *shared) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
+	s.settle(ctx)
+	defer s.settling(ctx)()
+	return s.Node.Scan(ctx, q, f)
+}
+
+func (s *shared) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+	s.settle(ctx)
+	return s.Node.Catalog(ctx, since, until, lag)
+}
+
+func (s *shared) Version(since, until time.Time) string {
+	s.settle(context.Background())
+	return s.Node.Version(since, until)
+}
+
+// Maintain and Roll do the same.
+func (s *shared) Maintain(ctx context.Context) error { return s.Roll(ctx) }
+
+func (s *shared) Roll(ctx context.Context) error {
+	s.touch()
+	s.settle(ctx)
+	return nil
+}
+
+func (s *shared) Close() error { return s.Node.Close(context.Background()) }
