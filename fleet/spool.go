@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
 // spool keeps segments on the disk of a machine while the store does not answer. Those in it are as safe as that disk

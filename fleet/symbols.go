@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/store/tables"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
 // symbolsFolder is where symbols are in the bucket.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/tables"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 

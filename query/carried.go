@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// carriedMaps is a [symbolize.Library] of the scripts that a file carries with their source maps.
+// carriedMaps is a [naming.Library] of the scripts that a file carries with their source maps.
 // A table is made when a frame of its script is seen, since most scripts of a page take no time.
 type carriedMaps struct {
 	upload  symbols.Upload
@@ -60,13 +60,13 @@ func carriedScript(url, key string) symbols.Script {
 	return symbols.Script{Prefix: scheme + "://" + host, Path: path, SHA256: key}
 }
 
-// Uploads implements [symbolize.Library].
+// Uploads implements [naming.Library].
 func (c *carriedMaps) Uploads() []symbols.Upload { return []symbols.Upload{c.upload} }
 
-// Generation implements [symbolize.Library].
+// Generation implements [naming.Library].
 func (c *carriedMaps) Generation() string { return "carried" }
 
-// Table implements [symbolize.Library].
+// Table implements [naming.Library].
 func (c *carriedMaps) Table(sha256 string) (*symbols.Table, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,14 +120,14 @@ func (p *picking) carried(r *trie.Recording) *carriedMaps {
 
 // symbols returns what names functions; own, the maps of their file, may be nil. Maps that were
 // asked for come before those of a file.
-func (p Pick) symbols(own *carriedMaps) *symbolize.Symbolizer {
+func (p Pick) symbols(own *carriedMaps) *naming.Symbolizer {
 	switch {
 	case p.Minified:
 		return nil
 	case own == nil:
 		return p.Symbols
 	}
-	return p.Symbols.Before(symbolize.New(own))
+	return p.Symbols.Before(naming.New(own))
 }
 
 // addRecording merges what p chooses of r. The functions of a file with maps of its own are named

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/formats"
-	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
@@ -120,7 +120,7 @@ func TestCarriedMapsApart(t *testing.T) {
 	}
 	mine := strings.ReplaceAll(enhancedNamed, "cart.ts", "mine.ts")
 	for path, want := range map[string]string{"assets/cart.js": mine, "assets/other.js": enhancedNamed} {
-		pick := Pick{Symbols: symbolize.New(symbolize.NewMemory("", map[string]*symbols.Table{path: table}))}
+		pick := Pick{Symbols: naming.New(naming.NewMemory("", map[string]*symbols.Table{path: table}))}
 		got, err := MergeFiles(t.Context(), both[:1], Selection{}, pick, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -49,9 +49,9 @@ type Comparison struct {
 	Note   string `json:"note"` // what that means
 	compare.Result
 	// Names says how much of the time of both sides has readable names, see [Stats].
-	Names  *symbolize.Coverage `json:"names,omitempty"`
-	StatsA Stats               `json:"stats_a"`
-	StatsB Stats               `json:"stats_b"`
+	Names  *naming.Coverage `json:"names,omitempty"`
+	StatsA Stats            `json:"stats_a"`
+	StatsB Stats            `json:"stats_b"`
 	// Vitals and Slow are there if one page is compared, and its page views reported Web Vitals.
 	Vitals []VitalChange     `json:"vitals,omitempty"`
 	Slow   *SlowInteractions `json:"slow_interactions,omitempty"`
@@ -89,7 +89,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	if err != nil {
 		return out, fmt.Errorf("side B: %w", err)
 	}
-	var names *symbolize.Names
+	var names *naming.Names
 	if n != nil {
 		a.see()
 		b.see()
@@ -159,7 +159,7 @@ func (l Local) methodFor(ctx context.Context, sides ...Selection) (Method, error
 type sideSums struct {
 	facet  facet
 	strata map[string]*stratumSums
-	naming *symbolize.Naming
+	naming *naming.Naming
 	plain  bool          // all are one stratum
 	sum    *rollup.Sum   // by stratum, and by release where names depend on it
 	raw    *trie.Profile // of sum
@@ -199,7 +199,7 @@ func (s *sideSums) stratumOf(l trie.Labels) (out trie.Labels) {
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel Selection, q CompareQuery, method Method, n *symbolize.Naming, stats *Stats) (*sideSums, error) {
+func (l Local) side(ctx context.Context, sel Selection, q CompareQuery, method Method, n *naming.Naming, stats *Stats) (*sideSums, error) {
 	sel.GroupBy = nil
 	facet, err := facetOf(sel)
 	if err != nil {
@@ -317,7 +317,7 @@ func (s *sideSums) see() {
 }
 
 // finish takes what the sums say, with names, summed up to parts unless that is nil.
-func (s *sideSums) finish(names *symbolize.Names, parts func(trie.Frame) trie.Frame) {
+func (s *sideSums) finish(names *naming.Names, parts func(trie.Frame) trie.Frame) {
 	p := nameProfile(names, s.naming.ByRelease(), s.raw, false)
 	if parts != nil {
 		p = p.Fold(parts)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -41,7 +41,7 @@ func TestDebugIDs(t *testing.T) {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
 
-	uploaded := symbolize.New(symbolize.NewMemory("r", map[string]*symbols.Table{"app.js": scriptWith(1, "one", one), "lib.js": scriptWith(2, "two", two)}))
+	uploaded := naming.New(naming.NewMemory("r", map[string]*symbols.Table{"app.js": scriptWith(1, "one", one), "lib.js": scriptWith(2, "two", two)}))
 	named := []trie.Frame{
 		{Name: "b", Resource: "https://cdn.example/y.js", Line: 1, Column: 10},
 		{Name: "one", Resource: "src/one.ts", Line: 3, Column: 4},
@@ -53,7 +53,7 @@ func TestDebugIDs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name     string
-		symbols  *symbolize.Symbolizer
+		symbols  *naming.Symbolizer
 		minified bool
 		want     []trie.Frame
 	}{

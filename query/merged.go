@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/columns"
-	"github.com/fieldtrie/fieldtrie/owner"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

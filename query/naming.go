@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/rollup"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // naming returns what names the frames of an answer, nil if they stay as browsers said them.
-func (l Local) naming(sel Selection) *symbolize.Naming {
+func (l Local) naming(sel Selection) *naming.Naming {
 	if sel.Minified {
 		return nil
 	}
@@ -17,7 +17,7 @@ func (l Local) naming(sel Selection) *symbolize.Naming {
 }
 
 // forNaming returns s with releases kept apart if names depend on them.
-func (s Selection) forNaming(n *symbolize.Naming) Selection {
+func (s Selection) forNaming(n *naming.Naming) Selection {
 	if n.ByRelease() && !slices.Contains(s.GroupBy, keyRelease) {
 		s.GroupBy = append(slices.Clip(s.GroupBy), keyRelease)
 	}
@@ -25,7 +25,7 @@ func (s Selection) forNaming(n *symbolize.Naming) Selection {
 }
 
 // named names the frames of an answer to s.forNaming(n).
-func (s Selection) named(r Result, n *symbolize.Naming) Result {
+func (s Selection) named(r Result, n *naming.Naming) Result {
 	if n == nil {
 		r.Profile = withoutDebugIDs(r.Profile)
 		return r
@@ -41,7 +41,7 @@ func (s Selection) named(r Result, n *symbolize.Naming) Result {
 }
 
 // nameTimelines names the frames of timelines, which have no releases.
-func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) *symbolize.Names {
+func nameTimelines(lines []*trie.Timeline, symbols *naming.Symbolizer) *naming.Names {
 	n := symbols.Begin()
 	if n == nil {
 		return nil
@@ -59,7 +59,7 @@ func nameTimelines(lines []*trie.Timeline, symbols *symbolize.Symbolizer) *symbo
 }
 
 // NameProfile names the frames of a profile that has no releases, such as that of a file.
-func NameProfile(p *trie.Profile, symbols *symbolize.Symbolizer) (*trie.Profile, *symbolize.Names) {
+func NameProfile(p *trie.Profile, symbols *naming.Symbolizer) (*trie.Profile, *naming.Names) {
 	n := symbols.Begin()
 	if n == nil {
 		return withoutDebugIDs(p), nil
@@ -74,7 +74,7 @@ func NameProfile(p *trie.Profile, symbols *symbolize.Symbolizer) (*trie.Profile,
 }
 
 // seeProfile shows all frames of p to n. Where names depend on releases, p is grouped by them.
-func seeProfile(n *symbolize.Naming, p *trie.Profile) {
+func seeProfile(n *naming.Naming, p *trie.Profile) {
 	byRelease := map[string][]trie.Weight{} // by node
 	for i := range p.Groups {
 		release := releaseOf(n.ByRelease(), p.Groups[i].Labels)
@@ -115,7 +115,7 @@ func releaseOf(matters bool, l trie.Labels) string {
 
 // nameProfile returns p with the names of its frames. Where these depend on releases, the groups
 // of each are named by themselves, and are put together again unless releases were asked for.
-func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepReleases bool) *trie.Profile {
+func nameProfile(names *naming.Names, byRelease bool, p *trie.Profile, keepReleases bool) *trie.Profile {
 	if names == nil {
 		return withoutDebugIDs(p)
 	}
@@ -140,7 +140,7 @@ func nameProfile(names *symbolize.Names, byRelease bool, p *trie.Profile, keepRe
 	return out
 }
 
-// withoutDebugIDs returns p with frames as browsers said them, but for what [symbolize.Names.Of]
+// withoutDebugIDs returns p with frames as browsers said them, but for what [naming.Names.Of]
 // takes off those that it does not name.
 func withoutDebugIDs(p *trie.Profile) *trie.Profile {
 	for i := range p.Frames {
@@ -153,7 +153,7 @@ func withoutDebugIDs(p *trie.Profile) *trie.Profile {
 
 // renamed returns a profile of one release with the names of its frames. Mostly each frame gets a
 // name of its own, and then nothing but the names has to be made.
-func renamed(p *trie.Profile, release string, names *symbolize.Names) *trie.Profile {
+func renamed(p *trie.Profile, release string, names *naming.Names) *trie.Profile {
 	rename := func(f trie.Frame) trie.Frame { return names.Of(release, f) }
 	if out, ok := p.Rename(rename); ok {
 		return out
@@ -196,7 +196,7 @@ func (s functionSums) add(of *rollup.Functions, stacks *trie.Trie, byRelease boo
 }
 
 // see shows all functions to n, with their self times unless n gets these from a profile.
-func (s functionSums) see(n *symbolize.Naming, weighed bool) {
+func (s functionSums) see(n *naming.Naming, weighed bool) {
 	if n == nil {
 		return
 	}
@@ -210,9 +210,9 @@ func (s functionSums) see(n *symbolize.Naming, weighed bool) {
 }
 
 // named returns the functions by what they are called. A page view is of one release, so that
-// one function of several releases counts it once; see [symbolize.Coverage.Bounded] for those
+// one function of several releases counts it once; see [naming.Coverage.Bounded] for those
 // that are several in one.
-func (s functionSums) named(names *symbolize.Names) spreads {
+func (s functionSums) named(names *naming.Names) spreads {
 	out := make(spreads, len(s))
 	for f, x := range s {
 		frame := names.Of(f.release, f.Frame)

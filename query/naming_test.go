@@ -10,8 +10,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/compare"
 	"github.com/fieldtrie/fieldtrie/rollup"
-	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -76,7 +76,7 @@ func TestNamedProfile(t *testing.T) {
 	f := newFixture(t)
 	raw := f.local()
 	named := raw
-	named.Symbols = symbolize.New(newUploaded())
+	named.Symbols = naming.New(newUploaded())
 	for _, groupBy := range [][]string{nil, {keyRelease}, {keyPage, keyFeature}} {
 		sel := Selection{Page: "/a", GroupBy: groupBy}
 		got, err := named.Profile(t.Context(), sel, nil)
@@ -101,7 +101,7 @@ func TestNamedProfile(t *testing.T) {
 		if !got.Profile.Equal(want) {
 			t.Errorf("grouped by %v: got\n%+v\nnot\n%+v", groupBy, got.Profile.Functions(), want.Functions())
 		}
-		if c := got.Stats.Names; c == nil || c.Named == 0 || c.Named >= c.Self || c.Builds != 2 || len(c.Missing) != 1 || c.Missing[0].Release != "r2" || c.Missing[0].Problem != symbolize.SeveralBuilds {
+		if c := got.Stats.Names; c == nil || c.Named == 0 || c.Named >= c.Self || c.Builds != 2 || len(c.Missing) != 1 || c.Missing[0].Release != "r2" || c.Missing[0].Problem != naming.SeveralBuilds {
 			t.Errorf("coverage %+v", c)
 		}
 	}
@@ -110,7 +110,7 @@ func TestNamedProfile(t *testing.T) {
 func TestMinifiedNames(t *testing.T) {
 	f := newFixture(t)
 	named := f.local()
-	named.Symbols = symbolize.New(newUploaded())
+	named.Symbols = naming.New(newUploaded())
 	sel := Selection{Page: "/a", Minified: true}
 	got, err := named.Profile(t.Context(), sel, nil)
 	if err != nil {
@@ -141,7 +141,7 @@ func TestNamedFunctions(t *testing.T) {
 	f := newFixture(t)
 	raw := f.local()
 	named := raw
-	named.Symbols = symbolize.New(newUploaded())
+	named.Symbols = naming.New(newUploaded())
 	page := Selection{Page: "/a"}
 	want := map[trie.Frame]*rollup.Function{} // of the plain rule
 	for _, release := range []string{"r0", "r1", "r2"} {
@@ -193,7 +193,7 @@ func TestNamedFunctions(t *testing.T) {
 func TestNamedCompare(t *testing.T) {
 	f := newFixture(t)
 	named := f.local()
-	named.Symbols = symbolize.New(newUploaded())
+	named.Symbols = naming.New(newUploaded())
 	a, b := Selection{Page: "/a", Where: having(trie.MakeLabels("release", "r0"))}, Selection{Page: "/a", Where: having(trie.MakeLabels("release", "r1"))}
 	for _, method := range []Method{MethodViews, MethodSums} {
 		c, err := named.Compare(t.Context(), CompareQuery{A: a, B: b, Method: method})

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/compare"
-	"github.com/fieldtrie/fieldtrie/owner"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -78,12 +78,12 @@ func (p Parts) rename(of *owner.Finder) func(trie.Frame) trie.Frame {
 
 // finder returns what says whose code frames are that were given names; of several names that
 // know a frame the first count, and names may be nil.
-func finder(rules *owner.Rules, names ...*symbolize.Names) *owner.Finder {
+func finder(rules *owner.Rules, names ...*naming.Names) *owner.Finder {
 	if rules == nil {
 		rules = owner.Default()
 	}
 	return owner.NewFinder(rules, func(f trie.Frame) owner.Origin {
-		var o symbolize.Origin
+		var o naming.Origin
 		ok := false
 		for i := 0; i < len(names) && !ok; i++ {
 			o, ok = names[i].Origin(f)

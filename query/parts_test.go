@@ -9,8 +9,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/compare"
 
-	"github.com/fieldtrie/fieldtrie/owner"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestParts(t *testing.T) {
 	f := newFixture(t)
 	l := f.local()
-	l.Symbols = symbolize.New(newUploaded())
+	l.Symbols = naming.New(newUploaded())
 	rules, err := owner.Parse(strings.NewReader("teams:\n  - path: src/\n    team: \"@tables\"\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/owner"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -24,7 +24,7 @@ type Pick struct {
 	Events  bool // merge the events of a thread with the functions
 	Idle    bool // show the time in which a thread had nothing to do
 	// Symbols name the functions of minified scripts, before Rename sees them; nil does not.
-	Symbols *symbolize.Symbolizer
+	Symbols *naming.Symbolizer
 	// Minified keeps functions as browsers said them: neither Symbols nor the source maps that a
 	// file carries name them.
 	Minified bool
@@ -45,7 +45,7 @@ func (p Pick) Rewrite(in *trie.Profile) *trie.Profile {
 }
 
 // rewrite returns a merged profile of files, with those that are named already, as p shows it.
-func (p *picking) rewrite(in *trie.Profile) (*trie.Profile, *symbolize.Coverage) {
+func (p *picking) rewrite(in *trie.Profile) (*trie.Profile, *naming.Coverage) {
 	named, names := NameProfile(in, p.symbols(nil))
 	p.names = append(p.names, names)
 	if len(p.named) > 0 {
@@ -59,12 +59,12 @@ func (p *picking) rewrite(in *trie.Profile) (*trie.Profile, *symbolize.Coverage)
 }
 
 // coverage says how much of all files is named; nil if there is nothing to name them by.
-func (p *picking) coverage() *symbolize.Coverage {
-	var sum *symbolize.Coverage
+func (p *picking) coverage() *naming.Coverage {
+	var sum *naming.Coverage
 	for _, names := range p.names {
 		if c := names.Coverage(); c != nil {
 			if sum == nil {
-				sum = &symbolize.Coverage{}
+				sum = &naming.Coverage{}
 			}
 			sum.Add(c)
 		}
@@ -83,13 +83,13 @@ func (p Pick) idle(t *trie.Trace) *trie.Trace {
 // picking takes what a Pick asks for from one file after the other.
 type picking struct {
 	Pick
-	threads  map[string]bool    // the values of Threads that some thread fits
-	profile  bool               // some thread has Profile
-	merged   uint64             // profiles of recordings
-	inOrder  int                // calls that are in order of time
-	named    []*trie.Profile    // of files that carry source maps
-	names    []*symbolize.Names // of these, and at the end of the others
-	warnings []string           // what was left out that the user may have wanted
+	threads  map[string]bool // the values of Threads that some thread fits
+	profile  bool            // some thread has Profile
+	merged   uint64          // profiles of recordings
+	inOrder  int             // calls that are in order of time
+	named    []*trie.Profile // of files that carry source maps
+	names    []*naming.Names // of these, and at the end of the others
+	warnings []string        // what was left out that the user may have wanted
 }
 
 func newPicking(p Pick) *picking { return &picking{Pick: p, threads: map[string]bool{}} }

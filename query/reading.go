@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -35,7 +35,7 @@ type Stats struct {
 	Behind time.Duration `json:"-"`
 	// Names says how much of the time has readable names; nil if there are no symbols, or if
 	// names as browsers said them were asked for.
-	Names *symbolize.Coverage `json:"names,omitempty"`
+	Names *naming.Coverage `json:"names,omitempty"`
 	// Warnings name what should have been read and could not be: damaged values,
 	// partitions that can not be opened, traces lost in a crash. None: all was read.
 	Warnings []string `json:"warnings,omitempty"`

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -146,7 +146,7 @@ func (l Local) Report(ctx context.Context, sel Selection) (Report, error) {
 type reporting struct {
 	facet
 	pages  map[string]*pageSums
-	naming *symbolize.Naming
+	naming *naming.Naming
 }
 
 // pageSums is what is known of a page.
@@ -232,7 +232,7 @@ func (r *reporting) addDistribution(p *pageSums, d *rollup.Distribution) {
 }
 
 // names decides what the functions of all pages are called.
-func (r *reporting) names() *symbolize.Names {
+func (r *reporting) names() *naming.Names {
 	if r.naming == nil {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (r *reporting) names() *symbolize.Names {
 	return r.naming.Names()
 }
 
-func (r *reporting) reports(names *symbolize.Names) []PageReport {
+func (r *reporting) reports(names *naming.Names) []PageReport {
 	out := []PageReport{}
 	for page, p := range r.pages {
 		n := p.all.Time.Count

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -79,7 +79,7 @@ const codeSize = 160
 type partSums struct {
 	all    *seriesSums // of all code
 	code   map[*pointSums]codeSums
-	naming *symbolize.Naming
+	naming *naming.Naming
 	room   *room
 	size   int // bytes
 }
@@ -133,7 +133,7 @@ func (s *partSums) codeOf(p *pointSums) codeSums {
 }
 
 // names decides what all functions are called.
-func (s *partSums) names() *symbolize.Names {
+func (s *partSums) names() *naming.Names {
 	if s.naming == nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (s *partSums) names() *symbolize.Names {
 }
 
 // series returns a group for each part of each group of labels, that with the most time first.
-func (s *partSums) series(of *owner.Finder, names *symbolize.Names) ([]SeriesGroup, error) {
+func (s *partSums) series(of *owner.Finder, names *naming.Names) ([]SeriesGroup, error) {
 	q := s.all.q
 	by := q.rename(of)
 	parts := map[releasedFrame]string{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -15,7 +15,7 @@ import (
 // all code.
 func TestSeriesByParts(t *testing.T) {
 	l, _ := rolledField(t, 300)
-	l.Symbols = symbolize.New(newUploaded())
+	l.Symbols = naming.New(newUploaded())
 	srv := httptest.NewServer(Handler(l, Options{Now: fixedNow}))
 	defer srv.Close()
 	remote, err := NewRemote(srv.URL)
@@ -61,7 +61,7 @@ func TestSeriesByParts(t *testing.T) {
 // Grouped by labels, too, each group has its parts, and those beyond the limit are one.
 func TestSeriesByOwnerAndRelease(t *testing.T) {
 	l, _ := rolledField(t, 300)
-	l.Symbols = symbolize.New(newUploaded())
+	l.Symbols = naming.New(newUploaded())
 	sel := Selection{Page: "/feed", GroupBy: []string{keyRelease}}
 	whole, err := l.Series(t.Context(), SeriesQuery{Selection: sel})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestSeriesByOwnerAndRelease(t *testing.T) {
 func TestProfileByOwner(t *testing.T) {
 	f := newFixture(t)
 	l := f.local()
-	l.Symbols = symbolize.New(newUploaded())
+	l.Symbols = naming.New(newUploaded())
 	got, err := l.Profile(t.Context(), Selection{Page: "/a", GroupBy: []string{keyOwner, keyRelease}}, nil)
 	if err != nil {
 		t.Fatal(err)

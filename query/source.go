@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -50,8 +50,8 @@ type Result struct {
 	Profile *trie.Profile
 	Stats   Stats
 
-	names *symbolize.Names   // of the frames; nil if they are as browsers said them
-	files []*symbolize.Names // the same of files, each of which may have its own
+	names *naming.Names   // of the frames; nil if they are as browsers said them
+	files []*naming.Names // the same of files, each of which may have its own
 }
 
 // Entry says how many traces have a property.
@@ -113,11 +113,11 @@ type Local struct {
 	// Memory bounds what the merges for all answers take, of all that share it.
 	Memory *Memory
 	// Symbols name the functions of minified scripts; nil does not.
-	Symbols *symbolize.Symbolizer
+	Symbols *naming.Symbolizer
 	// Owners say whose code is whose; nil is [owner.Default].
 	Owners *owner.Rules
 	// Links lead from functions to their sources.
-	Links symbolize.Links
+	Links naming.Links
 	// Recent shares answers among those who ask the same within [Selection.Lag], so nobody may
 	// change them; nil does not.
 	Recent *Recent

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -125,7 +125,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 }
 
 // link adds where the sources are.
-func (t *Top) link(links symbolize.Links, names *symbolize.Names) {
+func (t *Top) link(links naming.Links, names *naming.Names) {
 	for i := range t.Functions {
 		f := &t.Functions[i]
 		f.Link = links.Of(names, trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})

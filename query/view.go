@@ -8,7 +8,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -147,7 +147,7 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 			}
 		})
 	}
-	var names *symbolize.Names
+	var names *naming.Names
 	if n != nil {
 		names = n.Names()
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -123,7 +123,7 @@ func TestViews(t *testing.T) {
 func TestView(t *testing.T) {
 	f := newFixture(t)
 	l := f.local()
-	l.Symbols = symbolize.New(newUploaded())
+	l.Symbols = naming.New(newUploaded())
 	views, err := l.Views(t.Context(), ViewsQuery{Selection: Selection{Page: "/b"}, Quantiles: []float64{0, 0.3, 0.6, 1}})
 	if err != nil || len(views.List) != 4 {
 		t.Fatalf("%+v, %v", views, err)

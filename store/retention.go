@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/sums"
 )
 

@@ -16,10 +16,10 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/site"
-	"github.com/fieldtrie/fieldtrie/wasm"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
+	"github.com/fieldtrie/fieldtrie/symbols/wasm"
 	"github.com/fieldtrie/fieldtrie/web"
 )
 

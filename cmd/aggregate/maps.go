@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/build"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
 // readMaps makes the symbols that --maps asks for.
@@ -23,7 +23,7 @@ func (c *command) readMaps() error {
 	if len(tables) == 0 {
 		return fmt.Errorf("--maps: no script with a source map in %v; name the folder that the bundler wrote, with source maps", c.maps)
 	}
-	c.pick.Symbols = symbolize.New(symbolize.NewMemory("", tables))
+	c.pick.Symbols = naming.New(naming.NewMemory("", tables))
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (c *command) readBuild(dir string, tables map[string]*symbols.Table) error 
 }
 
 // tellNames says how much of what was asked for has readable names.
-func (c *command) tellNames(names *symbolize.Coverage) {
+func (c *command) tellNames(names *naming.Coverage) {
 	for _, line := range names.Lines() {
 		fmt.Fprintln(c.stderr, "aggregate: names:", line)
 	}

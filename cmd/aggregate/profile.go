@@ -19,8 +19,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/tables"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -53,7 +53,7 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 			return nil, nil, err
 		}
 		t, err := tables.OpenFilesReader(r.Symbols())
-		return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: symbolize.New(t)}, nothing, err
+		return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, nothing, err
 	}
 	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)
@@ -73,7 +73,7 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, r.Close())
 	}
-	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: symbolize.New(t)}, r.Close, nil
+	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, r.Close, nil
 }
 
 // openWait bounds how long it is waited for a bucket.

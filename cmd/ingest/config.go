@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/site"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/tables"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
 // config is what the settings say.

@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
 // serve runs the daemon until ctx is done.
@@ -77,7 +77,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus, symbols,
 		newBuildInfo(commandline.ReadVersion()))
 	source := query.Local{Reader: s, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
-		Symbols: symbolize.New(symbols.tables), Owners: owners, Links: links}
+		Symbols: naming.New(symbols.tables), Owners: owners, Links: links}
 	board := c.board(query.Local{Reader: s, Symbols: source.Symbols, Owners: owners}, budgets, registry)
 	options.Store, options.Metrics, options.Logger = s, registry, log
 	options.KnownPages, options.Established = storedNames(ctx, s)

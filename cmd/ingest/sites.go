@@ -21,10 +21,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/feature"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/internal/lru"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/site"
-	"github.com/fieldtrie/fieldtrie/store/disk"
 )
 
 // readSites returns the sites that are kept apart. Without --sites there are none.

@@ -11,11 +11,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/fleet"
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/tables"
-	"github.com/fieldtrie/fieldtrie/symbolize"
-	"github.com/fieldtrie/fieldtrie/uploads"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
+	"github.com/fieldtrie/fieldtrie/symbols/uploads"
 )
 
 // symbolStore keeps the symbols that are uploaded, and names functions by them.
@@ -132,11 +132,11 @@ func (s *symbolStore) Collect(out chan<- prometheus.Metric) {
 }
 
 // links returns what makes URLs of sources.
-func (c *config) links() (symbolize.Links, error) {
+func (c *config) links() (naming.Links, error) {
 	if c.sourceLink == "" {
-		return symbolize.Links{}, nil
+		return naming.Links{}, nil
 	}
-	l, err := symbolize.ParseLinks(c.sourceLink)
+	l, err := naming.ParseLinks(c.sourceLink)
 	if err != nil {
 		return l, fmt.Errorf("--source-link %s: %w", c.sourceLink, err)
 	}

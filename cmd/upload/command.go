@@ -14,8 +14,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/build"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 )
 
 // command is what the command line asks for, and what came of it so far.

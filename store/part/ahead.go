@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
 // aheadSuffix ends the name of an empty file beside a partition that was made ahead of its

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/record"
 )
 

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
 // symbolsGroup is the group of the symbols of builds, and their folder in a data directory.

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/disk"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
 const (

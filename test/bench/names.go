@@ -18,8 +18,8 @@ import (
 	gosourcemap "github.com/go-sourcemap/sourcemap"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 	"github.com/fieldtrie/fieldtrie/test/bundles"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -205,7 +205,7 @@ func sameKeys(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 		if old == nil {
 			continue
 		}
-		n := symbolize.New(libraryOf(b, old)).Begin()
+		n := naming.New(libraryOf(b, old)).Begin()
 		pairs := make([][2]trie.Frame, len(b.Same))
 		for i, p := range b.Same {
 			pairs[i] = [2]trie.Frame{old.frame(p.Old), b.frame(p.New)}
@@ -292,11 +292,11 @@ func counterpart(name string, b *namedBuild) *namedScript {
 	return nil
 }
 
-func onlyTable(script string, t *symbols.Table) *symbolize.Symbolizer {
-	return symbolize.New(symbolize.NewMemory("", map[string]*symbols.Table{script: t}))
+func onlyTable(script string, t *symbols.Table) *naming.Symbolizer {
+	return naming.New(naming.NewMemory("", map[string]*symbols.Table{script: t}))
 }
 
-func nameAll(s *symbolize.Symbolizer, frames []trie.Frame) *symbolize.Names {
+func nameAll(s *naming.Symbolizer, frames []trie.Frame) *naming.Names {
 	n := s.Begin()
 	for _, f := range frames {
 		n.See("", f, 1)

@@ -19,8 +19,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/symbolize"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -37,7 +37,7 @@ func namedAnswers(ctx context.Context, traces []trace, dayTraces, rounds int, pr
 	var took []float64
 	nodes := 0
 	for range rounds {
-		s := symbolize.New(library) // which has not looked at the uploads yet
+		s := naming.New(library) // which has not looked at the uploads yet
 		begin := time.Now()
 		named, _ := query.NameProfile(p, s)
 		took = append(took, 1000*time.Since(begin).Seconds())
@@ -128,7 +128,7 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 	recent, stop := context.WithCancel(ctx)
 	defer stop()
 	kept := query.NewRecent(recent)
-	ask := func(s *symbolize.Symbolizer, lag time.Duration) (float64, error) {
+	ask := func(s *naming.Symbolizer, lag time.Duration) (float64, error) {
 		sel.Lag = lag
 		begin := time.Now()
 		result, err := query.Local{Reader: r, Symbols: s, Recent: kept}.Profile(ctx, sel, nil)
@@ -137,11 +137,11 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 		}
 		return 1000 * time.Since(begin).Seconds(), err
 	}
-	one, several := symbolize.New(fieldLibrary(replayed.decoded, 1)), symbolize.New(fieldLibrary(replayed.decoded, 2))
+	one, several := naming.New(fieldLibrary(replayed.decoded, 1)), naming.New(fieldLibrary(replayed.decoded, 2))
 	var raw, named, byRelease, cached []float64
 	for i := range rounds + 1 {
 		for _, x := range []struct {
-			of  *symbolize.Symbolizer
+			of  *naming.Symbolizer
 			lag time.Duration
 			to  *[]float64
 		}{{nil, 0, &raw}, {one, 0, &named}, {several, 0, &byRelease}, {one, time.Hour, &cached}} {

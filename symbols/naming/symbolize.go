@@ -1,4 +1,4 @@
-// Package symbolize names the frames of an answer.
+// Package naming names the frames of an answer.
 //
 // What is stored is what browsers said: a minified name, a script and a place. Which function of
 // the sources that is gets decided when somebody asks, by the tables that were uploaded until
@@ -8,7 +8,7 @@
 // A [Naming] sees all frames of an answer first, as what one is called depends on the others: a
 // table is believed only if it fits the frames of its script, and a function that stands
 // elsewhere in each release gets one place, that in the newest of them.
-package symbolize
+package naming
 
 import (
 	"cmp"

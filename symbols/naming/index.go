@@ -1,12 +1,12 @@
-package symbolize
+package naming
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

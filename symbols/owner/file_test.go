@@ -57,7 +57,7 @@ func TestParseBounds(t *testing.T) {
 }
 
 func TestExample(t *testing.T) {
-	f, err := os.Open("../docs/owners.example.yaml")
+	f, err := os.Open("../../docs/owners.example.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

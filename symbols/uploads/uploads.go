@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/tables"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
 // Handler serves a store of tables below /v1/symbols. Errors are JSON objects with the key error.

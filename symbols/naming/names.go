@@ -1,4 +1,4 @@
-package symbolize
+package naming
 
 import (
 	"cmp"
@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fieldtrie/fieldtrie/owner"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

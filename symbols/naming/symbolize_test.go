@@ -1,4 +1,4 @@
-package symbolize
+package naming
 
 import (
 	"encoding/hex"

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/tables"
 	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
 // table returns the table of a script, with a hash that is its key.

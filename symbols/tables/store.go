@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/internal/lru"
-	"github.com/fieldtrie/fieldtrie/store/disk"
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
