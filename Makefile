@@ -120,7 +120,7 @@ test-plain:
 # What is built on a store is tested on a directory by the others. Long tests of these packages without a store are left out.
 STORELESS = ^(TestMergeFiles|TestHostileFiles|TestViewTimes|TestExplosion)$$
 test-bucket:
-	@$(MEMORY) BACKEND=bucket nice $(GO) test -skip '$(STORELESS)' ./query/... ./collect ./budget
+	@$(MEMORY) BACKEND=bucket nice $(GO) test -skip '$(STORELESS)' ./query/... ./collect
 test-sequential:
 	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
 test-sdk:
@@ -151,7 +151,7 @@ package: sdk/node_modules ## check the package of the browser script as those wh
 
 # What computes with numbers from outside, and so could differ where they are narrow. The others are built for 386 by what
 # they import, which takes a minute.
-NARROW = ./trie ./encode/... ./rollup ./block ./store/... ./compare/... ./symbols/... ./feature
+NARROW = ./trie ./encode/... ./rollup ./block ./store/... ./query/compare ./symbols/... ./feature
 
 .PHONY: lint
 lint: ## check formatting, vet, staticcheck, known vulnerabilities, the schema

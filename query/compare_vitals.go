@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/rollup"
 )
 

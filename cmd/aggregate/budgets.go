@@ -12,11 +12,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/fieldtrie/fieldtrie/budget"
-	"github.com/fieldtrie/fieldtrie/budget/ci"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
+	"github.com/fieldtrie/fieldtrie/query/budget/ci"
 )
 
 // blownError says that budgets are blown.

@@ -10,10 +10,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/agent"
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/agent"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
 // mcpCommand is the word behind aggregate. A file of that name is ./mcp.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/compare"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 

@@ -16,11 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fieldtrie/fieldtrie/access"
-	"github.com/fieldtrie/fieldtrie/agent"
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/agent"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/sdk"
 	"github.com/fieldtrie/fieldtrie/web"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
 // estimateText matches a change as texts write it: +28 ms (+27 to +29), +0.123 (+0.1 to +0.2).

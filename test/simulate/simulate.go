@@ -18,7 +18,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
 )

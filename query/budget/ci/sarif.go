@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
 // SARIF 2.1.0, as far as it is written:

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/compare"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 	"github.com/fieldtrie/fieldtrie/trie"
 )

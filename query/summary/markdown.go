@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/budget"
-	"github.com/fieldtrie/fieldtrie/compare"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
 // maxMarkdown is how long a comment on GitHub may be, in characters. Bytes are as many at least.

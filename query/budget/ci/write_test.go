@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
 var update = flag.Bool("update", false, "rewrite what is compared with")

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
 // writeGitHub writes workflow commands of GitHub Actions, which become annotations of the file of

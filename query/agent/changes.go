@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/budget"
-	"github.com/fieldtrie/fieldtrie/compare"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
 type compareIn struct {

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/budget"
-	"github.com/fieldtrie/fieldtrie/compare"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
+	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
 var update = flag.Bool("update", false, "rewrite what is compared with")

@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
 // Question is what a summary is made of.

@@ -139,7 +139,7 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestExample(t *testing.T) {
-	r, err := os.Open("../docs/budgets.example.yaml")
+	r, err := os.Open("../../docs/budgets.example.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

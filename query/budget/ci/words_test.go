@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/budget"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
 var said = regexp.MustCompile(`^p75 is (\S+) ms(?: \(95 %: (\S+) to (\S+)\))?, the limit is (\S+) ms; (\d+) page views(.*)$`)
