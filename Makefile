@@ -134,7 +134,7 @@ test-viewers:
 	cd test/viewers/pyroscope && $(GO) test ./...
 	cd test/viewers && npm test
 test-alerts: ## have Prometheus read the alerts, and fire each of them
-	cd dashboards/rules && nice $(GO) test ./...
+	cd deploy/dashboards/rules && nice $(GO) test ./...
 
 # 240 packages, 150 MB.
 .PHONY: test-mcp
@@ -151,7 +151,7 @@ package: sdk/node_modules ## check the package of the browser script as those wh
 
 # What computes with numbers from outside, and so could differ where they are narrow. The others are built for 386 by what
 # they import, which takes a minute.
-NARROW = ./trie ./encode/... ./rollup ./block ./store/... ./query/compare ./symbols/... ./feature
+NARROW = ./encode/... ./trie/... ./block ./store/... ./query/compare ./symbols/... ./rules/feature
 
 .PHONY: lint
 lint: ## check formatting, vet, staticcheck, known vulnerabilities, the schema

@@ -15,11 +15,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/turn"
-	"github.com/fieldtrie/fieldtrie/rollup"
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Store is what a [Collector] needs of a [store.Store].

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/feature"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

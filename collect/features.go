@@ -1,7 +1,7 @@
 package collect
 
 import (
-	"github.com/fieldtrie/fieldtrie/feature"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/feature"
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // view is what the SDK says about a page view: why there is no profile, how it was for the

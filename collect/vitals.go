@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // The largest values of Web Vitals that are taken.

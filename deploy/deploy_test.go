@@ -212,12 +212,12 @@ func answers(t *testing.T, program, file string, paths []string) {
 // TestDashboard has the dashboard of Grafana in a ConfigMap; go test ./deploy -update writes it.
 func TestDashboard(t *testing.T) {
 	const name = "kubernetes/dashboard.yaml"
-	dashboard, err := os.ReadFile("../dashboards/fieldtrie.json")
+	dashboard, err := os.ReadFile("dashboards/fieldtrie.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("# Made of dashboards/fieldtrie.json by \"go test ./deploy -update\".\napiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
+	b.WriteString("# Made of deploy/dashboards/fieldtrie.json by \"go test ./deploy -update\".\napiVersion: v1\nkind: ConfigMap\nmetadata:\n" +
 		"  name: fieldtrie-dashboard\n  labels:\n    app.kubernetes.io/name: fieldtrie\n    grafana_dashboard: \"1\"\ndata:\n  fieldtrie.json: |\n")
 	for line := range strings.Lines(string(dashboard)) {
 		b.WriteString("    " + line)

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/fieldtrie/fieldtrie/block"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // How many pieces are read ahead for one question, and held until it is their turn: of all pages, one piece may be megabytes.

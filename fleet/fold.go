@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/block"
-	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // foldAfter is how many runs of a tier, and how many sums of an hour, are replaced by one.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // The newest hour of a directory may have more the next time that it is imported. Traces have ids, but page views without

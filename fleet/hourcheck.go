@@ -8,9 +8,9 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/block"
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // hourCheck checks an hour of a shard.

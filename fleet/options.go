@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Options say how a bucket is used. The zero value is the default given with each field.

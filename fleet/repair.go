@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Repair makes again what [Reader.Verify] has found wrong and can be made again: manifests of what is kept of them and of the traces that

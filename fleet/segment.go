@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/block"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Kinds of blocks. Those of segments have the number of the shard for a page.

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/block"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // counted says how many traces carry a tag, and when they were received (µs).

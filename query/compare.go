@@ -12,10 +12,10 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query/compare"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // CompareQuery asks what changed from A to B.

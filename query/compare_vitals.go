@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
-	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // VitalChange is how the 75th percentile of a Web Vital changed, in its unit. The interval of the

@@ -3,8 +3,8 @@ package query
 import (
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // facet says which distributions answer a Selection. They are kept for all of a page view,

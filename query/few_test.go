@@ -3,7 +3,7 @@ package query
 import (
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // One page view that claims minutes among a hundred of some milliseconds is told, and so is that

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Fine keeps what traces sum up to in steps of less than an hour that are over. There are no

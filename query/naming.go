@@ -3,9 +3,9 @@ package query
 import (
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // naming returns what names the frames of an answer, nil if they stay as browsers said them.

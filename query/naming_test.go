@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // uploaded is a library of the builds r0 and r1 of app.js, in which functions have other lines,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"

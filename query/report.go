@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Report says how page views differ, page by page. Times are in milliseconds of a page

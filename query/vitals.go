@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Vitals says how page views were for visitors, page by page: the Web Vitals that they reported, see

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // vitalField is a store with Web Vitals of two pages in two hours: of /feed a phone is twice as slow

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // What finds no room among page views without a trace, and Web Vitals, is counted itself.

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/store/sums"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // loadingFile is in a directory that is being made by a [Loader]. It says of what, and which hours and days it has.

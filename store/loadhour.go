@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // loadVersion is that of all entries of a partition that a [Loader] makes.

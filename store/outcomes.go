@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // outcome names a reason why page views of a page have no trace.

@@ -3,8 +3,8 @@ package store_test
 import (
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 func TestRolledUpOfDamaged(t *testing.T) {

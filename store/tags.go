@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // TagsOf returns what the catalogue counts of a trace, and how much of that is left out since it is over the

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/store/sums"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // upgrade brings a directory of an older format to the present one. It can be interrupted

@@ -12,10 +12,10 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // vitalSums is what is known of Web Vitals, by page, labels and name.

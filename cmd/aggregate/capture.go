@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/capture"
+	"github.com/fieldtrie/fieldtrie/cmd/aggregate/capture"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/sdk"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/wasm"
 	"github.com/fieldtrie/fieldtrie/web"

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/web"
 )

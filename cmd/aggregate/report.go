@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/capture"
+	"github.com/fieldtrie/fieldtrie/cmd/aggregate/capture"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"

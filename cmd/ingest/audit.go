@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/fieldtrie/fieldtrie/access"
+	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
 // audit notes who asked for what one visitor's visit went through, for all data, and who changed

@@ -15,13 +15,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/agent"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
+	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/sdk"
 	"github.com/fieldtrie/fieldtrie/web"
 )

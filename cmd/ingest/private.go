@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
-	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/internal/turn"
+	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
 // privateAddress is the private address, and what guards it.

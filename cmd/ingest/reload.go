@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query/budget"
+	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
 // hangUps returns a channel of the signals on which to read settings again. Without any file

@@ -6,8 +6,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
 // readRules reads a file with rules. No name means no rules.

@@ -17,14 +17,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fieldtrie/fieldtrie/access"
 	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
-	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/internal/lru"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/access"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 )
 
 // readSites returns the sites that are kept apart. Without --sites there are none.

@@ -3,9 +3,9 @@ package budget
 import (
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
 // parts are what [Code.By] may be.

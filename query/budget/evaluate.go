@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
 // Evaluate returns how things stand with each budget of f, in their order. A budget that can

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/rollup"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // File is what a file says.

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // ErrMoved says that a partition is not written to any more. It is rolled up when it is

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store/part"
 	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // BadValue names a stored value that is damaged.

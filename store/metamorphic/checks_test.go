@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // What is compared while nothing else is under way is exact. What is compared while others

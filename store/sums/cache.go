@@ -7,8 +7,8 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Cache keeps stack tables and records that were read, since dashboards ask for the same

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // pack returns a block to be written at p.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 func TestNames(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // tmpSuffix is that of a file that is being written.

@@ -19,8 +19,8 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Device is a class of devices.

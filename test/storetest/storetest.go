@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/fleet"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Store is what both kinds can do.

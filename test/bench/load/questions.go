@@ -48,7 +48,7 @@ const (
 )
 
 // grafanaQuestions returns what Grafana's Pyroscope data source asks for the variables and
-// the panels of dashboards/fieldtrie.json, with one page chosen, or all for "".
+// the panels of deploy/dashboards/fieldtrie.json, with one page chosen, or all for "".
 func grafanaQuestions(addr, page string, now time.Time) []question {
 	start, end := now.Add(-looked).UnixMilli(), now.UnixMilli()
 	pages := ".*"

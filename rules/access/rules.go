@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/fieldtrie/fieldtrie/feature"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/feature"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 )
 
 // Scope is a part of what a daemon serves.

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/rollup"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // sampleTraces returns the traces of testdata with a feature and phases, all of one page.
 func sampleTraces(tb testing.TB) (out []*trie.Trace) {
 	tb.Helper()
-	files, err := filepath.Glob("../testdata/traces/*.gz")
+	files, err := filepath.Glob("../../testdata/traces/*.gz")
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("no traces: %v", err)
 	}

@@ -117,7 +117,7 @@ func TestApplyWithoutSamples(t *testing.T) {
 // realTraces are those of testdata/traces.
 func realTraces(t testing.TB) map[string]*trie.Trace {
 	t.Helper()
-	names, err := filepath.Glob(filepath.FromSlash("../testdata/traces/*.json.gz"))
+	names, err := filepath.Glob(filepath.FromSlash("../../testdata/traces/*.json.gz"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no traces: %v", err)
 	}

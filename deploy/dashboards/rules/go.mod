@@ -1,4 +1,4 @@
-module github.com/fieldtrie/fieldtrie/dashboards/rules
+module github.com/fieldtrie/fieldtrie/deploy/dashboards/rules
 
 go 1.26.0
 

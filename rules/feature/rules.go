@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/site"
+	"github.com/fieldtrie/fieldtrie/rules/site"
 )
 
 // Rule says what belongs to a feature. It has either a page or one or more of the others,

@@ -47,7 +47,7 @@ func known(metrics string) map[string]bool {
 func buildDaemon(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "ingest")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/ingest").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/ingest").CombinedOutput(); err != nil {
 		t.Fatalf("build ingest: %v\n%s", err, out)
 	}
 	return program
@@ -77,7 +77,7 @@ func startDaemon(t *testing.T, program, data string) string {
 			t.Fatalf("ingest is not ready: %v", err)
 		}
 	}
-	trace, err := os.ReadFile("../testdata/traces/vue.json.gz")
+	trace, err := os.ReadFile("../../testdata/traces/vue.json.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
