@@ -94,7 +94,7 @@ STORE = $(abspath store)
 # Long tests of those packages that are about one goroutine, old formats or a full disk. They
 # are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
 PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestFormat1|TestFormat2Interrupted|TestFormat2Damaged|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHarm|TestHourOfBusyPage|TestRunOfBusyPage)$$
-PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/sums ./store ./fleet
+PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/sums ./store ./store/shared
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
 # are left; each command of a script is such a program.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -timeout 25m -skip '$(PLAIN)'
@@ -151,7 +151,7 @@ package: sdk/node_modules ## check the package of the browser script as those wh
 
 # What computes with numbers from outside, and so could differ where they are narrow. The others are built for 386 by what
 # they import, which takes a minute.
-NARROW = ./encode/... ./trie/... ./block ./store/... ./query/compare ./symbols/... ./rules/feature
+NARROW = ./encode/... ./trie/... ./store/... ./query/compare ./symbols/... ./rules/feature
 
 .PHONY: lint
 lint: ## check formatting, vet, staticcheck, known vulnerabilities, the schema

@@ -14,11 +14,11 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -80,7 +80,7 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 const openWait = time.Minute
 
 // openBucket opens a bucket that machines share. None of them has to run.
-func openBucket(data string) (*fleet.Reader, error) {
+func openBucket(data string) (*shared.Reader, error) {
 	at, err := bucket.ParseLocation(data)
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
@@ -91,7 +91,7 @@ func openBucket(data string) (*fleet.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fleet.OpenReader(ctx, b, fleet.Options{})
+	return shared.OpenReader(ctx, b, shared.Options{})
 }
 
 // withoutOwners refuses a file of owners that a daemon would not see.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
-	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // backend is where traces are kept: a directory of this machine, or a bucket that machines share.
@@ -128,16 +128,16 @@ func (d *directory) rollUp(ctx context.Context) {
 	}
 }
 
-// shared is a backend in a bucket, which machines share.
-type shared struct {
-	*fleet.Node
+// inBucket is a backend in a bucket, which machines share.
+type inBucket struct {
+	*shared.Node
 	fleetMetrics
 }
 
 // openWait bounds how long the start waits for the store.
 const openWait = time.Minute
 
-func (c *config) openShared(ctx context.Context, log *slog.Logger) (*shared, error) {
+func (c *config) openShared(ctx context.Context, log *slog.Logger) (*inBucket, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
 	b, err := c.openBucket(ctx)
@@ -146,11 +146,11 @@ func (c *config) openShared(ctx context.Context, log *slog.Logger) (*shared, err
 	}
 	o := c.fleetOptions()
 	o.Logger = log
-	n, err := fleet.Open(ctx, b, o)
+	n, err := shared.Open(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
-	return &shared{n, fleetMetrics{n}}, nil
+	return &inBucket{n, fleetMetrics{n}}, nil
 }
 
 // openBucket prepares to use the bucket of --data.
@@ -162,25 +162,25 @@ func (c *config) openBucket(ctx context.Context) (*bucket.Bucket, error) {
 	return bucket.Open(ctx, at, bucket.Options{Now: c.now})
 }
 
-func (c *config) fleetOptions() fleet.Options {
-	return fleet.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten, Spool: c.spool, SpoolSize: c.spoolSize,
+func (c *config) fleetOptions() shared.Options {
+	return shared.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten, Spool: c.spool, SpoolSize: c.spoolSize,
 		Cache: c.cache, CacheSize: c.cacheSize, RollEvery: c.rollEvery, TakeOver: c.takeOver}
 }
 
 // Doubt implements [backend]: a machine on a bucket whose clock is wrong is not ready.
-func (s *shared) Doubt() string { return "" }
+func (s *inBucket) Doubt() string { return "" }
 
 // Err implements [backend]: what does not work now may work later.
-func (s *shared) Err() error { return nil }
+func (s *inBucket) Err() error { return nil }
 
 // Stuck implements [backend]. Whoever waits for the store gives up by himself.
-func (s *shared) Stuck() error { return nil }
+func (s *inBucket) Stuck() error { return nil }
 
 // Work implements [backend].
-func (s *shared) Work(ctx context.Context) { s.Run(ctx) }
+func (s *inBucket) Work(ctx context.Context) { s.Run(ctx) }
 
 // Close implements [backend].
-func (s *shared) Close() error {
+func (s *inBucket) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	return s.Node.Close(ctx)

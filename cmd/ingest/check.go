@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
 
 // printCheck reads all that a start reads, without the data, and prints what would run as a file

@@ -5,11 +5,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fieldtrie/fieldtrie/fleet"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // fleetMetrics shows the state of a machine on a bucket at the time it is asked.
-type fleetMetrics struct{ node *fleet.Node }
+type fleetMetrics struct{ node *shared.Node }
 
 // Describe implements [prometheus.Collector]. It sends nothing, as that of storeMetrics.
 func (m fleetMetrics) Describe(chan<- *prometheus.Desc) {}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/fieldtrie/fieldtrie/bucket"
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
@@ -29,7 +29,7 @@ type errands struct {
 
 // validate refuses errands that do not go together, or not with data.
 func (e *errands) validate(data string) error {
-	shared := bucket.IsLocation(data)
+	isBucket := bucket.IsLocation(data)
 	asked := 0
 	for _, x := range []struct {
 		flag         string
@@ -43,9 +43,9 @@ func (e *errands) validate(data string) error {
 		switch {
 		case bucket.IsLocation(x.dir):
 			return fmt.Errorf("--%s: it takes a directory; name the bucket with --data", x.flag)
-		case x.ofBucket && !shared:
+		case x.ofBucket && !isBucket:
 			return fmt.Errorf("--%s: --data is a directory; name a bucket with --data s3://BUCKET/PREFIX", x.flag)
-		case !x.ofBucket && shared:
+		case !x.ofBucket && isBucket:
 			return fmt.Errorf("--%s: that makes a directory; name one with --data", x.flag)
 		}
 	}
@@ -80,10 +80,10 @@ func (c *config) errand(ctx context.Context, stdin io.Reader, stdout, stderr io.
 const errandGiveUp = 2 * time.Minute
 
 // node opens a bucket for an errand.
-func node(ctx context.Context, b *bucket.Bucket, stderr io.Writer) (*fleet.Node, error) {
+func node(ctx context.Context, b *bucket.Bucket, stderr io.Writer) (*shared.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	return fleet.Open(ctx, b, fleet.Options{GiveUp: errandGiveUp, Hedge: -1, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Hedge: -1, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 }
 
 // importData moves a directory into the bucket.
@@ -125,7 +125,7 @@ func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err 
 	if err != nil {
 		return err
 	}
-	if _, err := fleet.OpenReader(ctx, b, fleet.Options{}); err != nil { // one that is empty stays so
+	if _, err := shared.OpenReader(ctx, b, shared.Options{}); err != nil { // one that is empty stays so
 		return err
 	}
 	n, err := node(ctx, b, stderr)
@@ -158,7 +158,7 @@ func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err 
 }
 
 // moveSymbols copies symbols between the bucket and a data directory.
-func moveSymbols(shared tables.Files, data string, in bool, verb string, stdout io.Writer) error {
+func moveSymbols(common tables.Files, data string, in bool, verb string, stdout io.Writer) error {
 	if _, err := os.Stat(tables.Folder(data)); in && errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -166,9 +166,9 @@ func moveSymbols(shared tables.Files, data string, in bool, verb string, stdout 
 	if err != nil {
 		return err
 	}
-	to, from := local, shared
+	to, from := local, common
 	if in {
-		to, from = shared, local
+		to, from = common, local
 	}
 	files, err := tables.Copy(to, from)
 	if err != nil {
@@ -181,7 +181,7 @@ func moveSymbols(shared tables.Files, data string, in bool, verb string, stdout 
 }
 
 // moved says what was moved.
-func moved(s *fleet.MoveStats, p *progress) string {
+func moved(s *shared.MoveStats, p *progress) string {
 	text := fmt.Sprintf("%d hours and %d days", s.Hours, s.Days)
 	if s.Known > 0 {
 		text += fmt.Sprintf(", %d of them were there", s.Known)
@@ -194,7 +194,7 @@ func moved(s *fleet.MoveStats, p *progress) string {
 }
 
 // left says what was not moved, which makes the command fail.
-func left(s *fleet.MoveStats, verb string, stderr io.Writer) error {
+func left(s *shared.MoveStats, verb string, stderr io.Writer) error {
 	for _, text := range s.Left {
 		fmt.Fprintf(stderr, "ingest: not %s: %s\n", verb, output.Printable(text))
 	}
@@ -210,7 +210,7 @@ func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	r, err := fleet.OpenReader(ctx, b, fleet.Options{})
+	r, err := shared.OpenReader(ctx, b, shared.Options{})
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
@@ -45,7 +45,7 @@ func (c *config) openSymbols(of *store.Store, log *slog.Logger) (*symbolStore, e
 }
 
 // openSharedSymbols opens the symbols in a bucket. All machines go by its clock.
-func (c *config) openSharedSymbols(of *fleet.Node, log *slog.Logger) (*symbolStore, error) {
+func (c *config) openSharedSymbols(of *shared.Node, log *slog.Logger) (*symbolStore, error) {
 	o := c.symbolOptions(log)
 	o.Now = of.Now
 	t, err := tables.OpenFiles(of.Symbols(), o)

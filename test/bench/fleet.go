@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/bucket"
-	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -100,7 +100,7 @@ func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucke
 	f := &inBucket{server: fakebucket.New(1), now: filling()}
 	f.server.Now = f.clock
 	b := f.server.Client().Bucket(f.clock)
-	node, err := fleet.Open(ctx, b, fleet.Options{Flush: time.Millisecond, Hedge: -1})
+	node, err := shared.Open(ctx, b, shared.Options{Flush: time.Millisecond, Hedge: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucke
 }
 
 // rollUp has a machine roll up, of n traces in all.
-func (f *inBucket) rollUp(ctx context.Context, node *fleet.Node, n int) {
+func (f *inBucket) rollUp(ctx context.Context, node *shared.Node, n int) {
 	before := cpuTime()
 	node.RollUp(ctx)
 	f.roll += (cpuTime() - before) / float64(n)
@@ -136,7 +136,7 @@ func (f *inBucket) rollUp(ctx context.Context, node *fleet.Node, n int) {
 // perSegment is how many traces share a segment.
 const perSegment = 64
 
-func (f *inBucket) append(ctx context.Context, node *fleet.Node, r *replay, which []int) error {
+func (f *inBucket) append(ctx context.Context, node *shared.Node, r *replay, which []int) error {
 	var recs []store.Record
 	for i, at := range which {
 		rec, err := r.record(at)
@@ -173,7 +173,7 @@ func (f *inBucket) ask(ctx context.Context, page string) (d day, err error) {
 	f.server.Took = storeTook
 	defer func() { f.server.Took = 0 }()
 	b := f.server.Client().Bucket(f.clock)
-	r, err := fleet.OpenReader(ctx, b, fleet.Options{})
+	r, err := shared.OpenReader(ctx, b, shared.Options{})
 	if err != nil {
 		return d, err
 	}

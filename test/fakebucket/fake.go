@@ -21,7 +21,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"github.com/fieldtrie/fieldtrie/bucket"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
 
 // Name is the bucket that a [Server] has.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/fleet"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -64,30 +64,30 @@ func Open(t testing.TB, o store.Options) Store {
 		now = time.Now
 	}
 	server.Now = now
-	n, err := fleet.Open(t.Context(), server.Client().Bucket(now), fleet.Options{Flush: time.Millisecond, Hedge: -1,
+	n, err := shared.Open(t.Context(), server.Client().Bucket(now), shared.Options{Flush: time.Millisecond, Hedge: -1,
 		Retention: o.Retention, HourRetention: o.HourRetention, DayRetention: o.DayRetention, Rollups: o.Rollups,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shared{Node: n}
+	return &inBucket{Node: n}
 }
 
-// shared is a store in a bucket, which rolls up before each question what came in since the last one.
-type shared struct {
-	*fleet.Node
+// inBucket is a store in a bucket, which rolls up before each question what came in since the last one.
+type inBucket struct {
+	*shared.Node
 
 	mu    sync.Mutex
 	dirty bool
 }
 
-func (s *shared) touch() {
+func (s *inBucket) touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirty = true
 }
 
-func (s *shared) settle(ctx context.Context) {
+func (s *inBucket) settle(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dirty {
@@ -97,7 +97,7 @@ func (s *shared) settle(ctx context.Context) {
 }
 
 // settling rolls up what comes in while a question waits for it, until it is stopped.
-func (s *shared) settling(ctx context.Context) (stop func()) {
+func (s *inBucket) settling(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -116,50 +116,50 @@ func (s *shared) settling(ctx context.Context) (stop func()) {
 	}
 }
 
-func (s *shared) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
+func (s *inBucket) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
 	defer s.touch()
 	return s.Node.Append(ctx, recs)
 }
 
-func (s *shared) CountViews(page, reason string, views int64) {
+func (s *inBucket) CountViews(page, reason string, views int64) {
 	defer s.touch()
 	s.Node.CountViews(page, reason, views)
 }
 
-func (s *shared) CountVitals(page string, vitals []rollup.Vital) {
+func (s *inBucket) CountVitals(page string, vitals []rollup.Vital) {
 	defer s.touch()
 	s.Node.CountVitals(page, vitals)
 }
 
-func (s *shared) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (s *inBucket) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	s.settle(ctx)
 	defer s.settling(ctx)()
 	return s.Node.Select(ctx, q, want, trace, rolled)
 }
 
-func (s *shared) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
+func (s *inBucket) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	s.settle(ctx)
 	defer s.settling(ctx)()
 	return s.Node.Scan(ctx, q, f)
 }
 
-func (s *shared) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+func (s *inBucket) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
 	s.settle(ctx)
 	return s.Node.Catalog(ctx, since, until, lag)
 }
 
-func (s *shared) Version(since, until time.Time) string {
+func (s *inBucket) Version(since, until time.Time) string {
 	s.settle(context.Background())
 	return s.Node.Version(since, until)
 }
 
 // Maintain and Roll do the same.
-func (s *shared) Maintain(ctx context.Context) error { return s.Roll(ctx) }
+func (s *inBucket) Maintain(ctx context.Context) error { return s.Roll(ctx) }
 
-func (s *shared) Roll(ctx context.Context) error {
+func (s *inBucket) Roll(ctx context.Context) error {
 	s.touch()
 	s.settle(ctx)
 	return nil
 }
 
-func (s *shared) Close() error { return s.Node.Close(context.Background()) }
+func (s *inBucket) Close() error { return s.Node.Close(context.Background()) }

@@ -1,0 +1,155 @@
+package shared
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// A run that no manifest names may have traces that are in no answer: of a manifest that was lost, or of which an older one
+// has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
+// whether they were folded into another run since, or rolled up by another machine.
+
+// unnamed lists the runs of a shard that a manifest does not name, though it is not too late to, but for those that were put in the last time.
+func (r *roller) unnamed(ctx context.Context, m *manifest, last time.Duration) (keys []string, err error) {
+	named := m.names(r.shard)
+	for _, x := range m.Removed {
+		named[x.Key] = true
+	}
+	for e, err := range r.n.b.List(ctx, "raw/"+shardName(r.shard)+"/", "") {
+		if err != nil {
+			return nil, fmt.Errorf("list runs: %w", err)
+		}
+		if name := hourOfKey(e.Key); !named[e.Key] && r.n.Now().Sub(e.Modified).Abs() >= last && r.adoptable(m, name) {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys, nil
+}
+
+// adoptable reports whether the manifest has the traces of an hour, so that it can be told what is there already.
+func (r *roller) adoptable(m *manifest, name string) bool {
+	if _, err := parseHour(name); err != nil {
+		return false
+	}
+	h := m.Hours[name]
+	d := m.Days[dayOf(name)]
+	gone := h != nil && h.Traces > 0 && len(h.Runs) == 0 || h == nil && d != nil && slices.Contains(d.Sources, name)
+	return !gone && (m.Kept == nil || !r.n.opts.expired(name, time.Duration(m.Kept.Traces), r.n.Now()))
+}
+
+// eachRows calls f with the rows of a run, some at a time.
+func (r *roller) eachRows(ctx context.Context, key string, f func([]row) error) error {
+	o, err := r.n.openObject(ctx, r.n.b, key)
+	if err != nil {
+		return err
+	}
+	var rows []row
+	var d encode.BinaryDecoder
+	err = merge(ctx, []*cursor{r.n.cursor(o, o.index.Kind(kindTraces), 1)}, func(x *row) error {
+		x.tags = nil // a run has them in its payloads alone
+		if doc, err := d.Decode(x.payload, encode.FileLimits()); err == nil && doc.Trace != nil {
+			x.tags, _ = store.TagsOf(doc.Trace)
+		}
+		if rows = append(rows, *x); len(rows) < r.n.opts.RollRows {
+			return nil
+		}
+		all := rows
+		rows = nil
+		return f(all)
+	})
+	if err == nil && len(rows) > 0 {
+		err = f(rows)
+	}
+	return err
+}
+
+// lacks returns how many traces of a run are not in a manifest.
+func (r *roller) lacks(ctx context.Context, m *manifest, key string) (count int, err error) {
+	err = r.eachRows(ctx, key, func(rows []row) error {
+		fresh, err := r.newRows(ctx, m, hourOfKey(key), rows)
+		count += len(fresh)
+		return err
+	})
+	return count, err
+}
+
+// adopt adds the traces of runs without a name that are not there.
+func (r *roller) adopt(ctx context.Context) error {
+	if doubt := r.n.b.Clock().Doubt(); doubt != nil {
+		return fmt.Errorf("adopt what no manifest names: %w", doubt)
+	}
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	r.began = time.Time{}
+	next := r.m.clone()
+	changed, err := r.mend(ctx, next)
+	if err == nil && changed {
+		err = r.replace(ctx, next)
+	}
+	if err != nil {
+		return err
+	}
+	keys, err := r.unnamed(ctx, r.m, 0)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if err := r.adoptRun(ctx, k); err != nil && !isWrong(err) {
+			return err
+		} // Verify names what can not be read
+	}
+	return nil
+}
+
+func (r *roller) adoptRun(ctx context.Context, key string) error {
+	return r.eachRows(ctx, key, func(rows []row) error {
+		r.began, r.fresh, r.duplicates, r.bad = time.Time{}, 0, 0, 0
+		next := r.m.clone()
+		work := map[string]*arrived{}
+		r.arrived(work, next, hourOfKey(key), r.n.Now()).rows = rows
+		for hour, a := range work {
+			if err := r.rollHour(ctx, next, hour, a); err != nil {
+				return err
+			}
+		}
+		if r.fresh == 0 {
+			return nil
+		}
+		return r.replace(ctx, next)
+	})
+}
+
+// unanswered finds runs with traces that are in no answer.
+func (v *verifier) unanswered(ctx context.Context, m *manifest, shard int) error {
+	r := &roller{n: &Node{Reader: v.r}, shard: shard, keys: map[string]*runKeys{}}
+	keys, err := r.unnamed(ctx, m, strayAfter)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		v.out.Objects++
+		count, err := r.lacks(ctx, m, k)
+		f := Finding{Object: k, shard: shard}
+		switch {
+		case isWrong(err):
+			f.What, f.Do = "no manifest names it, and it can not be told what it has: "+said(err), doUnnamed
+			if _, err := v.r.openObject(ctx, v.r.b, k); err == nil { // it is another one that is missing
+				f.Do, f.Mends, f.adopts = doAdopt, true, true
+			}
+		case err != nil:
+			return err
+		case count > 0:
+			f.What, f.Do, f.Mends, f.adopts = fmt.Sprintf("no manifest names it, and %d of its traces are in no answer", count), doAdopt, true, true
+		default:
+			continue // what a machine has left that was stopped
+		}
+		v.find(f)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package shared
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// A question reads some pieces ahead of what is delivered, and none any more when nobody wants the rest.
+func TestReadAheadIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := fakebucket.New(1)
+		n := openNode(t, server, Options{Shards: 1, Hedge: -1})
+		rnd := rand.New(rand.NewPCG(1, 2))
+		page := ""
+		const hours = 2 * atOnce
+		for i := range uint64(hours) {
+			var id store.ID
+			binary.BigEndian.PutUint64(id.View[:], i+1)
+			rec := recordOf(id, rnd)
+			if page == "" {
+				page = rec.Pages[0]
+			}
+			rec.Pages = []string{page}
+			if _, err := n.Append(t.Context(), []store.Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+			n.round(t.Context(), work{}) // without sums of days
+			time.Sleep(time.Hour)
+		}
+		for asked, most := range map[string]int{page: atOnce, "": atOnceAllPages} {
+			var mu sync.Mutex
+			read := map[string]bool{} // objects of sums
+			way := server.Client()
+			way.Before = func(r *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(r.URL.Path, "/hours/") {
+					read[r.URL.Path] = true
+				}
+			}
+			r, err := OpenReader(t.Context(), way.Bucket(time.Now), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			enough := errors.New("enough")
+			_, err = r.Select(t.Context(), store.Query{Page: asked}, store.Wanted{Lag: time.Minute}, nil, func(store.Rolled) error {
+				synctest.Wait() // what is read meanwhile is read
+				return enough
+			})
+			if !errors.Is(err, enough) {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if len(read) == 0 || len(read) > most {
+				t.Errorf("%q: %d of %d hours were read for the first one, at most %d are meant", asked, len(read), hours, most)
+			}
+		}
+	})
+}

@@ -1,0 +1,244 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+func openNode(t *testing.T, s *fakebucket.Server, o Options) *Node {
+	t.Helper()
+	n, err := Open(t.Context(), s.Client().Bucket(time.Now), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func testRecord(n byte, pages ...string) store.Record {
+	return store.Record{ID: store.ID{View: [16]byte{n}}, Pages: pages, Payload: []byte{n, 1, 2}}
+}
+
+func segmentsOf(t *testing.T, n *Node) (rows []row) {
+	t.Helper()
+	l, err := n.listSegments(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range l.list {
+		o, err := n.segment(t.Context(), l, s.segmentName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for shard := range n.shards {
+			b, err := n.shardOfSegment(t.Context(), o, shard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, b.rows...)
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return compareRows(&a, &b) })
+	return rows
+}
+
+// Those who append at about the same time share a segment, and wait no longer than they must.
+func TestAppendShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: 100 * time.Millisecond})
+		before := s.Requests()["PUT"]
+		begin := time.Now()
+		var group sync.WaitGroup
+		for i := range 50 {
+			group.Go(func() {
+				res, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a", "/b"), testRecord(byte(i), "/b", "/a")})
+				if err != nil || res != (store.AppendResult{Stored: 1, Duplicates: 1, Durability: store.Bucket}) {
+					t.Errorf("got %+v, %v", res, err)
+				}
+			})
+		}
+		group.Wait()
+		if took := time.Since(begin); took != 100*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		if puts := s.Requests()["PUT"] - before; puts != 1 {
+			t.Errorf("%d segments", puts)
+		}
+		if rows := segmentsOf(t, n); len(rows) != 100 || rows[0].page != "/a" || rows[0].others[0] != "/b" {
+			t.Errorf("%d rows", len(rows))
+		}
+	})
+}
+
+// A node that waits for one slow answer sends the same once more, and takes whichever comes first.
+func TestHedge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		var slow atomic.Int64
+		client := s.Client()
+		client.Before = func(r *http.Request) {
+			if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/seg/") && slow.Add(1) == 1 {
+				time.Sleep(5 * time.Second)
+			}
+		}
+		n, err := Open(t.Context(), client.Bucket(time.Now), Options{Flush: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took != 301*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		time.Sleep(10 * time.Second) // the slow one ends
+		if rows := segmentsOf(t, n); len(rows) != 1 {
+			t.Errorf("%d rows", len(rows))
+		}
+	})
+}
+
+// A store that is down is tried for a while, and then nothing is acknowledged. What waits is bounded.
+func TestStoreDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		client := s.Client()
+		n, err := Open(t.Context(), client.Bucket(time.Now), Options{QueueTraces: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.CutAfter(0)
+		begin := time.Now()
+		var group sync.WaitGroup
+		group.Go(func() {
+			_, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(1, "/a")}, 9))
+			if !errors.Is(err, fakebucket.ErrCut) {
+				t.Errorf("got %v", err)
+			}
+			if took := time.Since(begin); took < 6*time.Second || took > 10*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+		time.Sleep(time.Second)
+		if _, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(2, "/a")}, 2)); !errors.Is(err, store.ErrBusy) {
+			t.Errorf("got %v, want that it is busy", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := n.Append(ctx, []store.Record{testRecord(3, "/a")}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		group.Wait()
+		client.CutAfter(-1)
+		time.Sleep(20 * time.Second)
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(4, "/a")}); err != nil {
+			t.Errorf("when the store is back: %v", err)
+		}
+		if err := n.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(5, "/a")}); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Those who wait for others to be stored first wait no longer for a store that is down, however many there are.
+func TestStoreDownWithManyWaiting(t *testing.T) {
+	for name, dir := range map[string]string{"spool": t.TempDir(), "no spool": ""} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := fakebucket.New(1).Client()
+				n, err := Open(t.Context(), client.Bucket(time.Now), Options{Puts: 1, Flush: time.Millisecond, Spool: dir})
+				if err != nil {
+					t.Fatal(err)
+				}
+				client.CutAfter(0)
+				most := n.opts.GiveUp
+				if dir != "" {
+					most = 2 * n.opts.SpoolAfter // to wait for others, and for the store
+				}
+				var group sync.WaitGroup
+				for i := range 20 {
+					time.Sleep(10 * time.Millisecond)
+					group.Go(func() {
+						begin := time.Now()
+						res, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a")})
+						spooled := res.Durability == store.Spool
+						if spooled != (dir != "") || spooled == (err != nil) {
+							t.Errorf("got %+v, %v", res, err)
+						}
+						if took := time.Since(begin); took > most+100*time.Millisecond {
+							t.Errorf("it took %v", took)
+						}
+					})
+				}
+				group.Wait()
+			})
+		})
+	}
+}
+
+func TestAppendRefuses(t *testing.T) {
+	n := openNode(t, fakebucket.New(1), Options{MaxPayload: 10, QueueBytes: 1 << 10})
+	for _, c := range []struct {
+		rec  store.Record
+		want string
+	}{
+		{store.Record{Payload: []byte("x")}, "no page"},
+		{testRecord(1, ""), "empty page"},
+		{store.Record{Pages: []string{"/a"}, Payload: make([]byte, 11)}, "payload of 11 bytes"},
+	} {
+		_, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a"), c.rec})
+		if x, ok := errors.AsType[*store.RecordError](err); !ok || x.Index != 1 || !strings.Contains(x.Reason, c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+	if _, err := n.Append(t.Context(), slices.Repeat([]store.Record{testRecord(1, "/a")}, 100)); err == nil || !strings.Contains(err.Error(), "than the queue can ever hold") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What a newer release wrote is refused, and so is a store that ignores conditions.
+func TestOpenRefuses(t *testing.T) {
+	s := fakebucket.New(1)
+	s.Blind = true
+	if _, err := Open(t.Context(), s.Client().Bucket(time.Now), Options{}); err == nil || !strings.Contains(err.Error(), "ignores conditions") {
+		t.Errorf("got %v", err)
+	}
+	s.Blind = false
+	b := s.Client().Bucket(time.Now)
+	if _, err := OpenReader(t.Context(), b, Options{}); err == nil || !strings.Contains(err.Error(), "has no data") {
+		t.Errorf("got %v", err)
+	}
+	for _, c := range []struct{ text, want string }{
+		{`{"format":2,"shards":8}`, "a newer release wrote it"},
+		{`{"format":1,"shards":0}`, "of 0 shards can not be"},
+		{`format 1`, "invalid character"},
+	} {
+		if _, err := b.Put(t.Context(), formatKey, []byte(c.text), bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), b, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v", c.text, err)
+		}
+	}
+	for _, o := range []Options{{Retention: time.Hour}, {Shards: 1000}, {Flush: -1}, {RollRows: -1}} {
+		if _, err := Open(t.Context(), b, o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package shared
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// A segment that can not be read stops no other one. It is set aside whole, after some rounds, and said.
+func TestBadSegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2, Hedge: -1})
+		garbage := bytes.Repeat([]byte("x"), 60)
+		bad := segmentName{hourOf(n.Now()), "0123456789ab", 1}
+		if _, err := n.b.Put(t.Context(), bad.key(), garbage, bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		appendTo(t, n, 1, 2)
+		settleNode(t.Context(), n, 1)
+		if got := countOf(t, n); len(got) != 2 {
+			t.Errorf("the others are not rolled up: %v", got)
+		}
+		if v := verify(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.key() {
+			t.Errorf("verify: %+v", v.Findings)
+		}
+		settleNode(t.Context(), n, setAsideAfter+6) // it is taken for one of another machine, which has a share
+		appendTo(t, n, 3)
+		settleNode(t.Context(), n, 1)
+		if keys := keysUnder(t, n, segments); len(keys) > 0 {
+			t.Errorf("it is still there: %v", keys)
+		}
+		if got, err := n.b.Get(t.Context(), bad.asideKey(), 100, ""); err != nil || !bytes.Equal(got.Body, garbage) {
+			t.Errorf("set aside: %v", err)
+		}
+		v := verify(t, n)
+		if err := n.Unready(); err != nil || n.Counters().BadSegments != 1 || len(v.Findings) != 1 || v.Findings[0].Object != bad.asideKey() {
+			t.Errorf("%v, %d, %+v", err, n.Counters().BadSegments, v.Findings)
+		}
+		time.Sleep(2 * time.Hour)
+		settleNode(t.Context(), n, 3)
+		if m, _, err := n.manifest(t.Context(), shardOf("/a", 2), 0); err != nil || !m.Hours[bad.hour].Sealed {
+			t.Errorf("its hour is not closed: %v", err)
+		}
+	})
+}
+
+// Of a segment that is damaged in a part, the shards that can read it have it; a sound copy is rolled up by the others.
+func TestSegmentBadInPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2, Hedge: -1})
+		pages := map[int]string{}
+		for _, p := range testPages {
+			pages[shardOf(p, 2)] = p
+		}
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		b := &batch{}
+		for i, p := range pages {
+			rec := testRecord(byte(10+i), p)
+			rec.Payload = bytes.Repeat(rec.Payload, 50)
+			b.rows = append(b.rows, rowsOf(&rec, 0)...)
+		}
+		k, body, err := n.seal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken := bytes.Clone(body)
+		broken[3] ^= 1 // in the first block
+		if _, err := n.b.Put(t.Context(), k, broken, bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), n, setAsideAfter+1)
+		if got := countOf(t, n); got[1] != 1 || got[10]+got[11] != 1 || len(keysUnder(t, n, aside)) != 1 {
+			t.Errorf("got %v", got)
+		}
+		if _, err := n.b.Put(t.Context(), k, body, bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), n, 1)
+		if got := countOf(t, n); got[10] != 1 || got[11] != 1 {
+			t.Errorf("a sound copy: %v", got)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package shared
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// A question has read a manifest less than 2 s ago when another machine rolls up and deletes segments.
+func TestAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 3)
+		r, err := OpenReader(t.Context(), s.Client().Bucket(time.Now), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendTo(t, n, 2)
+		time.Sleep(14 * time.Second)                     // it waits to be rolled up
+		if _, err := r.newest(t.Context()); err != nil { // as for the ETag of an answer
+			t.Fatal(err)
+		}
+		n.round(t.Context(), work{close: true})
+		time.Sleep(time.Second)
+		seen := map[byte]bool{}
+		stats, err := r.Select(t.Context(), store.Query{}, store.Wanted{None: true, Lag: time.Minute}, func(rec store.Record) error { seen[rec.ID.View[0]] = true; return nil }, func(store.Rolled) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !seen[2] && stats.Behind < 14*time.Second {
+			t.Errorf("an answer says that it has all but of the last %v; a trace acknowledged 15 s before is not in it", stats.Behind)
+		}
+	})
+}
+
+func appendTo(t *testing.T, n *Node, views ...byte) {
+	t.Helper()
+	for _, v := range views {
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(v, "/a")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A catalogue has all that was acknowledged before, if it is asked for, says how old it is else, and is of one manifest.
+func TestCatalogWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		ask := func(lag time.Duration) (traces uint64, stats store.ScanStats) {
+			t.Helper()
+			list, stats, err := n.Catalog(t.Context(), time.Time{}, time.Time{}, lag)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range list {
+				if e.Tag == (store.Tag{}) {
+					traces += e.Traces
+				}
+			}
+			return traces, stats
+		}
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		appendTo(t, n, 2)
+		time.Sleep(5 * time.Second)
+		if got, stats := ask(time.Minute); got != 1 || stats.Behind < 4*time.Second {
+			t.Errorf("%d traces as of %v ago", got, stats.Behind)
+		}
+		go func() {
+			time.Sleep(3 * time.Second)
+			n.round(t.Context(), work{})
+		}()
+		if got, stats := ask(0); got != 2 || !stats.Complete() {
+			t.Errorf("%d traces, %v", got, stats.Unreadable)
+		}
+	})
+}
+
+// A catalogue of many objects takes as long as some requests, and not as all one after the other.
+func TestCatalogSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1, RollEvery: time.Minute})
+		for i := range 40 {
+			appendTo(t, n, byte(i))
+			settleNode(t.Context(), n, 1)
+			time.Sleep(time.Hour)
+		}
+		r, err := OpenReader(t.Context(), s.Client().Bucket(time.Now), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Took = time.Second
+		begin := time.Now()
+		if _, stats, err := r.Catalog(t.Context(), time.Time{}, time.Time{}, time.Minute); err != nil || !stats.Complete() {
+			t.Fatal(stats.Unreadable, err)
+		}
+		if took := time.Since(begin); took > 6*time.Second {
+			t.Errorf("it took as long as %v requests", took)
+		}
+	})
+}
+
+// Who asks for all and waits for a machine that is lost gets what is there in time, also by the second of two questions.
+func TestWaitEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		appendTo(t, n, 2)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		for range 2 {
+			found := 0
+			stats, err := n.Scan(ctx, store.Query{}, func(store.Record) error { found++; return nil })
+			if err != nil || found != 1 || len(stats.Unreadable) != 1 || !strings.Contains(stats.Unreadable[0].Err.Error(), "1 segments wait") {
+				t.Errorf("%d traces, %v, %v", found, stats.Unreadable, err)
+			}
+		}
+	})
+}

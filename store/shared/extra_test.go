@@ -1,0 +1,53 @@
+package shared
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// What a later release has written into a manifest is there after this one has rolled up and closed the hour.
+func TestUnknownFields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		m, tag, err := n.manifest(t.Context(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = m.clone()
+		m.extra = extra{"later": json.RawMessage(`{"a":1}`)}
+		for _, h := range m.Hours {
+			h.extra = extra{"later_hour": json.RawMessage(`[2]`)}
+		}
+		m.Nonce = "of a later release"
+		body, err := m.encode(n.codec)
+		if err == nil {
+			_, err = n.b.Put(t.Context(), manifestKey(0), body, bucket.Is(tag))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendTo(t, n, 2)
+		settleNode(t.Context(), n, 2)
+		time.Sleep(2 * time.Hour)
+		settleNode(t.Context(), n, 2)
+		if m, _, err = n.manifest(t.Context(), 0, 0); err != nil || m.Nonce == "of a later release" {
+			t.Fatal("it is not written again", err)
+		}
+		text, err := json.Marshal(m)
+		if err != nil || strings.Count(string(text), `"later":{"a":1}`) != 1 || strings.Count(string(text), `"later_hour":[2]`) != 1 {
+			t.Errorf("%v: %s", err, text)
+		}
+		if v := verify(t, n); len(v.Findings) > 0 {
+			t.Error(v.Findings)
+		}
+	})
+}

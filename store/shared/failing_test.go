@@ -1,0 +1,51 @@
+package shared
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// A store that refuses to all shards alike is one line a round.
+func TestOneWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		var log bytes.Buffer
+		n := openNode(t, s, Options{Flush: time.Millisecond, Hedge: -1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		s.Faults, s.Which = 1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/MANIFEST") }
+		s.Denied = []string{http.MethodGet}
+		n.round(t.Context(), work{close: true})
+		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "[0 1 2 3 4 5 6 7]") || !strings.Contains(got, "s3:GetObject") {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+// A run that is missing keeps its hour from being rolled up, and that is said.
+func TestMissingRunIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		n := openNode(t, s, o)
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 1)
+		n.release()
+		damage(t, n, keysUnder(t, n, "raw/")[0], true)
+		var log bytes.Buffer
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		n = openNode(t, s, o)
+		appendTo(t, n, 2)
+		settleNode(t.Context(), n, 4)
+		if got := log.String(); !strings.Contains(got, "raw/000/") {
+			t.Errorf("got %q", got)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package shared
+
+import (
+	"bytes"
+	"maps"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// What is decoded of any bytes never panics, has no more than the bytes could hold, and is what its own encoding
+// says. These targets take a minute to build, as all that stores speak is instrumented with them.
+
+func FuzzRows(f *testing.F) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range byte(4) {
+		rec := recordOf(store.ID{View: [16]byte{i}, Chunk: uint32(i)}, rnd)
+		var data []byte
+		for _, r := range rowsOf(&rec, 1e15) {
+			data = appendRow(appendText(data, r.page), &r, true)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rows, err := decodeRows(data, 1<<30)
+		if len(rows) > len(data) {
+			t.Fatalf("%d rows in %d bytes", len(rows), len(data))
+		}
+		if err != nil {
+			return
+		}
+		var again []byte
+		for i := range rows {
+			again = appendRow(appendText(again, rows[i].page), &rows[i], true)
+		}
+		second, err := decodeRows(again, len(rows))
+		if err != nil || len(second) != len(rows) {
+			t.Fatalf("%d rows of %d, %v", len(second), len(rows), err)
+		}
+		for i := range rows {
+			if compareRows(&rows[i], &second[i]) != 0 || !bytes.Equal(rows[i].payload, second[i].payload) {
+				t.Fatalf("row %d is another one", i)
+			}
+		}
+	})
+}
+
+func FuzzCounts(f *testing.F) {
+	f.Add([]byte("\x02/a\x01\x05other\x07"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if counts, _ := decodeCounts(data); len(counts) > len(data) {
+			t.Fatalf("%d counts in %d bytes", len(counts), len(data))
+		}
+	})
+}
+
+func FuzzKeys(f *testing.F) {
+	f.Add(append(make([]byte, 16), 3))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if keys, _ := decodeKeys(data, 1<<30); len(keys) > len(data) {
+			t.Fatalf("%d keys in %d bytes", len(keys), len(data))
+		}
+		if rows, _ := decodeTraces(data, "/a", 1<<30); len(rows) > len(data) {
+			t.Fatalf("%d traces in %d bytes", len(rows), len(data))
+		}
+	})
+}
+
+func FuzzCatalog(f *testing.F) {
+	f.Add(encodeCatalog(catalog{store.Tag{}: {3, 10, 20}, store.Tag{Key: "release", Value: "r1"}: {1, 10, 10}}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := decodeCatalog(data)
+		if err != nil {
+			return
+		}
+		again, err := decodeCatalog(encodeCatalog(c))
+		if err != nil || !maps.Equal(c, again) {
+			t.Fatalf("got %v, %v, want %v", again, err, c)
+		}
+	})
+}
+
+func FuzzManifest(f *testing.F) {
+	codec, err := block.NewCodec()
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer codec.Close()
+	f.Add([]byte(`{"version":1,"boots":{"0a":{"ranges":[[1,3]]}},"hours":{"20261123T10":{"runs":[{"id":"x","rows":1,"size":2}],"traces":1}}}`))
+	f.Add([]byte(`{"days":{"20261123":{"sources":["20261123T10"]}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		w := block.NewWriter(codec)
+		if err := w.Add(kindManifest, "", 1, text); err != nil {
+			t.Fatal(err)
+		}
+		m, err := decodeManifest(codec, w.Finish())
+		if err != nil {
+			return
+		}
+		for _, p := range planOf(m, 0, time.Time{}, time.Time{}, false) {
+			_ = p.within(time.Time{}, time.Now())
+		}
+		body, err := m.clone().encode(codec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decodeManifest(codec, body); err != nil {
+			t.Fatalf("what was read can not be read again: %v", err)
+		}
+	})
+}
+
+func FuzzSegmentKey(f *testing.F) {
+	f.Add(segmentName{"20261123T10", "0a1b2c3d4e5f", 7}.key())
+	f.Fuzz(func(t *testing.T, key string) {
+		if s, ok := parseSegmentKey(key); ok && s.key() != key {
+			t.Fatalf("%q is read as %q", key, s.key())
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package shared
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// life is machines that run as they do for users, for days of a clock that does not wait.
+type life struct {
+	*world
+	machines []*machine
+	sending  sync.WaitGroup
+
+	mu sync.Mutex // guards what the world knows of traces
+}
+
+// machine is one of them, with a disk that outlives its process.
+type machine struct {
+	client *fakebucket.Client
+	node   *Node
+	spool  string
+	stop   func()
+}
+
+func (l *life) begin(m *machine) {
+	off := time.Duration(l.rnd.IntN(1180)-590) * time.Second
+	m.client = l.server.Client()
+	o := Options{Shards: 2, Retention: 30 * time.Hour, RollEvery: time.Minute, Spool: m.spool}
+	for {
+		var err error
+		if m.node, err = Open(l.t.Context(), m.client.Bucket(func() time.Time { return time.Now().Add(off) }), o); err == nil {
+			break
+		}
+		time.Sleep(time.Second) // the store refuses now and then
+	}
+	ctx, cancel := context.WithCancel(l.t.Context())
+	done := make(chan struct{})
+	n := m.node
+	go func() {
+		defer close(done)
+		n.Run(ctx)
+	}()
+	m.stop = func() {
+		cancel()
+		<-done
+	}
+}
+
+// send has a machine be sent traces, by somebody who may send them again.
+func (l *life) send(m *machine) {
+	var recs []store.Record
+	l.mu.Lock()
+	for range 1 + l.rnd.IntN(8) {
+		rec := l.record()
+		l.maybe[rec.ID] = true
+		recs = append(recs, rec)
+	}
+	l.mu.Unlock()
+	n := m.node
+	l.sending.Go(func() {
+		if _, err := n.Append(l.t.Context(), recs); err != nil {
+			return
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for i := range recs {
+			l.acked[recs[i].ID] = append(l.acked[recs[i].ID], time.Now())
+		}
+	})
+}
+
+// something happens to a machine, or does not.
+func (l *life) something(m *machine) {
+	switch l.rnd.IntN(60) {
+	case 0: // it crashes in the middle of something
+		m.client.CutAfter(l.rnd.IntN(7))
+		time.Sleep(time.Duration(l.rnd.IntN(3)) * time.Minute)
+		m.client.CutAfter(0)
+		m.stop()
+		time.Sleep(time.Duration(l.rnd.IntN(5)) * time.Minute)
+		l.begin(m)
+	case 1: // it is updated
+		m.stop()
+		if err := m.node.Close(l.t.Context()); err == nil {
+			time.Sleep(10 * time.Second)
+		}
+		l.begin(m)
+	case 2: // it loses the store for a while
+		m.client.CutAfter(0)
+		for range l.rnd.IntN(20) {
+			l.send(m)
+			time.Sleep(time.Duration(l.rnd.IntN(20)) * time.Second)
+		}
+		m.client.CutAfter(-1)
+	case 3: // all that is sent at once
+		for range 30 {
+			l.send(m)
+		}
+	default:
+		l.send(m)
+	}
+}
+
+// TestLife lets machines run for 40 hours of a clock that does not wait: hours and days end under load, machines come and go,
+// their clocks are wrong, the store refuses and loses answers. In the end all that was acknowledged is there, once, and
+// sums are those of it. HOURS says how many hours; SEED of what.
+func TestLife(t *testing.T) {
+	hours, _ := strconv.Atoi(os.Getenv("HOURS"))
+	if hours == 0 {
+		hours = 40
+	}
+	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		server := fakebucket.New(seed)
+		server.Faults = 0.01
+		l := &life{world: &world{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), server: server, nodes: make([]*actor, 1),
+			acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[outcome][2]int64{}}}
+		for i := range 3 {
+			m := &machine{spool: fmt.Sprintf("%s/%d", dir, i)}
+			l.begin(m)
+			l.machines = append(l.machines, m)
+		}
+		for begin := time.Now(); time.Since(begin) < time.Duration(hours)*time.Hour; {
+			time.Sleep(time.Duration(l.rnd.IntN(360)) * time.Second)
+			l.something(l.machines[l.rnd.IntN(len(l.machines))])
+		}
+		l.sending.Wait()
+		time.Sleep(3 * time.Minute) // until spools are empty and shards rolled up
+		for _, m := range l.machines {
+			if segments, _ := m.node.spool.size(); segments > 0 {
+				t.Errorf("%d segments are still in a spool", segments)
+			}
+			for shard, lag := range m.node.Counters().Lags {
+				if lag > 2*time.Minute {
+					t.Errorf("something waits for %v to be rolled up in shard %d", lag, shard)
+				}
+			}
+		}
+		for _, m := range l.machines {
+			m.stop()
+		}
+		l.now = time.Now()
+		server.Now = func() time.Time { return l.now }
+		defer func() {
+			if wrong, ok := recover().(failure); ok {
+				t.Error(string(wrong))
+			}
+		}()
+		l.check(l.settle())
+		t.Logf("%d traces were sent, and %d of them acknowledged; requests: %v", len(l.sent), len(l.acked), server.Requests())
+	})
+}
+
+// A store that takes requests and does not answer for hours, and then does again, holds up nothing for longer than that.
+func TestStoreHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fakebucket.New(1).Client()
+		n, err := Open(t.Context(), client.Bucket(time.Now), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hangs atomic.Bool
+		client.Before = func(r *http.Request) {
+			if hangs.Load() {
+				<-r.Context().Done()
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { n.Run(ctx) })
+		for i := range byte(5) {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i, "/a")}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(i) * 7 * time.Second) // it begins to hang at different points of a round
+			hangs.Store(true)
+			time.Sleep(2 * time.Hour)
+			if n.Unready() == nil {
+				t.Error("the machine says that it is ready")
+			}
+			begin := time.Now()
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(2*i+1, "/a")}); err == nil || time.Since(begin) > 10*time.Second {
+				t.Errorf("got %v after %v", err, time.Since(begin))
+			}
+			hangs.Store(false)
+			time.Sleep(5 * time.Minute)
+			if got := n.Counters(); got.RolledUp < uint64(i)+1 || n.Unready() != nil {
+				t.Errorf("five minutes later %d traces are rolled up, of %d; %v", got.RolledUp, i+1, n.Unready())
+			}
+		}
+		stop()
+		group.Wait()
+	})
+}

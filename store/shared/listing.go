@@ -1,0 +1,201 @@
+package shared
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// listing is what segments there were at a time. Those that rollers read are kept for the rollers of other
+// shards.
+type listing struct {
+	at   time.Time // by the clock of the store, before the store was asked
+	turn int64     // after it has answered
+	list []listed  // oldest first
+
+	mu       sync.Mutex
+	bytes    int64
+	whole    map[string]*object
+	fetching map[string]chan struct{} // closed when that is over
+}
+
+type listed struct {
+	segmentName
+	size     int64
+	modified time.Time
+}
+
+// Bounds of segments.
+const (
+	maxSegment  = 256 << 20 // bytes of one
+	keptSegment = 96 << 20  // bytes of those that are kept
+)
+
+// listSegments says which segments there are.
+func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
+	l := &listing{at: r.Now(), whole: map[string]*object{}, fetching: map[string]chan struct{}{}}
+	for e, err := range r.b.List(ctx, segments, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		if s, ok := parseSegmentKey(e.Key); ok {
+			l.list = append(l.list, listed{s, e.Size, e.Modified})
+		}
+	}
+	l.turn = r.turn()
+	slices.SortFunc(l.list, func(a, b listed) int {
+		return cmp.Or(cmp.Compare(a.hour, b.hour), a.modified.Compare(b.modified), cmp.Compare(a.boot, b.boot), cmp.Compare(a.seq, b.seq))
+	})
+	return l, nil
+}
+
+// recentSegments is a listing that is a moment old at most.
+func (r *Reader) recentSegments(ctx context.Context) (*listing, error) {
+	select { // those who ask at once share one
+	case r.listed <- struct{}{}:
+		defer func() { <-r.listed }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	r.mu.Lock()
+	l := r.listing
+	r.mu.Unlock()
+	if l != nil && r.Now().Sub(l.at).Abs() < manifestAge {
+		return l, nil
+	}
+	l, err := r.listSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.keepListing(l)
+	return l, nil
+}
+
+// keepListing notes the newest listing.
+func (r *Reader) keepListing(l *listing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listing = l
+}
+
+// letGo forgets the segments that were read, when all shards have been looked at: the listing itself is kept for questions.
+func (l *listing) letGo() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.whole)
+	l.bytes = 0
+}
+
+// has reports whether there are segments of an hour that a manifest has not.
+func (l *listing) has(m *manifest, hour string) bool {
+	return slices.ContainsFunc(l.list, func(x listed) bool { return x.hour == hour && !m.has(x.segmentName) })
+}
+
+// fetchTogether is how many segments are fetched at once: rollers that fetch one after the other fall behind for ever where
+// segments come faster than a request takes.
+const fetchTogether = 32
+
+// fetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
+func (r *Reader) fetchAhead(ctx context.Context, l *listing, m *manifest) {
+	var group sync.WaitGroup
+	slots := make(chan struct{}, fetchTogether)
+	expected := int64(0)
+	for _, s := range l.list {
+		if m.has(s.segmentName) {
+			continue
+		}
+		if expected += s.size; expected > keptSegment || ctx.Err() != nil {
+			break
+		}
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			_, _ = r.segment(ctx, l, s.segmentName)
+		})
+	}
+	group.Wait()
+}
+
+// segment returns a segment. Rollers of several shards that need the same one fetch it once.
+func (r *Reader) segment(ctx context.Context, l *listing, s segmentName) (*object, error) {
+	k := s.key()
+	for {
+		l.mu.Lock()
+		o, others := l.whole[k], l.fetching[k]
+		if o == nil && others == nil {
+			l.fetching[k] = make(chan struct{})
+		}
+		l.mu.Unlock()
+		switch {
+		case o != nil:
+			return o, nil
+		case others == nil:
+			defer l.fetched(k)
+			return r.fetchSegment(ctx, l, k)
+		}
+		select {
+		case <-others:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// fetched lets others go on who wait for a segment.
+func (l *listing) fetched(k string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.fetching[k])
+	delete(l.fetching, k)
+}
+
+func (r *Reader) fetchSegment(ctx context.Context, l *listing, k string) (*object, error) {
+	got, err := r.b.Get(ctx, k, maxSegment, "")
+	if err != nil {
+		return nil, err
+	}
+	o, err := r.parseSegment(k, got.Body)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bytes += o.size; l.bytes <= keptSegment {
+		l.whole[k] = o
+	}
+	return o, nil
+}
+
+func (r *Reader) parseSegment(k string, body []byte) (*object, error) {
+	index, err := r.codec.ParseIndex(body, int64(len(body)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", k, err)
+	}
+	return &object{k, int64(len(body)), index, r.b, body}, nil
+}
+
+// shardOfSegment returns what a segment has of a shard.
+func (r *Reader) shardOfSegment(ctx context.Context, o *object, shard int) (*batch, error) {
+	list := slices.Concat(o.index.Find(kindRows, shardName(shard)), o.index.Find(kindCounts, shardName(shard)))
+	b := &batch{}
+	for _, e := range list {
+		data, err := r.data(ctx, o, []block.Entry{e})
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind == kindRows {
+			b.rows, err = decodeRows(data[0], e.Rows)
+		} else {
+			b.counts, err = decodeCounts(data[0])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", o.key, err)
+		}
+	}
+	return b, nil
+}

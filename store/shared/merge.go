@@ -1,0 +1,95 @@
+package shared
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// cursor reads rows in order, of which it decodes one at a time.
+type cursor struct {
+	r    *Reader
+	o    *object
+	list []block.Entry // that are not read yet
+	page string
+	d    decoder // of a block of page
+	row  row     // the present one, after next
+}
+
+// cursor returns a cursor through blocks of traces, one of so many that are read side by side.
+func (r *Reader) cursor(o *object, list []block.Entry, of int) *cursor {
+	end := int64(0)
+	for _, e := range list {
+		end = max(end, e.Offset+e.Length)
+	}
+	return &cursor{r: r, o: o.forward(shareOf(of), end, 1), list: list}
+}
+
+// next goes to the next row. It reports whether there is one.
+func (c *cursor) next(ctx context.Context) (bool, error) {
+	for len(c.d.rest) == 0 {
+		if len(c.list) == 0 {
+			return false, nil
+		}
+		data, err := c.r.data(ctx, c.o, c.list[:1])
+		if err != nil {
+			return false, err
+		}
+		c.d, c.page, c.list = decoder{rest: data[0]}, c.list[0].Page, c.list[1:]
+	}
+	c.row = c.d.row(c.page, false)
+	if c.d.err != nil {
+		return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.page, c.d.err)
+	}
+	return true, nil
+}
+
+// merge calls f with the rows of several cursors, in order. f may keep what a row has, but not where it is.
+func merge(ctx context.Context, cursors []*cursor, f func(*row) error) error {
+	var h cursorHeap
+	for _, c := range cursors {
+		more, err := c.next(ctx)
+		if err != nil {
+			return err
+		}
+		if more {
+			h = append(h, c)
+		}
+	}
+	heap.Init(&h)
+	for len(h) > 0 {
+		if err := f(&h[0].row); err != nil {
+			return err
+		}
+		more, err := h[0].next(ctx)
+		if err != nil {
+			return err
+		}
+		if more {
+			heap.Fix(&h, 0)
+		} else {
+			heap.Pop(&h)
+		}
+	}
+	return nil
+}
+
+// cursorHeap has the cursor with the least row first. It implements [heap.Interface].
+type cursorHeap []*cursor
+
+func (h cursorHeap) Len() int           { return len(h) }
+func (h cursorHeap) Less(i, j int) bool { return compareRows(&h[i].row, &h[j].row) < 0 }
+func (h cursorHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements [heap.Interface].
+func (h *cursorHeap) Push(x any) { *h = append(*h, x.(*cursor)) }
+
+// Pop implements [heap.Interface].
+func (h *cursorHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}

@@ -1,0 +1,274 @@
+package shared
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+func countOf(t *testing.T, n *Node) map[byte]int {
+	found := map[byte]int{}
+	if _, err := n.Scan(t.Context(), store.Query{}, func(rec store.Record) error { found[rec.ID.View[0]]++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func settleNode(ctx context.Context, n *Node, rounds int) {
+	for range rounds {
+		n.round(ctx, work{close: true})
+		time.Sleep(15 * time.Second)
+	}
+}
+
+// The manifest of a shard is lost, and a machine is started again, as anybody would try first.
+func TestLostManifest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		n := openNode(t, s, o)
+		for i := range 5 {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i+1), "/a")}); err != nil {
+				t.Fatal(err)
+			}
+			settleNode(t.Context(), n, 4)
+			time.Sleep(time.Hour)
+		}
+		settleNode(t.Context(), n, 4)
+		time.Sleep(3 * time.Hour)
+		before := countUnder(t, n, "raw/") + countUnder(t, n, "hours/")
+		if err := n.b.Delete(t.Context(), manifestKey(0)); err != nil {
+			t.Fatal(err)
+		}
+		n.round(t.Context(), work{close: true, sweep: true}) // the one that runs does not harm
+		if got := countUnder(t, n, "raw/") + countUnder(t, n, "hours/"); got != before {
+			t.Errorf("running machine: %d of %d objects left", got, before)
+		}
+		begin := time.Now()
+		n2 := openNode(t, s, o)
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() { n2.Run(ctx) })
+		time.Sleep(5 * time.Second)
+		cancel()
+		g.Wait()
+		if got := countUnder(t, n2, "raw/") + countUnder(t, n2, "hours/"); got != before {
+			t.Errorf("%v after another one started, %d of %d objects are left", time.Since(begin), got, before)
+		}
+	})
+}
+
+func countUnder(t *testing.T, n *Node, prefix string) (count int) {
+	for _, err := range n.b.List(t.Context(), prefix, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		count++
+	}
+	return count
+}
+
+// One answer of the store, or of something on the way, has a wrong Date.
+func TestWrongDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		var wrong time.Duration
+		s.Now = func() time.Time { return time.Now().Add(wrong) }
+		c := s.Client()
+		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1, Retention: 7 * 24 * time.Hour, HourRetention: 30 * 24 * time.Hour, DayRetention: 400 * 24 * time.Hour}
+		n, err := Open(t.Context(), c.Bucket(time.Now), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 5 {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i+1), "/a")}); err != nil {
+				t.Fatal(err)
+			}
+			settleNode(t.Context(), n, 4)
+			time.Sleep(time.Hour)
+		}
+		settleNode(t.Context(), n, 4)
+		if got := countOf(t, n); len(got) != 5 {
+			t.Fatal(got)
+		}
+		wrong = 402 * 24 * time.Hour
+		_, _, _ = n.b.Range(t.Context(), formatKey, -1, 0) // the one answer
+		wrong = 0
+		t.Logf("offset %v, unready: %v", time.Until(n.b.Clock().Now()), n.Unready())
+		n.round(t.Context(), work{close: true})
+		m, _, _ := n.manifest(t.Context(), 0, 0)
+		t.Logf("hours %d days %d removed %d", len(m.Hours), len(m.Days), len(m.Removed))
+		if got := countOf(t, n); len(got) != 5 {
+			t.Errorf("after one answer with a wrong date %d of 5 traces are left", len(got))
+		}
+		settleNode(t.Context(), n, 3)
+		m, _, _ = n.manifest(t.Context(), 0, 0)
+		t.Logf("later: hours %d days %d removed %d; raw objects %d, hours %d, days %d", len(m.Hours), len(m.Days), len(m.Removed), countUnder(t, n, "raw/"), countUnder(t, n, "hours/"), countUnder(t, n, "days/"))
+	})
+}
+
+// N machines with little traffic each on a store whose requests take 30 ms.
+func TestManyNodes(t *testing.T) {
+	nodes, took, minutes := 12, 30*time.Millisecond, 2
+	if n, err := strconv.Atoi(os.Getenv("NODES")); err == nil { // 32 of them for 5 minutes take one of a processor
+		nodes, minutes = n, 5
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		s.Took = took
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		var list []*Node
+		for range nodes {
+			n, err := Open(ctx, s.Client().Bucket(time.Now), Options{Hedge: -1, Retention: 24 * time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, n)
+			g.Go(func() { n.Run(ctx) })
+			g.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					var id store.ID
+					copy(id.View[:], fmt.Sprintf("%s%08x", n.boot[:8], i))
+					rec := testRecord(1, "/page/"+strconv.Itoa(i%40))
+					rec.ID = id
+					if _, err := n.Append(ctx, []store.Record{rec}); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+						t.Log(err)
+					}
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		for minute := range minutes {
+			time.Sleep(time.Minute)
+			n := list[0]
+			l, err := n.listSegments(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			oldest, most := time.Duration(0), 0
+			for shard := range n.shards {
+				m, _, _ := n.manifest(ctx, shard, 0)
+				waiting := 0
+				for _, x := range l.list {
+					if !m.has(x.segmentName) {
+						waiting++
+						oldest = max(oldest, l.at.Sub(x.modified))
+					}
+				}
+				most = max(most, waiting)
+			}
+			t.Logf("%d nodes, %v: minute %d: %d segments listed, up to %d wait for a shard, the oldest since %v; requests %v", nodes, took, minute+1, len(l.list), most, oldest.Round(time.Second), s.Requests())
+			if oldest > 20*time.Second {
+				t.Errorf("a segment waits for %v", oldest)
+			}
+			lost, led := uint64(0), []int{}
+			for _, n := range list {
+				lost += n.Counters().LostRaces
+				led = append(led, n.led())
+			}
+			t.Logf("lost races %d, shards by machine %v", lost, led)
+		}
+		cancel()
+		g.Wait()
+		time.Sleep(time.Minute) // what is under way ends
+	})
+}
+
+// A machine that runs for a day keeps the keys of how many hours?
+func TestKeysInMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Shards: 1, Hedge: -1, Retention: 7 * 24 * time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); n.Run(ctx) }()
+		sent := 0
+		for hour := range 24 {
+			for range 60 {
+				var recs []store.Record
+				for range 10 {
+					rec := testRecord(1, "/a")
+					sent++
+					binary.BigEndian.PutUint64(rec.ID.View[:], uint64(sent)*0x9E3779B97F4A7C15)
+					recs = append(recs, rec)
+				}
+				if _, err := n.Append(ctx, recs); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+			}
+			if hour%4 == 3 {
+				m, _, _ := n.manifest(ctx, 0, 0)
+				keys, runs := 0, 0
+				for _, x := range n.rollers[0].keys {
+					runs++
+					for _, p := range x.pages {
+						keys += cap(p.keys)
+					}
+				}
+				t.Logf("after %d hours: %d traces sent, keys in memory for %d (capacity) of %d runs; hours in the manifest %d; lost races %d", hour+1, sent, keys, runs, len(m.Hours), n.Counters().LostRaces)
+				if keys > 3*600 {
+					t.Errorf("keys of more than three hours are in memory")
+				}
+			}
+		}
+		cancel()
+		<-done
+	})
+}
+
+// The manifest of three hours ago is put back, as the documentation says.
+func TestOldManifest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		n := openNode(t, s, o)
+		var old []byte
+		for i := range 6 {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i+1), "/a")}); err != nil {
+				t.Fatal(err)
+			}
+			settleNode(t.Context(), n, 4)
+			time.Sleep(time.Hour)
+			settleNode(t.Context(), n, 4)
+			if i == 2 {
+				got, err := n.b.Get(t.Context(), manifestKey(0), 1<<20, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				old = got.Body
+			}
+		}
+		before, raw := countUnder(t, n, "raw/")+countUnder(t, n, "hours/"), countUnder(t, n, "raw/")
+		if _, err := n.b.Put(t.Context(), manifestKey(0), old, bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		n2 := openNode(t, s, o)
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() { n2.Run(ctx) })
+		time.Sleep(3 * time.Hour)
+		if _, err := n2.Append(t.Context(), []store.Record{testRecord(9, "/a")}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(40 * time.Minute)
+		cancel()
+		g.Wait()
+		left := countUnder(t, n2, "raw/")
+		if left < raw {
+			t.Errorf("an older manifest is put back, 40 min after the next trace: %d of %d objects, %d of %d runs (one is new), traces that answer: %v", countUnder(t, n2, "raw/")+countUnder(t, n2, "hours/"), before, left, raw, countOf(t, n2))
+		}
+	})
+}

@@ -1,0 +1,592 @@
+package shared
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+func TestMain(m *testing.M) {
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	os.Exit(m.Run())
+}
+
+// world is some machines on a bucket whose requests go wrong, and what has to be true of it. All happens in one
+// goroutine: before each request of a machine another one may do something, so that a seed says all.
+type world struct {
+	t      testing.TB
+	rnd    *rand.Rand
+	now    time.Time
+	server *fakebucket.Server
+	nodes  []*actor
+	busy   map[*roller]bool
+	blind  bool // the store ignores conditions
+	depth  int  // of machines that do something before a request of another
+
+	sent  []store.Record
+	acked map[store.ID][]time.Time // when traces were received that were acknowledged
+	maybe map[store.ID]bool        // those that were sent and not acknowledged may be there all the same
+	views map[outcome][2]int64     // page views without a trace: at least and at most
+	log   []string
+}
+
+// actor is a machine, which is another one after a crash.
+type actor struct {
+	client  *fakebucket.Client
+	node    *Node
+	off     time.Duration     // of its clock
+	pending map[outcome]int64 // counted and not known to be stored
+	counts  bool              // it is storing them
+}
+
+var testPages = []string{"/feed", "/item/:id", "/cart", "/search", "/about", "/login", "/help"}
+
+func newWorld(t testing.TB, seed uint64, faults float64) *world {
+	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC),
+		server: fakebucket.New(seed), acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[outcome][2]int64{}}
+	w.server.Now = func() time.Time { return w.now }
+	for range 3 {
+		w.nodes = append(w.nodes, w.start())
+	}
+	w.server.Faults = faults
+	return w
+}
+
+// start starts a machine.
+func (w *world) start() *actor {
+	faults := w.server.Faults
+	w.server.Faults, w.server.Blind = 0, false // or nothing would start
+	defer func() { w.server.Faults, w.server.Blind = faults, w.blind }()
+	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second, pending: map[outcome]int64{}}
+	a.client.Before = func(*http.Request) { w.interrupt(a) }
+	b := a.client.Bucket(func() time.Time { return w.now.Add(a.off) })
+	n, err := Open(w.t.Context(), b, Options{Shards: 2, Hedge: -1, RollRows: 1 + w.rnd.IntN(60), Retention: 30 * time.Hour})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n.pause = func(_ context.Context, attempts int, _ time.Duration) error {
+		if attempts > 2 {
+			return errors.New("no time")
+		}
+		return nil
+	}
+	a.node = n
+	return a
+}
+
+// interrupt lets another machine do something before a request of one.
+func (w *world) interrupt(of *actor) {
+	if w.depth == 0 || w.depth > 2 || w.rnd.IntN(25) > 0 {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(w.nodes), func(a *actor) bool { return a == of })
+	w.act(others[w.rnd.IntN(len(others))])
+}
+
+// step does something.
+func (w *world) step() {
+	switch i := w.rnd.IntN(len(w.nodes)); w.rnd.IntN(20) {
+	case 0:
+		w.crash(i)
+	case 1, 2:
+		w.server.Deliver() // what takes longer than the time that passes would break what is promised
+		w.advance()
+	default:
+		w.act(w.nodes[i])
+	}
+}
+
+func (w *world) advance() {
+	d := []time.Duration{time.Second, 20 * time.Second, 5 * time.Minute, 20 * time.Minute, time.Hour, 7 * time.Hour}[w.rnd.IntN(6)]
+	w.now = w.now.Add(time.Duration(w.rnd.Float64() * float64(d)))
+	w.say("it is %v", w.now)
+}
+
+func (w *world) say(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf("%*s"+format, append([]any{2 * w.depth, ""}, args...)...))
+}
+
+// crash has a machine stop in the middle of something, and another one take its place.
+func (w *world) crash(i int) {
+	w.say("node %s crashes", w.nodes[i].node.boot)
+	w.nodes[i].client.CutAfter(w.rnd.IntN(7))
+	w.act(w.nodes[i])
+	w.nodes[i] = w.start()
+}
+
+// act has a machine do something. Its errors are those of the store: what they mean is known in the end.
+func (w *world) act(a *actor) {
+	w.depth++
+	defer func() { w.depth-- }()
+	n := a.node
+	r := n.rollers[w.rnd.IntN(len(n.rollers))]
+	if w.busy[r] {
+		return // it is for one goroutine
+	}
+	ctx := w.t.Context()
+	var err error
+	var what string
+	switch w.rnd.IntN(12) {
+	case 0, 1, 2, 3, 4:
+		what, err = "append", w.append(ctx, a)
+	case 5:
+		if a.counts {
+			return // it is for one goroutine, too
+		}
+		a.counts = true
+		what, err = "count", w.count(ctx, a)
+		a.counts = false
+	case 6, 7, 8:
+		what = "roll"
+		err = w.withListing(ctx, r, func(l *listing) error {
+			_, err := r.cycle(ctx, l)
+			return err
+		})
+	case 9:
+		what = "close"
+		err = w.withListing(ctx, r, func(l *listing) error { return r.closeTimes(ctx, l) })
+	case 10:
+		what, err = "sweep", r.sweep(ctx)
+	case 11:
+		what = "sweep segments"
+		err = w.withListing(ctx, r, func(l *listing) error { return n.sweepSegments(ctx, l) })
+	}
+	w.say("%s %s of shard %d: %v", n.boot, what, r.shard, err)
+}
+
+func (w *world) withListing(ctx context.Context, r *roller, f func(*listing) error) error {
+	w.busy[r] = true
+	defer delete(w.busy, r)
+	l, err := r.n.listSegments(ctx)
+	if err != nil {
+		return err
+	}
+	return f(l)
+}
+
+// append sends traces, old and new.
+func (w *world) append(ctx context.Context, a *actor) error {
+	b := &batch{}
+	var ids []store.ID
+	for range 1 + w.rnd.IntN(8) {
+		rec := w.record()
+		ids = append(ids, rec.ID)
+		b.rows = append(b.rows, rowsOf(&rec, 0)...)
+	}
+	for _, id := range ids {
+		w.maybe[id] = true
+	}
+	k, body, err := a.node.seal(b)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	at := time.UnixMicro(b.rows[0].received)
+	if d := at.Sub(w.now).Abs(); d > 2*time.Second {
+		w.t.Fatalf("a node whose clock is off by %v takes traces at %v off", a.off, d)
+	}
+	if err := a.node.putSegment(ctx, k, body, time.Hour); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		w.acked[id] = append(w.acked[id], at)
+	}
+	return nil
+}
+
+// record returns a trace: a new one, or one that was sent before.
+func (w *world) record() store.Record {
+	if len(w.sent) > 0 && w.rnd.IntN(3) == 0 {
+		recent := w.sent[max(0, len(w.sent)-40):]
+		return recent[w.rnd.IntN(len(recent))]
+	}
+	var id store.ID
+	binary.BigEndian.PutUint64(id.View[:], uint64(len(w.sent)/9)*0x9E3779B97F4A7C15) // a view has several chunks
+	id.Chunk = uint32(len(w.sent) * 7919 % 9)
+	rec := recordOf(id, w.rnd)
+	w.sent = append(w.sent, rec)
+	return rec
+}
+
+// recordOf returns a trace with time on a page or two.
+func recordOf(id store.ID, rnd *rand.Rand) store.Record {
+	t := &trie.Trace{Trie: *trie.New()}
+	var nodes []trie.NodeID
+	for range 1 + rnd.IntN(5) {
+		var stack []trie.Frame
+		for range 1 + rnd.IntN(4) {
+			stack = append(stack, trie.Frame{Name: "f" + strconv.Itoa(rnd.IntN(9)), Resource: "https://x.example/app.js", Line: uint32(1 + rnd.IntN(3))})
+		}
+		nodes = append(nodes, t.Insert(stack...))
+	}
+	c := &t.Context
+	c.Page, c.ViewID, c.Chunk, c.Interval = testPages[rnd.IntN(len(testPages))], string(id.View[:]), id.Chunk, 10_000
+	c.Release = []string{"r1", "r2"}[rnd.IntN(2)]
+	at := int64(0)
+	for range 1 + rnd.IntN(10) {
+		at += int64(rnd.IntN(40_000))
+		t.Samples = append(t.Samples, trie.Sample{Time: at, Node: nodes[rnd.IntN(len(nodes))]})
+	}
+	if rnd.IntN(3) == 0 {
+		c.Spans = append(c.Spans, trie.Span{Kind: trie.SpanPage, Name: testPages[rnd.IntN(len(testPages))], Start: rnd.Int64N(at + 1), Length: 1 + rnd.Int64N(at+1)})
+	}
+	payload, err := encode.EncodeTrace(t)
+	if err != nil {
+		panic(err) // it is not a trace
+	}
+	return store.Record{ID: id, Pages: t.Pages(), Tags: []store.Tag{{Key: "release", Value: c.Release}}, Payload: payload}
+}
+
+// count counts page views without a trace.
+func (w *world) count(ctx context.Context, a *actor) error {
+	o := outcome{testPages[w.rnd.IntN(len(testPages))], "unsampled"}
+	n := int64(1 + w.rnd.IntN(5))
+	a.node.CountViews(o.page, o.reason, n)
+	x := w.views[o]
+	w.views[o] = [2]int64{x[0], x[1] + n}
+	a.pending[o] += n
+	if err := a.node.StoreCounts(ctx); err != nil {
+		return err
+	}
+	for o, n := range a.pending {
+		x := w.views[o]
+		w.views[o] = [2]int64{x[0] + n, x[1]}
+	}
+	clear(a.pending)
+	return nil
+}
+
+// settle ends all faults, and has a machine do all that is to be done.
+func (w *world) settle() *Node {
+	w.server.Faults = 0
+	w.server.Deliver()
+	w.nodes = w.nodes[:1]
+	n := w.start().node
+	ctx := w.t.Context()
+	for round := 0; ; round++ {
+		l, err := n.listSegments(ctx)
+		if err != nil {
+			w.fail("list: %v", err)
+		}
+		busy := false
+		for _, r := range n.rollers {
+			more, err := r.cycle(ctx, l)
+			if err != nil && !errors.Is(err, errLost) {
+				w.fail("roll up shard %d: %v", r.shard, err)
+			}
+			busy = busy || more || err != nil
+		}
+		if !busy {
+			break
+		}
+		if round > 1000 {
+			w.fail("it is never done")
+		}
+	}
+	for _, r := range n.rollers {
+		for range 2 {
+			l, err := n.listSegments(ctx)
+			if err == nil {
+				err = r.closeTimes(ctx, l)
+			}
+			if err != nil && !errors.Is(err, errLost) {
+				w.fail("close times of shard %d: %v", r.shard, err)
+			}
+		}
+	}
+	return n
+}
+
+// failure is something that must not be.
+type failure string
+
+func (w *world) fail(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
+
+// check compares what is stored with what was sent.
+func (w *world) check(n *Node) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	type stored struct {
+		page string
+		id   store.ID
+	}
+	found := map[stored][]time.Time{}
+	raw := map[string]*merged{} // by hour and page, of traces
+	var last, lastView string
+	stats, err := n.Select(ctx, store.Query{}, store.Wanted{None: true}, func(rec store.Record) error {
+		found[stored{rec.Page, rec.ID}] = append(found[stored{rec.Page, rec.ID}], rec.Received)
+		if key := rec.Partition + " " + rec.Page; key != last {
+			if raw[key] != nil {
+				w.fail("%s comes in two parts", key)
+			}
+			raw[key], last, lastView = newMerged(rec.Page), key, ""
+		}
+		if view := string(rec.ID.View[:]); view != lastView {
+			raw[last].view()
+			lastView = view
+		}
+		raw[last].add(rec.Payload)
+		return nil
+	}, nil)
+	if err != nil || len(stats.Unreadable) > 0 {
+		w.fail("read traces: %v %v", err, stats.Unreadable)
+	}
+	for at, times := range found {
+		if !w.maybe[at.id] {
+			w.fail("%v was never sent", at)
+		}
+		slices.SortFunc(times, time.Time.Compare)
+		for i := 1; i < len(times); i++ {
+			if times[i].Truncate(time.Hour).Sub(times[i-1].Truncate(time.Hour)) <= time.Hour {
+				w.fail("%s of %s is stored twice, at %v", at.id, at.page, times)
+			}
+		}
+	}
+	oldest := w.now.Add(-29 * time.Hour) // the retention, but for what was there in the hour before already
+	for _, rec := range w.sent {
+		for _, at := range w.acked[rec.ID] {
+			for _, page := range rec.Pages {
+				kept := slices.ContainsFunc(found[stored{page, rec.ID}], func(t time.Time) bool { return t.Sub(at).Abs() <= 2*time.Hour })
+				if !kept && at.After(oldest) {
+					w.fail("%s of %s was acknowledged at %v and is not there; %v are", rec.ID, page, at, found[stored{page, rec.ID}])
+				}
+			}
+		}
+	}
+	w.checkSums(n, raw)
+}
+
+// checkSums compares sums of hours and days with what they were made of.
+func (w *world) checkSums(n *Node, raw map[string]*merged) {
+	ctx := w.t.Context()
+	views := map[outcome]int64{}
+	for shard := range n.shards {
+		m, _, err := n.manifest(ctx, shard, 0)
+		if err != nil {
+			w.fail("%v", err)
+		}
+		ofDays := map[string]map[string]*pageSum{}
+		for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
+			h := m.Hours[name]
+			pages := map[string]*pageSum{}
+			for _, f := range h.Sums {
+				for _, to := range []map[string]*pageSum{pages, sumsOf(ofDays, dayOf(name))} {
+					if err := n.addSums(ctx, sumsKey(shard, name, f.ID), to, rollup.Limits{}); err != nil {
+						w.fail("%v", err)
+					}
+				}
+			}
+			traces := uint64(0)
+			for page, p := range pages {
+				of := raw[name+" "+page]
+				if of == nil {
+					of = newMerged(page)
+				}
+				traces += uint64(p.counts[store.Tag{}].traces)
+				if len(h.Runs) > 0 {
+					w.same("hour "+name+" of "+page, p, of)
+				}
+			}
+			if traces != h.Traces {
+				w.fail("hour %s has %d traces, its sums %d", name, h.Traces, traces)
+			}
+			if m.Days[dayOf(name)] == nil {
+				countOutcomes(views, pages)
+			}
+		}
+		for name, d := range m.Days {
+			pages := map[string]*pageSum{}
+			for _, f := range d.Sums {
+				if err := n.addSums(ctx, daySumsKey(shard, name, f.ID), pages, rollup.Limits{}); err != nil {
+					w.fail("%v", err)
+				}
+			}
+			countOutcomes(views, pages)
+			for page, p := range pages {
+				if got, want := recordText(p), recordText(ofDays[name][page]); got != want {
+					w.fail("day %s of %s:\n%s\nits hours:\n%s", name, page, got, want)
+				}
+			}
+		}
+	}
+	for o, x := range w.views {
+		if views[o] < x[0] || views[o] > x[1] {
+			w.fail("%v: %d page views are counted, want %d to %d", o, views[o], x[0], x[1])
+		}
+	}
+}
+
+func sumsOf(days map[string]map[string]*pageSum, day string) map[string]*pageSum {
+	if days[day] == nil {
+		days[day] = map[string]*pageSum{}
+	}
+	return days[day]
+}
+
+func countOutcomes(views map[outcome]int64, pages map[string]*pageSum) {
+	for page, p := range pages {
+		rec, err := p.Record()
+		if err != nil {
+			panic(err) // its nodes are its own
+		}
+		for _, o := range rec.Outcomes {
+			views[outcome{page, o.Reason}] += o.Views
+		}
+	}
+}
+
+// same compares a sum with what the traces of it merge to.
+func (w *world) same(what string, p *pageSum, of *merged) {
+	w.t.Helper()
+	of.end()
+	rec, err := p.Record()
+	if err != nil {
+		w.fail("%s: %v", what, err)
+	}
+	sum := rollup.NewSum(func(trie.Labels) (trie.Labels, bool) { return nil, true })
+	if err := sum.Add(rec, p.Stacks()); err != nil {
+		w.fail("%s: %v", what, err)
+	}
+	rawRec, err := of.builder.Record()
+	if err != nil {
+		w.fail("%s: %v", what, err)
+	}
+	rawSum := rollup.NewSum(func(trie.Labels) (trie.Labels, bool) { return nil, true })
+	if err := rawSum.Add(rawRec, of.builder.Stacks()); err != nil {
+		w.fail("%s: %v", what, err)
+	}
+	if !sum.Profile().Equal(rawSum.Profile()) {
+		w.fail("%s: the sums and the traces differ", what)
+	}
+	gotViews, gotTraces := rec.Views()
+	wantViews, wantTraces := rawRec.Views()
+	if gotViews != wantViews || gotTraces != wantTraces {
+		w.fail("%s: %d views, %d traces, want %d and %d", what, gotViews, gotTraces, wantViews, wantTraces)
+	}
+}
+
+// recordText says what is in a sum, whatever the order in which it was added up.
+func recordText(p *pageSum) string {
+	if p == nil {
+		return "nothing"
+	}
+	rec, err := p.Record()
+	if err != nil {
+		return err.Error()
+	}
+	views, traces := rec.Views()
+	sum := rollup.NewSum(func(trie.Labels) (trie.Labels, bool) { return nil, true })
+	if err := sum.Add(rec, p.Stacks()); err != nil {
+		return err.Error()
+	}
+	data, err := encode.EncodeProfile(sum.Profile())
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d views, %d traces, %x, %v", views, traces, data, p.counts)
+}
+
+// merged is what traces of a page in an hour merge to.
+type merged struct {
+	builder *rollup.Builder
+	rows    []*trie.Trace
+}
+
+func newMerged(page string) *merged {
+	return &merged{builder: rollup.NewWholeBuilder(page, rollup.Limits{})}
+}
+
+// view begins a page view.
+func (m *merged) view() { m.end() }
+
+// end ends a page view.
+func (m *merged) end() {
+	if len(m.rows) == 0 {
+		return
+	}
+	slices.SortFunc(m.rows, func(a, b *trie.Trace) int { return cmp.Compare(a.Context.Chunk, b.Context.Chunk) })
+	m.builder.Begin(1)
+	for _, t := range m.rows {
+		m.builder.Add(t)
+	}
+	m.builder.End()
+	m.rows = nil
+}
+
+func (m *merged) add(payload []byte) {
+	doc, err := encode.DecodeBinary(payload, encode.FileLimits())
+	if err != nil {
+		panic(err) // it was encoded here
+	}
+	m.rows = append(m.rows, doc.Trace)
+}
+
+// TestInterleavings does whatever can happen, in any order: machines append, repeat, roll up, close, sweep and crash
+// at any request, while the store refuses, tears, delays, and loses answers.
+func TestInterleavings(t *testing.T) {
+	seeds := uint64(40)
+	if s := os.Getenv("SEEDS"); s != "" {
+		seeds, _ = strconv.ParseUint(s, 10, 64)
+	}
+	first := uint64(0)
+	if s := os.Getenv("SEED"); s != "" {
+		first, _ = strconv.ParseUint(s, 10, 64)
+		seeds = 1
+	}
+	for seed := first; seed < first+seeds; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			if wrong, log := run(t, seed, false); wrong != "" {
+				t.Errorf("%s\n%s", wrong, strings.Join(log[max(0, len(log)-60):], "\n"))
+			}
+		})
+	}
+}
+
+// run returns what is wrong in the end, "" if nothing is, and what happened.
+func run(t testing.TB, seed uint64, blind bool) (wrong string, log []string) {
+	w := newWorld(t, seed, []float64{0, 0.02, 0.1, 0.3}[seed%4])
+	w.blind, w.server.Blind = blind, blind
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case failure:
+			wrong, log = string(x), w.log
+		default:
+			panic(x)
+		}
+	}()
+	for range 150 {
+		w.step()
+	}
+	w.check(w.settle())
+	return "", nil
+}
+
+// TestControl switches the conditions of the store off. If nothing went wrong then, the test above would prove
+// nothing.
+func TestControl(t *testing.T) {
+	for seed := range uint64(40) {
+		if wrong, _ := run(t, seed, true); wrong != "" {
+			t.Logf("seed %d: %.300s", seed, wrong)
+			return
+		}
+	}
+	t.Error("machines overwrite each other's manifests, and nobody notices")
+}

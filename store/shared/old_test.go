@@ -1,0 +1,149 @@
+package shared
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// A manifest that is lost or damaged comes back from what is kept of it, and of runs that it did not name yet. Every trace is there once,
+// sums are those of the traces, and the machine that runs goes on.
+func TestRestore(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		deleted bool
+		minutes int // in the last hour
+		olds    int // that are damaged
+	}{{"lost", true, 7, 0}, {"damaged", false, 7, 0}, {"of an hour just closed", true, 70, 0}, {"kept ones are damaged", true, 58, 5}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakebucket.New(1)
+				n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+				sent := byte(0)
+				minutes := func(count int) {
+					for range count {
+						sent++
+						appendTo(t, n, sent)
+						n.round(t.Context(), work{close: true})
+						time.Sleep(time.Minute)
+					}
+				}
+				minutes(65)
+				time.Sleep(time.Hour)
+				minutes(c.minutes)
+				keys := keysUnder(t, n, oldPrefix(0))
+				if len(keys) < 6 || len(keys) > oldManifests {
+					t.Fatalf("%d old manifests are kept", len(keys))
+				}
+				for i := range c.olds {
+					damage(t, n, keys[len(keys)-1-i], i%2 == 0)
+				}
+				damage(t, n, manifestKey(0), c.deleted)
+				sent++
+				appendTo(t, n, sent)
+				n.round(t.Context(), work{close: true, sweep: true})
+				if err := n.Unready(); err == nil || !strings.Contains(err.Error(), "--verify --repair") {
+					t.Errorf("unready: %v", err)
+				}
+				errand := openNode(t, s, Options{Hedge: -1})
+				v := verify(t, errand)
+				if len(v.Findings) != 1 || !v.Findings[0].Mends || v.Findings[0].Object != manifestKey(0) {
+					t.Fatalf("%+v", v.Findings)
+				}
+				if mended, err := errand.Repair(t.Context(), v); err != nil || mended != 1 {
+					t.Fatalf("%d are mended, %v", mended, err)
+				}
+				minutes(20)
+				time.Sleep(2 * time.Hour)
+				minutes(2)
+				if v := verify(t, n); len(v.Findings) > 0 || n.Unready() != nil {
+					t.Errorf("after that: %+v, %v", v.Findings, n.Unready())
+				}
+				got := countOf(t, n)
+				for i := range sent {
+					if got[i+1] != 1 {
+						t.Errorf("trace %d is there %d times", i+1, got[i+1])
+					}
+				}
+			})
+		})
+	}
+}
+
+// After an older manifest was put back, what it does not name is found, and comes back.
+func TestAdopt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		appendTo(t, n, 1)
+		settleNode(t.Context(), n, 4)
+		got, err := n.b.Get(t.Context(), manifestKey(0), 1<<20, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range byte(4) {
+			time.Sleep(time.Hour)
+			appendTo(t, n, 2+i)
+			settleNode(t.Context(), n, 4)
+		}
+		time.Sleep(2 * time.Hour)
+		if _, err := n.b.Put(t.Context(), manifestKey(0), got.Body, bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		errand := openNode(t, s, Options{Hedge: -1})
+		v := verify(t, errand)
+		if len(v.Findings) != 5 { // four runs, and sums that were made again of the first
+
+			t.Errorf("%+v", v.Findings)
+		}
+		if _, err := errand.Repair(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+		if v := verify(t, errand); len(v.Findings) > 0 {
+			t.Errorf("after that: %+v", v.Findings)
+		}
+		if got := fmt.Sprint(countOf(t, errand)); got != "map[1:1 2:1 3:1 4:1 5:1]" {
+			t.Error(got)
+		}
+	})
+}
+
+// A format that is lost is not made again: it could be another one.
+func TestLostFormat(t *testing.T) {
+	s := fakebucket.New(1)
+	n := openNode(t, s, Options{Shards: 3})
+	n.RollUp(t.Context())
+	got, err := n.b.Get(t.Context(), formatKey, 100, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() error {
+		_, err := Open(t.Context(), s.Client().Bucket(time.Now), Options{})
+		_, rerr := OpenReader(t.Context(), s.Client().Bucket(time.Now), Options{})
+		if (err == nil) != (rerr == nil) {
+			t.Errorf("%v, %v", err, rerr)
+		}
+		return err
+	}
+	for _, bad := range []string{"", strings.Replace(string(got.Body), ":3", ":2", 1)} {
+		if bad == "" {
+			damage(t, n, formatKey, true)
+		} else if _, err := n.b.Put(t.Context(), formatKey, []byte(bad), bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(); err == nil || !strings.Contains(err.Error(), "FORMAT is") {
+			t.Errorf("%q: %v", bad, err)
+		}
+		if _, err := n.b.Put(t.Context(), formatKey, []byte(`{"format":1,"shards":3}`), bucket.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(); err != nil {
+			t.Error(err)
+		}
+	}
+}

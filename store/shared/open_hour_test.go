@@ -1,0 +1,84 @@
+package shared
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// An hour that can not be closed keeps all that is older from being deleted.
+func TestOneOpenHourStopsNothing(t *testing.T) {
+	server := fakebucket.New(1)
+	at := time.Date(2026, 11, 20, 10, 10, 0, 0, time.UTC)
+	now := func() time.Time { return at }
+	server.Now = now
+	n, err := Open(t.Context(), server.Client().Bucket(now), Options{Shards: 1, Flush: time.Millisecond, Hedge: -1, Retention: 6 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	send := func() {
+		var id store.ID
+		binary.BigEndian.PutUint64(id.View[:], rnd.Uint64())
+		if _, err := n.Append(t.Context(), []store.Record{recordOf(id, rnd)}); err != nil {
+			t.Fatal(err)
+		}
+		n.RollUp(t.Context())
+	}
+	runs := func() (hours int) {
+		m, _, err := n.manifest(t.Context(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range m.Hours {
+			if len(h.Runs) > 0 {
+				hours++
+			}
+		}
+		return hours
+	}
+	for range 4 { // hours 10 to 13
+		send()
+		at = at.Add(time.Hour)
+	}
+	send()
+	send() // hour 14 has two runs, so it is closed by folding them
+	m, _, _ := n.manifest(t.Context(), 0, 0)
+	bad := runKey(0, hourOf(at), m.Hours[hourOf(at)].Runs[0].ID)
+	damage(t, n, bad, false)
+	for i := range 3 * 24 {
+		at = at.Add(time.Hour)
+		n.RollUp(t.Context())
+		if open := n.Counters().Open[0].Truncate(time.Minute); i == 3 && open != 3*time.Hour+10*time.Minute {
+			t.Errorf("the oldest hour has been over for %v, and is not closed", open)
+		}
+	}
+	if left := runs(); left > 1 {
+		t.Errorf("three days later there are the traces of %d hours, which are kept for six hours", left)
+	}
+}
+
+// What a roller puts is sent like a segment: if it takes longer than small ones do, it is sent twice at once.
+func TestLargeObjectIsSentOnce(t *testing.T) {
+	server := fakebucket.New(1)
+	n, err := Open(t.Context(), server.Client().Bucket(time.Now), Options{Shards: 1, Flush: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		n.noteTook(30 * time.Millisecond) // segments
+	}
+	server.Took = 2 * time.Second // a large object on a slow line
+	before := server.Requests()["PUT"]
+	if err := n.rollers[0].put(t.Context(), "raw/000/20261124T00/X.run", make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	_ = before
+	if sent := 1 + n.did.hedged.Load(); sent > 1 {
+		t.Errorf("sent %d times; hedged after %v", sent, n.hedgeAfter())
+	}
+}

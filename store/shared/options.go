@@ -1,0 +1,149 @@
+package shared
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Options say how a bucket is used. The zero value is the default given with each field.
+type Options struct {
+	// Flush is how long traces wait for others to share a segment with: 250 ms. FlushBytes end
+	// the wait early: 4 MiB.
+	Flush      time.Duration
+	FlushBytes int64
+
+	// Puts is how many segments are on their way at once: 8. GiveUp is how long one is tried: 8 s.
+	Puts   int
+	GiveUp time.Duration
+
+	// Hedge is the shortest time after which a segment is sent once more, if there is no answer:
+	// 300 ms, or twice what most take. Less than nothing turns that off.
+	Hedge time.Duration
+
+	// Spool is a directory of this machine for segments that the store does not take within SpoolAfter, 1 s, of at
+	// most SpoolSize bytes, 1 GiB. Without it they are refused.
+	Spool      string
+	SpoolAfter time.Duration
+	SpoolSize  int64
+
+	// CacheMemory is how many bytes of what questions read are kept in memory, 64 MiB. Cache is a directory of this
+	// machine for more of it, of at most CacheSize bytes, 4 GiB.
+	CacheMemory int64
+	Cache       string
+	CacheSize   int64
+
+	// QueueTraces and QueueBytes bound what waits to be stored: 16384 traces and 128 MiB. Beyond
+	// that, Append returns [store.ErrBusy].
+	QueueTraces int
+	QueueBytes  int64
+
+	// MaxPayload is the largest payload: 16 MiB.
+	MaxPayload int64
+
+	// Shards is how many parts the pages of a new prefix are divided into: 8. Those of a prefix
+	// that is there stay as they are.
+	Shards int
+
+	// RollEvery is how often what came in is rolled up: 15 s. TakeOver is how long a shard is left to
+	// another machine that has stopped: 30 s.
+	RollEvery, TakeOver time.Duration
+
+	// RollRows is how many traces of a shard are rolled up at once: 8000.
+	RollRows int
+
+	// Retention is how long traces are kept; HourRetention and DayRetention are how long their sums
+	// by the hour and day are, at least as long as the former. Zero means for ever.
+	// A shard keeps what it has for the longest time that any machine was told, unless Shorten makes it those of this one.
+	Retention, HourRetention, DayRetention time.Duration
+	Shorten                                bool
+
+	// Rollups bounds what rollups grow to.
+	Rollups rollup.Limits
+
+	// Logger gets what happens; by default nobody.
+	Logger *slog.Logger
+}
+
+// Times of the protocol.
+const (
+	// sealAfter is how long after its end an hour is closed, and dayAfter a day.
+	sealAfter = 2 * time.Minute
+	dayAfter  = 5 * time.Minute
+	// giveUpAfter is how long after its first object a manifest may be written that names it. It is far
+	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since an import over a slow line is.
+	giveUpAfter = 12 * time.Hour
+	sweepAfter  = 24 * time.Hour
+	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One of an import over
+	// a slow line may be on its way for longer: adding its traces does no harm, as repeats are dropped.
+	strayAfter = time.Hour
+	// deleteAfter is how long readers may read what no manifest names any more.
+	deleteAfter = 15 * time.Minute
+	// forgetBoots is how long it is known which segments of a machine were rolled up.
+	forgetBoots = 8 * 24 * time.Hour
+)
+
+// Validate reports the first option that can not be, as Open would.
+func (o Options) Validate() error {
+	_, err := o.withDefaults()
+	return err
+}
+
+// withDefaults fills in the zero fields and checks the rest.
+func (o Options) withDefaults() (Options, error) {
+	set := func(p *time.Duration, v time.Duration) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	set(&o.Flush, 250*time.Millisecond)
+	set(&o.GiveUp, 8*time.Second)
+	set(&o.Hedge, 300*time.Millisecond)
+	set(&o.SpoolAfter, time.Second)
+	setInt(&o.SpoolSize, 1<<30)
+	setInt(&o.CacheMemory, 64<<20)
+	setInt(&o.CacheSize, 4<<30)
+	set(&o.RollEvery, 15*time.Second)
+	set(&o.TakeOver, 30*time.Second)
+	setInt(&o.FlushBytes, 4<<20)
+	setInt(&o.Puts, 8)
+	setInt(&o.QueueTraces, 1<<14)
+	setInt(&o.QueueBytes, 128<<20)
+	setInt(&o.MaxPayload, 16<<20)
+	setInt(&o.Shards, 8)
+	setInt(&o.RollRows, 8000)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.HourRetention = longer(o.HourRetention, o.Retention)
+	o.DayRetention = longer(o.DayRetention, o.HourRetention)
+	switch {
+	case o.Retention < 0 || o.HourRetention < 0 || o.DayRetention < 0:
+		return o, fmt.Errorf("a retention is negative")
+	case o.Retention > 0 && o.Retention < 3*time.Hour:
+		return o, fmt.Errorf("retention of %v: traces must stay until their hour is summed up and what comes twice is known; at least 3h", o.Retention)
+	case o.Shards < 1 || o.Shards > 999:
+		return o, fmt.Errorf("%d shards: from 1 to 999 are possible", o.Shards)
+	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1 || o.SpoolSize < 1 || o.CacheMemory < 1 || o.CacheSize < 1:
+		return o, fmt.Errorf("a size is negative")
+	case o.Flush < 0 || o.GiveUp < 0 || o.RollEvery < 0 || o.TakeOver < 0 || o.SpoolAfter < 0:
+		return o, fmt.Errorf("a time is negative")
+	}
+	return o, nil
+}
+
+func setInt[T int | int64](p *T, v T) {
+	if *p == 0 {
+		*p = v
+	}
+}
+
+// longer returns the longer one of two times to keep something; zero is for ever.
+func longer(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return max(a, b)
+}

@@ -1,0 +1,319 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+// What the store does not take is on the disk of the machine within a second, and in the bucket when the store is
+// back: once, under the hour in which it was received, and also if another process finds it.
+func TestSpool(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "spool")
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		client := s.Client()
+		o := Options{Spool: dir, SpoolSize: 600, Flush: time.Millisecond}
+		n, err := Open(t.Context(), client.Bucket(time.Now), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil || res.Durability != store.Bucket {
+			t.Fatalf("got %+v, %v", res, err)
+		}
+		client.CutAfter(0)
+		begin := time.Now()
+		res, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")})
+		if err != nil || res.Durability != store.Spool || res.Stored != 1 {
+			t.Fatalf("got %+v, %v", res, err)
+		}
+		if took := time.Since(begin); took > 1100*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		if err := n.Unready(); err != nil {
+			t.Errorf("with a spool: %v", err)
+		}
+		for i := 3; err == nil && i < 20; i++ { // until it is full
+			_, err = n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a")})
+		}
+		if !errors.Is(err, errSpoolFull) || !errors.Is(err, fakebucket.ErrCut) {
+			t.Errorf("got %v, want that the spool is full", err)
+		}
+		segments, bytes := n.spool.size()
+		if segments < 2 || bytes > 600 || n.Counters().SpoolBytes != bytes {
+			t.Errorf("%d segments of %d bytes", segments, bytes)
+		}
+		if err := n.Unspool(t.Context()); err == nil {
+			t.Error("the spool is emptied without a store")
+		}
+
+		// Another process, after a crash in the middle of writing.
+		if err := os.WriteFile(filepath.Join(dir, "seg_20000101T00_x-00000001.tmp"), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Hour)
+		n = openNode(t, s, o)
+		if got, _ := n.spool.size(); got != segments {
+			t.Fatalf("%d segments are found, want %d", got, segments)
+		}
+		for range 4 { // the one before is taken for alive, as its segments have just come
+			n.round(t.Context(), work{})
+			time.Sleep(15 * time.Second)
+		}
+		if got, _ := n.spool.size(); got != 0 {
+			t.Errorf("%d segments are left", got)
+		}
+		found := map[byte]int{}
+		_, err = n.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+			found[rec.ID.View[0]]++
+			if d := rec.Received.Sub(begin).Abs(); d > time.Minute {
+				t.Errorf("%s was received %v after it was", rec.ID, d)
+			}
+			return nil
+		})
+		if err != nil || len(found) != segments+1 || found[1] != 1 || found[2] != 1 {
+			t.Errorf("got %v, %v", found, err)
+		}
+	})
+}
+
+func TestSpoolRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), fakebucket.New(1).Client().Bucket(time.Now), Options{Spool: file})
+	if err == nil || !strings.Contains(err.Error(), "open the spool") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Whoever asks without a lag gets all that was acknowledged before, and is told if nobody rolls up.
+func TestReadYourWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond})
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(7 * time.Second)
+			n.round(t.Context(), work{})
+		}()
+		found := 0
+		count := func(store.Record) error { found++; return nil }
+		begin := time.Now()
+		stats, err := n.Scan(t.Context(), store.Query{Page: "/a"}, count)
+		if took := time.Since(begin); err != nil || found != 1 || !stats.Complete() || took < 7*time.Second || took > 8*time.Second {
+			t.Errorf("got %d traces after %v, %v, %v", found, took, stats.Unreadable, err)
+		}
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); err != nil {
+			t.Fatal(err)
+		}
+		found = 0
+		stats, err = n.Scan(t.Context(), store.Query{Page: "/a"}, count)
+		if err != nil || found != 1 || len(stats.Unreadable) != 1 || !strings.Contains(stats.Unreadable[0].Err.Error(), "1 segments wait") {
+			t.Errorf("got %d traces, %v, %v", found, stats.Unreadable, err)
+		}
+	})
+}
+
+// Who waits for what just came in does not wait for the next round, and does not make the machine do nothing else.
+func TestWanted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond})
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { n.Run(ctx) })
+		time.Sleep(5 * time.Second)
+		lists := s.Requests()["LIST"]
+		begin := time.Now()
+		for i := range 20 {
+			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a")}); err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			stats, err := n.Scan(t.Context(), store.Query{Page: "/a"}, func(store.Record) error { found++; return nil })
+			if err != nil || found != i+1 || !stats.Complete() {
+				t.Fatalf("got %d traces of %d, %v, %v", found, i+1, stats.Unreadable, err)
+			}
+		}
+		if took := time.Since(begin); took > 40*time.Second {
+			t.Errorf("20 times took %v", took)
+		}
+		if lists = s.Requests()["LIST"] - lists; lists > 80 {
+			t.Errorf("%d lists", lists)
+		}
+		stop()
+		group.Wait()
+	})
+}
+
+// A shard whose roller has stopped is taken over by another machine, and not before; one that is left is taken at once.
+func TestTakeOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := Options{Flush: time.Millisecond, Shards: 1}
+		a, b := openNode(t, s, o), openNode(t, s, o)
+		send := func(i byte) {
+			if _, err := a.Append(t.Context(), []store.Record{testRecord(i, "/a")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rolled := func(n *Node) uint64 { return n.Counters().RolledUp }
+		send(1)
+		a.round(t.Context(), work{})
+		send(2)
+		for range 2 {
+			b.round(t.Context(), work{})
+			time.Sleep(14 * time.Second)
+		}
+		if rolled(a) != 1 || rolled(b) != 0 {
+			t.Fatalf("after 28 s: %d and %d", rolled(a), rolled(b))
+		}
+		time.Sleep(3 * time.Second)
+		b.round(t.Context(), work{})
+		if rolled(b) != 1 || a.led() != 1 || b.led() != 1 {
+			t.Fatalf("after 31 s: %d; leading: %d and %d", rolled(b), a.led(), b.led())
+		}
+		send(3)
+		a.round(t.Context(), work{}) // it learns that another has it
+		if rolled(a) != 1 || a.led() != 0 {
+			t.Errorf("the old one goes on: %d", rolled(a))
+		}
+		b.release()
+		a.round(t.Context(), work{})
+		if rolled(a) != 2 {
+			t.Errorf("what is left is not taken: %d", rolled(a))
+		}
+	})
+}
+
+// Machines that take traces share the work, whoever was there first, and when one goes others do what it did.
+func TestShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		var nodes []*Node
+		var stops []func()
+		var group sync.WaitGroup
+		start := func() {
+			n := openNode(t, s, Options{Flush: time.Millisecond})
+			ctx, stop := context.WithCancel(t.Context())
+			group.Go(func() { n.Run(ctx) })
+			nodes, stops = append(nodes, n), append(stops, stop)
+		}
+		sent, dead := byte(0), map[int]bool{}
+		traffic := func(d time.Duration) {
+			for begin := time.Now(); time.Since(begin) < d; time.Sleep(5 * time.Second) {
+				for i, n := range nodes {
+					if sent++; !dead[i] {
+						if _, err := n.Append(t.Context(), []store.Record{testRecord(sent, testPages...)}); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}
+		}
+		led := func() (out []int) {
+			for i, n := range nodes {
+				if !dead[i] {
+					out = append(out, n.led())
+				}
+			}
+			return out
+		}
+		start()
+		traffic(time.Minute)
+		if got := led(); got[0] != 8 {
+			t.Fatalf("one machine rolls up %v", got)
+		}
+		start()
+		start()
+		traffic(4 * time.Minute)
+		lost := func() (n uint64) {
+			for _, x := range nodes {
+				n += x.Counters().LostRaces
+			}
+			return n
+		}
+		if got := led(); slices.Min(got) < 2 || slices.Max(got) > 3 {
+			t.Errorf("three machines roll up %v", got)
+		}
+		settled := lost()
+		traffic(4 * time.Minute)
+		if got := led(); slices.Min(got) < 2 || slices.Max(got) > 3 || lost() > settled {
+			t.Errorf("four minutes later they roll up %v, and lost %d races", got, lost()-settled)
+		}
+		dead[0] = true
+		stops[0]()
+		traffic(4 * time.Minute)
+		if got := led(); got[0] != 4 || got[1] != 4 {
+			t.Errorf("two machines roll up %v", got)
+		}
+		for _, stop := range stops {
+			stop()
+		}
+		group.Wait()
+	})
+}
+
+// A trace is spooled by a machine whose answer is lost, and sent to another one, which spools it as well. Both spools
+// are emptied within a day, at different hours.
+func TestTwoSpools(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		o := func(i int) Options {
+			return Options{Spool: filepath.Join(dir, strconv.Itoa(i)), Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		}
+		ca, cb := s.Client(), s.Client()
+		a, err := Open(t.Context(), ca.Bucket(time.Now), o(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(t.Context(), cb.Bucket(time.Now), o(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		if _, err := c.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil { // the hour is there
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), c, 4)
+		ca.CutAfter(0)
+		cb.CutAfter(0)
+		for _, n := range []*Node{a, b} { // the first answer was lost
+			if res, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); err != nil || res.Durability != store.Spool {
+				t.Fatal(res, err)
+			}
+		}
+		time.Sleep(90 * time.Minute)
+		settleNode(t.Context(), c, 4) // the hour is closed
+		time.Sleep(2 * time.Hour)
+		a2 := openNode(t, s, o(1)) // the first machine is started again
+		if err := a2.Unspool(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), c, 8)
+		time.Sleep(3 * time.Hour)
+		b2 := openNode(t, s, o(2)) // and the second
+		if err := b2.Unspool(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		settleNode(t.Context(), c, 8)
+		if got := countOf(t, c); got[2] != 1 || got[1] != 1 {
+			t.Errorf("traces are there so often: %v", got)
+		}
+	})
+}

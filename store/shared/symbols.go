@@ -1,0 +1,78 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
+)
+
+// symbolsFolder is where symbols are in the bucket.
+const symbolsFolder = "symbols/"
+
+// A file of symbols is asked for, or written, for so long, and a write is tried so often: whoever uploads waits.
+const (
+	symbolsWait     = 30 * time.Second
+	symbolsAttempts = 3
+)
+
+// Symbols returns the files of symbols, which machines share.
+func (r *Reader) Symbols() tables.Files { return symbolFiles{r.b} }
+
+// symbolFiles implements [tables.Files].
+type symbolFiles struct{ b *bucket.Bucket }
+
+func (f symbolFiles) Shared() bool { return true }
+
+func (f symbolFiles) Path(name string) string { return f.b.Location().String() + symbolsFolder + name }
+
+func (f symbolFiles) List(folder string) (out []tables.File, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
+	defer cancel()
+	for e, err := range f.b.List(ctx, symbolsFolder+folder, "") {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, tables.File{Name: strings.TrimPrefix(e.Key, symbolsFolder), Size: e.Size, Written: e.Modified})
+	}
+	return out, nil
+}
+
+func (f symbolFiles) Read(name string, most int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
+	defer cancel()
+	got, err := f.b.Get(ctx, symbolsFolder+name, most, "")
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil, fmt.Errorf("%s: %w", f.Path(name), fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return got.Body, nil
+}
+
+// Write has no condition: of two tables of a script both are right.
+func (f symbolFiles) Write(name string, body []byte) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
+	defer cancel()
+	for attempt := range symbolsAttempts {
+		if attempt > 0 && sleep(ctx, attempt, time.Duration(attempt)*time.Second/4) != nil {
+			break
+		}
+		if _, err = f.b.Put(ctx, symbolsFolder+name, body, bucket.Condition{}); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (f symbolFiles) Remove(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
+	defer cancel()
+	return f.b.Delete(ctx, symbolsFolder+name)
+}

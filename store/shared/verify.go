@@ -1,0 +1,285 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+)
+
+// Verified says what a bucket has, and what is wrong with it.
+type Verified struct {
+	Objects  int
+	Hours    int    // of shards
+	Traces   uint64 // that were read; one of two pages counts twice
+	Findings []Finding
+}
+
+// Finding is something that is wrong.
+type Finding struct {
+	Object string // its key
+	What   string // is wrong with it
+	Do     string // what can be done
+
+	// Mends says that [Node.Repair] makes it again.
+	Mends bool
+
+	shard  int
+	hour   string // or
+	day    string // or
+	lost   bool   // it is a manifest, or
+	adopts bool   // runs are added to it
+}
+
+// What can be done.
+const (
+	doRepair  = "--repair makes it again of what it was made of"
+	doPutBack = "put it back from an older version of the bucket, or from a replica; nothing else has it"
+	doTraces  = "put it back from an older version of the bucket, or from a replica; what its traces sum up to is there"
+	doKept    = "put it back from an older version of the bucket, or do not import the directory again; no answer needs it"
+	doSegment = "put it back from an older version of the bucket; else a machine sets it aside soon, and what it has of some shards is in no answer"
+	doAside   = "put a sound copy under " + segments + " within a week, if there is one, and delete this one; what it has of some shards is in no answer"
+	doPutLast = "put its newest version back, from a replica or an older version of the object; nothing of its pages is answered or deleted until then"
+	doRestore = "--repair brings it back from what is kept of it, and adds the traces that came since; or put its newest version back, from a replica or an older version of the object"
+	doAdopt   = "--repair adds them"
+	doUnnamed = "put it back from an older version of the bucket, or leave it: it is deleted when its time is over"
+)
+
+// Verify reads all that a bucket has. Each object that a manifest names has to be there with all of its checksums, and
+// sums have to be what the traces sum up to, where these are there. Machines may go on meanwhile.
+func (r *Reader) Verify(ctx context.Context, moving Moving) (Verified, error) {
+	v := &verifier{r: r}
+	for shard := range r.shards {
+		if err := v.shard(ctx, shard, func(done, of int) { moving(shard*of+done, r.shards*of, v.out.Traces) }); err != nil {
+			return v.out, fmt.Errorf("verify shard %d: %w", shard, err)
+		}
+	}
+	return v.out, v.segments(ctx)
+}
+
+type verifier struct {
+	r   *Reader
+	out Verified
+}
+
+// isWrong reports whether an error is about what lies in the bucket, and not about the way to it.
+func isWrong(err error) bool {
+	return errors.Is(err, block.ErrDamaged) || errors.Is(err, bucket.ErrNotFound)
+}
+
+// said says what an error means to who keeps the bucket.
+func said(err error) string {
+	if errors.Is(err, bucket.ErrNotFound) {
+		return "it is not there"
+	}
+	return err.Error()
+}
+
+func (v *verifier) find(f Finding) { v.out.Findings = append(v.out.Findings, f) }
+
+func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of int)) error {
+	m, _, err := v.r.manifest(ctx, shard, 0)
+	if isWrong(err) {
+		f := Finding{Object: manifestKey(shard), What: said(err), Do: doPutLast, shard: shard, lost: true}
+		old, err := v.r.newestOld(ctx, shard)
+		if old != nil {
+			f.Do, f.Mends = doRestore, true
+		}
+		v.find(f)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	done, of := 0, len(m.Hours)+len(m.Days)
+	sound := map[string]bool{} // hours whose sums can be read
+	for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
+		h := &hourCheck{v: v, m: m, shard: shard, name: name, hour: m.Hours[name]}
+		if err := h.run(ctx); err != nil {
+			return err
+		}
+		sound[name] = len(h.badSums) == 0
+		done++
+		moving(done, of)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Days)) {
+		if err := v.day(ctx, m, shard, name, sound); err != nil {
+			return err
+		}
+		done++
+		moving(done, of)
+	}
+	return v.unanswered(ctx, m, shard)
+}
+
+// named reports whether the newest manifest of a shard names an object. While a bucket is read, machines replace
+// what they name.
+func (v *verifier) named(ctx context.Context, shard int, k string) bool {
+	m, _, err := v.r.manifest(ctx, shard, 0)
+	return err != nil || m.names(shard)[k]
+}
+
+// open reads the index of an object.
+func (v *verifier) open(ctx context.Context, k string) (*object, error) {
+	v.out.Objects++
+	return v.r.openObject(ctx, v.r.b, k)
+}
+
+// sums opens objects of sums, and reads all of them. It returns those that can be read, and what is wrong with others.
+func (v *verifier) sums(ctx context.Context, keys []string) (sound []*object, bad map[string]error, err error) {
+	bad = map[string]error{}
+	for _, k := range keys {
+		o, err := v.open(ctx, k)
+		if err == nil {
+			err = v.r.checkSums(ctx, o)
+		}
+		if err != nil && !isWrong(err) {
+			return nil, nil, err
+		}
+		if err != nil {
+			bad[k] = err
+			continue
+		}
+		sound = append(sound, o)
+	}
+	return sound, bad, nil
+}
+
+// checkSums reads an object of sums.
+func (r *Reader) checkSums(ctx context.Context, o *object) error {
+	for e := range o.index.All() {
+		if _, err := r.data(ctx, o, []block.Entry{e}); err != nil {
+			return err
+		}
+	}
+	for _, e := range o.index.Kind(kindStacks) {
+		if _, _, err := r.pageSums(ctx, o, e.Page, openLevels(), true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pageOf adds up what objects of sums have of a page.
+func (r *Reader) pageOf(ctx context.Context, list []*object, page string) (*pageSum, error) {
+	p := newPageSum(page, r.opts.Rollups)
+	for _, o := range list {
+		x, counts, err := r.pageSums(ctx, o, page, openLevels(), true)
+		if err != nil {
+			return nil, err
+		}
+		if x == nil {
+			continue
+		}
+		x.addTo(p)
+		for t, n := range counts {
+			p.counts.add(t, n)
+		}
+	}
+	return p, nil
+}
+
+// pagesOf returns the pages that objects of sums have, sorted.
+func pagesOf(list []*object) (pages []string) {
+	for _, o := range list {
+		for _, e := range o.index.Kind(kindStacks) {
+			pages = append(pages, e.Page)
+		}
+	}
+	slices.Sort(pages)
+	return slices.Compact(pages)
+}
+
+// sums returns the sums of an hour that may not be there.
+func (h *hour) sums() []file {
+	if h == nil {
+		return nil
+	}
+	return h.Sums
+}
+
+// day checks the sums of a day: they have to be what those of its hours add up to, where all of these are there.
+func (v *verifier) day(ctx context.Context, m *manifest, shard int, name string, sound map[string]bool) error {
+	d := m.Days[name]
+	var keys, ofHours []string
+	for _, f := range d.Sums {
+		keys = append(keys, daySumsKey(shard, name, f.ID))
+	}
+	list, bad, err := v.sums(ctx, keys)
+	if err != nil {
+		return err
+	}
+	whole := true
+	for _, hour := range d.Sources {
+		whole = whole && sound[hour]
+		for _, f := range m.Hours[hour].sums() {
+			ofHours = append(ofHours, sumsKey(shard, hour, f.ID))
+		}
+	}
+	f := Finding{Do: doPutBack, shard: shard, day: name}
+	if whole {
+		f.Do, f.Mends = doRepair, true
+	}
+	for _, k := range slices.Sorted(maps.Keys(bad)) {
+		if v.named(ctx, shard, k) {
+			f.Object, f.What = k, said(bad[k])
+			v.find(f)
+		}
+	}
+	if !whole || len(bad) > 0 {
+		return nil
+	}
+	hours, bad, err := v.sums(ctx, ofHours)
+	if err != nil || len(bad) > 0 {
+		return err
+	}
+	for _, page := range pagesOf(append(slices.Clone(list), hours...)) {
+		got, err := v.r.pageOf(ctx, list, page)
+		if err != nil {
+			return err
+		}
+		want, err := v.r.pageOf(ctx, hours, page)
+		if err != nil {
+			return err
+		}
+		if why := differ(got, want); why != "" && len(keys) > 0 && v.named(ctx, shard, keys[0]) {
+			f.Object, f.What = keys[0], fmt.Sprintf("the sums of %s are not those of the hours of the day: %s", page, why)
+			v.find(f)
+			return nil
+		}
+	}
+	return nil
+}
+
+// segments checks the segments that wait to be rolled up.
+func (v *verifier) segments(ctx context.Context) error {
+	l, err := v.r.listSegments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range l.list {
+		v.out.Objects++
+		o, err := v.r.segment(ctx, &listing{whole: map[string]*object{}, fetching: map[string]chan struct{}{}}, s.segmentName)
+		for shard := 0; err == nil && shard < v.r.shards; shard++ {
+			_, err = v.r.shardOfSegment(ctx, o, shard)
+		}
+		switch {
+		case errors.Is(err, bucket.ErrNotFound): // it was rolled up meanwhile
+		case isWrong(err):
+			v.find(Finding{Object: s.key(), What: said(err), Do: doSegment})
+		case err != nil:
+			return err
+		}
+	}
+	for e, err := range v.r.b.List(ctx, aside, "") {
+		if err != nil {
+			return fmt.Errorf("list what is set aside: %w", err)
+		}
+		v.find(Finding{Object: e.Key, What: "it was set aside, since it is damaged", Do: doAside})
+	}
+	return nil
+}

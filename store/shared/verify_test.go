@@ -1,0 +1,196 @@
+package shared
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
+)
+
+func idOf(rnd *rand.Rand) (id store.ID) {
+	binary.BigEndian.PutUint64(id.View[:], rnd.Uint64())
+	return id
+}
+
+// keysUnder returns the keys of objects that begin with a prefix.
+func keysUnder(t testing.TB, n *Node, prefix string) (keys []string) {
+	t.Helper()
+	for e, err := range n.b.List(t.Context(), prefix, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, e.Key)
+	}
+	return keys
+}
+
+// damage flips a bit in the middle of an object, or deletes it.
+func damage(t testing.TB, n *Node, k string, deleted bool) {
+	t.Helper()
+	if deleted {
+		if err := n.b.Delete(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := n.b.Get(t.Context(), k, maxObject, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Body[len(got.Body)/3] ^= 1
+	if _, err := n.b.Put(t.Context(), k, got.Body, bucket.Condition{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func verify(t testing.TB, n *Node) Verified {
+	t.Helper()
+	v, err := n.Verify(t.Context(), quietly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestVerify damages and deletes objects of each kind: all of it is found, and what can be is made again.
+func TestVerifyBucket(t *testing.T) {
+	a := newAged(t, 7)
+	s := fakebucket.New(1)
+	s.Now = func() time.Time { return a.now }
+	n := nodeOn(t, s.Client(), s.Now)
+	if _, err := n.Import(t.Context(), a.open(), quietly); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		a.now = a.now.Add(20 * time.Hour)
+		n.round(t.Context(), work{close: true})
+	}
+	if _, err := n.Append(t.Context(), a.records(20)); err != nil {
+		t.Fatal(err)
+	}
+	v := verify(t, n)
+	if len(v.Findings) > 0 || v.Objects == 0 || v.Hours == 0 || v.Traces == 0 {
+		t.Fatalf("all is well: %+v", v)
+	}
+	n.round(t.Context(), work{})
+	if v = verify(t, n); len(v.Findings) > 0 {
+		t.Fatalf("all is well: %+v", v)
+	}
+	b := &both{t: t, now: a.now, node: n, coarse: time.Minute}
+	profile := func() string {
+		out, err := b.answers(t.Context(), query.Local{Reader: n.Reader}, query.Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0] + out[3]
+	}
+	want := profile()
+	withRaw := keysUnder(t, n, "raw/")
+	for _, kind := range []string{"raw/", "hours/", "days/"} {
+		for i, k := range keysUnder(t, n, kind) {
+			if i%3 > 0 {
+				continue
+			}
+			before, err := n.b.Get(t.Context(), k, maxObject, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, deleted := range []bool{false, true} {
+				damage(t, n, k, deleted)
+				v := verify(t, n)
+				part := strings.Split(k, "/")
+				hasRaw := slices.ContainsFunc(withRaw, func(r string) bool { return strings.HasPrefix(r, "raw/"+part[1]+"/"+part[2]) })
+				mends := kind == "days/" && part[2] != "20261118" || kind == "hours/" && hasRaw
+				what := fmt.Sprintf("%s, deleted: %v: %+v", k, deleted, v.Findings)
+				if len(v.Findings) != 1 || v.Findings[0].Object != k || v.Findings[0].Mends != mends || v.Findings[0].Do == "" {
+					t.Fatal(what)
+				}
+				mended, err := n.Repair(t.Context(), v)
+				if err != nil || (mended > 0) != mends {
+					t.Fatalf("%s: %d are mended, %v", what, mended, err)
+				}
+				if !mends || !deleted { // what was replaced may be there
+					if _, err := n.b.Put(t.Context(), k, before.Body, bucket.Condition{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if v := verify(t, n); len(v.Findings) > 0 {
+					t.Fatalf("%s, and after that: %+v", what, v.Findings)
+				}
+				if got := profile(); got != want {
+					t.Fatalf("%s: the answer is another one:\n%s\nwant\n%s", what, around(got, want), around(want, got))
+				}
+				if mends {
+					break // it is another object by now
+				}
+			}
+		}
+	}
+}
+
+// TestVerifySums changes sums to others that are whole.
+func TestVerifySums(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 9))
+	b := newBoth(t)
+	n := b.node
+	for range 2 {
+		b.append(recordOf(idOf(rnd), rnd), recordOf(idOf(rnd), rnd))
+		b.settle()
+	}
+	keys := keysUnder(t, n, "hours/")
+	for _, k := range keys {
+		for _, other := range keys {
+			if other == k {
+				continue
+			}
+			was, err := n.b.Get(t.Context(), k, maxObject, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			is, err := n.b.Get(t.Context(), other, maxObject, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := n.b.Put(t.Context(), k, is.Body, bucket.Condition{}); err != nil {
+				t.Fatal(err)
+			}
+			v := verify(t, n)
+			if len(v.Findings) != 1 || !v.Findings[0].Mends {
+				t.Errorf("%s in the place of %s: %+v", other, k, v.Findings)
+			}
+			if _, err := n.b.Put(t.Context(), k, was.Body, bucket.Condition{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestVerifyManifest deletes and damages a manifest.
+func TestVerifyManifest(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 8))
+	for _, deleted := range []bool{true, false} {
+		b := newBoth(t)
+		for range 9 {
+			b.append(recordOf(idOf(rnd), rnd))
+		}
+		b.settle()
+		k := keysUnder(t, b.node, "shard/")[0]
+		damage(t, b.node, k, deleted)
+		s, err := OpenReader(t.Context(), b.node.b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.Verify(t.Context(), quietly)
+		if err != nil || len(v.Findings) != 1 || v.Findings[0].Object != k || !v.Findings[0].Mends {
+			t.Errorf("deleted: %v: %+v, %v", deleted, v.Findings, err)
+		}
+	}
+}
