@@ -72,9 +72,9 @@ var mayImport = map[string][]string{
 	"symbols/outline":         {},
 	"sdk":                     {},
 	"web":                     {},
-	"cmd/ingest":              {"docs", "query/agent", "store/bucket", "store/shared", "encode/output", "symbols/owner", "store", "symbols/tables", "collect", "query", "query/pyroscope", "query/budget", "rules/access", "sdk", "symbols/naming", "symbols/uploads", "web", "rules/feature", "rules/site", "internal/disk", "internal/commandline", "internal/lru", "internal/strictyaml", "internal/turn"},
-	"cmd/aggregate":           {"rules/site", "cmd/aggregate/capture", "sdk", "internal/spelling", "query/agent", "query/summary", "store/bucket", "store/shared", "rules/access", "trie", "encode/formats", "encode/output", "store", "symbols/tables", "query", "query/compare", "query/budget", "query/budget/ci", "symbols/wasm", "web", "symbols/owner", "symbols/naming", "symbols", "symbols/build", "internal/commandline"},
-	"cmd/upload":              {"encode/output", "symbols/owner", "symbols", "symbols/build", "internal/commandline"},
+	"cmd/ingest":              {"internal/authorities", "docs", "query/agent", "store/bucket", "store/shared", "encode/output", "symbols/owner", "store", "symbols/tables", "collect", "query", "query/pyroscope", "query/budget", "rules/access", "sdk", "symbols/naming", "symbols/uploads", "web", "rules/feature", "rules/site", "internal/disk", "internal/commandline", "internal/lru", "internal/strictyaml", "internal/turn"},
+	"cmd/aggregate":           {"internal/authorities", "rules/site", "cmd/aggregate/capture", "sdk", "internal/spelling", "query/agent", "query/summary", "store/bucket", "store/shared", "rules/access", "trie", "encode/formats", "encode/output", "store", "symbols/tables", "query", "query/compare", "query/budget", "query/budget/ci", "symbols/wasm", "web", "symbols/owner", "symbols/naming", "symbols", "symbols/build", "internal/commandline"},
+	"cmd/upload":              {"internal/authorities", "encode/output", "symbols/owner", "symbols", "symbols/build", "internal/commandline"},
 	"cmd/demo":                {},
 	"test/viewers":            {"trie", "encode", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
 	"deploy/dashboards":       {},
@@ -85,6 +85,7 @@ var mayImport = map[string][]string{
 	"test/hostile":            {},
 	"test/loadgen":            {"trie", "encode", "store", "collect", "query"},
 	"test/scratchdisk":        {},
+	"internal/authorities":    {},
 	"internal/commandline":    {},
 	"internal/spelling":       {},
 	"test/freeaddr":           {}, // for tests
@@ -98,7 +99,7 @@ var onlyIn = map[string]struct {
 	why      string
 }{
 	"github.com/dgraph-io/badger":     {[]string{"store/part"}, "no handle on a partition leaves the package that closes it"},
-	"github.com/aws":                  {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
+	"github.com/minio":                {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
 	"github.com/johannesboyne":        {[]string{"test/fakebucket"}, "it is for tests"},
 	"github.com/dgraph-io/ristretto":  {[]string{"store/sums"}, "what is kept in memory is the store's secret"},
 	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},
@@ -118,7 +119,7 @@ var onlyIn = map[string]struct {
 	"github.com/goccy/go-yaml":        {[]string{"internal/strictyaml"}, "files of settings are read strictly, and all in one way"},
 	"github.com/yuin/goldmark":        {[]string{"docs"}, "nobody else reads Markdown"},
 	"golang.org/x/crypto/bcrypt":      {[]string{"rules/access"}, "passwords are for the guard"},
-	"golang.org/x/crypto/x509roots":   {[]string{"cmd/ingest", "cmd/aggregate", "cmd/upload"}, "whom a program trusts is said by the program"},
+	"golang.org/x/crypto/x509roots":   {[]string{"internal/authorities"}, "whom a program trusts is said in one place"},
 	"golang.org/x/text":               {[]string{"encode/formats"}, "all but files is UTF-8"},
 }
 

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	_ "golang.org/x/crypto/x509roots/fallback" // authorities of the web, where the system has none
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
@@ -66,6 +66,7 @@ written as JSON, and exits with 1. Ended by Ctrl-C it is 130, by SIGTERM 143.
 `
 
 func main() {
+	authorities.Complete()
 	if os.Getenv("GOGC") == "" { // a merge is soon over; collecting its memory half as often saves a tenth of the time
 		debug.SetGCPercent(200)
 	}

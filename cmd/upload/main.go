@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	_ "golang.org/x/crypto/x509roots/fallback" // authorities of the web, where the system has none
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 const usage = `Usage: upload --addr ADDR [--release RELEASE] [flags] DIR...
@@ -54,6 +54,7 @@ func main() { os.Exit(start(firstWait)) }
 
 // start runs the program until it ends or a signal ends it, and returns the exit status.
 func start(wait time.Duration) int {
+	authorities.Complete()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

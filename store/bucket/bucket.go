@@ -1,32 +1,26 @@
 package bucket
 
 import (
-	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/smithy-go/logging"
 )
 
 // Bucket is a store of objects under a prefix. Keys are without the prefix. Its methods may be
 // called at once.
 type Bucket struct {
 	at     Location
-	client *s3.Client
-	clock  *Clock
-	sent   *sender
+	client *client
 
 	// unquoted says that the store compares conditions with tags without quotes, see [Bucket.Probe].
 	unquoted bool
@@ -59,53 +53,25 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 	if o.Pause == 0 {
 		o.Pause = 2 * time.Second
 	}
-	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{}), config.WithHTTPClient(newHTTPClient()), config.WithRetryer(func() aws.Retryer {
-		return retry.NewStandard(func(r *retry.StandardOptions) {
-			r.MaxAttempts, r.MaxBackoff = o.Attempts, o.Pause
-			r.RateLimiter = unlimited{} // one slow minute must not make the next one fail
-		})
-	})}
-	if at.Region != "" {
-		load = append(load, config.WithRegion(at.Region))
-	}
-	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	region := regionOf(at)
+	base, err := baseOf(at, region)
 	if err != nil {
 		return nil, fmt.Errorf("set up the client of %s: %w", at, err)
 	}
-	if cfg.Region == "" {
-		cfg.Region = "us-east-1" // what other stores take for granted
+	if o.Transport == nil {
+		if o.Transport, err = newTransport(); err != nil {
+			return nil, fmt.Errorf("set up the client of %s: %w", at, err)
+		}
 	}
-	b := &Bucket{at: at, clock: newClock(o.Now), sent: &sender{next: cfg.HTTPClient}}
-	b.client = s3.NewFromConfig(cfg, func(s *s3.Options) {
-		if at.Endpoint != "" {
-			s.BaseEndpoint = aws.String(at.Endpoint)
-		}
-		s.UsePathStyle = s.BaseEndpoint != nil // names of buckets are in no DNS but Amazon's
-		s.EndpointResolverV2 = &oneEndpoint{find: s3.NewDefaultEndpointResolverV2()}
-		// Older stores refuse the newer checksums.
-		s.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-		s.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
-		if o.Transport != nil {
-			b.sent.next = &http.Client{Transport: o.Transport}
-		}
-		s.HTTPClient = b.sent
-	})
-	return b, nil
+	return &Bucket{at: at, client: &client{base: base, region: region, keys: newChain(), keysFrom: &http.Client{Transport: o.Transport},
+		sent: newSender(o.Transport), clock: newClock(o.Now), attempts: o.Attempts, pause: o.Pause}}, nil
 }
-
-// unlimited lets every attempt be made.
-type unlimited struct{}
-
-func (unlimited) GetToken(context.Context, uint) (func() error, error) {
-	return func() error { return nil }, nil
-}
-func (unlimited) AddTokens(uint) error { return nil }
 
 // Location returns where the objects are.
 func (b *Bucket) Location() Location { return b.at }
 
 // Clock returns the clock of the store.
-func (b *Bucket) Clock() *Clock { return b.clock }
+func (b *Bucket) Clock() *Clock { return b.client.clock }
 
 // Tag names a state of an object. Equal contents may have equal ones.
 type Tag string
@@ -126,28 +92,24 @@ func Is(t Tag) Condition { return Condition{tag: t} }
 // that nothing is stored. After other errors it is not known what is stored. It is tried once, since
 // a second attempt of the same call would meet what the first one left.
 func (b *Bucket) Put(ctx context.Context, key string, body []byte, c Condition) (Tag, error) {
-	in := &s3.PutObjectInput{Bucket: &b.at.Bucket, Key: b.key(key), Body: bytes.NewReader(body), ContentLength: aws.Int64(int64(len(body)))}
+	header := http.Header{}
 	switch {
 	case c.absent:
-		in.IfNoneMatch = aws.String("*")
+		header.Set("If-None-Match", "*")
 	case c.tag != "":
 		tag := string(c.tag)
 		if b.unquoted {
 			tag = strings.Trim(tag, `"`)
 		}
-		in.IfMatch = &tag
+		header.Set("If-Match", tag)
 	}
-	sent := b.clock.Local()
-	out, err := b.client.PutObject(ctx, in, once)
+	r, err := b.client.do(ctx, call{name: "PutObject", method: http.MethodPut, object: b.at.Prefix + key, about: b.name(key), header: header, body: body,
+		most: maxError, attempts: 1, conditional: c != Condition{}})
 	if err != nil {
-		return "", b.failed("PutObject", key, err, c != Condition{})
+		return "", err
 	}
-	b.clock.saw(sent, out.ResultMetadata)
-	return Tag(aws.ToString(out.ETag)), nil
+	return Tag(r.header.Get("ETag")), nil
 }
-
-// once makes a call have one attempt.
-func once(o *s3.Options) { o.Retryer = aws.NopRetryer{} }
 
 // Object is what a key has.
 type Object struct {
@@ -158,31 +120,28 @@ type Object struct {
 // Get returns an object of at most so many bytes. It is nil if it is as known says. [ErrNotFound] says that
 // there is none.
 func (b *Bucket) Get(ctx context.Context, key string, most int64, known Tag) (*Object, error) {
-	in := &s3.GetObjectInput{Bucket: &b.at.Bucket, Key: b.key(key)}
+	header := http.Header{}
 	if known != "" {
-		in.IfNoneMatch = (*string)(&known)
+		header.Set("If-None-Match", string(known))
 	}
-	out, body, err := b.read(ctx, key, in, most)
+	r, err := b.read(ctx, key, header, most)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusNotModified {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Object{Body: body, Tag: Tag(aws.ToString(out.ETag))}, nil
+	return &Object{Body: r.body, Tag: Tag(r.header.Get("ETag"))}, nil
 }
 
 // Range returns n bytes of an object from an offset on, and how many bytes the object has. An offset
 // that is negative counts from the end; then there may be fewer.
 func (b *Bucket) Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error) {
-	in := &s3.GetObjectInput{Bucket: &b.at.Bucket, Key: b.key(key)}
+	wanted := fmt.Sprintf("bytes=%d-%d", offset, offset+n-1)
 	if offset < 0 {
-		in.Range = aws.String(fmt.Sprintf("bytes=%d", offset))
-		n = -offset
-	} else {
-		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+n-1))
+		wanted, n = fmt.Sprintf("bytes=%d", offset), -offset
 	}
-	out, body, err := b.read(ctx, key, in, n)
+	r, err := b.read(ctx, key, http.Header{"Range": {wanted}}, n)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusRequestedRangeNotSatisfiable && offset < 0 {
 		whole, err := b.Get(ctx, key, n, "") // some stores want no more than there is
 		if err != nil {
@@ -194,43 +153,24 @@ func (b *Bucket) Range(ctx context.Context, key string, offset, n int64) (body [
 		return nil, 0, err
 	}
 	// bytes FIRST-LAST/SIZE; a store that ignores the range sends no such header.
-	_, total, ok := strings.Cut(aws.ToString(out.ContentRange), "/")
+	said := r.header.Get("Content-Range")
+	_, total, ok := strings.Cut(said, "/")
 	if size, err = strconv.ParseInt(total, 10, 64); !ok || err != nil {
-		return nil, 0, fmt.Errorf("get a range of %s: the store sends no Content-Range but %q", b.name(key), aws.ToString(out.ContentRange))
+		return nil, 0, fmt.Errorf("get a range of %s: the store sends no Content-Range but %q", b.name(key), said)
 	}
-	if int64(len(body)) < n && (offset >= 0 || int64(len(body)) < size) {
-		return nil, 0, fmt.Errorf("get a range of %s: %d bytes came instead of %d: %w", b.name(key), len(body), n, io.ErrUnexpectedEOF)
+	if got := int64(len(r.body)); got < n && (offset >= 0 || got < size) {
+		return nil, 0, fmt.Errorf("get a range of %s: %d bytes came instead of %d: %w", b.name(key), got, n, io.ErrUnexpectedEOF)
 	}
-	return body, size, nil
+	return r.body, size, nil
 }
 
-// read gets an object, or a part of it. What breaks off while the body is read is tried again, too.
-func (b *Bucket) read(ctx context.Context, key string, in *s3.GetObjectInput, most int64) (*s3.GetObjectOutput, []byte, error) {
-	for attempt := 0; ; attempt++ {
-		sent := b.clock.Local()
-		out, err := b.client.GetObject(ctx, in)
-		if err != nil {
-			return nil, nil, b.failed("GetObject", key, err, false)
-		}
-		b.clock.saw(sent, out.ResultMetadata)
-		if n := aws.ToInt64(out.ContentLength); n > most {
-			_ = out.Body.Close()
-			return nil, nil, fmt.Errorf("get %s: it has %d bytes, at most %d are read", b.name(key), n, most)
-		}
-		body, err := io.ReadAll(io.LimitReader(out.Body, most))
-		if cerr := out.Body.Close(); err == nil {
-			err = cerr
-		}
-		if err == nil && out.ContentLength != nil && int64(len(body)) != *out.ContentLength {
-			err = io.ErrUnexpectedEOF
-		}
-		if err == nil {
-			return out, body, nil
-		}
-		if attempt > 1 || ctx.Err() != nil {
-			return nil, nil, fmt.Errorf("get %s: %w", b.name(key), err)
-		}
+// read gets an object, or a part of it.
+func (b *Bucket) read(ctx context.Context, key string, header http.Header, most int64) (*response, error) {
+	r, err := b.client.do(ctx, call{name: "GetObject", method: http.MethodGet, object: b.at.Prefix + key, about: b.name(key), header: header, most: most})
+	if errors.Is(err, errTooLarge) {
+		return nil, fmt.Errorf("get %s: %w", b.name(key), err)
 	}
+	return r, err
 }
 
 // Entry is an object in a list.
@@ -244,24 +184,57 @@ type Entry struct {
 // with an error, if there is one.
 func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		in := &s3.ListObjectsV2Input{Bucket: &b.at.Bucket, Prefix: b.key(prefix)}
+		query := url.Values{"list-type": {"2"}, "prefix": {b.at.Prefix + prefix}}
 		if after != "" {
-			in.StartAfter = b.key(after)
+			query.Set("start-after", b.at.Prefix+after)
 		}
-		for pages := s3.NewListObjectsV2Paginator(b.client, in); pages.HasMorePages(); {
-			sent := b.clock.Local()
-			page, err := pages.NextPage(ctx)
+		for {
+			page, err := b.list(ctx, prefix, query)
 			if err != nil {
-				yield(Entry{}, b.failed("ListObjectsV2", prefix, err, false))
+				yield(Entry{}, err)
 				return
 			}
-			b.clock.saw(sent, page.ResultMetadata)
 			for _, x := range page.Contents {
-				e := Entry{Key: strings.TrimPrefix(aws.ToString(x.Key), b.at.Prefix), Size: aws.ToInt64(x.Size), Modified: aws.ToTime(x.LastModified)}
-				if !yield(e, nil) {
+				if !yield(Entry{strings.TrimPrefix(x.Key, b.at.Prefix), x.Size, x.LastModified}, nil) {
 					return
 				}
 			}
+			if !page.IsTruncated || page.NextContinuationToken == "" {
+				return
+			}
+			query.Set("continuation-token", page.NextContinuationToken)
+		}
+	}
+}
+
+// listing is a page of a list, as stores send it.
+type listing struct {
+	XMLName  xml.Name `xml:"ListBucketResult"`
+	Contents []struct {
+		Key          string
+		Size         int64
+		LastModified time.Time
+	}
+	IsTruncated           bool
+	NextContinuationToken string
+}
+
+// maxList bounds a page, which has up to 1,000 keys.
+const maxList = 16 << 20
+
+func (b *Bucket) list(ctx context.Context, prefix string, query url.Values) (*listing, error) {
+	what := call{name: "ListObjectsV2", method: http.MethodGet, query: query, about: b.name(prefix), most: maxList}
+	for attempt := 1; ; attempt++ {
+		r, err := b.client.do(ctx, what)
+		if err != nil {
+			return nil, err
+		}
+		var page listing
+		if err = r.parse(&page); err == nil {
+			return &page, nil
+		}
+		if attempt > 2 || ctx.Err() != nil { // what was cut on the way may come whole
+			return nil, fmt.Errorf("list %s: read the response: %w", what.about, err)
 		}
 	}
 }
@@ -277,26 +250,38 @@ func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) > MaxDelete {
 		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), b.at, MaxDelete)
 	}
-	list := make([]types.ObjectIdentifier, len(keys))
-	for i, k := range keys {
-		list[i].Key = b.key(k)
+	var list struct {
+		XMLName xml.Name `xml:"Delete"`
+		Quiet   bool
+		Object  []struct{ Key string }
 	}
-	sent := b.clock.Local()
-	out, err := b.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &b.at.Bucket,
-		Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)}})
+	list.Quiet = true
+	for _, k := range keys {
+		list.Object = append(list.Object, struct{ Key string }{b.at.Prefix + k})
+	}
+	body, err := xml.Marshal(list)
 	if err != nil {
-		return b.failed("DeleteObjects", keys[0], err, false)
+		return fmt.Errorf("delete %d objects of %s: %w", len(keys), b.at, err)
 	}
-	b.clock.saw(sent, out.ResultMetadata)
-	for _, e := range out.Errors {
-		if code := aws.ToString(e.Code); code != "NoSuchKey" {
-			return &Error{Call: "DeleteObjects", Object: "s3://" + b.at.Bucket + "/" + aws.ToString(e.Key), Code: code, Err: fmt.Errorf("%s", aws.ToString(e.Message))}
+	hash := md5.Sum(body) // the only checksum that all stores take, and they want one
+	r, err := b.client.do(ctx, call{name: "DeleteObjects", method: http.MethodPost, query: url.Values{"delete": {""}}, about: b.name(keys[0]), body: body, most: maxList,
+		header: http.Header{"Content-Md5": {base64.StdEncoding.EncodeToString(hash[:])}, "Content-Type": {"application/xml"}}})
+	if err != nil {
+		return err
+	}
+	var result struct {
+		Error []struct{ Key, Code, Message string }
+	}
+	if err := r.parse(&result); err != nil {
+		return fmt.Errorf("delete %d objects of %s: read the response: %w", len(keys), b.at, err)
+	}
+	for _, e := range result.Error {
+		if e.Code != "NoSuchKey" {
+			return &Error{Call: "DeleteObjects", Object: "s3://" + b.at.Bucket + "/" + e.Key, Code: e.Code, Err: errors.New(e.Message)}
 		}
 	}
 	return nil
 }
-
-func (b *Bucket) key(key string) *string { return aws.String(b.at.Prefix + key) }
 
 // name names an object in messages.
 func (b *Bucket) name(key string) string { return b.at.String() + key }

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/smithy-go/middleware"
 )
 
 // Clock tells the time of the store, so that machines agree on it whatever their own clocks say. The
@@ -68,13 +65,6 @@ func (c *Clock) Heard() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heard
-}
-
-// saw notes an answer to a request that was sent at a time.
-func (c *Clock) saw(sent time.Time, m middleware.Metadata) {
-	if date, ok := awsmiddleware.GetServerTime(m); ok && !date.IsZero() {
-		c.note(sent, c.now(), date)
-	}
 }
 
 // note notes that the clock of the store was in the second that begins with date, somewhen between

@@ -1,17 +1,14 @@
 package bucket
 
 import (
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"syscall"
-
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/smithy-go"
 )
 
 var (
@@ -85,47 +82,29 @@ func (e *Error) Temporary() bool {
 	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusTooManyRequests || e.Code == "SlowDown"
 }
 
-// failed makes an error of what the client library says. conditional says that the call had a condition.
-func (b *Bucket) failed(call, key string, err error, conditional bool) error {
-	e := &Error{Call: call, Object: b.name(key), Status: statusOf(err), Err: err}
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		e.Code = api.ErrorCode()
-		e.Err = errors.New(api.ErrorMessage())
-		if e.Status == 0 {
-			e.Err = err
-		}
-	} else if operation, ok := errors.AsType[*smithy.OperationError](err); ok {
-		e.Err = operation.Err
-	}
-	if sent, ok := errors.AsType[*url.Error](err); ok && e.Status == 0 {
-		e.Err = fmt.Errorf("the store can not be reached: %w", sent.Err)
-	}
-	if e.Status == 0 && strings.Contains(err.Error(), "failed to refresh cached credentials") { // there is no type for it
-		e.Err = ErrNoKeys
-	}
-	if e.Code == "NoSuchBucket" {
-		e.Err = errors.New("make the bucket first")
-	}
-	switch e.Status {
-	case http.StatusNotFound:
-		switch {
-		case conditional && (e.Code == "NoSuchKey" || e.Code == "NotFound"):
-			e.Err = ErrConflict // it was there, and somebody has deleted it
-		case !conditional && e.Code != "NoSuchBucket":
-			e.Err = ErrNotFound
-		}
-	case http.StatusPreconditionFailed, http.StatusConflict:
-		if conditional {
-			e.Err = ErrConflict
-		}
-	}
-	return e
+// again reports whether another attempt may succeed: also when the store could not be reached, since it may just be starting.
+func (e *Error) again() bool {
+	var way *net.OpError
+	return e.Temporary() || errors.As(e.Err, &way) || e.Code == "RequestTimeout"
 }
 
-// statusOf returns the status of the answer that an error is about, 0 if there is none.
-func statusOf(err error) int {
-	if x, ok := errors.AsType[*awshttp.ResponseError](err); ok {
-		return x.HTTPStatusCode()
+// refused makes an error of what a store says. What it is about decides which refusals are lost races.
+func refused(what call, status int, body []byte) *Error {
+	var said struct{ Code, Message string }
+	_ = xml.Unmarshal(body, &said) // some say nothing
+	e := &Error{Call: what.name, Object: what.about, Status: status, Code: said.Code, Err: errors.New(said.Message)}
+	if said.Message == "" {
+		e.Err = errors.New(http.StatusText(status))
 	}
-	return 0
+	switch {
+	case e.Code == "NoSuchBucket":
+		e.Err = errors.New("make the bucket first")
+	case status == http.StatusNotFound && what.conditional && (e.Code == "NoSuchKey" || e.Code == "NotFound"):
+		e.Err = ErrConflict // it was there, and somebody has deleted it
+	case status == http.StatusNotFound && !what.conditional:
+		e.Err = ErrNotFound
+	case (status == http.StatusPreconditionFailed || status == http.StatusConflict) && what.conditional:
+		e.Err = ErrConflict
+	}
+	return e
 }

@@ -2,13 +2,15 @@ package bucket
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
-
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // Requests are how many requests were sent since the start, each attempt counted, by what stores charge for.
@@ -19,7 +21,7 @@ type Requests struct {
 // sender sends requests, counts them, and waits for none for ever: a store, or something on the way to it, may take a request
 // and never answer.
 type sender struct {
-	next                   s3.HTTPClient
+	next                   *http.Client
 	put, get, list, delete atomic.Uint64
 }
 
@@ -29,7 +31,12 @@ const (
 	slowest  = 128 << 10
 )
 
-// Do implements [s3.HTTPClient].
+// newSender returns what sends by a transport. A redirect is an answer like others, since its signature is for one address.
+func newSender(by http.RoundTripper) *sender {
+	return &sender{next: &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// Do sends a request.
 func (c *sender) Do(r *http.Request) (*http.Response, error) {
 	c.count(r)
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -98,15 +105,26 @@ func (silence) Temporary() bool { return true }
 
 // Requests returns how many requests were sent.
 func (b *Bucket) Requests() Requests {
-	return Requests{Put: b.sent.put.Load(), Get: b.sent.get.Load(), List: b.sent.list.Load(), Delete: b.sent.delete.Load()}
+	return Requests{Put: b.client.sent.put.Load(), Get: b.client.sent.get.Load(), List: b.client.sent.list.Load(), Delete: b.client.sent.delete.Load()}
 }
 
 // atOnce is how many connections are kept for the next requests: as many as a question needs, and more.
 const atOnce = 64
 
-// newHTTPClient returns what carries requests by default.
-func newHTTPClient() *awshttp.BuildableClient {
-	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-		t.MaxIdleConns, t.MaxIdleConnsPerHost = atOnce, atOnce
-	})
+// newTransport returns what carries requests by default: with the authorities of AWS_CA_BUNDLE, if it is set.
+func newTransport() (*http.Transport, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = atOnce, atOnce
+	if name := os.Getenv("AWS_CA_BUNDLE"); name != "" {
+		bundle, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read AWS_CA_BUNDLE: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(bundle) {
+			return nil, fmt.Errorf("read AWS_CA_BUNDLE: %w", errors.New(name+" has no certificate in PEM"))
+		}
+		t.TLSClientConfig = &tls.Config{RootCAs: roots}
+	}
+	return t, nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const traces = "../../testdata/traces"
+const traces = "../../../testdata/traces"
 
 func TestUsage(t *testing.T) {
 	var out bytes.Buffer
