@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 // Remote asks a daemon.
@@ -54,7 +55,7 @@ func NewRemote(addr string) (*Remote, error) {
 		shown := addr[strings.LastIndex(addr, "@")+1:] // without a password
 		return nil, fmt.Errorf("%q is not an address such as 127.0.0.1:8419 or https://host:8419", shown)
 	}
-	t := &remoteTransport{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	t := &remoteTransport{Transport: authorities.Transport(u)}
 	if u.User != nil {
 		password, _ := u.User.Password()
 		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
@@ -66,7 +65,6 @@ written as JSON, and exits with 1. Ended by Ctrl-C it is 130, by SIGTERM 143.
 `
 
 func main() {
-	authorities.Complete()
 	if os.Getenv("GOGC") == "" { // a merge is soon over; collecting its memory half as often saves a tenth of the time
 		debug.SetGCPercent(200)
 	}

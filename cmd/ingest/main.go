@@ -15,7 +15,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/docs"
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 const usage = `Usage: ingest [--config FILE] [--data DIR] [--listen ADDR] [--query-listen ADDR] [flags]
@@ -54,7 +53,6 @@ func main() { os.Exit(execute(&config{})) }
 // execute runs the program and returns its exit status. Something may go on behind it, when the
 // store is stuck.
 func execute(c *config) int {
-	authorities.Complete()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal kills the process
 	err := c.run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

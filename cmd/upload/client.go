@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 const (
@@ -53,7 +55,7 @@ func parseAddr(addr string) (*url.URL, error) {
 // basic authorization.
 func newClient(base *url.URL, wait time.Duration) *client {
 	c := &client{wait: wait, http: &http.Client{
-		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+		Transport:     authorities.Transport(base),
 		CheckRedirect: func(r *http.Request, _ []*http.Request) error { return redirectError{r.URL.Redacted()} },
 		Timeout:       requestTime,
 	}}

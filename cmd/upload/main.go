@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 const usage = `Usage: upload --addr ADDR [--release RELEASE] [flags] DIR...
@@ -54,7 +53,6 @@ func main() { os.Exit(start(firstWait)) }
 
 // start runs the program until it ends or a signal ends it, and returns the exit status.
 func start(wait time.Duration) int {
-	authorities.Complete()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -1,17 +1,28 @@
-// Package authorities has the certificate authorities of the web for systems without any, such as an
-// image of one program.
+// Package authorities has clients trust the certificate authorities of the web where the system has none, as in an image of
+// one program.
 package authorities
 
 import (
 	"crypto/x509"
+	"net/http"
+	"net/url"
+	"sync"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// Complete lets this program trust the authorities of Mozilla's list, unless the system has some of its own. A program calls it
-// once, before its first connection. The list is read only where it is needed, since that takes a third of what all else at a
-// start allocates.
-func Complete() {
+// Transport returns what carries requests to a URL: a clone of [http.DefaultTransport]. If that takes certificates and the
+// system has no authorities, this program trusts those of Mozilla's list from then on. They are not read before, since that
+// takes longer than all else at a start.
+func Transport(to *url.URL) *http.Transport {
+	if to.Scheme == "https" {
+		complete()
+	}
+	return http.DefaultTransport.(*http.Transport).Clone()
+}
+
+// complete runs once, as the runtime demands it.
+var complete = sync.OnceFunc(func() {
 	if system, err := x509.SystemCertPool(); err == nil && !system.Equal(x509.NewCertPool()) {
 		return
 	}
@@ -28,4 +39,4 @@ func Complete() {
 		}
 	}
 	x509.SetFallbackRoots(pool)
-}
+})

@@ -59,7 +59,7 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 		return nil, fmt.Errorf("set up the client of %s: %w", at, err)
 	}
 	if o.Transport == nil {
-		if o.Transport, err = newTransport(); err != nil {
+		if o.Transport, err = newTransport(&base); err != nil {
 			return nil, fmt.Errorf("set up the client of %s: %w", at, err)
 		}
 	}

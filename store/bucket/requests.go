@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
 // Requests are how many requests were sent since the start, each attempt counted, by what stores charge for.
@@ -112,8 +115,8 @@ func (b *Bucket) Requests() Requests {
 const atOnce = 64
 
 // newTransport returns what carries requests by default: with the authorities of AWS_CA_BUNDLE, if it is set.
-func newTransport() (*http.Transport, error) {
-	t := http.DefaultTransport.(*http.Transport).Clone()
+func newTransport(to *url.URL) (*http.Transport, error) {
+	t := authorities.Transport(to)
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = atOnce, atOnce
 	if name := os.Getenv("AWS_CA_BUNDLE"); name != "" {
 		bundle, err := os.ReadFile(name)
