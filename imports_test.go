@@ -33,9 +33,9 @@ var mayImport = map[string][]string{
 	"encode/html":             {"trie", "encode/columns", "encode/output"},
 	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view", "encode/html"},
 	"encode/internal/fixture": {"trie", "encode/output"}, // for tests
-	"symbols":                 {"symbols/owner", "symbols/sourcemap", "symbols/outline"},
+	"symbols":                 {"internal/wire", "symbols/owner", "symbols/sourcemap", "symbols/outline"},
 	"symbols/owner":           {"trie", "internal/strictyaml"},
-	"trie/rollup":             {"trie"},
+	"trie/rollup":             {"trie", "internal/wire"},
 	"query/compare":           {"trie"},
 	"rules/feature":           {"trie", "rules/site"},
 	"rules/site":              {"internal/strictyaml"},
@@ -43,16 +43,16 @@ var mayImport = map[string][]string{
 	"store":                   {"trie", "trie/rollup", "store/head", "store/snapshot", "store/sums", "store/part", "store/record", "internal/disk"},
 	"store/head":              {"trie", "trie/rollup", "encode", "store/part", "store/record"},
 	"store/snapshot":          {"store/sums", "store/part", "store/record", "internal/disk"},
-	"store/sums":              {"trie", "trie/rollup", "store/record", "internal/disk"},
+	"store/sums":              {"internal/wire", "trie", "trie/rollup", "store/record", "internal/disk"},
 	"store/part":              {"store/record", "internal/disk"},
 	"store/record":            {},
 	"internal/disk":           {},
 	"symbols/tables":          {"symbols", "internal/disk", "internal/lru"},
 	"symbols/uploads":         {"symbols", "symbols/tables"},
 	"store/metamorphic":       {},
-	"store/block":             {},
+	"store/block":             {"internal/wire"},
 	"store/bucket":            {"internal/authorities"},
-	"store/shared":            {"trie", "encode", "trie/rollup", "store", "internal/disk", "symbols/tables", "store/block", "store/bucket", "internal/lru"},
+	"store/shared":            {"internal/wire", "trie", "encode", "trie/rollup", "store", "internal/disk", "symbols/tables", "store/block", "store/bucket", "internal/lru"},
 	"test/fakebucket":         {"store/bucket"}, // for tests
 	"internal/lru":            {},
 	"test/storetest":          {"store/shared", "test/fakebucket", "trie/rollup", "store"}, // for tests
@@ -91,6 +91,7 @@ var mayImport = map[string][]string{
 	"test/freeaddr":           {}, // for tests
 	"internal/strictyaml":     {"internal/spelling"},
 	"internal/turn":           {},
+	"internal/wire":           {},
 }
 
 // onlyIn says which packages may import a module of others, and why.

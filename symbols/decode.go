@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/fieldtrie/fieldtrie/internal/wire"
 )
 
 // ErrMalformed is wrapped by every error about bytes that are no table.
@@ -38,88 +40,35 @@ func Decode(r io.Reader) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: decompress: %w", ErrMalformed, err)
 	}
-	d := tableReader{in: body}
+	d := newTableReader(body)
 	t := d.table()
-	if d.err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, d.err)
+	if err := d.Err(); err != nil {
+		return nil, err
 	}
 	t.index()
 	return t, nil
 }
 
 // tableReader takes a table apart. After the first fault it returns zeros.
-type tableReader struct {
-	in  []byte
-	err error
-}
+type tableReader struct{ wire.Reader }
 
-func (r *tableReader) fail(format string, args ...any) {
-	if r.err == nil {
-		r.err = fmt.Errorf(format, args...)
-		r.in = nil
-	}
-}
-
-func (r *tableReader) uint() uint64 {
-	if len(r.in) > 0 && r.in[0] < 0x80 { // as most are
-		v := uint64(r.in[0])
-		r.in = r.in[1:]
-		return v
-	}
-	v, n := binary.Uvarint(r.in)
-	if n <= 0 {
-		r.fail("a number is cut off")
-		return 0
-	}
-	r.in = r.in[n:]
-	return v
-}
-
-func (r *tableReader) int() int64 {
-	u := r.uint()
-	return int64(u>>1) ^ -int64(u&1)
-}
+func newTableReader(b []byte) tableReader { return tableReader{wire.NewReader(b, ErrMalformed)} }
 
 // uint32 returns a number of 32 bits.
 func (r *tableReader) uint32(base uint32) uint32 {
-	v := r.uint()
+	v := r.Uint()
 	if v > uint64(math.MaxUint32-base) {
-		r.fail("a number is over 32 bits")
+		r.Fail("a number is over 32 bits")
 		return 0
 	}
 	return base + uint32(v)
 }
 
-// length returns a number of things that take at least size bytes each. There are at most so many.
-func (r *tableReader) length(size, most int) int {
-	n := r.uint()
-	switch {
-	case n > uint64(len(r.in)/size):
-		r.fail("a length is more than there is")
-		return 0
-	case n > uint64(most):
-		r.fail("a length is %d, the most is %d", n, most)
-		return 0
-	}
-	return int(n)
-}
-
-// bytes returns the next n bytes, nil if there are not as many.
-func (r *tableReader) bytes(n int) []byte {
-	if n > len(r.in) {
-		r.fail("it is cut off")
-		return nil
-	}
-	b := r.in[:n]
-	r.in = r.in[n:]
-	return b
-}
-
 // text returns the bytes of a text.
 func (r *tableReader) text() []byte {
-	b := r.bytes(r.length(1, maxName))
+	b := r.Bytes(r.LengthAtMost(maxName, 1))
 	if !utf8.Valid(b) {
-		r.fail("a text is no UTF-8")
+		r.Fail("a text is no UTF-8")
 		return nil
 	}
 	return b
@@ -128,19 +77,19 @@ func (r *tableReader) text() []byte {
 // texts returns a list of texts. They share one string, so that a table holds nothing else of what
 // it was read from.
 func (r *tableReader) texts(most int) []string {
-	out := make([]string, r.length(1, most))
-	start := r.in
+	out := make([]string, r.LengthAtMost(most, 1))
+	start := r.Rest()
 	for range out {
 		r.text()
 	}
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
-	region := start[:len(start)-len(r.in)]
-	all, again := string(region), tableReader{in: region}
+	region := start[:len(start)-r.Left()]
+	all, again := string(region), newTableReader(region)
 	for i := range out {
 		n := len(again.text())
-		end := len(region) - len(again.in)
+		end := len(region) - again.Left()
 		out[i] = all[end-n : end]
 	}
 	return out
@@ -151,40 +100,40 @@ const leastBytes = columns - 2 + 8 + 4
 
 func (r *tableReader) table() *Table {
 	t := &Table{}
-	copy(t.Script[:], r.bytes(len(t.Script)))
-	copy(t.Map[:], r.bytes(len(t.Map)))
+	copy(t.Script[:], r.Bytes(len(t.Script)))
+	copy(t.Map[:], r.Bytes(len(t.Map)))
 	t.DebugID = string(r.text())
-	for range r.length(3, maxSources) {
+	for range r.LengthAtMost(maxSources, 3) {
 		s := Source{Name: string(r.text()), Version: string(r.text())}
-		if ignored := r.bytes(1); len(ignored) == 1 && ignored[0] <= 1 {
+		if ignored := r.Bytes(1); len(ignored) == 1 && ignored[0] <= 1 {
 			s.Ignored = ignored[0] == 1
 		} else {
-			r.fail("a source is neither ignored nor not")
+			r.Fail("a source is neither ignored nor not")
 		}
 		t.Sources = append(t.Sources, s)
 	}
-	n := r.length(leastBytes, maxFunctions)
+	n := r.LengthAtMost(maxFunctions, leastBytes)
 	f := functionReader{texts: r.texts(2 * n), sourceLines: make([]int64, len(t.Sources)+1)}
 	for i := range f.columns {
-		f.columns[i].in = r.bytes(r.length(1, maxBody))
+		f.columns[i] = newTableReader(r.Bytes(r.LengthAtMost(maxBody, 1)))
 	}
-	if len(r.in) > 0 {
-		r.fail("%d bytes too many", len(r.in))
+	_ = r.End() // which is noted
+	if r.Err() == nil && (f.columns[columnKey].Left() != 8*n || f.columns[columnText].Left() != 4*n || f.columns[columnWay].Left() != n) {
+		r.Fail("columns are not of %d functions", n)
 	}
-	if r.err == nil && (len(f.columns[columnKey].in) != 8*n || len(f.columns[columnText].in) != 4*n || len(f.columns[columnWay].in) != n) {
-		r.fail("columns are not of %d functions", n)
-	}
-	if r.err != nil {
+	if r.Err() != nil {
 		return t
 	}
 	t.Functions = make([]Function, n)
 	for i := range t.Functions {
 		if err := f.next(&t.Functions[i]); err != nil {
-			r.fail("function %d: %w", i, err)
+			r.Fail("function %d: %w", i, err)
 			return t
 		}
 	}
-	r.err = f.end()
+	if err := f.end(); err != nil {
+		r.Fail("%w", err)
+	}
 	return t
 }
 
@@ -201,14 +150,14 @@ type functionReader struct {
 // text returns the text that a column says.
 func (r *functionReader) text(column int) string {
 	c := &r.columns[column]
-	back := c.uint()
+	back := c.Uint()
 	at := r.used - int(min(back, math.MaxInt32))
 	if back == 0 {
 		at = r.used
 		r.used++
 	}
 	if at < 0 || at >= len(r.texts) {
-		c.fail("a text is not in the list")
+		c.Fail("a text is not in the list")
 		return ""
 	}
 	return r.texts[at]
@@ -230,24 +179,24 @@ func (r *functionReader) next(f *Function) error {
 	}
 	f.Line, f.Column = r.line, r.column
 	f.Minified, f.Name = r.text(columnMinified), r.text(columnName)
-	r.source += r.columns[columnSource].int()
+	r.source += r.columns[columnSource].Int()
 	if r.source < -1 || r.source >= int64(len(r.sourceLines)-1) {
 		return errors.New("its source is not in the list")
 	}
 	f.Source = int32(r.source)
 	line := &r.sourceLines[r.source+1]
-	*line += r.columns[columnSourceLine].int()
+	*line += r.columns[columnSourceLine].Int()
 	if *line < 0 || *line > math.MaxUint32 {
 		return errors.New("its line in the source is out of range")
 	}
 	f.SourceLine, f.SourceColumn = uint32(*line), r.columns[columnSourceColumn].uint32(0)
-	f.Key = binary.LittleEndian.Uint64(r.columns[columnKey].bytes(8))
-	f.Text = binary.LittleEndian.Uint32(r.columns[columnText].bytes(4))
-	if f.Way = Way(r.columns[columnWay].bytes(1)[0]); f.Way >= EndWays {
+	f.Key = binary.LittleEndian.Uint64(r.columns[columnKey].Bytes(8))
+	f.Text = binary.LittleEndian.Uint32(r.columns[columnText].Bytes(4))
+	if f.Way = Way(r.columns[columnWay].Bytes(1)[0]); f.Way >= EndWays {
 		return fmt.Errorf("way %d is not known", f.Way)
 	}
 	for i := range r.columns {
-		if err := r.columns[i].err; err != nil {
+		if err := r.columns[i].Err(); err != nil {
 			return err
 		}
 	}
@@ -257,7 +206,7 @@ func (r *functionReader) next(f *Function) error {
 // end reports what is left over.
 func (r *functionReader) end() error {
 	for i := range r.columns {
-		if n := len(r.columns[i].in); n > 0 {
+		if n := r.columns[i].Left(); n > 0 {
 			return fmt.Errorf("%d bytes too many in column %d", n, i)
 		}
 	}

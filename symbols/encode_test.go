@@ -193,14 +193,14 @@ func FuzzBody(f *testing.F) {
 		f.Add(appendTable(nil, randomTable(r)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d := tableReader{in: body}
+		d := newTableReader(body)
 		table := d.table()
-		if d.err != nil {
+		if d.Err() != nil {
 			return
 		}
-		again := tableReader{in: appendTable(nil, table)}
-		if got := again.table(); again.err != nil || !reflect.DeepEqual(got, table) {
-			t.Fatalf("%v: %+v is not %+v", again.err, got, table)
+		again := newTableReader(appendTable(nil, table))
+		if got := again.table(); again.Err() != nil || !reflect.DeepEqual(got, table) {
+			t.Fatalf("%v: %+v is not %+v", again.Err(), got, table)
 		}
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/fieldtrie/fieldtrie/internal/wire"
 )
 
 // ErrDamaged is wrapped by all errors about bytes that are not what was written.
@@ -195,72 +197,38 @@ func (c *Codec) ParseIndex(tail []byte, size int64) (*Index, error) {
 
 // parseEntries reads the entries of an index, whose blocks take so many bytes.
 func parseEntries(index []byte, blocks int64) ([]Entry, error) {
-	r := reader{rest: index}
-	n := r.number(uint64(len(index)))       // each entry takes more than a byte
+	r := wire.NewReader(index, ErrDamaged)
+	n := r.AtMost(uint64(len(index)))       // each entry takes more than a byte
 	list := make([]Entry, 0, min(n, 1<<16)) // which many an index has, and a lie costs no more
 	last, all := Entry{}, int64(0)
 	for range n {
-		e := Entry{Kind: r.byte()}
-		shared := r.number(uint64(len(last.Page)))
-		e.Page = last.Page[:shared] + string(r.bytes(r.number(MaxPage-uint64(shared))))
-		e.Offset = last.Offset + last.Length + r.distance()
-		r.failed = r.failed || e.Offset < 0 || e.Offset > blocks
-		e.Length = int64(r.number(uint64(max(0, blocks-e.Offset))))
-		e.Size, e.Rows = r.number(MaxBlock), r.number(MaxBlock)
-		e.sum = binary.LittleEndian.Uint32(append(r.bytes(4), 0, 0, 0, 0))
-		if r.failed || last.compare(e.Kind, e.Page) > 0 {
-			return nil, fmt.Errorf("%w: entry %d of its index", ErrDamaged, len(list))
+		e := Entry{Kind: r.Byte()}
+		shared := r.AtMost(uint64(len(last.Page)))
+		e.Page = last.Page[:shared] + r.Text(MaxPage-int(shared))
+		// Blocks lie one behind the other, but for some; no step is as large as to overflow.
+		e.Offset = last.Offset + last.Length + max(-math.MaxInt64/4, min(math.MaxInt64/4, r.Int()))
+		if e.Offset < 0 || e.Offset > blocks {
+			r.Fail("a block is not in the file")
+		}
+		e.Length = int64(r.AtMost(uint64(max(0, blocks-e.Offset))))
+		e.Size, e.Rows = int(r.AtMost(MaxBlock)), int(r.AtMost(MaxBlock))
+		e.sum = r.Uint32()
+		if r.Err() == nil && last.compare(e.Kind, e.Page) > 0 {
+			r.Fail("its entries are not sorted")
+		}
+		if err := r.Err(); err != nil {
+			return nil, fmt.Errorf("entry %d of its index: %w", len(list), err)
 		}
 		all += e.Length
 		list, last = append(list, e), e
 	}
-	if r.failed || len(r.rest) > 0 || all != blocks {
-		return nil, fmt.Errorf("%w: its index has not all blocks", ErrDamaged)
+	if r.End() == nil && all != blocks {
+		r.Fail("its index has not all blocks")
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
 	}
 	return list, nil
-}
-
-// reader reads an index. After the first failure it returns zeros.
-type reader struct {
-	rest   []byte
-	failed bool
-}
-
-func (r *reader) number(most uint64) int {
-	x, n := binary.Uvarint(r.rest)
-	if n <= 0 || x > most {
-		r.failed, r.rest = true, nil
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return int(x)
-}
-
-func (r *reader) distance() int64 {
-	x, n := binary.Varint(r.rest)
-	if n <= 0 || x > math.MaxInt64/4 || x < -math.MaxInt64/4 {
-		r.failed, r.rest = true, nil
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return x
-}
-
-func (r *reader) bytes(n int) []byte {
-	if n > len(r.rest) {
-		r.failed, r.rest = true, nil
-		return nil
-	}
-	out := r.rest[:n:n]
-	r.rest = r.rest[n:]
-	return out
-}
-
-func (r *reader) byte() byte {
-	if b := r.bytes(1); len(b) == 1 {
-		return b[0]
-	}
-	return 0
 }
 
 // All yields the blocks, sorted by kind and page.

@@ -1,12 +1,12 @@
 package rollup
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
 
+	"github.com/fieldtrie/fieldtrie/internal/wire"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -55,67 +55,23 @@ type Outcome struct {
 
 // reader takes a record apart. After the first fault it returns zeros.
 type reader struct {
-	in    []byte
+	wire.Reader
 	texts []string
-	err   error
 
 	buckets []bucket // room for those of histograms: a record has thousands of small ones
 }
 
-func (r *reader) fail(what string) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%w: %s", ErrMalformed, what)
-		r.in = nil
-	}
-}
-
-func (r *reader) uint() uint64 {
-	v, n := binary.Uvarint(r.in)
-	if n <= 0 {
-		r.fail("cut off")
-		return 0
-	}
-	r.in = r.in[n:]
-	return v
-}
-
-func (r *reader) int() int64 {
-	v, n := binary.Varint(r.in)
-	if n <= 0 {
-		r.fail("cut off")
-		return 0
-	}
-	r.in = r.in[n:]
-	return v
-}
-
-// length returns a number of things that take at least size bytes each.
-func (r *reader) length(size int) int {
-	n := r.uint()
-	if n > uint64(len(r.in)/size) {
-		r.fail("a length is more than there is")
-		return 0
-	}
-	return int(n)
-}
-
-func (r *reader) bytes(n int) []byte {
-	b := r.in[:n]
-	r.in = r.in[n:]
-	return b
-}
-
 func (r *reader) text() string {
-	n := r.uint()
+	n := r.Uint()
 	if n >= uint64(len(r.texts)) {
-		r.fail("a text is not in the table")
+		r.Fail("a text is not in the table")
 		return ""
 	}
 	return r.texts[n]
 }
 
 func (r *reader) labels() trie.Labels {
-	n := r.length(2)
+	n := r.Length(2)
 	if n == 0 {
 		return nil
 	}
@@ -127,26 +83,26 @@ func (r *reader) labels() trie.Labels {
 }
 
 func (r *reader) spread() (s Spread) {
-	s.Count, s.Sum = r.int(), r.int()
-	s.hi, s.lo = uint64(r.int()), r.uint()
+	s.Count, s.Sum = r.Int(), r.Int()
+	s.hi, s.lo = uint64(r.Int()), r.Uint()
 	s.Histogram = r.histogram()
 	return s
 }
 
 func (r *reader) histogram() (h Histogram) {
-	n := r.length(2)
+	n := r.Length(2)
 	if n > len(r.buckets) {
-		r.buckets = make([]bucket, max(n, min(len(r.in)/4, 4096)))
+		r.buckets = make([]bucket, max(n, min(r.Left()/4, 4096)))
 	}
 	h.buckets, r.buckets = r.buckets[:0:n], r.buckets[n:]
 	b := uint64(0)
 	for range n {
-		b += r.uint()
+		b += r.Uint()
 		if b > maxBucket {
-			r.fail("a bucket is out of range")
+			r.Fail("a bucket is out of range")
 			return h
 		}
-		h.addBucket(int(b), r.int())
+		h.addBucket(int(b), r.Int())
 	}
 	return h
 }
@@ -161,80 +117,77 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 		return nil, fmt.Errorf("%w: version %d, this program reads up to %d", ErrMalformed, data[0], Version)
 	}
 	rec := &Record{Level: Level(data[1]), nodes: uint64(len(stacks.Nodes)), frames: uint64(len(stacks.Frames))}
-	r := &reader{in: data[2:]}
-	for range r.length(1) {
-		r.texts = append(r.texts, string(r.bytes(r.length(1))))
+	r := &reader{Reader: wire.NewReader(data[2:], ErrMalformed)}
+	for range r.Length(1) {
+		r.texts = append(r.texts, string(r.Bytes(r.Length(1))))
 	}
-	for range r.length(5) {
-		rec.Cells = append(rec.Cells, Cell{r.labels(), Silence{r.int(), r.int(), r.int(), r.int()}})
+	for range r.Length(5) {
+		rec.Cells = append(rec.Cells, Cell{r.labels(), Silence{r.Int(), r.Int(), r.Int(), r.Int()}})
 	}
-	for range r.length(3) {
+	for range r.Length(3) {
 		rec.Touches = append(rec.Touches, r.touch(len(rec.Cells)))
 	}
 	rec.weights = r.rows(len(rec.Cells), 2, rec.nodes)
 	rec.reach = r.rows(len(rec.Touches), 1, rec.nodes)
-	for range r.length(11) {
-		rec.Distributions = append(rec.Distributions, Distribution{r.labels(), r.spread(), r.spread(), r.int(), r.int()})
+	for range r.Length(11) {
+		rec.Distributions = append(rec.Distributions, Distribution{r.labels(), r.spread(), r.spread(), r.Int(), r.Int()})
 	}
-	for range r.length(5) {
+	for range r.Length(5) {
 		rec.Functions = append(rec.Functions, r.functions(rec.frames))
 	}
-	for range r.length(2) {
-		rec.Outcomes = append(rec.Outcomes, Outcome{r.text(), r.int()})
+	for range r.Length(2) {
+		rec.Outcomes = append(rec.Outcomes, Outcome{r.text(), r.Int()})
 	}
 	if data[0] == Version {
-		for range r.length(8) {
+		for range r.Length(8) {
 			rec.Vitals = append(rec.Vitals, r.vital())
 		}
 	}
-	if r.err == nil && len(r.in) > 0 {
-		r.fail(fmt.Sprintf("%d bytes too many", len(r.in)))
-	}
-	if r.err != nil {
-		return nil, r.err
+	if err := r.End(); err != nil {
+		return nil, err
 	}
 	return rec, nil
 }
 
 func (r *reader) touch(cells int) (t Touch) {
 	at := uint64(0)
-	for range r.length(1) {
-		if at += r.uint(); at >= uint64(cells) {
-			r.fail("a touch has a cell that is not there")
+	for range r.Length(1) {
+		if at += r.Uint(); at >= uint64(cells) {
+			r.Fail("a touch has a cell that is not there")
 			return t
 		}
 		t.Cells = append(t.Cells, int(at))
 	}
-	t.Views, t.Traces = r.int(), r.int()
+	t.Views, t.Traces = r.Int(), r.Int()
 	return t
 }
 
 // rows checks the rows of n cells or touches, and returns them as they are.
 func (r *reader) rows(n, numbers int, nodes uint64) []byte {
-	begin := r.in
+	begin := r.Rest()
 	for range n {
 		at := uint64(0)
-		for range r.length(1 + numbers) {
-			if at += r.uint(); at >= nodes {
-				r.fail("a node is not in the stack table")
+		for range r.Length(1 + numbers) {
+			if at += r.Uint(); at >= nodes {
+				r.Fail("a node is not in the stack table")
 				return nil
 			}
 			for range numbers {
-				r.int()
+				r.Int()
 			}
 		}
 	}
-	return begin[:len(begin)-len(r.in)]
+	return begin[:len(begin)-r.Left()]
 }
 
 func (r *reader) functions(frames uint64) (f Functions) {
 	f.Release = r.text()
-	f.Rest = Rest{r.int(), r.int(), r.int()}
-	at, n := uint64(0), r.length(11)
+	f.Rest = Rest{r.Int(), r.Int(), r.Int()}
+	at, n := uint64(0), r.Length(11)
 	f.Of = make([]Function, 0, n)
 	for range n {
-		if at += r.uint(); at >= frames {
-			r.fail("a function is not in the stack table")
+		if at += r.Uint(); at >= frames {
+			r.Fail("a function is not in the stack table")
 			return f
 		}
 		f.Of = append(f.Of, Function{trie.FrameID(at), r.spread(), r.spread()})
@@ -244,14 +197,14 @@ func (r *reader) functions(frames uint64) (f Functions) {
 
 // eachRow calls f with each row of checked rows.
 func eachRow(rows []byte, n int, two bool, f func(of int, node trie.NodeID, a, b int64)) {
-	r := reader{in: rows}
+	r := wire.NewReader(rows, ErrMalformed)
 	for of := range n {
 		at := uint64(0)
-		for range r.uint() {
-			at += r.uint()
-			a, b := r.int(), int64(0)
+		for range r.Uint() {
+			at += r.Uint()
+			a, b := r.Int(), int64(0)
 			if two {
-				b = r.int()
+				b = r.Int()
 			}
 			f(of, trie.NodeID(at), a, b)
 		}

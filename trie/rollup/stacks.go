@@ -3,6 +3,7 @@ package rollup
 import (
 	"fmt"
 
+	"github.com/fieldtrie/fieldtrie/internal/wire"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -47,38 +48,35 @@ func EncodeStacks(t *trie.Trie, from Size) []byte {
 // DecodeStacks appends what [EncodeStacks] returned to t, which must be as large as it was
 // then. After an error t is not to be used.
 func DecodeStacks(t *trie.Trie, data []byte) error {
-	r := &reader{in: data}
-	if v := r.uint(); r.err == nil && v != stacksVersion {
+	r := wire.NewReader(data, ErrMalformed)
+	if v := r.Uint(); r.Err() == nil && v != stacksVersion {
 		return fmt.Errorf("%w: stack table of version %d, this program reads %d", ErrMalformed, v, stacksVersion)
 	}
 	has := SizeOf(t)
-	if from := (Size{int(r.uint()), int(r.uint()), int(r.uint())}); r.err == nil && from != has {
+	if from := (Size{int(r.Uint()), int(r.Uint()), int(r.Uint())}); r.Err() == nil && from != has {
 		return fmt.Errorf("%w: stack table goes on at %v, there is %v", ErrMalformed, from, has)
 	}
-	for range r.length(1) {
-		t.Strings = append(t.Strings, string(r.bytes(r.length(1))))
+	for range r.Length(1) {
+		t.Strings = append(t.Strings, string(r.Bytes(r.Length(1))))
 	}
 	var last trie.FrameRow
-	for range r.length(4) {
-		f := trie.FrameRow{Name: trie.StringID(r.uint()), Resource: trie.StringID(r.uint())}
-		f.Line, f.Column = uint32(int64(last.Line)+r.int()), uint32(r.uint())
+	for range r.Length(4) {
+		f := trie.FrameRow{Name: trie.StringID(r.Uint()), Resource: trie.StringID(r.Uint())}
+		f.Line, f.Column = uint32(int64(last.Line)+r.Int()), uint32(r.Uint())
 		t.Frames = append(t.Frames, f)
 		last = f
 	}
-	for range r.length(2) {
+	for range r.Length(2) {
 		at := uint64(len(t.Nodes))
-		up := r.uint()
+		up := r.Uint()
 		if up == 0 || up > at {
-			r.fail("a stack has no caller before it")
+			r.Fail("a stack has no caller before it")
 			break
 		}
-		t.Nodes = append(t.Nodes, trie.Node{Parent: trie.NodeID(at - up), Frame: trie.FrameID(r.uint())})
+		t.Nodes = append(t.Nodes, trie.Node{Parent: trie.NodeID(at - up), Frame: trie.FrameID(r.Uint())})
 	}
-	if r.err == nil && len(r.in) > 0 {
-		r.fail("stack table has bytes too many")
-	}
-	if r.err != nil {
-		return r.err
+	if err := r.End(); err != nil {
+		return err
 	}
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("%w: stack table: %w", ErrMalformed, err)

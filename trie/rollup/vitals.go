@@ -177,7 +177,7 @@ func (w *writer) vitals(of map[string]*Vital, level Level) {
 }
 
 func (r *reader) vital() Vital {
-	return Vital{r.labels(), r.text(), r.int(), r.int(), r.int(), r.int(), r.int(), r.histogram()}
+	return Vital{r.labels(), r.text(), r.Int(), r.Int(), r.Int(), r.Int(), r.Int(), r.histogram()}
 }
 
 // EncodeVitals returns the bytes of vitals, which [DecodeVitals] reads. It needs no stack table.

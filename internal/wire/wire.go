@@ -1,0 +1,122 @@
+// Package wire takes bytes apart that this project has written: numbers in LEB128, lengths, texts.
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Reader reads from bytes. After the first failure it returns zeros, so that it is enough to look at [Reader.Err] where something
+// is made of what was read. No length is believed that is more than the bytes which are left.
+type Reader struct {
+	rest    []byte
+	damaged error
+	err     error
+}
+
+// NewReader returns a reader of b. Its errors wrap damaged.
+func NewReader(b []byte, damaged error) Reader { return Reader{rest: b, damaged: damaged} }
+
+// Err returns the first failure.
+func (r *Reader) Err() error { return r.err }
+
+// End returns the first failure, which is one if there are bytes left.
+func (r *Reader) End() error {
+	if r.err == nil && len(r.rest) > 0 {
+		r.Fail("%d bytes are left over", len(r.rest))
+	}
+	return r.err
+}
+
+// Left returns how many bytes are left.
+func (r *Reader) Left() int { return len(r.rest) }
+
+// Fail notes what is wrong, unless something was before.
+func (r *Reader) Fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: "+format, append([]any{r.damaged}, args...)...)
+	}
+	r.rest = nil
+}
+
+// Uint reads a number.
+func (r *Reader) Uint() uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 { // as most are
+		x := uint64(r.rest[0])
+		r.rest = r.rest[1:]
+		return x
+	}
+	x, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.Fail("a number is cut off")
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return x
+}
+
+// AtMost reads a number that is no larger than most.
+func (r *Reader) AtMost(most uint64) uint64 {
+	x := r.Uint()
+	if x > most {
+		r.Fail("a number is %d, the most is %d", x, most)
+		return 0
+	}
+	return x
+}
+
+// Int reads a number with a sign, in zigzag.
+func (r *Reader) Int() int64 {
+	x := r.Uint()
+	return int64(x>>1) ^ -int64(x&1)
+}
+
+// Length reads how many things follow that take at least size bytes each.
+func (r *Reader) Length(size int) int { return r.LengthAtMost(math.MaxInt, size) }
+
+// LengthAtMost is [Reader.Length] of no more than most things.
+func (r *Reader) LengthAtMost(most, size int) int {
+	switch n := r.Uint(); {
+	case n > uint64(len(r.rest)/size):
+		r.Fail("a length is more than there is")
+	case n > uint64(most):
+		r.Fail("a length is %d, the most is %d", n, most)
+	default:
+		return int(n)
+	}
+	return 0
+}
+
+// Bytes returns the next n bytes, which share memory with what is read; nil if there are not as many.
+func (r *Reader) Bytes(n int) []byte {
+	if n > len(r.rest) {
+		r.Fail("it is cut off")
+		return nil
+	}
+	out := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return out
+}
+
+// Byte reads a byte.
+func (r *Reader) Byte() byte {
+	if b := r.Bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// Uint32 reads four bytes, the least of them first.
+func (r *Reader) Uint32() uint32 {
+	if b := r.Bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+// Text reads a text of at most so many bytes, which follow their number.
+func (r *Reader) Text(most int) string { return string(r.Bytes(r.LengthAtMost(most, 1))) }
+
+// Rest returns what is left, which shares memory with what is read.
+func (r *Reader) Rest() []byte { return r.rest }
