@@ -88,6 +88,7 @@ var mayImport = map[string][]string{
 	"internal/authorities":    {},
 	"internal/commandline":    {},
 	"internal/spelling":       {},
+	"test/programs":           {},
 	"test/freeaddr":           {}, // for tests
 	"internal/strictyaml":     {"internal/spelling"},
 	"internal/turn":           {},

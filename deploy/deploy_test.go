@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
 var update = flag.Bool("update", false, "write the ConfigMap with the dashboard")
@@ -77,16 +78,6 @@ func manifests(t *testing.T) map[string]object {
 	return all
 }
 
-// daemon builds ingest and returns where it is.
-func daemon(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "ingest")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../cmd/ingest").CombinedOutput(); err != nil {
-		t.Fatalf("build ingest: %v\n%s", err, out)
-	}
-	return program
-}
-
 // settings writes a file of settings and returns what the daemon says it means, and where it is.
 func settings(t *testing.T, program, file string) (object, string) {
 	t.Helper()
@@ -107,7 +98,7 @@ func settings(t *testing.T, program, file string) (object, string) {
 
 // TestKubernetes holds the manifests against each other and against the daemon.
 func TestKubernetes(t *testing.T) {
-	all, program := manifests(t), daemon(t)
+	all, program := manifests(t), programs.Path(t, "ingest")
 	set := all["StatefulSet fieldtrie"]
 	pod := at(set, "spec", "template", "spec")
 	container := at(pod, "containers", 0)
@@ -236,7 +227,7 @@ func TestDashboard(t *testing.T) {
 // TestCompose holds the file for compose against the daemon and the files that it names, and has the
 // daemon read the settings of packages and of the image.
 func TestCompose(t *testing.T) {
-	program := daemon(t)
+	program := programs.Path(t, "ingest")
 	for _, name := range []string{"package/ingest.yaml", "package/container.yaml"} {
 		file, err := os.ReadFile(name)
 		if err != nil {

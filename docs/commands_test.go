@@ -14,7 +14,7 @@ import (
 // its subcommand, and subcommands that there are.
 func TestCommands(t *testing.T) {
 	flags := map[string][]string{} // by program, or program and subcommand
-	for _, name := range programs {
+	for _, name := range named {
 		for command, known := range flagsOf(t, filepath.Join(bin, name), name) {
 			flags[command] = known
 		}
@@ -74,12 +74,12 @@ func flagsOf(t *testing.T, path, name string) map[string][]string {
 	return known
 }
 
-// commandsOf returns the commands of our programs in the examples of a file, each on one line, without comments and
+// commandsOf returns the commands of our named in the examples of a file, each on one line, without comments and
 // without what comes of them.
 func commandsOf(text string) (commands []string) {
 	text = strings.ReplaceAll(text, "\\\n", " ")
 	fenced := false
-	begin := regexp.MustCompile(`(?:^|[|;&]\s+|\brun: |\bscript: |\$ )(?:\S*/)?(` + strings.Join(programs, "|") + `)(\s.*|$)`)
+	begin := regexp.MustCompile(`(?:^|[|;&]\s+|\brun: |\bscript: |\$ )(?:\S*/)?(` + strings.Join(named, "|") + `)(\s.*|$)`)
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fieldtrie/fieldtrie/test/programs"
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 		os.Args = append([]string{"aggregate"}, strings.Fields(args)...)
 		main()
 	}
-	testscript.Main(m, map[string]func(){"aggregate": main})
+	testscript.Main(m, programs.Commands(map[string]func(){"aggregate": main}))
 }
 
 func TestScripts(t *testing.T) {

@@ -9,16 +9,19 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// buildAll builds all programs, which look for each other in their own directory.
-func buildAll(t *testing.T) string {
+// programsDir returns a folder with the programs, which look for each other in their own directory.
+func programsDir(t *testing.T) string {
 	t.Helper()
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../...").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	dir, done, err := programs.Dir("demo", "ingest", "aggregate")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return bin
+	t.Cleanup(done)
+	return dir
 }
 
 // demo returns the command that runs the demo with its own directory for temporary
@@ -51,7 +54,7 @@ func files(t *testing.T, dir string) []string {
 }
 
 func TestDemo(t *testing.T) {
-	bin := buildAll(t)
+	bin := programsDir(t)
 	t.Run("to its end", func(t *testing.T) {
 		cmd, tmp, out := demo(t, bin)
 		if err := cmd.Run(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
 // serveBucket starts a store of objects, and returns what --data says of it.
@@ -30,7 +31,7 @@ func TestBucketScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aggregate := buildProgram(t, "aggregate")
+	aggregate := programs.Path(t, "aggregate")
 	fakebucket.Env(t.Setenv)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/bucket",

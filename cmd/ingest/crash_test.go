@@ -20,12 +20,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/programs"
 )
-
-// goBuild builds a program of this module.
-func goBuild(path, pkg string) ([]byte, error) {
-	return exec.Command("go", "build", "-o", path, pkg).CombinedOutput()
-}
 
 // crashTrace returns a trace whose view id is its number.
 func crashTrace(n int) string {
@@ -96,10 +92,7 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		rounds = 2
 	}
-	bin := filepath.Join(t.TempDir(), "ingest")
-	if out, err := goBuild(bin, "."); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	bin := programs.Path(t, "ingest")
 	dir := filepath.Join(t.TempDir(), "data")
 	acked := map[int]bool{}
 	sent := 0
@@ -157,10 +150,7 @@ func TestKill(t *testing.T) {
 // TestTerminate stops the daemon under load: what is in flight is answered, and the
 // daemon ends with status 0.
 func TestTerminate(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "ingest")
-	if out, err := goBuild(bin, "."); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	bin := programs.Path(t, "ingest")
 	dir := filepath.Join(t.TempDir(), "data")
 	cmd, url := start(t, bin, dir)
 	time.AfterFunc(300*time.Millisecond, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })

@@ -26,12 +26,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ingest": main, "ingest-stalling": stalling})
+	testscript.Main(m, programs.Commands(map[string]func(){"ingest": main, "ingest-stalling": stalling}))
 }
 
 // stalling is the daemon with a store that stands still for as long as its clock, which is
@@ -52,7 +53,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aggregate, upload := buildProgram(t, "aggregate"), buildProgram(t, "upload")
+	aggregate, upload := programs.Path(t, "aggregate"), programs.Path(t, "upload")
 	shop, err := filepath.Abs("../upload/testdata/shop")
 	if err != nil {
 		t.Fatal(err)
@@ -81,17 +82,6 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
-}
-
-// buildProgram builds another program, which the scripts ask about what was stored, or have send
-// symbols.
-func buildProgram(t *testing.T, name string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if out, err := goBuild(path, "../"+name); err != nil {
-		t.Fatalf("build %s: %v\n%s", name, err, out)
-	}
-	return path
 }
 
 // client believes any server. What is vouched for is checked with aggregate.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
 // siteTrace returns a trace with a view id that is its number.
@@ -30,10 +31,7 @@ func siteTrace(n int64) string {
 // one's traces are all taken and counted, and all its questions answered.
 func TestSitesUnderLoad(t *testing.T) {
 	dir := t.TempDir()
-	bin := filepath.Join(dir, "ingest")
-	if out, err := goBuild(bin, "."); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	bin := programs.Path(t, "ingest")
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

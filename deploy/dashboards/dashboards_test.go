@@ -24,6 +24,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
+	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
 // budgetLabels are those of the metrics of budgets, which a daemon without budgets does not
@@ -41,16 +42,6 @@ func known(metrics string) map[string]bool {
 		}
 	}
 	return names
-}
-
-// buildDaemon builds ingest and returns the program.
-func buildDaemon(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "ingest")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/ingest").CombinedOutput(); err != nil {
-		t.Fatalf("build ingest: %v\n%s", err, out)
-	}
-	return program
 }
 
 // startDaemon starts a daemon with one trace and returns the URL of its private address.
@@ -138,7 +129,7 @@ func readDashboard(t *testing.T) (d dashboard) {
 }
 
 func TestDaemon(t *testing.T) {
-	program := buildDaemon(t)
+	program := programs.Path(t, "ingest")
 	private := startDaemon(t, program, filepath.Join(t.TempDir(), "data"))
 	get(t, private+"/api/v1/pages") // or nothing would have been asked, and counted
 	metrics := get(t, private+"/metrics")

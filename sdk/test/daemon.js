@@ -15,9 +15,10 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** @type {Promise<string> | undefined} */
 let built;
 
-/** Builds both programs and returns their folder. It stays, so the next build finds most of it done. */
+/** Returns the folder of both programs: $PROGRAMS, or one that stays, so that the next build finds most of it done. */
 const build = () =>
   (built ??= (async () => {
+    if (process.env.PROGRAMS) return process.env.PROGRAMS;
     const dir = join(root, 'sdk/node_modules/.cache/fieldtrie');
     await run('go', ['build', '-o', dir + '/', './cmd/ingest', './cmd/aggregate'], { cwd: root });
     return dir;

@@ -1,0 +1,66 @@
+// Package programs has the programs that tests of the whole run: those in the folder $PROGRAMS, which are built as a release is,
+// or else ones that are built for the test.
+package programs
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+const variable = "PROGRAMS"
+
+// Dir returns a folder with programs of this module, such as "ingest", and what is to be called when they are no longer needed.
+func Dir(names ...string) (dir string, done func(), err error) {
+	if dir = os.Getenv(variable); dir != "" {
+		for _, name := range names {
+			// The go command notes what is looked at, so that results of other programs are not taken for those of these.
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				return "", nil, fmt.Errorf("$%s: %w; run make build", variable, err)
+			}
+		}
+		return dir, func() {}, nil
+	}
+	if dir, err = os.MkdirTemp("", "fieldtrie-programs-"); err != nil {
+		return "", nil, err
+	}
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
+	for _, name := range names {
+		args = append(args, "github.com/fieldtrie/fieldtrie/cmd/"+name)
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		_ = os.RemoveAll(dir)
+		return "", nil, fmt.Errorf("build %v: %w\n%s", names, err, out)
+	}
+	return dir, func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// Path returns where a program is. It is there until the test ends.
+func Path(t testing.TB, name string) string {
+	t.Helper()
+	dir, done, err := Dir(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(done)
+	return filepath.Join(dir, name)
+}
+
+// Commands returns those commands of scripts that are not in $PROGRAMS, and lets scripts find those that are.
+func Commands(of map[string]func()) map[string]func() {
+	dir := os.Getenv(variable)
+	if dir == "" {
+		return of
+	}
+	if err := os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		panic(err) // the name is valid
+	}
+	for name := range of {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			delete(of, name)
+		}
+	}
+	return of
+}
