@@ -31,8 +31,8 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"Tutorial", []string{"tutorial"}},
-		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "fleet", "operations"}},
-		{"Reference", []string{"api", "budgets", "owners", "formats", "format", "storage", "sums", "security", "benchmarks"}},
+		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations"}},
+		{"Reference", []string{"api", "budgets", "owners", "formats", "format", "storage", "security", "benchmarks"}},
 		{"Explanation", []string{"symbols", "design", "diary"}},
 	}
 }

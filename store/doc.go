@@ -32,7 +32,7 @@
 //	DIR/202611.days.sums      sums of the days of a month
 //	DIR/symbols/              symbols of builds, see package tables
 //
-// docs/storage.md has keys, values and reasons, and docs/sums.md the files of sums.
+// docs/storage.md has the reasons; packages record and sums have the bytes.
 //
 // # Packages below
 //

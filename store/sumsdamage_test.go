@@ -99,7 +99,7 @@ func (s *summedStore) flip(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := 18 + binary.BigEndian.Uint32(data[14:]) + 4 // see docs/sums.md
+	header := 18 + binary.BigEndian.Uint32(data[14:]) + 4 // see doc.go of package sums
 	data[header+1] ^= 1
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)

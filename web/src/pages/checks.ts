@@ -73,7 +73,7 @@ function script(metrics: Metrics): Check {
   };
 }
 
-/** The store that machines share, and what this one does for all. docs/fleet.md has the same for alerts. */
+/** The store that machines share, and what this one does for all. docs/storage.md has the same for alerts. */
 function bucket(metrics: Metrics): Check[] {
   const silent = metrics.sum('fieldtrie_fleet_silent_seconds');
   const refused = metrics.sum('fieldtrie_fleet_refused_traces_total');
