@@ -26,4 +26,32 @@
 // for all of the page, for each feature and for each phase; and how long the heaviest
 // functions took of each page view. A page view whose labels change in the middle, other
 // than feature and phase, is one view for each set of them here.
+//
+// # Bytes
+//
+// Here n is a LEB128 number, ± one in zigzag, and text the number of a text in the table at the
+// beginning:
+//
+//	record   version │ level │ texts n × (length n, bytes)
+//	         │ cells n × (labels, stackless ±, idle ±, unsampled ±, truncated ±)
+//	         │ touches n × (cells n × step n, views ±, traces ±)
+//	         │ for each cell:  nodes n × (step n, self µs ±, samples ±)
+//	         │ for each touch: nodes n × (step n, views ±)
+//	         │ distributions n × (labels, spread, spread, population/1000 ±, squares ±)
+//	         │ releases n × (text, rest ± ± ±, functions n × (frame step n, spread, spread))
+//	         │ outcomes n × (text, views ±)
+//	         │ web vitals n × (labels, text, views ±, weight ±, squares of weights ±,
+//	           good ±, poor ±, histogram)
+//	labels   n × (text, text)
+//	spread   count ± │ sum µs ± │ squares: high ±, low n │ histogram
+//	histogram: buckets n × (step n, count ±)
+//
+//	stacks   version 1 │ what comes before: strings n, frames n, nodes n
+//	         │ strings n × (length n, bytes)
+//	         │ frames n × (name n, resource n, line less that of the frame before ±, column n)
+//	         │ nodes n × (own number less that of the parent n, frame n)
+//
+// The version is 2 if there are Web Vitals; without any it is 1, and the record ends before them.
+// Their text is the name, and their values are in µs, those of CLS in millionths. Steps count from
+// the row before. Values may be negative where a view got later chunks.
 package rollup

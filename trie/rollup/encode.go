@@ -10,7 +10,7 @@ import (
 )
 
 // Version is the first byte of encoded records with Web Vitals; others have the one before.
-// docs/storage.md describes the other bytes.
+// The package documentation describes the other bytes.
 const Version = 2
 
 // writer appends to a record. Numbers are variants of LEB128.

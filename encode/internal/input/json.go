@@ -18,7 +18,7 @@ const maxJSONDepth = 10_000
 // nothing of it. It exists because traces in JSON are the most work that a server has, and
 // large files the most that a user waits for: encoding/json takes more than five times as
 // long, and the fast libraries twice as long and several times the memory
-// (docs/benchmarks.md); none of them checks a limit before it has built the document.
+// (docs/diary.md); none of them checks a limit before it has built the document.
 //
 // It accepts exactly what encoding/json accepts, and like it puts U+FFFD in the place
 // of each byte that is not UTF-8 and of each lone half of a surrogate pair. The methods read
