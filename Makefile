@@ -34,13 +34,13 @@ bin/versitygw:
 	@mkdir -p bin
 	GOBIN=$(abspath bin) nice $(GO) install $(VERSITYGW)
 
-.PHONY: fleet
-fleet: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind a load balancer (needs haproxy), kill one, show that nothing is lost
+.PHONY: cluster
+cluster: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind a load balancer (needs haproxy), kill one, show that nothing is lost
 	@$(GO) build -o bin/ ./cmd/...
-	@exec bin/demo --fleet
+	@exec bin/demo --cluster
 
-.PHONY: test-fleet
-test-fleet: bin/versitygw ## kill and stop daemons on one bucket, and the store, under load; check what is stored
+.PHONY: test-cluster
+test-cluster: bin/versitygw ## kill and stop daemons on one bucket, and the store, under load; check what is stored
 	OBJECT_STORE=$(abspath bin/versitygw) $(GO) test ./test/bench/load -count 1 -v -run TestFleet
 
 .PHONY: build

@@ -1,6 +1,6 @@
 // Command demo shows the main job: it starts ingest, sends it the sample traces as
-// browsers would, and lets aggregate show what came of it. "make run" runs it. With --fleet it
-// shows daemons that share a bucket, one of which is lost; "make fleet" runs that.
+// browsers would, and lets aggregate show what came of it. "make run" runs it. With --cluster it
+// shows daemons that share a bucket, one of which is lost; "make cluster" runs that.
 package main
 
 import (
@@ -22,8 +22,8 @@ func main() {
 	defer stop()
 	interactive := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 	show := run
-	if len(os.Args) > 1 && os.Args[1] == "--fleet" {
-		show = runFleet
+	if len(os.Args) > 1 && os.Args[1] == "--cluster" {
+		show = runCluster
 	}
 	if err := show(ctx, os.Stdout, interactive); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)

@@ -25,8 +25,8 @@ const (
 	storeSecret = "demo-secret"
 )
 
-// fleet is daemons on one bucket, with a load balancer before them.
-type fleet struct {
+// cluster is daemons on one bucket, with a load balancer before them.
+type cluster struct {
 	stdout   io.Writer
 	bin, dir string
 	store    *program
@@ -35,48 +35,48 @@ type fleet struct {
 	location string // of the data
 }
 
-// runFleet shows that daemons on a bucket are one, and what happens when one is lost. If somebody is there to
+// runCluster shows that daemons on a bucket are one, and what happens when one is lost. If somebody is there to
 // try things it waits until it is interrupted. It leaves nothing behind.
-func runFleet(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
+func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	f := &fleet{stdout: stdout, bin: filepath.Dir(self)}
-	if f.dir, err = os.MkdirTemp("", "fieldtrie-fleet-"); err != nil {
+	c := &cluster{stdout: stdout, bin: filepath.Dir(self)}
+	if c.dir, err = os.MkdirTemp("", "fieldtrie-cluster-"); err != nil {
 		return err
 	}
 	defer func() {
-		f.end()
-		err = errors.Join(err, os.RemoveAll(f.dir))
+		c.end()
+		err = errors.Join(err, os.RemoveAll(c.dir))
 	}()
-	if err := f.show(ctx); err != nil {
+	if err := c.show(ctx); err != nil {
 		return interrupted(ctx, err)
 	}
 	if interactive {
-		f.invite()
+		c.invite()
 		<-ctx.Done()
 	}
 	return nil
 }
 
 // end kills all: there is nothing to keep.
-func (f *fleet) end() {
-	for _, d := range f.nodes {
+func (c *cluster) end() {
+	for _, d := range c.nodes {
 		d.kill()
 	}
-	if f.balancer != nil {
-		f.balancer.kill()
+	if c.balancer != nil {
+		c.balancer.kill()
 	}
-	if f.store != nil {
-		f.store.kill()
+	if c.store != nil {
+		c.store.kill()
 	}
 }
 
 // show does what is to be seen.
-func (f *fleet) show(ctx context.Context) error {
-	fmt.Fprintf(f.stdout, "1. Starting an S3-compatible store, %d daemons on one bucket, and a load balancer before them …\n", machines)
-	if err := f.start(ctx); err != nil {
+func (c *cluster) show(ctx context.Context) error {
+	fmt.Fprintf(c.stdout, "1. Starting an S3-compatible store, %d daemons on one bucket, and a load balancer before them …\n", machines)
+	if err := c.start(ctx); err != nil {
 		return err
 	}
 	files, err := samples()
@@ -84,63 +84,63 @@ func (f *fleet) show(ctx context.Context) error {
 		return err
 	}
 	half := len(files) / 2
-	fmt.Fprintf(f.stdout, "\n2. Sending %d real traces to the balancer, one request each …\n", half)
-	if err := f.send(ctx, files[:half]); err != nil {
+	fmt.Fprintf(c.stdout, "\n2. Sending %d real traces to the balancer, one request each …\n", half)
+	if err := c.send(ctx, files[:half]); err != nil {
 		return err
 	}
-	fmt.Fprintf(f.stdout, "   all accepted: each is in the bucket. Each daemon is asked for the top functions:\n")
-	if err := f.agree(ctx, half); err != nil {
+	fmt.Fprintf(c.stdout, "   all accepted: each is in the bucket. Each daemon is asked for the top functions:\n")
+	if err := c.agree(ctx, half); err != nil {
 		return err
 	}
-	fmt.Fprintf(f.stdout, "\n3. kill -9 of daemon 1, which rolls up, and then %d more traces to the balancer …\n", len(files)-half)
-	f.nodes[0].kill()
-	if err := f.send(ctx, files[half:]); err != nil {
+	fmt.Fprintf(c.stdout, "\n3. kill -9 of daemon 1, which rolls up, and then %d more traces to the balancer …\n", len(files)-half)
+	c.nodes[0].kill()
+	if err := c.send(ctx, files[half:]); err != nil {
 		return err
 	}
-	fmt.Fprintln(f.stdout, "   all accepted. The others do what it did once it has not been seen for half a minute:")
-	if err := f.agree(ctx, len(files)); err != nil {
+	fmt.Fprintln(c.stdout, "   all accepted. The others do what it did once it has not been seen for half a minute:")
+	if err := c.agree(ctx, len(files)); err != nil {
 		return err
 	}
-	fmt.Fprintln(f.stdout, "\n4. All traces once more, and daemon 1 comes back …")
-	if err := f.send(ctx, files); err != nil {
+	fmt.Fprintln(c.stdout, "\n4. All traces once more, and daemon 1 comes back …")
+	if err := c.send(ctx, files); err != nil {
 		return err
 	}
-	if err := f.nodes[0].start(ctx); err != nil {
+	if err := c.nodes[0].start(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintln(f.stdout, "   all accepted, and none counts twice:")
-	return f.agree(ctx, len(files))
+	fmt.Fprintln(c.stdout, "   all accepted, and none counts twice:")
+	return c.agree(ctx, len(files))
 }
 
 // start starts all.
-func (f *fleet) start(ctx context.Context) (err error) {
-	if f.store, f.location, err = startStore(ctx, f.bin, f.dir); err != nil {
+func (c *cluster) start(ctx context.Context) (err error) {
+	if c.store, c.location, err = startStore(ctx, c.bin, c.dir); err != nil {
 		return err
 	}
 	for range machines {
-		d, err := newDaemon(filepath.Join(f.bin, "ingest"), f.location, "AWS_ACCESS_KEY_ID="+storeKey, "AWS_SECRET_ACCESS_KEY="+storeSecret)
+		d, err := newDaemon(filepath.Join(c.bin, "ingest"), c.location, "AWS_ACCESS_KEY_ID="+storeKey, "AWS_SECRET_ACCESS_KEY="+storeSecret)
 		if err != nil {
 			return err
 		}
-		f.nodes = append(f.nodes, d)
+		c.nodes = append(c.nodes, d)
 		if err := d.start(ctx); err != nil {
 			return err
 		}
 	}
-	if f.balancer, err = startBalancer(ctx, f.dir, f.nodes); err != nil {
+	if c.balancer, err = startBalancer(ctx, c.dir, c.nodes); err != nil {
 		return err
 	}
-	fmt.Fprintf(f.stdout, "   data %s\n   balancer http://%s\n", f.location, f.balancer.public)
-	for i, d := range f.nodes {
-		fmt.Fprintf(f.stdout, "   daemon %d public http://%s, private http://%s\n", i+1, d.public, d.private)
+	fmt.Fprintf(c.stdout, "   data %s\n   balancer http://%s\n", c.location, c.balancer.public)
+	for i, d := range c.nodes {
+		fmt.Fprintf(c.stdout, "   daemon %d public http://%s, private http://%s\n", i+1, d.public, d.private)
 	}
 	return nil
 }
 
 // send posts files to the balancer.
-func (f *fleet) send(ctx context.Context, files []string) error {
+func (c *cluster) send(ctx context.Context, files []string) error {
 	for _, name := range files {
-		if err := post(ctx, f.balancer.public, name); err != nil {
+		if err := post(ctx, c.balancer.public, name); err != nil {
 			return err
 		}
 	}
@@ -152,17 +152,17 @@ func (f *fleet) send(ctx context.Context, files []string) error {
 const agreeMost = 2 * time.Minute
 
 // agree waits until all daemons that run know so many traces, and checks that they answer the same.
-func (f *fleet) agree(ctx context.Context, traces int) error {
+func (c *cluster) agree(ctx context.Context, traces int) error {
 	began := time.Now()
 	for {
-		answers, count, err := f.ask(ctx)
+		answers, count, err := c.ask(ctx)
 		if err == nil && count == traces {
 			for i, a := range answers {
 				if a != nil && !bytes.Equal(a.body, answers[len(answers)-1].body) {
 					return fmt.Errorf("daemon %d answers\n%s\nand daemon %d\n%s", i+1, a.body, len(answers), answers[len(answers)-1].body)
 				}
 			}
-			f.print(answers, traces, time.Since(began))
+			c.print(answers, traces, time.Since(began))
 			return nil
 		}
 		if count > traces || time.Since(began) > agreeMost {
@@ -188,10 +188,10 @@ type top struct {
 
 // ask asks each daemon that runs for the top functions, and returns of how many traces the answers are that
 // know the fewest.
-func (f *fleet) ask(ctx context.Context) (answers []*top, least int, err error) {
-	answers = make([]*top, len(f.nodes))
+func (c *cluster) ask(ctx context.Context) (answers []*top, least int, err error) {
+	answers = make([]*top, len(c.nodes))
 	least = 1 << 30
-	for i, d := range f.nodes {
+	for i, d := range c.nodes {
 		if !d.running() {
 			continue
 		}
@@ -226,31 +226,31 @@ func askTop(ctx context.Context, addr string) (*top, error) {
 }
 
 // print says what the daemons answered.
-func (f *fleet) print(answers []*top, traces int, took time.Duration) {
+func (c *cluster) print(answers []*top, traces int, took time.Duration) {
 	for i, a := range answers {
 		if a == nil {
-			fmt.Fprintf(f.stdout, "   daemon %d  is dead\n", i+1)
+			fmt.Fprintf(c.stdout, "   daemon %d  is dead\n", i+1)
 			continue
 		}
 		var names []string
 		for _, x := range a.Functions {
 			names = append(names, fmt.Sprintf("%s %d ms", cmp.Or(x.Name, "(anonymous)"), x.Self/1000))
 		}
-		fmt.Fprintf(f.stdout, "   daemon %d  %d traces: %s\n", i+1, a.Traces, strings.Join(names, ", "))
+		fmt.Fprintf(c.stdout, "   daemon %d  %d traces: %s\n", i+1, a.Traces, strings.Join(names, ", "))
 	}
-	fmt.Fprintf(f.stdout, "   all %d traces, the same answer of each, after %.0f s\n", traces, took.Seconds())
+	fmt.Fprintf(c.stdout, "   all %d traces, the same answer of each, after %.0f s\n", traces, took.Seconds())
 }
 
 // invite says what to try.
-func (f *fleet) invite() {
-	fmt.Fprintf(f.stdout, "\n5. Try next:\n\n")
-	for i, d := range f.nodes {
-		fmt.Fprintf(f.stdout, "   open http://%s/, the dashboard of daemon %d; kill -9 %d\n", d.private, i+1, d.cmd.Process.Pid)
+func (c *cluster) invite() {
+	fmt.Fprintf(c.stdout, "\n5. Try next:\n\n")
+	for i, d := range c.nodes {
+		fmt.Fprintf(c.stdout, "   open http://%s/, the dashboard of daemon %d; kill -9 %d\n", d.private, i+1, d.cmd.Process.Pid)
 	}
-	fmt.Fprintf(f.stdout, "   open http://%s/, which daemons the balancer takes for alive\n", f.balancer.stats)
-	fmt.Fprintf(f.stdout, "   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s %s --data '%s' --since 24h --format top\n", storeKey, storeSecret, filepath.Join(f.bin, "aggregate"), f.location)
-	fmt.Fprintf(f.stdout, "   curl -s http://%s/metrics | grep ^fieldtrie_fleet\n", f.nodes[0].private)
-	fmt.Fprintf(f.stdout, "\nAll runs until you press Ctrl-C, which also deletes the data.\n")
+	fmt.Fprintf(c.stdout, "   open http://%s/, which daemons the balancer takes for alive\n", c.balancer.stats)
+	fmt.Fprintf(c.stdout, "   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s %s --data '%s' --since 24h --format top\n", storeKey, storeSecret, filepath.Join(c.bin, "aggregate"), c.location)
+	fmt.Fprintf(c.stdout, "   curl -s http://%s/metrics | grep ^fieldtrie_cluster\n", c.nodes[0].private)
+	fmt.Fprintf(c.stdout, "\nAll runs until you press Ctrl-C, which also deletes the data.\n")
 }
 
 // startStore starts versitygw, to which a directory is a bucket, and returns where the data is.
@@ -265,7 +265,7 @@ func startStore(ctx context.Context, bin, dir string) (*program, string, error) 
 	}
 	name := filepath.Join(bin, "versitygw")
 	if _, err := os.Stat(name); err != nil {
-		return nil, "", fmt.Errorf("no %s, the store; make fleet installs it", name)
+		return nil, "", fmt.Errorf("no %s, the store; make cluster installs it", name)
 	}
 	p := &program{name: "versitygw", make: func() *exec.Cmd {
 		cmd := exec.Command(name, "--access", storeKey, "--secret", storeSecret, "--port", addr, "posix", filepath.Join(dir, "store"))
