@@ -41,7 +41,7 @@ cluster: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind 
 
 .PHONY: test-cluster
 test-cluster: bin/versitygw ## kill and stop daemons on one bucket, and the store, under load; check what is stored
-	OBJECT_STORE=$(abspath bin/versitygw) $(GO) test ./test/bench/load -count 1 -v -run TestFleet
+	OBJECT_STORE=$(abspath bin/versitygw) $(GO) test ./test/bench/load -count 1 -v -run TestCluster
 
 .PHONY: build
 build: $(DASHBOARD) ## build ingest, aggregate and upload into bin/
@@ -212,7 +212,7 @@ BUILDS ?=
 # How long the daemon is loaded.
 INGEST_TIME ?= 10s
 # Traces of the larger day that is in a bucket.
-FLEET_TRACES ?= 100000
+CLUSTER_TRACES ?= 100000
 # How often flame graphs are drawn; pages are changed 20 times as often.
 WEB_ROUNDS ?= 5
 ONLY ?=
@@ -224,7 +224,7 @@ screenshots: setup build sdk/node_modules test/bundlers/node_modules ## take the
 bench: setup build sdk/node_modules test/bench/peers/node_modules test/viewers/node_modules ## measure beside the peers: make bench TRACES=DIR [ONLY=PART]
 	cd web && node build.js --tests
 	$(GO) run ./test/bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
-	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --fleet-traces $(FLEET_TRACES) --ingest-time $(INGEST_TIME) --web-rounds $(WEB_ROUNDS) \
+	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --cluster-traces $(CLUSTER_TRACES) --ingest-time $(INGEST_TIME) --web-rounds $(WEB_ROUNDS) \
 	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(TRACES)
 
 RATE ?= 1000
@@ -250,17 +250,17 @@ ATTACK ?= all
 attack: ## attack a daemon that has 1 GB beside honest clients, check what of theirs is stored: make attack TRACES=DIR
 	$(GO) run ./test/bench/load --rate 200 --for $(ATTACK_FOR) --site --networks 500 --attack $(ATTACK) --memory 1000000000 $(TRACES)
 
-# Turns of partitions that are passed, a minute each.
-TURNS ?= 2
-.PHONY: turns
-turns: ## let partitions end under load, check that nothing stops and what is stored: make turns TURNS=20
-	$(GO) run ./test/bench/load --site --rate 300 --for $$((60 * $(TURNS) + 5))s --partition 1m --pages 300 --batch 20 --dashboards 5 $(TRACES)
+# Rotations of partitions that are passed, a minute each.
+ROTATIONS ?= 2
+.PHONY: rotations
+rotations: ## let partitions end under load, check that nothing stops and what is stored: make rotations ROTATIONS=20
+	$(GO) run ./test/bench/load --site --rate 300 --for $$((60 * $(ROTATIONS) + 5))s --partition 1m --pages 300 --batch 20 --dashboards 5 $(TRACES)
 
 # How often each is done; all of it takes about half an hour, and an hour more for inputs that are made up.
 # Cutting the power needs root.
 SOAK_CUTS ?= 48
 SOAK_KILLS ?= 100
-SOAK_TURNS ?= 20
+SOAK_ROTATIONS ?= 20
 SOAK_FOR ?= 200s
 SOAK_FUZZ ?= 400000x
 .PHONY: soak
@@ -268,7 +268,7 @@ soak: ## cut the power, kill processes and end partitions again and again, check
 	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store -count 1 -timeout 0 -v \
 	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
 	$(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
-	$(MAKE) turns TURNS=$(SOAK_TURNS)
+	$(MAKE) rotations ROTATIONS=$(SOAK_ROTATIONS)
 	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
 
 # Megabytes of scripts that others wrote, so they are built where they are needed. Next takes

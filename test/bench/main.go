@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rounds := fs.Int("rounds", 7, "rounds of each timed figure")
 	closes := fs.Int("closes", 200, "tabs that are closed to count the traces that arrive")
 	importMB := fs.Int("import-mb", 120, "size of the recordings that are made to be imported, in MB")
-	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare, hostile, names, web or fleet")
+	only := fs.String("only", "", "measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare, hostile, names, web or cluster")
 	builds := fs.StringArray("builds", nil, "`DIR` with production builds whose functions are known, see docs/benchmarks.md; repeatable")
 	diskTraces := fs.Int("disk-traces", 100_000, "how many traces are stored to see what they take on disk")
 	rollupTraces := fs.Int("rollup-traces", 1_000_000, "how many traces the larger day has that is queried")
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	hostileSize := fs.Int("hostile-size", 50_000, "calls, events or samples of the smaller of two hostile files of each kind")
 	namesTraces := fs.Int("names-traces", 50_000, "how many traces the day has whose answers are named")
 	webRounds := fs.Int("web-rounds", 5, "how often flame graphs are drawn; pages are changed 20 times as often")
-	fleetTraces := fs.Int("fleet-traces", 100_000, "how many traces the larger day in a bucket has that is queried")
+	clusterTraces := fs.Int("cluster-traces", 100_000, "how many traces the larger day in a bucket has that is queried")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		{"compare", func() ([]figure, error) { return comparisons(traces, *compareRuns, stderr) }},
 		{"hostile", func() ([]figure, error) { return hostileFiles(ctx, *hostileSize, stderr) }},
 		{"names", func() ([]figure, error) { return names(ctx, traces, *builds, *namesTraces, *rounds, stderr) }},
-		{"fleet", func() ([]figure, error) { return sharedBucket(ctx, traces, *fleetTraces, *rounds, stderr) }},
+		{"cluster", func() ([]figure, error) { return sharedBucket(ctx, traces, *clusterTraces, *rounds, stderr) }},
 		{"web", func() ([]figure, error) { return dashboard(ctx, dir, *webRounds, stderr) }},
 	} {
 		if *only != "" && *only != part.name {

@@ -137,7 +137,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.Float64Var(&c.attack.rate, "attack-rate", 1, "requests a second of each mode, of 4 MiB when decompressed")
 	fs.IntVar(&c.attack.slow, "attack-connections", 500, "connections of each mode that holds them")
 	fs.Int64Var(&c.memory, "memory", 0, "most `BYTES` of memory of the daemon, as those of a machine: one that takes more is killed. It takes root and Linux")
-	c.fleetFlags(fs)
+	c.clusterFlags(fs)
 	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
 }
 
@@ -190,7 +190,7 @@ func (c *config) check() error {
 	case t.killEvery < 0 || c.stall < 0:
 		return errors.New("--kill-every and --stall must not be negative")
 	}
-	return c.checkFleet()
+	return c.checkCluster()
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {

@@ -70,14 +70,14 @@ func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progre
 	}
 	cold := func(d day) float64 { return d.cold }
 	figures := []figure{
-		{"fleet/day_cold_gets", of(more, func(d day) float64 { return d.coldGets }), "requests", "<= 50"},
-		{"fleet/day_cold_ms", of(more, cold) * 1000, "ms", "<= 300"},
-		{"fleet/day_10x_traces_vs_1x", of(more, cold) / of(fewer, cold), "times the time", "<= 1.5"},
-		{"fleet/day_warm_gets", of(more, func(d day) float64 { return d.warmGets }), "requests", ""},
-		{"fleet/day_warm_ms", of(more, func(d day) float64 { return d.warm }) * 1000, "ms", ""},
-		{"fleet/day_directory_ms", onDisk.wall * 1000, "ms", ""},
-		{"fleet/day_traces", of(more, func(d day) float64 { return d.traces }), "traces", ""},
-		{"fleet/roll_us_per_trace", large.roll * 1e6, "µs CPU", "<= 150"},
+		{"cluster/day_cold_gets", of(more, func(d day) float64 { return d.coldGets }), "requests", "<= 50"},
+		{"cluster/day_cold_ms", of(more, cold) * 1000, "ms", "<= 300"},
+		{"cluster/day_10x_traces_vs_1x", of(more, cold) / of(fewer, cold), "times the time", "<= 1.5"},
+		{"cluster/day_warm_gets", of(more, func(d day) float64 { return d.warmGets }), "requests", ""},
+		{"cluster/day_warm_ms", of(more, func(d day) float64 { return d.warm }) * 1000, "ms", ""},
+		{"cluster/day_directory_ms", onDisk.wall * 1000, "ms", ""},
+		{"cluster/day_traces", of(more, func(d day) float64 { return d.traces }), "traces", ""},
+		{"cluster/roll_us_per_trace", large.roll * 1e6, "µs CPU", "<= 150"},
 	}
 	fmt.Fprintln(progress, "bench: an hour of segments, rolled up every 15 s …")
 	costs, err := bucketCosts(ctx, r, count)
@@ -216,15 +216,15 @@ func bucketCosts(ctx context.Context, r *replay, count int) ([]figure, error) {
 	segments := float64(240 * ((max(count/4, 240)/240 + perSegment - 1) / perSegment))
 	puts, gets := float64(f.wrote.Put+f.wrote.List)-segments, float64(f.wrote.Get)-segments
 	out := []figure{
-		{"fleet/rolling_puts_per_hour", puts, "PUT and LIST", ""},
-		{"fleet/rolling_gets_per_hour", gets, "GET", ""},
-		{"fleet/bucket_bytes_per_trace", f.bytes, "bytes", ""},
+		{"cluster/rolling_puts_per_hour", puts, "PUT and LIST", ""},
+		{"cluster/rolling_gets_per_hour", gets, "GET", ""},
+		{"cluster/bucket_bytes_per_trace", f.bytes, "bytes", ""},
 	}
 	for _, x := range []struct{ rate, machines float64 }{{1000, 2}, {5000, 3}, {10_000, 4}} {
 		stored := x.machines * segmentsPerSecond * 3600
 		hourly := (puts+stored)*putPrice + (gets+stored*x.machines)*getPrice
 		perTrace := hourly/(3600*x.rate) + f.bytes*bytePrice*keptDays/30
-		out = append(out, figure{fmt.Sprintf("fleet/dollars_a_million_at_%.0f_per_s", x.rate), perTrace * 1e6, "$", ""})
+		out = append(out, figure{fmt.Sprintf("cluster/dollars_a_million_at_%.0f_per_s", x.rate), perTrace * 1e6, "$", ""})
 	}
 	return out, nil
 }

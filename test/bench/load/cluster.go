@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// fleetFlags are those about daemons that share a bucket.
-func (c *config) fleetFlags(fs *pflag.FlagSet) {
+// clusterFlags are those about daemons that share a bucket.
+func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	t := &c.trouble
 	fs.IntVar(&c.nodes, "nodes", 1, "start so many daemons on one bucket, of --store or --data s3://…; each request goes to one of them, a repeat to another one")
 	fs.StringVar(&c.store, "store", "", "start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted in the end")
@@ -22,8 +22,8 @@ func (c *config) fleetFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&t.wipeAt, "wipe-at", 0, "after this `DURATION` delete all that is in one of the four directories of minio")
 }
 
-// checkFleet reports what can not be of daemons that share a bucket.
-func (c *config) checkFleet() error {
+// checkCluster reports what can not be of daemons that share a bucket.
+func (c *config) checkCluster() error {
 	t := c.trouble
 	own := len(c.options.Addrs) == 0
 	kind, known := storeKinds[filepath.Base(c.store)]

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// TestFleet kills and stops daemons on one bucket, and kills the store, while traces come. OBJECT_STORE names the
+// TestCluster kills and stops daemons on one bucket, and kills the store, while traces come. OBJECT_STORE names the
 // store, versitygw or minio.
-func TestFleet(t *testing.T) {
+func TestCluster(t *testing.T) {
 	store := os.Getenv("OBJECT_STORE")
 	if store == "" {
-		t.Skip("OBJECT_STORE names no store; make test-fleet installs one")
+		t.Skip("OBJECT_STORE names no store; make test-cluster installs one")
 	}
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.json")
@@ -38,7 +38,7 @@ func TestFleet(t *testing.T) {
 	t.Logf("\n%s", &out)
 }
 
-func TestFleetUsage(t *testing.T) {
+func TestClusterUsage(t *testing.T) {
 	var out bytes.Buffer
 	for _, args := range [][]string{
 		{"--nodes", "3"},
