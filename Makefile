@@ -2,6 +2,7 @@
 
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
+BUF = tools/node_modules/.bin/buf
 TRACES ?= testdata/traces
 # A folder of profiles and traces of other projects, with references; see docs/formats.md.
 # Without one they are not tested.
@@ -80,7 +81,7 @@ web: web/dist/index.html ## build the dashboard, which binaries that are built a
 web/dist/index.html: web/build.js web/node_modules $(shell find web/src -type f)
 	cd web && node build.js
 
-sdk/node_modules web/node_modules test/viewers/node_modules test/bench/peers/node_modules test/bundlers/node_modules test/bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
+sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules test/bench/peers/node_modules test/bundlers/node_modules test/bundlers/next/node_modules: %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -154,21 +155,24 @@ package: sdk/node_modules ## check the package of the browser script as those wh
 NARROW = ./encode/... ./trie/... ./store/... ./query/compare ./symbols/... ./rules/feature
 
 .PHONY: lint
-lint: ## check formatting, vet, staticcheck, known vulnerabilities, the schema
+lint: tools/node_modules ## check formatting, vet, staticcheck, the schema
 	@test -z "$$(gofmt -s -l $$(git ls-files '*.go'))" || { gofmt -s -d $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	GOARCH=386 $(GO) vet $(NARROW)
 	$(TOOL) staticcheck ./...
-	$(TOOL) buf lint
-	$(TOOL) buf format -d --exit-code
+	$(BUF) lint
+	$(BUF) format -d --exit-code
+
+.PHONY: narrow
+narrow: ## vet what computes with numbers from outside for a processor of 32 bits
+	GOARCH=386 $(GO) vet $(NARROW)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the vulnerability database)
 	$(TOOL) govulncheck ./...
 
 .PHONY: generate
-generate: sdk ## generate the code of the schema, and the browser script
-	$(TOOL) buf generate
+generate: sdk tools/node_modules ## generate the code of the schema, and the browser script
+	$(BUF) generate
 
 .PHONY: check-generate
 check-generate: generate ## check that what is generated is that of the sources

@@ -84,6 +84,7 @@ require (
 ignore (
 	./sdk/node_modules
 	./test/bench/peers/node_modules
+	./tools/node_modules
 	./test/bundlers/node_modules
 	./test/viewers/node_modules
 )

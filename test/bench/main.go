@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -69,6 +70,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	webRounds := fs.Int("web-rounds", 5, "how often flame graphs are drawn; pages are changed 20 times as often")
 	clusterTraces := fs.Int("cluster-traces", 100_000, "how many traces the larger day in a bucket has that is queried")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
+	judge := fs.Bool("judge", false, "fail if a figure does not reach what is aimed for")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
 	} else if err != nil {
@@ -124,7 +126,44 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := e.Encode(all); err != nil {
 		return err
 	}
-	return os.WriteFile(*out, text.Bytes(), 0o644)
+	if err := os.WriteFile(*out, text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	if *judge {
+		return judged(all)
+	}
+	return nil
+}
+
+// judged names the figures that do not reach what is aimed for.
+func judged(all []figure) error {
+	var missed []string
+	for _, f := range all {
+		ok, err := f.reached()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			missed = append(missed, fmt.Sprintf("%s is %.4g %s, not %s", f.Name, f.Value, f.Unit, f.Reach))
+		}
+	}
+	if len(missed) > 0 {
+		return fmt.Errorf("%d figures miss what is aimed for:\n  %s", len(missed), strings.Join(missed, "\n  "))
+	}
+	return nil
+}
+
+// reached reports whether a figure is what is aimed for. One that is only reported is.
+func (f figure) reached() (bool, error) {
+	sign, text, _ := strings.Cut(f.Reach, " ")
+	if sign != "<=" && sign != ">=" {
+		return true, nil
+	}
+	limit, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil {
+		return false, fmt.Errorf("%s aims for %q: %w", f.Name, f.Reach, err)
+	}
+	return f.Value <= limit && sign == "<=" || f.Value >= limit && sign == ">=", nil
 }
 
 func printTable(w io.Writer, figures []figure) error {
