@@ -92,9 +92,9 @@ CONCURRENT = $(shell for dir in $$($(GO) list -f '{{.Dir}}' ./... | grep -v /cap
   grep -qE '^\s+go [a-z]|\.Go\b|sync\.(RW)?Mutex|sync/atomic' $$dir/*.go && echo $$dir; done)
 SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
 STORE = $(abspath store)
-# Long tests of those packages that are about one goroutine, old formats or a full disk. They
+# Long tests of those packages that are about one goroutine or a full disk. They
 # are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
-PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestFormat1|TestFormat2Interrupted|TestFormat2Damaged|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHarm|TestHourOfBusyPage|TestRunOfBusyPage)$$
+PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHarm|TestHourOfBusyPage|TestRunOfBusyPage)$$
 PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/sums ./store ./store/shared
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
 # are left; each command of a script is such a program.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"io"
-	"os"
 
 	"github.com/fieldtrie/fieldtrie/store/snapshot"
 )
@@ -26,12 +25,8 @@ func (r *Reader) Backup(ctx context.Context, w io.Writer) (BackupStats, error) {
 		return BackupStats{}, err
 	}
 	defer r.leave()
-	text, err := os.ReadFile(r.path(formatFile))
-	if err != nil {
-		return BackupStats{}, err
-	}
 	return snapshot.Backup(ctx, w, snapshot.Source{Dir: r.dir, Parts: r.parts, Sums: r.sums, Space: r.space,
-		Format: FormatVersion, FormatFile: text, Now: r.opts.Now()})
+		Format: FormatVersion, Now: r.opts.Now()})
 }
 
 // Restore makes the data directory dir of what [Reader.Backup] wrote. dir must be new or

@@ -55,7 +55,6 @@
 //	store.go      Reader and Store: open, recover, close
 //	options.go    how a directory is opened
 //	format.go     FORMAT: the version of a directory
-//	upgrade.go    directories of format 2
 //	life.go       how Close waits for readers
 //
 // What goes in:

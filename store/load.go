@@ -161,7 +161,7 @@ func (l *Loader) release() error {
 
 // Finish makes the directory one that can be opened.
 func (l *Loader) Finish() error {
-	if err := writeFormat(l.dir, format{Format: FormatVersion}); err != nil {
+	if err := writeFormat(l.dir); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(l.dir, loadingFile)); err != nil {

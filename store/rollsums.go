@@ -109,9 +109,8 @@ func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p
 	var bad []head.BadValue
 	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (b *rollup.Builder, err error) {
 		b, fresh, bad, err = s.head.AddTo(ctx, p.Partition, page, head.Adding{
-			New:        empty,
-			TracesOnly: p.Start.Before(s.remadeBefore), // an older format's rollups count some page views twice
-			Pace:       s.paced(at),
+			New:  empty,
+			Pace: s.paced(at),
 		})
 		return b, err
 	})

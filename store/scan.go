@@ -351,16 +351,11 @@ func allTotals(txn *part.Txn) (total uint64, err error) {
 // eachCount calls f for each entry of a partition's catalogue. A damaged entry is an
 // error, because nothing says what it counted.
 func eachCount(txn *part.Txn, f func(page string, t Tag, c record.Count)) error {
-	return eachCountUnder(txn, []byte{record.KindCatalog}, record.ParseCatalogKey, f)
-}
-
-// eachCountUnder is eachCount for the entries under a prefix, whose keys parse reads.
-func eachCountUnder(txn *part.Txn, prefix []byte, parse func([]byte) (string, Tag, error), f func(page string, t Tag, c record.Count)) error {
-	it := txn.Iterate(prefix, 0)
+	it := txn.Iterate([]byte{record.KindCatalog}, 0)
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
 		key := it.Key()
-		page, t, err := parse(key)
+		page, t, err := record.ParseCatalogKey(key)
 		if err != nil {
 			return fmt.Errorf("%w catalogue: %w", ErrDamaged, err)
 		}

@@ -99,7 +99,7 @@ const fewTraces = 100
 // readHead reads a partition of traces by what its pages sum up to. It returns false if that
 // is not worth while, or the partition is asked for in part: then its traces are to be read.
 func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
-	if s.want.None || p.Start.Before(s.r.remadeBefore) || !isWithin(&p, s.q.Since, s.q.Until, s.r.opts.Now()) {
+	if s.want.None || !isWithin(&p, s.q.Since, s.q.Until, s.r.opts.Now()) {
 		return false, nil
 	}
 	pages := []string{s.q.Page}

@@ -35,10 +35,6 @@ type Reader struct {
 	sums   *sums.Shelf
 	head   *head.Head
 
-	// remadeBefore is up to when partitions have rollups that an older format wrote. They are
-	// made anew from the traces.
-	remadeBefore time.Time
-
 	failed  func(error)                               // is told that it is not known what is on disk
 	begin   func(put func([]record.Pair) error) error // has put what a partition begins with
 	damaged atomic.Uint64                             // values found damaged by scans
@@ -83,7 +79,7 @@ type counters struct {
 
 // Open opens the data directory dir for writing, creating it if need be, and
 // recovers what a crash has left. Another process that has it open is reported as
-// [*InUseError], a directory written by a newer release as [*FormatError].
+// [*InUseError], a directory of another format as [*FormatError].
 func Open(dir string, o Options) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -175,8 +171,7 @@ func (r *Reader) openExclusive() error {
 	if err := part.RemoveTrash(r.dir); err != nil {
 		return err
 	}
-	f, err := ensureFormat(r.dir)
-	if err != nil {
+	if err := ensureFormat(r.dir); err != nil {
 		return err
 	}
 	dirty, err := r.load(false)
@@ -184,9 +179,6 @@ func (r *Reader) openExclusive() error {
 		return err
 	}
 	r.parts.Recover(dirty)
-	if err := r.upgrade(f); err != nil {
-		return err
-	}
 	r.space.PutBallast()
 	return nil
 }
@@ -199,7 +191,7 @@ func OpenReader(dir string, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := readFormat(dir); errors.Is(err, os.ErrNotExist) {
+	if err := checkFormat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not a data directory: %w", dir, err)
 	} else if err != nil {
 		return nil, err
@@ -222,22 +214,20 @@ func (r *Reader) openShared() error {
 		if err := r.lock.Shared(disk.LockWait); err != nil {
 			return err
 		}
-		f, err := readFormat(r.dir)
-		if err != nil {
+		if err := checkFormat(r.dir); err != nil {
 			return err
 		}
 		dirty, err := r.load(true)
 		if err != nil {
 			return err
 		}
-		pending := f.Format < FormatVersion
+		pending := false
 		for _, p := range dirty {
 			fault := hopeless[p.Name]
 			r.parts.SetFault(p, fault)
 			pending = pending || fault == nil
 		}
 		if !pending {
-			r.remadeBefore = f.Upgraded
 			return nil
 		}
 		if err := r.lock.Exclusive("recover", 0); err != nil {
@@ -247,7 +237,7 @@ func (r *Reader) openShared() error {
 			continue // another reader may be about to do it, or have done it
 		}
 		// Someone else may have recovered it between the two locks.
-		if f, err = readFormat(r.dir); err != nil {
+		if err := checkFormat(r.dir); err != nil {
 			return err
 		}
 		if dirty, err = r.load(false); err != nil {
@@ -255,9 +245,6 @@ func (r *Reader) openShared() error {
 		}
 		r.parts.Recover(dirty)
 		hopeless = r.parts.Faults()
-		if err := r.upgrade(f); err != nil {
-			return err
-		}
 	}
 }
 

@@ -316,9 +316,8 @@ func (h *Head) put(ctx context.Context, p *part.Partition, rows, seal []record.P
 
 // Adding says how [Head.AddTo] adds.
 type Adding struct {
-	New        func() *rollup.Builder // returns an empty builder for the page
-	TracesOnly bool                   // the rollups that the partition has are not to be used
-	Pace       func(time.Duration)    // is called after each stretch of work with how long it took
+	New  func() *rollup.Builder // returns an empty builder for the page
+	Pace func(time.Duration)    // is called after each stretch of work with how long it took
 }
 
 // AddTo returns a builder with all there is of a page in a partition that is not written to
@@ -329,18 +328,16 @@ func (h *Head) AddTo(ctx context.Context, p *part.Partition, page string, a Addi
 	var since uint64
 	b = a.New()
 	err = h.o.Shelf.Read(ctx, p, func(txn *part.Txn) error {
-		if !a.TracesOnly {
-			r, err := h.o.readRows(txn, page)
-			if err == nil {
-				err = h.o.eachRollup(txn, &r, func(rec *rollup.Record) { b.AddRecord(rec, r.table) })
-			}
-			since = r.mark.version
-			if errors.Is(err, record.ErrDamaged) {
-				since, b, err = 0, a.New(), nil // it is all in the traces
-			}
-			if err != nil {
-				return err
-			}
+		r, err := h.o.readRows(txn, page)
+		if err == nil {
+			err = h.o.eachRollup(txn, &r, func(rec *rollup.Record) { b.AddRecord(rec, r.table) })
+		}
+		since = r.mark.version
+		if errors.Is(err, record.ErrDamaged) {
+			since, b, err = 0, a.New(), nil // it is all in the traces
+		}
+		if err != nil {
+			return err
 		}
 		return addOutcomes(txn, page, b)
 	})

@@ -16,9 +16,6 @@ import (
 // queries leave a partition out and retention deletes it by what is there.
 //
 //	crc32c 1a2b3c4d {"traces":80,"entries":80,"commits":4,…}
-//
-// Format 2 had the JSON alone. That is believed if it has all that it must and nothing else,
-// until an upgrade writes it anew, see [Shelf.SealAll].
 const (
 	cleanFile  = "CLEAN"
 	cleanStart = "crc32c "
@@ -44,7 +41,7 @@ func appendClean(c Contents) ([]byte, error) {
 func parseClean(b []byte) (c Contents, err error) {
 	start := bytes.IndexByte(b, '{')
 	contents, whole := bytes.CutSuffix(b[max(start, 0):], []byte("\n"))
-	if start < 0 || !whole || start > 0 && string(b[:start]) != cleanSum(contents) {
+	if start < 0 || !whole || string(b[:start]) != cleanSum(contents) {
 		return Contents{}, errClean
 	}
 	d := json.NewDecoder(bytes.NewReader(contents))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -29,44 +28,9 @@ func TestDamagedClean(t *testing.T) {
 		if got, err := parseClean(whole[:i]); err == nil {
 			t.Errorf("cut off at %d: got %+v", i, got)
 		}
-		if got, err := parseClean(whole[i+1:]); err == nil && i+1 != bytes.IndexByte(whole, '{') { // which is that of format 2
+		if got, err := parseClean(whole[i+1:]); err == nil {
 			t.Errorf("begun at %d: got %+v", i+1, got)
 		}
-	}
-}
-
-// That of format 2 has no checksum. It is believed if it has just what it must have.
-func TestCleanOfFormat2(t *testing.T) {
-	const old = `{"traces":80,"entries":90,"commits":4,"last_commit":4,"first_us":1795262700000000,"last_us":1795262705000000,"lost_traces":0,"lost_commits":0,"tables":2}` + "\n"
-	if got, err := parseClean([]byte(old)); err != nil || got.Traces != 80 || got.Last != 1795262705000000 {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	for what, bad := range map[string]string{
-		"a key":           strings.Replace(old, "commits", "coomits", 1),
-		"an earlier time": strings.Replace(old, `"last_us":1795`, `"last_us":1395`, 1),
-		"no end":          strings.TrimSuffix(old, "\n"),
-		"two of them":     old + old,
-	} {
-		if got, err := parseClean([]byte(bad)); err == nil {
-			t.Errorf("%s: got %+v", what, got)
-		}
-	}
-	dir, part := filled(t, 40)
-	path := filepath.Join(part, cleanFile)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b[bytes.IndexByte(b, '{'):], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, dir)
-	wantEntries(t, s, 40)
-	if err := s.SealAll(); err != nil {
-		t.Fatal(err)
-	}
-	if b, err = os.ReadFile(path); err != nil || !bytes.HasPrefix(b, []byte(cleanStart)) {
-		t.Errorf("after it was sealed it is %q, %v", b, err)
 	}
 }
 

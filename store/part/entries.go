@@ -3,7 +3,6 @@ package part
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"github.com/dgraph-io/badger/v4/pb"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // Moment is what has to be known of a partition that is open for writing to copy it as of one
@@ -88,30 +86,4 @@ func (x *Importer) Cancel() {
 	if x.db != nil {
 		_ = closeBadger(x.db) // it is deleted anyway
 	}
-}
-
-// ReadDirectory calls f with a transaction on the partition in dir, which nobody has open:
-// one of rollups, as format 2 had them. It is recovered if it was not closed cleanly.
-func ReadDirectory(dir string, memTable int64, log *slog.Logger, f func(*Txn) error) error {
-	if err := preflight(dir, -1); err != nil {
-		return err
-	}
-	memTable, err := memTableFor(dir, memTable)
-	if err != nil {
-		return err
-	}
-	if _, err := hideOrphans(dir); err != nil {
-		return err
-	}
-	db, err := openBadger(recoveryOptions(dir, memTable, log))
-	if err != nil {
-		return err
-	}
-	txn := db.NewTransaction(false)
-	err = guarded(func() error { return f(&Txn{txn}) })
-	txn.Discard()
-	if cerr := closeBadger(db); err == nil && cerr != nil {
-		err = fmt.Errorf("%w: close: %w", record.ErrDamaged, cerr)
-	}
-	return err
 }

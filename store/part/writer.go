@@ -401,16 +401,3 @@ func (s *Shelf) Measure(now time.Time) {
 	}
 	s.o.Space.SetCompaction(most)
 }
-
-// SealAll notes of all partitions that can be read that they are never written to again, also
-// where an older release has noted that, without a checksum. None may be open for writing.
-func (s *Shelf) SealAll() error {
-	for _, p := range s.All() {
-		if p.Fault == nil {
-			if err := s.markSealed(p.Partition); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

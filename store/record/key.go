@@ -19,8 +19,6 @@ const (
 	KindMark       = 'w' // w │ page: how far the traces of a page are rolled up
 	KindOutcome    = 'o' // o │ page │ 0x00 │ outcome: page views without a trace
 	KindVitals     = 'v' // v │ page │ 0x00 │ label set: Web Vitals that page views reported
-	KindRolled     = 'h' // h │ start u32: what a rollup partition of format 2 has of one stretch of time
-	KindCounts     = 'k' // k │ start u32 │ page │ 0x00 │ tag key │ 0x00 │ tag value: its catalogue
 )
 
 // IDSize is how many bytes an id takes in a key.
@@ -141,9 +139,7 @@ func PageOfKey(key []byte) (page string, rest []byte, err error) {
 	return page, rest, nil
 }
 
-// RollupKey is the key of a rollup, without its part. Within a partition of traces, start
-// numbers the rollups of a page; elsewhere it is when their time begins, in minutes since
-// the epoch.
+// RollupKey is the key of a rollup, without its part. Start numbers the rollups of a page.
 type RollupKey struct {
 	Page  string
 	Start uint32
@@ -180,13 +176,4 @@ func AppendMarkKey(dst []byte, page string) []byte {
 // AppendOutcomeKey appends the key of the count of page views of page that have no trace, by the reason.
 func AppendOutcomeKey(dst []byte, page, outcome string) []byte {
 	return append(AppendPageKey(dst, KindOutcome, page), outcome...)
-}
-
-// ParseCountsKey returns the page and tag of the key of a count that format 2 kept with the
-// rollups of closed time.
-func ParseCountsKey(key []byte) (page string, t Tag, err error) {
-	if len(key) < 5 || key[0] != KindCounts {
-		return "", Tag{}, ErrKey
-	}
-	return ParseCatalogKey(append([]byte{KindCatalog}, key[5:]...))
 }

@@ -15,7 +15,6 @@ func FuzzKeys(f *testing.F) {
 	f.Add(AppendCatalogKey(nil, "/feed", Tag{"release", "1.2"}))
 	f.Add(AppendCommitKey(nil, 1<<40))
 	f.Add(append(RollupKey{"/feed", 7, 2}.Append(nil), 0, 1))
-	f.Add(oldCountsKey(9, "/feed", Tag{"release", "1.2"}))
 	f.Add(AppendOutcomeKey(nil, "/feed", "unsampled"))
 	f.Add([]byte("t\x00"))
 	f.Add([]byte("c/\x00\x00x"))
@@ -36,11 +35,6 @@ func FuzzKeys(f *testing.F) {
 		if k, part, err := ParseRollupKey(key); err == nil {
 			if again := binary.BigEndian.AppendUint16(k.Append(nil), part); !bytes.Equal(again, key) {
 				t.Errorf("rollup key %x: %+v makes %x", key, k, again)
-			}
-		}
-		if page, tag, err := ParseCountsKey(key); err == nil {
-			if again := oldCountsKey(binary.BigEndian.Uint32(key[1:]), page, tag); !bytes.Equal(again, key) {
-				t.Errorf("counts key %x: page %q and tag %q make %x", key, page, tag, again)
 			}
 		}
 		if page, rest, err := PageOfKey(key); err == nil {
@@ -74,10 +68,4 @@ func TestKeyOrder(t *testing.T) {
 	if bytes.HasPrefix(key("/a/b", 0, 0), AppendPagePrefix(nil, "/a")) {
 		t.Error("/a/b is in /a")
 	}
-}
-
-// oldCountsKey returns a key as format 2 wrote it for ParseCountsKey.
-func oldCountsKey(start uint32, page string, t Tag) []byte {
-	key := binary.BigEndian.AppendUint32([]byte{KindCounts}, start)
-	return append(key, AppendCatalogKey(nil, page, t)[1:]...)
 }

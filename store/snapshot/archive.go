@@ -22,8 +22,7 @@ import (
 )
 
 // The version of the stream goes up only when older programs could not restore what newer ones
-// write. 1 had rollups in directories of their own; it is restored as a directory of format 2. 3 is 2
-// with symbols.
+// write. 3 is 2 with symbols. No release has written 1.
 const (
 	version        = 3
 	withoutSymbols = 2
@@ -40,15 +39,14 @@ const (
 
 // head is the content of backup.json.
 type head struct {
-	Backup     int             `json:"backup"` // version of the stream
-	Format     int             `json:"format"` // version of the data directory
-	FormatFile json.RawMessage `json:"format_file,omitempty"`
-	Made       time.Time       `json:"made"`
-	Bytes      int64           `json:"bytes"` // that it takes on disk
-	Partitions []member        `json:"partitions"`
-	Sums       []member        `json:"sums,omitempty"`
-	Symbols    int64           `json:"symbols,omitempty"` // bytes, 0 if there are none
-	Missing    []missing       `json:"missing,omitempty"`
+	Backup     int       `json:"backup"` // version of the stream
+	Format     int       `json:"format"` // version of the data directory
+	Made       time.Time `json:"made"`
+	Bytes      int64     `json:"bytes"` // that it takes on disk
+	Partitions []member  `json:"partitions"`
+	Sums       []member  `json:"sums,omitempty"`
+	Symbols    int64     `json:"symbols,omitempty"` // bytes, 0 if there are none
+	Missing    []missing `json:"missing,omitempty"`
 }
 
 // member is a partition or file of sums in a backup.

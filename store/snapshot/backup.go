@@ -28,13 +28,12 @@ type Stats struct {
 
 // Source is a data directory that is in use.
 type Source struct {
-	Dir        string
-	Parts      *part.Shelf
-	Sums       *sums.Shelf
-	Space      *disk.Space
-	Format     int    // version of the directory
-	FormatFile []byte // content of its file FORMAT
-	Now        time.Time
+	Dir    string
+	Parts  *part.Shelf
+	Sums   *sums.Shelf
+	Space  *disk.Space
+	Format int // version of the directory
+	Now    time.Time
 }
 
 // Backup writes all that is committed when it is called to w, while the store goes on: see
@@ -108,7 +107,7 @@ func (b *backup) Write(p []byte) (int, error) { return b.sink.Write(p) }
 
 // plan says what the backup is of, and keeps it until unpin is called.
 func (b *backup) plan() (h head, unpin func()) {
-	h = head{Backup: withoutSymbols, Format: b.Format, FormatFile: b.FormatFile, Made: b.Now.UTC(), Partitions: []member{}}
+	h = head{Backup: withoutSymbols, Format: b.Format, Made: b.Now.UTC(), Partitions: []member{}}
 	// Sums come first: those that are made from now on may have more than the partitions had.
 	b.files = b.Sums.Files()
 	for _, f := range b.files {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +26,7 @@ import (
 // Options say how a directory is restored.
 type Options struct {
 	Program      string // that others see when the directory is in use
-	Format       int    // newest version of a directory that this program reads
+	Format       int    // version of a directory that this program reads
 	FormatFile   string // name of the file that says which version a directory has
 	MemTableSize int64
 	MinFree      int64 // bytes that must stay free; negative: not checked
@@ -232,8 +231,12 @@ func (x *restore) readHead() error {
 		return fmt.Errorf("the backup is of version %d and format %d, this program reads up to %d and %d: use a newer release",
 			h.Backup, h.Format, version, x.opts.Format)
 	}
+	if h.Backup < withoutSymbols || h.Format < x.opts.Format {
+		return fmt.Errorf("the backup is of version %d and format %d, this program reads from %d and %d on: no release wrote or reads it",
+			h.Backup, h.Format, withoutSymbols, x.opts.Format)
+	}
 	for _, p := range h.Partitions {
-		if !partitionName(p.Name) {
+		if _, ok := part.ParseName(p.Name); !ok {
 			return fmt.Errorf("%w: %q is not the name of a partition", errBackup, p.Name)
 		}
 	}
@@ -379,11 +382,8 @@ func (x *restore) finish() error {
 		}
 		x.stats.Missing = append(x.stats.Missing, m.Name+": "+m.Reason)
 	}
-	text := []byte(x.head.FormatFile)
-	if len(text) == 0 {
-		text = fmt.Appendf(nil, `{"format":%d}`, x.head.Format)
-	}
-	if err := disk.WriteFile(filepath.Join(x.dir, RestoringFile), append(text, '\n')); err != nil {
+	text := fmt.Appendf(nil, "{\"format\":%d}\n", x.head.Format)
+	if err := disk.WriteFile(filepath.Join(x.dir, RestoringFile), text); err != nil {
 		return err
 	}
 	if err := os.Rename(filepath.Join(x.dir, RestoringFile), filepath.Join(x.dir, x.opts.FormatFile)); err != nil {
@@ -399,17 +399,8 @@ func (x *restore) missing(m missing) error {
 		return sums.WriteAside(x.dir, m.Name, reason, m.Sums)
 	}
 	of, ok := part.ParseAsideName(m.Name)
-	if !ok || !partitionName(of) {
+	if _, isPartition := part.ParseName(of); !ok || !isPartition {
 		return fmt.Errorf("%w: %q is not the name of something that was set aside", errBackup, m.Name)
 	}
 	return part.WriteAside(x.dir, m.Name, reason, m.Contents)
-}
-
-// oldRollups matches the directories that format 2 had rollups in.
-var oldRollups = regexp.MustCompile(`^\d{8}\.hours$|^\d{6}\.days$`)
-
-// partitionName reports whether a directory of a backup may have that name.
-func partitionName(name string) bool {
-	_, ok := part.ParseName(name)
-	return ok || oldRollups.MatchString(name)
 }

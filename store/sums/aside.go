@@ -138,15 +138,3 @@ func WriteAside(dir, name, reason string, sums []Sum) error {
 	}
 	return disk.SyncDir(dir)
 }
-
-// NoteAside is [WriteAside] for the directory of s.
-func (s *Shelf) NoteAside(name, reason string, lost []Sum) error {
-	if err := WriteAside(s.dir, name, reason, lost); err != nil {
-		return fmt.Errorf("note what is lost: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	of, _ := ParseAsideName(name)
-	s.addAside(loadAside(s.dir, name, of))
-	return nil
-}
