@@ -91,11 +91,11 @@ sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules t
 CONCURRENT = $(shell for dir in $$($(GO) list -f '{{.Dir}}' ./... | grep -v /capture$$); do \
   grep -qE '^\s+go [a-z]|\.Go\b|sync\.(RW)?Mutex|sync/atomic' $$dir/*.go && echo $$dir; done)
 SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
-STORE = $(abspath store)
+STORE = $(abspath store/local)
 # Long tests of those packages that are about one goroutine or a full disk. They
 # are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
 PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHarm|TestHourOfBusyPage|TestRunOfBusyPage)$$
-PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/sums ./store ./store/shared
+PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/local/sums ./store/local ./store/shared
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
 # are left; each command of a script is such a program.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -timeout 25m -skip '$(PLAIN)'
@@ -269,7 +269,7 @@ SOAK_FOR ?= 200s
 SOAK_FUZZ ?= 400000x
 .PHONY: soak
 soak: ## cut the power, kill processes and end partitions again and again, check what is stored
-	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store -count 1 -timeout 0 -v \
+	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store/local -count 1 -timeout 0 -v \
 	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
 	$(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
 	$(MAKE) rotations ROTATIONS=$(SOAK_ROTATIONS)

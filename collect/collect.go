@@ -19,20 +19,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
-
-// Store is what a [Collector] needs of a [store.Store].
-type Store interface {
-	Append(context.Context, []store.Record) (store.AppendResult, error)
-	CountViews(page, reason string, views int64)
-	CountVitals(page string, vitals []rollup.Vital)
-}
 
 // Options say how traces are received. Store is required; the zero value of the rest is
 // the default.
 type Options struct {
-	Store      Store
+	Store      store.Writer
 	Pages      PageRules
 	KnownPages []string // pages of this hour, which do not count as new
 	// Established are names of earlier hours, by kind: page, feature, release and environment.

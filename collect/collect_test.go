@@ -9,6 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -16,7 +17,7 @@ import (
 // TestRoundTrip sends all real traces to a real store, in both formats, and compares
 // what is read back with what was sent.
 func TestRoundTrip(t *testing.T) {
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1})
 	col, _ := newCollector(Options{Store: s})
 	sent := realTraces(t)
 	want := map[string]*trie.Trace{} // by id
@@ -91,7 +92,7 @@ func TestRoundTrip(t *testing.T) {
 // TestTooLargeForStore sends a trace whose copies, one for each page, do not fit a
 // commit, beside one that does.
 func TestTooLargeForStore(t *testing.T) {
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1})
+	s, err := local.Open(t.TempDir(), local.Options{MemTableSize: 8 << 20, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

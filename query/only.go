@@ -46,11 +46,11 @@ func (l Local) key(question string) string { return l.only + "\x00" + question }
 // onlyReader reads what is stored of some pages. All that is answered comes through it, so nothing
 // that reads can forget whom it is for.
 type onlyReader struct {
-	Reader
+	store.Reader
 	takes func(page string) bool
 }
 
-// Select implements [Reader].
+// Select implements [store.Reader].
 func (r onlyReader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	asked := q.Pages
 	q.Pages = func(page string) bool { return r.takes(page) && (asked == nil || asked(page)) }
@@ -60,7 +60,7 @@ func (r onlyReader) Select(ctx context.Context, q store.Query, want store.Wanted
 	return r.Reader.Select(ctx, q, want, trace, rolled)
 }
 
-// Catalog implements [Reader].
+// Catalog implements [store.Reader].
 func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
 	entries, stats, err := r.Reader.Catalog(ctx, since, until, lag)
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e store.CatalogEntry) bool { return !r.takes(e.Page) })

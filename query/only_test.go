@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/rules/site"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -38,7 +38,7 @@ func siteTraces(name string) []*trie.Trace {
 func TestOnly(t *testing.T) {
 	open := func(names ...string) *fixture {
 		now := noon
-		f := &fixture{store: storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})}
+		f := &fixture{store: storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})}
 		for i, name := range names {
 			f.append(t, 1000*i, siteTraces(name))
 			f.store.CountViews(site.Page(name, "/a"), "unsampled", int64(100*(i+1)))

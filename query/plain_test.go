@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // TestComparePlain compares two traffics that have no device in common: users with phones, and a lab.
 func TestComparePlain(t *testing.T) {
-	f := &fixture{store: storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})}
+	f := &fixture{store: storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})}
 	var traces []*trie.Trace
 	for i := range 400 {
 		tr := &trie.Trace{Trie: *trie.New()}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -62,7 +63,7 @@ func appendView(t testing.TB, s storetest.Store, tr *trie.Trace) {
 func rolledField(t *testing.T, views int) (Local, *trie.Merger) {
 	t.Helper()
 	now := noon.Truncate(time.Hour)
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	all := trie.NewMerger()
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range views {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestQueriesBesideSealing(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(noon.Add(-30 * time.Minute).UnixNano())
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
 		Now: func() time.Time { return time.Unix(0, clock.Load()).UTC() }})
 	l := Local{Reader: s}
 	var begun, stored atomic.Int64 // traces

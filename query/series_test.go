@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
@@ -27,7 +27,7 @@ func newFading(t *testing.T) *fading {
 	t.Helper()
 	f := &fading{start: time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)}
 	f.now = f.start
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
 		Retention: 48 * time.Hour, HourRetention: 72 * time.Hour, DayRetention: 365 * 24 * time.Hour, Now: func() time.Time { return f.now }})
 	f.store = s
 	r := rand.New(rand.NewPCG(1, 1))

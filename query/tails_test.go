@@ -9,6 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -70,7 +71,7 @@ func (g *growing) want(sel Selection) *trie.Profile {
 func TestTails(t *testing.T) {
 	for seed := range uint64(2) {
 		now := noon
-		s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
+		s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
 		g := &growing{store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
 		l := Local{Reader: s}
 		g.append(t, 300) // beyond what is read trace by trace
@@ -107,7 +108,7 @@ func TestTails(t *testing.T) {
 
 // Many ask at once while traces come and are rolled up.
 func TestTailsAtOnce(t *testing.T) {
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
 	g := &growing{store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
 	g.append(t, 300)
 	l := Local{Reader: s}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -22,7 +22,7 @@ import (
 func vitalField(t *testing.T) Local {
 	t.Helper()
 	now := noon
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	for i := range 600 {
 		device := []string{"desktop-high", "mobile-low"}[i%2]
 		lcp := rollup.Vital{Name: "lcp", Labels: trie.MakeLabels("device", device, "release", "r1")}
@@ -109,7 +109,7 @@ func TestVitalsRefused(t *testing.T) {
 // release b one page view of two has an interaction that is 300 ms long, in which filter runs.
 func TestCompareVitals(t *testing.T) {
 	now := noon
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(7, 7))
 	const views = 400 // of each release
 	for i := range 2 * views {

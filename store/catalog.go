@@ -2,12 +2,7 @@ package store
 
 import (
 	"cmp"
-	"context"
-	"slices"
 	"time"
-
-	"github.com/fieldtrie/fieldtrie/store/part"
-	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // CatalogEntry says how many traces of a page carry a tag.
@@ -18,64 +13,7 @@ type CatalogEntry struct {
 	First, Last time.Time // receive times
 }
 
-// Catalog returns what is stored for which page and tag, sorted by page and tag. An
-// entry is there if its first and last trace in some partition, or some day of which there
-// is a rollup alone, enclose a part of [since, until), and counts all traces of that: the
-// times are exact to the partition only. The stats say what is missing from it. A lag is not made use of.
-func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Duration) ([]CatalogEntry, ScanStats, error) {
-	if err := r.enter(); err != nil {
-		return nil, ScanStats{}, err
-	}
-	defer r.leave()
-	if r.opts.RollEvery < 0 { // else what is left of expired traces is as good as any
-		since = r.clip(since)
-	}
-	s := &scan{r: r, q: Query{Since: since, Until: until}}
-	totals := make(map[CatalogEntry]record.Count) // by page and tag, the rest zero
-	add := func(page string, t Tag, c record.Count) {
-		in := part.Contents{Commits: c.Traces, First: c.First, Last: c.Last}
-		if in.Overlaps(since, until) {
-			addCount(totals, page, t, c)
-		}
-	}
-	parts, unpin := r.plan(since, until, false)
-	defer unpin()
-	s.noteMissing()
-	for _, x := range parts {
-		if x.file != nil {
-			if err := ctx.Err(); err != nil {
-				return nil, s.stats, context.Cause(ctx)
-			}
-			if err := x.file.Counts(x.sum.Start, add); err != nil {
-				s.bad(x.name(), nil, err)
-			}
-			continue
-		}
-		c := &cursor{p: x.p}
-		if err := s.attempt(ctx, c, func(_ *cursor, txn *part.Txn) error { return eachCount(txn, add) }); err != nil {
-			return nil, s.stats, err
-		}
-		s.account(c)
-	}
-	r.damaged.Add(s.stats.Damaged)
-	entries := make([]CatalogEntry, 0, len(totals))
-	for e, c := range totals {
-		e.Traces, e.First, e.Last = c.Traces, time.UnixMicro(c.First).UTC(), time.UnixMicro(c.Last).UTC()
-		entries = append(entries, e)
-	}
-	slices.SortFunc(entries, func(a, b CatalogEntry) int {
-		return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(a.Tag.Key, b.Tag.Key), cmp.Compare(a.Tag.Value, b.Tag.Value))
-	})
-	return entries, s.stats, nil
-}
-
-func addCount(totals map[CatalogEntry]record.Count, page string, t Tag, c record.Count) {
-	key := CatalogEntry{Page: page, Tag: t}
-	sum, ok := totals[key]
-	if !ok {
-		sum.First, sum.Last = c.First, c.Last
-	}
-	sum.Traces += c.Traces
-	sum.First, sum.Last = min(sum.First, c.First), max(sum.Last, c.Last)
-	totals[key] = sum
+// CompareEntries orders a catalogue: by page, then by tag.
+func CompareEntries(a, b CatalogEntry) int {
+	return cmp.Or(cmp.Compare(a.Page, b.Page), CompareTags(a.Tag, b.Tag))
 }

@@ -1,93 +1,34 @@
-// Package store keeps traces on disk until retention deletes them, and their sums for longer.
+// Package store is the contract of where traces are kept: what goes in, what comes out, and
+// what may be relied on. Two engines keep it, each with its own promises about what survives
+// what: package local in a directory of one machine, package shared in a bucket that
+// machines share. This package opens nothing and stores nothing.
 //
-// A trace is bytes to the store, until [Store.Roll] adds it to the rollups of its pages
-// (package rollup). [Reader.Select] reads rollups instead of traces where it can.
+// A trace is bytes to a store, until it is added to the rollups of its pages (package
+// rollup). Queries read rollups instead of traces where they can, and rollups are kept longer.
 //
-// # Promises
+// # Promises of each engine
 //
-// [Store.Append] returns after the traces survive kill -9 and, on Linux with an honest disk,
-// power loss. A trace is stored once for each [ID], however often it is delivered, if the
-// deliveries fall into the newest partition and the one before it. What was stored and
-// cannot be read back is counted and reported by [Reader.Scan] and [Reader.Status]. It is
-// never returned changed, and never left out in silence.
-//
-// # Layout
-//
-// A data directory holds one Badger directory for each aligned hour (or [Options.Partition])
-// in which something was received, one file with the sums of the hours of a day, and one
-// with the sums of the days of a month:
-//
-//	DIR/FORMAT                the version of this layout
-//	DIR/LOCK                  locked by whoever has the directory open
-//	DIR/BALLAST               space set aside, released when a start finds too little
-//	DIR/20261121T08/          a closed partition of traces, opened read-only on demand
-//	DIR/20261121T09/          the one before the newest: commits look for repeats in it
-//	DIR/20261121T10/          the newest partition, the only one that gets traces
-//	DIR/20261121T11/          the next one, made shortly before its time
-//	DIR/20261121T11.ahead     says that it is not in use yet
-//	DIR/20261121T10/COMMITS   one small record for each commit, beside Badger
-//	DIR/20261121T08/CLEAN     what is known of a partition that was closed
-//	DIR/20261121T07.corrupt/  a partition that could not be opened
-//	DIR/20261121.hours.sums   sums of the partitions of a day
-//	DIR/202611.days.sums      sums of the days of a month
-//	DIR/symbols/              symbols of builds, see package tables
-//
-// docs/storage.md has the reasons; packages record and sums have the bytes.
+// [Writer.Append] returns after the traces are durable; [AppendResult.Durability] says what
+// they survive. A trace is stored once for each [ID], however often it is delivered within
+// an hour. What was stored and cannot be read back is never returned changed, and never left
+// out in silence: it is in the [ScanStats].
 //
 // # Packages below
 //
-// Each imports those further down alone:
-//
-//	snapshot   backup and restore
-//	head       running sums of the pages of the newest partition
-//	sums       files of sums of closed hours and days
-//	part       the life of partitions of traces; the only package that knows Badger
-//	record     keys, values, checksums and compression: values into bytes and back
-//	tables     symbols of builds, in a folder beside the traces that the rest does not look at
-//	disk       durable writes, the lock of a directory, room on a filesystem
-//
-// Package metamorphic holds tests of all of it together.
+//	local      the engine of a directory
+//	shared     the engine of a bucket
+//	bucket     a bucket of an S3-compatible object store
+//	block      the file format of what is in a bucket
 //
 // # Files
 //
-// Opening and closing:
-//
-//	store.go      Reader and Store: open, recover, close
-//	options.go    how a directory is opened
-//	format.go     FORMAT: the version of a directory
-//	life.go       how Close waits for readers
-//
-// What goes in:
-//
+//	store.go      the interfaces: Writer, Reader, Scanner and Store
 //	record.go     a trace on its way in or out, and its limits
+//	append.go     what became of traces that were to be stored
+//	counts.go     page views without a trace, and Web Vitals, until they are stored
 //	tags.go       what the catalogue counts of a trace
-//	append.go     the queue
-//	commit.go     the committer: the only goroutine that writes; maintenance
-//	write.go      what a transaction of traces holds
-//	outcomes.go   page views without a trace
-//	vitals.go     how page views were for visitors
-//	watch.go      what goes on, and whether it is stuck
-//
-// What comes out:
-//
-//	select.go     Select: by rollups, where it can
-//	selectsums.go its part about files of sums
-//	scan.go       Scan: trace by trace
-//	missing.go    what of a time can not be read
-//	stats.go      what a question has read, and should have
+//	query.go      what is asked for, and what comes back
+//	stats.go      what a query has read, and should have
 //	catalog.go    which pages and tags there are
-//	version.go    a text that changes with what is stored
-//	status.go     the state of a directory, counters, room
-//	backup.go     a copy while the store goes on
-//	stretch.go    hour by hour, for a copy into another store
-//	load.go       a directory is made of what another store has
-//	loadhour.go   and a partition of it
-//
-// What is summed up and deleted, and when:
-//
-//	roll.go       Roll, and the newest partition
-//	rollsums.go   files of sums of closed partitions and days
-//	plan.go       what to read and what to sum up: pure functions
-//	clock.go      whether the time is believed for deleting
-//	retention.go  what to delete: pure functions, and doing it
+//	copying.go    what is copied from one store into another
 package store

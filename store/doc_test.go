@@ -13,7 +13,7 @@ var mapped = regexp.MustCompile(`(?m)^//\t(\w+\.go)\s+\S`)
 
 // Each file is in the map of its package, and the map names no other.
 func TestMapOfFiles(t *testing.T) {
-	for _, dir := range []string{".", "part"} {
+	for _, dir := range []string{".", "local", "local/part"} {
 		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -42,23 +42,25 @@ func TestMapOfFiles(t *testing.T) {
 	}
 }
 
-// The packages below store are in its map, too.
+// The packages below are in the map of the one above, too.
 func TestMapOfPackages(t *testing.T) {
-	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if !e.IsDir() || e.Name() == "testdata" {
-			continue
+	for _, dir := range []string{".", "local"} {
+		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		line := regexp.MustCompile(`(?m)^//\t` + e.Name() + `\s+\S|Package ` + e.Name() + ` `)
-		if !line.Match(text) {
-			t.Errorf("doc.go: got no line about package %s, want one", e.Name())
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !e.IsDir() || e.Name() == "testdata" {
+				continue
+			}
+			line := regexp.MustCompile(`(?m)^//\t` + e.Name() + `\s+\S|Package ` + e.Name() + ` `)
+			if !line.Match(text) {
+				t.Errorf("%s: got no line about package %s, want one", filepath.Join(dir, "doc.go"), e.Name())
+			}
 		}
 	}
 }

@@ -1,33 +1,46 @@
 package store
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
-
-	"github.com/fieldtrie/fieldtrie/store/record"
 )
 
 // Limits on what a record may hold. They bound the size of keys and of one
 // transaction; see [RecordError].
 const (
-	MaxPage     = record.MaxPage     // bytes of one page
-	MaxPages    = record.MaxPages    // pages of one record
-	MaxTags     = record.MaxTags     // tags of one record
-	MaxTagKey   = record.MaxTagKey   // bytes of a tag's key
-	MaxTagValue = record.MaxTagValue // bytes of a tag's value
+	MaxPage     = 1024 // bytes of one page
+	MaxPages    = 64   // pages of one record
+	MaxTags     = 32   // tags of one record
+	MaxTagKey   = 128  // bytes of a tag's key
+	MaxTagValue = 512  // bytes of a tag's value
 )
 
 // ErrDamaged is wrapped by every error about stored bytes that are not what was written.
-var ErrDamaged = record.ErrDamaged
+var ErrDamaged = errors.New("damaged")
 
 // ID names one delivered trace: a page view and the number of its chunk. It is the
 // key of idempotence: what arrives twice under one ID is stored once.
-type ID = record.ID
+type ID struct {
+	View  [16]byte
+	Chunk uint32
+}
+
+// String returns the view in hexadecimal and the chunk, joined by a slash.
+func (id ID) String() string { return fmt.Sprintf("%x/%d", id.View, id.Chunk) }
 
 // Tag is a property of a trace that the catalogue counts: a feature, a release, an
 // environment.
-type Tag = record.Tag
+type Tag struct {
+	Key, Value string
+}
+
+// CompareTags orders tags: by key, then by value.
+func CompareTags(a, b Tag) int {
+	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+}
 
 // Record is one trace on its way into or out of the store.
 type Record struct {
@@ -52,9 +65,6 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("record %d (%s): %s", e.Index, e.ID, e.Reason)
 }
 
-// CheckPage returns what is wrong with the name of a page, or "".
-func CheckPage(page string) string { return record.CheckPage(page) }
-
 // Check returns what is wrong with a record whose payload may have so many bytes, or "".
 func (r *Record) Check(maxPayload int64) string {
 	switch {
@@ -68,24 +78,42 @@ func (r *Record) Check(maxPayload int64) string {
 		return fmt.Sprintf("payload of %d bytes, at most %d are allowed", len(r.Payload), maxPayload)
 	}
 	for _, p := range r.Pages {
-		if why := record.CheckPage(p); why != "" {
+		if why := CheckPage(p); why != "" {
 			return why
 		}
 	}
 	for _, t := range r.Tags {
-		if why := record.CheckTag(t); why != "" {
+		if why := CheckTag(t); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// sortedSet returns the distinct strings of s in order, leaving s alone.
-func sortedSet(s []string) []string {
-	if len(s) == 1 {
-		return s
+// CheckPage returns what is wrong with the name of a page, or "".
+func CheckPage(page string) string {
+	switch {
+	case page == "":
+		return "empty page"
+	case len(page) > MaxPage:
+		return fmt.Sprintf("page of %d bytes, at most %d are allowed", len(page), MaxPage)
+	case strings.IndexByte(page, 0) >= 0:
+		return "page holds a NUL byte"
 	}
-	s = slices.Clone(s)
-	slices.Sort(s)
-	return slices.Compact(s)
+	return ""
+}
+
+// CheckTag returns what is wrong with a tag, or "".
+func CheckTag(t Tag) string {
+	switch {
+	case t.Key == "":
+		return "tag without a key"
+	case len(t.Key) > MaxTagKey:
+		return fmt.Sprintf("tag key of %d bytes, at most %d are allowed", len(t.Key), MaxTagKey)
+	case len(t.Value) > MaxTagValue:
+		return fmt.Sprintf("tag value of %d bytes, at most %d are allowed", len(t.Value), MaxTagValue)
+	case strings.IndexByte(t.Key, 0) >= 0 || strings.IndexByte(t.Value, 0) >= 0:
+		return "tag holds a NUL byte"
+	}
+	return ""
 }

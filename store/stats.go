@@ -1,12 +1,8 @@
 package store
 
-import (
-	"time"
+import "time"
 
-	"github.com/fieldtrie/fieldtrie/store/head"
-)
-
-// ScanStats say what a scan has read, and what it should have read and could not.
+// ScanStats say what a query has read, and what it should have read and could not.
 type ScanStats struct {
 	Partitions int    // of traces, read
 	Days       int    // of which a rollup was read
@@ -45,11 +41,21 @@ func (s *ScanStats) Complete() bool {
 	return s.Damaged == 0 && len(s.Gaps) == 0 && len(s.Unreadable) == 0 && s.Lost == 0
 }
 
-// Widened is a time of which all was taken.
-type Widened struct{ First, Last time.Time }
+// maxBadValues is how many are named in [ScanStats]; all are counted.
+const maxBadValues = 100
+
+// AddBad counts values that are damaged, and names the first of all.
+func (s *ScanStats) AddBad(values ...BadValue) {
+	s.Damaged += uint64(len(values))
+	s.BadValues = append(s.BadValues, values[:min(len(values), maxBadValues-len(s.BadValues))]...)
+}
 
 // BadValue names a stored value that is damaged.
-type BadValue = head.BadValue
+type BadValue struct {
+	Partition string
+	Key       []byte
+	Err       error
+}
 
 // Gap says how many traces of a page, of all pages if it is "", are missing from
 // a partition.
@@ -64,10 +70,5 @@ type Unreadable struct {
 	Err       error
 }
 
-// maxBadValues is how many are named in [ScanStats]; all are counted.
-const maxBadValues = 100
-
-func (s *ScanStats) bad(values ...BadValue) {
-	s.Damaged += uint64(len(values))
-	s.BadValues = append(s.BadValues, values[:min(len(values), maxBadValues-len(s.BadValues))]...)
-}
+// Widened is a time of which all was taken.
+type Widened struct{ First, Last time.Time }

@@ -2,326 +2,68 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store/head"
-	"github.com/fieldtrie/fieldtrie/store/part"
-	"github.com/fieldtrie/fieldtrie/store/record"
-	"github.com/fieldtrie/fieldtrie/store/sums"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// ErrClosed is returned after Close.
-var ErrClosed = errors.New("store is closed")
-
-// InUseError says who has a data directory open.
-type InUseError = disk.InUseError
-
-// Reader answers questions about a data directory.
-type Reader struct {
-	dir    string
-	opts   Options
-	lock   *disk.Lock
-	space  *disk.Space
-	codec  *record.Codec
-	packer *record.Packer
-	cache  *sums.Cache
-	parts  *part.Shelf
-	sums   *sums.Shelf
-	head   *head.Head
-
-	failed  func(error)                               // is told that it is not known what is on disk
-	begin   func(put func([]record.Pair) error) error // has put what a partition begins with
-	damaged atomic.Uint64                             // values found damaged by scans
-	missing atomic.Uint64                             // traces found missing by scans
-
-	life *readers
+// Writer takes what is to be stored. Its methods may be called at once.
+type Writer interface {
+	// Append stores the records and returns when they are durable. All are checked before any
+	// is stored: a record that cannot be stored gives a [*RecordError]. [ErrBusy] and
+	// [ErrNoSpace] mean that nothing was stored. After any other error, when ctx ends, and with
+	// [ErrStuck], all, some or none may be; repeating the call does no harm.
+	Append(ctx context.Context, recs []Record) (AppendResult, error)
+	// CountViews counts page views of which there is no trace, by the reason. They are stored
+	// some time later; a crash before that forgets them.
+	CountViews(page, reason string, views int64)
+	// CountVitals counts the Web Vitals of page views of page, each with labels that have a
+	// value in rollups. They are stored when page views without a trace are.
+	CountVitals(page string, vitals []rollup.Vital)
 }
 
-// Store is a data directory open for writing. Exactly one process can have it.
-type Store struct {
-	*Reader
-
-	queue chan *request
-	ctl   chan func()
-	done  chan struct{} // closed when the committer has ended
-	ended chan struct{} // closed when the first Close returns
-
-	qmu          sync.Mutex // guards the fields below
-	closing      bool
-	queuedTraces int
-	queuedBytes  int64
-
-	counters
-	failure atomic.Pointer[error]
-
-	samples  record.Sampler // what dictionaries are made of
-	pending  head.Pending   // what is to be rolled up
-	outcomes outcomes
-	writing  writing // of the committer
-	rolling  rolling
-	watch    *watch
-	clock    clockWatch
+// Reader answers queries. Its methods may be called at once. Zero times are open ends, and
+// times are those of receipt. What cannot be read is no error: it is in the stats.
+type Reader interface {
+	// Select reads what q asks for by the shortest way: rollups where it can, else traces.
+	// Rollups of pages and traces are handed over as they come; traces as by Scan with
+	// EachPage. A page view in several hours is in each of them by itself. It ends with the
+	// error of a callback, or that of ctx.
+	Select(ctx context.Context, q Query, want Wanted, trace func(Record) error, rolled func(Rolled) error) (ScanStats, error)
+	// Catalog returns what is stored for which page and tag, sorted by [CompareEntries]. An
+	// entry is there if its first and last trace in some hour, or some day of which there is
+	// a rollup alone, enclose a part of [since, until), and counts all traces of that: the
+	// times are exact to the hour only. It may leave out what was stored within lag.
+	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]CatalogEntry, ScanStats, error)
+	// Version returns a text that changes whenever what is stored of [since, until) changes,
+	// or can no more be read. Of a time that is over it stays the same, until its traces
+	// expire.
+	Version(since, until time.Time) string
+	// HasTraces reports whether the traces of all that was received in [since, until) are
+	// there, and not only rollups of them.
+	HasTraces(since, until time.Time) bool
+	// HasHours reports whether what was received in [since, until) can be told apart by the
+	// hour: its traces are there, or rollups by the hour.
+	HasHours(since, until time.Time) bool
+	// Now returns the time by the clock that traces are received by.
+	Now() time.Time
 }
 
-// counters are since Open.
-type counters struct {
-	stored, duplicates, refused, commits atomic.Uint64
-
-	rolledUp atomic.Uint64 // traces that went into rollups
-	rollCPU  atomic.Int64  // ns that rolling up took
+// Scanner reads trace by trace.
+type Scanner interface {
+	// Scan calls f for each trace that q asks for and that was stored when Scan was called:
+	// oldest hour first. A trace of several pages is handed over once, also if all pages are
+	// asked for, unless q says EachPage.
+	//
+	// The Payload and Pages of the record are valid during the call of f only; Tags are not
+	// stored. Scan ends with the error of f, or that of ctx. What cannot be read is not an
+	// error: it is in the stats, which count up to where the scan ended.
+	Scan(ctx context.Context, q Query, f func(Record) error) (ScanStats, error)
 }
 
-// Open opens the data directory dir for writing, creating it if need be, and
-// recovers what a crash has left. Another process that has it open is reported as
-// [*InUseError], a directory of another format as [*FormatError].
-func Open(dir string, o Options) (*Store, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create data directory: %w", err)
-	}
-	r, err := newReader(dir, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.openExclusive(); err != nil {
-		return nil, errors.Join(err, r.release())
-	}
-	if err := disk.MakePrivate(dir); err != nil {
-		o.Logger.Warn("others may read the data directory, and that can not be changed", logErr, err)
-	}
-	s := &Store{
-		Reader:  r,
-		queue:   make(chan *request, o.QueueTraces),
-		ctl:     make(chan func()),
-		done:    make(chan struct{}),
-		ended:   make(chan struct{}),
-		rolling: newRolling(),
-		watch:   newWatch(o),
-	}
-	r.failed, r.begin = s.fail, s.putInUse
-	go s.watch.run()
-	go s.run()
-	return s, nil
-}
-
-func newReader(dir string, o Options) (r *Reader, err error) {
-	r = &Reader{dir: dir, opts: o, failed: func(error) {}, life: newReaders()}
-	if r.lock, err = disk.OpenLock(dir, o.Program); err != nil {
-		return nil, err
-	}
-	r.space = disk.NewSpace(dir, disk.SpaceOptions{MinFree: o.MinFree, Ballast: o.Ballast, MaxDisk: o.MaxDisk, Log: o.Logger})
-	if r.codec, err = record.NewCodec(o.MaxPayload); err == nil {
-		r.packer, err = record.NewPacker()
-	}
-	if err == nil {
-		r.cache, err = sums.NewCache()
-	}
-	if err != nil {
-		return nil, errors.Join(err, r.release())
-	}
-	return r, nil
-}
-
-// release undoes newReader.
-func (r *Reader) release() error {
-	if r.codec != nil {
-		r.codec.Close()
-	}
-	if r.packer != nil {
-		r.packer.Close()
-	}
-	if r.cache != nil {
-		r.cache.Close()
-	}
-	return r.lock.Release()
-}
-
-// load lists what there is. It returns the partitions that are to be recovered.
-func (r *Reader) load(readOnly bool) (dirty []*part.Partition, err error) {
-	r.parts, dirty, err = part.Open(r.dir, part.Options{Width: r.opts.Partition, MemTableSize: r.opts.MemTableSize, MaxOpen: r.opts.OpenPartitions,
-		Space: r.space, Log: r.opts.Logger, Failed: func(err error) { r.failed(err) },
-		Begin: func(put func([]record.Pair) error) error { return r.begin(put) }})
-	if err != nil {
-		return nil, err
-	}
-	if r.sums, err = sums.Load(r.dir, sums.Options{Cache: r.cache, ReadOnly: readOnly}); err != nil {
-		return nil, err
-	}
-	o := head.Options{Shelf: r.parts, Codec: r.codec, Packer: r.packer, Limits: r.opts.Rollups, Log: r.opts.Logger}
-	if readOnly { // most of them ask once
-		o.Size = head.MaxSize / 4
-	}
-	r.head = head.New(o)
-	return dirty, nil
-}
-
-func (r *Reader) openExclusive() error {
-	if err := r.lock.Exclusive("write", disk.LockWait); err != nil {
-		return err
-	}
-	if err := part.RemoveTrash(r.dir); err != nil {
-		return err
-	}
-	if err := ensureFormat(r.dir); err != nil {
-		return err
-	}
-	dirty, err := r.load(false)
-	if err != nil {
-		return err
-	}
-	r.parts.Recover(dirty)
-	r.space.PutBallast()
-	return nil
-}
-
-// OpenReader opens the data directory dir for reading, while no [Store] has it
-// open. Any number of readers can have it open at once. If a crash has left
-// something to recover, the first reader does that and keeps others out meanwhile.
-func OpenReader(dir string, o Options) (*Reader, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	if err := checkFormat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is not a data directory: %w", dir, err)
-	} else if err != nil {
-		return nil, err
-	}
-	r, err := newReader(dir, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.openShared(); err != nil {
-		return nil, errors.Join(err, r.release())
-	}
-	return r, nil
-}
-
-// openShared locks the directory together with other readers, and alone as long as
-// there is something to recover.
-func (r *Reader) openShared() error {
-	hopeless := make(map[string]error) // partitions that cannot be recovered now
-	for deadline := time.Now().Add(disk.LockWait); ; {
-		if err := r.lock.Shared(disk.LockWait); err != nil {
-			return err
-		}
-		if err := checkFormat(r.dir); err != nil {
-			return err
-		}
-		dirty, err := r.load(true)
-		if err != nil {
-			return err
-		}
-		pending := false
-		for _, p := range dirty {
-			fault := hopeless[p.Name]
-			r.parts.SetFault(p, fault)
-			pending = pending || fault == nil
-		}
-		if !pending {
-			return nil
-		}
-		if err := r.lock.Exclusive("recover", 0); err != nil {
-			if _, ok := errors.AsType[*InUseError](err); !ok || time.Now().After(deadline) {
-				return fmt.Errorf("recover after a crash: %w", err)
-			}
-			continue // another reader may be about to do it, or have done it
-		}
-		// Someone else may have recovered it between the two locks.
-		if err := checkFormat(r.dir); err != nil {
-			return err
-		}
-		if dirty, err = r.load(false); err != nil {
-			return err
-		}
-		r.parts.Recover(dirty)
-		hopeless = r.parts.Faults()
-	}
-}
-
-// Close waits for running scans and closes the data directory.
-func (r *Reader) Close() error {
-	if !r.life.end(context.Background()) {
-		return nil
-	}
-	r.parts.CloseReaders()
-	return r.release()
-}
-
-// Now returns the time by the clock of the store.
-func (r *Reader) Now() time.Time { return r.opts.Now() }
-
-// closeWait is how long Close waits for what is running.
-const closeWait = time.Minute
-
-// Close commits what is queued, waits for running scans, and closes the data
-// directory cleanly, so that it opens fast and without recovery next time. What does not end
-// within a minute is left as it is: then the next start recovers the newest partitions.
-func (s *Store) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
-	defer cancel()
-	if err := s.storeOutcomes(ctx, 0); err != nil && !errors.Is(err, ErrClosed) {
-		s.opts.Logger.Warn("page views without a trace are forgotten", logErr, err)
-	}
-	s.qmu.Lock()
-	if s.closing {
-		s.qmu.Unlock()
-		<-s.ended
-		return nil
-	}
-	s.closing = true
-	close(s.queue) // Append sends under qmu, and never after closing is set
-	s.qmu.Unlock()
-	defer close(s.ended)
-	defer s.watch.stop()
-	err := s.quiesce(ctx)
-	if err == nil {
-		err = s.parts.CloseWriters(ctx, s.Err() == nil)
-	}
-	if err != nil {
-		// Badger would write, and end the process. What is committed is in its logs.
-		s.opts.Logger.Error("the newest partition is not closed; the next start recovers it", logErr, err)
-		return fmt.Errorf("leave the newest partition to be recovered: %w", err) // and locked, until the process ends
-	}
-	s.parts.CloseReaders()
-	return s.release()
-}
-
-// quiesce waits until the committer and all who read have ended.
-func (s *Store) quiesce(ctx context.Context) error {
-	select {
-	case <-s.done:
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the last commit: %w", context.Cause(ctx))
-	}
-	if !s.life.end(ctx) {
-		return fmt.Errorf("wait for what is being read: %w", context.Cause(ctx))
-	}
-	return nil
-}
-
-// Err returns why the store has stopped accepting traces, or nil. A commit that
-// went wrong leaves open what is on disk, so nothing is acknowledged after it until
-// the directory is opened anew.
-func (s *Store) Err() error {
-	if p := s.failure.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
-
-func (s *Store) fail(err error) {
-	err = fmt.Errorf("store has stopped: %w", err)
-	if s.failure.CompareAndSwap(nil, &err) {
-		s.opts.Logger.Error("store has stopped accepting traces", logErr, err)
-	}
+// Store is what an engine does for a daemon.
+type Store interface {
+	Writer
+	Reader
+	Scanner
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -16,7 +17,7 @@ import (
 func storeOfRelease(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := store.Open(dir, store.Options{MemTableSize: 8 << 20, MinFree: -1})
+	s, err := local.Open(dir, local.Options{MemTableSize: 8 << 20, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -50,7 +51,7 @@ func unfit(text string) (out []string) {
 // Hostile names are written by every command, and do nothing to a terminal.
 func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.Open(filepath.Join(dir, "data"), store.Options{MemTableSize: 8 << 20, MinFree: -1, RollTraces: 1})
+	s, err := local.Open(filepath.Join(dir, "data"), local.Options{MemTableSize: 8 << 20, MinFree: -1, RollTraces: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

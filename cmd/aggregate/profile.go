@@ -16,8 +16,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
@@ -62,8 +62,8 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	if r := query.NewSocketRemote(socket); r.Alive() {
 		return r, nothing, c.withoutOwners()
 	}
-	r, err := store.OpenReader(c.data, store.Options{Program: "aggregate"})
-	if x, ok := errors.AsType[*store.InUseError](err); ok {
+	r, err := local.OpenReader(c.data, local.Options{Program: "aggregate"})
+	if x, ok := errors.AsType[*local.InUseError](err); ok {
 		return nil, nil, fmt.Errorf("%w, which does not answer on %s; try again, or ask it with --addr", x, socket)
 	}
 	if err != nil {

@@ -9,17 +9,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fieldtrie/fieldtrie/collect"
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // backend is where traces are kept: a directory of this machine, or a bucket that machines share.
 type backend interface {
-	collect.Store
-	query.Reader
+	store.Store
 	prometheus.Collector
 
 	// Err returns why nothing can be stored any more, and Stuck why nothing was written for too long.
@@ -36,7 +34,7 @@ type backend interface {
 
 // directory is a backend on the disk of this machine.
 type directory struct {
-	*store.Store
+	*local.Store
 	storeMetrics
 	log *slog.Logger
 }
@@ -44,7 +42,7 @@ type directory struct {
 func (c *config) openDirectory(log *slog.Logger) (*directory, error) {
 	o := c.storeOptions()
 	o.Logger = log
-	s, err := store.Open(c.data, o)
+	s, err := local.Open(c.data, o)
 	if err != nil {
 		return nil, hinted(err)
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
 // backupStall is how long who asks for a backup may take no byte of it.
 const backupStall = time.Minute
 
 // backupHandler streams a backup of the store, one at a time.
-func backupHandler(s *store.Store, log *slog.Logger) http.HandlerFunc {
+func backupHandler(s *local.Store, log *slog.Logger) http.HandlerFunc {
 	var one sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !one.TryLock() {
@@ -80,7 +80,7 @@ func (c *config) restoreData(ctx context.Context, stdin io.Reader, stdout, stder
 	}
 	o := c.storeOptions()
 	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	var progress store.Progress
+	var progress local.Progress
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		progress = func(done, total int64, at string) {
 			fmt.Fprintf(stderr, "\r\x1b[Krestoring %s of about %s, at %s", humanize.IBytes(uint64(done)), humanize.IBytes(uint64(max(done, total))), at)
@@ -88,7 +88,7 @@ func (c *config) restoreData(ctx context.Context, stdin io.Reader, stdout, stder
 		defer fmt.Fprint(stderr, "\r\x1b[K")
 	}
 	started := time.Now()
-	stats, err := store.Restore(ctx, in, c.data, o, progress)
+	stats, err := local.Restore(ctx, in, c.data, o, progress)
 	if err != nil {
 		return err
 	}

@@ -15,13 +15,14 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
 // fillData makes a data directory of which a backup does not fit into the buffers between a
 // daemon and its client.
 func fillData(t *testing.T, dir string) {
 	t.Helper()
-	s, err := store.Open(dir, store.Options{})
+	s, err := local.Open(dir, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/rules/site"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
@@ -130,8 +130,8 @@ func (c *config) checkShared() error {
 // memTable holds the memory of the store near 150 MiB.
 const memTable = 32 << 20
 
-func (c *config) storeOptions() store.Options {
-	return store.Options{Program: "ingest", Now: c.now, Partition: c.partition, MemTableSize: memTable,
+func (c *config) storeOptions() local.Options {
+	return local.Options{Program: "ingest", Now: c.now, Partition: c.partition, MemTableSize: memTable,
 		DoubtClock: !c.believe, Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk, Ballast: c.ballast}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
@@ -115,7 +116,7 @@ func TestKill(t *testing.T) {
 	}
 
 	found := map[string]int{}
-	r, err := store.OpenReader(dir, store.Options{})
+	r, err := local.OpenReader(dir, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

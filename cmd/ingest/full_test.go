@@ -20,6 +20,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
@@ -172,7 +173,7 @@ func program(t *testing.T) string {
 // wantStored checks that each acknowledged trace is there once, and nothing twice.
 func wantStored(t *testing.T, dir string, acked map[int]bool) {
 	t.Helper()
-	r, err := store.OpenReader(dir, store.Options{})
+	r, err := local.OpenReader(dir, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +347,7 @@ func TestStartOnFullDisk(t *testing.T) {
 func yesterday(t *testing.T, dir string) string {
 	t.Helper()
 	at := time.Now().Add(-24 * time.Hour)
-	s, err := store.Open(dir, store.Options{Now: func() time.Time { return at }})
+	s, err := local.Open(dir, local.Options{Now: func() time.Time { return at }})
 	if err != nil {
 		t.Fatal(err)
 	}

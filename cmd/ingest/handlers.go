@@ -23,6 +23,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/pyroscope"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/sdk"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
@@ -150,7 +151,7 @@ func (a answers) add(private *http.ServeMux) {
 // storedNames returns the pages of this hour, so that a restart does not begin the count of
 // distinct pages anew, and, by kind, the names that traces of the last day had in two hours at
 // least, so that it does not forget which ones are a site's.
-func storedNames(ctx context.Context, s query.Reader) (pages []string, established map[string][]string) {
+func storedNames(ctx context.Context, s store.Reader) (pages []string, established map[string][]string) {
 	now := time.Now()
 	catalog, err := query.Local{Reader: s}.Catalog(ctx, now.Add(-24*time.Hour), now, answersLag)
 	if err != nil {

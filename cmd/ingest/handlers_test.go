@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -20,7 +21,7 @@ import (
 // too, unless a question is for an answer of now.
 func TestAnswersLag(t *testing.T) {
 	noon := time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})
+	s, err := local.Open(t.TempDir(), local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestAnswersLag(t *testing.T) {
 }
 
 // appendPage stores n traces of a page with one sample each.
-func appendPage(t *testing.T, s *store.Store, page string, first, n int) {
+func appendPage(t *testing.T, s *local.Store, page string, first, n int) {
 	t.Helper()
 	var recs []store.Record
 	for i := range n {
@@ -85,7 +86,7 @@ func appendPage(t *testing.T, s *store.Store, page string, first, n int) {
 func TestEstablishedNames(t *testing.T) {
 	start := time.Now()
 	now := start.Add(-3 * time.Hour)
-	s, err := store.Open(t.TempDir(), store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
+	s, err := local.Open(t.TempDir(), local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

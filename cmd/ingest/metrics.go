@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
 // newBuildInfo returns what says which program runs, as programs that Prometheus knows do.
@@ -32,7 +32,7 @@ func newSurplus() prometheus.Counter {
 }
 
 // storeMetrics shows the state of a store at the time it is asked.
-type storeMetrics struct{ store *store.Store }
+type storeMetrics struct{ store *local.Store }
 
 // Describe implements [prometheus.Collector]. It sends nothing, which makes the
 // collector an unchecked one: its metrics are named in Collect alone.
@@ -83,7 +83,7 @@ func (m storeMetrics) collectDisk(out chan<- prometheus.Metric, send func(name, 
 	if err != nil {
 		return
 	}
-	states, bytes := map[store.PartitionState]float64{}, map[string]float64{}
+	states, bytes := map[local.PartitionState]float64{}, map[string]float64{}
 	for _, p := range s.Partitions {
 		states[p.State]++
 		bytes[p.Holds] += float64(p.Bytes)

@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
@@ -88,8 +88,8 @@ func node(ctx context.Context, b *bucket.Bucket, stderr io.Writer) (*shared.Node
 
 // importData moves a directory into the bucket.
 func (c *config) importData(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	from, err := store.OpenReader(c.importOf, store.Options{Program: "ingest", Now: c.now})
-	if x, ok := errors.AsType[*store.InUseError](err); ok {
+	from, err := local.OpenReader(c.importOf, local.Options{Program: "ingest", Now: c.now})
+	if x, ok := errors.AsType[*local.InUseError](err); ok {
 		return fmt.Errorf("--import: %w; stop it, so that nothing comes to the directory any more", x)
 	}
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err 
 	}
 	o := c.storeOptions()
 	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	to, err := store.OpenLoader(c.exportTo, b.Location().String(), o)
+	to, err := local.OpenLoader(c.exportTo, b.Location().String(), o)
 	if err != nil {
 		return fmt.Errorf("--export: %w", err)
 	}

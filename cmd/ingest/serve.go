@@ -17,8 +17,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
@@ -167,7 +167,7 @@ func (k *kept) add(private *http.ServeMux, audit *audit, log *slog.Logger) {
 
 // hinted adds what to do to errors of opening the store.
 func hinted(err error) error {
-	if x, ok := errors.AsType[*store.InUseError](err); ok {
+	if x, ok := errors.AsType[*local.InUseError](err); ok {
 		return fmt.Errorf("%w; one daemon serves a directory, so stop that one or use another --data", x)
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -27,7 +27,7 @@ type symbolStore struct {
 }
 
 // openSymbols opens the symbols in the data directory of a store.
-func (c *config) openSymbols(of *store.Store, log *slog.Logger) (*symbolStore, error) {
+func (c *config) openSymbols(of *local.Store, log *slog.Logger) (*symbolStore, error) {
 	o := c.symbolOptions(log)
 	o.Now = c.now
 	o.Room = func(n int64) error {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -16,7 +16,7 @@ import (
 // profiled.
 func TestVitals(t *testing.T) {
 	now := noon.Add(-time.Hour)
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	for i := range 200 {
 		inp := rollup.Vital{Name: "inp", Labels: trie.MakeLabels("device", []string{"desktop-high", "mobile-low"}[i%2])}
 		inp.Add(int64(100+i+i%2*200)*1000, 1)

@@ -16,7 +16,7 @@ import (
 // Export moves what the bucket has into a directory, hour by hour, with the times at which all was received. What was
 // acknowledged before is rolled up first; what comes meanwhile may be left, so machines should have stopped. What
 // was exported before, and is the same still, is not exported again.
-func (n *Node) Export(ctx context.Context, to *store.Loader, moving Moving) (MoveStats, error) {
+func (n *Node) Export(ctx context.Context, to store.Loader, moving Moving) (MoveStats, error) {
 	x := &exporter{n: n, to: to}
 	if err := n.rollUp(ctx); err != nil {
 		return x.stats, fmt.Errorf("roll up what waits: %w", err)
@@ -78,7 +78,7 @@ func (n *Node) rollUp(ctx context.Context) error {
 // exporter is an export on its way.
 type exporter struct {
 	n     *Node
-	to    *store.Loader
+	to    store.Loader
 	list  []*manifest // by shard
 	stats MoveStats
 }

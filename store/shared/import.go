@@ -67,7 +67,7 @@ func findOrigin(list []origin, x origin) (origin, bool) {
 // the same hour or one beside it, counts once.
 //
 // What can not be told apart from what the bucket has is left, and so is what can not be read: the stats say what.
-func (n *Node) Import(ctx context.Context, from *store.Reader, moving Moving) (MoveStats, error) {
+func (n *Node) Import(ctx context.Context, from store.Source, moving Moving) (MoveStats, error) {
 	var stats MoveStats
 	list, unreadable := from.Stretches()
 	for _, u := range unreadable {

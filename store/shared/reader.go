@@ -34,7 +34,7 @@ func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, t
 	return r.read(ctx, &reading{r: r, q: q, want: want, trace: trace, rolled: rolled})
 }
 
-// Scan calls f for each trace that q asks for, as [store.Reader.Scan] does.
+// Scan calls f for each trace that q asks for, as [store.Scanner] says.
 func (r *Reader) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	q.Since = r.clip(q.Since)
 	return r.read(ctx, &reading{r: r, q: q, want: store.Wanted{None: true}, trace: f})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -140,7 +141,7 @@ type filled struct {
 // fill stores parts of traces, one after the other, in dir.
 func (r *replay) fill(ctx context.Context, dir string, parts ...[]int) (f filled, err error) {
 	now := time.Now() // a clock that stands still keeps it to one partition
-	s, err := store.Open(dir, store.Options{Now: func() time.Time { return now }})
+	s, err := local.Open(dir, local.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		return f, err
 	}
@@ -162,7 +163,7 @@ func (r *replay) fill(ctx context.Context, dir string, parts ...[]int) (f filled
 }
 
 // appendAll stores traces as many clients at once would have them stored.
-func (r *replay) appendAll(ctx context.Context, s *store.Store, which []int) error {
+func (r *replay) appendAll(ctx context.Context, s *local.Store, which []int) error {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	errs := make([]error, clients)
@@ -182,7 +183,7 @@ func (r *replay) appendAll(ctx context.Context, s *store.Store, which []int) err
 }
 
 // append stores a copy of trace i.
-func (r *replay) append(ctx context.Context, s *store.Store, i int) error {
+func (r *replay) append(ctx context.Context, s *local.Store, i int) error {
 	rec, err := r.record(i)
 	if err == nil {
 		_, err = s.Append(ctx, []store.Record{rec})

@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/encode/pprof"
-	"github.com/fieldtrie/fieldtrie/store/record"
+	"github.com/fieldtrie/fieldtrie/store/local/record"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

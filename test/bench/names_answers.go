@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -118,7 +118,7 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 	if err != nil {
 		return nil, err
 	}
-	r, err := store.OpenReader(f.dir, store.Options{Now: f.clock, OpenPartitions: 64})
+	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -112,12 +113,12 @@ func (f *field) clock() time.Time { return f.now }
 // filling begins in the middle of a day, so that a query of 24 hours is one of hours.
 func filling() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-func (f *field) open() (*store.Store, error) {
-	return store.Open(f.dir, store.Options{Now: f.clock})
+func (f *field) open() (*local.Store, error) {
+	return local.Open(f.dir, local.Options{Now: f.clock})
 }
 
 // finish closes the store and looks at what it took.
-func (f *field) finish(s *store.Store, traces int) error {
+func (f *field) finish(s *local.Store, traces int) error {
 	f.roll = s.Counters().RollCPU.Seconds() / float64(traces)
 	st, err := s.Status()
 	for _, p := range st.Partitions {
@@ -165,7 +166,7 @@ type asked struct {
 
 // ask measures a query of one page, once everything is open and in memory.
 func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds int) (out asked, err error) {
-	r, err := store.OpenReader(f.dir, store.Options{Now: f.clock, OpenPartitions: 64})
+	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
 	if err != nil {
 		return out, err
 	}
@@ -200,7 +201,7 @@ func (f *field) cold(ctx context.Context, rounds int) (float64, error) {
 	for range rounds {
 		_ = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) // else it is only opened anew
 		begin := time.Now()
-		r, err := store.OpenReader(f.dir, store.Options{Now: f.clock})
+		r, err := local.OpenReader(f.dir, local.Options{Now: f.clock})
 		if err != nil {
 			return 0, err
 		}

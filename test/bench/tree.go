@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
 // treeRequests is how often a tree is asked for.
@@ -22,7 +22,7 @@ const treeRequests = 200
 // tree measures the call tree of all pages of a day over HTTP, pruned to 20,000 nodes, once
 // everything is open and in memory.
 func (f *field) tree(ctx context.Context) (figures []figure, err error) {
-	r, err := store.OpenReader(f.dir, store.Options{Now: f.clock, OpenPartitions: 64})
+	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
 	if err != nil {
 		return nil, err
 	}

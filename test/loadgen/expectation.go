@@ -124,7 +124,7 @@ func newExpectation(variants []variant) (*expectation, error) {
 
 // kept is a store that keeps what it got last, and can do nothing else.
 type kept struct {
-	collect.Store
+	store.Writer
 	payload []byte
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -36,20 +36,20 @@ func realTraces(t testing.TB) []*trie.Trace {
 // daemon is what receives and answers, without a process of its own.
 type daemon struct {
 	public, private string
-	store           *store.Store
+	store           *local.Store
 }
 
 // startDaemon starts a daemon. wrap may change what receives.
 func startDaemon(t testing.TB, wrap func(http.Handler) http.Handler) daemon {
 	t.Helper()
-	return startDaemonOf(t, store.Options{}, wrap)
+	return startDaemonOf(t, local.Options{}, wrap)
 }
 
 // startDaemonOf starts a daemon with a store that o says how to open.
-func startDaemonOf(t testing.TB, o store.Options, wrap func(http.Handler) http.Handler) daemon {
+func startDaemonOf(t testing.TB, o local.Options, wrap func(http.Handler) http.Handler) daemon {
 	t.Helper()
 	o.MemTableSize, o.MinFree = 8<<20, -1
-	s, err := store.Open(t.TempDir(), o)
+	s, err := local.Open(t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestVerifyFolded(t *testing.T) {
 	// Which views come when there is no room any more is chance, so some tries may have one
 	// of the device that is asked for.
 	for range 5 {
-		d := startDaemonOf(t, store.Options{RollTraces: 1, Rollups: rollup.Limits{Cells: 80}}, nil)
+		d := startDaemonOf(t, local.Options{RollTraces: 1, Rollups: rollup.Limits{Cells: 80}}, nil)
 		g := run(t, d, Options{Site: true})
 		if err := d.store.Roll(t.Context()); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -18,17 +19,7 @@ import (
 
 // Store is what both kinds can do.
 type Store interface {
-	Append(ctx context.Context, recs []store.Record) (store.AppendResult, error)
-	CountViews(page, reason string, views int64)
-	CountVitals(page string, vitals []rollup.Vital)
-
-	Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error)
-	Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error)
-	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error)
-	Version(since, until time.Time) string
-	HasTraces(since, until time.Time) bool
-	HasHours(since, until time.Time) bool
-	Now() time.Time
+	store.Store
 
 	Maintain(ctx context.Context) error
 	Roll(ctx context.Context) error
@@ -47,10 +38,10 @@ func Durability() store.Durability {
 }
 
 // Open opens an empty store, which is closed with the test. Options that are not for a bucket are left out there.
-func Open(t testing.TB, o store.Options) Store {
+func Open(t testing.TB, o local.Options) Store {
 	t.Helper()
 	if !InBucket() {
-		s, err := store.Open(t.TempDir(), o)
+		s, err := local.Open(t.TempDir(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

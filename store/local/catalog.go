@@ -1,0 +1,68 @@
+package local
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local/part"
+	"github.com/fieldtrie/fieldtrie/store/local/record"
+)
+
+// Catalog implements [store.Reader]: times are exact to the partition. A lag is not made use of.
+func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+	if err := r.enter(); err != nil {
+		return nil, store.ScanStats{}, err
+	}
+	defer r.leave()
+	if r.opts.RollEvery < 0 { // else what is left of expired traces is as good as any
+		since = r.clip(since)
+	}
+	s := &scan{r: r, q: store.Query{Since: since, Until: until}}
+	totals := make(map[store.CatalogEntry]record.Count) // by page and tag, the rest zero
+	add := func(page string, t store.Tag, c record.Count) {
+		in := part.Contents{Commits: c.Traces, First: c.First, Last: c.Last}
+		if in.Overlaps(since, until) {
+			addCount(totals, page, t, c)
+		}
+	}
+	parts, unpin := r.plan(since, until, false)
+	defer unpin()
+	s.noteMissing()
+	for _, x := range parts {
+		if x.file != nil {
+			if err := ctx.Err(); err != nil {
+				return nil, s.stats, context.Cause(ctx)
+			}
+			if err := x.file.Counts(x.sum.Start, add); err != nil {
+				s.bad(x.name(), nil, err)
+			}
+			continue
+		}
+		c := &cursor{p: x.p}
+		if err := s.attempt(ctx, c, func(_ *cursor, txn *part.Txn) error { return eachCount(txn, add) }); err != nil {
+			return nil, s.stats, err
+		}
+		s.account(c)
+	}
+	r.damaged.Add(s.stats.Damaged)
+	entries := make([]store.CatalogEntry, 0, len(totals))
+	for e, c := range totals {
+		e.Traces, e.First, e.Last = c.Traces, time.UnixMicro(c.First).UTC(), time.UnixMicro(c.Last).UTC()
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, store.CompareEntries)
+	return entries, s.stats, nil
+}
+
+func addCount(totals map[store.CatalogEntry]record.Count, page string, t store.Tag, c record.Count) {
+	key := store.CatalogEntry{Page: page, Tag: t}
+	sum, ok := totals[key]
+	if !ok {
+		sum.First, sum.Last = c.First, c.Last
+	}
+	sum.Traces += c.Traces
+	sum.First, sum.Last = min(sum.First, c.First), max(sum.Last, c.Last)
+	totals[key] = sum
+}

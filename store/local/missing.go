@@ -1,0 +1,65 @@
+package local
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local/sums"
+)
+
+// noteMissing says in the stats what of the time that is asked for can not be read: partitions
+// and sums that were set aside or can not be opened, as far as nothing else has the same.
+func (s *scan) noteMissing() {
+	r := s.r
+	for _, a := range r.parts.Asides() {
+		if a.MayOverlap(s.q.Since, s.q.Until, r.opts.Partition) {
+			s.unreadable(a.Name, errors.New(a.Reason))
+		}
+	}
+	files := r.sums.Files()
+	for _, a := range r.sums.Aside() {
+		if len(a.Sums) > 0 {
+			s.noteLost(a.Name, a.Span, a.Sums, files) // what was made anew is not missing
+			continue
+		}
+		anew := slices.ContainsFunc(files, func(f *sums.File) bool { return f.Name() == a.Of })
+		if !anew && s.mayBeOf(a.Span, minutes(a.Start)) {
+			s.unreadable(a.Name, errors.New(a.Reason))
+		}
+	}
+	for _, f := range r.sums.Faulty() {
+		if s.mayBeOf(f.Span, minutes(f.Start)) {
+			s.unreadable(f.Name, f.Err)
+		}
+	}
+}
+
+// mayBeOf reports whether a file of sums of which only the name is known can have something
+// of the time that is asked for.
+func (s *scan) mayBeOf(span sums.Span, start uint32) bool {
+	from := timeOfMinutes(start)
+	return (s.q.Since.IsZero() || span.EndOf(from).After(s.q.Since)) && (s.q.Until.IsZero() || from.Before(s.q.Until))
+}
+
+// noteLost adds sums that are lost to the stats, if there is nothing either that they were
+// made of.
+func (s *scan) noteLost(name string, span sums.Span, lost []sums.Sum, files []*sums.File) {
+	summed, days := startsOf(files)
+	for _, p := range s.r.parts.All() {
+		if p.Fault == nil {
+			summed[minutes(p.Start)] = true
+		}
+	}
+	for _, x := range lost {
+		sources := x.Sources
+		if span == sums.Hours {
+			sources = []uint32{x.Start}
+		}
+		made := span == sums.Days && days[x.Start] ||
+			len(sources) > 0 && !slices.ContainsFunc(sources, func(start uint32) bool { return !summed[start] })
+		if x.Overlaps(s.q.Since, s.q.Until) && !made {
+			s.stats.Gaps = append(s.stats.Gaps, store.Gap{Partition: nameOfSum(name, x.Start), Page: s.q.Page, Expected: x.Traces, Found: 0})
+		}
+	}
+}

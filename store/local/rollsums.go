@@ -1,0 +1,372 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local/head"
+	"github.com/fieldtrie/fieldtrie/store/local/part"
+	"github.com/fieldtrie/fieldtrie/store/local/record"
+	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// rollParts sums up the partitions of traces that are not written to any more.
+func (s *Store) rollParts(ctx context.Context, w *waiting) error {
+	var errs error
+	for begin := time.Now(); ; {
+		p, unpin := s.nextToRoll(s.opts.Now())
+		if p == nil || s.space.Room(s.space.Rolling(), 0) != nil {
+			unpin()
+			break
+		}
+		err := s.rollPart(ctx, p, w)
+		unpin()
+		if err != nil {
+			s.rolling.notBefore[minutes(p.Start)] = s.opts.Now().Add(retryRolling)
+			errs = errors.Join(errs, fmt.Errorf("roll up partition %s: %w", p.Name, err))
+		}
+		if ctx.Err() != nil || time.Since(begin) >= s.rolling.stint {
+			break
+		}
+	}
+	return errs
+}
+
+// nextToRoll returns the oldest partition that is to be summed up, nil if there is none.
+func (s *Store) nextToRoll(now time.Time) (p *part.Info, unpin func()) {
+	parts, unpin := s.parts.Pin(func(*part.Info) bool { return true })
+	done, _ := startsOf(s.sums.Files())
+	for i := range parts {
+		p := &parts[i]
+		start := minutes(p.Start)
+		final := p.Sealed || i < len(parts)-1
+		if final && !p.Writing && p.Fault == nil && !p.Blank() && !done[start] && !now.Before(s.rolling.notBefore[start]) {
+			return p, unpin
+		}
+	}
+	return nil, unpin
+}
+
+// rollPart writes the sums of a partition of traces that is not written to any more.
+func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
+	x := sums.Sum{Start: minutes(p.Start), First: p.First, Last: p.Last}
+	w, err := s.editSums(sums.Hours, x.Start)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	var pages []string
+	counted := make(map[string]uint64)
+	err = s.parts.Read(ctx, p.Partition, func(txn *part.Txn) error {
+		pages = pagesIn(txn)
+		err := eachCount(txn, func(page string, t store.Tag, c record.Count) {
+			w.Count(page, t, c)
+			if t == (store.Tag{}) {
+				counted[page] = c.Traces
+				x.Traces += c.Traces
+				x.First, x.Last = min(x.First, c.First), max(x.Last, c.Last)
+			}
+		})
+		if errors.Is(err, store.ErrDamaged) {
+			err = nil // what is missing from it is not known
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for page := range counted {
+		pages = append(pages, page) // also one of which no trace is found
+	}
+	slices.Sort(pages)
+	found := uint64(0)
+	for _, page := range slices.Compact(pages) {
+		at.step(fmt.Sprintf("summing up page %s of partition %s", page, p.Name))
+		n, err := s.rollPartPage(ctx, at, w, p, page, counted[page])
+		if err != nil {
+			return err
+		}
+		found += n
+	}
+	x.Missing = max(x.Traces, found) - found
+	at.step("writing the sums of partition " + p.Name)
+	if err := s.commitSums(w, x); err != nil {
+		return err
+	}
+	s.opts.Logger.Info("partition rolled up", logPartition, p.Name, "traces", found, "missing", x.Missing)
+	return nil
+}
+
+// rollPartPage writes the sums of one page. It returns how many traces are in them.
+func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
+	var fresh uint64
+	var bad []store.BadValue
+	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (b *rollup.Builder, err error) {
+		b, fresh, bad, err = s.head.AddTo(ctx, p.Partition, page, head.Adding{
+			New:  empty,
+			Pace: s.paced(at),
+		})
+		return b, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	s.countRolled(fresh, len(bad))
+	_, n := b.Views()
+	return uint64(n), putPage(w, b, page, max(counted, uint64(n)))
+}
+
+// buildPage returns what build adds up to empty builders. If that does not find room in the
+// stack table that the page has, it is added up once more in a table of its own, of which the
+// heaviest stacks find room.
+func buildPage(w *sums.Writer, page string, lim rollup.Limits, build func(empty func() *rollup.Builder) (*rollup.Builder, error)) (*rollup.Builder, error) {
+	stacks, _, err := w.Stacks(page)
+	if err != nil {
+		return nil, err
+	}
+	b, err := build(func() *rollup.Builder { return rollup.NewBuilder(page, stacks, lim) })
+	if err != nil || !b.Full() {
+		return b, err
+	}
+	b, err = build(func() *rollup.Builder { return rollup.NewWholeBuilder(page, lim) })
+	if err != nil {
+		return nil, err
+	}
+	if stacks, _, err = w.Stacks(page); err != nil { // without what was added in vain
+		return nil, err
+	}
+	return b.Onto(stacks)
+}
+
+// commitSums puts a file of sums in the place of the old one. Damage of the old one is copied.
+// If all of the file can be made again, the new one is set aside, and is made again.
+func (s *Store) commitSums(w *sums.Writer, x sums.Sum) error {
+	f, err := w.Commit(x)
+	if errors.Is(err, store.ErrDamaged) {
+		if old := w.Replaces(); old != nil { // too damaged to be copied
+			return s.sumsDamaged(old, err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	damage := w.Damaged()
+	if len(damage) == 0 {
+		return nil
+	}
+	if s.canRemake(f) {
+		return s.sumsDamaged(f, fmt.Errorf("damaged at %d places: %w", len(damage), damage[0]))
+	}
+	s.opts.Logger.Error("sums are damaged, and can not be made again", "file", f.Name(), "places", len(damage), logErr, damage[0])
+	return nil
+}
+
+// canRemake reports whether all that the sums of a file were made of can be read.
+func (s *Store) canRemake(f *sums.File) bool {
+	summed := make(map[uint32]bool)
+	var sources []uint32
+	if f.Span() == sums.Hours {
+		sources = sourcesOf(f.Sums())
+	} else {
+		eachSum(s.sums.Files(), sums.Hours, func(_ *sums.File, x sums.Sum) { summed[x.Start] = true })
+		for _, x := range f.Sums() {
+			sources = append(sources, x.Sources...)
+		}
+	}
+	return s.haveAll(slices.DeleteFunc(sources, func(start uint32) bool { return summed[start] }))
+}
+
+// editSums begins to write sums.
+func (s *Store) editSums(span sums.Span, start uint32, sources ...uint32) (*sums.Writer, error) {
+	w, err := s.sums.Edit(span, start, sources...)
+	if err != nil {
+		return nil, fmt.Errorf("write sums: %w", err)
+	}
+	return w, nil
+}
+
+// putPage writes what there is of a page.
+func putPage(w *sums.Writer, b *rollup.Builder, page string, expected uint64) error {
+	var records [3][]byte
+	if !b.Empty() {
+		for i, level := range []rollup.Level{rollup.Narrow, rollup.Wide, rollup.Details} {
+			records[i] = b.Encode(level, true)
+		}
+	} else if expected == 0 {
+		return nil
+	}
+	return w.Put(page, b.Stacks(), expected, records)
+}
+
+// rollDays sums up the days that are over.
+func (s *Store) rollDays(ctx context.Context, w *waiting) error {
+	var open []time.Time
+	for _, l := range s.lifetimes(false) {
+		if l.kind == traces && (l.needed || l.open) {
+			open = append(open, l.start)
+		}
+	}
+	var ofHours, ofDays []sums.Sum
+	files := s.sums.Files()
+	eachSum(files, sums.Hours, func(_ *sums.File, x sums.Sum) { ofHours = append(ofHours, x) })
+	eachSum(files, sums.Days, func(_ *sums.File, x sums.Sum) { ofDays = append(ofDays, x) })
+	var errs error
+	for _, d := range daysToRoll(ofHours, ofDays, open, s.opts.Now()) {
+		// A day begins when its first hour does, so days have times of their own to be tried again.
+		again := d.start + dayKey
+		if s.opts.Now().Before(s.rolling.notBefore[again]) || s.space.Room(s.space.Rolling(), 0) != nil {
+			continue
+		}
+		if err := s.rollDay(ctx, d, w); err != nil {
+			s.rolling.notBefore[again] = s.opts.Now().Add(retryRolling)
+			errs = errors.Join(errs, fmt.Errorf("roll up the day %s: %w", timeOfMinutes(d.start).Format("2006-01-02"), err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errs
+}
+
+// dayKey tells the start of a day from that of its first hour in rolling.notBefore.
+const dayKey = 1 << 31
+
+// rollDay writes the sums of a day, which are made of those of its partitions.
+func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
+	name := sums.Hours.Name(timeOfMinutes(d.start))
+	i := slices.IndexFunc(s.sums.Files(), func(f *sums.File) bool { return f.Name() == name })
+	if i < 0 {
+		return nil // deleted meanwhile
+	}
+	from := s.sums.Files()[i]
+	x := sums.Sum{Start: d.start, Sources: sourcesOf(d.sources), First: math.MaxInt64, Last: math.MinInt64}
+	for _, h := range d.sources {
+		x.First, x.Last = min(x.First, h.First), max(x.Last, h.Last)
+		x.Traces += h.Traces
+		x.Missing += h.Missing
+	}
+	found := uint64(0)
+	w, err := s.editSums(sums.Days, d.start, x.Sources...)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	counted, err := sumCounts(w, from, x.Sources)
+	if err != nil {
+		return err
+	}
+	for page := range from.Pages() {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		at.step(fmt.Sprintf("summing up page %s of the day %s", page, timeOfMinutes(d.start).Format("2006-01-02")))
+		n, err := s.rollDayPage(w, from, page, x.Sources, counted[page])
+		if err != nil {
+			return err
+		}
+		found += n
+	}
+	x.Missing = max(x.Missing, x.Traces-min(x.Traces, found)) // more, if what is damaged was left out
+	at.step("writing the sums of a day")
+	if err := s.commitSums(w, x); err != nil {
+		return err
+	}
+	s.opts.Logger.Info("day rolled up", "day", timeOfMinutes(d.start).Format("2006-01-02"), "traces", x.Traces)
+	return nil
+}
+
+// rollDayPage writes the sums of a page for a day, and returns how many traces are in them.
+// What is damaged of the hours is left out; but as long as there are the traces, the file of
+// hours is set aside, to be made again.
+func (s *Store) rollDayPage(w *sums.Writer, from *sums.File, page string, sources []uint32, counted uint64) (traces uint64, err error) {
+	var expected uint64
+	var damage error
+	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (*rollup.Builder, error) {
+		b := empty()
+		expected, damage = addHours(b, from, page, sources)
+		return b, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if damage != nil && !errors.Is(damage, store.ErrDamaged) {
+		return 0, damage
+	}
+	if damage != nil {
+		if s.haveAll(sources) {
+			return 0, s.sumsDamaged(from, damage)
+		}
+		s.opts.Logger.Error("sums are damaged, and can not be made again", "file", from.Name(), "page", page, logErr, damage)
+	}
+	_, n := b.Views()
+	traces = uint64(max(n, 0))
+	return traces, putPage(w, b, page, max(expected, counted, traces))
+}
+
+// addHours adds the hours of a page to b. It returns how many traces there should be, and what
+// is wrong with some of them.
+func addHours(b *rollup.Builder, from *sums.File, page string, starts []uint32) (expected uint64, damage error) {
+	stacks, err := from.Stacks(page)
+	damage = err
+	for _, start := range starts {
+		n, err := from.Expected(page, start)
+		expected += n
+		if err == nil && damage == nil {
+			err = addHour(b, from, page, start, stacks)
+		}
+		damage = errors.Join(damage, err)
+	}
+	return expected, damage
+}
+
+// haveAll reports whether the partitions of traces with these starts can be read.
+func (s *Store) haveAll(starts []uint32) bool {
+	there := make(map[uint32]bool)
+	for _, p := range s.parts.All() {
+		there[minutes(p.Start)] = p.Fault == nil
+	}
+	return !slices.ContainsFunc(starts, func(start uint32) bool { return !there[start] })
+}
+
+// sumCounts adds up the catalogues of the sources of a day. It returns how many traces of
+// each page were counted.
+func sumCounts(w *sums.Writer, from *sums.File, starts []uint32) (counted map[string]uint64, err error) {
+	totals := make(map[store.CatalogEntry]record.Count)
+	for _, start := range starts {
+		err := from.Counts(start, func(page string, t store.Tag, c record.Count) { addCount(totals, page, t, c) })
+		if err != nil && !errors.Is(err, store.ErrDamaged) {
+			return nil, err
+		}
+	}
+	counted = make(map[string]uint64)
+	for e, c := range totals {
+		w.Count(e.Page, e.Tag, c)
+		if e.Tag == (store.Tag{}) {
+			counted[e.Page] = c.Traces
+		}
+	}
+	return counted, nil
+}
+
+// addHour adds all levels of an hour of a page to b, or none.
+func addHour(b *rollup.Builder, from *sums.File, page string, start uint32, stacks *trie.Trie) error {
+	var recs []*rollup.Record
+	for _, level := range []rollup.Level{rollup.Wide, rollup.Details} {
+		rec, _, err := from.Record(page, start, level, stacks)
+		if err != nil || rec == nil {
+			return err
+		}
+		recs = append(recs, rec)
+	}
+	for _, rec := range recs {
+		b.AddRecord(rec, stacks)
+	}
+	return nil
+}

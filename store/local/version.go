@@ -1,0 +1,70 @@
+package local
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/local/sums"
+)
+
+// Version implements [store.Reader].
+func (r *Reader) Version(since, until time.Time) string {
+	h := fnv.New128a()
+	for _, p := range r.parts.All() {
+		if p.Concerns(since, until) {
+			fmt.Fprintln(h, p.Name, p.Traces, p.Entries, p.LastCommit, p.LostTraces, p.Fault)
+		}
+	}
+	for _, f := range r.sums.Files() {
+		for _, x := range f.Sums() {
+			if x.Overlaps(since, until) {
+				fmt.Fprintln(h, f.Name(), x.Start, x.Traces, x.Missing)
+			}
+		}
+	}
+	for _, a := range r.parts.Asides() {
+		fmt.Fprintln(h, a.Name)
+	}
+	for _, a := range r.sums.Aside() {
+		fmt.Fprintln(h, a.Name)
+	}
+	for _, f := range r.sums.Faulty() {
+		fmt.Fprintln(h, f.Name, f.Err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// HasTraces implements [store.Reader].
+func (r *Reader) HasTraces(since, until time.Time) bool { return r.canTell(since, until, false) }
+
+// HasHours implements [store.Reader].
+func (r *Reader) HasHours(since, until time.Time) bool { return r.canTell(since, until, true) }
+
+// canTell reports whether the traces, or, if they will do, sums of hours are there of all
+// that was received in [since, until).
+func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
+	there := map[uint32]bool{}
+	for _, p := range r.parts.All() {
+		there[minutes(p.Start)] = p.Fault == nil
+	}
+	all := true
+	look := func(start uint32) {
+		from := timeOfMinutes(start)
+		asked := (until.IsZero() || from.Before(until)) && from.Add(time.Hour).After(since)
+		all = all && (there[start] || !asked)
+	}
+	files := r.sums.Files()
+	eachSum(files, sums.Hours, func(_ *sums.File, x sums.Sum) {
+		if hoursWillDo {
+			there[x.Start] = true
+		}
+		look(x.Start)
+	})
+	eachSum(files, sums.Days, func(_ *sums.File, x sums.Sum) {
+		for _, start := range x.Sources {
+			look(start)
+		}
+	})
+	return all
+}
