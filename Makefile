@@ -95,7 +95,7 @@ STORE = $(abspath store/local)
 # Long tests of those packages that are about one goroutine or a full disk. They
 # are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
 PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHarm|TestHourOfBusyPage|TestRunOfBusyPage)$$
-PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/local/sums ./store/local ./store/shared
+PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/local/rollups ./store/local ./store/shared
 # What is built with the detector waits for a second at its end otherwise, for goroutines that
 # are left; each command of a script is such a program.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -timeout 25m -skip '$(PLAIN)'

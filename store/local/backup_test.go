@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // fieldRecords returns n traces, each of a view of its own.
@@ -235,7 +235,7 @@ func TestBackupWhileSummingUp(t *testing.T) {
 	dir := t.TempDir()
 	s := variedStore(t, dir, c)
 	want := answers(t, s.Reader, c.Now())
-	for _, span := range []sums.Span{sums.Hours, sums.Days} {
+	for _, span := range []rollups.Span{rollups.Hours, rollups.Days} {
 		start := noon.Truncate(24 * time.Hour)
 		w, err := s.Sums().Edit(span, uint32(start.Unix()/60), uint32(noon.Truncate(time.Hour).Unix()/60))
 		if err != nil {

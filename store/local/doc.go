@@ -41,7 +41,7 @@
 //
 //	snapshot   backup and restore
 //	head       running sums of the pages of the newest partition
-//	sums       files of sums of closed hours and days
+//	rollups    files of sums of closed hours and days
 //	part       the life of partitions of traces; the only package that knows Badger
 //	record     keys, values, checksums and compression: values into bytes and back
 //

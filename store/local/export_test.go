@@ -7,7 +7,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // What tests from outside can not do through the API alone.
@@ -25,7 +25,7 @@ func (s *Store) Fail(err error) { s.fail(err) }
 func (r *Reader) Parts() *part.Shelf { return r.parts }
 
 // Sums returns the files of sums.
-func (r *Reader) Sums() *sums.Shelf { return r.sums }
+func (r *Reader) Sums() *rollups.Shelf { return r.sums }
 
 // NeedRolling reports whether a partition is over and not summed up.
 func (s *Store) NeedRolling() bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -29,7 +29,7 @@ type Loader struct {
 	opts   Options
 	lock   *disk.Lock
 	codec  *record.Codec
-	shelf  *sums.Shelf
+	shelf  *rollups.Shelf
 	done   map[string]string // states of hours and days, by name
 	log    *os.File
 	closed bool
@@ -94,7 +94,7 @@ func (l *Loader) open(from string) (err error) {
 	if l.codec, err = record.NewCodec(l.opts.MaxPayload); err != nil {
 		return err
 	}
-	l.shelf, err = sums.Load(l.dir, sums.Options{})
+	l.shelf, err = rollups.Load(l.dir, rollups.Options{})
 	return err
 }
 
@@ -181,10 +181,10 @@ func (l *Loader) Sums(name, state string, x store.LoadSums) error {
 	if err := l.room(); err != nil {
 		return err
 	}
-	span := sums.Hours
+	span := rollups.Hours
 	var sources []uint32
 	for _, hour := range x.Hours {
-		span = sums.Days
+		span = rollups.Days
 		sources = append(sources, minutes(hour))
 	}
 	slices.Sort(sources)
@@ -193,7 +193,7 @@ func (l *Loader) Sums(name, state string, x store.LoadSums) error {
 		return err
 	}
 	defer w.Abort()
-	sum := sums.Sum{First: x.First.UnixMicro(), Last: x.Last.UnixMicro()}
+	sum := rollups.Sum{First: x.First.UnixMicro(), Last: x.Last.UnixMicro()}
 	counted := map[string]uint64{}
 	err = x.Catalog(func(e store.CatalogEntry) {
 		w.Count(e.Page, e.Tag, record.Count{Traces: e.Traces, First: e.First.UnixMicro(), Last: e.Last.UnixMicro()})

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // noteMissing says in the stats what of the time that is asked for can not be read: partitions
@@ -23,7 +23,7 @@ func (s *scan) noteMissing() {
 			s.noteLost(a.Name, a.Span, a.Sums, files) // what was made anew is not missing
 			continue
 		}
-		anew := slices.ContainsFunc(files, func(f *sums.File) bool { return f.Name() == a.Of })
+		anew := slices.ContainsFunc(files, func(f *rollups.File) bool { return f.Name() == a.Of })
 		if !anew && s.mayBeOf(a.Span, minutes(a.Start)) {
 			s.unreadable(a.Name, errors.New(a.Reason))
 		}
@@ -37,14 +37,14 @@ func (s *scan) noteMissing() {
 
 // mayBeOf reports whether a file of sums of which only the name is known can have something
 // of the time that is asked for.
-func (s *scan) mayBeOf(span sums.Span, start uint32) bool {
+func (s *scan) mayBeOf(span rollups.Span, start uint32) bool {
 	from := timeOfMinutes(start)
 	return (s.q.Since.IsZero() || span.EndOf(from).After(s.q.Since)) && (s.q.Until.IsZero() || from.Before(s.q.Until))
 }
 
 // noteLost adds sums that are lost to the stats, if there is nothing either that they were
 // made of.
-func (s *scan) noteLost(name string, span sums.Span, lost []sums.Sum, files []*sums.File) {
+func (s *scan) noteLost(name string, span rollups.Span, lost []rollups.Sum, files []*rollups.File) {
 	summed, days := startsOf(files)
 	for _, p := range s.r.parts.All() {
 		if p.Fault == nil {
@@ -53,10 +53,10 @@ func (s *scan) noteLost(name string, span sums.Span, lost []sums.Sum, files []*s
 	}
 	for _, x := range lost {
 		sources := x.Sources
-		if span == sums.Hours {
+		if span == rollups.Hours {
 			sources = []uint32{x.Start}
 		}
-		made := span == sums.Days && days[x.Start] ||
+		made := span == rollups.Days && days[x.Start] ||
 			len(sources) > 0 && !slices.ContainsFunc(sources, func(start uint32) bool { return !summed[start] })
 		if x.Overlaps(s.q.Since, s.q.Until) && !made {
 			s.stats.Gaps = append(s.stats.Gaps, store.Gap{Partition: nameOfSum(name, x.Start), Page: s.q.Page, Expected: x.Traces, Found: 0})

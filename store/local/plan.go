@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/local/part"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // What is read, rolled up and deleted is decided here, by what is known about partitions and
@@ -24,8 +24,8 @@ const minutesOfDay = 24 * 60
 // partition of traces itself.
 type piece struct {
 	p    part.Info
-	file *sums.File // nil if it is a partition
-	sum  sums.Sum
+	file *rollups.File // nil if it is a partition
+	sum  rollups.Sum
 	// widened is set if some of it was received at another time than asked for, and cannot
 	// be told apart any more.
 	widened bool
@@ -47,7 +47,7 @@ func nameOfSum(file string, start uint32) string {
 func (r *Reader) plan(since, until time.Time, noSums bool) (pieces []piece, unpin func()) {
 	// Partitions come first: one that is deleted before is in the files by then.
 	pinned, unpin := r.parts.Pin(func(*part.Info) bool { return true })
-	var files []*sums.File
+	var files []*rollups.File
 	if !noSums {
 		files = r.sums.Files()
 	}
@@ -57,13 +57,13 @@ func (r *Reader) plan(since, until time.Time, noSums bool) (pieces []piece, unpi
 // planOf chooses what a query of [since, until) reads, so that each trace is read once: the
 // sums of a day where all of it is asked for, else those of its partitions, else these
 // themselves. What has no traces any more is taken as a whole, if some of it is asked for.
-func planOf(parts []part.Info, files []*sums.File, since, until time.Time) (out []piece) {
+func planOf(parts []part.Info, files []*rollups.File, since, until time.Time) (out []piece) {
 	covered := map[uint32]bool{} // starts of partitions of traces
 	there := map[uint32]bool{}
 	for _, p := range parts {
 		there[minutes(p.Start)] = true
 	}
-	add := func(f *sums.File, s sums.Sum) {
+	add := func(f *rollups.File, s rollups.Sum) {
 		out = append(out, piece{file: f, sum: s, widened: !s.Within(since, until)})
 		covered[s.Start] = true
 		for _, source := range s.Sources {
@@ -74,14 +74,14 @@ func planOf(parts []part.Info, files []*sums.File, since, until time.Time) (out 
 	for s := range there {
 		known[s] = true
 	}
-	eachSum(files, sums.Hours, func(_ *sums.File, s sums.Sum) { known[s.Start] = true })
-	eachSum(files, sums.Days, func(f *sums.File, s sums.Sum) {
+	eachSum(files, rollups.Hours, func(_ *rollups.File, s rollups.Sum) { known[s.Start] = true })
+	eachSum(files, rollups.Days, func(f *rollups.File, s rollups.Sum) {
 		gone := !slices.ContainsFunc(s.Sources, func(s uint32) bool { return known[s] })
 		if s.Within(since, until) || gone && s.Overlaps(since, until) {
 			add(f, s)
 		}
 	})
-	eachSum(files, sums.Hours, func(f *sums.File, s sums.Sum) {
+	eachSum(files, rollups.Hours, func(f *rollups.File, s rollups.Sum) {
 		if !covered[s.Start] && s.Overlaps(since, until) && (s.Within(since, until) || !there[s.Start]) {
 			add(f, s)
 		}
@@ -95,7 +95,7 @@ func planOf(parts []part.Info, files []*sums.File, since, until time.Time) (out 
 }
 
 // eachSum calls f with the sums of a kind.
-func eachSum(files []*sums.File, span sums.Span, f func(*sums.File, sums.Sum)) {
+func eachSum(files []*rollups.File, span rollups.Span, f func(*rollups.File, rollups.Sum)) {
 	for _, file := range files {
 		if file.Span() == span {
 			for _, s := range file.Sums() {
@@ -107,10 +107,10 @@ func eachSum(files []*sums.File, span sums.Span, f func(*sums.File, sums.Sum)) {
 
 // startsOf returns what there are sums of: partitions by their own or by their day's, and
 // days.
-func startsOf(files []*sums.File) (hours, days map[uint32]bool) {
+func startsOf(files []*rollups.File) (hours, days map[uint32]bool) {
 	hours, days = make(map[uint32]bool), make(map[uint32]bool)
-	eachSum(files, sums.Hours, func(_ *sums.File, s sums.Sum) { hours[s.Start] = true })
-	eachSum(files, sums.Days, func(_ *sums.File, s sums.Sum) {
+	eachSum(files, rollups.Hours, func(_ *rollups.File, s rollups.Sum) { hours[s.Start] = true })
+	eachSum(files, rollups.Days, func(_ *rollups.File, s rollups.Sum) {
 		days[s.Start] = true
 		for _, source := range s.Sources {
 			hours[source] = true
@@ -122,7 +122,7 @@ func startsOf(files []*sums.File) (hours, days map[uint32]bool) {
 // dayToRoll is a day that is to be summed up.
 type dayToRoll struct {
 	start   uint32 // minutes since the epoch
-	sources []sums.Sum
+	sources []rollups.Sum
 }
 
 // lateness is how long after its end a day may still get traces, as when the clock is set
@@ -133,8 +133,8 @@ const lateness = 5 * time.Minute
 // were made before some of their partitions were there. What sums were made of may be
 // gone by now; they are not made again of less. open are the starts of partitions of traces
 // that are not rolled up.
-func daysToRoll(hours, days []sums.Sum, open []time.Time, now time.Time) (out []dayToRoll) {
-	byDay := map[uint32][]sums.Sum{}
+func daysToRoll(hours, days []rollups.Sum, open []time.Time, now time.Time) (out []dayToRoll) {
+	byDay := map[uint32][]rollups.Sum{}
 	for _, h := range hours {
 		day := h.Start / minutesOfDay * minutesOfDay
 		byDay[day] = append(byDay[day], h)
@@ -146,7 +146,7 @@ func daysToRoll(hours, days []sums.Sum, open []time.Time, now time.Time) (out []
 		}) {
 			continue
 		}
-		i := slices.IndexFunc(days, func(d sums.Sum) bool { return d.Start == start })
+		i := slices.IndexFunc(days, func(d rollups.Sum) bool { return d.Start == start })
 		if starts := sourcesOf(sources); i < 0 || len(starts) > len(days[i].Sources) && containsAll(starts, days[i].Sources) {
 			out = append(out, dayToRoll{start, sources})
 		}
@@ -160,7 +160,7 @@ func containsAll(a, b []uint32) bool {
 	return !slices.ContainsFunc(b, func(x uint32) bool { return !slices.Contains(a, x) })
 }
 
-func sourcesOf(list []sums.Sum) []uint32 {
+func sourcesOf(list []rollups.Sum) []uint32 {
 	out := make([]uint32, 0, len(list))
 	for _, s := range list {
 		out = append(out, s.Start)

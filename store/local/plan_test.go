@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/local/part"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // midnight is the beginning of the day of these tests.
@@ -17,18 +17,18 @@ var midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 func at(hours float64) time.Time { return midnight.Add(time.Duration(hours * float64(time.Hour))) }
 
 // hoursOf returns sums of whole hours from midnight on.
-func hoursOf(from, to int) (out []sums.Sum) {
+func hoursOf(from, to int) (out []rollups.Sum) {
 	for h := from; h < to; h++ {
 		begin := at(float64(h))
-		out = append(out, sums.Sum{Start: minutes(begin), First: begin.UnixMicro(), Last: begin.Add(time.Hour - time.Microsecond).UnixMicro()})
+		out = append(out, rollups.Sum{Start: minutes(begin), First: begin.UnixMicro(), Last: begin.Add(time.Hour - time.Microsecond).UnixMicro()})
 	}
 	return out
 }
 
 // filesOf returns files of sums of some times.
-func filesOf(t *testing.T, span sums.Span, list ...sums.Sum) []*sums.File {
+func filesOf(t *testing.T, span rollups.Span, list ...rollups.Sum) []*rollups.File {
 	t.Helper()
-	shelf, err := sums.Load(t.TempDir(), sums.Options{})
+	shelf, err := rollups.Load(t.TempDir(), rollups.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func planned(pieces []piece) string {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	day := filesOf(t, sums.Days, sums.Sum{Start: minutes(midnight), Sources: sourcesOf(hoursOf(0, 24)), First: at(0).UnixMicro(), Last: at(24).UnixMicro() - 1})
-	hours := filesOf(t, sums.Hours, hoursOf(22, 26)...)
+	day := filesOf(t, rollups.Days, rollups.Sum{Start: minutes(midnight), Sources: sourcesOf(hoursOf(0, 24)), First: at(0).UnixMicro(), Last: at(24).UnixMicro() - 1})
+	hours := filesOf(t, rollups.Hours, hoursOf(22, 26)...)
 	both := append(slices.Clone(day), hours...)
 	parts := []part.Info{tracesAt(23), tracesAt(24), tracesAt(25), tracesAt(26)}
 	jumped := tracesAt(30) // the clock went back while it was written to
@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		parts        []part.Info
-		files        []*sums.File
+		files        []*rollups.File
 		since, until time.Time
 		want         string
 	}{
@@ -91,7 +91,7 @@ func TestPlan(t *testing.T) {
 		{"part of an hour", parts, both, at(23.5), at(25), "h:24 t23"},
 		{"part of an hour without traces", parts[1:], both, at(23.5), at(25), "h:23! h:24"},
 		{"no sums", parts, nil, at(23.5), at(25), "t23 t24"},
-		{"a clock that went back", []part.Info{jumped}, filesOf(t, sums.Hours, sums.Sum{Start: minutes(jumped.Start), First: jumped.First, Last: jumped.Last}),
+		{"a clock that went back", []part.Info{jumped}, filesOf(t, rollups.Hours, rollups.Sum{Start: minutes(jumped.Start), First: jumped.First, Last: jumped.Last}),
 			at(30), time.Time{}, "t30"},
 		{"one that may hold anything", []part.Info{faulty, parts[3]}, nil, at(26), time.Time{}, "t22 t26"},
 	} {
@@ -104,20 +104,20 @@ func TestPlan(t *testing.T) {
 func TestDaysToRoll(t *testing.T) {
 	t.Parallel()
 	end := at(24)
-	made := func(of []sums.Sum) sums.Sum { return sums.Sum{Start: minutes(midnight), Sources: sourcesOf(of)} }
+	made := func(of []rollups.Sum) rollups.Sum { return rollups.Sum{Start: minutes(midnight), Sources: sourcesOf(of)} }
 	for _, tt := range []struct {
 		name  string
-		hours []sums.Sum
-		days  []sums.Sum
+		hours []rollups.Sum
+		days  []rollups.Sum
 		open  []time.Time
 		now   time.Time
 		want  int
 	}{
 		{"over", hoursOf(3, 7), nil, nil, end.Add(lateness), 1},
 		{"not quite over", hoursOf(3, 7), nil, nil, end.Add(lateness - 1), 0},
-		{"made", hoursOf(3, 7), []sums.Sum{made(hoursOf(3, 7))}, nil, at(25), 0},
-		{"made before an hour came", hoursOf(3, 8), []sums.Sum{made(hoursOf(3, 7))}, nil, at(25), 1},
-		{"made of more than there is", hoursOf(5, 9), []sums.Sum{made(hoursOf(3, 7))}, nil, at(25), 0},
+		{"made", hoursOf(3, 7), []rollups.Sum{made(hoursOf(3, 7))}, nil, at(25), 0},
+		{"made before an hour came", hoursOf(3, 8), []rollups.Sum{made(hoursOf(3, 7))}, nil, at(25), 1},
+		{"made of more than there is", hoursOf(5, 9), []rollups.Sum{made(hoursOf(3, 7))}, nil, at(25), 0},
 		{"an hour is not summed up", hoursOf(3, 7), nil, []time.Time{at(23)}, at(25), 0},
 		{"an hour of the next day is not", hoursOf(3, 7), nil, []time.Time{at(24)}, at(25), 1},
 		{"two days", hoursOf(23, 25), nil, nil, at(49), 2},

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // kind says what a directory or file of the store is of.
@@ -19,8 +19,8 @@ const (
 
 func (k kind) String() string { return [...]string{"traces", "hours", "days"}[k] }
 
-func kindOf(s sums.Span) kind {
-	if s == sums.Days {
+func kindOf(s rollups.Span) kind {
+	if s == rollups.Days {
 		return days
 	}
 	return hours
@@ -30,9 +30,9 @@ func kindOf(s sums.Span) kind {
 func (k kind) endOf(start time.Time, partition time.Duration) time.Time {
 	switch k {
 	case hours:
-		return sums.Hours.EndOf(start)
+		return rollups.Hours.EndOf(start)
 	case days:
-		return sums.Days.EndOf(start)
+		return rollups.Days.EndOf(start)
 	}
 	return start.Add(partition)
 }
@@ -109,7 +109,7 @@ func (s *Store) lifetimes(sizes bool) (all []lifetime) {
 	}
 	for _, f := range files {
 		l := lifetime{name: f.Name(), kind: kindOf(f.Span()), start: f.Start(), path: s.path(f.Name()), bytes: f.Size()}
-		l.needed = f.Span() == sums.Hours && !days[minutes(f.Start())]
+		l.needed = f.Span() == rollups.Hours && !days[minutes(f.Start())]
 		all = append(all, l)
 	}
 	for _, a := range s.sums.Aside() {

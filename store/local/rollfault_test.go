@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -162,7 +162,7 @@ func TestDayMadeAgain(t *testing.T) {
 			t.Errorf("%s\n%+v", differences(got, want), stats)
 		}
 	}
-	w, err := s.Sums().Edit(sums.Days, uint32(start.Unix()/60))
+	w, err := s.Sums().Edit(rollups.Days, uint32(start.Unix()/60))
 	if err != nil {
 		t.Fatal(err)
 	}

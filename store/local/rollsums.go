@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local/head"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -56,8 +56,8 @@ func (s *Store) nextToRoll(now time.Time) (p *part.Info, unpin func()) {
 
 // rollPart writes the sums of a partition of traces that is not written to any more.
 func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
-	x := sums.Sum{Start: minutes(p.Start), First: p.First, Last: p.Last}
-	w, err := s.editSums(sums.Hours, x.Start)
+	x := rollups.Sum{Start: minutes(p.Start), First: p.First, Last: p.Last}
+	w, err := s.editSums(rollups.Hours, x.Start)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 }
 
 // rollPartPage writes the sums of one page. It returns how many traces are in them.
-func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
+func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *rollups.Writer, p *part.Info, page string, counted uint64) (traces uint64, err error) {
 	var fresh uint64
 	var bad []store.BadValue
 	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (b *rollup.Builder, err error) {
@@ -126,7 +126,7 @@ func (s *Store) rollPartPage(ctx context.Context, at *waiting, w *sums.Writer, p
 // buildPage returns what build adds up to empty builders. If that does not find room in the
 // stack table that the page has, it is added up once more in a table of its own, of which the
 // heaviest stacks find room.
-func buildPage(w *sums.Writer, page string, lim rollup.Limits, build func(empty func() *rollup.Builder) (*rollup.Builder, error)) (*rollup.Builder, error) {
+func buildPage(w *rollups.Writer, page string, lim rollup.Limits, build func(empty func() *rollup.Builder) (*rollup.Builder, error)) (*rollup.Builder, error) {
 	stacks, _, err := w.Stacks(page)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func buildPage(w *sums.Writer, page string, lim rollup.Limits, build func(empty 
 
 // commitSums puts a file of sums in the place of the old one. Damage of the old one is copied.
 // If all of the file can be made again, the new one is set aside, and is made again.
-func (s *Store) commitSums(w *sums.Writer, x sums.Sum) error {
+func (s *Store) commitSums(w *rollups.Writer, x rollups.Sum) error {
 	f, err := w.Commit(x)
 	if errors.Is(err, store.ErrDamaged) {
 		if old := w.Replaces(); old != nil { // too damaged to be copied
@@ -169,13 +169,13 @@ func (s *Store) commitSums(w *sums.Writer, x sums.Sum) error {
 }
 
 // canRemake reports whether all that the sums of a file were made of can be read.
-func (s *Store) canRemake(f *sums.File) bool {
+func (s *Store) canRemake(f *rollups.File) bool {
 	summed := make(map[uint32]bool)
 	var sources []uint32
-	if f.Span() == sums.Hours {
+	if f.Span() == rollups.Hours {
 		sources = sourcesOf(f.Sums())
 	} else {
-		eachSum(s.sums.Files(), sums.Hours, func(_ *sums.File, x sums.Sum) { summed[x.Start] = true })
+		eachSum(s.sums.Files(), rollups.Hours, func(_ *rollups.File, x rollups.Sum) { summed[x.Start] = true })
 		for _, x := range f.Sums() {
 			sources = append(sources, x.Sources...)
 		}
@@ -184,7 +184,7 @@ func (s *Store) canRemake(f *sums.File) bool {
 }
 
 // editSums begins to write sums.
-func (s *Store) editSums(span sums.Span, start uint32, sources ...uint32) (*sums.Writer, error) {
+func (s *Store) editSums(span rollups.Span, start uint32, sources ...uint32) (*rollups.Writer, error) {
 	w, err := s.sums.Edit(span, start, sources...)
 	if err != nil {
 		return nil, fmt.Errorf("write sums: %w", err)
@@ -193,7 +193,7 @@ func (s *Store) editSums(span sums.Span, start uint32, sources ...uint32) (*sums
 }
 
 // putPage writes what there is of a page.
-func putPage(w *sums.Writer, b *rollup.Builder, page string, expected uint64) error {
+func putPage(w *rollups.Writer, b *rollup.Builder, page string, expected uint64) error {
 	var records [3][]byte
 	if !b.Empty() {
 		for i, level := range []rollup.Level{rollup.Narrow, rollup.Wide, rollup.Details} {
@@ -213,10 +213,10 @@ func (s *Store) rollDays(ctx context.Context, w *waiting) error {
 			open = append(open, l.start)
 		}
 	}
-	var ofHours, ofDays []sums.Sum
+	var ofHours, ofDays []rollups.Sum
 	files := s.sums.Files()
-	eachSum(files, sums.Hours, func(_ *sums.File, x sums.Sum) { ofHours = append(ofHours, x) })
-	eachSum(files, sums.Days, func(_ *sums.File, x sums.Sum) { ofDays = append(ofDays, x) })
+	eachSum(files, rollups.Hours, func(_ *rollups.File, x rollups.Sum) { ofHours = append(ofHours, x) })
+	eachSum(files, rollups.Days, func(_ *rollups.File, x rollups.Sum) { ofDays = append(ofDays, x) })
 	var errs error
 	for _, d := range daysToRoll(ofHours, ofDays, open, s.opts.Now()) {
 		// A day begins when its first hour does, so days have times of their own to be tried again.
@@ -240,20 +240,20 @@ const dayKey = 1 << 31
 
 // rollDay writes the sums of a day, which are made of those of its partitions.
 func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
-	name := sums.Hours.Name(timeOfMinutes(d.start))
-	i := slices.IndexFunc(s.sums.Files(), func(f *sums.File) bool { return f.Name() == name })
+	name := rollups.Hours.Name(timeOfMinutes(d.start))
+	i := slices.IndexFunc(s.sums.Files(), func(f *rollups.File) bool { return f.Name() == name })
 	if i < 0 {
 		return nil // deleted meanwhile
 	}
 	from := s.sums.Files()[i]
-	x := sums.Sum{Start: d.start, Sources: sourcesOf(d.sources), First: math.MaxInt64, Last: math.MinInt64}
+	x := rollups.Sum{Start: d.start, Sources: sourcesOf(d.sources), First: math.MaxInt64, Last: math.MinInt64}
 	for _, h := range d.sources {
 		x.First, x.Last = min(x.First, h.First), max(x.Last, h.Last)
 		x.Traces += h.Traces
 		x.Missing += h.Missing
 	}
 	found := uint64(0)
-	w, err := s.editSums(sums.Days, d.start, x.Sources...)
+	w, err := s.editSums(rollups.Days, d.start, x.Sources...)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
 // rollDayPage writes the sums of a page for a day, and returns how many traces are in them.
 // What is damaged of the hours is left out; but as long as there are the traces, the file of
 // hours is set aside, to be made again.
-func (s *Store) rollDayPage(w *sums.Writer, from *sums.File, page string, sources []uint32, counted uint64) (traces uint64, err error) {
+func (s *Store) rollDayPage(w *rollups.Writer, from *rollups.File, page string, sources []uint32, counted uint64) (traces uint64, err error) {
 	var expected uint64
 	var damage error
 	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (*rollup.Builder, error) {
@@ -312,7 +312,7 @@ func (s *Store) rollDayPage(w *sums.Writer, from *sums.File, page string, source
 
 // addHours adds the hours of a page to b. It returns how many traces there should be, and what
 // is wrong with some of them.
-func addHours(b *rollup.Builder, from *sums.File, page string, starts []uint32) (expected uint64, damage error) {
+func addHours(b *rollup.Builder, from *rollups.File, page string, starts []uint32) (expected uint64, damage error) {
 	stacks, err := from.Stacks(page)
 	damage = err
 	for _, start := range starts {
@@ -337,7 +337,7 @@ func (s *Store) haveAll(starts []uint32) bool {
 
 // sumCounts adds up the catalogues of the sources of a day. It returns how many traces of
 // each page were counted.
-func sumCounts(w *sums.Writer, from *sums.File, starts []uint32) (counted map[string]uint64, err error) {
+func sumCounts(w *rollups.Writer, from *rollups.File, starts []uint32) (counted map[string]uint64, err error) {
 	totals := make(map[store.CatalogEntry]record.Count)
 	for _, start := range starts {
 		err := from.Counts(start, func(page string, t store.Tag, c record.Count) { addCount(totals, page, t, c) })
@@ -356,7 +356,7 @@ func sumCounts(w *sums.Writer, from *sums.File, starts []uint32) (counted map[st
 }
 
 // addHour adds all levels of an hour of a page to b, or none.
-func addHour(b *rollup.Builder, from *sums.File, page string, start uint32, stacks *trie.Trie) error {
+func addHour(b *rollup.Builder, from *rollups.File, page string, start uint32, stacks *trie.Trie) error {
 	var recs []*rollup.Record
 	for _, level := range []rollup.Level{rollup.Wide, rollup.Details} {
 		rec, _, err := from.Record(page, start, level, stacks)

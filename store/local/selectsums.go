@@ -8,7 +8,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -124,9 +124,9 @@ func (s *selection) readSources(ctx context.Context, page string, x *piece, expe
 // partitions, or the traces. It is kept until unpin is called.
 func (r *Reader) sourcesOf(x *piece) (from []piece, unpin func()) {
 	there := map[uint32]bool{}
-	ofDay := x.file.Span() == sums.Days
+	ofDay := x.file.Span() == rollups.Days
 	if ofDay {
-		eachSum(r.sums.Files(), sums.Hours, func(f *sums.File, s sums.Sum) {
+		eachSum(r.sums.Files(), rollups.Hours, func(f *rollups.File, s rollups.Sum) {
 			if slices.Contains(x.sum.Sources, s.Start) {
 				there[s.Start] = true
 				from = append(from, piece{file: f, sum: s})
@@ -145,7 +145,7 @@ func (r *Reader) sourcesOf(x *piece) (from []piece, unpin func()) {
 
 func (s *selection) countSums(pieces []piece) {
 	for _, x := range pieces {
-		if x.file.Span() == sums.Days {
+		if x.file.Span() == rollups.Days {
 			s.stats.Days++
 		} else {
 			s.stats.Hours++
@@ -160,6 +160,6 @@ func (s *selection) countSums(pieces []piece) {
 }
 
 // sumsDamaged takes a file of sums out of use that turned out to be damaged.
-func (s *Store) sumsDamaged(f *sums.File, reason error) error {
+func (s *Store) sumsDamaged(f *rollups.File, reason error) error {
 	return errors.Join(reason, s.sums.SetAside(f, reason))
 }

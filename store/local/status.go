@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // PartitionState says what can be done with a partition.
@@ -103,7 +103,7 @@ func statusOf(name string, start time.Time, c *part.Contents, state PartitionSta
 	return s
 }
 
-func (r *Reader) statusOfSums(name string, k kind, start time.Time, list []sums.Sum, state PartitionState, reason string) PartitionStatus {
+func (r *Reader) statusOfSums(name string, k kind, start time.Time, list []rollups.Sum, state PartitionState, reason string) PartitionStatus {
 	s := PartitionStatus{Name: name, Holds: k.String(), Start: start, State: state, Reason: reason, Commits: uint64(len(list)), Bytes: disk.TreeBytes(r.path(name))}
 	for i, x := range list {
 		first, last := time.UnixMicro(x.First).UTC(), time.UnixMicro(x.Last).UTC()

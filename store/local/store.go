@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local/head"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // InUseError says who has a data directory open.
@@ -33,9 +33,9 @@ type Reader struct {
 	space  *disk.Space
 	codec  *record.Codec
 	packer *record.Packer
-	cache  *sums.Cache
+	cache  *rollups.Cache
 	parts  *part.Shelf
-	sums   *sums.Shelf
+	sums   *rollups.Shelf
 	head   *head.Head
 
 	failed  func(error)                               // is told that it is not known what is on disk
@@ -126,7 +126,7 @@ func newReader(dir string, o Options) (r *Reader, err error) {
 		r.packer, err = record.NewPacker()
 	}
 	if err == nil {
-		r.cache, err = sums.NewCache()
+		r.cache, err = rollups.NewCache()
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.release())
@@ -156,7 +156,7 @@ func (r *Reader) load(readOnly bool) (dirty []*part.Partition, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.sums, err = sums.Load(r.dir, sums.Options{Cache: r.cache, ReadOnly: readOnly}); err != nil {
+	if r.sums, err = rollups.Load(r.dir, rollups.Options{Cache: r.cache, ReadOnly: readOnly}); err != nil {
 		return nil, err
 	}
 	o := head.Options{Shelf: r.parts, Codec: r.codec, Packer: r.packer, Limits: r.opts.Rollups, Log: r.opts.Logger}

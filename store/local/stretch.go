@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local/head"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -19,8 +19,8 @@ import (
 type stretch struct {
 	r    *Reader
 	p    part.Info
-	file *sums.File // nil if there are traces
-	sum  sums.Sum
+	file *rollups.File // nil if there are traces
+	sum  rollups.Sum
 }
 
 // Stretches implements [store.Source].
@@ -38,7 +38,7 @@ func (r *Reader) Stretches() (list []store.Stretch, unreadable []store.Unreadabl
 		}
 	}
 	files := r.sums.Files()
-	add := func(f *sums.File, x sums.Sum) {
+	add := func(f *rollups.File, x rollups.Sum) {
 		s := store.Stretch{Name: nameOfSum(f.Name(), x.Start), Start: timeOfMinutes(x.Start), First: timeOf(x.First), Last: timeOf(x.Last), Traces: x.Traces,
 			Contents: &stretch{r: r, file: f, sum: x}}
 		for _, source := range x.Sources {
@@ -46,14 +46,14 @@ func (r *Reader) Stretches() (list []store.Stretch, unreadable []store.Unreadabl
 		}
 		list = append(list, s)
 	}
-	eachSum(files, sums.Hours, func(f *sums.File, x sums.Sum) {
+	eachSum(files, rollups.Hours, func(f *rollups.File, x rollups.Sum) {
 		if !known[x.Start] {
 			known[x.Start] = true
 			add(f, x)
 		}
 	})
 	covered := map[uint32]bool{}
-	eachSum(files, sums.Days, func(f *sums.File, x sums.Sum) {
+	eachSum(files, rollups.Days, func(f *rollups.File, x rollups.Sum) {
 		if slices.ContainsFunc(x.Sources, func(s uint32) bool { return !known[s] }) {
 			add(f, x)
 			for _, s := range x.Sources {

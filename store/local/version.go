@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // Version implements [store.Reader].
@@ -55,13 +55,13 @@ func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
 		all = all && (there[start] || !asked)
 	}
 	files := r.sums.Files()
-	eachSum(files, sums.Hours, func(_ *sums.File, x sums.Sum) {
+	eachSum(files, rollups.Hours, func(_ *rollups.File, x rollups.Sum) {
 		if hoursWillDo {
 			there[x.Start] = true
 		}
 		look(x.Start)
 	})
-	eachSum(files, sums.Days, func(_ *sums.File, x sums.Sum) {
+	eachSum(files, rollups.Days, func(_ *rollups.File, x rollups.Sum) {
 		for _, start := range x.Sources {
 			look(start)
 		}

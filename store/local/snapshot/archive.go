@@ -18,7 +18,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // The version of the stream goes up only when older programs could not restore what newer ones
@@ -62,7 +62,7 @@ type missing struct {
 	Name     string        `json:"name"` // NAME.corrupt
 	Reason   string        `json:"reason"`
 	Contents part.Contents `json:"contents"`       // of a partition, as far as they are known
-	Sums     []sums.Sum    `json:"sums,omitempty"` // of a file of sums, as far as they are known
+	Sums     []rollups.Sum    `json:"sums,omitempty"` // of a file of sums, as far as they are known
 }
 
 // end is the content of END.json.

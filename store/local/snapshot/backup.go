@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // Stats say what a backup holds.
@@ -30,7 +30,7 @@ type Stats struct {
 type Source struct {
 	Dir    string
 	Parts  *part.Shelf
-	Sums   *sums.Shelf
+	Sums   *rollups.Shelf
 	Space  *disk.Space
 	Format int // version of the directory
 	Now    time.Time
@@ -89,7 +89,7 @@ type backup struct {
 	ctx     context.Context
 	archive *archiveWriter
 	sink    io.Writer // of the archive
-	files   []*sums.File
+	files   []*rollups.File
 	closed  []part.Info
 	open    []*opened
 	piece   []byte

@@ -20,7 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/local/sums"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // Options say how a directory is restored.
@@ -241,7 +241,7 @@ func (x *restore) readHead() error {
 		}
 	}
 	for _, f := range h.Sums {
-		if _, _, ok := sums.ParseName(f.Name); !ok {
+		if _, _, ok := rollups.ParseName(f.Name); !ok {
 			return fmt.Errorf("%w: %q is not the name of a file of sums", errBackup, f.Name)
 		}
 	}
@@ -395,8 +395,8 @@ func (x *restore) finish() error {
 // missing notes what the backup does not have.
 func (x *restore) missing(m missing) error {
 	reason := fmt.Sprintf("left out of the backup of %s: %s", x.head.Made.Format(time.RFC3339), m.Reason)
-	if _, ok := sums.ParseAsideName(m.Name); ok {
-		return sums.WriteAside(x.dir, m.Name, reason, m.Sums)
+	if _, ok := rollups.ParseAsideName(m.Name); ok {
+		return rollups.WriteAside(x.dir, m.Name, reason, m.Sums)
 	}
 	of, ok := part.ParseAsideName(m.Name)
 	if _, isPartition := part.ParseName(of); !ok || !isPartition {

@@ -1,4 +1,4 @@
-// Package sums keeps the sums of closed hours and days as immutable files: one file for
+// Package rollups keeps the sums of closed hours and days as immutable files: one file for
 // the hours of a day, 20261120.hours.sums, and one for the days of a month,
 // 202611.days.sums. An hour here is the time of one partition of traces, whatever its
 // length.
@@ -80,4 +80,4 @@
 // A damaged block costs what is in it, and its file is written anew in spite of it: the block
 // is copied as it is, and goes on to be found out. [Writer.Damaged] names what was found. A
 // file whose end is damaged can not be opened; [Load] sets it aside.
-package sums
+package rollups
