@@ -142,9 +142,6 @@ func (r *Reader) release() error {
 	if r.packer != nil {
 		r.packer.Close()
 	}
-	if r.cache != nil {
-		r.cache.Close()
-	}
 	return r.lock.Release()
 }
 

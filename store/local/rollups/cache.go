@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/dgraph-io/ristretto/v2"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/fieldtrie/fieldtrie/internal/lru"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -17,7 +17,7 @@ import (
 //
 // A nil *Cache keeps nothing.
 type Cache struct {
-	of     *ristretto.Cache[string, cached]
+	of     *lru.Cache[cached]
 	serial atomic.Uint64 // of the file that was opened last
 	dec    *zstd.Decoder
 }
@@ -36,19 +36,12 @@ const maxCached = 24 << 20
 
 // NewCache returns an empty Cache.
 func NewCache() (*Cache, error) {
-	of, err := ristretto.NewCache(&ristretto.Config[string, cached]{NumCounters: 1 << 16, MaxCost: maxCached, BufferItems: 64})
-	if err != nil {
-		return nil, fmt.Errorf("make cache: %w", err)
-	}
 	dec, err := newDecompressor()
 	if err != nil {
 		return nil, err
 	}
-	return &Cache{of: of, dec: dec}, nil
+	return &Cache{of: lru.New[cached](maxCached, nil), dec: dec}, nil
 }
-
-// Close ends the goroutines of c, which keeps nothing from then on.
-func (c *Cache) Close() { c.of.Close() }
 
 func newDecompressor() (*zstd.Decoder, error) {
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBlock))

@@ -360,7 +360,7 @@ func (c *Cache) get(key string) (cached, bool) {
 // put keeps what takes size bytes, decompressed.
 func (c *Cache) put(key string, x cached, size int) {
 	if c != nil {
-		c.of.Set(key, x, int64(size)+64)
+		c.of.Put(key, x, int64(size)+64)
 	}
 }
 

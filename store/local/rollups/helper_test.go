@@ -270,7 +270,6 @@ func newCache(tb testing.TB) *Cache {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(c.Close)
 	return c
 }
 

@@ -260,7 +260,6 @@ func TestCacheOfReplaced(t *testing.T) {
 		w, sum := randomHour(t, r, s, want, Hours, hourStart(0), 4)
 		files, wants = append(files, commit(t, w, sum)), append(wants, want)
 		for range 2 {
-			cache.of.Wait() // for what was read to be kept
 			for i, f := range files {
 				wantContents(t, f, wants[i])
 			}
