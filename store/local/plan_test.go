@@ -104,7 +104,9 @@ func TestPlan(t *testing.T) {
 func TestDaysToRoll(t *testing.T) {
 	t.Parallel()
 	end := at(24)
-	made := func(of []rollups.Sum) rollups.Sum { return rollups.Sum{Start: minutes(midnight), Sources: sourcesOf(of)} }
+	made := func(of []rollups.Sum) rollups.Sum {
+		return rollups.Sum{Start: minutes(midnight), Sources: sourcesOf(of)}
+	}
 	for _, tt := range []struct {
 		name  string
 		hours []rollups.Sum

@@ -1,6 +1,7 @@
 package head
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -111,31 +112,66 @@ func (h *Head) rollPages(ctx context.Context, p *part.Partition, pages []string,
 }
 
 // Unrolled returns how many traces of a partition are in none of its rollups, once for each page of theirs, of those that
-// are not newer than a version.
+// are not newer than a version. Nothing of that may be rolled up meanwhile.
 func (h *Head) Unrolled(ctx context.Context, p *part.Partition, upTo uint64) (traces int, err error) {
+	return h.unrolled(ctx, p, upTo, stretch)
+}
+
+// unrolled is Unrolled with transactions that end after a time, and go on where the one before has ended.
+func (h *Head) unrolled(ctx context.Context, p *part.Partition, upTo uint64, longest time.Duration) (traces int, err error) {
+	var pages []string
 	err = h.o.Shelf.Read(ctx, p, func(txn *part.Txn) error {
-		for _, page := range txn.Pages(record.KindTrace) {
-			m, err := readMark(txn, page)
-			if err != nil && !errors.Is(err, store.ErrDamaged) {
-				return err
-			}
-			traces += since(ctx, txn, page, m.version, upTo)
-		}
-		return context.Cause(ctx)
+		pages = txn.Pages(record.KindTrace)
+		return nil
 	})
+	var next []byte // where to go on with the first of pages, nil for its beginning
+	for err == nil && len(pages) > 0 {
+		end := time.Now().Add(longest)
+		err = h.o.Shelf.Read(ctx, p, func(txn *part.Txn) error {
+			for ok := true; ok && len(pages) > 0; ok = time.Now().Before(end) {
+				m, err := readMark(txn, pages[0])
+				if err != nil && !errors.Is(err, store.ErrDamaged) {
+					return err
+				}
+				var n int
+				n, next = since(txn, pages[0], next, m.version, upTo)
+				traces += n
+				if next == nil {
+					pages = pages[1:]
+				}
+			}
+			return context.Cause(ctx)
+		})
+	}
 	return traces, err
 }
 
-// since returns how many traces of a page are newer than a version, and not newer than another.
-func since(ctx context.Context, txn *part.Txn, page string, version, upTo uint64) (traces int) {
-	it := txn.Iterate(record.AppendPagePrefix(nil, page), version)
+// countKeys is how many keys are counted before somebody looks at the time.
+const countKeys = 4096
+
+// since counts traces of a page that are newer than a version, and not newer than another, among some keys from one
+// on, or from the first if that is nil. It returns the key to go on from, nil if there are no more.
+func since(txn *part.Txn, page string, from []byte, version, upTo uint64) (traces int, next []byte) {
+	prefix := record.AppendPagePrefix(nil, page)
+	it := txn.Iterate(prefix, version)
 	defer it.Close() // also where damaged bytes make it panic
-	for it.Rewind(); it.Valid() && ctx.Err() == nil; it.Next() {
+	if from == nil {
+		from = prefix
+	}
+	it.Seek(from)
+	for range countKeys {
+		if !it.Valid() {
+			return traces, nil
+		}
 		if it.Version() <= upTo {
 			traces++
 		}
+		it.Next()
 	}
-	return traces
+	if it.Valid() {
+		next = bytes.Clone(it.Key())
+	}
+	return traces, next
 }
 
 // rollPage writes what came to a page up to the snapshot, which was made at some time, of at most

@@ -62,7 +62,7 @@ type missing struct {
 	Name     string        `json:"name"` // NAME.corrupt
 	Reason   string        `json:"reason"`
 	Contents part.Contents `json:"contents"`       // of a partition, as far as they are known
-	Sums     []rollups.Sum    `json:"sums,omitempty"` // of a file of sums, as far as they are known
+	Sums     []rollups.Sum `json:"sums,omitempty"` // of a file of sums, as far as they are known
 }
 
 // end is the content of END.json.
