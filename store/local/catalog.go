@@ -24,7 +24,8 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Dur
 	add := func(page string, t store.Tag, c record.Count) {
 		in := part.Contents{Commits: c.Traces, First: c.First, Last: c.Last}
 		if in.Overlaps(since, until) {
-			addCount(totals, page, t, c)
+			of := store.CatalogEntry{Page: page, Tag: t}
+			totals[of] = totals[of].Plus(c)
 		}
 	}
 	parts, unpin := r.plan(since, until, false)
@@ -41,7 +42,7 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Dur
 			continue
 		}
 		c := &cursor{p: x.p}
-		if err := s.attempt(ctx, c, func(_ *cursor, txn *part.Txn) error { return eachCount(txn, add) }); err != nil {
+		if err := s.attempt(ctx, c, func(_ *cursor, txn *part.Txn) error { return txn.EachCount(add) }); err != nil {
 			return nil, s.stats, err
 		}
 		s.account(c)
@@ -54,15 +55,4 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Dur
 	}
 	slices.SortFunc(entries, store.CompareEntries)
 	return entries, s.stats, nil
-}
-
-func addCount(totals map[store.CatalogEntry]record.Count, page string, t store.Tag, c record.Count) {
-	key := store.CatalogEntry{Page: page, Tag: t}
-	sum, ok := totals[key]
-	if !ok {
-		sum.First, sum.Last = c.First, c.Last
-	}
-	sum.Traces += c.Traces
-	sum.First, sum.Last = min(sum.First, c.First), max(sum.Last, c.Last)
-	totals[key] = sum
 }

@@ -70,6 +70,7 @@
 //	select.go     Select: by rollups, where it can
 //	selectsums.go its part about files of sums
 //	scan.go       Scan: trace by trace
+//	plan.go       what to read: pure functions
 //	missing.go    what of a time can not be read
 //	catalog.go    which pages and tags there are
 //	version.go    a text that changes with what is stored
@@ -82,8 +83,8 @@
 // What is summed up and deleted, and when:
 //
 //	roll.go       Roll, and the newest partition
-//	rollsums.go   files of sums of closed partitions and days
-//	plan.go       what to read and what to sum up: pure functions
+//	rollsums.go   files of sums of closed partitions
+//	rolldays.go   files of sums of days
 //	clock.go      whether the time is believed for deleting
 //	retention.go  what to delete: pure functions, and doing it
 package local

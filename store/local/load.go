@@ -185,10 +185,10 @@ func (l *Loader) Sums(name, state string, x store.LoadSums) error {
 	var sources []uint32
 	for _, hour := range x.Hours {
 		span = rollups.Days
-		sources = append(sources, minutes(hour))
+		sources = append(sources, rollups.Minutes(hour))
 	}
 	slices.Sort(sources)
-	w, err := l.shelf.Edit(span, minutes(x.Start), sources...)
+	w, err := l.shelf.Edit(span, rollups.Minutes(x.Start), sources...)
 	if err != nil {
 		return err
 	}

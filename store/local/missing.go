@@ -24,12 +24,12 @@ func (s *scan) noteMissing() {
 			continue
 		}
 		anew := slices.ContainsFunc(files, func(f *rollups.File) bool { return f.Name() == a.Of })
-		if !anew && s.mayBeOf(a.Span, minutes(a.Start)) {
+		if !anew && s.mayBeOf(a.Span, rollups.Minutes(a.Start)) {
 			s.unreadable(a.Name, errors.New(a.Reason))
 		}
 	}
 	for _, f := range r.sums.Faulty() {
-		if s.mayBeOf(f.Span, minutes(f.Start)) {
+		if s.mayBeOf(f.Span, rollups.Minutes(f.Start)) {
 			s.unreadable(f.Name, f.Err)
 		}
 	}
@@ -38,17 +38,17 @@ func (s *scan) noteMissing() {
 // mayBeOf reports whether a file of sums of which only the name is known can have something
 // of the time that is asked for.
 func (s *scan) mayBeOf(span rollups.Span, start uint32) bool {
-	from := timeOfMinutes(start)
+	from := rollups.TimeOf(start)
 	return (s.q.Since.IsZero() || span.EndOf(from).After(s.q.Since)) && (s.q.Until.IsZero() || from.Before(s.q.Until))
 }
 
 // noteLost adds sums that are lost to the stats, if there is nothing either that they were
 // made of.
 func (s *scan) noteLost(name string, span rollups.Span, lost []rollups.Sum, files []*rollups.File) {
-	summed, days := startsOf(files)
+	summed, days := rollups.StartsOf(files)
 	for _, p := range s.r.parts.All() {
 		if p.Fault == nil {
-			summed[minutes(p.Start)] = true
+			summed[rollups.Minutes(p.Start)] = true
 		}
 	}
 	for _, x := range lost {

@@ -20,7 +20,7 @@ func at(hours float64) time.Time { return midnight.Add(time.Duration(hours * flo
 func hoursOf(from, to int) (out []rollups.Sum) {
 	for h := from; h < to; h++ {
 		begin := at(float64(h))
-		out = append(out, rollups.Sum{Start: minutes(begin), First: begin.UnixMicro(), Last: begin.Add(time.Hour - time.Microsecond).UnixMicro()})
+		out = append(out, rollups.Sum{Start: rollups.Minutes(begin), First: begin.UnixMicro(), Last: begin.Add(time.Hour - time.Microsecond).UnixMicro()})
 	}
 	return out
 }
@@ -46,7 +46,7 @@ func filesOf(t *testing.T, span rollups.Span, list ...rollups.Sum) []*rollups.Fi
 
 func tracesAt(h int) part.Info {
 	x := hoursOf(h, h+1)[0]
-	return part.Info{Partition: &part.Partition{Name: fmt.Sprintf("t%d", h), Start: timeOfMinutes(x.Start)},
+	return part.Info{Partition: &part.Partition{Name: fmt.Sprintf("t%d", h), Start: rollups.TimeOf(x.Start)},
 		Contents: part.Contents{Commits: 1, First: x.First, Last: x.Last}}
 }
 
@@ -57,7 +57,7 @@ func planned(pieces []piece) string {
 		if x.file == nil {
 			text = x.p.Name
 		} else {
-			text = fmt.Sprintf("%.1s:%d", kindOf(x.file.Span()), (int(x.sum.Start)-int(minutes(midnight)))/60)
+			text = fmt.Sprintf("%.1s:%d", kindOf(x.file.Span()), (int(x.sum.Start)-int(rollups.Minutes(midnight)))/60)
 		}
 		if x.widened {
 			text += "!"
@@ -69,7 +69,7 @@ func planned(pieces []piece) string {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	day := filesOf(t, rollups.Days, rollups.Sum{Start: minutes(midnight), Sources: sourcesOf(hoursOf(0, 24)), First: at(0).UnixMicro(), Last: at(24).UnixMicro() - 1})
+	day := filesOf(t, rollups.Days, rollups.Sum{Start: rollups.Minutes(midnight), Sources: sourcesOf(hoursOf(0, 24)), First: at(0).UnixMicro(), Last: at(24).UnixMicro() - 1})
 	hours := filesOf(t, rollups.Hours, hoursOf(22, 26)...)
 	both := append(slices.Clone(day), hours...)
 	parts := []part.Info{tracesAt(23), tracesAt(24), tracesAt(25), tracesAt(26)}
@@ -91,7 +91,7 @@ func TestPlan(t *testing.T) {
 		{"part of an hour", parts, both, at(23.5), at(25), "h:24 t23"},
 		{"part of an hour without traces", parts[1:], both, at(23.5), at(25), "h:23! h:24"},
 		{"no sums", parts, nil, at(23.5), at(25), "t23 t24"},
-		{"a clock that went back", []part.Info{jumped}, filesOf(t, rollups.Hours, rollups.Sum{Start: minutes(jumped.Start), First: jumped.First, Last: jumped.Last}),
+		{"a clock that went back", []part.Info{jumped}, filesOf(t, rollups.Hours, rollups.Sum{Start: rollups.Minutes(jumped.Start), First: jumped.First, Last: jumped.Last}),
 			at(30), time.Time{}, "t30"},
 		{"one that may hold anything", []part.Info{faulty, parts[3]}, nil, at(26), time.Time{}, "t22 t26"},
 	} {
@@ -105,7 +105,7 @@ func TestDaysToRoll(t *testing.T) {
 	t.Parallel()
 	end := at(24)
 	made := func(of []rollups.Sum) rollups.Sum {
-		return rollups.Sum{Start: minutes(midnight), Sources: sourcesOf(of)}
+		return rollups.Sum{Start: rollups.Minutes(midnight), Sources: sourcesOf(of)}
 	}
 	for _, tt := range []struct {
 		name  string

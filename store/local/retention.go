@@ -91,13 +91,13 @@ func (s *Store) remove(list []lifetime) {
 // lifetimes returns what retention needs to know; sizes take looking at each file.
 func (s *Store) lifetimes(sizes bool) (all []lifetime) {
 	parts, files := s.parts.All(), s.sums.Files()
-	summed, days := startsOf(files)
+	summed, days := rollups.StartsOf(files)
 	for _, p := range parts {
 		l := lifetime{name: p.Name, start: p.Start, open: p.Writing, path: p.Path()}
 		if !p.Blank() {
 			l.last = time.UnixMicro(p.Last)
 		}
-		l.needed = s.opts.RollEvery > 0 && p.Fault == nil && !p.Blank() && !summed[minutes(p.Start)]
+		l.needed = s.opts.RollEvery > 0 && p.Fault == nil && !p.Blank() && !summed[rollups.Minutes(p.Start)]
 		all = append(all, l)
 	}
 	for _, a := range s.parts.Asides() {
@@ -109,7 +109,7 @@ func (s *Store) lifetimes(sizes bool) (all []lifetime) {
 	}
 	for _, f := range files {
 		l := lifetime{name: f.Name(), kind: kindOf(f.Span()), start: f.Start(), path: s.path(f.Name()), bytes: f.Size()}
-		l.needed = f.Span() == rollups.Hours && !days[minutes(f.Start())]
+		l.needed = f.Span() == rollups.Hours && !days[rollups.Minutes(f.Start())]
 		all = append(all, l)
 	}
 	for _, a := range s.sums.Aside() {

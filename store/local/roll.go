@@ -12,6 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local/head"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
+	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
 
 // rolling belongs to [Store.Roll].
@@ -115,8 +116,8 @@ func (s *Store) resume(ctx context.Context) error {
 		}
 	}
 	s.rolling.resumed = true
-	summed, _ := startsOf(s.sums.Files())
-	parts, unpin := s.parts.Pin(func(p *part.Info) bool { return p.Fault == nil && !p.Blank() && !summed[minutes(p.Start)] })
+	summed, _ := rollups.StartsOf(s.sums.Files())
+	parts, unpin := s.parts.Pin(func(p *part.Info) bool { return p.Fault == nil && !p.Blank() && !summed[rollups.Minutes(p.Start)] })
 	defer unpin()
 	writer := s.parts.Current()
 	for i := range parts {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
 	"github.com/fieldtrie/fieldtrie/store/local/rollups"
-	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -29,7 +27,7 @@ func (s *Store) rollParts(ctx context.Context, w *waiting) error {
 		err := s.rollPart(ctx, p, w)
 		unpin()
 		if err != nil {
-			s.rolling.notBefore[minutes(p.Start)] = s.opts.Now().Add(retryRolling)
+			s.rolling.notBefore[rollups.Minutes(p.Start)] = s.opts.Now().Add(retryRolling)
 			errs = errors.Join(errs, fmt.Errorf("roll up partition %s: %w", p.Name, err))
 		}
 		if ctx.Err() != nil || time.Since(begin) >= s.rolling.stint {
@@ -42,10 +40,10 @@ func (s *Store) rollParts(ctx context.Context, w *waiting) error {
 // nextToRoll returns the oldest partition that is to be summed up, nil if there is none.
 func (s *Store) nextToRoll(now time.Time) (p *part.Info, unpin func()) {
 	parts, unpin := s.parts.Pin(func(*part.Info) bool { return true })
-	done, _ := startsOf(s.sums.Files())
+	done, _ := rollups.StartsOf(s.sums.Files())
 	for i := range parts {
 		p := &parts[i]
-		start := minutes(p.Start)
+		start := rollups.Minutes(p.Start)
 		final := p.Sealed || i < len(parts)-1
 		if final && !p.Writing && p.Fault == nil && !p.Blank() && !done[start] && !now.Before(s.rolling.notBefore[start]) {
 			return p, unpin
@@ -56,7 +54,7 @@ func (s *Store) nextToRoll(now time.Time) (p *part.Info, unpin func()) {
 
 // rollPart writes the sums of a partition of traces that is not written to any more.
 func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
-	x := rollups.Sum{Start: minutes(p.Start), First: p.First, Last: p.Last}
+	x := rollups.Sum{Start: rollups.Minutes(p.Start), First: p.First, Last: p.Last}
 	w, err := s.editSums(rollups.Hours, x.Start)
 	if err != nil {
 		return err
@@ -65,8 +63,8 @@ func (s *Store) rollPart(ctx context.Context, p *part.Info, at *waiting) error {
 	var pages []string
 	counted := make(map[string]uint64)
 	err = s.parts.Read(ctx, p.Partition, func(txn *part.Txn) error {
-		pages = pagesIn(txn)
-		err := eachCount(txn, func(page string, t store.Tag, c record.Count) {
+		pages = txn.AllPages()
+		err := txn.EachCount(func(page string, t store.Tag, c record.Count) {
 			w.Count(page, t, c)
 			if t == (store.Tag{}) {
 				counted[page] = c.Traces
@@ -175,7 +173,7 @@ func (s *Store) canRemake(f *rollups.File) bool {
 	if f.Span() == rollups.Hours {
 		sources = sourcesOf(f.Sums())
 	} else {
-		eachSum(s.sums.Files(), rollups.Hours, func(_ *rollups.File, x rollups.Sum) { summed[x.Start] = true })
+		rollups.EachSum(s.sums.Files(), rollups.Hours, func(_ *rollups.File, x rollups.Sum) { summed[x.Start] = true })
 		for _, x := range f.Sums() {
 			sources = append(sources, x.Sources...)
 		}
@@ -205,168 +203,11 @@ func putPage(w *rollups.Writer, b *rollup.Builder, page string, expected uint64)
 	return w.Put(page, b.Stacks(), expected, records)
 }
 
-// rollDays sums up the days that are over.
-func (s *Store) rollDays(ctx context.Context, w *waiting) error {
-	var open []time.Time
-	for _, l := range s.lifetimes(false) {
-		if l.kind == traces && (l.needed || l.open) {
-			open = append(open, l.start)
-		}
-	}
-	var ofHours, ofDays []rollups.Sum
-	files := s.sums.Files()
-	eachSum(files, rollups.Hours, func(_ *rollups.File, x rollups.Sum) { ofHours = append(ofHours, x) })
-	eachSum(files, rollups.Days, func(_ *rollups.File, x rollups.Sum) { ofDays = append(ofDays, x) })
-	var errs error
-	for _, d := range daysToRoll(ofHours, ofDays, open, s.opts.Now()) {
-		// A day begins when its first hour does, so days have times of their own to be tried again.
-		again := d.start + dayKey
-		if s.opts.Now().Before(s.rolling.notBefore[again]) || s.space.Room(s.space.Rolling(), 0) != nil {
-			continue
-		}
-		if err := s.rollDay(ctx, d, w); err != nil {
-			s.rolling.notBefore[again] = s.opts.Now().Add(retryRolling)
-			errs = errors.Join(errs, fmt.Errorf("roll up the day %s: %w", timeOfMinutes(d.start).Format("2006-01-02"), err))
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return errs
-}
-
-// dayKey tells the start of a day from that of its first hour in rolling.notBefore.
-const dayKey = 1 << 31
-
-// rollDay writes the sums of a day, which are made of those of its partitions.
-func (s *Store) rollDay(ctx context.Context, d dayToRoll, at *waiting) error {
-	name := rollups.Hours.Name(timeOfMinutes(d.start))
-	i := slices.IndexFunc(s.sums.Files(), func(f *rollups.File) bool { return f.Name() == name })
-	if i < 0 {
-		return nil // deleted meanwhile
-	}
-	from := s.sums.Files()[i]
-	x := rollups.Sum{Start: d.start, Sources: sourcesOf(d.sources), First: math.MaxInt64, Last: math.MinInt64}
-	for _, h := range d.sources {
-		x.First, x.Last = min(x.First, h.First), max(x.Last, h.Last)
-		x.Traces += h.Traces
-		x.Missing += h.Missing
-	}
-	found := uint64(0)
-	w, err := s.editSums(rollups.Days, d.start, x.Sources...)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	counted, err := sumCounts(w, from, x.Sources)
-	if err != nil {
-		return err
-	}
-	for page := range from.Pages() {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		at.step(fmt.Sprintf("summing up page %s of the day %s", page, timeOfMinutes(d.start).Format("2006-01-02")))
-		n, err := s.rollDayPage(w, from, page, x.Sources, counted[page])
-		if err != nil {
-			return err
-		}
-		found += n
-	}
-	x.Missing = max(x.Missing, x.Traces-min(x.Traces, found)) // more, if what is damaged was left out
-	at.step("writing the sums of a day")
-	if err := s.commitSums(w, x); err != nil {
-		return err
-	}
-	s.opts.Logger.Info("day rolled up", "day", timeOfMinutes(d.start).Format("2006-01-02"), "traces", x.Traces)
-	return nil
-}
-
-// rollDayPage writes the sums of a page for a day, and returns how many traces are in them.
-// What is damaged of the hours is left out; but as long as there are the traces, the file of
-// hours is set aside, to be made again.
-func (s *Store) rollDayPage(w *rollups.Writer, from *rollups.File, page string, sources []uint32, counted uint64) (traces uint64, err error) {
-	var expected uint64
-	var damage error
-	b, err := buildPage(w, page, s.opts.Rollups, func(empty func() *rollup.Builder) (*rollup.Builder, error) {
-		b := empty()
-		expected, damage = addHours(b, from, page, sources)
-		return b, nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	if damage != nil && !errors.Is(damage, store.ErrDamaged) {
-		return 0, damage
-	}
-	if damage != nil {
-		if s.haveAll(sources) {
-			return 0, s.sumsDamaged(from, damage)
-		}
-		s.opts.Logger.Error("sums are damaged, and can not be made again", "file", from.Name(), "page", page, logErr, damage)
-	}
-	_, n := b.Views()
-	traces = uint64(max(n, 0))
-	return traces, putPage(w, b, page, max(expected, counted, traces))
-}
-
-// addHours adds the hours of a page to b. It returns how many traces there should be, and what
-// is wrong with some of them.
-func addHours(b *rollup.Builder, from *rollups.File, page string, starts []uint32) (expected uint64, damage error) {
-	stacks, err := from.Stacks(page)
-	damage = err
-	for _, start := range starts {
-		n, err := from.Expected(page, start)
-		expected += n
-		if err == nil && damage == nil {
-			err = addHour(b, from, page, start, stacks)
-		}
-		damage = errors.Join(damage, err)
-	}
-	return expected, damage
-}
-
 // haveAll reports whether the partitions of traces with these starts can be read.
 func (s *Store) haveAll(starts []uint32) bool {
 	there := make(map[uint32]bool)
 	for _, p := range s.parts.All() {
-		there[minutes(p.Start)] = p.Fault == nil
+		there[rollups.Minutes(p.Start)] = p.Fault == nil
 	}
 	return !slices.ContainsFunc(starts, func(start uint32) bool { return !there[start] })
-}
-
-// sumCounts adds up the catalogues of the sources of a day. It returns how many traces of
-// each page were counted.
-func sumCounts(w *rollups.Writer, from *rollups.File, starts []uint32) (counted map[string]uint64, err error) {
-	totals := make(map[store.CatalogEntry]record.Count)
-	for _, start := range starts {
-		err := from.Counts(start, func(page string, t store.Tag, c record.Count) { addCount(totals, page, t, c) })
-		if err != nil && !errors.Is(err, store.ErrDamaged) {
-			return nil, err
-		}
-	}
-	counted = make(map[string]uint64)
-	for e, c := range totals {
-		w.Count(e.Page, e.Tag, c)
-		if e.Tag == (store.Tag{}) {
-			counted[e.Page] = c.Traces
-		}
-	}
-	return counted, nil
-}
-
-// addHour adds all levels of an hour of a page to b, or none.
-func addHour(b *rollup.Builder, from *rollups.File, page string, start uint32, stacks *trie.Trie) error {
-	var recs []*rollup.Record
-	for _, level := range []rollup.Level{rollup.Wide, rollup.Details} {
-		rec, _, err := from.Record(page, start, level, stacks)
-		if err != nil || rec == nil {
-			return err
-		}
-		recs = append(recs, rec)
-	}
-	for _, rec := range recs {
-		b.AddRecord(rec, stacks)
-	}
-	return nil
 }

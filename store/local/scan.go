@@ -316,35 +316,10 @@ func pageTotal(txn *part.Txn, page string) (uint64, error) {
 
 // allTotals returns how many trace keys the catalogue says there are.
 func allTotals(txn *part.Txn) (total uint64, err error) {
-	err = eachCount(txn, func(_ string, t store.Tag, c record.Count) {
+	err = txn.EachCount(func(_ string, t store.Tag, c record.Count) {
 		if t == (store.Tag{}) && total <= math.MaxUint64-c.Traces {
 			total += c.Traces
 		}
 	})
 	return total, err
-}
-
-// eachCount calls f for each entry of a partition's catalogue. A damaged entry is an
-// error, because nothing says what it counted.
-func eachCount(txn *part.Txn, f func(page string, t store.Tag, c record.Count)) error {
-	it := txn.Iterate([]byte{record.KindCatalog}, 0)
-	defer it.Close()
-	for it.Rewind(); it.Valid(); it.Next() {
-		key := it.Key()
-		page, t, err := record.ParseCatalogKey(key)
-		if err != nil {
-			return fmt.Errorf("%w catalogue: %w", store.ErrDamaged, err)
-		}
-		err = it.Value(func(b []byte) error {
-			c, err := record.ParseCount(key, b)
-			if err == nil {
-				f(page, t, c)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

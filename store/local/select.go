@@ -156,14 +156,7 @@ func (s *selection) pagesOf(txn *part.Txn, worth bool) ([]string, bool) {
 			return nil, false
 		}
 	}
-	return pagesIn(txn), true
-}
-
-// pagesIn returns the pages that have something in a partition, sorted.
-func pagesIn(txn *part.Txn) []string {
-	pages := slices.Concat(txn.Pages(record.KindTrace), txn.Pages(record.KindOutcome), txn.Pages(record.KindVitals))
-	slices.Sort(pages)
-	return slices.Compact(pages)
+	return txn.AllPages(), true
 }
 
 // headPage is what there is of a page in a partition of traces: its rollups, the sum of the traces that came since, and page

@@ -126,7 +126,7 @@ func (r *Reader) sourcesOf(x *piece) (from []piece, unpin func()) {
 	there := map[uint32]bool{}
 	ofDay := x.file.Span() == rollups.Days
 	if ofDay {
-		eachSum(r.sums.Files(), rollups.Hours, func(f *rollups.File, s rollups.Sum) {
+		rollups.EachSum(r.sums.Files(), rollups.Hours, func(f *rollups.File, s rollups.Sum) {
 			if slices.Contains(x.sum.Sources, s.Start) {
 				there[s.Start] = true
 				from = append(from, piece{file: f, sum: s})
@@ -134,7 +134,7 @@ func (r *Reader) sourcesOf(x *piece) (from []piece, unpin func()) {
 		})
 	}
 	parts, unpin := r.parts.Pin(func(p *part.Info) bool {
-		start := minutes(p.Start)
+		start := rollups.Minutes(p.Start)
 		return start == x.sum.Start && !ofDay || slices.Contains(x.sum.Sources, start) && !there[start]
 	})
 	for _, p := range parts {

@@ -32,28 +32,28 @@ func (r *Reader) Stretches() (list []store.Stretch, unreadable []store.Unreadabl
 		case p.Fault != nil:
 			faulty = append(faulty, p)
 		case !p.Blank():
-			known[minutes(p.Start)] = true
+			known[rollups.Minutes(p.Start)] = true
 			list = append(list, store.Stretch{Name: p.Name, Start: p.Start, First: timeOf(p.First), Last: timeOf(p.Last), Traces: p.Entries, HasTraces: true, MayGrow: !p.Sealed,
 				Contents: &stretch{r: r, p: p}})
 		}
 	}
 	files := r.sums.Files()
 	add := func(f *rollups.File, x rollups.Sum) {
-		s := store.Stretch{Name: nameOfSum(f.Name(), x.Start), Start: timeOfMinutes(x.Start), First: timeOf(x.First), Last: timeOf(x.Last), Traces: x.Traces,
+		s := store.Stretch{Name: nameOfSum(f.Name(), x.Start), Start: rollups.TimeOf(x.Start), First: timeOf(x.First), Last: timeOf(x.Last), Traces: x.Traces,
 			Contents: &stretch{r: r, file: f, sum: x}}
 		for _, source := range x.Sources {
-			s.Hours = append(s.Hours, timeOfMinutes(source))
+			s.Hours = append(s.Hours, rollups.TimeOf(source))
 		}
 		list = append(list, s)
 	}
-	eachSum(files, rollups.Hours, func(f *rollups.File, x rollups.Sum) {
+	rollups.EachSum(files, rollups.Hours, func(f *rollups.File, x rollups.Sum) {
 		if !known[x.Start] {
 			known[x.Start] = true
 			add(f, x)
 		}
 	})
 	covered := map[uint32]bool{}
-	eachSum(files, rollups.Days, func(f *rollups.File, x rollups.Sum) {
+	rollups.EachSum(files, rollups.Days, func(f *rollups.File, x rollups.Sum) {
 		if slices.ContainsFunc(x.Sources, func(s uint32) bool { return !known[s] }) {
 			add(f, x)
 			for _, s := range x.Sources {
@@ -62,7 +62,7 @@ func (r *Reader) Stretches() (list []store.Stretch, unreadable []store.Unreadabl
 		}
 	})
 	for _, p := range faulty {
-		if start := minutes(p.Start); !known[start] && !covered[start] {
+		if start := rollups.Minutes(p.Start); !known[start] && !covered[start] {
 			unreadable = append(unreadable, store.Unreadable{Partition: p.Name, Err: p.Fault})
 		}
 	}
@@ -82,7 +82,7 @@ func (x *stretch) Pages(ctx context.Context) (pages []string, err error) {
 		return slices.Collect(x.file.Pages()), nil
 	}
 	err = x.read(ctx, func(txn *part.Txn) error {
-		pages = pagesIn(txn)
+		pages = txn.AllPages()
 		return nil
 	})
 	return pages, err
@@ -105,7 +105,7 @@ func (x *stretch) Catalog(ctx context.Context, f func(store.CatalogEntry)) error
 	if x.file != nil {
 		return x.file.Counts(x.sum.Start, add)
 	}
-	return x.read(ctx, func(txn *part.Txn) error { return eachCount(txn, add) })
+	return x.read(ctx, func(txn *part.Txn) error { return txn.EachCount(add) })
 }
 
 // Scan implements [store.Contents].

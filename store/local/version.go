@@ -46,22 +46,22 @@ func (r *Reader) HasHours(since, until time.Time) bool { return r.canTell(since,
 func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
 	there := map[uint32]bool{}
 	for _, p := range r.parts.All() {
-		there[minutes(p.Start)] = p.Fault == nil
+		there[rollups.Minutes(p.Start)] = p.Fault == nil
 	}
 	all := true
 	look := func(start uint32) {
-		from := timeOfMinutes(start)
+		from := rollups.TimeOf(start)
 		asked := (until.IsZero() || from.Before(until)) && from.Add(time.Hour).After(since)
 		all = all && (there[start] || !asked)
 	}
 	files := r.sums.Files()
-	eachSum(files, rollups.Hours, func(_ *rollups.File, x rollups.Sum) {
+	rollups.EachSum(files, rollups.Hours, func(_ *rollups.File, x rollups.Sum) {
 		if hoursWillDo {
 			there[x.Start] = true
 		}
 		look(x.Start)
 	})
-	eachSum(files, rollups.Days, func(_ *rollups.File, x rollups.Sum) {
+	rollups.EachSum(files, rollups.Days, func(_ *rollups.File, x rollups.Sum) {
 		for _, start := range x.Sources {
 			look(start)
 		}

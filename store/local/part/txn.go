@@ -3,11 +3,13 @@ package part
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
 )
 
@@ -111,6 +113,38 @@ func (t *Txn) Pages(kind byte) (pages []string) {
 		it.Seek(record.AfterPage(kind, page))
 	}
 	return pages
+}
+
+// AllPages returns the pages that there is something of, sorted.
+func (t *Txn) AllPages() []string {
+	pages := slices.Concat(t.Pages(record.KindTrace), t.Pages(record.KindOutcome), t.Pages(record.KindVitals))
+	slices.Sort(pages)
+	return slices.Compact(pages)
+}
+
+// EachCount calls f for each entry of the catalogue. A damaged entry is an
+// error, because nothing says what it counted.
+func (t *Txn) EachCount(f func(page string, tag store.Tag, c record.Count)) error {
+	it := t.Iterate([]byte{record.KindCatalog}, 0)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		key := it.Key()
+		page, tag, err := record.ParseCatalogKey(key)
+		if err != nil {
+			return fmt.Errorf("%w catalogue: %w", store.ErrDamaged, err)
+		}
+		err = it.Value(func(b []byte) error {
+			c, err := record.ParseCount(key, b)
+			if err == nil {
+				f(page, tag, c)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DictionaryIDs returns the ids of the dictionaries of the partition, newest first.

@@ -89,6 +89,14 @@ type Count struct {
 	First, Last int64 // receive times, µs since the epoch
 }
 
+// Plus returns the sum of two counts, of which x counts something.
+func (c Count) Plus(x Count) Count {
+	if c.Traces == 0 {
+		return x
+	}
+	return Count{Traces: c.Traces + x.Traces, First: min(c.First, x.First), Last: max(c.Last, x.Last)}
+}
+
 // CountSize is how many bytes a [Count] takes.
 const CountSize = 4 + 8 + 8 + 8
 

@@ -55,7 +55,7 @@ func loadAside(dir, name, of string) Aside {
 	if info, err := os.Stat(path); err == nil {
 		a.Size = info.Size()
 	}
-	a.Sums = rescueSums(path, identity{a.Span, minutes(a.Start)})
+	a.Sums = rescueSums(path, identity{a.Span, Minutes(a.Start)})
 	return a
 }
 
@@ -133,7 +133,7 @@ func WriteAside(dir, name, reason string, sums []Sum) error {
 	if err := os.WriteFile(path+reasonSuffix, []byte(reason[:min(len(reason), maxReason)]), 0o600); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, appendHeader(nil, identity{span, minutes(start)}, sums), 0o600); err != nil {
+	if err := os.WriteFile(path, appendHeader(nil, identity{span, Minutes(start)}, sums), 0o600); err != nil {
 		return err
 	}
 	return disk.SyncDir(dir)

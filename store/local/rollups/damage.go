@@ -58,7 +58,7 @@ func (w *Writer) readOldCounts(start uint32, n int, c counted) []byte {
 	if err == nil {
 		return data
 	}
-	err = fmt.Errorf("copy counts of %s: %w", timeOf(start).Format("2006-01-02T15:04"), err)
+	err = fmt.Errorf("copy counts of %s: %w", TimeOf(start).Format("2006-01-02T15:04"), err)
 	if data == nil {
 		w.err = cmp.Or(w.err, err)
 	} else {

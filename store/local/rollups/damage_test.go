@@ -145,7 +145,7 @@ func TestCutOff(t *testing.T) {
 
 // A block of one page in the place of another is found out, although it is whole.
 func TestSwappedBlocks(t *testing.T) {
-	id := identity{Hours, minutes(aDay)}
+	id := identity{Hours, Minutes(aDay)}
 	places := []place{
 		{kind: kindRecord, page: "/a", start: 1}, {kind: kindRecord, page: "/b", start: 1}, {kind: kindRecord, page: "/a", start: 2},
 		{kind: kindRecord + 1, page: "/a", start: 1}, {kind: kindCounts, start: 1}, {kind: kindCounts, of: 1}, {kind: kindCounts, of: 1, start: 1},

@@ -58,7 +58,7 @@ func dump(data []byte) string {
 	return d.String()
 }
 
-func clock(minutes uint32) string { return timeOf(minutes).Format("2006-01-02T15:04") }
+func clock(minutes uint32) string { return TimeOf(minutes).Format("2006-01-02T15:04") }
 
 func micro(us int64) string { return time.UnixMicro(us).UTC().Format("15:04:05.000000") }
 

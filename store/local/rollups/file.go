@@ -66,7 +66,7 @@ func openFile(file *os.File, c *Cache) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if of := f.span.Name(timeOf(f.start)); of != name {
+	if of := f.span.Name(TimeOf(f.start)); of != name {
 		return nil, fmt.Errorf("open %s: %w: it is %s by another name", name, ErrDamaged, of)
 	}
 	return f, nil
@@ -198,7 +198,7 @@ func (f *File) Counts(start uint32, fn func(page string, t Tag, c Count)) error 
 			err = eachCount(data, fn)
 		}
 		if err != nil {
-			return fmt.Errorf("read counts of %s in %s: %w", timeOf(start).Format("2006-01-02T15:04"), f.name, err)
+			return fmt.Errorf("read counts of %s in %s: %w", TimeOf(start).Format("2006-01-02T15:04"), f.name, err)
 		}
 	}
 	return nil
@@ -365,7 +365,7 @@ func (c *Cache) put(key string, x cached, size int) {
 }
 
 // Start returns the start of the time of the file: a day or a month.
-func (f *File) Start() time.Time { return timeOf(f.identity.start) }
+func (f *File) Start() time.Time { return TimeOf(f.identity.start) }
 
 // Bytes reads the file as it is, from its first byte on.
 func (f *File) Bytes() *io.SectionReader { return io.NewSectionReader(f.r, 0, f.size) }

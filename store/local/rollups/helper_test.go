@@ -161,7 +161,7 @@ func (c *contents) String() string {
 var aDay = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
 // hourStart returns the start of an hour of aDay.
-func hourStart(n int) uint32 { return minutes(aDay) + uint32(60*n) }
+func hourStart(n int) uint32 { return Minutes(aDay) + uint32(60*n) }
 
 // randomTrace returns a trace with some of the stacks that there are.
 func randomTrace(r *rand.Rand, page string) *trie.Trace {

@@ -24,7 +24,7 @@ func TestModel(t *testing.T) {
 				if r.IntN(3) == 0 {
 					span, start = Days, hourStart(24*r.IntN(14))
 				}
-				name := span.Name(timeOf(start))
+				name := span.Name(TimeOf(start))
 				if want[name] == nil {
 					want[name] = newContents()
 				}

@@ -217,3 +217,27 @@ func withFile(files []*File, f *File) []*File {
 func without(files []*File, name string) []*File {
 	return slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.name == name })
 }
+
+// EachSum calls f with what files have of a span.
+func EachSum(files []*File, span Span, f func(*File, Sum)) {
+	for _, file := range files {
+		if file.Span() == span {
+			for _, s := range file.Sums() {
+				f(file, s)
+			}
+		}
+	}
+}
+
+// StartsOf returns what files have: hours, by their own or by their day's, and days.
+func StartsOf(files []*File) (hours, days map[uint32]bool) {
+	hours, days = make(map[uint32]bool), make(map[uint32]bool)
+	EachSum(files, Hours, func(_ *File, s Sum) { hours[s.Start] = true })
+	EachSum(files, Days, func(_ *File, s Sum) {
+		days[s.Start] = true
+		for _, source := range s.Sources {
+			hours[source] = true
+		}
+	})
+	return hours, days
+}

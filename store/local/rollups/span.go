@@ -73,8 +73,8 @@ func ParseName(name string) (Span, time.Time, bool) {
 	return 0, time.Time{}, false
 }
 
-// minutes returns t in minutes since the epoch.
-func minutes(t time.Time) uint32 { return uint32(t.Unix() / 60) }
+// Minutes returns t in minutes since the epoch, as times are named in files.
+func Minutes(t time.Time) uint32 { return uint32(t.Unix() / 60) }
 
-// timeOf returns the time of a number of minutes since the epoch, in UTC.
-func timeOf(minutes uint32) time.Time { return time.Unix(int64(minutes)*60, 0).UTC() }
+// TimeOf returns the time of a number of minutes since the epoch, in UTC.
+func TimeOf(minutes uint32) time.Time { return time.Unix(int64(minutes)*60, 0).UTC() }

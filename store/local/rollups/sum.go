@@ -90,5 +90,5 @@ func (d *decoder) times() []Sum {
 
 // String returns when the time of the sum begins.
 func (s Sum) String() string {
-	return fmt.Sprintf("%s: %d traces, %d missing", timeOf(s.Start).Format("2006-01-02T15:04"), s.Traces, s.Missing)
+	return fmt.Sprintf("%s: %d traces, %d missing", TimeOf(s.Start).Format("2006-01-02T15:04"), s.Traces, s.Missing)
 }

@@ -60,7 +60,7 @@ type grown struct {
 //
 // A file is written by one Writer at a time: another error wraps [ErrBusy].
 func (s *Shelf) Edit(span Span, start uint32, sources ...uint32) (*Writer, error) {
-	name := span.Name(timeOf(start))
+	name := span.Name(TimeOf(start))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.faulty, func(f Faulty) bool { return f.Name == name }); i >= 0 {
@@ -70,7 +70,7 @@ func (s *Shelf) Edit(span Span, start uint32, sources ...uint32) (*Writer, error
 		return nil, fmt.Errorf("%s %w", name, ErrBusy)
 	}
 	w := &Writer{s: s, name: name, base: s.find(name), sum: Sum{Start: start, Sources: slices.Clone(sources)},
-		id: identity{span, minutes(span.StartOf(timeOf(start)))}}
+		id: identity{span, Minutes(span.StartOf(TimeOf(start)))}}
 	if w.base != nil {
 		w.had = w.base.index.runs
 		w.index.sums = w.base.index.sums
@@ -277,7 +277,7 @@ func (w *Writer) Abort() {
 
 // String returns what is written.
 func (w *Writer) String() string {
-	return fmt.Sprintf("%s from %s", w.name, timeOf(w.sum.Start).Format(time.RFC3339))
+	return fmt.Sprintf("%s from %s", w.name, TimeOf(w.sum.Start).Format(time.RFC3339))
 }
 
 // Replaces returns the file whose place the new one takes, nil if there is none.
