@@ -21,10 +21,10 @@ type Progress = snapshot.Progress
 // be read are left out and named. After an error the stream has no end, and Restore refuses
 // it.
 func (r *Reader) Backup(ctx context.Context, w io.Writer) (BackupStats, error) {
-	if err := r.enter(); err != nil {
+	if err := r.life.Enter(); err != nil {
 		return BackupStats{}, err
 	}
-	defer r.leave()
+	defer r.life.Leave()
 	return snapshot.Backup(ctx, w, snapshot.Source{Dir: r.dir, Parts: r.parts, Sums: r.sums, Space: r.space,
 		Format: FormatVersion, Now: r.opts.Now()})
 }

@@ -167,10 +167,10 @@ func (s *Store) watchSpace(now time.Time) {
 func (s *Store) Maintain(ctx context.Context) error {
 	w := s.watch.begin("maintain", stepLimit)
 	defer w.end()
-	if err := s.enter(); err != nil {
+	if err := s.life.Enter(); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.life.Leave()
 	err := s.control(ctx, "maintaining", func(*waiting) error { return s.maintain(s.opts.Now()) })
 	if err != nil {
 		return err

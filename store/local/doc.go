@@ -39,6 +39,7 @@
 //
 // Each imports those further down alone:
 //
+//	read       answers to queries
 //	snapshot   backup and restore
 //	head       running sums of the pages of the newest partition
 //	rollups    files of sums of closed hours and days
@@ -54,7 +55,6 @@
 //	store.go      Reader and Store: open, recover, close
 //	options.go    how a directory is opened
 //	format.go     FORMAT: the version of a directory
-//	life.go       how Close waits for readers
 //
 // What goes in:
 //
@@ -67,16 +67,8 @@
 //
 // What comes out:
 //
-//	select.go     Select: by rollups, where it can
-//	selectsums.go its part about files of sums
-//	scan.go       Scan: trace by trace
-//	plan.go       what to read: pure functions
-//	missing.go    what of a time can not be read
-//	catalog.go    which pages and tags there are
-//	version.go    a text that changes with what is stored
 //	status.go     the state of a directory, counters, room
 //	backup.go     a copy while the store goes on
-//	stretch.go    hour by hour, for a copy into another store
 //	load.go       a directory is made of what another store has
 //	loadhour.go   and a partition of it
 //

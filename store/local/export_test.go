@@ -13,7 +13,7 @@ import (
 // What tests from outside can not do through the API alone.
 
 // BatchRecords is how many traces a scan copies at once.
-const BatchRecords = batchRecords
+const BatchRecords = 512
 
 // SetStint says how long a call of Roll goes on with one thing.
 func (s *Store) SetStint(d time.Duration) { s.rolling.stint = d }
@@ -48,6 +48,7 @@ func (r *Reader) ForgetDictionaries() {
 		panic(err) // its options are those of the codec that there is
 	}
 	r.codec = codec // the other one's dictionaries are still in use
+	r.Reader = r.newReading()
 }
 
 // ForgetPages has r read what pages sum up to anew.

@@ -54,10 +54,10 @@ func (s *Store) RollUp(ctx context.Context) error {
 
 // roll has work done while no other roll goes on, and measures what it takes.
 func (s *Store) roll(ctx context.Context, work func(*waiting) error) error {
-	if err := s.enter(); err != nil {
+	if err := s.life.Enter(); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.life.Leave()
 	w := s.watch.begin("rolling up", stepLimit)
 	defer w.end()
 	w.step("waiting for another roll")
@@ -140,7 +140,7 @@ func (s *Store) resume(ctx context.Context) error {
 
 // countRolled counts what went into a rollup.
 func (s *Store) countRolled(traces uint64, damaged int) {
-	s.damaged.Add(uint64(damaged))
+	s.found.Damaged.Add(uint64(damaged))
 	s.rolledUp.Add(traces)
 	s.pending.Rolled(int(traces))
 }

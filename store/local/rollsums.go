@@ -211,3 +211,8 @@ func (s *Store) haveAll(starts []uint32) bool {
 	}
 	return !slices.ContainsFunc(starts, func(start uint32) bool { return !there[start] })
 }
+
+// sumsDamaged takes a file of sums out of use that turned out to be damaged.
+func (s *Store) sumsDamaged(f *rollups.File, reason error) error {
+	return errors.Join(reason, s.sums.SetAside(f, reason))
+}

@@ -58,11 +58,11 @@ type Status struct {
 
 // Status describes the data directory as it is now. It looks at every file.
 func (r *Reader) Status() (Status, error) {
-	if err := r.enter(); err != nil {
+	if err := r.life.Enter(); err != nil {
 		return Status{}, err
 	}
-	defer r.leave()
-	st := Status{Damaged: r.damaged.Load(), Missing: r.missing.Load()}
+	defer r.life.Leave()
+	st := Status{Damaged: r.found.Damaged.Load(), Missing: r.found.Missing.Load()}
 	for _, p := range r.parts.All() {
 		ps := statusOf(p.Name, p.Start, &p.Contents, Closed, p.Path())
 		switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/head"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
+	"github.com/fieldtrie/fieldtrie/store/local/read"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
 	"github.com/fieldtrie/fieldtrie/store/local/rollups"
 )
@@ -20,13 +21,12 @@ import (
 // InUseError says who has a data directory open.
 type InUseError = disk.InUseError
 
-var (
-	_ store.Store  = (*Store)(nil)
-	_ store.Source = (*Reader)(nil)
-)
+var _ store.Store = (*Store)(nil)
 
 // Reader answers questions about a data directory.
 type Reader struct {
+	*read.Reader
+
 	dir    string
 	opts   Options
 	lock   *disk.Lock
@@ -38,12 +38,11 @@ type Reader struct {
 	sums   *rollups.Shelf
 	head   *head.Head
 
-	failed  func(error)                               // is told that it is not known what is on disk
-	begin   func(put func([]record.Pair) error) error // has put what a partition begins with
-	damaged atomic.Uint64                             // values found damaged by scans
-	missing atomic.Uint64                             // traces found missing by scans
+	failed func(error)                               // is told that it is not known what is on disk
+	begin  func(put func([]record.Pair) error) error // has put what a partition begins with
 
-	life *readers
+	life  *read.Life
+	found read.Found
 }
 
 // Store is a data directory open for writing. Exactly one process can have it.
@@ -117,7 +116,7 @@ func Open(dir string, o Options) (*Store, error) {
 }
 
 func newReader(dir string, o Options) (r *Reader, err error) {
-	r = &Reader{dir: dir, opts: o, failed: func(error) {}, life: newReaders()}
+	r = &Reader{dir: dir, opts: o, failed: func(error) {}, life: read.NewLife()}
 	if r.lock, err = disk.OpenLock(dir, o.Program); err != nil {
 		return nil, err
 	}
@@ -161,7 +160,14 @@ func (r *Reader) load(readOnly bool) (dirty []*part.Partition, err error) {
 		o.Size = head.MaxSize / 4
 	}
 	r.head = head.New(o)
+	r.Reader = r.newReading()
 	return dirty, nil
+}
+
+// newReading returns what answers queries.
+func (r *Reader) newReading() *read.Reader {
+	return read.New(read.Options{Life: r.life, Found: &r.found, Parts: r.parts, Sums: r.sums, Head: r.head, Codec: r.codec, Limits: r.opts.Rollups,
+		Partition: r.opts.Partition, Retention: r.opts.Retention, Unrolled: r.opts.RollEvery < 0, Now: r.opts.Now})
 }
 
 func (r *Reader) openExclusive() error {
@@ -250,15 +256,12 @@ func (r *Reader) openShared() error {
 
 // Close waits for running scans and closes the data directory.
 func (r *Reader) Close() error {
-	if !r.life.end(context.Background()) {
+	if !r.life.End(context.Background()) {
 		return nil
 	}
 	r.parts.CloseReaders()
 	return r.release()
 }
-
-// Now implements [store.Reader].
-func (r *Reader) Now() time.Time { return r.opts.Now() }
 
 // closeWait is how long Close waits for what is running.
 const closeWait = time.Minute
@@ -303,7 +306,7 @@ func (s *Store) quiesce(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the last commit: %w", context.Cause(ctx))
 	}
-	if !s.life.end(ctx) {
+	if !s.life.End(ctx) {
 		return fmt.Errorf("wait for what is being read: %w", context.Cause(ctx))
 	}
 	return nil

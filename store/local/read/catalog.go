@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 
 // Catalog implements [store.Reader]: times are exact to the partition. A lag is not made use of.
 func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
-	if err := r.enter(); err != nil {
+	if err := r.o.Life.Enter(); err != nil {
 		return nil, store.ScanStats{}, err
 	}
-	defer r.leave()
-	if r.opts.RollEvery < 0 { // else what is left of expired traces is as good as any
+	defer r.o.Life.Leave()
+	if r.o.Unrolled { // else what is left of expired traces is as good as any
 		since = r.clip(since)
 	}
 	s := &scan{r: r, q: store.Query{Since: since, Until: until}}
@@ -47,7 +47,7 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, _ time.Dur
 		}
 		s.account(c)
 	}
-	r.damaged.Add(s.stats.Damaged)
+	r.o.Found.Damaged.Add(s.stats.Damaged)
 	entries := make([]store.CatalogEntry, 0, len(totals))
 	for e, c := range totals {
 		e.Traces, e.First, e.Last = c.Traces, time.UnixMicro(c.First).UTC(), time.UnixMicro(c.Last).UTC()

@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"context"
@@ -26,10 +26,10 @@ func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, t
 			return store.ScanStats{}, fmt.Errorf("select: %s", why)
 		}
 	}
-	if err := r.enter(); err != nil {
+	if err := r.o.Life.Enter(); err != nil {
 		return store.ScanStats{}, err
 	}
-	defer r.leave()
+	defer r.o.Life.Leave()
 	q.EachPage = true
 	s := &selection{scan: &scan{r: r, q: q, f: trace, page: q.Page}, want: want, rolled: rolled}
 	err := s.run(ctx)
@@ -78,11 +78,11 @@ const fewTraces = 100
 // readHead reads a partition of traces by what its pages sum up to. It returns false if that
 // is not worth while, or the partition is asked for in part: then its traces are to be read.
 func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
-	if s.want.None || !isWithin(&p, s.q.Since, s.q.Until, s.r.opts.Now()) {
+	if s.want.None || !isWithin(&p, s.q.Since, s.q.Until, s.r.o.Now()) {
 		return false, nil
 	}
 	pages := []string{s.q.Page}
-	if s.q.Page == "" || !s.r.head.Has(p.Partition, s.q.Page) {
+	if s.q.Page == "" || !s.r.o.Head.Has(p.Partition, s.q.Page) {
 		worth := s.want.Details || s.want.Vitals // which are not with the traces
 		c := &cursor{p: p}
 		err := s.attempt(ctx, c, func(_ *cursor, txn *part.Txn) error {
@@ -113,12 +113,12 @@ func (s *selection) readVitals(ctx context.Context, p part.Info) error {
 		return nil
 	}
 	var found []store.Rolled
-	err := s.r.parts.Read(ctx, p.Partition, func(txn *part.Txn) error {
+	err := s.r.o.Parts.Read(ctx, p.Partition, func(txn *part.Txn) error {
 		for _, page := range txn.Pages(record.KindVitals) {
 			if !s.q.Takes(page) || s.q.Page != "" && page != s.q.Page {
 				continue
 			}
-			rec, err := head.Vitals(txn, page, s.r.opts.Rollups)
+			rec, err := head.Vitals(txn, page, s.r.o.Limits)
 			if err != nil {
 				return err
 			}
@@ -171,10 +171,10 @@ type headPage struct {
 // headPage reads a page, one of so many.
 func (s *selection) headPage(ctx context.Context, p part.Info, page string, of int) headPage {
 	x := headPage{name: page}
-	x.Page, x.err = s.r.head.Page(ctx, p.Partition, page, head.Question{Details: s.want.Details, Lag: s.want.Lag, Pages: of})
+	x.Page, x.err = s.r.o.Head.Page(ctx, p.Partition, page, head.Question{Details: s.want.Details, Lag: s.want.Lag, Pages: of})
 	if errors.Is(x.err, store.ErrDamaged) && ctx.Err() == nil {
 		x.damage = x.err
-		x.Page, x.err = s.r.head.FromTraces(ctx, p.Partition, page)
+		x.Page, x.err = s.r.o.Head.FromTraces(ctx, p.Partition, page)
 	}
 	return x
 }

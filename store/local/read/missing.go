@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 // and sums that were set aside or can not be opened, as far as nothing else has the same.
 func (s *scan) noteMissing() {
 	r := s.r
-	for _, a := range r.parts.Asides() {
-		if a.MayOverlap(s.q.Since, s.q.Until, r.opts.Partition) {
+	for _, a := range r.o.Parts.Asides() {
+		if a.MayOverlap(s.q.Since, s.q.Until, r.o.Partition) {
 			s.unreadable(a.Name, errors.New(a.Reason))
 		}
 	}
-	files := r.sums.Files()
-	for _, a := range r.sums.Aside() {
+	files := r.o.Sums.Files()
+	for _, a := range r.o.Sums.Aside() {
 		if len(a.Sums) > 0 {
 			s.noteLost(a.Name, a.Span, a.Sums, files) // what was made anew is not missing
 			continue
@@ -28,7 +28,7 @@ func (s *scan) noteMissing() {
 			s.unreadable(a.Name, errors.New(a.Reason))
 		}
 	}
-	for _, f := range r.sums.Faulty() {
+	for _, f := range r.o.Sums.Faulty() {
 		if s.mayBeOf(f.Span, rollups.Minutes(f.Start)) {
 			s.unreadable(f.Name, f.Err)
 		}
@@ -46,7 +46,7 @@ func (s *scan) mayBeOf(span rollups.Span, start uint32) bool {
 // made of.
 func (s *scan) noteLost(name string, span rollups.Span, lost []rollups.Sum, files []*rollups.File) {
 	summed, days := rollups.StartsOf(files)
-	for _, p := range s.r.parts.All() {
+	for _, p := range s.r.o.Parts.All() {
 		if p.Fault == nil {
 			summed[rollups.Minutes(p.Start)] = true
 		}

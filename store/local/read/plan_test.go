@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"fmt"
@@ -21,6 +21,13 @@ func hoursOf(from, to int) (out []rollups.Sum) {
 	for h := from; h < to; h++ {
 		begin := at(float64(h))
 		out = append(out, rollups.Sum{Start: rollups.Minutes(begin), First: begin.UnixMicro(), Last: begin.Add(time.Hour - time.Microsecond).UnixMicro()})
+	}
+	return out
+}
+
+func startsOf(list []rollups.Sum) (out []uint32) {
+	for _, x := range list {
+		out = append(out, x.Start)
 	}
 	return out
 }
@@ -57,7 +64,7 @@ func planned(pieces []piece) string {
 		if x.file == nil {
 			text = x.p.Name
 		} else {
-			text = fmt.Sprintf("%.1s:%d", kindOf(x.file.Span()), (int(x.sum.Start)-int(rollups.Minutes(midnight)))/60)
+			text = fmt.Sprintf("%.1s:%d", x.file.Span(), (int(x.sum.Start)-int(rollups.Minutes(midnight)))/60)
 		}
 		if x.widened {
 			text += "!"
@@ -69,7 +76,7 @@ func planned(pieces []piece) string {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	day := filesOf(t, rollups.Days, rollups.Sum{Start: rollups.Minutes(midnight), Sources: sourcesOf(hoursOf(0, 24)), First: at(0).UnixMicro(), Last: at(24).UnixMicro() - 1})
+	day := filesOf(t, rollups.Days, rollups.Sum{Start: rollups.Minutes(midnight), Sources: startsOf(hoursOf(0, 24)), First: at(0).UnixMicro(), Last: at(24).UnixMicro() - 1})
 	hours := filesOf(t, rollups.Hours, hoursOf(22, 26)...)
 	both := append(slices.Clone(day), hours...)
 	parts := []part.Info{tracesAt(23), tracesAt(24), tracesAt(25), tracesAt(26)}
@@ -97,36 +104,6 @@ func TestPlan(t *testing.T) {
 	} {
 		if got := planned(planOf(tt.parts, tt.files, tt.since, tt.until)); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestDaysToRoll(t *testing.T) {
-	t.Parallel()
-	end := at(24)
-	made := func(of []rollups.Sum) rollups.Sum {
-		return rollups.Sum{Start: rollups.Minutes(midnight), Sources: sourcesOf(of)}
-	}
-	for _, tt := range []struct {
-		name  string
-		hours []rollups.Sum
-		days  []rollups.Sum
-		open  []time.Time
-		now   time.Time
-		want  int
-	}{
-		{"over", hoursOf(3, 7), nil, nil, end.Add(lateness), 1},
-		{"not quite over", hoursOf(3, 7), nil, nil, end.Add(lateness - 1), 0},
-		{"made", hoursOf(3, 7), []rollups.Sum{made(hoursOf(3, 7))}, nil, at(25), 0},
-		{"made before an hour came", hoursOf(3, 8), []rollups.Sum{made(hoursOf(3, 7))}, nil, at(25), 1},
-		{"made of more than there is", hoursOf(5, 9), []rollups.Sum{made(hoursOf(3, 7))}, nil, at(25), 0},
-		{"an hour is not summed up", hoursOf(3, 7), nil, []time.Time{at(23)}, at(25), 0},
-		{"an hour of the next day is not", hoursOf(3, 7), nil, []time.Time{at(24)}, at(25), 1},
-		{"two days", hoursOf(23, 25), nil, nil, at(49), 2},
-	} {
-		got := daysToRoll(tt.hours, tt.days, tt.open, tt.now)
-		if len(got) != tt.want || !slices.IsSortedFunc(got, func(a, b dayToRoll) int { return int(a.start) - int(b.start) }) {
-			t.Errorf("%s: got %d days, want %d", tt.name, len(got), tt.want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"fmt"
@@ -11,25 +11,25 @@ import (
 // Version implements [store.Reader].
 func (r *Reader) Version(since, until time.Time) string {
 	h := fnv.New128a()
-	for _, p := range r.parts.All() {
+	for _, p := range r.o.Parts.All() {
 		if p.Concerns(since, until) {
 			fmt.Fprintln(h, p.Name, p.Traces, p.Entries, p.LastCommit, p.LostTraces, p.Fault)
 		}
 	}
-	for _, f := range r.sums.Files() {
+	for _, f := range r.o.Sums.Files() {
 		for _, x := range f.Sums() {
 			if x.Overlaps(since, until) {
 				fmt.Fprintln(h, f.Name(), x.Start, x.Traces, x.Missing)
 			}
 		}
 	}
-	for _, a := range r.parts.Asides() {
+	for _, a := range r.o.Parts.Asides() {
 		fmt.Fprintln(h, a.Name)
 	}
-	for _, a := range r.sums.Aside() {
+	for _, a := range r.o.Sums.Aside() {
 		fmt.Fprintln(h, a.Name)
 	}
-	for _, f := range r.sums.Faulty() {
+	for _, f := range r.o.Sums.Faulty() {
 		fmt.Fprintln(h, f.Name, f.Err)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
@@ -45,7 +45,7 @@ func (r *Reader) HasHours(since, until time.Time) bool { return r.canTell(since,
 // that was received in [since, until).
 func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
 	there := map[uint32]bool{}
-	for _, p := range r.parts.All() {
+	for _, p := range r.o.Parts.All() {
 		there[rollups.Minutes(p.Start)] = p.Fault == nil
 	}
 	all := true
@@ -54,7 +54,7 @@ func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
 		asked := (until.IsZero() || from.Before(until)) && from.Add(time.Hour).After(since)
 		all = all && (there[start] || !asked)
 	}
-	files := r.sums.Files()
+	files := r.o.Sums.Files()
 	rollups.EachSum(files, rollups.Hours, func(_ *rollups.File, x rollups.Sum) {
 		if hoursWillDo {
 			there[x.Start] = true

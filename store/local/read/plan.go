@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"fmt"
@@ -38,10 +38,10 @@ func nameOfSum(file string, start uint32) string {
 // plan returns what a query of [since, until) reads, and keeps it until unpin is called.
 func (r *Reader) plan(since, until time.Time, noSums bool) (pieces []piece, unpin func()) {
 	// Partitions come first: one that is deleted before is in the files by then.
-	pinned, unpin := r.parts.Pin(func(*part.Info) bool { return true })
+	pinned, unpin := r.o.Parts.Pin(func(*part.Info) bool { return true })
 	var files []*rollups.File
 	if !noSums {
-		files = r.sums.Files()
+		files = r.o.Sums.Files()
 	}
 	return planOf(pinned, files, since, until), unpin
 }

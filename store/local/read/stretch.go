@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type stretch struct {
 func (r *Reader) Stretches() (list []store.Stretch, unreadable []store.Unreadable) {
 	known := map[uint32]bool{} // starts of hours
 	var faulty []part.Info
-	for _, p := range r.parts.All() {
+	for _, p := range r.o.Parts.All() {
 		switch {
 		case p.Fault != nil:
 			faulty = append(faulty, p)
@@ -37,7 +37,7 @@ func (r *Reader) Stretches() (list []store.Stretch, unreadable []store.Unreadabl
 				Contents: &stretch{r: r, p: p}})
 		}
 	}
-	files := r.sums.Files()
+	files := r.o.Sums.Files()
 	add := func(f *rollups.File, x rollups.Sum) {
 		s := store.Stretch{Name: nameOfSum(f.Name(), x.Start), Start: rollups.TimeOf(x.Start), First: timeOf(x.First), Last: timeOf(x.Last), Traces: x.Traces,
 			Contents: &stretch{r: r, file: f, sum: x}}
@@ -90,11 +90,11 @@ func (x *stretch) Pages(ctx context.Context) (pages []string, err error) {
 
 // read calls f with a transaction on the partition.
 func (x *stretch) read(ctx context.Context, f func(*part.Txn) error) error {
-	if err := x.r.enter(); err != nil {
+	if err := x.r.o.Life.Enter(); err != nil {
 		return err
 	}
-	defer x.r.leave()
-	return x.r.parts.Read(ctx, x.p.Partition, f)
+	defer x.r.o.Life.Leave()
+	return x.r.o.Parts.Read(ctx, x.p.Partition, f)
 }
 
 // Catalog implements [store.Contents].
@@ -113,10 +113,10 @@ func (x *stretch) Scan(ctx context.Context, page string, f func(store.Record) er
 	if x.file != nil {
 		return store.ScanStats{}, nil
 	}
-	if err := x.r.enter(); err != nil {
+	if err := x.r.o.Life.Enter(); err != nil {
 		return store.ScanStats{}, err
 	}
-	defer x.r.leave()
+	defer x.r.o.Life.Leave()
 	s := &scan{r: x.r, q: store.Query{Page: page}, f: f, page: page}
 	err := s.readAll(ctx, []part.Info{x.p})
 	return s.stats, err
@@ -126,7 +126,7 @@ func (x *stretch) Scan(ctx context.Context, page string, f func(store.Record) er
 func (x *stretch) Sums(ctx context.Context, page string) (out []store.Rolled, err error) {
 	if x.file == nil {
 		err = x.read(ctx, func(txn *part.Txn) error {
-			rec, err := head.Untraced(txn, page, x.r.opts.Rollups)
+			rec, err := head.Untraced(txn, page, x.r.o.Limits)
 			if rec != nil {
 				out = append(out, store.Rolled{Page: page, Stacks: trie.New(), Record: rec})
 			}

@@ -1,8 +1,7 @@
-package local
+package read
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -126,14 +125,14 @@ func (r *Reader) sourcesOf(x *piece) (from []piece, unpin func()) {
 	there := map[uint32]bool{}
 	ofDay := x.file.Span() == rollups.Days
 	if ofDay {
-		rollups.EachSum(r.sums.Files(), rollups.Hours, func(f *rollups.File, s rollups.Sum) {
+		rollups.EachSum(r.o.Sums.Files(), rollups.Hours, func(f *rollups.File, s rollups.Sum) {
 			if slices.Contains(x.sum.Sources, s.Start) {
 				there[s.Start] = true
 				from = append(from, piece{file: f, sum: s})
 			}
 		})
 	}
-	parts, unpin := r.parts.Pin(func(p *part.Info) bool {
+	parts, unpin := r.o.Parts.Pin(func(p *part.Info) bool {
 		start := rollups.Minutes(p.Start)
 		return start == x.sum.Start && !ofDay || slices.Contains(x.sum.Sources, start) && !there[start]
 	})
@@ -157,9 +156,4 @@ func (s *selection) countSums(pieces []piece) {
 			s.stats.Gaps = append(s.stats.Gaps, store.Gap{Partition: x.name(), Page: "", Expected: x.sum.Traces, Found: x.sum.Traces - x.sum.Missing})
 		}
 	}
-}
-
-// sumsDamaged takes a file of sums out of use that turned out to be damaged.
-func (s *Store) sumsDamaged(f *rollups.File, reason error) error {
-	return errors.Join(reason, s.sums.SetAside(f, reason))
 }

@@ -1,4 +1,4 @@
-package local
+package read
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
@@ -27,28 +26,15 @@ func (r *Reader) Scan(ctx context.Context, q store.Query, f func(store.Record) e
 			return store.ScanStats{}, fmt.Errorf("scan: %s", why)
 		}
 	}
-	if err := r.enter(); err != nil {
+	if err := r.o.Life.Enter(); err != nil {
 		return store.ScanStats{}, err
 	}
-	defer r.leave()
+	defer r.o.Life.Leave()
 	s := &scan{r: r, q: q, f: f, page: q.Page}
 	s.q.Since = r.clip(q.Since)
 	err := s.run(ctx)
 	r.count(&s.stats)
 	return s.stats, err
-}
-
-// count counts what a scan has found missing or damaged.
-func (r *Reader) count(s *store.ScanStats) {
-	r.damaged.Add(s.Damaged)
-	for _, g := range s.Gaps {
-		r.missing.Add(g.Expected - g.Found)
-	}
-}
-
-// clip moves the start of a query to where retention begins.
-func (r *Reader) clip(since time.Time) time.Time {
-	return store.Clip(since, r.opts.Now(), r.opts.Retention)
 }
 
 type scan struct {
@@ -82,7 +68,7 @@ type cursor struct {
 }
 
 func (s *scan) run(ctx context.Context) error {
-	parts, unpin := s.r.parts.Pin(func(p *part.Info) bool { return p.Concerns(s.q.Since, s.q.Until) })
+	parts, unpin := s.r.o.Parts.Pin(func(p *part.Info) bool { return p.Concerns(s.q.Since, s.q.Until) })
 	defer unpin()
 	s.noteMissing()
 	return s.readAll(ctx, parts)
@@ -132,7 +118,7 @@ func (s *scan) attempt(ctx context.Context, c *cursor, do func(*cursor, *part.Tx
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err := s.r.parts.Read(ctx, c.p.Partition, func(txn *part.Txn) error { return do(c, txn) })
+	err := s.r.o.Parts.Read(ctx, c.p.Partition, func(txn *part.Txn) error { return do(c, txn) })
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -260,7 +246,7 @@ func (s *scan) decode(ctx context.Context, c *cursor, key, value []byte) (rec st
 		return store.Record{}, false, nil // handed over under its first page
 	}
 	find := func(id uint32) (*record.Dictionary, error) { return s.dictionary(ctx, c, id) }
-	if s.payload, err = s.r.codec.Decompress(s.payload[:0], v.Compressed, find); err != nil {
+	if s.payload, err = s.r.o.Codec.Decompress(s.payload[:0], v.Compressed, find); err != nil {
 		return store.Record{}, false, err
 	}
 	s.pages = append(append(s.pages[:0], s.page), v.Others...)
@@ -274,7 +260,7 @@ func (s *scan) dictionary(ctx context.Context, c *cursor, id uint32) (d *record.
 	if err := c.noDictionary[id]; err != nil {
 		return nil, err
 	}
-	err = s.r.parts.Read(ctx, c.p.Partition, func(txn *part.Txn) error {
+	err = s.r.o.Parts.Read(ctx, c.p.Partition, func(txn *part.Txn) error {
 		d, err = txn.Dictionary(id)
 		return err
 	})
