@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -101,18 +102,18 @@ func (o Options) Validate() error {
 
 // withDefaults fills in the zero fields and checks the rest.
 func (o Options) withDefaults() (Options, error) {
-	setDefault(&o.Program, filepath.Base(os.Args[0]))
-	setDefault(&o.Partition, time.Hour)
-	setDefault(&o.RollEvery, 30*time.Second)
-	setDefault(&o.RollTraces, 1<<15)
-	setDefault(&o.GroupTraces, 256)
-	setDefault(&o.QueueTraces, 8192)
-	setDefault(&o.QueueBytes, 64<<20)
-	setDefault(&o.MemTableSize, 64<<20)
-	setDefault(&o.OpenPartitions, 8)
-	setDefault(&o.MaxPayload, 16<<20)
-	setDefault(&o.MinFree, 6*o.MemTableSize)
-	setDefault(&o.Logger, slog.New(slog.DiscardHandler))
+	o.Program = cmp.Or(o.Program, filepath.Base(os.Args[0]))
+	o.Partition = cmp.Or(o.Partition, time.Hour)
+	o.RollEvery = cmp.Or(o.RollEvery, 30*time.Second)
+	o.RollTraces = cmp.Or(o.RollTraces, 1<<15)
+	o.GroupTraces = cmp.Or(o.GroupTraces, 256)
+	o.QueueTraces = cmp.Or(o.QueueTraces, 8192)
+	o.QueueBytes = cmp.Or(o.QueueBytes, 64<<20)
+	o.MemTableSize = cmp.Or(o.MemTableSize, 64<<20)
+	o.OpenPartitions = cmp.Or(o.OpenPartitions, 8)
+	o.MaxPayload = cmp.Or(o.MaxPayload, 16<<20)
+	o.MinFree = cmp.Or(o.MinFree, 6*o.MemTableSize)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -139,10 +140,4 @@ func longer(a, b time.Duration) time.Duration {
 		return 0
 	}
 	return max(a, b)
-}
-
-func setDefault[T comparable](p *T, v T) {
-	if *p == *new(T) {
-		*p = v
-	}
 }

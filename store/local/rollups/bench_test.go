@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -89,7 +90,7 @@ func writeSamples(tb testing.TB, s *Shelf, samples []sampleHour, span Span, star
 		if err := w.Put(page, table, 1, x.records); err != nil {
 			tb.Fatal(err)
 		}
-		for _, t := range []Tag{{}, {Key: "browser", Value: "Chrome 156"}, {Key: "device", Value: "desktop-high"}, {Key: "release", Value: "r1"}} {
+		for _, t := range []store.Tag{{}, {Key: "browser", Value: "Chrome 156"}, {Key: "device", Value: "desktop-high"}, {Key: "release", Value: "r1"}} {
 			w.Count(page, t, Count{Traces: 1, First: int64(start) * 60e6, Last: int64(start) * 60e6})
 		}
 	}

@@ -3,6 +3,8 @@ package rollups
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // Check reads all of the file and returns the first damage that it finds: also in what
@@ -45,7 +47,7 @@ func (f *File) checkHeader() error {
 		return err
 	}
 	if !bytes.Equal(data, appendHeader(nil, f.identity, f.index.sums)) {
-		return fmt.Errorf("%w: the header is of another file", ErrDamaged)
+		return fmt.Errorf("%w: the header is of another file", store.ErrDamaged)
 	}
 	return nil
 }

@@ -8,17 +8,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local/record"
 )
 
-// Tag is a label of traces by which they are counted. The zero Tag stands for all traces
-// of a page.
-type Tag = store.Tag
-
 // Count says how many traces carry a tag, and when they were received.
 type Count = record.Count
 
 // entry is a row of a catalogue.
 type entry struct {
 	page string
-	tag  Tag
+	tag  store.Tag
 	Count
 }
 
@@ -47,12 +43,12 @@ func appendCounts(dst []byte, entries []entry) ([]byte, []entry) {
 }
 
 // eachCount calls f with each entry of a piece of a catalogue.
-func eachCount(data []byte, f func(page string, t Tag, c Count)) error {
+func eachCount(data []byte, f func(page string, t store.Tag, c Count)) error {
 	d := &decoder{in: data}
 	var e entry
 	for len(d.in) > 0 {
 		e.page = d.text(e.page)
-		e.tag = Tag{Key: d.text(e.tag.Key), Value: d.text(e.tag.Value)}
+		e.tag = store.Tag{Key: d.text(e.tag.Key), Value: d.text(e.tag.Value)}
 		e.Traces = d.uint(1<<64 - 1)
 		e.First += d.int()
 		e.Last = e.First + d.int()

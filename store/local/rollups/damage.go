@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // What of a file is damaged does not keep the next file from being written. Damaged blocks
@@ -13,7 +15,7 @@ import (
 // them in the new file is told, too.
 
 // Damaged returns what of the old file was found damaged so far, one error for each page and
-// each catalogue, sorted by page. After Commit it is all. The errors wrap [ErrDamaged].
+// each catalogue, sorted by page. After Commit it is all. The errors wrap [store.ErrDamaged].
 func (w *Writer) Damaged() []error {
 	places := slices.SortedFunc(maps.Keys(w.damaged), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.page, b.page), cmp.Compare(a.of, b.of))
@@ -94,15 +96,15 @@ func (w *Writer) readExpected() {
 	w.expected = make(map[uint32]map[string]uint64)
 	for _, s := range w.base.index.sums {
 		of := make(map[string]uint64)
-		err := w.base.Counts(s.Start, func(page string, t Tag, c Count) {
-			if t == (Tag{}) {
+		err := w.base.Counts(s.Start, func(page string, t store.Tag, c Count) {
+			if t == (store.Tag{}) {
 				of[page] = c.Traces
 			}
 		})
 		switch {
 		case err == nil:
 			w.expected[s.Start] = of
-		case !errors.Is(err, ErrDamaged):
+		case !errors.Is(err, store.ErrDamaged):
 			w.err = cmp.Or(w.err, err)
 		}
 	}

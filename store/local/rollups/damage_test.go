@@ -9,12 +9,13 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 func wantDamage(tb testing.TB, err error) {
 	tb.Helper()
-	if !errors.Is(err, ErrDamaged) {
+	if !errors.Is(err, store.ErrDamaged) {
 		tb.Fatalf("got error %v, want one about damage", err)
 	}
 }
@@ -234,7 +235,7 @@ func wantTold(t *testing.T, f *File, want *contents) (told int) {
 	t.Helper()
 	for _, s := range want.sums {
 		var got []entry
-		err := f.Counts(s.Start, func(page string, tag Tag, n Count) { got = append(got, entry{page, tag, n}) })
+		err := f.Counts(s.Start, func(page string, tag store.Tag, n Count) { got = append(got, entry{page, tag, n}) })
 		if err != nil {
 			wantDamage(t, err)
 			told++
@@ -281,10 +282,10 @@ func TestEditDamaged(t *testing.T) {
 	for _, x := range spots(t, f) {
 		pages := []string{"/page/00a", "/page/99"} // beside those that there are
 		got, want, damaged := editDamaged(t, data, want, x.at, pages...)
-		if len(damaged) != 1 || !errors.Is(damaged[0], ErrDamaged) {
+		if len(damaged) != 1 || !errors.Is(damaged[0], store.ErrDamaged) {
 			t.Fatalf("%v: got damage %v, want one error", x, damaged)
 		}
-		if err := got.Check(); !errors.Is(err, ErrDamaged) {
+		if err := got.Check(); !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("%v: check of the new file: got %v, want damage", x, err)
 		}
 		if told := wantTold(t, got, want); told != 1 {

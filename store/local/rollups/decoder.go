@@ -7,9 +7,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// ErrDamaged is wrapped by every error about bytes that are not what was written.
-var ErrDamaged = store.ErrDamaged
-
 // Limits of what is written, so that what is read can be refused before it takes memory.
 const (
 	maxText  = 4 << 10   // bytes of a page, or of the key or value of a tag
@@ -26,10 +23,10 @@ type decoder struct {
 	err error
 }
 
-// fail notes what is wrong. The errors wrap [ErrDamaged].
+// fail notes what is wrong. The errors wrap [store.ErrDamaged].
 func (d *decoder) fail(what string) {
 	if d.err == nil {
-		d.err = fmt.Errorf("%w: %s", ErrDamaged, what)
+		d.err = fmt.Errorf("%w: %s", store.ErrDamaged, what)
 	}
 	d.in = nil
 }

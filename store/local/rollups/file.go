@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -37,7 +38,7 @@ type File struct {
 
 // Open opens the file at path, of which the name must be one of [Span.Name]. c may be nil.
 //
-// An error wraps [ErrDamaged] if the bytes are not what was written. After any other error
+// An error wraps [store.ErrDamaged] if the bytes are not what was written. After any other error
 // the file may be fine, and it can be tried again.
 func Open(path string, c *Cache) (*File, error) {
 	file, err := os.Open(path)
@@ -67,7 +68,7 @@ func openFile(file *os.File, c *Cache) (*File, error) {
 		return nil, err
 	}
 	if of := f.span.Name(TimeOf(f.start)); of != name {
-		return nil, fmt.Errorf("open %s: %w: it is %s by another name", name, ErrDamaged, of)
+		return nil, fmt.Errorf("open %s: %w: it is %s by another name", name, store.ErrDamaged, of)
 	}
 	return f, nil
 }
@@ -84,7 +85,7 @@ func NewFile(r io.ReaderAt, size int64, name string, c *Cache) (*File, error) {
 
 func (f *File) open() error {
 	if f.size < int64(headSize+4+trailerSize) {
-		return fmt.Errorf("%w: %d bytes are too few", ErrDamaged, f.size)
+		return fmt.Errorf("%w: %d bytes are too few", store.ErrDamaged, f.size)
 	}
 	end := make([]byte, trailerSize)
 	if err := f.readAt(end, f.size-trailerSize); err != nil {
@@ -163,7 +164,7 @@ func (f *File) Record(page string, start uint32, level rollup.Level, stacks *tri
 	}
 	rec, err := rollup.Decode(data, stacks)
 	if err != nil {
-		return nil, 0, f.wrap(page, fmt.Errorf("%w: %w", ErrDamaged, err))
+		return nil, 0, f.wrap(page, fmt.Errorf("%w: %w", store.ErrDamaged, err))
 	}
 	f.cache.put(key, cached{record: rec, size: len(data)}, len(data))
 	return rec, len(data), nil
@@ -184,7 +185,7 @@ func (f *File) Expected(page string, start uint32) (traces uint64, err error) {
 
 // Counts calls fn with the catalogue of the hour or day that begins at start, in minutes
 // since the epoch, sorted by page and tag. After an error it is not complete.
-func (f *File) Counts(start uint32, fn func(page string, t Tag, c Count)) error {
+func (f *File) Counts(start uint32, fn func(page string, t store.Tag, c Count)) error {
 	i, found := slices.BinarySearchFunc(f.index.sums, start, byStart)
 	if !found {
 		return nil
@@ -222,11 +223,11 @@ func (f *File) readStacks(page string) (*trie.Trie, rollup.Size, error) {
 			return nil, rollup.Size{}, err
 		}
 		if err := rollup.DecodeStacks(t, data); err != nil {
-			return nil, rollup.Size{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+			return nil, rollup.Size{}, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 		}
 	}
 	if size := rollup.SizeOf(t); size != d.size {
-		return nil, rollup.Size{}, fmt.Errorf("%w: stack table has %v, there should be %v", ErrDamaged, size, d.size)
+		return nil, rollup.Size{}, fmt.Errorf("%w: stack table has %v, there should be %v", store.ErrDamaged, size, d.size)
 	}
 	return t, d.size, nil
 }
@@ -286,14 +287,14 @@ func (f *File) readBlock(p place, r run, l located) ([]byte, error) {
 func (f *File) decompress(b block, data []byte) ([]byte, error) {
 	var head zstd.Header
 	if err := head.Decode(data); err != nil || !head.HasFCS || head.FrameContentSize != uint64(b.raw) {
-		return nil, fmt.Errorf("%w: a block is not as long as it should be", ErrDamaged)
+		return nil, fmt.Errorf("%w: a block is not as long as it should be", store.ErrDamaged)
 	}
 	out, err := f.dec.DecodeAll(data, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w: decompress: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: decompress: %w", store.ErrDamaged, err)
 	}
 	if len(out) != int(b.raw) {
-		return nil, fmt.Errorf("%w: a block has %d bytes, there should be %d", ErrDamaged, len(out), b.raw)
+		return nil, fmt.Errorf("%w: a block has %d bytes, there should be %d", store.ErrDamaged, len(out), b.raw)
 	}
 	return out, nil
 }
@@ -310,7 +311,7 @@ func (f *File) read(p place, offset, length int64, crc uint32) ([]byte, error) {
 // check returns an error if data is not what was written at p.
 func (f *File) check(p place, data []byte, crc uint32) error {
 	if f.checksum(p, data) != crc {
-		return fmt.Errorf("%w: checksum mismatch in the %v", ErrDamaged, p.kind)
+		return fmt.Errorf("%w: checksum mismatch in the %v", store.ErrDamaged, p.kind)
 	}
 	return nil
 }
@@ -322,7 +323,7 @@ func (f *File) readAt(data []byte, offset int64) error {
 	case n == len(data):
 		return nil
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: the file is cut off", ErrDamaged)
+		return fmt.Errorf("%w: the file is cut off", store.ErrDamaged)
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
 const (
@@ -99,7 +101,7 @@ func parseHeader(data []byte) (identity, []Sum, error) {
 	end := len(data) - 4
 	if end < headSize || string(data[:magicSize]) != magic ||
 		crc32.Checksum(data[:end], castagnoli) != binary.BigEndian.Uint32(data[end:]) {
-		return identity{}, nil, fmt.Errorf("%w: checksum mismatch in the header", ErrDamaged)
+		return identity{}, nil, fmt.Errorf("%w: checksum mismatch in the header", store.ErrDamaged)
 	}
 	if v := data[magicSize]; v != version {
 		return identity{}, nil, fmt.Errorf("file of version %d, this program reads %d", v, version)
@@ -137,7 +139,7 @@ func parseTrailer(data []byte, size int64) (t trailer, err error) {
 	end := trailerSize - magicSize - 4
 	if len(data) != trailerSize || string(data[end+4:]) != magic ||
 		crc32.Checksum(data[:end], castagnoli) != binary.BigEndian.Uint32(data[end:]) {
-		return t, fmt.Errorf("%w: checksum mismatch in the trailer", ErrDamaged)
+		return t, fmt.Errorf("%w: checksum mismatch in the trailer", store.ErrDamaged)
 	}
 	d := &decoder{in: data[:end]}
 	t.index, t.indexLength, t.indexSum, t.header = d.u64(), d.u32(), d.u32(), d.u32()

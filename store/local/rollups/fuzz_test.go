@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // Whatever the bytes are, opening and reading them ends with damage or with what they say,
@@ -73,11 +75,11 @@ func FuzzDirectory(f *testing.F) {
 
 // FuzzCounts reads anything as a piece of a catalogue.
 func FuzzCounts(f *testing.F) {
-	data, _ := appendCounts(nil, []entry{{"/a", Tag{}, Count{Traces: 3, First: 1, Last: 2}}, {"/a", Tag{Key: "release", Value: "r1"}, Count{Traces: 2, First: 1, Last: 2}}, {"/b", Tag{}, Count{Traces: 1, First: 9, Last: 9}}})
+	data, _ := appendCounts(nil, []entry{{"/a", store.Tag{}, Count{Traces: 3, First: 1, Last: 2}}, {"/a", store.Tag{Key: "release", Value: "r1"}, Count{Traces: 2, First: 1, Last: 2}}, {"/b", store.Tag{}, Count{Traces: 1, First: 9, Last: 9}}})
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var entries []entry
-		err := eachCount(data, func(page string, t Tag, c Count) { entries = append(entries, entry{page, t, c}) })
+		err := eachCount(data, func(page string, t store.Tag, c Count) { entries = append(entries, entry{page, t, c}) })
 		if err != nil {
 			wantDamage(t, err)
 			return
@@ -85,7 +87,7 @@ func FuzzCounts(f *testing.F) {
 		n := 0
 		for left := entries; len(left) > 0; {
 			data, left = appendCounts(nil, left)
-			err := eachCount(data, func(page string, t Tag, c Count) {
+			err := eachCount(data, func(page string, t store.Tag, c Count) {
 				if entries[n] == (entry{page, t, c}) {
 					n++
 				}

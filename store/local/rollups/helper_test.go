@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -86,7 +87,7 @@ func readAll(tb testing.TB, f *File) (c *contents, damaged int) {
 	c.sums = f.Sums()
 	for _, s := range c.sums {
 		var entries []entry
-		if !bad(f.Counts(s.Start, func(page string, t Tag, n Count) { entries = append(entries, entry{page, t, n}) })) && entries != nil {
+		if !bad(f.Counts(s.Start, func(page string, t store.Tag, n Count) { entries = append(entries, entry{page, t, n}) })) && entries != nil {
 			c.counts[s.Start] = entries
 		}
 	}
@@ -238,7 +239,7 @@ func randomHour(tb testing.TB, r *rand.Rand, s *Shelf, want *contents, span Span
 		}
 		put(tb, w, want, page, traces...)
 		sum.Traces += uint64(len(traces))
-		tags := []Tag{{}, {Key: "browser", Value: "Chrome 156"}, {Key: "release", Value: "r1"}}
+		tags := []store.Tag{{}, {Key: "browser", Value: "Chrome 156"}, {Key: "release", Value: "r1"}}
 		for _, i := range r.Perm(len(tags)) {
 			w.Count(page, tags[i], Count{Traces: uint64(len(traces)), First: sum.First, Last: sum.Last - int64(i)})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store"
 )
 
 // Options say how a [Shelf] is loaded. The zero value is the default given with each field.
@@ -94,7 +95,7 @@ func (s *Shelf) load(name string) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return // removed meanwhile
 	}
-	if errors.Is(err, ErrDamaged) && !s.readOnly {
+	if errors.Is(err, store.ErrDamaged) && !s.readOnly {
 		a, aerr := setAside(s.dir, name, err)
 		if aerr == nil {
 			s.addAside(a)

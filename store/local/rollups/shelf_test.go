@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -91,7 +92,7 @@ func TestLoadDamaged(t *testing.T) {
 		for range 2 { // as it is set aside, and as it is found later
 			a := s.Aside()
 			if len(s.Files()) > 0 || len(a) != i+1 || a[i].Name != name || a[i].Of != filepath.Base(path) || a[i].Start != aDay ||
-				!strings.Contains(a[i].Reason, ErrDamaged.Error()) {
+				!strings.Contains(a[i].Reason, store.ErrDamaged.Error()) {
 				t.Fatalf("%s: got %d files and aside %+v, want %v", d.name, len(s.Files()), a, wantNames)
 			}
 			if d.sums != reflect.DeepEqual(a[i].Sums, want.sums) {
@@ -166,7 +167,7 @@ func TestNewerVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := s.Faulty(); len(f) != 1 || errors.Is(f[0].Err, ErrDamaged) || !strings.Contains(f[0].Err.Error(), "version 2") {
+	if f := s.Faulty(); len(f) != 1 || errors.Is(f[0].Err, store.ErrDamaged) || !strings.Contains(f[0].Err.Error(), "version 2") {
 		t.Errorf("got faulty %v, want one of version 2", f)
 	}
 }
@@ -204,8 +205,8 @@ func TestEditRules(t *testing.T) {
 	if err := w.Put("/a", table, 1, [3][]byte{}); err == nil {
 		t.Error("pages come in any order")
 	}
-	w.Count("/b", Tag{}, Count{Traces: 1})
-	w.Count("/b", Tag{}, Count{Traces: 1})
+	w.Count("/b", store.Tag{}, Count{Traces: 1})
+	w.Count("/b", store.Tag{}, Count{Traces: 1})
 	if _, err := w.Commit(Sum{}); err == nil {
 		t.Error("a page is counted twice")
 	}

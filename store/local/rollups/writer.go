@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -114,7 +115,7 @@ func (w *Writer) Stacks(page string) (*trie.Trie, rollup.Size, error) {
 			return t, size, nil
 		}
 		err = w.base.wrap(page, err)
-		if !errors.Is(err, ErrDamaged) {
+		if !errors.Is(err, store.ErrDamaged) {
 			return nil, rollup.Size{}, err
 		}
 		w.noteDamage(place{page: page}, err)
@@ -168,7 +169,7 @@ func (w *Writer) ready(page string, stacks *trie.Trie) error {
 
 // Count adds an entry to the catalogue of the hour or day, in any order. There must be one
 // for each page and tag at most.
-func (w *Writer) Count(page string, t Tag, c Count) {
+func (w *Writer) Count(page string, t store.Tag, c Count) {
 	if len(page) > maxText || len(t.Key) > maxText || len(t.Value) > maxText {
 		w.err = errors.Join(w.err, fmt.Errorf("count traces of a page of %d bytes: too long", len(page)))
 		return
