@@ -1,7 +1,9 @@
 package fieldtrie_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,86 +14,103 @@ const module = "github.com/fieldtrie/fieldtrie/"
 // mayImport is the import direction of this module: what each package may import of the
 // module. A package that is not listed fails the test, so extend the table on purpose.
 var mayImport = map[string][]string{
-	"proto/fieldtrie/v1":      {},
-	"proto/google/v1":         {},
-	"proto/types/v1":          {},
-	"proto/settings/v1":       {},
-	"proto/querier/v1":        {"proto/google/v1", "proto/types/v1"},
-	"trie":                    {},
-	"symbols/wasm":            {"trie"},
-	"encode/internal/input":   {"trie"},
-	"encode":                  {"trie", "encode/internal/input", "proto/fieldtrie/v1"},
-	"encode/output":           {"trie"},
-	"encode/v8":               {"trie", "encode/internal/input", "encode/output"},
-	"encode/firefox":          {"trie", "encode/internal/input", "encode/output"},
-	"encode/speedscope":       {"trie", "encode/internal/input", "encode/output"},
-	"encode/folded":           {"trie", "encode/internal/input", "encode/output"},
-	"encode/pprof":            {"trie", "encode/internal/input", "encode/output"},
-	"encode/otlp":             {"trie", "encode/output"},
-	"encode/view":             {"trie", "encode/output"},
+	"proto/fieldtrie/v1": {},
+	"proto/google/v1":    {},
+	"proto/querier/v1":   {"proto/google/v1", "proto/types/v1"},
+	"proto/settings/v1":  {},
+	"proto/types/v1":     {},
+
+	"internal/authorities": {},
+	"internal/commandline": {},
+	"internal/disk":        {},
+	"internal/lru":         {},
+	"internal/spelling":    {},
+	"internal/strictyaml":  {"internal/spelling"},
+	"internal/turn":        {},
+	"internal/wire":        {},
+
+	"trie":        {},
+	"trie/rollup": {"internal/wire", "trie"},
+
+	"encode":                  {"encode/internal/input", "proto/fieldtrie/v1", "trie"},
 	"encode/columns":          {"trie"},
-	"encode/html":             {"trie", "encode/columns", "encode/output"},
-	"encode/formats":          {"trie", "encode", "encode/internal/input", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view", "encode/html"},
-	"encode/internal/fixture": {"trie", "encode/output"}, // for tests
-	"symbols":                 {"symbols/owner", "symbols/sourcemap", "symbols/outline"},
-	"symbols/owner":           {"trie", "internal/strictyaml"},
-	"trie/rollup":             {"trie"},
-	"query/compare":           {"trie"},
-	"rules/feature":           {"trie", "rules/site"},
-	"rules/site":              {"internal/strictyaml"},
-	"test/simulate":           {"trie", "trie/rollup", "query/compare"},
+	"encode/firefox":          {"encode/internal/input", "encode/output", "trie"},
+	"encode/folded":           {"encode/internal/input", "encode/output", "trie"},
+	"encode/formats":          {"encode", "encode/firefox", "encode/folded", "encode/html", "encode/internal/input", "encode/otlp", "encode/output", "encode/pprof", "encode/speedscope", "encode/v8", "encode/view", "trie"},
+	"encode/html":             {"encode/columns", "encode/output", "trie"},
+	"encode/internal/fixture": {"encode/output", "trie"},
+	"encode/internal/input":   {"trie"},
+	"encode/otlp":             {"encode/output", "trie"},
+	"encode/output":           {"trie"},
+	"encode/pprof":            {"encode/internal/input", "encode/output", "trie"},
+	"encode/speedscope":       {"encode/internal/input", "encode/output", "trie"},
+	"encode/v8":               {"encode/internal/input", "encode/output", "trie"},
+	"encode/view":             {"encode/output", "trie"},
+
+	"symbols":           {"internal/wire", "symbols/outline", "symbols/owner", "symbols/sourcemap"},
+	"symbols/build":     {"symbols/sourcemap"},
+	"symbols/naming":    {"symbols", "symbols/owner", "trie"},
+	"symbols/outline":   {},
+	"symbols/owner":     {"internal/strictyaml", "trie"},
+	"symbols/sourcemap": {},
+	"symbols/tables":    {"internal/disk", "internal/lru", "symbols"},
+	"symbols/uploads":   {"symbols", "symbols/tables"},
+	"symbols/wasm":      {"trie"},
+
+	"rules/access":  {"internal/strictyaml", "internal/turn", "rules/feature", "rules/site"},
+	"rules/feature": {"rules/site", "trie"},
+	"rules/site":    {"internal/strictyaml"},
+
+	"sdk": {},
+
+	"web": {},
+
+	"docs": {},
+
 	"store":                   {"trie", "trie/rollup"},
-	"store/local":             {"trie", "trie/rollup", "store", "store/local/read", "store/local/head", "store/local/snapshot", "store/local/rollups", "store/local/part", "store/local/record", "internal/disk"},
-	"store/local/read":        {"trie", "trie/rollup", "store", "store/local/head", "store/local/rollups", "store/local/part", "store/local/record"},
-	"store/local/head":        {"trie", "trie/rollup", "encode", "store", "store/local/part", "store/local/record"},
-	"store/local/snapshot":    {"store", "store/local/rollups", "store/local/part", "store/local/record", "internal/disk"},
-	"store/local/rollups":     {"trie", "trie/rollup", "store", "store/local/record", "internal/disk", "internal/lru"},
-	"store/local/part":        {"store", "store/local/record", "internal/disk"},
-	"store/local/record":      {"store"},
+	"store/block":             {"internal/wire"},
+	"store/bucket":            {"internal/authorities"},
+	"store/local":             {"internal/disk", "store", "store/local/head", "store/local/part", "store/local/read", "store/local/record", "store/local/rollups", "store/local/snapshot", "trie", "trie/rollup"},
+	"store/local/head":        {"encode", "store", "store/local/part", "store/local/record", "trie", "trie/rollup"},
 	"store/local/metamorphic": {},
-	"internal/disk":           {},
-	"symbols/tables":          {"symbols", "internal/disk", "internal/lru"},
-	"symbols/uploads":         {"symbols", "symbols/tables"},
-	"store/block":             {},
-	"store/bucket":            {},
-	"store/shared":            {"trie", "encode", "trie/rollup", "store", "internal/disk", "symbols/tables", "store/block", "store/bucket", "internal/lru"},
-	"test/fakebucket":         {"store/bucket"}, // for tests
-	"internal/lru":            {},
-	"test/storetest":          {"store/local", "store/shared", "test/fakebucket", "trie/rollup", "store"}, // for tests
-	"collect":                 {"trie", "encode", "trie/rollup", "store", "rules/feature", "rules/site", "internal/strictyaml", "internal/turn"},
-	"rules/access":            {"rules/feature", "rules/site", "internal/strictyaml", "internal/turn"},
-	"symbols/naming":          {"trie", "symbols/owner", "symbols"},
-	"query":                   {"trie", "rules/site", "encode", "encode/columns", "encode/formats", "encode/output", "trie/rollup", "store", "query/compare", "symbols/owner", "symbols/naming", "symbols", "symbols/sourcemap", "internal/turn"},
-	"query/pyroscope":         {"trie", "encode/columns", "encode/output", "encode/pprof", "query", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1"},
-	"query/budget":            {"rules/feature", "query", "trie/rollup", "internal/strictyaml"},
-	"cmd/aggregate/capture":   {},
-	"query/summary":           {"query/budget", "query/compare", "encode/output", "query"},
-	"query/agent":             {"query/budget", "query/compare", "encode/output", "internal/spelling", "query", "trie"},
-	"query/budget/ci":         {"query/budget", "encode/output"},
-	"symbols/sourcemap":       {},
-	"symbols/build":           {"symbols/sourcemap"},
-	"test/bundles":            {}, // for tests
-	"symbols/outline":         {},
-	"sdk":                     {},
-	"web":                     {},
-	"cmd/ingest":              {"docs", "query/agent", "store/bucket", "store/shared", "encode/output", "symbols/owner", "store", "store/local", "symbols/tables", "collect", "query", "query/pyroscope", "query/budget", "rules/access", "sdk", "symbols/naming", "symbols/uploads", "web", "rules/feature", "rules/site", "internal/disk", "internal/commandline", "internal/lru", "internal/strictyaml", "internal/turn"},
-	"cmd/aggregate":           {"rules/site", "cmd/aggregate/capture", "sdk", "internal/spelling", "query/agent", "query/summary", "store/bucket", "store/shared", "rules/access", "trie", "encode/formats", "encode/output", "store", "store/local", "symbols/tables", "query", "query/compare", "query/budget", "query/budget/ci", "symbols/wasm", "web", "symbols/owner", "symbols/naming", "symbols", "symbols/build", "internal/commandline"},
-	"cmd/upload":              {"encode/output", "symbols/owner", "symbols", "symbols/build", "internal/commandline"},
-	"cmd/demo":                {},
-	"test/viewers":            {"trie", "encode", "encode/output", "encode/v8", "encode/firefox", "encode/speedscope", "encode/folded", "encode/pprof", "encode/otlp", "encode/view"},
-	"deploy/dashboards":       {},
-	"docs":                    {},
-	"deploy":                  {},
-	"test/bench":              {"store/shared", "store/bucket", "test/fakebucket", "trie", "encode", "encode/formats", "encode/output", "encode/pprof", "store", "store/local", "store/local/record", "query", "test/simulate", "symbols/naming", "symbols", "symbols/outline", "symbols/sourcemap", "test/bundles", "test/hostile"},
-	"test/bench/load":         {"trie", "encode", "test/loadgen", "proto/querier/v1", "proto/types/v1"},
-	"test/hostile":            {},
-	"test/loadgen":            {"trie", "encode", "store", "collect", "query"},
-	"test/scratchdisk":        {},
-	"internal/commandline":    {},
-	"internal/spelling":       {},
-	"test/freeaddr":           {}, // for tests
-	"internal/strictyaml":     {"internal/spelling"},
-	"internal/turn":           {},
+	"store/local/part":        {"internal/disk", "store", "store/local/record"},
+	"store/local/read":        {"store", "store/local/head", "store/local/part", "store/local/record", "store/local/rollups", "trie", "trie/rollup"},
+	"store/local/record":      {"store"},
+	"store/local/rollups":     {"internal/disk", "internal/lru", "store", "store/local/record", "trie", "trie/rollup"},
+	"store/local/snapshot":    {"internal/disk", "store", "store/local/part", "store/local/record", "store/local/rollups"},
+	"store/shared":            {"encode", "internal/disk", "internal/lru", "store", "store/block", "store/bucket", "symbols/tables", "trie", "trie/rollup"},
+
+	"collect": {"encode", "internal/strictyaml", "internal/turn", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
+
+	"query":           {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/turn", "query/compare", "rules/site", "store", "symbols", "symbols/naming", "symbols/owner", "symbols/sourcemap", "trie", "trie/rollup"},
+	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/compare", "trie"},
+	"query/budget":    {"internal/strictyaml", "query", "rules/feature", "trie/rollup"},
+	"query/budget/ci": {"encode/output", "query/budget"},
+	"query/compare":   {"trie"},
+	"query/pyroscope": {"encode/columns", "encode/output", "encode/pprof", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query", "trie"},
+	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},
+
+	"cmd/aggregate":         {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/budget", "query/budget/ci", "query/compare", "query/summary", "rules/access", "rules/site", "sdk", "store/bucket", "store/local", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
+	"cmd/aggregate/capture": {},
+	"cmd/demo":              {},
+	"cmd/ingest":            {"collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/turn", "query", "query/agent", "query/budget", "query/pyroscope", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/bucket", "store/local", "store/shared", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/upload":            {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
+
+	"deploy":            {},
+	"deploy/dashboards": {},
+
+	"test/bench":       {"encode", "encode/formats", "encode/output", "encode/pprof", "query", "store", "store/bucket", "store/local", "store/local/record", "store/shared", "symbols", "symbols/naming", "symbols/outline", "symbols/sourcemap", "test/bundles", "test/fakebucket", "test/hostile", "test/simulate", "trie"},
+	"test/bench/load":  {"encode", "proto/querier/v1", "proto/types/v1", "test/loadgen", "trie"},
+	"test/bundles":     {},
+	"test/fakebucket":  {"store/bucket"},
+	"test/freeaddr":    {},
+	"test/hostile":     {},
+	"test/loadgen":     {"collect", "encode", "query", "store", "trie"},
+	"test/programs":    {},
+	"test/scratchdisk": {},
+	"test/simulate":    {"query/compare", "trie", "trie/rollup"},
+	"test/storetest":   {"store", "store/local", "store/shared", "test/fakebucket", "trie/rollup"},
+	"test/viewers":     {"encode", "encode/firefox", "encode/folded", "encode/otlp", "encode/output", "encode/pprof", "encode/speedscope", "encode/v8", "encode/view", "trie"},
 }
 
 // onlyIn says which packages may import a module of others, and why.
@@ -100,13 +119,13 @@ var onlyIn = map[string]struct {
 	why      string
 }{
 	"github.com/dgraph-io/badger":     {[]string{"store/local/part"}, "no handle on a partition leaves the package that closes it"},
-	"github.com/aws":                  {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
+	"github.com/minio":                {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
 	"github.com/johannesboyne":        {[]string{"test/fakebucket"}, "it is for tests"},
 	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},
 	"github.com/google/pprof":         {[]string{"encode/pprof", "test/bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"internal/commandline", "cmd/ingest", "cmd/aggregate", "cmd/upload", "test/bench", "test/bench/load"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"test/storetest", "store/local", "store/local/head", "store/local/part", "store/local/snapshot", "internal/disk", "store/shared", "collect", "cmd/ingest"}, "logging is for the edges"},
-	"net/http":                        {[]string{"cmd/aggregate/capture", "docs", "query/agent", "collect", "query", "query/pyroscope", "symbols/uploads", "query/budget", "rules/access", "sdk", "web", "cmd/ingest", "cmd/aggregate", "cmd/upload", "cmd/demo", "test/bench", "test/bench/load", "test/loadgen", "store/bucket", "test/fakebucket"}, "the core does no I/O"},
+	"net/http":                        {[]string{"internal/authorities", "cmd/aggregate/capture", "docs", "query/agent", "collect", "query", "query/pyroscope", "symbols/uploads", "query/budget", "rules/access", "sdk", "web", "cmd/ingest", "cmd/aggregate", "cmd/upload", "cmd/demo", "test/bench", "test/bench/load", "test/loadgen", "store/bucket", "test/fakebucket"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "encode", "encode/pprof", "encode/otlp", "encode/internal/fixture", "collect", "store/local/part", "query/pyroscope", "test/bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"collect", "query", "cmd/ingest"}, "what is measured is what a daemon serves"},
 	"github.com/klauspost/compress":   {[]string{"store/local/record", "store/local/rollups", "store/block", "collect", "query", "query/pyroscope", "symbols", "test/bundles", "test/bench", "test/bench/load"}, "formats do not compress"},
@@ -119,10 +138,33 @@ var onlyIn = map[string]struct {
 	"github.com/goccy/go-yaml":        {[]string{"internal/strictyaml"}, "files of settings are read strictly, and all in one way"},
 	"github.com/yuin/goldmark":        {[]string{"docs"}, "nobody else reads Markdown"},
 	"golang.org/x/crypto/bcrypt":      {[]string{"rules/access"}, "passwords are for the guard"},
-	"golang.org/x/crypto/x509roots":   {[]string{"cmd/ingest", "cmd/aggregate", "cmd/upload"}, "whom a program trusts is said by the program"},
+	"golang.org/x/crypto/x509roots":   {[]string{"internal/authorities"}, "whom programs trust is said in one place"},
 	"golang.org/x/text":               {[]string{"encode/formats"}, "all but files is UTF-8"},
 }
 
+// floors are the rooms of this module, the top-level folders with Go code, from the ground up. A room imports from
+// floors below its own, and from no other room.
+var floors = [][]string{
+	{"internal", "proto"},
+	{"trie"},
+	{"encode", "symbols", "rules", "sdk", "web", "docs"},
+	{"store"},
+	{"collect", "query"},
+	{"cmd", "test", "deploy"},
+}
+
+func floorOf(pkg string) int {
+	room, _, _ := strings.Cut(pkg, "/")
+	return slices.IndexFunc(floors, func(rooms []string) bool { return slices.Contains(rooms, room) })
+}
+
+func sameRoom(a, b string) bool {
+	roomA, _, _ := strings.Cut(a, "/")
+	roomB, _, _ := strings.Cut(b, "/")
+	return roomA == roomB
+}
+
+// TestImportDirection holds what is imported against the table, and the table's laws.
 func TestImportDirection(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
 	if err != nil {
@@ -135,12 +177,16 @@ func TestImportDirection(t *testing.T) {
 			continue // the root, which has this test alone
 		}
 		allowed, listed := mayImport[pkg]
-		if !listed {
-			t.Errorf("package %s is not in the table of import directions", pkg)
+		if !listed || floorOf(pkg) < 0 {
+			t.Errorf("package %s is not in the table of import directions, or its room is on no floor", pkg)
 		}
 		for _, imp := range fields[1:] {
-			if own, ok := strings.CutPrefix(imp, module); ok && !slices.Contains(allowed, own) {
+			own, ok := strings.CutPrefix(imp, module)
+			if ok && !slices.Contains(allowed, own) {
 				t.Errorf("%s must not import %s", pkg, own)
+			}
+			if ok && !sameRoom(pkg, own) && floorOf(own) >= floorOf(pkg) {
+				t.Errorf("%s must not import %s, which is not below it", pkg, own)
 			}
 			if pkg == "trie" && strings.Contains(imp, ".") {
 				t.Errorf("trie must import the standard library alone, not %s", imp)
@@ -150,6 +196,29 @@ func TestImportDirection(t *testing.T) {
 					t.Errorf("%s must not import %s: %s", pkg, imp, rule.why)
 				}
 			}
+		}
+	}
+}
+
+// TestSize stops packages from growing without a thought.
+func TestSize(t *testing.T) {
+	const mostFiles, mostLines = 25, 4000
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{.Dir}} {{join .GoFiles " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		files, lines := fields[2:], 0
+		for _, name := range files {
+			text, err := os.ReadFile(filepath.Join(fields[1], name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += strings.Count(string(text), "\n")
+		}
+		if len(files) > mostFiles || lines > mostLines {
+			t.Errorf("%s has %d files and %d lines, the most are %d and %d", fields[0], len(files), lines, mostFiles, mostLines)
 		}
 	}
 }
