@@ -26,7 +26,6 @@ func (m fleetMetrics) Collect(out chan<- prometheus.Metric) {
 	send("fieldtrie_fleet_refused_traces_total", "Traces that could not be stored, or did not find room in the queue.", prometheus.CounterValue, float64(c.Refused))
 	send("fieldtrie_fleet_queue_traces", "Traces that wait to be stored.", prometheus.GaugeValue, float64(c.QueuedTraces))
 	send("fieldtrie_fleet_queue_bytes", "Bytes of them.", prometheus.GaugeValue, float64(c.QueuedBytes))
-	send("fieldtrie_fleet_hedged_total", "Segments that were sent once more since there was no answer.", prometheus.CounterValue, float64(c.Hedged))
 	send("fieldtrie_fleet_spooled_total", "Segments that went to the spool, since the store did not answer.", prometheus.CounterValue, float64(c.Spooled))
 	send("fieldtrie_fleet_spool_segments", "Segments that are in it.", prometheus.GaugeValue, float64(c.SpoolSegments))
 	send("fieldtrie_fleet_spool_bytes", "Bytes of them.", prometheus.GaugeValue, float64(c.SpoolBytes))

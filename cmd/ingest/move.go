@@ -83,7 +83,7 @@ const errandGiveUp = 2 * time.Minute
 func node(ctx context.Context, b *bucket.Bucket, stderr io.Writer) (*shared.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Hedge: -1, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 }
 
 // importData moves a directory into the bucket.

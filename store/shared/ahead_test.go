@@ -19,7 +19,7 @@ import (
 func TestReadAheadIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakebucket.New(1)
-		n := openNode(t, server, Options{Shards: 1, Hedge: -1})
+		n := openNode(t, server, Options{Shards: 1})
 		rnd := rand.New(rand.NewPCG(1, 2))
 		page := ""
 		const hours = 2 * atOnce

@@ -24,7 +24,6 @@ type writing struct {
 	queuedTraces int
 	queuedBytes  int64
 	seq          uint64
-	took         []time.Duration // by the last PUTs
 	counting     counting
 }
 
@@ -266,14 +265,14 @@ func (n *Node) seal(b *batch) (k string, body []byte, err error) {
 func (n *Node) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
-	return n.retry(ctx, k, func() error { return n.putHedged(ctx, k, body) })
+	return n.retry(ctx, k, body)
 }
 
 // retry puts the object k again until that succeeds or there is no more time.
-func (n *Node) retry(ctx context.Context, k string, put func() error) error {
+func (n *Node) retry(ctx context.Context, k string, body []byte) error {
 	attempts := 0
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		err := put()
+		_, err := n.b.Put(ctx, k, body, bucket.Condition{})
 		if err == nil {
 			return nil
 		}
@@ -290,15 +289,11 @@ func (n *Node) retry(ctx context.Context, k string, put func() error) error {
 // slowest is how many bytes of an object a second must get through.
 const slowest = 64 << 10
 
-// putObject stores an object of any size that is put once. It has more time the larger it is, and is not sent twice at once: that would
-// take half of the line from itself.
+// putObject stores an object of any size that is put once. It has more time the larger it is.
 func (n *Node) putObject(ctx context.Context, k string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, n.opts.GiveUp+time.Duration(len(body))*time.Second/slowest)
 	defer cancel()
-	return n.retry(ctx, k, func() error {
-		_, err := n.b.Put(ctx, k, body, bucket.Condition{})
-		return err
-	})
+	return n.retry(ctx, k, body)
 }
 
 // sleep waits before another attempt, and fails when there is no time for one.
@@ -309,64 +304,4 @@ func sleep(ctx context.Context, _ int, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// putHedged sends a segment, and once more if there is no answer for long: one slow server of many
-// is no reason to wait.
-func (n *Node) putHedged(ctx context.Context, k string, body []byte) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	begin := time.Now()
-	put := func() error {
-		_, err := n.b.Put(ctx, k, body, bucket.Condition{})
-		return err
-	}
-	if n.opts.Hedge < 0 {
-		return put()
-	}
-	answers := make(chan error, 2)
-	send := func() { answers <- put() }
-	go send()
-	late := time.NewTimer(n.hedgeAfter())
-	defer late.Stop()
-	for sent, failed := 1, 0; ; {
-		select {
-		case <-late.C:
-			sent++
-			n.did.hedged.Add(1)
-			go send()
-		case err := <-answers:
-			if err == nil {
-				n.noteTook(time.Since(begin))
-				return nil
-			}
-			if failed++; failed == sent {
-				return err
-			}
-		}
-	}
-}
-
-// remembered is how many PUTs tell how long one takes.
-const remembered = 128
-
-func (n *Node) noteTook(d time.Duration) {
-	n.writing.mu.Lock()
-	defer n.writing.mu.Unlock()
-	if len(n.took) == remembered {
-		n.took = n.took[:copy(n.took, n.took[1:])]
-	}
-	n.took = append(n.took, d)
-}
-
-// hedgeAfter returns after how long a PUT takes unusually long.
-func (n *Node) hedgeAfter() time.Duration {
-	n.writing.mu.Lock()
-	took := slices.Clone(n.took)
-	n.writing.mu.Unlock()
-	if len(took) == 0 {
-		return n.opts.Hedge
-	}
-	slices.Sort(took)
-	return max(n.opts.Hedge, 2*took[len(took)*95/100])
 }

@@ -3,11 +3,9 @@ package shared
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,35 +75,6 @@ func TestAppendShares(t *testing.T) {
 			t.Errorf("%d segments", puts)
 		}
 		if rows := segmentsOf(t, n); len(rows) != 100 || rows[0].page != "/a" || rows[0].others[0] != "/b" {
-			t.Errorf("%d rows", len(rows))
-		}
-	})
-}
-
-// A node that waits for one slow answer sends the same once more, and takes whichever comes first.
-func TestHedge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fakebucket.New(1)
-		var slow atomic.Int64
-		client := s.Client()
-		client.Before = func(r *http.Request) {
-			if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/seg/") && slow.Add(1) == 1 {
-				time.Sleep(5 * time.Second)
-			}
-		}
-		n, err := Open(t.Context(), client.Bucket(time.Now), Options{Flush: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		begin := time.Now()
-		if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(begin); took != 301*time.Millisecond {
-			t.Errorf("it took %v", took)
-		}
-		time.Sleep(10 * time.Second) // the slow one ends
-		if rows := segmentsOf(t, n); len(rows) != 1 {
 			t.Errorf("%d rows", len(rows))
 		}
 	})

@@ -14,7 +14,7 @@ import (
 func TestBadSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2, Hedge: -1})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2})
 		garbage := bytes.Repeat([]byte("x"), 60)
 		bad := segmentName{hourOf(n.Now()), "0123456789ab", 1}
 		if _, err := n.b.Put(t.Context(), bad.key(), garbage, bucket.Condition{}); err != nil {
@@ -53,7 +53,7 @@ func TestBadSegment(t *testing.T) {
 func TestSegmentBadInPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2, Hedge: -1})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2})
 		pages := map[int]string{}
 		for _, p := range testPages {
 			pages[shardOf(p, 2)] = p

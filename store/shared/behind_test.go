@@ -15,7 +15,7 @@ import (
 func TestAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 3)
 		r, err := OpenReader(t.Context(), s.Client().Bucket(time.Now), Options{})
@@ -53,7 +53,7 @@ func appendTo(t *testing.T, n *Node, views ...byte) {
 func TestCatalogWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		ask := func(lag time.Duration) (traces uint64, stats store.ScanStats) {
 			t.Helper()
 			list, stats, err := n.Catalog(t.Context(), time.Time{}, time.Time{}, lag)
@@ -88,7 +88,7 @@ func TestCatalogWaits(t *testing.T) {
 func TestCatalogSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1, RollEvery: time.Minute})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, RollEvery: time.Minute})
 		for i := range 40 {
 			appendTo(t, n, byte(i))
 			settleNode(t.Context(), n, 1)
@@ -112,7 +112,7 @@ func TestCatalogSideBySide(t *testing.T) {
 // Who asks for all and waits for a machine that is lost gets what is there in time, also by the second of two questions.
 func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
 		appendTo(t, n, 2)

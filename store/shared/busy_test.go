@@ -79,7 +79,7 @@ func TestHourOfBusyPage(t *testing.T) {
 		rows, _ = strconv.Atoi(s)
 	}
 	const chunk = 8000
-	n, err := Open(t.Context(), startStore(t), Options{Shards: 1, Hedge: -1})
+	n, err := Open(t.Context(), startStore(t), Options{Shards: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestRunOfBusyPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := fakebucket.New(1)
-	n := openNode(t, server, Options{Shards: 1, Hedge: -1})
+	n := openNode(t, server, Options{Shards: 1})
 	if _, err := n.b.Put(t.Context(), "raw/run", body, bucket.Condition{}); err != nil {
 		t.Fatal(err)
 	}

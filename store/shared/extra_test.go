@@ -15,7 +15,7 @@ import (
 func TestUnknownFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
 		m, tag, err := n.manifest(t.Context(), 0, 0)

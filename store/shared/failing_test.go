@@ -17,7 +17,7 @@ func TestOneWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
 		var log bytes.Buffer
-		n := openNode(t, s, Options{Flush: time.Millisecond, Hedge: -1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
 		s.Faults, s.Which = 1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/MANIFEST") }
@@ -33,7 +33,7 @@ func TestOneWarning(t *testing.T) {
 func TestMissingRunIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		o := Options{Flush: time.Millisecond, Shards: 1}
 		n := openNode(t, s, o)
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)

@@ -57,8 +57,8 @@ type Node struct {
 	failing failing
 
 	did struct { // since the start
-		segments, bytes, traces, refused, hedged, spooled atomic.Uint64
-		rolled, duplicates, unreadable, lost, setAside    atomic.Uint64
+		segments, bytes, traces, refused, spooled      atomic.Uint64
+		rolled, duplicates, unreadable, lost, setAside atomic.Uint64
 	}
 }
 

@@ -66,7 +66,7 @@ func (h *harm) fail(format string, args ...any) {
 
 // start starts a machine, if it can be.
 func (h *harm) start(o Options, off time.Duration) *Node {
-	o.Flush, o.Hedge, o.Shards = time.Millisecond, -1, 2
+	o.Flush, o.Shards = time.Millisecond, 2
 	n, err := Open(h.Context(), h.server.Client().Bucket(func() time.Time { return time.Now().Add(off) }), o)
 	h.say("start with %v, clock off by %v: %v", o.Retention, off, err)
 	if err != nil {

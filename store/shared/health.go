@@ -12,7 +12,6 @@ type Counters struct {
 	Segments, SegmentBytes uint64 // that it stored
 	Traces                 uint64 // in them
 	Refused                uint64 // traces that could not be stored
-	Hedged                 uint64 // segments that were sent once more
 	QueuedTraces           int
 	QueuedBytes            int64
 	Spooled                uint64 // segments that went to the spool
@@ -39,7 +38,7 @@ type Counters struct {
 // Counters returns what the machine has done.
 func (n *Node) Counters() Counters {
 	c := Counters{
-		Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(), Hedged: n.did.hedged.Load(),
+		Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(),
 		RolledUp: n.did.rolled.Load(), Duplicates: n.did.duplicates.Load(), Unreadable: n.did.unreadable.Load(), LostRaces: n.did.lost.Load(), BadSegments: n.did.setAside.Load(),
 		Shards: n.led(), Lags: n.lags(),
 	}

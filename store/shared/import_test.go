@@ -106,7 +106,7 @@ func (a *aged) open() *local.Reader {
 // node opens a bucket.
 func nodeOn(t testing.TB, c *fakebucket.Client, now func() time.Time) *Node {
 	t.Helper()
-	n, err := Open(t.Context(), c.Bucket(now), Options{Shards: 3, Flush: time.Millisecond, Hedge: -1})
+	n, err := Open(t.Context(), c.Bucket(now), Options{Shards: 3, Flush: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func settleNode(ctx context.Context, n *Node, rounds int) {
 func TestLostManifest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		o := Options{Flush: time.Millisecond, Shards: 1}
 		n := openNode(t, s, o)
 		for i := range 5 {
 			if _, err := n.Append(t.Context(), []store.Record{testRecord(byte(i+1), "/a")}); err != nil {
@@ -86,7 +86,7 @@ func TestWrongDate(t *testing.T) {
 		var wrong time.Duration
 		s.Now = func() time.Time { return time.Now().Add(wrong) }
 		c := s.Client()
-		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1, Retention: 7 * 24 * time.Hour, HourRetention: 30 * 24 * time.Hour, DayRetention: 400 * 24 * time.Hour}
+		o := Options{Flush: time.Millisecond, Shards: 1, Retention: 7 * 24 * time.Hour, HourRetention: 30 * 24 * time.Hour, DayRetention: 400 * 24 * time.Hour}
 		n, err := Open(t.Context(), c.Bucket(time.Now), o)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +131,7 @@ func TestManyNodes(t *testing.T) {
 		var g sync.WaitGroup
 		var list []*Node
 		for range nodes {
-			n, err := Open(ctx, s.Client().Bucket(time.Now), Options{Hedge: -1, Retention: 24 * time.Hour})
+			n, err := Open(ctx, s.Client().Bucket(time.Now), Options{Retention: 24 * time.Hour})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestManyNodes(t *testing.T) {
 func TestKeysInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Shards: 1, Hedge: -1, Retention: 7 * 24 * time.Hour})
+		n := openNode(t, s, Options{Shards: 1, Retention: 7 * 24 * time.Hour})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); n.Run(ctx) }()
@@ -233,7 +233,7 @@ func TestKeysInMemory(t *testing.T) {
 func TestOldManifest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		o := Options{Flush: time.Millisecond, Shards: 1, Hedge: -1}
+		o := Options{Flush: time.Millisecond, Shards: 1}
 		n := openNode(t, s, o)
 		var old []byte
 		for i := range 6 {

@@ -77,7 +77,7 @@ func (w *world) start() *actor {
 	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second, pending: map[outcome]int64{}}
 	a.client.Before = func(*http.Request) { w.interrupt(a) }
 	b := a.client.Bucket(func() time.Time { return w.now.Add(a.off) })
-	n, err := Open(w.t.Context(), b, Options{Shards: 2, Hedge: -1, RollRows: 1 + w.rnd.IntN(60), Retention: 30 * time.Hour})
+	n, err := Open(w.t.Context(), b, Options{Shards: 2, RollRows: 1 + w.rnd.IntN(60), Retention: 30 * time.Hour})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestRestore(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := fakebucket.New(1)
-				n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+				n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 				sent := byte(0)
 				minutes := func(count int) {
 					for range count {
@@ -50,7 +50,7 @@ func TestRestore(t *testing.T) {
 				if err := n.Unready(); err == nil || !strings.Contains(err.Error(), "--verify --repair") {
 					t.Errorf("unready: %v", err)
 				}
-				errand := openNode(t, s, Options{Hedge: -1})
+				errand := openNode(t, s, Options{})
 				v := verify(t, errand)
 				if len(v.Findings) != 1 || !v.Findings[0].Mends || v.Findings[0].Object != manifestKey(0) {
 					t.Fatalf("%+v", v.Findings)
@@ -79,7 +79,7 @@ func TestRestore(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
-		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 4)
 		got, err := n.b.Get(t.Context(), manifestKey(0), 1<<20, "")
@@ -95,7 +95,7 @@ func TestAdopt(t *testing.T) {
 		if _, err := n.b.Put(t.Context(), manifestKey(0), got.Body, bucket.Condition{}); err != nil {
 			t.Fatal(err)
 		}
-		errand := openNode(t, s, Options{Hedge: -1})
+		errand := openNode(t, s, Options{})
 		v := verify(t, errand)
 		if len(v.Findings) != 5 { // four runs, and sums that were made again of the first
 

@@ -16,7 +16,7 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 	at := time.Date(2026, 11, 20, 10, 10, 0, 0, time.UTC)
 	now := func() time.Time { return at }
 	server.Now = now
-	n, err := Open(t.Context(), server.Client().Bucket(now), Options{Shards: 1, Flush: time.Millisecond, Hedge: -1, Retention: 6 * time.Hour})
+	n, err := Open(t.Context(), server.Client().Bucket(now), Options{Shards: 1, Flush: time.Millisecond, Retention: 6 * time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,26 +59,5 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 	}
 	if left := runs(); left > 1 {
 		t.Errorf("three days later there are the traces of %d hours, which are kept for six hours", left)
-	}
-}
-
-// What a roller puts is sent like a segment: if it takes longer than small ones do, it is sent twice at once.
-func TestLargeObjectIsSentOnce(t *testing.T) {
-	server := fakebucket.New(1)
-	n, err := Open(t.Context(), server.Client().Bucket(time.Now), Options{Shards: 1, Flush: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		n.noteTook(30 * time.Millisecond) // segments
-	}
-	server.Took = 2 * time.Second // a large object on a slow line
-	before := server.Requests()["PUT"]
-	if err := n.rollers[0].put(t.Context(), "raw/000/20261124T00/X.run", make([]byte, 1<<20)); err != nil {
-		t.Fatal(err)
-	}
-	_ = before
-	if sent := 1 + n.did.hedged.Load(); sent > 1 {
-		t.Errorf("sent %d times; hedged after %v", sent, n.hedgeAfter())
 	}
 }

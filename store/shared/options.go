@@ -19,10 +19,6 @@ type Options struct {
 	Puts   int
 	GiveUp time.Duration
 
-	// Hedge is the shortest time after which a segment is sent once more, if there is no answer:
-	// 300 ms, or twice what most take. Less than nothing turns that off.
-	Hedge time.Duration
-
 	// Spool is a directory of this machine for segments that the store does not take within SpoolAfter, 1 s, of at
 	// most SpoolSize bytes, 1 GiB. Without it they are refused.
 	Spool      string
@@ -100,7 +96,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	set(&o.Flush, 250*time.Millisecond)
 	set(&o.GiveUp, 8*time.Second)
-	set(&o.Hedge, 300*time.Millisecond)
 	set(&o.SpoolAfter, time.Second)
 	setInt(&o.SpoolSize, 1<<30)
 	setInt(&o.CacheMemory, 64<<20)

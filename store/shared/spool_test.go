@@ -275,7 +275,7 @@ func TestTwoSpools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
 		o := func(i int) Options {
-			return Options{Spool: filepath.Join(dir, strconv.Itoa(i)), Flush: time.Millisecond, Shards: 1, Hedge: -1}
+			return Options{Spool: filepath.Join(dir, strconv.Itoa(i)), Flush: time.Millisecond, Shards: 1}
 		}
 		ca, cb := s.Client(), s.Client()
 		a, err := Open(t.Context(), ca.Bucket(time.Now), o(1))
@@ -286,7 +286,7 @@ func TestTwoSpools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, Hedge: -1})
+		c := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		if _, err := c.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil { // the hour is there
 			t.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucke
 	f := &inBucket{server: fakebucket.New(1), now: filling()}
 	f.server.Now = f.clock
 	b := f.server.Client().Bucket(f.clock)
-	node, err := shared.Open(ctx, b, shared.Options{Flush: time.Millisecond, Hedge: -1})
+	node, err := shared.Open(ctx, b, shared.Options{Flush: time.Millisecond})
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func Open(t testing.TB, o local.Options) Store {
 		now = time.Now
 	}
 	server.Now = now
-	n, err := shared.Open(t.Context(), server.Client().Bucket(now), shared.Options{Flush: time.Millisecond, Hedge: -1,
+	n, err := shared.Open(t.Context(), server.Client().Bucket(now), shared.Options{Flush: time.Millisecond,
 		Retention: o.Retention, HourRetention: o.HourRetention, DayRetention: o.DayRetention, Rollups: o.Rollups,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
