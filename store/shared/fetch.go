@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
+	"github.com/fieldtrie/fieldtrie/internal/ahead"
 	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -21,7 +21,6 @@ const (
 // fetched is a piece, and what was read of it.
 type fetched struct {
 	piece
-	done  chan struct{}
 	err   error
 	pages []pageOf  // of sums
 	rows  []*cursor // of traces
@@ -35,34 +34,17 @@ type pageOf struct {
 	expected uint64
 }
 
-// fetch yields pieces in their order, while some that follow are read. When no more are wanted, that stops.
+// fetch yields pieces in their order, while some that follow are read.
 func (r *Reader) fetch(ctx context.Context, pieces []piece, x *reading) iter.Seq[*fetched] {
 	most := atOnce
 	if x.q.Page == "" {
 		most = atOnceAllPages
 	}
-	return func(yield func(*fetched) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		var group sync.WaitGroup
-		defer group.Wait()
-		defer cancel()
-		var ahead []*fetched
-		for next := 0; next < len(pieces) || len(ahead) > 0; ahead = ahead[1:] {
-			for ; next < len(pieces) && len(ahead) < most; next++ {
-				f := &fetched{piece: pieces[next], done: make(chan struct{})}
-				ahead = append(ahead, f)
-				group.Go(func() {
-					defer close(f.done)
-					f.err = r.fetchPiece(ctx, f, x)
-				})
-			}
-			<-ahead[0].done
-			if !yield(ahead[0]) {
-				return
-			}
-			ahead[0] = nil
-		}
-	}
+	return ahead.InOrder(ctx, most, pieces, func(ctx context.Context, p piece) *fetched {
+		f := &fetched{piece: p}
+		f.err = r.fetchPiece(ctx, f, x)
+		return f
+	})
 }
 
 func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
