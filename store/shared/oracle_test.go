@@ -1,0 +1,233 @@
+package shared
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+)
+
+type sentTrace struct {
+	at    time.Time // the true one
+	wrong bool      // the machine took another one for that of the store
+}
+
+// contents is what an object has.
+type contents struct {
+	ids    []store.ID // of segments and runs
+	traces uint64     // of sums
+	sound  bool
+}
+
+// look reads what is there. Of what was there before, machines change manifests alone.
+func (h *harm) look(known map[string][]byte) map[string][]byte {
+	out := map[string][]byte{}
+	for e, err := range h.b.List(h.Context(), "", "") {
+		if err != nil {
+			h.Fatal(err)
+		}
+		if strings.HasPrefix(e.Key, bucket.Probes) {
+			continue
+		}
+		if body := known[e.Key]; body != nil && int64(len(body)) == e.Size && !strings.HasSuffix(e.Key, "MANIFEST") {
+			out[e.Key] = body
+			continue
+		}
+		got, err := h.b.Get(h.Context(), e.Key, maxObject, "")
+		if err != nil {
+			h.Fatal(err)
+		}
+		out[e.Key] = got.Body
+		if last := h.older[e.Key]; len(last) == 0 || !bytes.Equal(last[len(last)-1], got.Body) {
+			h.older[e.Key] = append(last[max(0, len(last)-9):], got.Body)
+		}
+	}
+	return out
+}
+
+func (h *harm) parse(k string, body []byte) *contents {
+	at := k + "\x00" + string(body)
+	if x := h.parsed[at]; x != nil {
+		return x
+	}
+	x := h.parseAgain(k, body)
+	h.parsed[at] = x
+	return x
+}
+
+func (h *harm) parseAgain(k string, body []byte) *contents {
+	x := &contents{}
+	o, err := h.r.parseSegment(k, body)
+	if err != nil {
+		return x
+	}
+	x.sound = true
+	ctx := h.Context()
+	switch kind, _, _ := strings.Cut(k, "/"); kind {
+	case "seg", "bad":
+		for shard := range 2 {
+			b, err := h.r.shardOfSegment(ctx, o, shard)
+			if x.sound = x.sound && err == nil; err != nil {
+				continue
+			}
+			for i := range b.rows {
+				x.ids = append(x.ids, b.rows[i].id)
+			}
+		}
+	case "raw":
+		err := merge(ctx, []*cursor{h.r.cursor(o, o.index.Kind(kindTraces), 1)}, func(r *row) error {
+			x.ids = append(x.ids, r.id)
+			return nil
+		})
+		x.sound = err == nil
+	case "hours", "days":
+		x.sound = h.r.checkSums(ctx, o) == nil
+		for e := range o.index.All() {
+			if e.Kind == kindCatalog {
+				x.traces += uint64(e.Rows)
+			}
+		}
+	}
+	return x
+}
+
+// place names the hour or day of a shard that an object is of.
+func place(k string) string {
+	part := strings.Split(k, "/")
+	return part[1] + "/" + part[2]
+}
+
+// do has machines do something, and looks on.
+func (h *harm) do(what string, f func()) {
+	h.Helper()
+	was := h.objects
+	f()
+	h.objects = h.look(was)
+	for _, k := range slices.Sorted(maps.Keys(was)) {
+		if h.objects[k] == nil {
+			h.deleted(what, k, was[k])
+		} else if !bytes.Equal(h.objects[k], was[k]) && !strings.HasSuffix(k, "MANIFEST") {
+			h.fail("%s: %s is another one", what, k)
+		}
+	}
+}
+
+// deleted judges that a machine has deleted an object.
+func (h *harm) deleted(what, k string, body []byte) {
+	h.Helper()
+	x := h.parse(k, body)
+	kind, _, _ := strings.Cut(k, "/")
+	if kind != "seg" {
+		h.say("%s deletes %s (%d traces, %d in sums)", what, k, len(x.ids), x.traces)
+	}
+	switch kind {
+	case "seg", "raw":
+		if copied := h.objects[aside+strings.TrimPrefix(k, segments)]; bytes.Equal(copied, body) {
+			return
+		}
+		if !x.sound && !h.hurt[place(k)] && kind == "raw" {
+			h.fail("%s: %s is deleted, which can not be read", what, k)
+		}
+		left := h.traces()
+		for _, id := range x.ids {
+			if s := h.sent[id]; s != nil && !left[id] && !h.ruined[id] && !s.wrong && time.Since(s.at) < keptTrue.Retention-time.Hour {
+				h.fail("%s: %s is deleted, and trace %x of %v ago is nowhere else", what, k, id.View[:2], time.Since(s.at))
+			}
+		}
+	case "hours", "days":
+		h.deletedSums(what, k, x)
+	case "shard":
+		newer := 0
+		for other := range h.objects {
+			if strings.HasPrefix(other, k[:len("shard/000/OLD-")]) && other > k {
+				newer++
+			}
+		}
+		if strings.HasSuffix(k, "MANIFEST") || newer < 4 {
+			h.fail("%s: %s is deleted, and there are %d newer ones", what, k, newer)
+		}
+	default:
+		h.fail("%s: %s is deleted", what, k)
+	}
+}
+
+// deletedSums judges that sums were deleted: something else has to tell what they said.
+func (h *harm) deletedSums(what, k string, x *contents) {
+	h.Helper()
+	at := place(k)
+	kept, name := keptTrue.HourRetention, at[len("000/"):]
+	if strings.HasPrefix(k, "days/") {
+		kept, name = keptTrue.DayRetention, name+"T23"
+	}
+	start, err := parseHour(name)
+	if err != nil || h.hurt[at] || h.hurt[at[:len("000/20000101")]] || time.Since(start) > kept || x.traces == 0 || !x.sound {
+		return
+	}
+	runs, hours := uint64(0), uint64(0)
+	for other, body := range h.objects {
+		kind, _, _ := strings.Cut(other, "/")
+		if kind != "raw" && kind != "hours" && kind != "days" || !strings.HasPrefix(place(other), at) && !strings.HasPrefix(at, place(other)) {
+			continue
+		}
+		y := h.parse(other, body)
+		switch {
+		case y.traces >= x.traces:
+			return
+		case kind == "raw":
+			runs += uint64(len(y.ids))
+		case kind == "hours":
+			hours += y.traces
+		}
+	}
+	if max(runs, hours) < x.traces {
+		h.fail("%s: %s is deleted, which has %d traces, and nothing tells of them", what, k, x.traces)
+	}
+}
+
+// traces returns the traces that are there.
+func (h *harm) traces() map[store.ID]bool {
+	out := map[store.ID]bool{}
+	for k, body := range h.objects {
+		if kind, _, _ := strings.Cut(k, "/"); kind == "seg" || kind == "raw" || kind == "bad" {
+			for _, id := range h.parse(k, body).ids {
+				out[id] = true
+			}
+		}
+	}
+	return out
+}
+
+// where returns the objects that have a trace.
+func (h *harm) where(id store.ID) (keys []string) {
+	for k, body := range h.objects {
+		if slices.Contains(h.parse(k, body).ids, id) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// answers checks what is answered: nothing twice, and all that is there, or something is said.
+func (h *harm) answers(n *Node, when string, unharmed bool) {
+	h.Helper()
+	found := map[store.ID]int{}
+	stats, err := n.Scan(h.Context(), store.Query{}, func(rec store.Record) error { found[rec.ID]++; return nil })
+	v := verify(h, n)
+	said := err != nil || !stats.Complete() || len(v.Findings) > 0 || n.Unready() != nil
+	if said && unharmed {
+		h.fail("%s: nothing is wrong, but: %v, %v, %+v, %v", when, err, stats.Unreadable, v.Findings, n.Unready())
+	}
+	there := h.traces()
+	for id, s := range h.sent {
+		switch {
+		case found[id] > 1 && !(h.ruined[id] && said): // it may have become another object
+			h.fail("%s: trace %x of %v is there %d times; findings: %+v", when, id.View[:2], s.at, found[id], v.Findings)
+		case found[id] == 0 && (there[id] || !h.ruined[id]) && !s.wrong && time.Since(s.at) < keptTrue.Retention-time.Hour && !said:
+			h.fail("%s: trace %x of %v is in no answer, and nothing is said; it is in %v", when, id.View[:2], s.at, h.where(id))
+		}
+	}
+}
