@@ -89,11 +89,6 @@ func idsOf(list []file) (out []string) {
 	return out
 }
 
-// whole reports whether all hours are there that a day was made of, so that it can be made again.
-func (d *day) whole(m *manifest) bool {
-	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] == nil })
-}
-
 // addHour makes what is added of an hour.
 func (x *importer) addHour(ctx context.Context, r *roller, c *content, a *addition) error {
 	h, d := r.m.Hours[a.hour], r.m.Days[dayOf(a.hour)]
@@ -124,7 +119,7 @@ func (x *importer) addHour(ctx context.Context, r *roller, c *content, a *additi
 
 // makeHour stores the objects of an hour.
 func (x *importer) makeHour(ctx context.Context, r *roller, c *content, a *addition, h *hour, d *day) error {
-	a.sealed = h == nil && isOver(a.hour, settled, x.n.Now()) || h != nil && h.Sealed
+	a.sealed = h == nil && isOver(a.hour, settled, x.n.b.Now()) || h != nil && h.Sealed
 	if err := x.read(ctx, r, c, a); err != nil {
 		return err
 	}
@@ -203,7 +198,7 @@ func (a *addition) apply(r *roller, next *manifest) {
 	}
 	if d := next.Days[dayOf(a.hour)]; d != nil && d.whole(next) { // it is made again, of all of its hours
 		for _, f := range d.Sums {
-			next.remove(r.n.Now(), daySumsKey(r.shard, dayOf(a.hour), f.ID))
+			next.remove(r.b.Now(), daySumsKey(r.shard, dayOf(a.hour), f.ID))
 		}
 		delete(next.Days, dayOf(a.hour))
 	} else if d != nil {
@@ -220,7 +215,7 @@ func (a *addition) apply(r *roller, next *manifest) {
 	h.sees(a.First)
 	h.sees(a.Last)
 	if a.old.Untraced != "" {
-		next.remove(r.n.Now(), a.old.untracedKey(r.shard, a.hour))
+		next.remove(r.b.Now(), a.old.untracedKey(r.shard, a.hour))
 	}
 	h.Imported = append(slices.DeleteFunc(slices.Clone(h.Imported), a.sameAs), a.origin)
 }

@@ -14,17 +14,23 @@ import (
 // has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
 // whether they were folded into another run since, or rolled up by another machine.
 
+const (
+	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One of an import over
+	// a slow line may be on its way for longer: adding its traces does no harm, as repeats are dropped.
+	strayAfter = time.Hour
+)
+
 // unnamed lists the runs of a shard that a manifest does not name, though it is not too late to, but for those that were put in the last time.
-func (r *roller) unnamed(ctx context.Context, m *manifest, last time.Duration) (keys []string, err error) {
+func (r mender) unnamed(ctx context.Context, m *manifest, last time.Duration) (keys []string, err error) {
 	named := m.names(r.shard)
 	for _, x := range m.Removed {
 		named[x.Key] = true
 	}
-	for e, err := range r.n.b.List(ctx, "raw/"+shardName(r.shard)+"/", "") {
+	for e, err := range r.b.List(ctx, "raw/"+shardName(r.shard)+"/", "") {
 		if err != nil {
 			return nil, fmt.Errorf("list runs: %w", err)
 		}
-		if name := hourOfKey(e.Key); !named[e.Key] && r.n.Now().Sub(e.Modified).Abs() >= last && r.adoptable(m, name) {
+		if name := hourOfKey(e.Key); !named[e.Key] && r.b.Now().Sub(e.Modified).Abs() >= last && r.adoptable(m, name) {
 			keys = append(keys, e.Key)
 		}
 	}
@@ -32,30 +38,33 @@ func (r *roller) unnamed(ctx context.Context, m *manifest, last time.Duration) (
 }
 
 // adoptable reports whether the manifest has the traces of an hour, so that it can be told what is there already.
-func (r *roller) adoptable(m *manifest, name string) bool {
+func (r mender) adoptable(m *manifest, name string) bool {
 	if _, err := parseHour(name); err != nil {
 		return false
 	}
 	h := m.Hours[name]
 	d := m.Days[dayOf(name)]
 	gone := h != nil && h.Traces > 0 && len(h.Runs) == 0 || h == nil && d != nil && slices.Contains(d.Sources, name)
-	return !gone && (m.Kept == nil || !r.n.opts.expired(name, time.Duration(m.Kept.Traces), r.n.Now()))
+	return !gone && (m.Kept == nil || !expired(name, time.Duration(m.Kept.Traces), r.b.Now()))
 }
 
+// adoptRows is how many traces of a run are in memory at once.
+const adoptRows = 8000
+
 // eachRows calls f with the rows of a run, some at a time.
-func (r *roller) eachRows(ctx context.Context, key string, f func([]row) error) error {
-	o, err := r.n.openObject(ctx, r.n.b, key)
+func (r mender) eachRows(ctx context.Context, key string, f func([]row) error) error {
+	o, err := r.b.open(ctx, key)
 	if err != nil {
 		return err
 	}
 	var rows []row
 	var d encode.BinaryDecoder
-	err = merge(ctx, []*cursor{r.n.cursor(o, o.index.Kind(kindTraces), 1)}, func(x *row) error {
+	err = merge(ctx, []*cursor{o.rows(1)}, func(x *row) error {
 		x.tags = nil // a run has them in its payloads alone
 		if doc, err := d.Decode(x.payload, encode.FileLimits()); err == nil && doc.Trace != nil {
 			x.tags, _ = store.TagsOf(doc.Trace)
 		}
-		if rows = append(rows, *x); len(rows) < r.n.opts.RollRows {
+		if rows = append(rows, *x); len(rows) < adoptRows {
 			return nil
 		}
 		all := rows
@@ -69,7 +78,7 @@ func (r *roller) eachRows(ctx context.Context, key string, f func([]row) error) 
 }
 
 // lacks returns how many traces of a run are not in a manifest.
-func (r *roller) lacks(ctx context.Context, m *manifest, key string) (count int, err error) {
+func (r mender) lacks(ctx context.Context, m *manifest, key string) (count int, err error) {
 	err = r.eachRows(ctx, key, func(rows []row) error {
 		fresh, err := r.newRows(ctx, m, hourOfKey(key), rows)
 		count += len(fresh)
@@ -79,14 +88,13 @@ func (r *roller) lacks(ctx context.Context, m *manifest, key string) (count int,
 }
 
 // adopt adds the traces of runs without a name that are not there.
-func (r *roller) adopt(ctx context.Context) error {
-	if doubt := r.n.b.Clock().Doubt(); doubt != nil {
+func (r mender) adopt(ctx context.Context) error {
+	if doubt := r.b.Clock().Doubt(); doubt != nil {
 		return fmt.Errorf("adopt what no manifest names: %w", doubt)
 	}
-	if err := r.load(ctx); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	r.began = time.Time{}
 	next := r.m.clone()
 	changed, err := r.mend(ctx, next)
 	if err == nil && changed {
@@ -107,27 +115,13 @@ func (r *roller) adopt(ctx context.Context) error {
 	return nil
 }
 
-func (r *roller) adoptRun(ctx context.Context, key string) error {
-	return r.eachRows(ctx, key, func(rows []row) error {
-		r.began, r.fresh, r.duplicates, r.bad = time.Time{}, 0, 0, 0
-		next := r.m.clone()
-		work := map[string]*arrived{}
-		r.arrived(work, next, hourOfKey(key), r.n.Now()).rows = rows
-		for hour, a := range work {
-			if err := r.rollHour(ctx, next, hour, a); err != nil {
-				return err
-			}
-		}
-		if r.fresh == 0 {
-			return nil
-		}
-		return r.replace(ctx, next)
-	})
+func (r mender) adoptRun(ctx context.Context, key string) error {
+	return r.eachRows(ctx, key, func(rows []row) error { return r.addRows(ctx, hourOfKey(key), rows) })
 }
 
 // unanswered finds runs with traces that are in no answer.
 func (v *verifier) unanswered(ctx context.Context, m *manifest, shard int) error {
-	r := &roller{n: &Node{Reader: v.r}, shard: shard, keys: map[string]*runKeys{}}
+	r := mender{newRollers(v.b, "", rollOptions{}).errand(shard)}
 	keys, err := r.unnamed(ctx, m, strayAfter)
 	if err != nil {
 		return err
@@ -139,7 +133,7 @@ func (v *verifier) unanswered(ctx context.Context, m *manifest, shard int) error
 		switch {
 		case isWrong(err):
 			f.What, f.Do = "no manifest names it, and it can not be told what it has: "+said(err), doUnnamed
-			if _, err := v.r.openObject(ctx, v.r.b, k); err == nil { // it is another one that is missing
+			if _, err := v.b.open(ctx, k); err == nil { // it is another one that is missing
 				f.Do, f.Mends, f.adopts = doAdopt, true, true
 			}
 		case err != nil:

@@ -4,19 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
 
-// writing is what a node has to store.
-type writing struct {
-	slots chan struct{} // one for each segment on its way
-	group sync.WaitGroup
+// writer stores what comes in as segments. It is safe for concurrent use.
+type writer struct {
+	b        *view
+	opts     writeOptions
+	instance string
+	spool    *spool        // nil without one
+	slots    chan struct{} // one for each segment on its way
+	group    sync.WaitGroup
 
 	mu           sync.Mutex // guards all below
 	closing      bool
@@ -25,9 +29,42 @@ type writing struct {
 	queuedBytes  int64
 	seq          uint64
 	counting     counting
+
+	did struct { // since the start
+		segments, bytes, traces, refused, spooled atomic.Uint64
+	}
 }
 
-func (w *writing) init(o Options) { w.slots = make(chan struct{}, o.Puts) }
+// writeOptions say how traces become segments.
+type writeOptions struct {
+	Flush      time.Duration // how long traces wait for others to share a segment with
+	FlushBytes int64         // which ends the wait early
+
+	Puts   int           // segments on their way at once
+	GiveUp time.Duration // how long one is tried
+
+	Spool      string        // a directory for segments that the store does not take within SpoolAfter, if there is one
+	SpoolAfter time.Duration //
+	SpoolSize  int64         // bytes of it
+
+	QueueTraces int   // that wait to be stored
+	QueueBytes  int64 // of them
+	MaxPayload  int64 // bytes of a trace
+
+	Logger *slog.Logger
+}
+
+// newWriter returns who writes to a bucket. An instance is named once and never again.
+func newWriter(b *view, instance string, o writeOptions) (*writer, error) {
+	w := &writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts)}
+	if o.Spool != "" {
+		var err error
+		if w.spool, err = openSpool(o.Spool, o.SpoolSize); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
 
 // waiting are traces that will share a segment, and those who wait for it.
 type waiting struct {
@@ -55,7 +92,7 @@ const perTrace = 200
 // stored gives a [*store.RecordError]. [store.ErrBusy] means that nothing was stored. After other
 // errors all, some or none may be; repeating the call does no harm. A trace that was stored before, by
 // whichever machine, is found out later, and is counted as a duplicate here only if it came with others.
-func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
+func (n *writer) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
 	if err := ctx.Err(); err != nil {
 		return store.AppendResult{}, err
 	}
@@ -88,9 +125,9 @@ func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendRes
 }
 
 // enqueue adds traces to those that wait.
-func (n *Node) enqueue(recs []store.Record, size int64) (*waiting, store.AppendResult, error) {
-	n.writing.mu.Lock()
-	defer n.writing.mu.Unlock()
+func (n *writer) enqueue(recs []store.Record, size int64) (*waiting, store.AppendResult, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	switch {
 	case n.closing:
 		return nil, store.AppendResult{}, store.ErrClosed
@@ -140,13 +177,13 @@ func (w *waiting) add(recs []store.Record, size int64) (result store.AppendResul
 }
 
 // flush stores what waits, if it still does.
-func (n *Node) flush(w *waiting) {
-	n.writing.mu.Lock()
-	defer n.writing.mu.Unlock()
+func (n *writer) flush(w *waiting) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.flushLocked(w)
 }
 
-func (n *Node) flushLocked(w *waiting) {
+func (n *writer) flushLocked(w *waiting) {
 	if n.open != w {
 		return
 	}
@@ -159,8 +196,8 @@ func (n *Node) flushLocked(w *waiting) {
 			n.did.traces.Add(uint64(w.traces))
 		}
 		close(w.done)
-		n.writing.mu.Lock()
-		defer n.writing.mu.Unlock()
+		n.mu.Lock()
+		defer n.mu.Unlock()
 		n.queuedTraces -= w.traces
 		n.queuedBytes -= w.bytes
 	})
@@ -168,7 +205,7 @@ func (n *Node) flushLocked(w *waiting) {
 
 // putInTurn stores a batch when there is room for it among those on their way. To wait for room is to wait for the
 // store, and takes no longer than that may.
-func (n *Node) putInTurn(b *batch) (spooled bool, err error) {
+func (n *writer) putInTurn(b *batch) (spooled bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), n.opts.GiveUp)
 	defer cancel()
 	patience := n.opts.GiveUp
@@ -194,7 +231,7 @@ func (n *Node) putInTurn(b *batch) (spooled bool, err error) {
 }
 
 // put makes a segment of a batch, and stores it. It reports whether that is in the spool.
-func (n *Node) put(ctx context.Context, b *batch) (spooled bool, err error) {
+func (n *writer) put(ctx context.Context, b *batch) (spooled bool, err error) {
 	k, body, err := n.seal(b)
 	if err != nil {
 		return false, err
@@ -206,7 +243,7 @@ func (n *Node) put(ctx context.Context, b *batch) (spooled bool, err error) {
 }
 
 // putCounted stores a segment, and counts it.
-func (n *Node) putCounted(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
+func (n *writer) putCounted(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
 	if err := n.putSegment(ctx, k, body, giveUp); err != nil {
 		return err
 	}
@@ -217,7 +254,7 @@ func (n *Node) putCounted(ctx context.Context, k string, body []byte, giveUp tim
 
 // putOrSpool stores a segment in the bucket, or in the spool if the bucket does not answer soon. An attempt that
 // is still on its way may succeed later: it has the same bytes and the same name.
-func (n *Node) putOrSpool(ctx context.Context, k string, body []byte) (spooled bool, err error) {
+func (n *writer) putOrSpool(ctx context.Context, k string, body []byte) (spooled bool, err error) {
 	begin := time.Now()
 	if err = n.putCounted(ctx, k, body, n.opts.SpoolAfter); err == nil {
 		return false, nil
@@ -234,7 +271,7 @@ func (n *Node) putOrSpool(ctx context.Context, k string, body []byte) (spooled b
 }
 
 // toSpool stores a segment in the spool.
-func (n *Node) toSpool(k string, body []byte) (spooled bool, err error) {
+func (n *writer) toSpool(k string, body []byte) (spooled bool, err error) {
 	if err := n.spool.put(k, body); err != nil {
 		return false, err
 	}
@@ -243,65 +280,89 @@ func (n *Node) toSpool(k string, body []byte) (spooled bool, err error) {
 }
 
 // seal makes a segment of a batch. What is in it is received now.
-func (n *Node) seal(b *batch) (k string, body []byte, err error) {
-	now := n.Now()
+func (n *writer) seal(b *batch) (k string, body []byte, err error) {
+	now := n.b.Now()
 	for i := range b.rows {
 		b.rows[i].received = now.UnixMicro()
 	}
 	for i := range b.counts {
 		b.counts[i].received = now.UnixMicro()
 	}
-	if body, err = encodeSegment(n.codec, b, n.shards); err != nil {
+	if body, err = encodeSegment(n.b.codec, b, n.b.shards); err != nil {
 		return "", nil, fmt.Errorf("make a segment: %w", err)
 	}
-	n.writing.mu.Lock()
-	defer n.writing.mu.Unlock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.seq++
-	return segmentName{hourOf(now), n.boot, n.seq}.key(), body, nil
+	return segmentName{hourOf(now), n.instance, n.seq}.key(), body, nil
 }
 
 // putSegment stores a segment. It tries for a while: to put the same bytes under the same key again
 // does no harm.
-func (n *Node) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
+func (n *writer) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
-	return n.retry(ctx, k, body)
+	return n.b.retry(ctx, k, body)
 }
 
-// retry puts the object k again until that succeeds or there is no more time.
-func (n *Node) retry(ctx context.Context, k string, body []byte) error {
-	attempts := 0
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		_, err := n.b.Put(ctx, k, body, bucket.Condition{})
-		if err == nil {
-			return nil
-		}
-		if e, ok := errors.AsType[*bucket.Error](err); ok && e.Denied() {
-			return fmt.Errorf("store %s: %w", k, err)
-		}
-		attempts++
-		if n.pause(ctx, attempts, pause/2+rand.N(pause)) != nil {
-			return fmt.Errorf("store %s: no success in %d attempts, the last time: %w", k, attempts, err)
-		}
+// Close stores what waits, and what is in the spool, as far as there is time. Nothing may be appended after that.
+func (n *writer) Close(ctx context.Context) error {
+	n.mu.Lock()
+	n.closing = true
+	if n.open != nil {
+		n.flushLocked(n.open)
 	}
-}
-
-// slowest is how many bytes of an object a second must get through.
-const slowest = 64 << 10
-
-// putObject stores an object of any size that is put once. It has more time the larger it is.
-func (n *Node) putObject(ctx context.Context, k string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, n.opts.GiveUp+time.Duration(len(body))*time.Second/slowest)
-	defer cancel()
-	return n.retry(ctx, k, body)
-}
-
-// sleep waits before another attempt, and fails when there is no time for one.
-func sleep(ctx context.Context, _ int, d time.Duration) error {
+	n.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		n.group.Wait()
+		close(done)
+	}()
 	select {
+	case <-done:
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
 	}
+	err := n.StoreCounts(ctx)
+	if uerr := n.Unspool(ctx); uerr != nil {
+		segments, bytes := n.spool.size()
+		n.opts.Logger.Warn("segments stay in the spool of this machine, until it is used again", "segments", segments, "bytes", bytes, "err", uerr)
+	}
+	return err
+}
+
+// storeWaiting stores what was counted, and what is in the spool, as far as that takes no longer than patience, so that the shards
+// of this node do not wait for all of it. What goes wrong is logged.
+func (n *writer) storeWaiting(ctx context.Context, patience time.Duration) {
+	if err := n.StoreCounts(ctx); err != nil && ctx.Err() == nil {
+		n.opts.Logger.Warn("page views without a trace are not stored yet", "err", err)
+	}
+	part, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := n.Unspool(part); err != nil && part.Err() == nil {
+		n.opts.Logger.Warn("segments wait in the spool", "err", err)
+	}
+}
+
+// load is what an instance has stored since its start, and what waits for that.
+type load struct {
+	Segments, SegmentBytes uint64 // that it stored
+	Traces                 uint64 // in them
+	Refused                uint64 // traces that could not be stored
+	QueuedTraces           int
+	QueuedBytes            int64
+	Spooled                uint64 // segments that went to the spool
+	SpoolSegments          int    // that are in it
+	SpoolBytes             int64
+	DroppedCounts          uint64 // page views without a trace, and Web Vitals of page views, that found no room
+}
+
+// load returns what was stored, and what waits.
+func (n *writer) load() load {
+	l := load{Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(), Spooled: n.did.spooled.Load()}
+	l.SpoolSegments, l.SpoolBytes = n.spool.size()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l.QueuedTraces, l.QueuedBytes, l.DroppedCounts = n.queuedTraces, n.queuedBytes, n.counting.dropped
+	return l
 }

@@ -30,17 +30,17 @@ func testRecord(n byte, pages ...string) store.Record {
 
 func segmentsOf(t *testing.T, n *Node) (rows []row) {
 	t.Helper()
-	l, err := n.listSegments(t.Context())
+	l, err := n.b.listSegments(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range l.list {
-		o, err := n.segment(t.Context(), l, s.segmentName)
+		o, err := n.b.segment(t.Context(), l, s.segmentName)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for shard := range n.shards {
-			b, err := n.shardOfSegment(t.Context(), o, shard)
+		for shard := range n.b.shards {
+			b, err := o.shardOf(t.Context(), shard)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
@@ -20,11 +19,6 @@ type badSegments struct {
 
 // setAsideAfter is in how many rounds a segment must be found damaged before it is set aside: it may be the way to it that is bad.
 const setAsideAfter = 3
-
-// aside is where segments are kept that can not be read.
-const aside = "bad/"
-
-func (s segmentName) asideKey() string { return aside + strings.TrimPrefix(s.key(), segments) }
 
 // note notes that a segment of a listing is damaged.
 func (b *badSegments) note(l *listing, s segmentName) {
@@ -55,7 +49,7 @@ func (b *badSegments) due(l *listing) (list []segmentName) {
 }
 
 // setAside moves damaged segments to where they stop nobody. What shards can read of them is rolled up before.
-func (n *Node) setAside(ctx context.Context, l *listing) {
+func (n *rollers) setAside(ctx context.Context, l *listing) {
 	for _, s := range n.bad.due(l) {
 		if err := n.setSegmentAside(ctx, s); err != nil {
 			n.warn(ctx, "a damaged segment is not set aside", -1, err)
@@ -63,7 +57,7 @@ func (n *Node) setAside(ctx context.Context, l *listing) {
 	}
 }
 
-func (n *Node) setSegmentAside(ctx context.Context, s segmentName) error {
+func (n *rollers) setSegmentAside(ctx context.Context, s segmentName) error {
 	got, err := n.b.Get(ctx, s.key(), maxSegment, "")
 	if errors.Is(err, bucket.ErrNotFound) {
 		return nil // another machine has done it
@@ -71,16 +65,16 @@ func (n *Node) setSegmentAside(ctx context.Context, s segmentName) error {
 	if err != nil {
 		return err
 	}
-	o, why := n.parseSegment(s.key(), got.Body)
-	for shard := range n.shards {
-		m, _, err := n.manifest(ctx, shard, 0)
+	o, why := n.b.parseSegment(s.key(), got.Body)
+	for shard := range n.b.shards {
+		m, _, err := n.b.manifest(ctx, shard, 0)
 		if err != nil {
 			return err
 		}
 		if m.has(s) || o == nil {
 			continue
 		}
-		switch _, err := n.shardOfSegment(ctx, o, shard); {
+		switch _, err := o.shardOf(ctx, shard); {
 		case err == nil:
 			return nil // it waits for this shard
 		case !errors.Is(err, block.ErrDamaged):

@@ -25,7 +25,7 @@ func TestBadSegment(t *testing.T) {
 		if got := countOf(t, n); len(got) != 2 {
 			t.Errorf("the others are not rolled up: %v", got)
 		}
-		if v := verify(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.key() {
+		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.key() {
 			t.Errorf("verify: %+v", v.Findings)
 		}
 		settleNode(t.Context(), n, setAsideAfter+6) // it is taken for one of another machine, which has a share
@@ -37,13 +37,13 @@ func TestBadSegment(t *testing.T) {
 		if got, err := n.b.Get(t.Context(), bad.asideKey(), 100, ""); err != nil || !bytes.Equal(got.Body, garbage) {
 			t.Errorf("set aside: %v", err)
 		}
-		v := verify(t, n)
+		v := verified(t, n)
 		if err := n.Unready(); err != nil || n.Counters().BadSegments != 1 || len(v.Findings) != 1 || v.Findings[0].Object != bad.asideKey() {
 			t.Errorf("%v, %d, %+v", err, n.Counters().BadSegments, v.Findings)
 		}
 		time.Sleep(2 * time.Hour)
 		settleNode(t.Context(), n, 3)
-		if m, _, err := n.manifest(t.Context(), shardOf("/a", 2), 0); err != nil || !m.Hours[bad.hour].Sealed {
+		if m, _, err := n.b.manifest(t.Context(), shardOf("/a", 2), 0); err != nil || !m.Hours[bad.hour].Sealed {
 			t.Errorf("its hour is not closed: %v", err)
 		}
 	})

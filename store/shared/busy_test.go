@@ -85,7 +85,7 @@ func TestHourOfBusyPage(t *testing.T) {
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(448 << 20)) // as ingest does
 	peak := watchHeap(t)
-	r := n.rollers[0]
+	r := n.rollers.shards[0]
 	rnd := rand.New(rand.NewPCG(1, 2))
 	rec := recordOf(store.ID{View: [16]byte{1}}, rnd)
 	begin := time.Now()
@@ -103,12 +103,12 @@ func TestHourOfBusyPage(t *testing.T) {
 		if _, err := n.put(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		l, err := n.listSegments(t.Context())
+		l, err := n.b.listSegments(t.Context())
 		if err == nil {
 			_, err = r.cycle(t.Context(), l)
 		}
 		if err == nil {
-			err = errors.Join(n.sweepSegments(t.Context(), l), deleteTaken(t.Context(), r))
+			err = errors.Join(n.rollers.sweepSegments(t.Context(), l), deleteTaken(t.Context(), r))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func deleteTaken(ctx context.Context, r *roller) error {
 		keys = append(keys, x.Key)
 	}
 	r.m.Removed = nil
-	return r.n.deleteAll(ctx, keys)
+	return r.b.deleteAll(ctx, keys)
 }
 
 // closeAll closes the hours of a shard, whatever the time.
@@ -244,7 +244,7 @@ func TestRunOfBusyPage(t *testing.T) {
 	if _, err := n.b.Put(t.Context(), "raw/run", body, bucket.Condition{}); err != nil {
 		t.Fatal(err)
 	}
-	x, err := n.loadKeys(t.Context(), "raw/run")
+	x, err := n.b.loadKeys(t.Context(), "raw/run")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestRunOfBusyPage(t *testing.T) {
 	if p := x.pages[r.page]; len(p.keys) != rows || !x.has(r.page, key{last, 0}) || x.has(r.page, key{beyond, 0}) {
 		t.Errorf("%d keys of %d traces, the last one %v", len(p.keys), rows, x.has(r.page, key{last, 0}))
 	}
-	if got, err := n.readViews(t.Context(), x, r.page, [][16]byte{last}); err != nil || len(got) != 1 || got[0].id.View != last {
+	if got, err := x.readViews(t.Context(), r.page, [][16]byte{last}); err != nil || len(got) != 1 || got[0].id.View != last {
 		t.Errorf("the last page view is not found: %v %v", got, err)
 	}
 }

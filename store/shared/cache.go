@@ -10,18 +10,12 @@ import (
 	"sync/atomic"
 
 	"github.com/fieldtrie/fieldtrie/internal/lru"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
-
-// ranges are parts of objects, wherever they come from.
-type ranges interface {
-	Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error)
-}
 
 // cache keeps parts of objects that questions have read, in memory and, with a directory, on the disk of this
 // machine. Objects never change, so nothing in it is ever old. It implements [ranges].
 type cache struct {
-	b      *bucket.Bucket
+	from   ranges
 	memory *lru.Cache[[]byte] // by the name of the part
 	most   int64              // bytes in memory
 	disk   *diskCache         // nil without a directory
@@ -46,8 +40,8 @@ type part struct {
 }
 
 // openCache opens a cache. What is in the directory is used again.
-func openCache(b *bucket.Bucket, o Options) (*cache, error) {
-	c := &cache{b: b, most: o.CacheMemory, memory: lru.New[[]byte](o.CacheMemory, nil), underway: map[string]*asked{}}
+func openCache(from ranges, o readOptions) (*cache, error) {
+	c := &cache{from: from, most: o.CacheMemory, memory: lru.New[[]byte](o.CacheMemory, nil), underway: map[string]*asked{}}
 	if o.Cache == "" {
 		return c, nil
 	}
@@ -101,7 +95,7 @@ func (c *cache) load(ctx context.Context, name, key string, offset, n int64) (pa
 		}
 	}
 	c.misses.Add(1)
-	body, size, err := c.b.Range(ctx, key, offset, n)
+	body, size, err := c.from.Range(ctx, key, offset, n)
 	if err != nil {
 		return part{}, err
 	}

@@ -38,7 +38,7 @@ func TestCache(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "cache")
 	open := func() *cache {
-		c, err := openCache(b, Options{CacheMemory: 2000, Cache: dir, CacheSize: 6000})
+		c, err := openCache(b, readOptions{CacheMemory: 2000, Cache: dir, CacheSize: 6000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestCacheShares(t *testing.T) {
 	if _, err := b.Put(t.Context(), "raw/a", []byte("traces"), bucket.Condition{}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := openCache(b, Options{CacheMemory: 1 << 20})
+	c, err := openCache(b, readOptions{CacheMemory: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // Catalog returns what is stored for which page and tag, as [store.Reader.Catalog] does. With a lag of 0 it has all that was acknowledged
 // before.
-func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+func (r *queries) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
 	x := &reading{r: r, q: store.Query{Since: since, Until: until}, want: store.Wanted{Lag: lag}}
 	if err := x.begin(ctx); err != nil {
 		return nil, x.stats, err
@@ -86,37 +86,29 @@ func (x *reading) readCatalogs(ctx context.Context, parts []*catalogPart) {
 
 // readCatalog returns what the catalogue of an object of sums has of the time that is asked for.
 func (x *reading) readCatalog(ctx context.Context, k string) (map[string]catalog, error) {
-	o, err := x.r.openObject(ctx, x.r.cache, k)
+	o, err := x.r.b.openFrom(ctx, x.r.cache, k)
 	if err != nil {
 		return nil, err
 	}
-	list := o.index.Kind(kindCatalog)
-	data, err := x.r.data(ctx, o, list)
+	out, err := o.catalogs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]catalog{}
-	for i, e := range list {
-		counts, err := decodeCatalog(data[i])
-		if err != nil {
-			return nil, fmt.Errorf("read %s: catalogue of %q: %w", k, e.Page, err)
-		}
+	maps.DeleteFunc(out, func(_ string, counts catalog) bool {
 		maps.DeleteFunc(counts, func(_ store.Tag, n counted) bool {
 			p := piece{first: n.first, last: n.last}
 			return n.traces == 0 || !p.overlaps(x.q.Since, x.q.Until)
 		})
-		if len(counts) > 0 {
-			out[e.Page] = counts
-		}
-	}
+		return len(counts) == 0
+	})
 	return out, nil
 }
 
 // newest returns the manifests that are known of shards, and asks for those that are not.
-func (r *Reader) newest(ctx context.Context) ([]*manifest, error) {
-	out := make([]*manifest, r.shards)
+func (r *queries) newest(ctx context.Context) ([]*manifest, error) {
+	out := make([]*manifest, r.b.shards)
 	for i := range out {
-		m, _, err := r.manifest(ctx, i, manifestAge)
+		m, _, err := r.b.manifest(ctx, i, manifestAge)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +122,7 @@ const versionWait = 10 * time.Second
 
 // Version returns a text that changes whenever what is stored of [since, until) changes. Zero times are open ends.
 // Without an answer of the store it is another one each time.
-func (r *Reader) Version(since, until time.Time) string {
+func (r *queries) Version(since, until time.Time) string {
 	ctx, cancel := context.WithTimeout(context.Background(), versionWait)
 	defer cancel()
 	list, err := r.newest(ctx)
@@ -148,12 +140,12 @@ func (r *Reader) Version(since, until time.Time) string {
 
 // HasTraces reports whether the traces of all that was received in [since, until) are there, and not only what they
 // sum up to.
-func (r *Reader) HasTraces(since, until time.Time) bool { return r.canTell(since, until, false) }
+func (r *queries) HasTraces(since, until time.Time) bool { return r.canTell(since, until, false) }
 
 // HasHours reports whether what was received in [since, until) can be told apart by the hour.
-func (r *Reader) HasHours(since, until time.Time) bool { return r.canTell(since, until, true) }
+func (r *queries) HasHours(since, until time.Time) bool { return r.canTell(since, until, true) }
 
-func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
+func (r *queries) canTell(since, until time.Time, hoursWillDo bool) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), versionWait)
 	defer cancel()
 	list, err := r.newest(ctx)

@@ -44,13 +44,13 @@ const (
 )
 
 // CountViews counts page views of which there is no trace, by the reason. They are stored with the next
-// call of [Node.StoreCounts]; what was not stored when the machine stops is forgotten.
-func (n *Node) CountViews(page, reason string, views int64) {
+// call of [writer.StoreCounts]; what was not stored when the machine stops is forgotten.
+func (n *writer) CountViews(page, reason string, views int64) {
 	if store.CheckPage(page) != "" || reason == "" || len(reason) > store.MaxTagValue || views <= 0 {
 		return
 	}
-	n.writing.mu.Lock()
-	defer n.writing.mu.Unlock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.counting.addViews(outcome{page, reason}, views)
 }
 
@@ -65,13 +65,13 @@ func (c *counting) addViews(of outcome, views int64) {
 	}
 }
 
-// CountVitals counts the Web Vitals of page views of a page, see [Node.CountViews].
-func (n *Node) CountVitals(page string, vitals []rollup.Vital) {
+// CountVitals counts the Web Vitals of page views of a page, see [writer.CountViews].
+func (n *writer) CountVitals(page string, vitals []rollup.Vital) {
 	if store.CheckPage(page) != "" || len(vitals) == 0 {
 		return
 	}
-	n.writing.mu.Lock()
-	defer n.writing.mu.Unlock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.counting.addVitals(page, vitals)
 }
 
@@ -125,33 +125,33 @@ func (c *counting) fill(b *batch) {
 
 // StoreCounts stores what was counted. What can not be stored waits for the next call. No two calls
 // may run at once.
-func (n *Node) StoreCounts(ctx context.Context) error {
-	n.writing.mu.Lock()
+func (n *writer) StoreCounts(ctx context.Context) error {
+	n.mu.Lock()
 	c := &n.counting
 	var b *batch
 	if len(c.views)+len(c.vitals) > 0 && len(c.sealed) < maxSealed {
 		b = c.drain()
 	}
-	n.writing.mu.Unlock()
+	n.mu.Unlock()
 	if b != nil {
 		key, body, err := n.seal(b)
 		if err != nil {
-			n.writing.mu.Lock()
-			defer n.writing.mu.Unlock()
+			n.mu.Lock()
+			defer n.mu.Unlock()
 			c.fill(b)
 			return err
 		}
-		n.writing.mu.Lock()
+		n.mu.Lock()
 		c.sealed = append(c.sealed, sealed{key, body})
-		n.writing.mu.Unlock()
+		n.mu.Unlock()
 	}
 	for len(c.sealed) > 0 {
 		if err := n.putSegment(ctx, c.sealed[0].key, c.sealed[0].body, n.opts.GiveUp); err != nil {
 			return err
 		}
-		n.writing.mu.Lock()
+		n.mu.Lock()
 		c.sealed = c.sealed[1:]
-		n.writing.mu.Unlock()
+		n.mu.Unlock()
 	}
 	return nil
 }

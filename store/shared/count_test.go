@@ -39,15 +39,15 @@ func TestCountsOutliveFailedSegment(t *testing.T) {
 	if err := n.StoreCounts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	l, err := n.listSegments(t.Context())
+	l, err := n.b.listSegments(t.Context())
 	if err != nil || len(l.list) != 1 {
 		t.Fatal(l, err)
 	}
-	o, err := n.segment(t.Context(), l, l.list[0].segmentName)
+	o, err := n.b.segment(t.Context(), l, l.list[0].segmentName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := n.shardOfSegment(t.Context(), o, 0)
+	b, err := o.shardOf(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// Export moves what the bucket has into a directory, hour by hour, with the times at which all was received. What was
+// exportTo moves what the bucket has into a directory, hour by hour, with the times at which all was received. What was
 // acknowledged before is rolled up first; what comes meanwhile may be left, so machines should have stopped. What
 // was exported before, and is the same still, is not exported again.
-func (n *Node) Export(ctx context.Context, to store.Loader, moving Moving) (MoveStats, error) {
+func exportTo(ctx context.Context, n *rollers, to *store.Loader, moving Moving) (MoveStats, error) {
 	x := &exporter{n: n, to: to}
-	if err := n.rollUp(ctx); err != nil {
+	if err := rollUp(ctx, n); err != nil {
 		return x.stats, fmt.Errorf("roll up what waits: %w", err)
 	}
-	for shard := range n.shards {
-		m, _, err := n.manifest(ctx, shard, 0)
+	for shard := range n.b.shards {
+		m, _, err := n.b.manifest(ctx, shard, 0)
 		if err != nil {
 			return x.stats, err
 		}
@@ -54,18 +54,18 @@ func (n *Node) Export(ctx context.Context, to store.Loader, moving Moving) (Move
 }
 
 // rollUp rolls up all that waits.
-func (n *Node) rollUp(ctx context.Context) error {
-	l, err := n.listSegments(ctx)
+func rollUp(ctx context.Context, n *rollers) error {
+	l, err := n.b.listSegments(ctx)
 	if err != nil {
 		return err
 	}
-	for shard := range n.shards {
-		r := &roller{n: n, shard: shard, released: true} // which is nobody's afterwards
+	for shard := range n.b.shards {
+		r := n.errand(shard)
 		for lost, more := 0, true; more; {
 			if more, err = r.cycle(ctx, l); errors.Is(err, errLost) && lost < importAttempts {
 				lost++
 				more = true
-				l, err = n.listSegments(ctx)
+				l, err = n.b.listSegments(ctx)
 			}
 			if err != nil {
 				return err
@@ -77,8 +77,8 @@ func (n *Node) rollUp(ctx context.Context) error {
 
 // exporter is an export on its way.
 type exporter struct {
-	n     *Node
-	to    store.Loader
+	n     *rollers
+	to    *store.Loader
 	list  []*manifest // by shard
 	stats MoveStats
 }
@@ -165,11 +165,11 @@ func (x *exporter) traces(ctx context.Context, name, state string, start time.Ti
 	defer to.Cancel()
 	var cursors []*cursor
 	for _, k := range runs {
-		o, err := x.n.openObject(ctx, x.n.b, k)
+		o, err := x.n.b.open(ctx, k)
 		if err != nil {
 			return err
 		}
-		cursors = append(cursors, x.n.cursor(o, o.index.Kind(kindTraces), len(runs)))
+		cursors = append(cursors, o.rows(len(runs)))
 	}
 	err = merge(ctx, cursors, func(r *row) error {
 		pages := append([]string{r.page}, r.others...)
@@ -190,7 +190,7 @@ func (x *exporter) traces(ctx context.Context, name, state string, start time.Ti
 		return err
 	}
 	for _, page := range pagesOf(objects) {
-		p, err := x.n.pageOf(ctx, objects, page)
+		p, err := x.n.b.pageOf(ctx, objects, page)
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (x *exporter) traces(ctx context.Context, name, state string, start time.Ti
 
 func (x *exporter) open(ctx context.Context, keys []string) (out []*object, err error) {
 	for _, k := range keys {
-		o, err := x.n.openObject(ctx, x.n.b, k)
+		o, err := x.n.b.open(ctx, k)
 		if err != nil {
 			return nil, err
 		}
@@ -240,7 +240,7 @@ func (x *exporter) sums(ctx context.Context, name, state string, to store.LoadSu
 	to.First, to.Last = time.UnixMicro(at.first), time.UnixMicro(at.last)
 	to.Pages = pagesOf(list)
 	to.Sums = func(page string) ([]store.Rolled, error) {
-		p, err := x.n.pageOf(ctx, list, page)
+		p, err := x.n.b.pageOf(ctx, list, page)
 		if err != nil || p.Empty() {
 			return nil, err
 		}
@@ -249,7 +249,7 @@ func (x *exporter) sums(ctx context.Context, name, state string, to store.LoadSu
 	}
 	to.Catalog = func(f func(store.CatalogEntry)) error {
 		for _, page := range to.Pages {
-			p, err := x.n.pageOf(ctx, list, page)
+			p, err := x.n.b.pageOf(ctx, list, page)
 			if err != nil {
 				return err
 			}

@@ -102,7 +102,7 @@ func TestExport(t *testing.T) {
 // TestExportCut cuts an export off at many points, and goes on.
 func TestExportCut(t *testing.T) {
 	a, s, whole := filled(t, 13)
-	if err := whole.rollUp(t.Context()); err != nil {
+	if err := rollUp(t.Context(), whole.rollers); err != nil {
 		t.Fatal(err)
 	}
 	want := ""

@@ -18,7 +18,7 @@ func TestUnknownFields(t *testing.T) {
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
-		m, tag, err := n.manifest(t.Context(), 0, 0)
+		m, tag, err := n.b.manifest(t.Context(), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestUnknownFields(t *testing.T) {
 			h.extra = extra{"later_hour": json.RawMessage(`[2]`)}
 		}
 		m.Nonce = "of a later release"
-		body, err := m.encode(n.codec)
+		body, err := m.encode(n.b.codec)
 		if err == nil {
 			_, err = n.b.Put(t.Context(), manifestKey(0), body, bucket.Is(tag))
 		}
@@ -39,14 +39,14 @@ func TestUnknownFields(t *testing.T) {
 		settleNode(t.Context(), n, 2)
 		time.Sleep(2 * time.Hour)
 		settleNode(t.Context(), n, 2)
-		if m, _, err = n.manifest(t.Context(), 0, 0); err != nil || m.Nonce == "of a later release" {
+		if m, _, err = n.b.manifest(t.Context(), 0, 0); err != nil || m.Nonce == "of a later release" {
 			t.Fatal("it is not written again", err)
 		}
 		text, err := json.Marshal(m)
 		if err != nil || strings.Count(string(text), `"later":{"a":1}`) != 1 || strings.Count(string(text), `"later_hour":[2]`) != 1 {
 			t.Errorf("%v: %s", err, text)
 		}
-		if v := verify(t, n); len(v.Findings) > 0 {
+		if v := verified(t, n); len(v.Findings) > 0 {
 			t.Error(v.Findings)
 		}
 	})

@@ -37,7 +37,7 @@ func TestMissingRunIsSaid(t *testing.T) {
 		n := openNode(t, s, o)
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
-		n.release()
+		n.rollers.release()
 		damage(t, n, keysUnder(t, n, "raw/")[0], true)
 		var log bytes.Buffer
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))

@@ -2,12 +2,9 @@ package shared
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/fieldtrie/fieldtrie/internal/ahead"
-	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -35,7 +32,7 @@ type pageOf struct {
 }
 
 // fetch yields pieces in their order, while some that follow are read.
-func (r *Reader) fetch(ctx context.Context, pieces []piece, x *reading) iter.Seq[*fetched] {
+func (r *queries) fetch(ctx context.Context, pieces []piece, x *reading) iter.Seq[*fetched] {
 	most := atOnce
 	if x.q.Page == "" {
 		most = atOnceAllPages
@@ -47,7 +44,7 @@ func (r *Reader) fetch(ctx context.Context, pieces []piece, x *reading) iter.Seq
 	})
 }
 
-func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
+func (r *queries) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 	for _, k := range f.sums {
 		if err := r.fetchSums(ctx, f, k, x); err != nil {
 			return err
@@ -64,20 +61,19 @@ func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 		}
 	}
 	for _, k := range f.runs {
-		o, err := r.openObject(ctx, r.cache, k)
+		o, err := r.b.openFrom(ctx, r.cache, k)
 		if err != nil {
 			return err
 		}
-		list := o.index.Kind(kindTraces)
+		rows := o.rows
 		if x.q.Page != "" {
-			list = o.index.Find(kindTraces, x.q.Page)
+			rows = func(of int) *cursor { return o.rowsOfPage(x.q.Page, of) }
 		} else if x.q.Pages != nil {
-			list = slices.DeleteFunc(slices.Clone(list), func(e block.Entry) bool { return !x.q.Pages(e.Page) })
+			rows = func(of int) *cursor { return o.rowsOfPages(x.q.Pages, of) }
 		}
-		for _, e := range list {
-			f.bytes += e.Length
-		}
-		f.rows = append(f.rows, r.cursor(o, list, len(f.runs)))
+		c := rows(len(f.runs))
+		f.bytes += c.size()
+		f.rows = append(f.rows, c)
 	}
 	return nil
 }
@@ -111,7 +107,7 @@ func (f *fetched) keepVitals() error {
 // levels returns which records a question reads of sums.
 func (x *reading) levels(o *object) []rollup.Level {
 	level := x.want.Level
-	if level == rollup.Narrow && len(o.index.Kind(kindRecord+byte(rollup.Narrow))) == 0 {
+	if level == rollup.Narrow && !o.hasLevel(level) {
 		level = rollup.Wide // of an hour that is not closed
 	}
 	if x.want.Details {
@@ -121,35 +117,30 @@ func (x *reading) levels(o *object) []rollup.Level {
 }
 
 // fetchSums reads what an object of sums has.
-func (r *Reader) fetchSums(ctx context.Context, f *fetched, k string, x *reading) error {
-	o, err := r.openObject(ctx, r.cache, k)
+func (r *queries) fetchSums(ctx context.Context, f *fetched, k string, x *reading) error {
+	o, err := r.b.openFrom(ctx, r.cache, k)
 	if err != nil {
 		return err
 	}
-	stacks := o.index.Kind(kindStacks)
-	if x.q.Page != "" {
-		stacks = o.index.Find(kindStacks, x.q.Page)
-	} else if int64(len(o.tail)) < o.size { // all of it is needed
-		if o.size > maxObject {
-			return fmt.Errorf("read %s: %d bytes at once", k, o.size)
-		}
-		if o.tail, _, err = r.cache.Range(ctx, k, 0, o.size); err != nil {
+	pages := []string{x.q.Page}
+	if x.q.Page == "" { // all of it is needed
+		if err := o.readAll(ctx); err != nil {
 			return err
 		}
+		pages = pagesOf([]*object{o})
 	}
-	for _, e := range stacks {
-		if x.q.Page == "" && x.q.Pages != nil && !x.q.Pages(e.Page) {
+	for _, page := range pages {
+		if x.q.Page == "" && x.q.Pages != nil && !x.q.Pages(page) {
 			continue
 		}
-		got, _, err := r.pageSums(ctx, o, e.Page, x.levels(o), false)
+		got, _, err := o.pageSums(ctx, page, x.levels(o), false)
 		if err != nil {
 			return err
 		}
-		p := pageOf{page: e.Page, summed: got}
-		for _, c := range o.index.Find(kindCatalog, e.Page) {
-			p.expected += uint64(c.Rows)
+		if got == nil {
+			continue
 		}
-		f.pages = append(f.pages, p)
+		f.pages = append(f.pages, pageOf{page: page, summed: got, expected: o.tracesOf(page)})
 		f.bytes += int64(got.size)
 	}
 	return nil

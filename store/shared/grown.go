@@ -16,7 +16,7 @@ import (
 // untraced makes of page views without a trace, and Web Vitals, what is added to a page: all of them, or what came
 // since they were imported first.
 func (w *importWriter) untraced(ctx context.Context, page string, sums []store.Rolled) (*pageSum, error) {
-	all := newPageSum(page, w.r.n.opts.Rollups)
+	all := w.r.b.newPageSum(page)
 	for _, s := range sums {
 		all.AddRecord(s.Record, s.Stacks)
 	}
@@ -29,7 +29,7 @@ func (w *importWriter) untraced(ctx context.Context, page string, sums []store.R
 	if w.a.before == nil {
 		w.a.before = map[string]*pageSum{}
 		if w.a.old.Untraced != "" {
-			if err := w.r.n.addSums(ctx, w.a.old.untracedKey(w.r.shard, w.a.hour), w.a.before, w.r.n.opts.Rollups); err != nil {
+			if err := w.r.b.addSums(ctx, w.a.old.untracedKey(w.r.shard, w.a.hour), w.a.before); err != nil {
 				return nil, fmt.Errorf("read what was imported first: %w", w.r.missing(err))
 			}
 		}
@@ -38,15 +38,12 @@ func (w *importWriter) untraced(ctx context.Context, page string, sums []store.R
 	if before == nil {
 		return all, nil
 	}
-	return less(page, all, before, w.r.n.opts.Rollups)
+	return w.less(page, all, before)
 }
 
-// untracedKey returns the key of what was imported of an hour beside traces.
-func (o *origin) untracedKey(shard int, hour string) string { return sumsKey(shard, hour, o.Untraced) }
-
 // less returns the page views without a trace, and Web Vitals, that are in all and were not before.
-func less(page string, all, before *pageSum, lim rollup.Limits) (*pageSum, error) {
-	out := newPageSum(page, lim)
+func (w *importWriter) less(page string, all, before *pageSum) (*pageSum, error) {
+	out := w.r.b.newPageSum(page)
 	now, err := all.Record()
 	if err != nil {
 		return nil, err

@@ -180,7 +180,7 @@ func (h *harm) step(unharmed bool) {
 		h.say("the clock of the store is off by %v", h.wrong)
 	case 9:
 		if h.nodes[i] != nil && h.rnd.IntN(2) == 0 {
-			h.do("release", h.nodes[i].release)
+			h.do("release", h.nodes[i].rollers.release)
 		}
 		o, off := []Options{keptTrue, keptShort}[h.rnd.IntN(2)], time.Duration(0)
 		if h.wrong == 0 && h.rnd.IntN(3) == 0 {
@@ -225,7 +225,7 @@ func (h *harm) end(unharmed bool) {
 	}
 	wait()
 	h.answers(n, "in the end", unharmed)
-	v := verify(h, n)
+	v := verified(h, n)
 	h.do("repair", func() {
 		errand := h.start(Options{}, 0)
 		mended, err := errand.Repair(h.Context(), v)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -100,29 +99,9 @@ func (h *hourCheck) runs(ctx context.Context) (list []*object, all bool, err err
 
 // checkRun reads a run: it has to have as many traces as the manifest says, and their keys.
 func (h *hourCheck) checkRun(ctx context.Context, o *object, f file) error {
-	r := h.v.r
-	rows, keys := 0, 0
-	c := r.cursor(o, o.index.Kind(kindTraces), 1)
-	for {
-		more, err := c.next(ctx)
-		if err != nil {
-			return err
-		}
-		if !more {
-			break
-		}
-		rows++
-	}
-	for _, e := range o.index.Kind(kindKeys) {
-		data, err := r.data(ctx, o, []block.Entry{e})
-		if err != nil {
-			return err
-		}
-		list, err := decodeKeys(data[0], e.Rows)
-		if err != nil {
-			return err
-		}
-		keys += len(list)
+	rows, keys, err := o.countRows(ctx)
+	if err != nil {
+		return err
 	}
 	h.v.out.Traces += uint64(rows)
 	if rows != keys || rows != f.Rows {
@@ -137,9 +116,9 @@ func (h *hourCheck) compare(ctx context.Context, runs, sums []*object) (why stri
 	for _, page := range pagesOf(sums) {
 		left[page] = true
 	}
-	rows, err := h.v.r.rawSums(ctx, runs, func(page string, want *pageSum) error {
+	rows, err := h.v.b.rawSums(ctx, runs, func(page string, want *pageSum) error {
 		delete(left, page)
-		got, err := h.v.r.pageOf(ctx, sums, page)
+		got, err := h.v.b.pageOf(ctx, sums, page)
 		if err != nil || why != "" {
 			return err
 		}
@@ -155,11 +134,11 @@ func (h *hourCheck) compare(ctx context.Context, runs, sums []*object) (why stri
 		return why, err
 	}
 	for page := range left { // of which there are page views without a trace alone
-		got, err := h.v.r.pageOf(ctx, sums, page)
+		got, err := h.v.b.pageOf(ctx, sums, page)
 		if err != nil {
 			return "", err
 		}
-		if x := differ(got, newPageSum(page, h.v.r.opts.Rollups)); x != "" {
+		if x := differ(got, h.v.b.newPageSum(page)); x != "" {
 			return fmt.Sprintf("the sums of %s are not those of its traces: %s", page, x), nil
 		}
 	}
@@ -200,80 +179,4 @@ func profileOf(p *pageSum) (out *trie.Profile, folded bool) {
 	}
 	keys := []string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyFeature, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}
 	return s.Profile(), p.Full() || rec.Folded(keys) > 0
-}
-
-// rawSums calls f with what the traces of runs sum up to, page by page, and returns how many there are.
-func (r *Reader) rawSums(ctx context.Context, runs []*object, f func(page string, p *pageSum) error) (rows uint64, err error) {
-	x := &rawSum{r: r, f: f}
-	var list []*cursor
-	for _, o := range runs {
-		list = append(list, r.cursor(o, o.index.Kind(kindTraces), len(runs)))
-	}
-	if err := merge(ctx, list, x.add); err != nil {
-		return x.rows, err
-	}
-	return x.rows, x.endPage()
-}
-
-// rawSum adds up traces that come in order.
-type rawSum struct {
-	r    *Reader
-	f    func(page string, p *pageSum) error
-	d    encode.BinaryDecoder
-	p    *pageSum // of the page of view
-	view []row    // those of the present page view
-	rows uint64
-}
-
-func (x *rawSum) add(next *row) error {
-	if n := len(x.view); n > 0 {
-		last := &x.view[n-1]
-		switch {
-		case last.page != next.page:
-			if err := x.endPage(); err != nil {
-				return err
-			}
-		case last.id == next.id:
-			return fmt.Errorf("%w: trace %s of %s is there twice", block.ErrDamaged, next.id, next.page)
-		case last.id.View != next.id.View:
-			x.endView()
-		}
-	}
-	if x.p == nil {
-		x.p = newPageSum(next.page, x.r.opts.Rollups)
-	}
-	x.view = append(x.view, *next)
-	x.rows++
-	return nil
-}
-
-func (x *rawSum) endView() {
-	x.p.Begin(1)
-	for i := range x.view {
-		row := &x.view[i]
-		one := counted{1, row.received, row.received}
-		x.p.counts.add(store.Tag{}, one)
-		doc, err := x.d.Decode(row.payload, encode.FileLimits())
-		if err != nil || doc.Trace == nil {
-			continue // it is counted, and can not be summed up
-		}
-		tags, _ := store.TagsOf(doc.Trace)
-		for _, t := range tags {
-			x.p.counts.add(t, one)
-		}
-		x.p.Add(doc.Trace)
-	}
-	x.p.End()
-	x.view = x.view[:0]
-}
-
-func (x *rawSum) endPage() error {
-	if len(x.view) == 0 {
-		return nil
-	}
-	page := x.view[0].page
-	x.endView()
-	p := x.p
-	x.p = nil
-	return x.f(page, p)
 }

@@ -7,8 +7,21 @@ import (
 	"maps"
 	"slices"
 	"time"
+)
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+// Times of the protocol.
+const (
+	// sealAfter is how long after its end an hour is closed, and dayAfter a day.
+	sealAfter = 2 * time.Minute
+	dayAfter  = 5 * time.Minute
+	// giveUpAfter is how long after its first object a manifest may be written that names it. It is far
+	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since an import over a slow line is.
+	giveUpAfter = 12 * time.Hour
+	sweepAfter  = 24 * time.Hour
+	// deleteAfter is how long readers may read what no manifest names any more.
+	deleteAfter = 15 * time.Minute
+	// forgetBoots is how long it is known which segments of a machine were rolled up.
+	forgetBoots = 8 * 24 * time.Hour
 )
 
 // closeTimes closes the hours and days that are over, as far as all that a listing has of them is rolled up, and
@@ -19,10 +32,9 @@ func (r *roller) closeTimes(ctx context.Context, l *listing) (err error) {
 			r.forget()
 		}
 	}()
-	if err := r.load(ctx); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	r.began = time.Time{}
 	next := r.m.clone()
 	changed, closed := false, false
 	// One that can not be closed must not keep the others from being closed, nor what is too old from being deleted.
@@ -65,12 +77,6 @@ func (r *roller) closeTimes(ctx context.Context, l *listing) (err error) {
 		r.n.warn(ctx, "an hour or a day stays open", r.shard, err)
 	}
 	return nil
-}
-
-// isOver reports whether an hour is over since so long.
-func isOver(hour string, since time.Duration, now time.Time) bool {
-	start, err := parseHour(hour)
-	return err == nil && !now.Before(start.Add(time.Hour+since))
 }
 
 // seal closes an hour.
@@ -137,8 +143,8 @@ func (r *roller) closeDay(ctx context.Context, next *manifest, name string) erro
 // expire takes out what is too old. It reports whether there was something.
 func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 	o, now := &r.n.opts, l.at
-	kept := next.kept(o)
-	if mine := (&manifest{}).kept(o); mine != kept {
+	kept := o.kept(next)
+	if kept != o.Keep {
 		r.n.told.Do(func() {
 			o.Logger.Warn("the bucket keeps what it has for longer than this machine was told; --shorten-retention changes that", "traces", time.Duration(kept.Traces), "hours", time.Duration(kept.Hours), "days", time.Duration(kept.Days))
 		})
@@ -148,14 +154,14 @@ func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 	}
 	for name, h := range next.Hours {
 		// One that can not be closed is deleted all the same when its time is over.
-		if len(h.Runs) > 0 && o.expired(name, time.Duration(kept.Traces), now) && (h.Sealed || !l.has(next, name)) {
+		if len(h.Runs) > 0 && expired(name, time.Duration(kept.Traces), now) && (h.Sealed || !l.has(next, name)) {
 			for _, f := range h.Runs {
 				next.remove(now, runKey(r.shard, name, f.ID))
 			}
 			h.Runs, changed = nil, true
 		}
 		// Without its day, an hour is all that there is.
-		if h.Sealed && len(h.Runs) == 0 && next.Days[dayOf(name)] != nil && o.expired(name, time.Duration(kept.Hours), now) {
+		if h.Sealed && len(h.Runs) == 0 && next.Days[dayOf(name)] != nil && expired(name, time.Duration(kept.Hours), now) {
 			for _, f := range h.Sums {
 				next.remove(now, sumsKey(r.shard, name, f.ID))
 			}
@@ -166,7 +172,7 @@ func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 	}
 	for name, d := range next.Days {
 		hours := slices.ContainsFunc(d.Sources, func(hour string) bool { return next.Hours[hour] != nil })
-		if !hours && o.expired(name+"T23", time.Duration(kept.Days), now) {
+		if !hours && expired(name+"T23", time.Duration(kept.Days), now) {
 			for _, f := range d.Sums {
 				next.remove(now, daySumsKey(r.shard, name, f.ID))
 			}
@@ -188,31 +194,21 @@ func (r *roller) expire(next *manifest, l *listing) (changed bool) {
 func (r *roller) deleteRemoved(ctx context.Context, next *manifest) (bool, error) {
 	var due []string
 	next.Removed = slices.DeleteFunc(next.Removed, func(x removed) bool {
-		old := r.n.Now().Sub(time.UnixMicro(x.At)) > deleteAfter
+		old := r.b.Now().Sub(time.UnixMicro(x.At)) > deleteAfter
 		if old {
 			due = append(due, x.Key)
 		}
 		return old
 	})
-	return len(due) > 0, r.n.deleteAll(ctx, due)
-}
-
-// deleteAll deletes any number of objects.
-func (r *Reader) deleteAll(ctx context.Context, keys []string) error {
-	for part := range slices.Chunk(keys, bucket.MaxDelete) {
-		if err := r.b.Delete(ctx, part...); err != nil {
-			return fmt.Errorf("delete %d objects: %w", len(part), err)
-		}
-	}
-	return nil
+	return len(due) > 0, r.b.deleteAll(ctx, due)
 }
 
 // sweep deletes objects that no manifest names, long after they were put, as far as they are [roller.deletable].
 func (r *roller) sweep(ctx context.Context) error {
-	now := r.n.Now()
+	now := r.b.Now()
 	var old []string
 	for _, kind := range []string{"raw/", "hours/", "days/"} {
-		for e, err := range r.n.b.List(ctx, kind+shardName(r.shard)+"/", "") {
+		for e, err := range r.b.List(ctx, kind+shardName(r.shard)+"/", "") {
 			if err != nil {
 				return fmt.Errorf("sweep shard %d: %w", r.shard, err)
 			}
@@ -225,7 +221,7 @@ func (r *roller) sweep(ctx context.Context) error {
 		return nil
 	}
 	// The manifest is read after the list: what is named later was put later.
-	m, _, err := r.n.manifest(ctx, r.shard, 0)
+	m, _, err := r.b.manifest(ctx, r.shard, 0)
 	if err != nil {
 		return err
 	}
@@ -234,7 +230,7 @@ func (r *roller) sweep(ctx context.Context) error {
 		named[x.Key] = true // its time comes
 	}
 	old = slices.DeleteFunc(old, func(k string) bool { return named[k] || !r.deletable(m, k, now) })
-	if err := r.n.deleteAll(ctx, old); err != nil {
+	if err := r.b.deleteAll(ctx, old); err != nil {
 		return err
 	}
 	for _, k := range old {
@@ -244,13 +240,13 @@ func (r *roller) sweep(ctx context.Context) error {
 }
 
 // sweepSegments deletes the segments of a listing that all shards have rolled up.
-func (n *Node) sweepSegments(ctx context.Context, l *listing) error {
+func (n *rollers) sweepSegments(ctx context.Context, l *listing) error {
 	left := slices.Clone(l.list)
-	for shard := range n.shards {
+	for shard := range n.b.shards {
 		if len(left) == 0 {
 			return nil
 		}
-		m, _, err := n.manifest(ctx, shard, 0)
+		m, _, err := n.b.manifest(ctx, shard, 0)
 		if err != nil {
 			return err
 		}
@@ -260,5 +256,5 @@ func (n *Node) sweepSegments(ctx context.Context, l *listing) error {
 	for i := range left {
 		keys[i] = left[i].key()
 	}
-	return n.deleteAll(ctx, keys)
+	return n.b.deleteAll(ctx, keys)
 }

@@ -32,42 +32,17 @@ func (s *MoveStats) leave(what, why string) {
 // Moving is told now and then how far something is: hours and days of all that there are, and traces.
 type Moving func(done, of int, traces uint64)
 
-// origin names what was imported: an hour or a day of a directory, by its time and when the first of it was received,
-// which no other directory shares. It stays the same when the traces are deleted and their sums are left.
-type origin struct {
-	Start int64 `json:"start"` // µs since the epoch, as all times
-	First int64 `json:"first"`
-	Last  int64 `json:"last"`
-	Day   bool  `json:"day,omitempty"`
-	// Untraced is the object of sums that has what was imported beside traces, if there may be more of that later.
-	Untraced string `json:"untraced,omitempty"`
-}
-
 func originOf(x *store.Stretch) origin {
 	return origin{Start: x.Start.UnixMicro(), First: x.First.UnixMicro(), Last: x.Last.UnixMicro(), Day: len(x.Hours) > 0}
 }
 
-// sameAs reports whether both are of the same directory and time, of which there may be more by now.
-func (o origin) sameAs(x origin) bool {
-	return o.Start == x.Start && o.First == x.First && o.Day == x.Day
-}
-
-// findOrigin returns what was imported of a time of the directory that x is of.
-func findOrigin(list []origin, x origin) (origin, bool) {
-	i := slices.IndexFunc(list, x.sameAs)
-	if i < 0 {
-		return origin{}, false
-	}
-	return list[i], true
-}
-
-// Import moves what a directory has into the bucket, hour by hour, while others may use it: traces with all that
+// importFrom moves what a directory has into the bucket, hour by hour, while others may use it: traces with all that
 // they have, sums where the traces are gone, page views without a trace, and Web Vitals. What was imported before is
 // not imported again, so that an import that was cut off is begun anew. A trace that is there already, in
 // the same hour or one beside it, counts once.
 //
 // What can not be told apart from what the bucket has is left, and so is what can not be read: the stats say what.
-func (n *Node) Import(ctx context.Context, from store.Source, moving Moving) (MoveStats, error) {
+func importFrom(ctx context.Context, n *rollers, from *store.Reader, moving Moving) (MoveStats, error) {
 	var stats MoveStats
 	list, unreadable := from.Stretches()
 	for _, u := range unreadable {
@@ -109,7 +84,7 @@ func unitsOf(list []store.Stretch) (out [][]store.Stretch) {
 
 // importer moves stretches that are committed at once.
 type importer struct {
-	n      *Node
+	n      *rollers
 	stats  *MoveStats
 	moving func()
 }
@@ -123,7 +98,7 @@ type content struct {
 
 // unit moves stretches, shard by shard.
 func (x *importer) unit(ctx context.Context, unit []store.Stretch) error {
-	shards := make([][]content, x.n.shards)
+	shards := make([][]content, x.n.b.shards)
 	for i := range unit {
 		all, err := x.contents(ctx, &unit[i])
 		if err != nil {
@@ -156,11 +131,11 @@ func (x *importer) unit(ctx context.Context, unit []store.Stretch) error {
 
 // contents divides what a stretch has among shards.
 func (x *importer) contents(ctx context.Context, s *store.Stretch) ([]content, error) {
-	out := make([]content, x.n.shards)
+	out := make([]content, x.n.b.shards)
 	for i := range out {
 		out[i] = content{Stretch: s, counts: map[string]catalog{}}
 	}
-	of := func(page string) *content { return &out[shardOf(page, x.n.shards)] }
+	of := func(page string) *content { return &out[shardOf(page, x.n.b.shards)] }
 	err := s.Catalog(ctx, func(e store.CatalogEntry) {
 		c := of(e.Page)
 		if c.counts[e.Page] == nil {
@@ -194,7 +169,7 @@ const (
 // shard moves what stretches have of a shard: objects first, then one commit. If another machine was faster, it commits
 // again; what it has made is good as long as nothing has changed that it was made for.
 func (x *importer) shard(ctx context.Context, shard int, list []content, moved map[string]bool) error {
-	r := &roller{n: x.n, shard: shard}
+	r := x.n.errand(shard)
 	made := map[string]*addition{}
 	for attempt := 0; ; attempt++ {
 		err := x.commit(ctx, r, list, made)
@@ -206,7 +181,7 @@ func (x *importer) shard(ctx context.Context, shard int, list []content, moved m
 			return err
 		}
 		r.forget()
-		if err := x.n.pause(ctx, 0, importPause/2+rand.N(importPause)); err != nil {
+		if err := x.n.b.pause(ctx, 0, importPause/2+rand.N(importPause)); err != nil {
 			return err
 		}
 	}

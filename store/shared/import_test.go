@@ -110,7 +110,7 @@ func nodeOn(t testing.TB, c *fakebucket.Client, now func() time.Time) *Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.pause = func(ctx context.Context, attempts int, _ time.Duration) error {
+	n.b.pause = func(ctx context.Context, attempts int, _ time.Duration) error {
 		if attempts > 2 {
 			return fakebucket.ErrCut
 		}
@@ -250,14 +250,14 @@ func importBeside(t *testing.T, late bool) {
 	if err != nil || stats.Duplicates == 0 || len(stats.Left) > 0 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	if live.led() != 3 {
-		t.Errorf("of 3 shards the machine rolls %d up; an import does not take them away", live.led())
+	if live.rollers.led() != 3 {
+		t.Errorf("of 3 shards the machine rolls %d up; an import does not take them away", live.rollers.led())
 	}
 	for range 3 {
 		a.now = a.now.Add(25 * time.Hour)
 		live.round(ctx, work{close: true, sweep: true})
 	}
-	if v := verify(t, live); len(v.Findings) > 0 {
+	if v := verified(t, live); len(v.Findings) > 0 {
 		t.Errorf("%+v", v.Findings)
 	}
 	// A directory that got both has to say the same.
@@ -351,7 +351,7 @@ func TestImportGrown(t *testing.T) {
 		n.round(t.Context(), work{close: true, sweep: true})
 		a.now = a.now.Add(2 * time.Hour)
 	}
-	if v := verify(t, n); len(v.Findings) > 0 {
+	if v := verified(t, n); len(v.Findings) > 0 {
 		t.Errorf("%+v", v.Findings)
 	}
 }
@@ -385,7 +385,7 @@ func TestImportFaults(t *testing.T) {
 		if got != want {
 			t.Errorf("seed %d:\n%s\nwant\n%s", seed, around(got, want), around(want, got))
 		}
-		if v := verify(t, n); len(v.Findings) > 0 {
+		if v := verified(t, n); len(v.Findings) > 0 {
 			t.Errorf("seed %d: %+v", seed, v.Findings)
 		}
 	}

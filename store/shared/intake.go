@@ -86,7 +86,7 @@ func (w *importWriter) traces(ctx context.Context, c *content, p *pageSum, page 
 		if i < 0 {
 			return fmt.Errorf("trace %s is not of its page %q", rec.ID, page)
 		}
-		w.rows = append(w.rows, row{page: page, id: rec.ID, received: rec.Received.UnixMicro(), others: without(slices.Clone(rec.Pages), i), payload: slices.Clone(rec.Payload)})
+		w.rows = append(w.rows, row{page: page, id: rec.ID, received: rec.Received.UnixMicro(), others: slices.Delete(slices.Clone(rec.Pages), i, i+1), payload: slices.Clone(rec.Payload)})
 		w.bytes += len(rec.Payload)
 		return nil
 	})

@@ -3,23 +3,64 @@ package shared
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
 
+// rollers rolls up the shards of a bucket, as one instance of many. It is safe for concurrent use, but for its rounds.
+type rollers struct {
+	b        *view
+	opts     rollOptions
+	instance string
+	shards   []*roller
+	told     sync.Once // that the bucket keeps what it has for longer
+	bad      badSegments
+	failing  failing
+
+	did struct { // since the start
+		rolled, duplicates, unreadable, lost, setAside atomic.Uint64
+	}
+}
+
+// rollOptions say how shards are rolled up.
+type rollOptions struct {
+	TakeOver time.Duration // how long a shard is left to another instance that has stopped
+	Rows     int           // how many traces of a shard are rolled up at once
+	Keep     kept          // how long it is kept
+	Shorten  bool          // although another instance was told to keep it for longer
+	Logger   *slog.Logger
+}
+
 // perShard is how much longer a machine leaves a shard alone for each one that it rolls up already, so that they are
 // spread over machines: 5 s.
-func (o *Options) perShard() time.Duration { return o.TakeOver / 6 }
+func (o *rollOptions) perShard() time.Duration { return o.TakeOver / 6 }
 
-// Times between rounds of what is done now and then, and the least between rounds that somebody waits for.
-const (
-	wantedEvery = time.Second
-	closeEvery  = 30 * time.Second
-	sweepEvery  = 30 * time.Minute
-)
+// kept returns how long a shard keeps what it has.
+func (o *rollOptions) kept(m *manifest) kept {
+	if o.Shorten {
+		return o.Keep
+	}
+	return m.longest(o.Keep)
+}
+
+// newRollers returns who rolls up the shards of a bucket. An instance is named once and never again.
+func newRollers(b *view, instance string, o rollOptions) *rollers {
+	n := &rollers{b: b, opts: o, instance: instance}
+	for shard := range b.shards {
+		n.shards = append(n.shards, &roller{n: n, b: b, shard: shard})
+	}
+	return n
+}
+
+// errand returns a roller of a shard for something that is done once: it does not keep the shard for itself.
+func (n *rollers) errand(shard int) *roller {
+	return &roller{n: n, b: n.b, shard: shard, keys: map[string]*runKeys{}, released: true}
+}
 
 // seenState is what a machine saw of the manifest of a shard, and since when by its own clock. Clocks
 // of different machines are never compared.
@@ -28,70 +69,22 @@ type seenState struct {
 	since time.Time
 }
 
-// Run rolls up the shards that this machine has, or takes over, and tidies up, until ctx ends. Then others may
-// have the shards at once. What goes wrong is logged, and done again.
-func (n *Node) Run(ctx context.Context) {
-	tick := time.NewTicker(n.opts.RollEvery)
-	defer tick.Stop()
-	var closed, swept time.Time
-	for {
-		work := work{close: time.Since(closed) >= closeEvery, sweep: time.Since(swept) >= sweepEvery}
-		n.round(ctx, work)
-		if work.close {
-			closed = time.Now()
-		}
-		if work.sweep {
-			swept = time.Now()
-		}
-		if !n.rest(ctx, tick.C) {
-			n.release()
-			return
-		}
-	}
-}
-
-// rest waits until it is time for another round, or somebody waits for one. It returns false when ctx ends.
-func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
-	soon := time.After(wantedEvery)
-	select {
-	case <-ctx.Done():
-		return false
-	case <-tick:
-		return true
-	case <-n.want:
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-tick:
-	case <-soon:
-	}
-	return true
-}
-
-// RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.
-func (n *Node) RollUp(ctx context.Context) { n.round(ctx, work{close: true, sweep: true}) }
-
 // work says what is done in a round beside rolling up.
 type work struct{ close, sweep bool }
 
 // round does what is to be done.
-func (n *Node) round(ctx context.Context, w work) {
-	if err := n.StoreCounts(ctx); err != nil && ctx.Err() == nil {
-		n.opts.Logger.Warn("page views without a trace are not stored yet", logErr, err)
-	}
-	n.unspoolFor(ctx, n.opts.RollEvery)
-	l, err := n.listSegments(ctx)
+func (n *rollers) round(ctx context.Context, w work) {
+	l, err := n.b.listSegments(ctx)
 	if err != nil {
 		n.warn(ctx, "nothing is rolled up", -1, err)
 		return
 	}
-	n.keepListing(l)
+	n.b.keepListing(l)
 	n.failing.begin()
 	defer func() { n.failing.end(n.opts.Logger) }()
 	var group sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for shard, r := range n.rollers {
+	for shard, r := range n.shards {
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -118,7 +111,7 @@ const (
 )
 
 // warn says what went wrong. A lost race is not that, unless an object is missing: then it may be so for ever.
-func (n *Node) warn(ctx context.Context, what string, shard int, err error) {
+func (n *rollers) warn(ctx context.Context, what string, shard int, err error) {
 	lost := errors.Is(err, errLost) && !errors.Is(err, bucket.ErrNotFound)
 	if ctx.Err() == nil && !lost && !n.failing.note(what, shard, err) {
 		n.opts.Logger.Warn(what, logShard, shard, logErr, err)
@@ -126,7 +119,7 @@ func (n *Node) warn(ctx context.Context, what string, shard int, err error) {
 }
 
 // shardRound rolls up a shard, if it is for this machine to do.
-func (n *Node) shardRound(ctx context.Context, r *roller, shard int, l *listing, w work) {
+func (n *rollers) shardRound(ctx context.Context, r *roller, shard int, l *listing, w work) {
 	mine, err := r.mine(ctx, l)
 	if err != nil {
 		n.warn(ctx, "manifest can not be read", shard, err)
@@ -164,11 +157,11 @@ func (n *Node) shardRound(ctx context.Context, r *roller, shard int, l *listing,
 // a while although there is something to do. What nobody does is for those that do less than their share, and after a
 // while for all.
 func (r *roller) mine(ctx context.Context, l *listing) (bool, error) {
-	m, tag, err := r.n.manifest(ctx, r.shard, 0)
+	m, tag, err := r.b.manifest(ctx, r.shard, 0)
 	if err != nil {
 		return false, err
 	}
-	if m.Owner == r.n.boot || m.Owner == "" && r.n.led() < r.n.share(l) {
+	if m.Owner == r.n.instance || m.Owner == "" && r.n.led() < r.n.share(l) {
 		if r.m != nil && r.m.Nonce != m.Nonce {
 			r.m, r.tag = m, tag // an import has changed it, which leaves it to this machine
 		}
@@ -194,22 +187,22 @@ const aliveFor = 90 * time.Second
 
 // share returns how many shards are for this machine to roll up. Machines know of each other by their segments; if they
 // do not know the same, shards wander for a while, and no more.
-func (n *Node) share(l *listing) int {
-	boots := map[string]bool{n.boot: true}
+func (n *rollers) share(l *listing) int {
+	boots := map[string]bool{n.instance: true}
 	for _, s := range l.list {
 		if l.at.Sub(s.modified) < aliveFor {
 			boots[s.boot] = true
 		}
 	}
-	return (n.shards + len(boots) - 1) / len(boots)
+	return (n.b.shards + len(boots) - 1) / len(boots)
 }
 
 // leave leaves a shard to others, if this machine has more than its share.
-func (n *Node) leave(ctx context.Context, l *listing) {
+func (n *rollers) leave(ctx context.Context, l *listing) {
 	if n.led() <= n.share(l) {
 		return
 	}
-	for shard := range n.rollers {
+	for shard := range n.shards {
 		if n.leads(shard) {
 			n.releaseShard(ctx, shard)
 			return
@@ -218,15 +211,13 @@ func (n *Node) leave(ctx context.Context, l *listing) {
 }
 
 // leads reports whether this machine wrote the newest manifest of a shard that it knows.
-func (n *Node) leads(shard int) bool {
-	n.Reader.mu.Lock()
-	defer n.Reader.mu.Unlock()
-	m := n.states[shard].m
-	return m != nil && m.Owner == n.boot
+func (n *rollers) leads(shard int) bool {
+	m, _ := n.b.newestKnown(shard)
+	return m != nil && m.Owner == n.instance
 }
 
 // led returns how many shards this machine rolls up.
-func (n *Node) led() (count int) {
+func (n *rollers) led() (count int) {
 	for shard := range n.shards {
 		if n.leads(shard) {
 			count++
@@ -239,21 +230,21 @@ func (n *Node) led() (count int) {
 const releaseWait = 5 * time.Second
 
 // release leaves the shards to others.
-func (n *Node) release() {
+func (n *rollers) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
 	defer cancel()
-	for shard := range n.rollers {
+	for shard := range n.shards {
 		if n.leads(shard) {
 			n.releaseShard(ctx, shard)
 		}
 	}
 }
 
-func (n *Node) releaseShard(ctx context.Context, shard int) {
-	r := n.rollers[shard]
-	err := r.load(ctx)
+func (n *rollers) releaseShard(ctx context.Context, shard int) {
+	r := n.shards[shard]
+	err := r.begin(ctx)
 	if err == nil {
-		r.began, r.released = time.Time{}, true
+		r.released = true
 		err = r.commit(ctx, r.m.clone())
 		r.released = false
 	}
@@ -261,30 +252,4 @@ func (n *Node) releaseShard(ctx context.Context, shard int) {
 		r.forget()
 		n.warn(ctx, "others have to wait for a shard", shard, err)
 	}
-}
-
-// Close stores what waits, and what is in the spool, as far as there is time. Nothing may be appended after that.
-func (n *Node) Close(ctx context.Context) error {
-	n.writing.mu.Lock()
-	n.closing = true
-	if n.open != nil {
-		n.flushLocked(n.open)
-	}
-	n.writing.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		n.group.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	err := n.StoreCounts(ctx)
-	if uerr := n.Unspool(ctx); uerr != nil {
-		segments, bytes := n.spool.size()
-		n.opts.Logger.Warn("segments stay in the spool of this machine, until it is used again", "segments", segments, "bytes", bytes, logErr, uerr)
-	}
-	return err
 }

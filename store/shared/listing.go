@@ -36,10 +36,13 @@ const (
 	keptSegment = 96 << 20  // bytes of those that are kept
 )
 
+// manifestAge is how old what is known of a manifest, or of segments, may be for a query.
+const manifestAge = 2 * time.Second
+
 // listSegments says which segments there are.
-func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
-	l := &listing{at: r.Now(), whole: map[string]*object{}, fetching: map[string]chan struct{}{}}
-	for e, err := range r.b.List(ctx, segments, "") {
+func (b *view) listSegments(ctx context.Context) (*listing, error) {
+	l := &listing{at: b.Now(), whole: map[string]*object{}, fetching: map[string]chan struct{}{}}
+	for e, err := range b.List(ctx, segments, "") {
 		if err != nil {
 			return nil, fmt.Errorf("list segments: %w", err)
 		}
@@ -47,7 +50,7 @@ func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
 			l.list = append(l.list, listed{s, e.Size, e.Modified})
 		}
 	}
-	l.turn = r.turn()
+	l.turn = b.turn()
 	slices.SortFunc(l.list, func(a, b listed) int {
 		return cmp.Or(cmp.Compare(a.hour, b.hour), a.modified.Compare(b.modified), cmp.Compare(a.boot, b.boot), cmp.Compare(a.seq, b.seq))
 	})
@@ -55,32 +58,32 @@ func (r *Reader) listSegments(ctx context.Context) (*listing, error) {
 }
 
 // recentSegments is a listing that is a moment old at most.
-func (r *Reader) recentSegments(ctx context.Context) (*listing, error) {
+func (b *view) recentSegments(ctx context.Context) (*listing, error) {
 	select { // those who ask at once share one
-	case r.listed <- struct{}{}:
-		defer func() { <-r.listed }()
+	case b.listed <- struct{}{}:
+		defer func() { <-b.listed }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	r.mu.Lock()
-	l := r.listing
-	r.mu.Unlock()
-	if l != nil && r.Now().Sub(l.at).Abs() < manifestAge {
+	b.mu.Lock()
+	l := b.listing
+	b.mu.Unlock()
+	if l != nil && b.Now().Sub(l.at).Abs() < manifestAge {
 		return l, nil
 	}
-	l, err := r.listSegments(ctx)
+	l, err := b.listSegments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.keepListing(l)
+	b.keepListing(l)
 	return l, nil
 }
 
 // keepListing notes the newest listing.
-func (r *Reader) keepListing(l *listing) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.listing = l
+func (b *view) keepListing(l *listing) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.listing = l
 }
 
 // letGo forgets the segments that were read, when all shards have been looked at: the listing itself is kept for questions.
@@ -101,7 +104,7 @@ func (l *listing) has(m *manifest, hour string) bool {
 const fetchTogether = 32
 
 // fetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
-func (r *Reader) fetchAhead(ctx context.Context, l *listing, m *manifest) {
+func (b *view) fetchAhead(ctx context.Context, l *listing, m *manifest) {
 	var group sync.WaitGroup
 	slots := make(chan struct{}, fetchTogether)
 	expected := int64(0)
@@ -115,14 +118,14 @@ func (r *Reader) fetchAhead(ctx context.Context, l *listing, m *manifest) {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			_, _ = r.segment(ctx, l, s.segmentName)
+			_, _ = b.segment(ctx, l, s.segmentName)
 		})
 	}
 	group.Wait()
 }
 
 // segment returns a segment. Rollers of several shards that need the same one fetch it once.
-func (r *Reader) segment(ctx context.Context, l *listing, s segmentName) (*object, error) {
+func (b *view) segment(ctx context.Context, l *listing, s segmentName) (*object, error) {
 	k := s.key()
 	for {
 		l.mu.Lock()
@@ -136,7 +139,7 @@ func (r *Reader) segment(ctx context.Context, l *listing, s segmentName) (*objec
 			return o, nil
 		case others == nil:
 			defer l.fetched(k)
-			return r.fetchSegment(ctx, l, k)
+			return b.fetchSegment(ctx, l, k)
 		}
 		select {
 		case <-others:
@@ -154,12 +157,12 @@ func (l *listing) fetched(k string) {
 	delete(l.fetching, k)
 }
 
-func (r *Reader) fetchSegment(ctx context.Context, l *listing, k string) (*object, error) {
-	got, err := r.b.Get(ctx, k, maxSegment, "")
+func (b *view) fetchSegment(ctx context.Context, l *listing, k string) (*object, error) {
+	got, err := b.Get(ctx, k, maxSegment, "")
 	if err != nil {
 		return nil, err
 	}
-	o, err := r.parseSegment(k, got.Body)
+	o, err := b.parseSegment(k, got.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -171,31 +174,38 @@ func (r *Reader) fetchSegment(ctx context.Context, l *listing, k string) (*objec
 	return o, nil
 }
 
-func (r *Reader) parseSegment(k string, body []byte) (*object, error) {
-	index, err := r.codec.ParseIndex(body, int64(len(body)))
+func (b *view) parseSegment(k string, body []byte) (*object, error) {
+	index, err := b.codec.ParseIndex(body, int64(len(body)))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", k, err)
 	}
-	return &object{k, int64(len(body)), index, r.b, body}, nil
+	return &object{k, int64(len(body)), index, b, body}, nil
 }
 
-// shardOfSegment returns what a segment has of a shard.
-func (r *Reader) shardOfSegment(ctx context.Context, o *object, shard int) (*batch, error) {
+// shardOf returns what a segment has of a shard.
+func (o *object) shardOf(ctx context.Context, shard int) (*batch, error) {
 	list := slices.Concat(o.index.Find(kindRows, shardName(shard)), o.index.Find(kindCounts, shardName(shard)))
-	b := &batch{}
+	out := &batch{}
 	for _, e := range list {
-		data, err := r.data(ctx, o, []block.Entry{e})
+		data, err := o.data(ctx, []block.Entry{e})
 		if err != nil {
 			return nil, err
 		}
 		if e.Kind == kindRows {
-			b.rows, err = decodeRows(data[0], e.Rows)
+			out.rows, err = decodeRows(data[0], e.Rows)
 		} else {
-			b.counts, err = decodeCounts(data[0])
+			out.counts, err = decodeCounts(data[0])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", o.key, err)
 		}
 	}
-	return b, nil
+	return out, nil
+}
+
+// lastListing returns the listing that was kept last; nil if none was.
+func (b *view) lastListing() *listing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.listing
 }

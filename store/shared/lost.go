@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
@@ -25,9 +23,9 @@ func (e *LostError) Error() string {
 func (e *LostError) Unwrap() error { return bucket.ErrNotFound }
 
 // absent returns the empty manifest of a shard that has none yet, or a [*LostError] where it had one.
-func (r *Reader) absent(ctx context.Context, shard int) (*manifest, error) {
+func (b *view) absent(ctx context.Context, shard int) (*manifest, error) {
 	for _, kind := range []string{"raw/", "hours/", "days/", "shard/"} {
-		for e, err := range r.b.List(ctx, kind+shardName(shard)+"/", "") {
+		for e, err := range b.List(ctx, kind+shardName(shard)+"/", "") {
 			if err != nil {
 				return nil, fmt.Errorf("look whether shard %d is new: %w", shard, err)
 			}
@@ -38,63 +36,15 @@ func (r *Reader) absent(ctx context.Context, shard int) (*manifest, error) {
 }
 
 // noteLost remembers whether a shard has lost its manifest, for [Node.Unready].
-func (r *Reader) noteLost(shard int, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lost[shard] = err
+func (b *view) noteLost(shard int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost[shard] = err
 }
 
 // anyLost returns why a shard stands still, nil if none does.
-func (r *Reader) anyLost() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return cmp.Or(r.lost...)
-}
-
-// maxAbandoned bounds how many objects are remembered of commits that failed.
-const maxAbandoned = 10_000
-
-// deletable reports whether an object that no manifest names may be deleted: if this process has put it and given it up, or if
-// the hour or day in its name is older than what is kept. Any other one may have been named by a manifest that was lost, or
-// that an older one has taken the place of.
-func (r *roller) deletable(m *manifest, key string, now time.Time) bool {
-	if r.abandoned[key] {
-		return true
-	}
-	kind, rest, _ := strings.Cut(key, "/")
-	_, rest, _ = strings.Cut(rest, "/")
-	name, _, _ := strings.Cut(rest, "/")
-	kept := m.kept(&r.n.opts)
-	switch kind {
-	case "raw":
-		return r.n.opts.expired(name, time.Duration(kept.Traces), now)
-	case "hours":
-		return r.n.opts.expired(name, time.Duration(kept.Hours), now)
-	case "days":
-		return r.n.opts.expired(name+"T23", time.Duration(kept.Days), now)
-	}
-	return false
-}
-
-// kept is how long a shard keeps traces, and their sums by the hour and by the day, ns; 0 is for ever.
-type kept struct {
-	Traces int64 `json:"traces"`
-	Hours  int64 `json:"hours"`
-	Days   int64 `json:"days"`
-}
-
-// kept returns how long a shard keeps what it has: the longest time that any machine which rolled it up was told, so that one with other
-// settings, which nobody thinks of, deletes nothing that others keep. Options.Shorten is for who means it.
-func (m *manifest) kept(o *Options) kept {
-	mine := kept{int64(o.Retention), int64(o.HourRetention), int64(o.DayRetention)}
-	if m.Kept == nil || o.Shorten {
-		return mine
-	}
-	longest := func(a, b int64) int64 {
-		if a == 0 || b == 0 {
-			return 0
-		}
-		return max(a, b)
-	}
-	return kept{longest(mine.Traces, m.Kept.Traces), longest(mine.Hours, m.Kept.Hours), longest(mine.Days, m.Kept.Days)}
+func (b *view) anyLost() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return cmp.Or(b.lost...)
 }

@@ -199,8 +199,8 @@ func (e *VersionError) Error() string {
 }
 
 // decodeManifest reads the manifest of a shard, and checks it.
-func (r *Reader) decodeManifest(shard int, body []byte) (*manifest, error) {
-	m, err := decodeManifest(r.codec, body)
+func (b *view) decodeManifest(shard int, body []byte) (*manifest, error) {
+	m, err := decodeManifest(b.codec, body)
 	if err == nil && m.Of != "" && m.Of != shardName(shard) {
 		err = fmt.Errorf("read manifest: %w: it is that of shard %s", block.ErrDamaged, m.Of)
 	}
@@ -258,16 +258,12 @@ func (m *manifest) check() error {
 	return nil
 }
 
-// Keys of objects of a shard.
-func manifestKey(shard int) string { return "shard/" + shardName(shard) + "/MANIFEST" }
-func runKey(shard int, hour string, id string) string {
-	return "raw/" + shardName(shard) + "/" + hour + "/" + id + ".run"
-}
-func sumsKey(shard int, hour string, id string) string {
-	return "hours/" + shardName(shard) + "/" + hour + "/" + id + ".sums"
-}
-func daySumsKey(shard int, day string, id string) string {
-	return "days/" + shardName(shard) + "/" + day + "/" + id + ".sums"
+// sums returns the sums of an hour that may not be there.
+func (h *hour) sums() []file {
+	if h == nil {
+		return nil
+	}
+	return h.Sums
 }
 
 // names yields the keys of all objects that m names.
@@ -300,4 +296,46 @@ func (h *hour) untraced(shard int, name string) (keys []string) {
 		}
 	}
 	return keys
+}
+
+// remove takes objects out of a manifest that may still be read.
+func (m *manifest) remove(now time.Time, keys ...string) {
+	for _, k := range keys {
+		m.Removed = append(m.Removed, removed{k, now.UnixMicro()})
+	}
+}
+
+// runs returns the runs of an hour that may not be there yet.
+func (h *hour) runs() []file {
+	if h == nil {
+		return nil
+	}
+	return h.Runs
+}
+
+// whole reports whether all hours are there that a day was made of, so that it can be made again.
+func (d *day) whole(m *manifest) bool {
+	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] == nil })
+}
+
+// kept is how long a shard keeps traces, and their sums by the hour and by the day, ns; 0 is for ever.
+type kept struct {
+	Traces int64 `json:"traces"`
+	Hours  int64 `json:"hours"`
+	Days   int64 `json:"days"`
+}
+
+// longest returns how long a shard keeps what it has: the longest time that k or any node before was told, so that one with other
+// settings, which nobody thinks of, deletes nothing that others keep.
+func (m *manifest) longest(k kept) kept {
+	if m.Kept == nil {
+		return k
+	}
+	longest := func(a, b int64) int64 {
+		if a == 0 || b == 0 {
+			return 0
+		}
+		return max(a, b)
+	}
+	return kept{longest(k.Traces, m.Kept.Traces), longest(k.Hours, m.Kept.Hours), longest(k.Days, m.Kept.Days)}
 }

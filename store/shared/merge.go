@@ -4,13 +4,13 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
 // cursor reads rows in order, of which it decodes one at a time.
 type cursor struct {
-	r    *Reader
 	o    *object
 	list []block.Entry // that are not read yet
 	page string
@@ -19,12 +19,33 @@ type cursor struct {
 }
 
 // cursor returns a cursor through blocks of traces, one of so many that are read side by side.
-func (r *Reader) cursor(o *object, list []block.Entry, of int) *cursor {
+func (o *object) cursor(list []block.Entry, of int) *cursor {
 	end := int64(0)
 	for _, e := range list {
 		end = max(end, e.Offset+e.Length)
 	}
-	return &cursor{r: r, o: o.forward(shareOf(of), end, 1), list: list}
+	return &cursor{o: o.forward(shareOf(of), end, 1), list: list}
+}
+
+// rows returns a cursor through all traces of a run, one of so many runs that are read side by side.
+func (o *object) rows(of int) *cursor { return o.cursor(o.index.Kind(kindTraces), of) }
+
+// rowsOfPage is [object.rows] for those of a page.
+func (o *object) rowsOfPage(page string, of int) *cursor {
+	return o.cursor(o.index.Find(kindTraces, page), of)
+}
+
+// rowsOfPages is [object.rows] for those of some pages.
+func (o *object) rowsOfPages(wanted func(page string) bool, of int) *cursor {
+	return o.cursor(slices.DeleteFunc(slices.Clone(o.index.Kind(kindTraces)), func(e block.Entry) bool { return !wanted(e.Page) }), of)
+}
+
+// size returns how many bytes are left to read.
+func (c *cursor) size() (n int64) {
+	for _, e := range c.list {
+		n += e.Length
+	}
+	return n
 }
 
 // next goes to the next row. It reports whether there is one.
@@ -33,7 +54,7 @@ func (c *cursor) next(ctx context.Context) (bool, error) {
 		if len(c.list) == 0 {
 			return false, nil
 		}
-		data, err := c.r.data(ctx, c.o, c.list[:1])
+		data, err := c.o.data(ctx, c.list[:1])
 		if err != nil {
 			return false, err
 		}

@@ -107,13 +107,13 @@ func TestWrongDate(t *testing.T) {
 		wrong = 0
 		t.Logf("offset %v, unready: %v", time.Until(n.b.Clock().Now()), n.Unready())
 		n.round(t.Context(), work{close: true})
-		m, _, _ := n.manifest(t.Context(), 0, 0)
+		m, _, _ := n.b.manifest(t.Context(), 0, 0)
 		t.Logf("hours %d days %d removed %d", len(m.Hours), len(m.Days), len(m.Removed))
 		if got := countOf(t, n); len(got) != 5 {
 			t.Errorf("after one answer with a wrong date %d of 5 traces are left", len(got))
 		}
 		settleNode(t.Context(), n, 3)
-		m, _, _ = n.manifest(t.Context(), 0, 0)
+		m, _, _ = n.b.manifest(t.Context(), 0, 0)
 		t.Logf("later: hours %d days %d removed %d; raw objects %d, hours %d, days %d", len(m.Hours), len(m.Days), len(m.Removed), countUnder(t, n, "raw/"), countUnder(t, n, "hours/"), countUnder(t, n, "days/"))
 	})
 }
@@ -140,7 +140,7 @@ func TestManyNodes(t *testing.T) {
 			g.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
 					var id store.ID
-					copy(id.View[:], fmt.Sprintf("%s%08x", n.boot[:8], i))
+					copy(id.View[:], fmt.Sprintf("%s%08x", n.writer.instance[:8], i))
 					rec := testRecord(1, "/page/"+strconv.Itoa(i%40))
 					rec.ID = id
 					if _, err := n.Append(ctx, []store.Record{rec}); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
@@ -153,13 +153,13 @@ func TestManyNodes(t *testing.T) {
 		for minute := range minutes {
 			time.Sleep(time.Minute)
 			n := list[0]
-			l, err := n.listSegments(ctx)
+			l, err := n.b.listSegments(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
 			oldest, most := time.Duration(0), 0
-			for shard := range n.shards {
-				m, _, _ := n.manifest(ctx, shard, 0)
+			for shard := range n.b.shards {
+				m, _, _ := n.b.manifest(ctx, shard, 0)
 				waiting := 0
 				for _, x := range l.list {
 					if !m.has(x.segmentName) {
@@ -176,7 +176,7 @@ func TestManyNodes(t *testing.T) {
 			lost, led := uint64(0), []int{}
 			for _, n := range list {
 				lost += n.Counters().LostRaces
-				led = append(led, n.led())
+				led = append(led, n.rollers.led())
 			}
 			t.Logf("lost races %d, shards by machine %v", lost, led)
 		}
@@ -210,9 +210,9 @@ func TestKeysInMemory(t *testing.T) {
 				time.Sleep(time.Minute)
 			}
 			if hour%4 == 3 {
-				m, _, _ := n.manifest(ctx, 0, 0)
+				m, _, _ := n.b.manifest(ctx, 0, 0)
 				keys, runs := 0, 0
-				for _, x := range n.rollers[0].keys {
+				for _, x := range n.rollers.shards[0].keys {
 					runs++
 					for _, p := range x.pages {
 						keys += cap(p.keys)

@@ -81,7 +81,7 @@ func (w *world) start() *actor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	n.pause = func(_ context.Context, attempts int, _ time.Duration) error {
+	n.b.pause = func(_ context.Context, attempts int, _ time.Duration) error {
 		if attempts > 2 {
 			return errors.New("no time")
 		}
@@ -125,7 +125,7 @@ func (w *world) say(format string, args ...any) {
 
 // crash has a machine stop in the middle of something, and another one take its place.
 func (w *world) crash(i int) {
-	w.say("node %s crashes", w.nodes[i].node.boot)
+	w.say("node %s crashes", w.nodes[i].node.writer.instance)
 	w.nodes[i].client.CutAfter(w.rnd.IntN(7))
 	w.act(w.nodes[i])
 	w.nodes[i] = w.start()
@@ -136,7 +136,7 @@ func (w *world) act(a *actor) {
 	w.depth++
 	defer func() { w.depth-- }()
 	n := a.node
-	r := n.rollers[w.rnd.IntN(len(n.rollers))]
+	r := n.rollers.shards[w.rnd.IntN(len(n.rollers.shards))]
 	if w.busy[r] {
 		return // it is for one goroutine
 	}
@@ -166,15 +166,15 @@ func (w *world) act(a *actor) {
 		what, err = "sweep", r.sweep(ctx)
 	case 11:
 		what = "sweep segments"
-		err = w.withListing(ctx, r, func(l *listing) error { return n.sweepSegments(ctx, l) })
+		err = w.withListing(ctx, r, func(l *listing) error { return n.rollers.sweepSegments(ctx, l) })
 	}
-	w.say("%s %s of shard %d: %v", n.boot, what, r.shard, err)
+	w.say("%s %s of shard %d: %v", n.writer.instance, what, r.shard, err)
 }
 
 func (w *world) withListing(ctx context.Context, r *roller, f func(*listing) error) error {
 	w.busy[r] = true
 	defer delete(w.busy, r)
-	l, err := r.n.listSegments(ctx)
+	l, err := r.n.b.listSegments(ctx)
 	if err != nil {
 		return err
 	}
@@ -280,12 +280,12 @@ func (w *world) settle() *Node {
 	n := w.start().node
 	ctx := w.t.Context()
 	for round := 0; ; round++ {
-		l, err := n.listSegments(ctx)
+		l, err := n.b.listSegments(ctx)
 		if err != nil {
 			w.fail("list: %v", err)
 		}
 		busy := false
-		for _, r := range n.rollers {
+		for _, r := range n.rollers.shards {
 			more, err := r.cycle(ctx, l)
 			if err != nil && !errors.Is(err, errLost) {
 				w.fail("roll up shard %d: %v", r.shard, err)
@@ -299,9 +299,9 @@ func (w *world) settle() *Node {
 			w.fail("it is never done")
 		}
 	}
-	for _, r := range n.rollers {
+	for _, r := range n.rollers.shards {
 		for range 2 {
-			l, err := n.listSegments(ctx)
+			l, err := n.b.listSegments(ctx)
 			if err == nil {
 				err = r.closeTimes(ctx, l)
 			}
@@ -376,8 +376,8 @@ func (w *world) check(n *Node) {
 func (w *world) checkSums(n *Node, raw map[string]*merged) {
 	ctx := w.t.Context()
 	views := map[outcome]int64{}
-	for shard := range n.shards {
-		m, _, err := n.manifest(ctx, shard, 0)
+	for shard := range n.b.shards {
+		m, _, err := n.b.manifest(ctx, shard, 0)
 		if err != nil {
 			w.fail("%v", err)
 		}
@@ -387,7 +387,7 @@ func (w *world) checkSums(n *Node, raw map[string]*merged) {
 			pages := map[string]*pageSum{}
 			for _, f := range h.Sums {
 				for _, to := range []map[string]*pageSum{pages, sumsOf(ofDays, dayOf(name))} {
-					if err := n.addSums(ctx, sumsKey(shard, name, f.ID), to, rollup.Limits{}); err != nil {
+					if err := n.b.addSums(ctx, sumsKey(shard, name, f.ID), to); err != nil {
 						w.fail("%v", err)
 					}
 				}
@@ -413,7 +413,7 @@ func (w *world) checkSums(n *Node, raw map[string]*merged) {
 		for name, d := range m.Days {
 			pages := map[string]*pageSum{}
 			for _, f := range d.Sums {
-				if err := n.addSums(ctx, daySumsKey(shard, name, f.ID), pages, rollup.Limits{}); err != nil {
+				if err := n.b.addSums(ctx, daySumsKey(shard, name, f.ID), pages); err != nil {
 					w.fail("%v", err)
 				}
 			}

@@ -51,7 +51,7 @@ func TestRestore(t *testing.T) {
 					t.Errorf("unready: %v", err)
 				}
 				errand := openNode(t, s, Options{})
-				v := verify(t, errand)
+				v := verified(t, errand)
 				if len(v.Findings) != 1 || !v.Findings[0].Mends || v.Findings[0].Object != manifestKey(0) {
 					t.Fatalf("%+v", v.Findings)
 				}
@@ -61,7 +61,7 @@ func TestRestore(t *testing.T) {
 				minutes(20)
 				time.Sleep(2 * time.Hour)
 				minutes(2)
-				if v := verify(t, n); len(v.Findings) > 0 || n.Unready() != nil {
+				if v := verified(t, n); len(v.Findings) > 0 || n.Unready() != nil {
 					t.Errorf("after that: %+v, %v", v.Findings, n.Unready())
 				}
 				got := countOf(t, n)
@@ -96,7 +96,7 @@ func TestAdopt(t *testing.T) {
 			t.Fatal(err)
 		}
 		errand := openNode(t, s, Options{})
-		v := verify(t, errand)
+		v := verified(t, errand)
 		if len(v.Findings) != 5 { // four runs, and sums that were made again of the first
 
 			t.Errorf("%+v", v.Findings)
@@ -104,7 +104,7 @@ func TestAdopt(t *testing.T) {
 		if _, err := errand.Repair(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
-		if v := verify(t, errand); len(v.Findings) > 0 {
+		if v := verified(t, errand); len(v.Findings) > 0 {
 			t.Errorf("after that: %+v", v.Findings)
 		}
 		if got := fmt.Sprint(countOf(t, errand)); got != "map[1:1 2:1 3:1 4:1 5:1]" {

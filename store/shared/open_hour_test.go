@@ -30,7 +30,7 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 		n.RollUp(t.Context())
 	}
 	runs := func() (hours int) {
-		m, _, err := n.manifest(t.Context(), 0, 0)
+		m, _, err := n.b.manifest(t.Context(), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 	}
 	send()
 	send() // hour 14 has two runs, so it is closed by folding them
-	m, _, _ := n.manifest(t.Context(), 0, 0)
+	m, _, _ := n.b.manifest(t.Context(), 0, 0)
 	bad := runKey(0, hourOf(at), m.Hours[hourOf(at)].Runs[0].ID)
 	damage(t, n, bad, false)
 	for i := range 3 * 24 {

@@ -63,23 +63,23 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Times of the protocol.
-const (
-	// sealAfter is how long after its end an hour is closed, and dayAfter a day.
-	sealAfter = 2 * time.Minute
-	dayAfter  = 5 * time.Minute
-	// giveUpAfter is how long after its first object a manifest may be written that names it. It is far
-	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since an import over a slow line is.
-	giveUpAfter = 12 * time.Hour
-	sweepAfter  = 24 * time.Hour
-	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One of an import over
-	// a slow line may be on its way for longer: adding its traces does no harm, as repeats are dropped.
-	strayAfter = time.Hour
-	// deleteAfter is how long readers may read what no manifest names any more.
-	deleteAfter = 15 * time.Minute
-	// forgetBoots is how long it is known which segments of a machine were rolled up.
-	forgetBoots = 8 * 24 * time.Hour
-)
+func (o *Options) layout() layoutOptions {
+	return layoutOptions{Shards: o.Shards, GiveUp: o.GiveUp, Rollups: o.Rollups}
+}
+
+func (o *Options) read() readOptions {
+	return readOptions{Retention: o.Retention, CacheMemory: o.CacheMemory, Cache: o.Cache, CacheSize: o.CacheSize}
+}
+
+func (o *Options) write() writeOptions {
+	return writeOptions{Flush: o.Flush, FlushBytes: o.FlushBytes, Puts: o.Puts, GiveUp: o.GiveUp, Spool: o.Spool, SpoolAfter: o.SpoolAfter, SpoolSize: o.SpoolSize,
+		QueueTraces: o.QueueTraces, QueueBytes: o.QueueBytes, MaxPayload: o.MaxPayload, Logger: o.Logger}
+}
+
+func (o *Options) roll() rollOptions {
+	return rollOptions{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, Logger: o.Logger,
+		Keep: kept{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
+}
 
 // Validate reports the first option that can not be, as Open would.
 func (o Options) Validate() error {

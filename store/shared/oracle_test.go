@@ -61,7 +61,7 @@ func (h *harm) parse(k string, body []byte) *contents {
 
 func (h *harm) parseAgain(k string, body []byte) *contents {
 	x := &contents{}
-	o, err := h.r.parseSegment(k, body)
+	o, err := h.r.b.parseSegment(k, body)
 	if err != nil {
 		return x
 	}
@@ -70,7 +70,7 @@ func (h *harm) parseAgain(k string, body []byte) *contents {
 	switch kind, _, _ := strings.Cut(k, "/"); kind {
 	case "seg", "bad":
 		for shard := range 2 {
-			b, err := h.r.shardOfSegment(ctx, o, shard)
+			b, err := o.shardOf(ctx, shard)
 			if x.sound = x.sound && err == nil; err != nil {
 				continue
 			}
@@ -79,13 +79,13 @@ func (h *harm) parseAgain(k string, body []byte) *contents {
 			}
 		}
 	case "raw":
-		err := merge(ctx, []*cursor{h.r.cursor(o, o.index.Kind(kindTraces), 1)}, func(r *row) error {
+		err := merge(ctx, []*cursor{o.rows(1)}, func(r *row) error {
 			x.ids = append(x.ids, r.id)
 			return nil
 		})
 		x.sound = err == nil
 	case "hours", "days":
-		x.sound = h.r.checkSums(ctx, o) == nil
+		x.sound = o.checkSums(ctx) == nil
 		for e := range o.index.All() {
 			if e.Kind == kindCatalog {
 				x.traces += uint64(e.Rows)
@@ -216,7 +216,7 @@ func (h *harm) answers(n *Node, when string, unharmed bool) {
 	h.Helper()
 	found := map[store.ID]int{}
 	stats, err := n.Scan(h.Context(), store.Query{}, func(rec store.Record) error { found[rec.ID]++; return nil })
-	v := verify(h, n)
+	v := verified(h, n)
 	said := err != nil || !stats.Complete() || len(v.Findings) > 0 || n.Unready() != nil
 	if said && unharmed {
 		h.fail("%s: nothing is wrong, but: %v, %v, %+v, %v", when, err, stats.Unreadable, v.Findings, n.Unready())

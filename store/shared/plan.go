@@ -81,11 +81,11 @@ func (p *piece) overlaps(since, until time.Time) bool {
 }
 
 // shardsOf returns the shards that a question reads.
-func (r *Reader) shardsOf(page string) []int {
+func (r *queries) shardsOf(page string) []int {
 	if page != "" {
-		return []int{shardOf(page, r.shards)}
+		return []int{shardOf(page, r.b.shards)}
 	}
-	all := make([]int, r.shards)
+	all := make([]int, r.b.shards)
 	for i := range all {
 		all[i] = i
 	}
@@ -93,9 +93,9 @@ func (r *Reader) shardsOf(page string) []int {
 }
 
 // clip moves the start of a question to where retention begins.
-func (r *Reader) clip(since time.Time) time.Time {
+func (r *queries) clip(since time.Time) time.Time {
 	if r.opts.Retention > 0 {
-		if oldest := r.Now().Add(-r.opts.Retention); oldest.After(since) {
+		if oldest := r.b.Now().Add(-r.opts.Retention); oldest.After(since) {
 			return oldest
 		}
 	}

@@ -12,12 +12,42 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
 
-// manifestAge is how old a manifest may be that a question is answered by.
-const manifestAge = 2 * time.Second
+// queries answers queries about a bucket. It is safe for concurrent use.
+type queries struct {
+	b      *view
+	cache  *cache
+	opts   readOptions
+	wanted func() // is told that somebody waits until all is rolled up
+}
 
-// reading is a question on its way.
+// readOptions say how queries are answered.
+type readOptions struct {
+	Retention   time.Duration // traces that are older are not answered; zero is for ever
+	CacheMemory int64         // bytes of what queries read that are kept in memory
+	Cache       string        // a directory for more of it, if there is one
+	CacheSize   int64         // bytes of that
+}
+
+// newQueries returns who answers queries about a bucket. wanted is told that somebody waits until all is rolled up.
+func newQueries(b *view, o readOptions, wanted func()) (*queries, error) {
+	c, err := openCache(b, o)
+	if err != nil {
+		return nil, err
+	}
+	return &queries{b: b, cache: c, opts: o, wanted: wanted}, nil
+}
+
+// Now returns the time by the clock of the store.
+func (r *queries) Now() time.Time { return r.b.Now() }
+
+// CacheUse returns how many parts of objects queries have found in the cache, and how many not.
+func (r *queries) CacheUse() (hits, misses uint64) {
+	return r.cache.hits.Load(), r.cache.misses.Load()
+}
+
+// reading is a query on its way.
 type reading struct {
-	r        *Reader
+	r        *queries
 	q        store.Query
 	want     store.Wanted
 	trace    func(store.Record) error
@@ -29,18 +59,18 @@ type reading struct {
 }
 
 // Select reads what q asks for by the shortest way, as [store.Reader.Select] does.
-func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (r *queries) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	q.EachPage = true
 	return r.read(ctx, &reading{r: r, q: q, want: want, trace: trace, rolled: rolled})
 }
 
-// Scan calls f for each trace that q asks for, as [store.Scanner] says.
-func (r *Reader) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
+// Scan calls f for each trace that q asks for, as [store.Reader.Scan] does.
+func (r *queries) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	q.Since = r.clip(q.Since)
 	return r.read(ctx, &reading{r: r, q: q, want: store.Wanted{None: true}, trace: f})
 }
 
-func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) {
+func (r *queries) read(ctx context.Context, x *reading) (store.ScanStats, error) {
 	if x.q.Page != "" {
 		if why := store.CheckPage(x.q.Page); why != "" {
 			return x.stats, fmt.Errorf("read: %s", why)
@@ -69,8 +99,8 @@ func (x *reading) begin(ctx context.Context) (err error) {
 	if end, ok := ctx.Deadline(); ok && end.Add(-awaitMost/2).Before(x.patience) {
 		x.patience = end.Add(-awaitMost / 2) // so that there is time to answer
 	}
-	if x.waiting, err = x.r.listSegments(ctx); err == nil {
-		x.r.keepListing(x.waiting)
+	if x.waiting, err = x.r.b.listSegments(ctx); err == nil {
+		x.r.b.keepListing(x.waiting)
 	}
 	return err
 }
@@ -96,9 +126,6 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 const (
 	awaitEvery = 500 * time.Millisecond
 	awaitMost  = 20 * time.Second
-
-	// sureOfTime is more than what the time of the store is known to.
-	sureOfTime = 2 * time.Second
 )
 
 // await waits until all that was acknowledged up to now is rolled up, if it is asked for. If nobody rolls up, the answer
@@ -106,7 +133,7 @@ const (
 func (x *reading) await(ctx context.Context, shard int) error {
 	r := x.r
 	for {
-		m, _, err := r.manifest(ctx, shard, 0)
+		m, _, err := r.b.manifest(ctx, shard, 0)
 		if err != nil {
 			return err
 		}
@@ -142,15 +169,15 @@ func (x *reading) plan(ctx context.Context, shard int) ([]piece, error) {
 			return nil, err
 		}
 	}
-	l, err := x.r.recentSegments(ctx)
+	l, err := x.r.b.recentSegments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := x.r.manifestAfter(ctx, shard, manifestAge, l.turn)
+	m, _, err := x.r.b.manifestAfter(ctx, shard, manifestAge, l.turn)
 	if err != nil {
 		return nil, err
 	}
-	x.stats.Behind = max(x.stats.Behind, x.r.Now().Sub(asOf(l, m)))
+	x.stats.Behind = max(x.stats.Behind, x.r.b.Now().Sub(asOf(l, m)))
 	return planOf(m, shard, x.q.Since, x.q.Until, x.want.None), nil
 }
 

@@ -23,7 +23,8 @@ var errLost = errors.New("another machine was first")
 // roller rolls up a shard: it turns what segments have of it into runs and sums, and has the manifest name
 // them. Any number of machines may do that at once; one of them succeeds. It is for one goroutine.
 type roller struct {
-	n     *Node
+	n     *rollers
+	b     *view
 	shard int
 
 	m    *manifest // as it was read or written last; nil if that is not known
@@ -61,7 +62,7 @@ func (r *roller) load(ctx context.Context) error {
 	if r.m != nil {
 		return nil
 	}
-	m, tag, err := r.n.manifest(ctx, r.shard, 0)
+	m, tag, err := r.b.manifest(ctx, r.shard, 0)
 	if err != nil {
 		return err
 	}
@@ -77,6 +78,12 @@ func (r *roller) load(ctx context.Context) error {
 	return nil
 }
 
+// begin makes sure that a manifest is known, for another one that names what is put from now on.
+func (r *roller) begin(ctx context.Context) error {
+	r.began, r.fresh, r.duplicates, r.bad = time.Time{}, 0, 0, 0
+	return r.load(ctx)
+}
+
 // cycle rolls up what came in, as far as it is in a listing and not too much at once. It reports whether there
 // is more. [errLost] says that another machine has done something meanwhile.
 func (r *roller) cycle(ctx context.Context, l *listing) (more bool, err error) {
@@ -85,20 +92,19 @@ func (r *roller) cycle(ctx context.Context, l *listing) (more bool, err error) {
 			r.forget()
 		}
 	}()
-	if err := r.load(ctx); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return false, err
 	}
-	r.began, r.fresh, r.duplicates, r.bad = time.Time{}, 0, 0, 0
 	next := r.m.clone()
 	next.AsOf = max(next.AsOf, l.at.UnixMicro())
 	work := map[string]*arrived{}
 	rows, taken := 0, 0
-	r.n.fetchAhead(ctx, l, next)
+	r.b.fetchAhead(ctx, l, next)
 	for _, s := range l.list {
 		if next.has(s.segmentName) {
 			continue
 		}
-		if rows >= r.n.opts.RollRows {
+		if rows >= r.n.opts.Rows {
 			more = true
 			next.AsOf = max(r.m.AsOf, min(next.AsOf, s.modified.UnixMicro()))
 			continue
@@ -134,11 +140,11 @@ func (r *roller) cycle(ctx context.Context, l *listing) (more bool, err error) {
 
 // read returns what a segment has of the shard.
 func (r *roller) read(ctx context.Context, l *listing, s segmentName) (*batch, error) {
-	o, err := r.n.segment(ctx, l, s)
+	o, err := r.b.segment(ctx, l, s)
 	if err != nil {
 		return nil, err
 	}
-	return r.n.shardOfSegment(ctx, o, r.shard)
+	return o.shardOf(ctx, r.shard)
 }
 
 // arrived is what came for an hour.
@@ -168,16 +174,34 @@ func (r *roller) isOpen(m *manifest, hour string, now time.Time) bool {
 	if h := m.Hours[hour]; h != nil && h.Sealed {
 		return false
 	}
-	return m.Days[dayOf(hour)] == nil && !r.n.opts.expired(hour, r.n.opts.Retention, now)
+	return m.Days[dayOf(hour)] == nil && !expired(hour, time.Duration(r.n.opts.Keep.Traces), now)
 }
 
-// dayOf returns the day of an hour.
-func dayOf(hour string) string { return hour[:len(dayFormat)] }
+// addRows adds those traces of an hour that are not there, as if they came now.
+func (r *roller) addRows(ctx context.Context, hour string, rows []row) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	next := r.m.clone()
+	work := map[string]*arrived{}
+	r.arrived(work, next, hour, r.b.Now()).rows = rows
+	for hour, a := range work {
+		if err := r.rollHour(ctx, next, hour, a); err != nil {
+			return err
+		}
+	}
+	if r.fresh == 0 {
+		return nil
+	}
+	return r.replace(ctx, next)
+}
 
-// expired reports whether all of an hour is older than what is kept for so long.
-func (o *Options) expired(hour string, kept time.Duration, now time.Time) bool {
-	start, err := parseHour(hour)
-	return err == nil && kept > 0 && now.Sub(start) > kept+time.Hour
+// putBack replaces a manifest that is lost or damaged, whose tag is given if there is one, by an older one.
+func (r *roller) putBack(ctx context.Context, m *manifest, tag bucket.Tag) error {
+	r.m, r.tag, r.keys, r.began = m, tag, map[string]*runKeys{}, time.Time{}
+	next := m.clone()
+	next.Owner = ""
+	return r.replace(ctx, next)
 }
 
 // rollHour adds what came for an hour: as a run, and as what it adds to the sums.
@@ -213,16 +237,13 @@ func (r *roller) rollHour(ctx context.Context, next *manifest, hour string, a *a
 	return r.fold(ctx, next, hour)
 }
 
-// newID names an object that is put once.
-func newID() string { return rand.Text() }
-
 // put stores an object that nobody else puts. Attempts of the same bytes do no harm.
 func (r *roller) put(ctx context.Context, k string, body []byte) error {
 	if r.began.IsZero() {
-		r.began = r.n.Now()
+		r.began = r.b.Now()
 	}
 	r.made = append(r.made, k)
-	return r.n.putObject(ctx, k, body)
+	return r.b.putObject(ctx, k, body)
 }
 
 // newRows returns the rows that were not there before, sorted and distinct.
@@ -259,7 +280,7 @@ func (r *roller) keysOf(ctx context.Context, name string) (*runKeys, error) {
 	if x := r.keys[name]; x != nil {
 		return x, nil
 	}
-	x, err := r.n.loadKeys(ctx, name)
+	x, err := r.b.loadKeys(ctx, name)
 	if err != nil {
 		return nil, r.missing(err)
 	}
@@ -282,7 +303,7 @@ func (r *roller) sum(ctx context.Context, m *manifest, hour string, rows []row, 
 	to := r.ofHour(hour, false, 0)
 	for len(rows)+len(counts) > 0 {
 		page := firstPage(rows, counts)
-		p := newPageSum(page, r.n.opts.Rollups)
+		p := r.b.newPageSum(page)
 		n := 0
 		for n < len(rows) && rows[n].page == page {
 			n++
@@ -315,16 +336,6 @@ func firstPage(rows []row, counts []count) string {
 	return rows[0].page
 }
 
-// addCount adds page views without a trace, or Web Vitals.
-func (p *pageSum) addCount(x *count) {
-	if x.reason != "" {
-		p.AddOutcome(x.reason, x.views)
-	}
-	for i := range x.vitals {
-		p.AddVital(&x.vitals[i])
-	}
-}
-
 // sumPage adds rows of one page.
 func (r *roller) sumPage(ctx context.Context, m *manifest, hour string, p *pageSum, rows []row) error {
 	var views [][16]byte
@@ -344,7 +355,7 @@ func (r *roller) sumPage(ctx context.Context, m *manifest, hour string, p *pageS
 		if err != nil {
 			return err
 		}
-		got, err := r.n.readViews(ctx, x, rows[0].page, views)
+		got, err := x.readViews(ctx, rows[0].page, views)
 		if err != nil {
 			return r.missing(err)
 		}
@@ -366,14 +377,6 @@ func (r *roller) sumPage(ctx context.Context, m *manifest, hour string, p *pageS
 		p.End()
 	}
 	return nil
-}
-
-// runs returns the runs of an hour that may not be there yet.
-func (h *hour) runs() []file {
-	if h == nil {
-		return nil
-	}
-	return h.Runs
 }
 
 // takeView cuts the rows of a page view off the beginning of sorted rows.
@@ -403,7 +406,7 @@ func (r *roller) addTraces(d *encode.BinaryDecoder, p *pageSum, rows []row) (bad
 // commit has the manifest say what next says. It fails with [errLost] if another machine has written it since it
 // was read.
 func (r *roller) commit(ctx context.Context, next *manifest) error {
-	next.Owner = r.n.boot
+	next.Owner = r.n.instance
 	if r.released {
 		next.Owner = ""
 	}
@@ -412,11 +415,11 @@ func (r *roller) commit(ctx context.Context, next *manifest) error {
 
 // replace is commit without a change of who rolls the shard up.
 func (r *roller) replace(ctx context.Context, next *manifest) error {
-	if took := r.n.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -sureOfTime) {
+	if took := r.b.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -sureOfTime) {
 		return fmt.Errorf("give up rolling up shard %d: it took %v", r.shard, took)
 	}
 	next.Nonce, next.Of = rand.Text(), shardName(r.shard)
-	body, err := next.encode(r.n.codec)
+	body, err := next.encode(r.b.codec)
 	if err != nil {
 		return err
 	}
@@ -424,17 +427,17 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 	if r.tag != "" {
 		condition = bucket.Is(r.tag)
 	}
-	turn := r.n.turn()
-	tag, err := r.n.b.Put(ctx, manifestKey(r.shard), body, condition)
+	turn := r.b.turn()
+	tag, err := r.b.Put(ctx, manifestKey(r.shard), body, condition)
 	if errors.Is(err, bucket.ErrConflict) {
 		return errLost
 	}
 	if err != nil { // it may have been stored
-		got, gerr := r.n.b.Get(ctx, manifestKey(r.shard), maxManifest, "")
+		got, gerr := r.b.Get(ctx, manifestKey(r.shard), maxManifest, "")
 		if gerr != nil {
 			return fmt.Errorf("write the manifest of shard %d: %w", r.shard, errors.Join(err, gerr))
 		}
-		m, gerr := r.n.decodeManifest(r.shard, got.Body)
+		m, gerr := r.b.decodeManifest(r.shard, got.Body)
 		if gerr != nil || m.Nonce != next.Nonce {
 			return errors.Join(errLost, gerr)
 		}
@@ -445,11 +448,11 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 	r.n.did.duplicates.Add(uint64(r.duplicates))
 	r.n.did.unreadable.Add(uint64(r.bad))
 	r.fresh, r.duplicates, r.bad = 0, 0, 0
-	r.n.know(r.shard, next, tag, turn)
+	r.b.know(r.shard, next, tag, turn)
 	r.made = nil
 	// Keys are read again where they are needed: what comes late is rare, and those of a week do not fit into memory.
 	named := next.names(r.shard)
-	now := hourOf(r.n.Now())
+	now := hourOf(r.b.Now())
 	near := []string{"/" + hourAfter(now, -1) + "/", "/" + now + "/", "/" + hourAfter(now, 1) + "/"}
 	maps.DeleteFunc(r.keys, func(name string, _ *runKeys) bool {
 		return !named[name] || !slices.ContainsFunc(near, func(hour string) bool { return strings.Contains(name, hour) })
@@ -457,9 +460,27 @@ func (r *roller) replace(ctx context.Context, next *manifest) error {
 	return nil
 }
 
-// remove takes objects out of a manifest that may still be read.
-func (m *manifest) remove(now time.Time, keys ...string) {
-	for _, k := range keys {
-		m.Removed = append(m.Removed, removed{k, now.UnixMicro()})
+// maxAbandoned bounds how many objects are remembered of commits that failed.
+const maxAbandoned = 10_000
+
+// deletable reports whether an object that no manifest names may be deleted: if this process has put it and given it up, or if
+// the hour or day in its name is older than what is kept. Any other one may have been named by a manifest that was lost, or
+// that an older one has taken the place of.
+func (r *roller) deletable(m *manifest, key string, now time.Time) bool {
+	if r.abandoned[key] {
+		return true
 	}
+	kind, rest, _ := strings.Cut(key, "/")
+	_, rest, _ = strings.Cut(rest, "/")
+	name, _, _ := strings.Cut(rest, "/")
+	kept := r.n.opts.kept(m)
+	switch kind {
+	case "raw":
+		return expired(name, time.Duration(kept.Traces), now)
+	case "hours":
+		return expired(name, time.Duration(kept.Hours), now)
+	case "days":
+		return expired(name+"T23", time.Duration(kept.Days), now)
+	}
+	return false
 }

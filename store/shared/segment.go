@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
@@ -165,21 +164,7 @@ func parseSegmentKey(k string) (s segmentName, ok bool) {
 	return s, s.key() == k
 }
 
-// Hours and days are named by when they begin, in UTC.
-const (
-	hourFormat = "20060102T15"
-	dayFormat  = "20060102"
-)
+// aside is where segments are kept that can not be read.
+const aside = "bad/"
 
-func hourOf(t time.Time) string { return t.UTC().Format(hourFormat) }
-
-func parseHour(s string) (time.Time, error) { return time.Parse(hourFormat, s) }
-
-// hourAfter returns the hour that is n hours after one.
-func hourAfter(hour string, n int) string {
-	t, err := parseHour(hour)
-	if err != nil {
-		return hour // never: manifests are checked
-	}
-	return hourOf(t.Add(time.Duration(n) * time.Hour))
-}
+func (s segmentName) asideKey() string { return aside + strings.TrimPrefix(s.key(), segments) }

@@ -38,21 +38,21 @@ type series[W objectWriter] struct {
 // runsOf returns a series of runs of an hour.
 func (r *roller) runsOf(hour string, tier int) *series[*runWriter] {
 	return &series[*runWriter]{r: r, most: maxRun, tier: tier, full: fullTier,
-		begin: func() *runWriter { return newRunWriter(r.n.codec) },
+		begin: func() *runWriter { return newRunWriter(r.b.codec) },
 		key:   func(id string) string { return runKey(r.shard, hour, id) }}
 }
 
 // ofHour returns a series of sums of an hour. What is final is not added to any more.
 func (r *roller) ofHour(hour string, final bool, tier int) *series[*sumsWriter] {
 	return &series[*sumsWriter]{r: r, most: maxRun, tier: tier, full: tier,
-		begin: func() *sumsWriter { return newSumsWriter(r.n.codec, final) },
+		begin: func() *sumsWriter { return newSumsWriter(r.b.codec, final) },
 		key:   func(id string) string { return sumsKey(r.shard, hour, id) }}
 }
 
 // ofDay returns a series of sums of a day.
 func (r *roller) ofDay(day string) *series[*sumsWriter] {
 	return &series[*sumsWriter]{r: r, most: maxRun,
-		begin: func() *sumsWriter { return newSumsWriter(r.n.codec, true) },
+		begin: func() *sumsWriter { return newSumsWriter(r.b.codec, true) },
 		key:   func(id string) string { return daySumsKey(r.shard, day, id) }}
 }
 
@@ -102,11 +102,11 @@ func (r *roller) putRows(ctx context.Context, hour string, rows []row) ([]file, 
 	runs := r.runsOf(hour, 0)
 	left := rows
 	runs.stored = func(f file, body []byte) error {
-		index, err := r.n.codec.ParseIndex(body, f.Size)
+		index, err := r.b.codec.ParseIndex(body, f.Size)
 		if err != nil {
 			return fmt.Errorf("write a run: %w", err)
 		}
-		o := &object{key: runKey(r.shard, hour, f.ID), size: f.Size, index: index, from: r.n.b}
+		o := &object{key: runKey(r.shard, hour, f.ID), size: f.Size, index: index, from: r.b}
 		r.keys[o.key] = keysOf(o, left[:f.Rows])
 		left = left[f.Rows:]
 		return nil

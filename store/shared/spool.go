@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
@@ -124,7 +123,7 @@ func (s *spool) remove(name string) error {
 }
 
 // Unspool puts what is in the spool into the bucket, oldest first, until all is there or the store does not answer.
-func (n *Node) Unspool(ctx context.Context) error {
+func (n *writer) Unspool(ctx context.Context) error {
 	if n.spool == nil {
 		return nil
 	}
@@ -149,13 +148,4 @@ func (n *Node) Unspool(ctx context.Context) error {
 		}
 	}
 	return context.Cause(ctx)
-}
-
-// unspoolFor empties the spool for so long, so that the shards of this machine do not wait for all of it.
-func (n *Node) unspoolFor(ctx context.Context, d time.Duration) {
-	part, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	if err := n.Unspool(part); err != nil && part.Err() == nil {
-		n.warn(ctx, "segments wait in the spool", -1, err)
-	}
 }

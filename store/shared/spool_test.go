@@ -184,15 +184,15 @@ func TestTakeOver(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		b.round(t.Context(), work{})
-		if rolled(b) != 1 || a.led() != 1 || b.led() != 1 {
-			t.Fatalf("after 31 s: %d; leading: %d and %d", rolled(b), a.led(), b.led())
+		if rolled(b) != 1 || a.rollers.led() != 1 || b.rollers.led() != 1 {
+			t.Fatalf("after 31 s: %d; leading: %d and %d", rolled(b), a.rollers.led(), b.rollers.led())
 		}
 		send(3)
 		a.round(t.Context(), work{}) // it learns that another has it
-		if rolled(a) != 1 || a.led() != 0 {
+		if rolled(a) != 1 || a.rollers.led() != 0 {
 			t.Errorf("the old one goes on: %d", rolled(a))
 		}
-		b.release()
+		b.rollers.release()
 		a.round(t.Context(), work{})
 		if rolled(a) != 2 {
 			t.Errorf("what is left is not taken: %d", rolled(a))
@@ -228,7 +228,7 @@ func TestShare(t *testing.T) {
 		led := func() (out []int) {
 			for i, n := range nodes {
 				if !dead[i] {
-					out = append(out, n.led())
+					out = append(out, n.rollers.led())
 				}
 			}
 			return out

@@ -43,8 +43,19 @@ type pageSum struct {
 	counts catalog
 }
 
-func newPageSum(page string, lim rollup.Limits) *pageSum {
-	return &pageSum{rollup.NewWholeBuilder(page, lim), catalog{}}
+// newPageSum returns what is known of a page of which nothing was received.
+func (b *view) newPageSum(page string) *pageSum {
+	return &pageSum{rollup.NewWholeBuilder(page, b.rollups), catalog{}}
+}
+
+// addCount adds page views without a trace, or Web Vitals.
+func (p *pageSum) addCount(x *count) {
+	if x.reason != "" {
+		p.AddOutcome(x.reason, x.views)
+	}
+	for i := range x.vitals {
+		p.AddVital(&x.vitals[i])
+	}
 }
 
 // openLevels are the records of what will still be added to, and closedLevels those of what will not.

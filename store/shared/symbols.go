@@ -22,7 +22,7 @@ const (
 )
 
 // Symbols returns the files of symbols, which machines share.
-func (r *Reader) Symbols() tables.Files { return symbolFiles{r.b} }
+func (r *Reader) Symbols() tables.Files { return symbolFiles{r.b.Bucket} }
 
 // symbolFiles implements [tables.Files].
 type symbolFiles struct{ b *bucket.Bucket }

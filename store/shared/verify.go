@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
 
@@ -49,12 +48,12 @@ const (
 	doUnnamed = "put it back from an older version of the bucket, or leave it: it is deleted when its time is over"
 )
 
-// Verify reads all that a bucket has. Each object that a manifest names has to be there with all of its checksums, and
+// verify reads all that a bucket has. Each object that a manifest names has to be there with all of its checksums, and
 // sums have to be what the traces sum up to, where these are there. Machines may go on meanwhile.
-func (r *Reader) Verify(ctx context.Context, moving Moving) (Verified, error) {
-	v := &verifier{r: r}
-	for shard := range r.shards {
-		if err := v.shard(ctx, shard, func(done, of int) { moving(shard*of+done, r.shards*of, v.out.Traces) }); err != nil {
+func verify(ctx context.Context, b *view, moving Moving) (Verified, error) {
+	v := &verifier{b: b}
+	for shard := range b.shards {
+		if err := v.shard(ctx, shard, func(done, of int) { moving(shard*of+done, b.shards*of, v.out.Traces) }); err != nil {
 			return v.out, fmt.Errorf("verify shard %d: %w", shard, err)
 		}
 	}
@@ -62,13 +61,8 @@ func (r *Reader) Verify(ctx context.Context, moving Moving) (Verified, error) {
 }
 
 type verifier struct {
-	r   *Reader
+	b   *view
 	out Verified
-}
-
-// isWrong reports whether an error is about what lies in the bucket, and not about the way to it.
-func isWrong(err error) bool {
-	return errors.Is(err, block.ErrDamaged) || errors.Is(err, bucket.ErrNotFound)
 }
 
 // said says what an error means to who keeps the bucket.
@@ -82,10 +76,10 @@ func said(err error) string {
 func (v *verifier) find(f Finding) { v.out.Findings = append(v.out.Findings, f) }
 
 func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of int)) error {
-	m, _, err := v.r.manifest(ctx, shard, 0)
+	m, _, err := v.b.manifest(ctx, shard, 0)
 	if isWrong(err) {
 		f := Finding{Object: manifestKey(shard), What: said(err), Do: doPutLast, shard: shard, lost: true}
-		old, err := v.r.newestOld(ctx, shard)
+		old, err := v.b.newestOld(ctx, shard)
 		if old != nil {
 			f.Do, f.Mends = doRestore, true
 		}
@@ -119,14 +113,14 @@ func (v *verifier) shard(ctx context.Context, shard int, moving func(done, of in
 // named reports whether the newest manifest of a shard names an object. While a bucket is read, machines replace
 // what they name.
 func (v *verifier) named(ctx context.Context, shard int, k string) bool {
-	m, _, err := v.r.manifest(ctx, shard, 0)
+	m, _, err := v.b.manifest(ctx, shard, 0)
 	return err != nil || m.names(shard)[k]
 }
 
 // open reads the index of an object.
 func (v *verifier) open(ctx context.Context, k string) (*object, error) {
 	v.out.Objects++
-	return v.r.openObject(ctx, v.r.b, k)
+	return v.b.open(ctx, k)
 }
 
 // sums opens objects of sums, and reads all of them. It returns those that can be read, and what is wrong with others.
@@ -135,7 +129,7 @@ func (v *verifier) sums(ctx context.Context, keys []string) (sound []*object, ba
 	for _, k := range keys {
 		o, err := v.open(ctx, k)
 		if err == nil {
-			err = v.r.checkSums(ctx, o)
+			err = o.checkSums(ctx)
 		}
 		if err != nil && !isWrong(err) {
 			return nil, nil, err
@@ -147,59 +141,6 @@ func (v *verifier) sums(ctx context.Context, keys []string) (sound []*object, ba
 		sound = append(sound, o)
 	}
 	return sound, bad, nil
-}
-
-// checkSums reads an object of sums.
-func (r *Reader) checkSums(ctx context.Context, o *object) error {
-	for e := range o.index.All() {
-		if _, err := r.data(ctx, o, []block.Entry{e}); err != nil {
-			return err
-		}
-	}
-	for _, e := range o.index.Kind(kindStacks) {
-		if _, _, err := r.pageSums(ctx, o, e.Page, openLevels(), true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pageOf adds up what objects of sums have of a page.
-func (r *Reader) pageOf(ctx context.Context, list []*object, page string) (*pageSum, error) {
-	p := newPageSum(page, r.opts.Rollups)
-	for _, o := range list {
-		x, counts, err := r.pageSums(ctx, o, page, openLevels(), true)
-		if err != nil {
-			return nil, err
-		}
-		if x == nil {
-			continue
-		}
-		x.addTo(p)
-		for t, n := range counts {
-			p.counts.add(t, n)
-		}
-	}
-	return p, nil
-}
-
-// pagesOf returns the pages that objects of sums have, sorted.
-func pagesOf(list []*object) (pages []string) {
-	for _, o := range list {
-		for _, e := range o.index.Kind(kindStacks) {
-			pages = append(pages, e.Page)
-		}
-	}
-	slices.Sort(pages)
-	return slices.Compact(pages)
-}
-
-// sums returns the sums of an hour that may not be there.
-func (h *hour) sums() []file {
-	if h == nil {
-		return nil
-	}
-	return h.Sums
 }
 
 // day checks the sums of a day: they have to be what those of its hours add up to, where all of these are there.
@@ -238,11 +179,11 @@ func (v *verifier) day(ctx context.Context, m *manifest, shard int, name string,
 		return err
 	}
 	for _, page := range pagesOf(append(slices.Clone(list), hours...)) {
-		got, err := v.r.pageOf(ctx, list, page)
+		got, err := v.b.pageOf(ctx, list, page)
 		if err != nil {
 			return err
 		}
-		want, err := v.r.pageOf(ctx, hours, page)
+		want, err := v.b.pageOf(ctx, hours, page)
 		if err != nil {
 			return err
 		}
@@ -257,15 +198,15 @@ func (v *verifier) day(ctx context.Context, m *manifest, shard int, name string,
 
 // segments checks the segments that wait to be rolled up.
 func (v *verifier) segments(ctx context.Context) error {
-	l, err := v.r.listSegments(ctx)
+	l, err := v.b.listSegments(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range l.list {
 		v.out.Objects++
-		o, err := v.r.segment(ctx, &listing{whole: map[string]*object{}, fetching: map[string]chan struct{}{}}, s.segmentName)
-		for shard := 0; err == nil && shard < v.r.shards; shard++ {
-			_, err = v.r.shardOfSegment(ctx, o, shard)
+		o, err := v.b.segment(ctx, &listing{whole: map[string]*object{}, fetching: map[string]chan struct{}{}}, s.segmentName)
+		for shard := 0; err == nil && shard < v.b.shards; shard++ {
+			_, err = o.shardOf(ctx, shard)
 		}
 		switch {
 		case errors.Is(err, bucket.ErrNotFound): // it was rolled up meanwhile
@@ -275,7 +216,7 @@ func (v *verifier) segments(ctx context.Context) error {
 			return err
 		}
 	}
-	for e, err := range v.r.b.List(ctx, aside, "") {
+	for e, err := range v.b.List(ctx, aside, "") {
 		if err != nil {
 			return fmt.Errorf("list what is set aside: %w", err)
 		}

@@ -51,7 +51,7 @@ func damage(t testing.TB, n *Node, k string, deleted bool) {
 	}
 }
 
-func verify(t testing.TB, n *Node) Verified {
+func verified(t testing.TB, n *Node) Verified {
 	t.Helper()
 	v, err := n.Verify(t.Context(), quietly)
 	if err != nil {
@@ -76,12 +76,12 @@ func TestVerifyBucket(t *testing.T) {
 	if _, err := n.Append(t.Context(), a.records(20)); err != nil {
 		t.Fatal(err)
 	}
-	v := verify(t, n)
+	v := verified(t, n)
 	if len(v.Findings) > 0 || v.Objects == 0 || v.Hours == 0 || v.Traces == 0 {
 		t.Fatalf("all is well: %+v", v)
 	}
 	n.round(t.Context(), work{})
-	if v = verify(t, n); len(v.Findings) > 0 {
+	if v = verified(t, n); len(v.Findings) > 0 {
 		t.Fatalf("all is well: %+v", v)
 	}
 	b := &both{t: t, now: a.now, node: n, coarse: time.Minute}
@@ -105,7 +105,7 @@ func TestVerifyBucket(t *testing.T) {
 			}
 			for _, deleted := range []bool{false, true} {
 				damage(t, n, k, deleted)
-				v := verify(t, n)
+				v := verified(t, n)
 				part := strings.Split(k, "/")
 				hasRaw := slices.ContainsFunc(withRaw, func(r string) bool { return strings.HasPrefix(r, "raw/"+part[1]+"/"+part[2]) })
 				mends := kind == "days/" && part[2] != "20261118" || kind == "hours/" && hasRaw
@@ -122,7 +122,7 @@ func TestVerifyBucket(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if v := verify(t, n); len(v.Findings) > 0 {
+				if v := verified(t, n); len(v.Findings) > 0 {
 					t.Fatalf("%s, and after that: %+v", what, v.Findings)
 				}
 				if got := profile(); got != want {
@@ -162,7 +162,7 @@ func TestVerifySums(t *testing.T) {
 			if _, err := n.b.Put(t.Context(), k, is.Body, bucket.Condition{}); err != nil {
 				t.Fatal(err)
 			}
-			v := verify(t, n)
+			v := verified(t, n)
 			if len(v.Findings) != 1 || !v.Findings[0].Mends {
 				t.Errorf("%s in the place of %s: %+v", other, k, v.Findings)
 			}
@@ -184,7 +184,7 @@ func TestVerifyManifest(t *testing.T) {
 		b.settle()
 		k := keysUnder(t, b.node, "shard/")[0]
 		damage(t, b.node, k, deleted)
-		s, err := OpenReader(t.Context(), b.node.b, Options{})
+		s, err := OpenReader(t.Context(), b.node.b.Bucket, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,164 @@
+package shared
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+)
+
+// Reader answers queries about a bucket.
+type Reader struct {
+	*queries
+	b *view
+}
+
+// OpenReader opens a bucket to read what is there.
+func OpenReader(ctx context.Context, b *bucket.Bucket, o Options) (*Reader, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	v, err := openView(ctx, b, o.layout())
+	if err != nil {
+		return nil, err
+	}
+	q, err := newQueries(v, o.read(), func() {})
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{q, v}, nil
+}
+
+// Verify reads all that a bucket has, and says what is wrong with it, see [move.Verify].
+func (r *Reader) Verify(ctx context.Context, moving Moving) (Verified, error) {
+	return verify(ctx, r.b, moving)
+}
+
+// Node is one of many on a bucket: it stores what comes in, rolls up, and answers queries.
+type Node struct {
+	*Reader
+	*writer
+	b       *view // FLAT
+	rollers *rollers
+	opts    Options
+	want    chan struct{} // has one when somebody waits until all is rolled up
+}
+
+// Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
+// [bucket.Bucket.Probe], and what newer releases wrote.
+func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	v, err := createView(ctx, b, o.layout())
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{b: v, opts: o, want: make(chan struct{}, 1)}
+	q, err := newQueries(v, o.read(), n.wanted)
+	if err != nil {
+		return nil, err
+	}
+	n.Reader = &Reader{q, v}
+	if err := n.Unready(); err != nil {
+		return nil, err
+	}
+	instance := newInstance()
+	if n.writer, err = newWriter(v, instance, o.write()); err != nil {
+		return nil, err
+	}
+	n.rollers = newRollers(v, instance, o.roll())
+	return n, nil
+}
+
+// newInstance names one life of a node.
+func newInstance() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+// wanted notes that somebody waits until all is rolled up.
+func (n *Node) wanted() {
+	select {
+	case n.want <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// Times between rounds of what is done now and then, and the least between rounds that somebody waits for.
+const (
+	wantedEvery = time.Second
+	closeEvery  = 30 * time.Second
+	sweepEvery  = 30 * time.Minute
+)
+
+// Run rolls up the shards that this node has, or takes over, and tidies up, until ctx ends. Then others may
+// have the shards at once. What goes wrong is logged, and done again.
+func (n *Node) Run(ctx context.Context) {
+	tick := time.NewTicker(n.opts.RollEvery)
+	defer tick.Stop()
+	var closed, swept time.Time
+	for {
+		w := work{close: time.Since(closed) >= closeEvery, sweep: time.Since(swept) >= sweepEvery}
+		n.round(ctx, w)
+		if w.close {
+			closed = time.Now()
+		}
+		if w.sweep {
+			swept = time.Now()
+		}
+		if !n.rest(ctx, tick.C) {
+			n.rollers.release()
+			return
+		}
+	}
+}
+
+// rest waits until it is time for another round, or somebody waits for one. It returns false when ctx ends.
+func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
+	soon := time.After(wantedEvery)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-tick:
+		return true
+	case <-n.want:
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-tick:
+	case <-soon:
+	}
+	return true
+}
+
+// RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.
+func (n *Node) RollUp(ctx context.Context) { n.round(ctx, work{close: true, sweep: true}) }
+
+// round does what is to be done.
+func (n *Node) round(ctx context.Context, w work) {
+	n.storeWaiting(ctx, n.opts.RollEvery)
+	n.rollers.round(ctx, w)
+}
+
+// Import moves what a directory has into the bucket, see [move.Import].
+func (n *Node) Import(ctx context.Context, from *store.Reader, moving Moving) (MoveStats, error) {
+	return importFrom(ctx, n.rollers, from, moving)
+}
+
+// Export moves what the bucket has into a directory, see [move.Export].
+func (n *Node) Export(ctx context.Context, to *store.Loader, moving Moving) (MoveStats, error) {
+	return exportTo(ctx, n.rollers, to, moving)
+}
+
+// Repair makes again what [Reader.Verify] has found wrong and can be made again, see [move.Repair].
+func (n *Node) Repair(ctx context.Context, v Verified) (mended int, err error) {
+	return repairAll(ctx, n.rollers, v)
+}
