@@ -22,6 +22,7 @@ func TestReadAheadIsBounded(t *testing.T) {
 		n := openNode(t, server, Options{Shards: 1})
 		rnd := rand.New(rand.NewPCG(1, 2))
 		page := ""
+		const atOnce, atOnceAllPages = 32, 4
 		const hours = 2 * atOnce
 		for i := range uint64(hours) {
 			var id store.ID

@@ -294,7 +294,7 @@ func (n *writer) seal(b *batch) (k string, body []byte, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.seq++
-	return segmentName{hourOf(now), n.instance, n.seq}.key(), body, nil
+	return segmentName{hour: hourOf(now), boot: n.instance, seq: n.seq}.key(), body, nil
 }
 
 // putSegment stores a segment. It tries for a while: to put the same bytes under the same key again

@@ -16,7 +16,7 @@ func TestBadSegment(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2})
 		garbage := bytes.Repeat([]byte("x"), 60)
-		bad := segmentName{hourOf(n.Now()), "0123456789ab", 1}
+		bad := segmentName{hour: hourOf(n.Now()), boot: "0123456789ab", seq: 1}
 		if _, err := n.b.Put(t.Context(), bad.key(), garbage, bucket.Condition{}); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestBadSegment(t *testing.T) {
 		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.key() {
 			t.Errorf("verify: %+v", v.Findings)
 		}
-		settleNode(t.Context(), n, setAsideAfter+6) // it is taken for one of another machine, which has a share
+		settleNode(t.Context(), n, 3+6) // it is taken for one of another machine, which has a share
 		appendTo(t, n, 3)
 		settleNode(t.Context(), n, 1)
 		if keys := keysUnder(t, n, segments); len(keys) > 0 {
@@ -66,23 +66,20 @@ func TestSegmentBadInPart(t *testing.T) {
 			rec.Payload = bytes.Repeat(rec.Payload, 50)
 			b.rows = append(b.rows, rowsOf(&rec, 0)...)
 		}
-		k, body, err := n.seal(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k, body := segmentWith(t, n, "0123456789ab", 1, b)
 		broken := bytes.Clone(body)
 		broken[3] ^= 1 // in the first block
 		if _, err := n.b.Put(t.Context(), k, broken, bucket.Condition{}); err != nil {
 			t.Fatal(err)
 		}
-		settleNode(t.Context(), n, setAsideAfter+1)
+		settleNode(t.Context(), n, 3+6) // as above
 		if got := countOf(t, n); got[1] != 1 || got[10]+got[11] != 1 || len(keysUnder(t, n, aside)) != 1 {
 			t.Errorf("got %v", got)
 		}
 		if _, err := n.b.Put(t.Context(), k, body, bucket.Condition{}); err != nil {
 			t.Fatal(err)
 		}
-		settleNode(t.Context(), n, 1)
+		settleNode(t.Context(), n, 7)
 		if got := countOf(t, n); got[10] != 1 || got[11] != 1 {
 			t.Errorf("a sound copy: %v", got)
 		}

@@ -23,10 +23,8 @@ func TestAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 2)
-		time.Sleep(14 * time.Second)                     // it waits to be rolled up
-		if _, err := r.newest(t.Context()); err != nil { // as for the ETag of an answer
-			t.Fatal(err)
-		}
+		time.Sleep(14 * time.Second)            // it waits to be rolled up
+		_ = r.Version(time.Time{}, time.Time{}) // as for the ETag of an answer
 		n.round(t.Context(), work{close: true})
 		time.Sleep(time.Second)
 		seen := map[byte]bool{}

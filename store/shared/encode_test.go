@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,6 +20,11 @@ func testCodec(t testing.TB) *block.Codec {
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// testTrace returns a trace of two pages.
+func testTrace(i int) store.Record {
+	return store.Record{ID: store.ID{View: [16]byte{byte(i)}, Chunk: uint32(i)}, Pages: []string{"/feed", "/item/:id"}, Tags: []store.Tag{{Key: "release", Value: "r1"}}, Payload: bytes.Repeat([]byte{byte(i), 7}, 1+20*i)}
 }
 
 // TestConsumed adds segments in any order, and compares what is known of them with a plain set.
@@ -66,7 +72,7 @@ func TestDamagedRows(t *testing.T) {
 	var data []byte
 	var rows []row
 	for i := range 20 {
-		rec := recordOf(store.ID{View: [16]byte{byte(i)}, Chunk: uint32(i)}, rnd)
+		rec := testTrace(i)
 		rows = append(rows, rowsOf(&rec, int64(i))...)
 	}
 	for i := range rows {

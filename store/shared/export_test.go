@@ -102,9 +102,7 @@ func TestExport(t *testing.T) {
 // TestExportCut cuts an export off at many points, and goes on.
 func TestExportCut(t *testing.T) {
 	a, s, whole := filled(t, 13)
-	if err := rollUp(t.Context(), whole.rollers); err != nil {
-		t.Fatal(err)
-	}
+	whole.round(t.Context(), work{})
 	want := ""
 	for cut := 1000; cut > 0; {
 		path := t.TempDir()

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -22,10 +23,18 @@ func TestUnknownFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m = m.clone()
-		m.extra = extra{"later": json.RawMessage(`{"a":1}`)}
-		for _, h := range m.Hours {
-			h.extra = extra{"later_hour": json.RawMessage(`[2]`)}
+		later, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later = bytes.Replace(later, []byte("{"), []byte(`{"later":{"a":1},`), 1)
+		for name := range m.Hours {
+			hour := []byte(`"` + name + `":{`)
+			later = bytes.Replace(later, hour, append(hour, `"later_hour":[2],`...), 1)
+		}
+		m = &manifest{}
+		if err := json.Unmarshal(later, m); err != nil {
+			t.Fatal(err)
 		}
 		m.Nonce = "of a later release"
 		body, err := m.encode(n.b.codec)

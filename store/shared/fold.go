@@ -46,7 +46,7 @@ func (r *roller) foldSums(ctx context.Context, next *manifest, hour string, fina
 	var of []sized
 	for _, f := range h.Sums {
 		k := sumsKey(r.shard, hour, f.ID)
-		of = append(of, sized{k, f.Size})
+		of = append(of, sized{key: k, size: f.Size})
 	}
 	out, err := r.addUp(ctx, of, r.ofHour(hour, final, 1))
 	if err != nil {

@@ -206,8 +206,8 @@ func (h *harm) rounds(n *Node, count int) {
 func (h *harm) end(unharmed bool) {
 	h.wrong = 0
 	h.nodes = nil
-	if f := h.older[formatKey][0]; !bytes.Equal(h.objects[formatKey], f) {
-		if _, err := h.b.Put(h.Context(), formatKey, f, bucket.Condition{}); err != nil {
+	if f := h.older["FORMAT"][0]; !bytes.Equal(h.objects["FORMAT"], f) {
+		if _, err := h.b.Put(h.Context(), "FORMAT", f, bucket.Condition{}); err != nil {
 			h.Fatal(err)
 		}
 	}

@@ -122,7 +122,7 @@ func (r *roller) closeDay(ctx context.Context, next *manifest, name string) erro
 			continue
 		}
 		for _, f := range h.Sums {
-			of = append(of, sized{sumsKey(r.shard, hour, f.ID), f.Size})
+			of = append(of, sized{key: sumsKey(r.shard, hour, f.ID), size: f.Size})
 		}
 		d.Sources = append(d.Sources, hour)
 		d.Traces += h.Traces

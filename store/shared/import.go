@@ -141,7 +141,7 @@ func (x *importer) contents(ctx context.Context, s *store.Stretch) ([]content, e
 		if c.counts[e.Page] == nil {
 			c.counts[e.Page] = catalog{}
 		}
-		c.counts[e.Page].add(e.Tag, counted{e.Traces, e.First.UnixMicro(), e.Last.UnixMicro()})
+		c.counts[e.Page].add(e.Tag, counted{traces: e.Traces, first: e.First.UnixMicro(), last: e.Last.UnixMicro()})
 	})
 	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return nil, err

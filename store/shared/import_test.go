@@ -250,8 +250,8 @@ func importBeside(t *testing.T, late bool) {
 	if err != nil || stats.Duplicates == 0 || len(stats.Left) > 0 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	if live.rollers.led() != 3 {
-		t.Errorf("of 3 shards the machine rolls %d up; an import does not take them away", live.rollers.led())
+	if live.Counters().Shards != 3 {
+		t.Errorf("of 3 shards the machine rolls %d up; an import does not take them away", live.Counters().Shards)
 	}
 	for range 3 {
 		a.now = a.now.Add(25 * time.Hour)

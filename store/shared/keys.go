@@ -64,13 +64,18 @@ func (x *runKeys) page(name string) *pageKeys {
 }
 
 // keysOf returns the keys of a run that was just written.
-func keysOf(o *object, rows []row) *runKeys {
-	out := &runKeys{object: o, pages: map[string]*pageKeys{}}
+func (b *view) keysOf(k string, body []byte, rows []row) (*runKeys, error) {
+	size := int64(len(body))
+	index, err := b.codec.ParseIndex(body, size)
+	if err != nil {
+		return nil, fmt.Errorf("write a run: %w", err)
+	}
+	out := &runKeys{object: &object{key: k, size: size, index: index, from: b}, pages: map[string]*pageKeys{}}
 	for i := range rows {
 		p := out.page(rows[i].page)
 		p.keys = append(p.keys, keyOf(rows[i].id))
 	}
-	return out.trim()
+	return out.trim(), nil
 }
 
 // has reports whether a run has a key of a page.

@@ -127,7 +127,7 @@ func TestLife(t *testing.T) {
 		server := fakebucket.New(seed)
 		server.Faults = 0.01
 		l := &life{world: &world{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), server: server, nodes: make([]*actor, 1),
-			acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[outcome][2]int64{}}}
+			acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[lostView][2]int64{}}}
 		for i := range 3 {
 			m := &machine{spool: fmt.Sprintf("%s/%d", dir, i)}
 			l.begin(m)
@@ -140,7 +140,7 @@ func TestLife(t *testing.T) {
 		l.sending.Wait()
 		time.Sleep(3 * time.Minute) // until spools are empty and shards rolled up
 		for _, m := range l.machines {
-			if segments, _ := m.node.spool.size(); segments > 0 {
+			if segments := m.node.Counters().SpoolSegments; segments > 0 {
 				t.Errorf("%d segments are still in a spool", segments)
 			}
 			for shard, lag := range m.node.Counters().Lags {

@@ -139,7 +139,7 @@ func (b *view) segment(ctx context.Context, l *listing, s segmentName) (*object,
 			return o, nil
 		case others == nil:
 			defer l.fetched(k)
-			return b.fetchSegment(ctx, l, k)
+			return b.fetchSegment(ctx, l, s)
 		}
 		select {
 		case <-others:
@@ -157,21 +157,26 @@ func (l *listing) fetched(k string) {
 	delete(l.fetching, k)
 }
 
-func (b *view) fetchSegment(ctx context.Context, l *listing, k string) (*object, error) {
-	got, err := b.Get(ctx, k, maxSegment, "")
-	if err != nil {
-		return nil, err
-	}
-	o, err := b.parseSegment(k, got.Body)
+func (b *view) fetchSegment(ctx context.Context, l *listing, s segmentName) (*object, error) {
+	o, err := b.readSegment(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bytes += o.size; l.bytes <= keptSegment {
-		l.whole[k] = o
+		l.whole[s.key()] = o
 	}
 	return o, nil
+}
+
+// readSegment reads a segment, all of it.
+func (b *view) readSegment(ctx context.Context, s segmentName) (*object, error) {
+	got, err := b.Get(ctx, s.key(), maxSegment, "")
+	if err != nil {
+		return nil, err
+	}
+	return b.parseSegment(s.key(), got.Body)
 }
 
 func (b *view) parseSegment(k string, body []byte) (*object, error) {

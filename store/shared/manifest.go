@@ -258,12 +258,12 @@ func (m *manifest) check() error {
 	return nil
 }
 
-// sums returns the sums of an hour that may not be there.
-func (h *hour) sums() []file {
-	if h == nil {
-		return nil
+// sumsOf returns the rollups of an hour, which may not be there.
+func (m *manifest) sumsOf(name string) []file {
+	if h := m.Hours[name]; h != nil {
+		return h.Sums
 	}
-	return h.Sums
+	return nil
 }
 
 // names yields the keys of all objects that m names.
@@ -305,12 +305,12 @@ func (m *manifest) remove(now time.Time, keys ...string) {
 	}
 }
 
-// runs returns the runs of an hour that may not be there yet.
-func (h *hour) runs() []file {
-	if h == nil {
-		return nil
+// runsOf returns the runs of an hour, which may not be there yet.
+func (m *manifest) runsOf(name string) []file {
+	if h := m.Hours[name]; h != nil {
+		return h.Runs
 	}
-	return h.Runs
+	return nil
 }
 
 // whole reports whether all hours are there that a day was made of, so that it can be made again.

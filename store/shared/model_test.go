@@ -31,36 +31,42 @@ func TestMain(m *testing.M) {
 // world is some machines on a bucket whose requests go wrong, and what has to be true of it. All happens in one
 // goroutine: before each request of a machine another one may do something, so that a seed says all.
 type world struct {
-	t      testing.TB
-	rnd    *rand.Rand
-	now    time.Time
-	server *fakebucket.Server
-	nodes  []*actor
-	busy   map[*roller]bool
-	blind  bool // the store ignores conditions
-	depth  int  // of machines that do something before a request of another
+	t       testing.TB
+	rnd     *rand.Rand
+	now     time.Time
+	server  *fakebucket.Server
+	nodes   []*actor
+	busy    map[*roller]bool
+	blind   bool // the store ignores conditions
+	started int  // machines
+	depth   int  // of machines that do something before a request of another
 
 	sent  []store.Record
 	acked map[store.ID][]time.Time // when traces were received that were acknowledged
 	maybe map[store.ID]bool        // those that were sent and not acknowledged may be there all the same
-	views map[outcome][2]int64     // page views without a trace: at least and at most
+	views map[lostView][2]int64    // page views without a trace: at least and at most
 	log   []string
 }
+
+// lostView is why a page view of a page has no trace.
+type lostView struct{ page, reason string }
 
 // actor is a machine, which is another one after a crash.
 type actor struct {
 	client  *fakebucket.Client
 	node    *Node
-	off     time.Duration     // of its clock
-	pending map[outcome]int64 // counted and not known to be stored
-	counts  bool              // it is storing them
+	off     time.Duration      // of its clock
+	pending map[lostView]int64 // counted and not known to be stored
+	counts  bool               // it is storing them
+	name    string
+	seq     uint64 // of its segments
 }
 
 var testPages = []string{"/feed", "/item/:id", "/cart", "/search", "/about", "/login", "/help"}
 
 func newWorld(t testing.TB, seed uint64, faults float64) *world {
 	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC),
-		server: fakebucket.New(seed), acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[outcome][2]int64{}}
+		server: fakebucket.New(seed), acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[lostView][2]int64{}}
 	w.server.Now = func() time.Time { return w.now }
 	for range 3 {
 		w.nodes = append(w.nodes, w.start())
@@ -74,7 +80,9 @@ func (w *world) start() *actor {
 	faults := w.server.Faults
 	w.server.Faults, w.server.Blind = 0, false // or nothing would start
 	defer func() { w.server.Faults, w.server.Blind = faults, w.blind }()
-	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second, pending: map[outcome]int64{}}
+	a := &actor{client: w.server.Client(), off: time.Duration(w.rnd.IntN(1198)-599) * time.Second, pending: map[lostView]int64{}}
+	w.started++
+	a.name = fmt.Sprintf("%012x", w.started)
 	a.client.Before = func(*http.Request) { w.interrupt(a) }
 	b := a.client.Bucket(func() time.Time { return w.now.Add(a.off) })
 	n, err := Open(w.t.Context(), b, Options{Shards: 2, RollRows: 1 + w.rnd.IntN(60), Retention: 30 * time.Hour})
@@ -125,7 +133,7 @@ func (w *world) say(format string, args ...any) {
 
 // crash has a machine stop in the middle of something, and another one take its place.
 func (w *world) crash(i int) {
-	w.say("node %s crashes", w.nodes[i].node.writer.instance)
+	w.say("node %s crashes", w.nodes[i].name)
 	w.nodes[i].client.CutAfter(w.rnd.IntN(7))
 	w.act(w.nodes[i])
 	w.nodes[i] = w.start()
@@ -155,26 +163,26 @@ func (w *world) act(a *actor) {
 		a.counts = false
 	case 6, 7, 8:
 		what = "roll"
-		err = w.withListing(ctx, r, func(l *listing) error {
+		err = w.withListing(ctx, n, r, func(l *listing) error {
 			_, err := r.cycle(ctx, l)
 			return err
 		})
 	case 9:
 		what = "close"
-		err = w.withListing(ctx, r, func(l *listing) error { return r.closeTimes(ctx, l) })
+		err = w.withListing(ctx, n, r, func(l *listing) error { return r.closeTimes(ctx, l) })
 	case 10:
 		what, err = "sweep", r.sweep(ctx)
 	case 11:
 		what = "sweep segments"
-		err = w.withListing(ctx, r, func(l *listing) error { return n.rollers.sweepSegments(ctx, l) })
+		err = w.withListing(ctx, n, r, func(l *listing) error { return n.rollers.sweepSegments(ctx, l) })
 	}
-	w.say("%s %s of shard %d: %v", n.writer.instance, what, r.shard, err)
+	w.say("%s %s of shard %d: %v", a.name, what, r.shard, err)
 }
 
-func (w *world) withListing(ctx context.Context, r *roller, f func(*listing) error) error {
+func (w *world) withListing(ctx context.Context, n *Node, r *roller, f func(*listing) error) error {
 	w.busy[r] = true
 	defer delete(w.busy, r)
-	l, err := r.n.b.listSegments(ctx)
+	l, err := n.b.listSegments(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,21 +201,33 @@ func (w *world) append(ctx context.Context, a *actor) error {
 	for _, id := range ids {
 		w.maybe[id] = true
 	}
-	k, body, err := a.node.seal(b)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a.seq++
+	k, body := segmentWith(w.t, a.node, a.name, a.seq, b)
 	at := time.UnixMicro(b.rows[0].received)
 	if d := at.Sub(w.now).Abs(); d > 2*time.Second {
 		w.t.Fatalf("a node whose clock is off by %v takes traces at %v off", a.off, d)
 	}
-	if err := a.node.putSegment(ctx, k, body, time.Hour); err != nil {
+	if err := a.node.b.putObject(ctx, k, body); err != nil {
 		return err
 	}
 	for _, id := range ids {
 		w.acked[id] = append(w.acked[id], at)
 	}
 	return nil
+}
+
+// segmentWith returns a segment of what a node has received now, and its key.
+func segmentWith(t testing.TB, n *Node, instance string, seq uint64, b *batch) (k string, body []byte) {
+	t.Helper()
+	now := n.Now()
+	for i := range b.rows {
+		b.rows[i].received = now.UnixMicro()
+	}
+	body, err := encodeSegment(n.b.codec, b, n.b.shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return segmentName{hour: hourOf(now), boot: instance, seq: seq}.key(), body
 }
 
 // record returns a trace: a new one, or one that was sent before.
@@ -255,7 +275,7 @@ func recordOf(id store.ID, rnd *rand.Rand) store.Record {
 
 // count counts page views without a trace.
 func (w *world) count(ctx context.Context, a *actor) error {
-	o := outcome{testPages[w.rnd.IntN(len(testPages))], "unsampled"}
+	o := lostView{testPages[w.rnd.IntN(len(testPages))], "unsampled"}
 	n := int64(1 + w.rnd.IntN(5))
 	a.node.CountViews(o.page, o.reason, n)
 	x := w.views[o]
@@ -375,7 +395,7 @@ func (w *world) check(n *Node) {
 // checkSums compares sums of hours and days with what they were made of.
 func (w *world) checkSums(n *Node, raw map[string]*merged) {
 	ctx := w.t.Context()
-	views := map[outcome]int64{}
+	views := map[lostView]int64{}
 	for shard := range n.b.shards {
 		m, _, err := n.b.manifest(ctx, shard, 0)
 		if err != nil {
@@ -439,14 +459,14 @@ func sumsOf(days map[string]map[string]*pageSum, day string) map[string]*pageSum
 	return days[day]
 }
 
-func countOutcomes(views map[outcome]int64, pages map[string]*pageSum) {
+func countOutcomes(views map[lostView]int64, pages map[string]*pageSum) {
 	for page, p := range pages {
 		rec, err := p.Record()
 		if err != nil {
 			panic(err) // its nodes are its own
 		}
 		for _, o := range rec.Outcomes {
-			views[outcome{page, o.Reason}] += o.Views
+			views[lostView{page, o.Reason}] += o.Views
 		}
 	}
 }

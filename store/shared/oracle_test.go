@@ -37,7 +37,7 @@ func (h *harm) look(known map[string][]byte) map[string][]byte {
 			out[e.Key] = body
 			continue
 		}
-		got, err := h.b.Get(h.Context(), e.Key, maxObject, "")
+		got, err := h.b.Get(h.Context(), e.Key, 1<<30, "")
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -86,10 +86,8 @@ func (h *harm) parseAgain(k string, body []byte) *contents {
 		x.sound = err == nil
 	case "hours", "days":
 		x.sound = o.checkSums(ctx) == nil
-		for e := range o.index.All() {
-			if e.Kind == kindCatalog {
-				x.traces += uint64(e.Rows)
-			}
+		for _, page := range pagesOf([]*object{o}) {
+			x.traces += o.tracesOf(page)
 		}
 	}
 	return x

@@ -343,14 +343,14 @@ func (r *roller) sumPage(ctx context.Context, m *manifest, hour string, p *pageS
 		if n := len(views); n == 0 || views[n-1] != rows[i].id.View {
 			views = append(views, rows[i].id.View)
 		}
-		one := counted{1, rows[i].received, rows[i].received}
+		one := counted{traces: 1, first: rows[i].received, last: rows[i].received}
 		p.counts.add(store.Tag{}, one)
 		for _, t := range rows[i].tags {
 			p.counts.add(t, one)
 		}
 	}
 	var old []row
-	for _, f := range m.Hours[hour].runs() {
+	for _, f := range m.runsOf(hour) {
 		x, err := r.keysOf(ctx, runKey(r.shard, hour, f.ID))
 		if err != nil {
 			return err

@@ -102,13 +102,12 @@ func (r *roller) putRows(ctx context.Context, hour string, rows []row) ([]file, 
 	runs := r.runsOf(hour, 0)
 	left := rows
 	runs.stored = func(f file, body []byte) error {
-		index, err := r.b.codec.ParseIndex(body, f.Size)
+		k := runKey(r.shard, hour, f.ID)
+		x, err := r.b.keysOf(k, body, left[:f.Rows])
 		if err != nil {
-			return fmt.Errorf("write a run: %w", err)
+			return err
 		}
-		o := &object{key: runKey(r.shard, hour, f.ID), size: f.Size, index: index, from: r.b}
-		r.keys[o.key] = keysOf(o, left[:f.Rows])
-		left = left[f.Rows:]
+		r.keys[k], left = x, left[f.Rows:]
 		return nil
 	}
 	for i := range rows {

@@ -52,7 +52,7 @@ func TestCloseEmptiesSpool(t *testing.T) {
 			if err := n.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			left, _ := n.spool.size()
+			left := n.Counters().SpoolSegments
 			if said := strings.Contains(log.String(), "segments=1"); said != away || (left > 0) != away {
 				t.Errorf("away: %v: %d segments are left; %s", away, left, log.String())
 			}

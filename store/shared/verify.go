@@ -157,7 +157,7 @@ func (v *verifier) day(ctx context.Context, m *manifest, shard int, name string,
 	whole := true
 	for _, hour := range d.Sources {
 		whole = whole && sound[hour]
-		for _, f := range m.Hours[hour].sums() {
+		for _, f := range m.sumsOf(hour) {
 			ofHours = append(ofHours, sumsKey(shard, hour, f.ID))
 		}
 	}
@@ -204,7 +204,7 @@ func (v *verifier) segments(ctx context.Context) error {
 	}
 	for _, s := range l.list {
 		v.out.Objects++
-		o, err := v.b.segment(ctx, &listing{whole: map[string]*object{}, fetching: map[string]chan struct{}{}}, s.segmentName)
+		o, err := v.b.readSegment(ctx, s.segmentName)
 		for shard := 0; err == nil && shard < v.b.shards; shard++ {
 			_, err = o.shardOf(ctx, shard)
 		}
