@@ -15,6 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
+	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
@@ -181,7 +182,7 @@ func moveSymbols(common tables.Files, data string, in bool, verb string, stdout 
 }
 
 // moved says what was moved.
-func moved(s *shared.MoveStats, p *progress) string {
+func moved(s *move.Stats, p *progress) string {
 	text := fmt.Sprintf("%d hours and %d days", s.Hours, s.Days)
 	if s.Known > 0 {
 		text += fmt.Sprintf(", %d of them were there", s.Known)
@@ -194,7 +195,7 @@ func moved(s *shared.MoveStats, p *progress) string {
 }
 
 // left says what was not moved, which makes the command fail.
-func left(s *shared.MoveStats, verb string, stderr io.Writer) error {
+func left(s *move.Stats, verb string, stderr io.Writer) error {
 	for _, text := range s.Left {
 		fmt.Fprintf(stderr, "ingest: not %s: %s\n", verb, output.Printable(text))
 	}

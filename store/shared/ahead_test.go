@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A question reads some pieces ahead of what is delivered, and none any more when nobody wants the rest.
+// A query reads some pieces ahead of what is delivered, and none any more when nobody wants the rest.
 func TestReadAheadIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakebucket.New(1)
@@ -35,12 +36,12 @@ func TestReadAheadIsBounded(t *testing.T) {
 			if _, err := n.Append(t.Context(), []store.Record{rec}); err != nil {
 				t.Fatal(err)
 			}
-			n.round(t.Context(), work{}) // without sums of days
+			n.round(t.Context(), roll.Work{}) // without rollups of days
 			time.Sleep(time.Hour)
 		}
 		for asked, most := range map[string]int{page: atOnce, "": atOnceAllPages} {
 			var mu sync.Mutex
-			read := map[string]bool{} // objects of sums
+			read := map[string]bool{} // objects of rollups
 			way := server.Client()
 			way.Before = func(r *http.Request) {
 				mu.Lock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -28,26 +29,26 @@ func testRecord(n byte, pages ...string) store.Record {
 	return store.Record{ID: store.ID{View: [16]byte{n}}, Pages: pages, Payload: []byte{n, 1, 2}}
 }
 
-func segmentsOf(t *testing.T, n *Node) (rows []row) {
+func segmentsOf(t *testing.T, n *Node) (rows []layout.Row) {
 	t.Helper()
-	l, err := n.b.listSegments(t.Context())
+	l, err := n.b.ListSegments(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range l.list {
-		o, err := n.b.segment(t.Context(), l, s.segmentName)
+	for _, s := range l.List {
+		o, err := n.b.Segment(t.Context(), l, s.Segment)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for shard := range n.b.shards {
-			b, err := o.shardOf(t.Context(), shard)
+		for shard := range n.b.Shards {
+			b, err := o.OfShard(t.Context(), shard)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows = append(rows, b.rows...)
+			rows = append(rows, b.Rows...)
 		}
 	}
-	slices.SortFunc(rows, func(a, b row) int { return compareRows(&a, &b) })
+	slices.SortFunc(rows, func(a, b layout.Row) int { return layout.CompareRows(&a, &b) })
 	return rows
 }
 
@@ -74,7 +75,7 @@ func TestAppendShares(t *testing.T) {
 		if puts := s.Requests()["PUT"] - before; puts != 1 {
 			t.Errorf("%d segments", puts)
 		}
-		if rows := segmentsOf(t, n); len(rows) != 100 || rows[0].page != "/a" || rows[0].others[0] != "/b" {
+		if rows := segmentsOf(t, n); len(rows) != 100 || rows[0].Page != "/a" || rows[0].Others[0] != "/b" {
 			t.Errorf("%d rows", len(rows))
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -16,8 +17,8 @@ func TestBadSegment(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2})
 		garbage := bytes.Repeat([]byte("x"), 60)
-		bad := segmentName{hour: hourOf(n.Now()), boot: "0123456789ab", seq: 1}
-		if _, err := n.b.Put(t.Context(), bad.key(), garbage, bucket.Condition{}); err != nil {
+		bad := layout.Segment{Hour: layout.HourOf(n.Now()), Instance: "0123456789ab", Seq: 1}
+		if _, err := n.b.Put(t.Context(), bad.Key(), garbage, bucket.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 1, 2)
@@ -25,25 +26,25 @@ func TestBadSegment(t *testing.T) {
 		if got := countOf(t, n); len(got) != 2 {
 			t.Errorf("the others are not rolled up: %v", got)
 		}
-		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.key() {
+		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.Key() {
 			t.Errorf("verify: %+v", v.Findings)
 		}
-		settleNode(t.Context(), n, 3+6) // it is taken for one of another machine, which has a share
+		settleNode(t.Context(), n, 3+6) // it is taken for one of another node, which has a share
 		appendTo(t, n, 3)
 		settleNode(t.Context(), n, 1)
-		if keys := keysUnder(t, n, segments); len(keys) > 0 {
+		if keys := keysUnder(t, n, layout.Segments); len(keys) > 0 {
 			t.Errorf("it is still there: %v", keys)
 		}
-		if got, err := n.b.Get(t.Context(), bad.asideKey(), 100, ""); err != nil || !bytes.Equal(got.Body, garbage) {
+		if got, err := n.b.Get(t.Context(), bad.AsideKey(), 100, ""); err != nil || !bytes.Equal(got.Body, garbage) {
 			t.Errorf("set aside: %v", err)
 		}
 		v := verified(t, n)
-		if err := n.Unready(); err != nil || n.Counters().BadSegments != 1 || len(v.Findings) != 1 || v.Findings[0].Object != bad.asideKey() {
+		if err := n.Unready(); err != nil || n.Counters().BadSegments != 1 || len(v.Findings) != 1 || v.Findings[0].Object != bad.AsideKey() {
 			t.Errorf("%v, %d, %+v", err, n.Counters().BadSegments, v.Findings)
 		}
 		time.Sleep(2 * time.Hour)
 		settleNode(t.Context(), n, 3)
-		if m, _, err := n.b.manifest(t.Context(), shardOf("/a", 2), 0); err != nil || !m.Hours[bad.hour].Sealed {
+		if m, _, err := n.b.Manifest(t.Context(), layout.ShardOf("/a", 2), 0); err != nil || !m.Hours[bad.Hour].Sealed {
 			t.Errorf("its hour is not closed: %v", err)
 		}
 	})
@@ -56,15 +57,15 @@ func TestSegmentBadInPart(t *testing.T) {
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2})
 		pages := map[int]string{}
 		for _, p := range testPages {
-			pages[shardOf(p, 2)] = p
+			pages[layout.ShardOf(p, 2)] = p
 		}
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
-		b := &batch{}
+		b := &layout.Batch{}
 		for i, p := range pages {
 			rec := testRecord(byte(10+i), p)
 			rec.Payload = bytes.Repeat(rec.Payload, 50)
-			b.rows = append(b.rows, rowsOf(&rec, 0)...)
+			b.Rows = append(b.Rows, layout.RowsOf(&rec, 0)...)
 		}
 		k, body := segmentWith(t, n, "0123456789ab", 1, b)
 		broken := bytes.Clone(body)
@@ -73,7 +74,7 @@ func TestSegmentBadInPart(t *testing.T) {
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), n, 3+6) // as above
-		if got := countOf(t, n); got[1] != 1 || got[10]+got[11] != 1 || len(keysUnder(t, n, aside)) != 1 {
+		if got := countOf(t, n); got[1] != 1 || got[10]+got[11] != 1 || len(keysUnder(t, n, layout.Aside)) != 1 {
 			t.Errorf("got %v", got)
 		}
 		if _, err := n.b.Put(t.Context(), k, body, bucket.Condition{}); err != nil {

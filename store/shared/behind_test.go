@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A question has read a manifest less than 2 s ago when another machine rolls up and deletes segments.
+// A query has read a manifest less than 2 s ago when another node rolls up and deletes segments.
 func TestAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -25,7 +26,7 @@ func TestAge(t *testing.T) {
 		appendTo(t, n, 2)
 		time.Sleep(14 * time.Second)            // it waits to be rolled up
 		_ = r.Version(time.Time{}, time.Time{}) // as for the ETag of an answer
-		n.round(t.Context(), work{close: true})
+		n.round(t.Context(), roll.Work{Close: true})
 		time.Sleep(time.Second)
 		seen := map[byte]bool{}
 		stats, err := r.Select(t.Context(), store.Query{}, store.Wanted{None: true, Lag: time.Minute}, func(rec store.Record) error { seen[rec.ID.View[0]] = true; return nil }, func(store.Rolled) error { return nil })
@@ -74,7 +75,7 @@ func TestCatalogWaits(t *testing.T) {
 		}
 		go func() {
 			time.Sleep(3 * time.Second)
-			n.round(t.Context(), work{})
+			n.round(t.Context(), roll.Work{})
 		}()
 		if got, stats := ask(0); got != 2 || !stats.Complete() {
 			t.Errorf("%d traces, %v", got, stats.Unreadable)
@@ -107,7 +108,7 @@ func TestCatalogSideBySide(t *testing.T) {
 	})
 }
 
-// Who asks for all and waits for a machine that is lost gets what is there in time, also by the second of two questions.
+// Who asks for all and waits for a node that is lost gets what is there in time, also by the second of two queries.
 func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := openNode(t, fakebucket.New(1), Options{Flush: time.Millisecond, Shards: 1})

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/move"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -27,7 +29,7 @@ func filled(t testing.TB, seed uint64) (a *aged, s *fakebucket.Server, n *Node) 
 			t.Fatal(err)
 		}
 		n.CountViews("/about", "unsampled", 7)
-		n.round(t.Context(), work{close: true})
+		n.round(t.Context(), roll.Work{Close: true})
 	}
 	if _, err := n.Append(t.Context(), a.records(5)); err != nil { // which nobody rolls up
 		t.Fatal(err)
@@ -36,9 +38,9 @@ func filled(t testing.TB, seed uint64) (a *aged, s *fakebucket.Server, n *Node) 
 }
 
 // exported opens a directory that was exported.
-func exported(t testing.TB, a *aged, path string) *local.Reader {
+func exported(t testing.TB, a *aged, path string) *store.Reader {
 	t.Helper()
-	r, err := local.OpenReader(path, local.Options{Now: func() time.Time { return a.now }})
+	r, err := store.OpenReader(path, store.Options{Now: func() time.Time { return a.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +48,9 @@ func exported(t testing.TB, a *aged, path string) *local.Reader {
 	return r
 }
 
-func export(t testing.TB, n *Node, path string) (MoveStats, error) {
+func export(t testing.TB, n *Node, path string) (move.Stats, error) {
 	t.Helper()
-	to, err := local.OpenLoader(path, "the bucket", local.Options{MinFree: -1})
+	to, err := store.OpenLoader(path, "the bucket", store.Options{MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,15 +71,15 @@ func TestExport(t *testing.T) {
 		t.Fatalf("%+v, %v", stats, err)
 	}
 	r := exported(t, a, path)
-	b := &both{t: t, now: a.now, dir: &local.Store{Reader: r}, node: n, coarse: time.Microsecond}
+	b := &both{t: t, now: a.now, dir: &store.Store{Reader: r}, node: n, coarse: time.Microsecond}
 	b.same("exported")
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := local.OpenLoader(path, "the bucket", local.Options{MinFree: -1}); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := store.OpenLoader(path, "the bucket", store.Options{MinFree: -1}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("into a directory that is there: %v", err)
 	}
-	s, err := local.Open(path, local.Options{Now: func() time.Time { return a.now }, MinFree: -1})
+	s, err := store.Open(path, store.Options{Now: func() time.Time { return a.now }, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +94,8 @@ func TestExport(t *testing.T) {
 	for range 2 {
 		a.now = a.now.Add(20 * time.Hour)
 		a.settle(s)
-		n.round(t.Context(), work{close: true})
-		n.round(t.Context(), work{close: true})
+		n.round(t.Context(), roll.Work{Close: true})
+		n.round(t.Context(), roll.Work{Close: true})
 		b = &both{t: t, now: a.now, dir: s, node: n, coarse: time.Minute}
 		b.same("exported, and gone on with")
 	}
@@ -102,7 +104,7 @@ func TestExport(t *testing.T) {
 // TestExportCut cuts an export off at many points, and goes on.
 func TestExportCut(t *testing.T) {
 	a, s, whole := filled(t, 13)
-	whole.round(t.Context(), work{})
+	whole.round(t.Context(), roll.Work{})
 	want := ""
 	for cut := 1000; cut > 0; {
 		path := t.TempDir()
@@ -113,7 +115,7 @@ func TestExportCut(t *testing.T) {
 		_, err := export(t, n, path)
 		took := total(s) - before
 		if err != nil {
-			if _, err := local.Open(path, local.Options{MinFree: -1}); err == nil {
+			if _, err := store.Open(path, store.Options{MinFree: -1}); err == nil {
 				t.Fatal("a directory is opened that was not exported to its end")
 			}
 			if _, err := export(t, nodeOn(t, s.Client(), s.Now), path); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -19,7 +20,7 @@ func TestUnknownFields(t *testing.T) {
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
-		m, tag, err := n.b.manifest(t.Context(), 0, 0)
+		m, tag, err := n.b.Manifest(t.Context(), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,14 +33,14 @@ func TestUnknownFields(t *testing.T) {
 			hour := []byte(`"` + name + `":{`)
 			later = bytes.Replace(later, hour, append(hour, `"later_hour":[2],`...), 1)
 		}
-		m = &manifest{}
+		m = &layout.Manifest{}
 		if err := json.Unmarshal(later, m); err != nil {
 			t.Fatal(err)
 		}
 		m.Nonce = "of a later release"
-		body, err := m.encode(n.b.codec)
+		body, err := m.Encode(n.b.Codec)
 		if err == nil {
-			_, err = n.b.Put(t.Context(), manifestKey(0), body, bucket.Is(tag))
+			_, err = n.b.Put(t.Context(), layout.ManifestKey(0), body, bucket.Is(tag))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +49,7 @@ func TestUnknownFields(t *testing.T) {
 		settleNode(t.Context(), n, 2)
 		time.Sleep(2 * time.Hour)
 		settleNode(t.Context(), n, 2)
-		if m, _, err = n.b.manifest(t.Context(), 0, 0); err != nil || m.Nonce == "of a later release" {
+		if m, _, err = n.b.Manifest(t.Context(), 0, 0); err != nil || m.Nonce == "of a later release" {
 			t.Fatal("it is not written again", err)
 		}
 		text, err := json.Marshal(m)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -22,7 +23,7 @@ func TestOneWarning(t *testing.T) {
 		settleNode(t.Context(), n, 1)
 		s.Faults, s.Which = 1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/MANIFEST") }
 		s.Denied = []string{http.MethodGet}
-		n.round(t.Context(), work{close: true})
+		n.round(t.Context(), roll.Work{Close: true})
 		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "[0 1 2 3 4 5 6 7]") || !strings.Contains(got, "s3:GetObject") {
 			t.Errorf("got %s", got)
 		}
@@ -37,7 +38,7 @@ func TestMissingRunIsSaid(t *testing.T) {
 		n := openNode(t, s, o)
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 1)
-		n.rollers.release()
+		n.roller.Release()
 		damage(t, n, keysUnder(t, n, "raw/")[0], true)
 		var log bytes.Buffer
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))

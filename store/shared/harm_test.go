@@ -15,10 +15,12 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// harm is a bucket whose objects are lost, damaged, doubled and put back, on a store and with machines whose clocks are wrong, that
+// harm is a bucket whose objects are lost, damaged, doubled and put back, on a store and with nodes whose clocks are wrong, that
 // are told other retentions and are started again. Whatever happens: what a correct reader would keep is not deleted, nothing counts twice, and what is in no answer is said.
 type harm struct {
 	*testing.T
@@ -37,7 +39,7 @@ type harm struct {
 	log     []string
 }
 
-// What the bucket is told to keep, and what some machine is.
+// What the bucket is told to keep, and what some node is.
 var (
 	keptTrue  = Options{Retention: 30 * time.Hour, HourRetention: 60 * time.Hour, DayRetention: 200 * time.Hour}
 	keptShort = Options{Retention: 4 * time.Hour, HourRetention: 6 * time.Hour, DayRetention: 30 * time.Hour}
@@ -52,7 +54,7 @@ func (h *harm) fail(format string, args ...any) {
 	h.Fatalf(format+"\n%s", append(args, strings.Join(h.log[max(0, len(h.log)-50):], "\n"))...)
 }
 
-// start starts a machine, if it can be.
+// start starts a node, if it can be.
 func (h *harm) start(o Options, off time.Duration) *Node {
 	o.Flush, o.Shards = time.Millisecond, 2
 	n, err := Open(h.Context(), h.server.Client().Bucket(func() time.Time { return time.Now().Add(off) }), o)
@@ -63,7 +65,7 @@ func (h *harm) start(o Options, off time.Duration) *Node {
 	return n
 }
 
-// send sends traces to a machine.
+// send sends traces to a node.
 func (h *harm) send(n *Node) {
 	for range 1 + h.rnd.IntN(3) {
 		wrong := time.Until(n.Now()).Abs() > 30*time.Minute
@@ -111,7 +113,7 @@ func (h *harm) hurtSomething() {
 		all := slices.Sorted(maps.Keys(h.older))
 		k = all[h.rnd.IntN(len(all))]
 		if strings.Contains(k, "MANIFEST") || h.rnd.IntN(3) > 0 {
-			k = manifestKey(h.rnd.IntN(2))
+			k = layout.ManifestKey(h.rnd.IntN(2))
 		}
 		old := h.older[k]
 		body := old[h.rnd.IntN(len(old))]
@@ -122,9 +124,9 @@ func (h *harm) hurtSomething() {
 		other := "" // another name of the same kind
 		switch n := fmt.Sprintf("%08d", 1+h.rnd.IntN(1e8-1)); {
 		case strings.HasSuffix(k, "MANIFEST"):
-			other = manifestKey(h.rnd.IntN(2))
+			other = layout.ManifestKey(h.rnd.IntN(2))
 		case kind == "old":
-			other = oldKey(h.rnd.IntN(2), 1+h.rnd.Uint64N(20))
+			other = layout.OldKey(h.rnd.IntN(2), 1+h.rnd.Uint64N(20))
 		case kind == "FORMAT":
 			return
 		case kind == "seg" || kind == "bad":
@@ -180,7 +182,7 @@ func (h *harm) step(unharmed bool) {
 		h.say("the clock of the store is off by %v", h.wrong)
 	case 9:
 		if h.nodes[i] != nil && h.rnd.IntN(2) == 0 {
-			h.do("release", h.nodes[i].rollers.release)
+			h.do("release", h.nodes[i].roller.Release)
 		}
 		o, off := []Options{keptTrue, keptShort}[h.rnd.IntN(2)], time.Duration(0)
 		if h.wrong == 0 && h.rnd.IntN(3) == 0 {
@@ -197,7 +199,7 @@ func (h *harm) step(unharmed bool) {
 
 func (h *harm) rounds(n *Node, count int) {
 	for range count {
-		n.round(h.Context(), work{close: true, sweep: h.rnd.IntN(3) == 0})
+		n.round(h.Context(), roll.Work{Close: true, Sweep: h.rnd.IntN(3) == 0})
 		time.Sleep(30 * time.Second)
 	}
 }

@@ -5,22 +5,24 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
+	"github.com/fieldtrie/fieldtrie/store/shared/write"
 )
 
 // Counters are what a node has done since its start, and how it is.
 type Counters struct {
-	load
-	progress
+	write.Load
+	roll.Progress
 	Requests               bucket.Requests
 	CacheHits, CacheMisses uint64 // parts of objects that queries read, from the cache and from the store
 
 	Silent      time.Duration // since the store answered last
-	ClockOffset time.Duration // how far the clock of the store is ahead of that of this machine
+	ClockOffset time.Duration // how far the clock of the store is ahead of that of this node
 }
 
 // Counters returns what the node has done.
 func (n *Node) Counters() Counters {
-	c := Counters{load: n.writer.load(), progress: n.rollers.progress(), Requests: n.b.Requests(), Silent: n.silent()}
+	c := Counters{Load: n.Writer.Load(), Progress: n.roller.Progress(), Requests: n.b.Requests(), Silent: n.silent()}
 	c.CacheHits, c.CacheMisses = n.CacheUse()
 	c.ClockOffset, _, _ = n.b.Clock().Offset()
 	return c
@@ -33,12 +35,12 @@ const (
 )
 
 // Unready returns why traces are not taken for the moment, or should not be: the store does not answer, a manifest is
-// lost, or the clocks of the machine and of the store are far apart.
+// lost, or the clocks of the node and of the store are far apart.
 func (n *Node) Unready() error {
 	if offset, _, ok := n.b.Clock().Offset(); ok && offset.Abs() > maxOffset {
 		return fmt.Errorf("the clock of this machine and that of %s differ by %v; set this one right", n.b.Location(), offset.Abs().Round(time.Second))
 	}
-	if err := n.b.anyLost(); err != nil {
+	if err := n.b.AnyLost(); err != nil {
 		return err
 	}
 	if n.opts.Spool != "" {

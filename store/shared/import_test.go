@@ -12,13 +12,13 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// aged is a directory of some days: of the first the sums of the day are left, of the second those of its hours, and of
+// aged is a directory of some days: of the first the rollups of the day are left, of the second those of its hours, and of
 // the third the traces.
 type aged struct {
 	t    testing.TB
@@ -39,7 +39,7 @@ func newAged(t testing.TB, seed uint64) *aged {
 func (a *aged) fill(after ...time.Duration) {
 	a.t.Helper()
 	now := func() time.Time { return a.now }
-	s, err := local.Open(a.path, local.Options{Now: now, MinFree: -1, Retention: 12 * time.Hour, HourRetention: 30 * time.Hour})
+	s, err := store.Open(a.path, store.Options{Now: now, MinFree: -1, Retention: 12 * time.Hour, HourRetention: 30 * time.Hour})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (a *aged) fill(after ...time.Duration) {
 	}
 }
 
-func (a *aged) settle(s *local.Store) {
+func (a *aged) settle(s *store.Store) {
 	a.t.Helper()
 	for range 2 {
 		a.now = a.now.Add(time.Minute)
@@ -93,9 +93,9 @@ func (a *aged) records(n int) (out []store.Record) {
 	return out
 }
 
-func (a *aged) open() *local.Reader {
+func (a *aged) open() *store.Reader {
 	a.t.Helper()
-	r, err := local.OpenReader(a.path, local.Options{Now: func() time.Time { return a.now }})
+	r, err := store.OpenReader(a.path, store.Options{Now: func() time.Time { return a.now }})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func nodeOn(t testing.TB, c *fakebucket.Client, now func() time.Time) *Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.b.pause = func(ctx context.Context, attempts int, _ time.Duration) error {
+	n.b.Pause = func(ctx context.Context, attempts int, _ time.Duration) error {
 		if attempts > 2 {
 			return fakebucket.ErrCut
 		}
@@ -141,14 +141,14 @@ func TestImport(t *testing.T) {
 	if err != nil || len(stats.Left) > 0 || stats.Traces == 0 || stats.Duplicates > 0 || stats.Hours+stats.Days != len(list) || stats.Known > 0 || calls == 0 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	b := &both{t: t, now: a.now, dir: &local.Store{Reader: r}, node: n, coarse: time.Microsecond}
+	b := &both{t: t, now: a.now, dir: &store.Store{Reader: r}, node: n, coarse: time.Microsecond}
 	b.same("imported")
 	again, err := n.Import(t.Context(), r, quietly)
 	if err != nil || again.Traces > 0 || again.Known != len(list) || len(again.Left) > 0 {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
 	for range 2 {
-		n.round(t.Context(), work{close: true, sweep: true})
+		n.round(t.Context(), roll.Work{Close: true, Sweep: true})
 	}
 	b.same("imported, and rolled up")
 	if again, err = n.Import(t.Context(), r, quietly); err != nil || again.Traces > 0 || again.Known != len(list) || len(again.Left) > 0 {
@@ -208,7 +208,7 @@ func total(s *fakebucket.Server) (n int) {
 	return n
 }
 
-// TestImportBeside imports while machines take traces, some of them the same ones: those of the last hours were sent to
+// TestImportBeside imports while nodes take traces, some of them the same ones: those of the last hours were sent to
 // both. Late is a day after that, when the bucket has closed the day.
 func TestImportBeside(t *testing.T) {
 	for _, late := range []bool{false, true} {
@@ -228,23 +228,23 @@ func importBeside(t *testing.T, late bool) {
 		t.Fatal(err)
 	}
 	live.CountViews("/cart", "unsampled", 5)
-	live.round(ctx, work{})
+	live.round(ctx, roll.Work{})
 	atOnce := a.now
 	for i := 0; i < 2 && late; i++ {
 		a.now = a.now.Add(15 * time.Hour)
-		live.round(ctx, work{close: true})
-		live.round(ctx, work{close: true})
+		live.round(ctx, roll.Work{Close: true})
+		live.round(ctx, roll.Work{Close: true})
 	}
 	last := 0
 	stats, err := nodeOn(t, s.Client(), s.Now).Import(ctx, r, func(done, _ int, _ uint64) {
-		if done > last { // another machine commits, too
+		if done > last { // another node commits, too
 			last = done
 			if !late { // or they would count again
 				if _, err := live.Append(ctx, fresh[:1+done%5]); err != nil {
 					t.Error(err)
 				}
 			}
-			live.round(ctx, work{close: true})
+			live.round(ctx, roll.Work{Close: true})
 		}
 	})
 	if err != nil || stats.Duplicates == 0 || len(stats.Left) > 0 {
@@ -255,7 +255,7 @@ func importBeside(t *testing.T, late bool) {
 	}
 	for range 3 {
 		a.now = a.now.Add(25 * time.Hour)
-		live.round(ctx, work{close: true, sweep: true})
+		live.round(ctx, roll.Work{Close: true, Sweep: true})
 	}
 	if v := verified(t, live); len(v.Findings) > 0 {
 		t.Errorf("%+v", v.Findings)
@@ -265,7 +265,7 @@ func importBeside(t *testing.T, late bool) {
 		t.Fatal(err)
 	}
 	a.now = atOnce
-	d, err := local.Open(a.path, local.Options{Now: func() time.Time { return a.now }, MinFree: -1})
+	d, err := store.Open(a.path, store.Options{Now: func() time.Time { return a.now }, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,11 +310,11 @@ func TestImportLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 4 {
-			live.round(t.Context(), work{close: true})
+			live.round(t.Context(), roll.Work{Close: true})
 			a.now = a.now.Add(20 * time.Hour)
 		}
 		a.now = now.Add(100 * time.Hour)
-		live.round(t.Context(), work{close: true})
+		live.round(t.Context(), roll.Work{Close: true})
 		stats, err := live.Import(t.Context(), a.open(), quietly)
 		if err != nil || len(stats.Left) != 1 || !strings.HasPrefix(stats.Left[0], at.left) {
 			t.Errorf("%s: %v, %q\nwant %q", at.time, err, stats.Left, at.left)
@@ -342,13 +342,13 @@ func TestImportGrown(t *testing.T) {
 	if err != nil || stats.Traces == 0 || stats.Duplicates == 0 || len(stats.Left) > 0 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	b := &both{t: t, now: a.now, dir: &local.Store{Reader: r}, node: n, coarse: time.Microsecond}
+	b := &both{t: t, now: a.now, dir: &store.Store{Reader: r}, node: n, coarse: time.Microsecond}
 	b.same("grown")
 	if again, err := n.Import(t.Context(), r, quietly); err != nil || again.Traces > 0 || len(again.Left) > 0 {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
 	for range 3 {
-		n.round(t.Context(), work{close: true, sweep: true})
+		n.round(t.Context(), roll.Work{Close: true, Sweep: true})
 		a.now = a.now.Add(2 * time.Hour)
 	}
 	if v := verified(t, n); len(v.Findings) > 0 {

@@ -14,10 +14,11 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// life is machines that run as they do for users, for days of a clock that does not wait.
+// life is nodes that run as they do for users, for days of a clock that does not wait.
 type life struct {
 	*world
 	machines []*machine
@@ -58,7 +59,7 @@ func (l *life) begin(m *machine) {
 	}
 }
 
-// send has a machine be sent traces, by somebody who may send them again.
+// send has a node be sent traces, by somebody who may send them again.
 func (l *life) send(m *machine) {
 	var recs []store.Record
 	l.mu.Lock()
@@ -81,7 +82,7 @@ func (l *life) send(m *machine) {
 	})
 }
 
-// something happens to a machine, or does not.
+// something happens to a node, or does not.
 func (l *life) something(m *machine) {
 	switch l.rnd.IntN(60) {
 	case 0: // it crashes in the middle of something
@@ -113,9 +114,9 @@ func (l *life) something(m *machine) {
 	}
 }
 
-// TestLife lets machines run for 40 hours of a clock that does not wait: hours and days end under load, machines come and go,
+// TestLife lets nodes run for 40 hours of a clock that does not wait: hours and days end under load, nodes come and go,
 // their clocks are wrong, the store refuses and loses answers. In the end all that was acknowledged is there, once, and
-// sums are those of it. HOURS says how many hours; SEED of what.
+// rollups are those of it. HOURS says how many hours; SEED of what.
 func TestLife(t *testing.T) {
 	hours, _ := strconv.Atoi(os.Getenv("HOURS"))
 	if hours == 0 {
@@ -127,7 +128,7 @@ func TestLife(t *testing.T) {
 		server := fakebucket.New(seed)
 		server.Faults = 0.01
 		l := &life{world: &world{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), server: server, nodes: make([]*actor, 1),
-			acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[lostView][2]int64{}}}
+			acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roll.Shard]bool{}, views: map[lostView][2]int64{}}}
 		for i := range 3 {
 			m := &machine{spool: fmt.Sprintf("%s/%d", dir, i)}
 			l.begin(m)

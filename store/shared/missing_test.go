@@ -13,6 +13,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -26,12 +28,12 @@ func countOf(t *testing.T, n *Node) map[byte]int {
 
 func settleNode(ctx context.Context, n *Node, rounds int) {
 	for range rounds {
-		n.round(ctx, work{close: true})
+		n.round(ctx, roll.Work{Close: true})
 		time.Sleep(15 * time.Second)
 	}
 }
 
-// The manifest of a shard is lost, and a machine is started again, as anybody would try first.
+// The manifest of a shard is lost, and a node is started again, as anybody would try first.
 func TestLostManifest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -47,10 +49,10 @@ func TestLostManifest(t *testing.T) {
 		settleNode(t.Context(), n, 4)
 		time.Sleep(3 * time.Hour)
 		before := countUnder(t, n, "raw/") + countUnder(t, n, "hours/")
-		if err := n.b.Delete(t.Context(), manifestKey(0)); err != nil {
+		if err := n.b.Delete(t.Context(), layout.ManifestKey(0)); err != nil {
 			t.Fatal(err)
 		}
-		n.round(t.Context(), work{close: true, sweep: true}) // the one that runs does not harm
+		n.round(t.Context(), roll.Work{Close: true, Sweep: true}) // the one that runs does not harm
 		if got := countUnder(t, n, "raw/") + countUnder(t, n, "hours/"); got != before {
 			t.Errorf("running machine: %d of %d objects left", got, before)
 		}
@@ -105,19 +107,19 @@ func TestWrongDate(t *testing.T) {
 		_, _, _ = n.b.Range(t.Context(), "FORMAT", -1, 0) // the one answer
 		wrong = 0
 		t.Logf("offset %v, unready: %v", time.Until(n.b.Clock().Now()), n.Unready())
-		n.round(t.Context(), work{close: true})
-		m, _, _ := n.b.manifest(t.Context(), 0, 0)
+		n.round(t.Context(), roll.Work{Close: true})
+		m, _, _ := n.b.Manifest(t.Context(), 0, 0)
 		t.Logf("hours %d days %d removed %d", len(m.Hours), len(m.Days), len(m.Removed))
 		if got := countOf(t, n); len(got) != 5 {
 			t.Errorf("after one answer with a wrong date %d of 5 traces are left", len(got))
 		}
 		settleNode(t.Context(), n, 3)
-		m, _, _ = n.b.manifest(t.Context(), 0, 0)
+		m, _, _ = n.b.Manifest(t.Context(), 0, 0)
 		t.Logf("later: hours %d days %d removed %d; raw objects %d, hours %d, days %d", len(m.Hours), len(m.Days), len(m.Removed), countUnder(t, n, "raw/"), countUnder(t, n, "hours/"), countUnder(t, n, "days/"))
 	})
 }
 
-// N machines with little traffic each on a store whose requests take 30 ms.
+// N nodes with little traffic each on a store whose requests take 30 ms.
 func TestManyNodes(t *testing.T) {
 	nodes, took, minutes := 12, 30*time.Millisecond, 2
 	if n, err := strconv.Atoi(os.Getenv("NODES")); err == nil { // 32 of them for 5 minutes take one of a processor
@@ -153,23 +155,23 @@ func TestManyNodes(t *testing.T) {
 		for minute := range minutes {
 			time.Sleep(time.Minute)
 			n := list[0]
-			l, err := n.b.listSegments(ctx)
+			l, err := n.b.ListSegments(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
 			oldest, most := time.Duration(0), 0
-			for shard := range n.b.shards {
-				m, _, _ := n.b.manifest(ctx, shard, 0)
+			for shard := range n.b.Shards {
+				m, _, _ := n.b.Manifest(ctx, shard, 0)
 				waiting := 0
-				for _, x := range l.list {
-					if !m.has(x.segmentName) {
+				for _, x := range l.List {
+					if !m.Has(x.Segment) {
 						waiting++
-						oldest = max(oldest, l.at.Sub(x.modified))
+						oldest = max(oldest, l.At.Sub(x.Modified))
 					}
 				}
 				most = max(most, waiting)
 			}
-			t.Logf("%d nodes, %v: minute %d: %d segments listed, up to %d wait for a shard, the oldest since %v; requests %v", nodes, took, minute+1, len(l.list), most, oldest.Round(time.Second), s.Requests())
+			t.Logf("%d nodes, %v: minute %d: %d segments listed, up to %d wait for a shard, the oldest since %v; requests %v", nodes, took, minute+1, len(l.List), most, oldest.Round(time.Second), s.Requests())
 			if oldest > 20*time.Second {
 				t.Errorf("a segment waits for %v", oldest)
 			}
@@ -201,7 +203,7 @@ func TestOldManifest(t *testing.T) {
 			time.Sleep(time.Hour)
 			settleNode(t.Context(), n, 4)
 			if i == 2 {
-				got, err := n.b.Get(t.Context(), manifestKey(0), 1<<20, "")
+				got, err := n.b.Get(t.Context(), layout.ManifestKey(0), 1<<20, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -209,7 +211,7 @@ func TestOldManifest(t *testing.T) {
 			}
 		}
 		before, raw := countUnder(t, n, "raw/")+countUnder(t, n, "hours/"), countUnder(t, n, "raw/")
-		if _, err := n.b.Put(t.Context(), manifestKey(0), old, bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), old, bucket.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		n2 := openNode(t, s, o)

@@ -18,6 +18,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -28,18 +30,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is some machines on a bucket whose requests go wrong, and what has to be true of it. All happens in one
-// goroutine: before each request of a machine another one may do something, so that a seed says all.
+// world is some nodes on a bucket whose requests go wrong, and what has to be true of it. All happens in one
+// goroutine: before each request of a node another one may do something, so that a seed says all.
 type world struct {
 	t       testing.TB
 	rnd     *rand.Rand
 	now     time.Time
 	server  *fakebucket.Server
 	nodes   []*actor
-	busy    map[*roller]bool
+	busy    map[*roll.Shard]bool
 	blind   bool // the store ignores conditions
-	started int  // machines
-	depth   int  // of machines that do something before a request of another
+	started int  // nodes
+	depth   int  // of nodes that do something before a request of another
 
 	sent  []store.Record
 	acked map[store.ID][]time.Time // when traces were received that were acknowledged
@@ -51,7 +53,7 @@ type world struct {
 // lostView is why a page view of a page has no trace.
 type lostView struct{ page, reason string }
 
-// actor is a machine, which is another one after a crash.
+// actor is a node, which is another one after a crash.
 type actor struct {
 	client  *fakebucket.Client
 	node    *Node
@@ -66,7 +68,7 @@ var testPages = []string{"/feed", "/item/:id", "/cart", "/search", "/about", "/l
 
 func newWorld(t testing.TB, seed uint64, faults float64) *world {
 	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC),
-		server: fakebucket.New(seed), acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roller]bool{}, views: map[lostView][2]int64{}}
+		server: fakebucket.New(seed), acked: map[store.ID][]time.Time{}, maybe: map[store.ID]bool{}, busy: map[*roll.Shard]bool{}, views: map[lostView][2]int64{}}
 	w.server.Now = func() time.Time { return w.now }
 	for range 3 {
 		w.nodes = append(w.nodes, w.start())
@@ -75,7 +77,7 @@ func newWorld(t testing.TB, seed uint64, faults float64) *world {
 	return w
 }
 
-// start starts a machine.
+// start starts a node.
 func (w *world) start() *actor {
 	faults := w.server.Faults
 	w.server.Faults, w.server.Blind = 0, false // or nothing would start
@@ -89,7 +91,7 @@ func (w *world) start() *actor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	n.b.pause = func(_ context.Context, attempts int, _ time.Duration) error {
+	n.b.Pause = func(_ context.Context, attempts int, _ time.Duration) error {
 		if attempts > 2 {
 			return errors.New("no time")
 		}
@@ -99,7 +101,7 @@ func (w *world) start() *actor {
 	return a
 }
 
-// interrupt lets another machine do something before a request of one.
+// interrupt lets another node do something before a request of one.
 func (w *world) interrupt(of *actor) {
 	if w.depth == 0 || w.depth > 2 || w.rnd.IntN(25) > 0 {
 		return
@@ -131,7 +133,7 @@ func (w *world) say(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf("%*s"+format, append([]any{2 * w.depth, ""}, args...)...))
 }
 
-// crash has a machine stop in the middle of something, and another one take its place.
+// crash has a node stop in the middle of something, and another one take its place.
 func (w *world) crash(i int) {
 	w.say("node %s crashes", w.nodes[i].name)
 	w.nodes[i].client.CutAfter(w.rnd.IntN(7))
@@ -139,12 +141,12 @@ func (w *world) crash(i int) {
 	w.nodes[i] = w.start()
 }
 
-// act has a machine do something. Its errors are those of the store: what they mean is known in the end.
+// act has a node do something. Its errors are those of the store: what they mean is known in the end.
 func (w *world) act(a *actor) {
 	w.depth++
 	defer func() { w.depth-- }()
 	n := a.node
-	r := n.rollers.shards[w.rnd.IntN(len(n.rollers.shards))]
+	r := n.roller.Shards[w.rnd.IntN(len(n.roller.Shards))]
 	if w.busy[r] {
 		return // it is for one goroutine
 	}
@@ -163,26 +165,26 @@ func (w *world) act(a *actor) {
 		a.counts = false
 	case 6, 7, 8:
 		what = "roll"
-		err = w.withListing(ctx, n, r, func(l *listing) error {
-			_, err := r.cycle(ctx, l)
+		err = w.withListing(ctx, n, r, func(l *layout.Listing) error {
+			_, err := r.Cycle(ctx, l)
 			return err
 		})
 	case 9:
 		what = "close"
-		err = w.withListing(ctx, n, r, func(l *listing) error { return r.closeTimes(ctx, l) })
+		err = w.withListing(ctx, n, r, func(l *layout.Listing) error { return r.CloseTimes(ctx, l) })
 	case 10:
-		what, err = "sweep", r.sweep(ctx)
+		what, err = "sweep", r.Sweep(ctx)
 	case 11:
 		what = "sweep segments"
-		err = w.withListing(ctx, n, r, func(l *listing) error { return n.rollers.sweepSegments(ctx, l) })
+		err = w.withListing(ctx, n, r, func(l *layout.Listing) error { return n.roller.SweepSegments(ctx, l) })
 	}
-	w.say("%s %s of shard %d: %v", a.name, what, r.shard, err)
+	w.say("%s %s of shard %d: %v", a.name, what, r.Number, err)
 }
 
-func (w *world) withListing(ctx context.Context, n *Node, r *roller, f func(*listing) error) error {
+func (w *world) withListing(ctx context.Context, n *Node, r *roll.Shard, f func(*layout.Listing) error) error {
 	w.busy[r] = true
 	defer delete(w.busy, r)
-	l, err := n.b.listSegments(ctx)
+	l, err := n.b.ListSegments(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,23 +193,23 @@ func (w *world) withListing(ctx context.Context, n *Node, r *roller, f func(*lis
 
 // append sends traces, old and new.
 func (w *world) append(ctx context.Context, a *actor) error {
-	b := &batch{}
+	b := &layout.Batch{}
 	var ids []store.ID
 	for range 1 + w.rnd.IntN(8) {
 		rec := w.record()
 		ids = append(ids, rec.ID)
-		b.rows = append(b.rows, rowsOf(&rec, 0)...)
+		b.Rows = append(b.Rows, layout.RowsOf(&rec, 0)...)
 	}
 	for _, id := range ids {
 		w.maybe[id] = true
 	}
 	a.seq++
 	k, body := segmentWith(w.t, a.node, a.name, a.seq, b)
-	at := time.UnixMicro(b.rows[0].received)
+	at := time.UnixMicro(b.Rows[0].Received)
 	if d := at.Sub(w.now).Abs(); d > 2*time.Second {
 		w.t.Fatalf("a node whose clock is off by %v takes traces at %v off", a.off, d)
 	}
-	if err := a.node.b.putObject(ctx, k, body); err != nil {
+	if err := a.node.b.PutObject(ctx, k, body); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -217,17 +219,17 @@ func (w *world) append(ctx context.Context, a *actor) error {
 }
 
 // segmentWith returns a segment of what a node has received now, and its key.
-func segmentWith(t testing.TB, n *Node, instance string, seq uint64, b *batch) (k string, body []byte) {
+func segmentWith(t testing.TB, n *Node, instance string, seq uint64, b *layout.Batch) (k string, body []byte) {
 	t.Helper()
 	now := n.Now()
-	for i := range b.rows {
-		b.rows[i].received = now.UnixMicro()
+	for i := range b.Rows {
+		b.Rows[i].Received = now.UnixMicro()
 	}
-	body, err := encodeSegment(n.b.codec, b, n.b.shards)
+	body, err := layout.EncodeSegment(n.b.Codec, b, n.b.Shards)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return segmentName{hour: hourOf(now), boot: instance, seq: seq}.key(), body
+	return layout.Segment{Hour: layout.HourOf(now), Instance: instance, Seq: seq}.Key(), body
 }
 
 // record returns a trace: a new one, or one that was sent before.
@@ -292,7 +294,7 @@ func (w *world) count(ctx context.Context, a *actor) error {
 	return nil
 }
 
-// settle ends all faults, and has a machine do all that is to be done.
+// settle ends all faults, and has a node do all that is to be done.
 func (w *world) settle() *Node {
 	w.server.Faults = 0
 	w.server.Deliver()
@@ -300,15 +302,15 @@ func (w *world) settle() *Node {
 	n := w.start().node
 	ctx := w.t.Context()
 	for round := 0; ; round++ {
-		l, err := n.b.listSegments(ctx)
+		l, err := n.b.ListSegments(ctx)
 		if err != nil {
 			w.fail("list: %v", err)
 		}
 		busy := false
-		for _, r := range n.rollers.shards {
-			more, err := r.cycle(ctx, l)
-			if err != nil && !errors.Is(err, errLost) {
-				w.fail("roll up shard %d: %v", r.shard, err)
+		for _, r := range n.roller.Shards {
+			more, err := r.Cycle(ctx, l)
+			if err != nil && !errors.Is(err, roll.ErrLost) {
+				w.fail("roll up shard %d: %v", r.Number, err)
 			}
 			busy = busy || more || err != nil
 		}
@@ -319,14 +321,14 @@ func (w *world) settle() *Node {
 			w.fail("it is never done")
 		}
 	}
-	for _, r := range n.rollers.shards {
+	for _, r := range n.roller.Shards {
 		for range 2 {
-			l, err := n.b.listSegments(ctx)
+			l, err := n.b.ListSegments(ctx)
 			if err == nil {
-				err = r.closeTimes(ctx, l)
+				err = r.CloseTimes(ctx, l)
 			}
-			if err != nil && !errors.Is(err, errLost) {
-				w.fail("close times of shard %d: %v", r.shard, err)
+			if err != nil && !errors.Is(err, roll.ErrLost) {
+				w.fail("close times of shard %d: %v", r.Number, err)
 			}
 		}
 	}
@@ -392,22 +394,22 @@ func (w *world) check(n *Node) {
 	w.checkSums(n, raw)
 }
 
-// checkSums compares sums of hours and days with what they were made of.
+// checkSums compares rollups of hours and days with what they were made of.
 func (w *world) checkSums(n *Node, raw map[string]*merged) {
 	ctx := w.t.Context()
 	views := map[lostView]int64{}
-	for shard := range n.b.shards {
-		m, _, err := n.b.manifest(ctx, shard, 0)
+	for shard := range n.b.Shards {
+		m, _, err := n.b.Manifest(ctx, shard, 0)
 		if err != nil {
 			w.fail("%v", err)
 		}
-		ofDays := map[string]map[string]*pageSum{}
+		ofDays := map[string]map[string]*layout.Page{}
 		for _, name := range slices.Sorted(maps.Keys(m.Hours)) {
 			h := m.Hours[name]
-			pages := map[string]*pageSum{}
-			for _, f := range h.Sums {
-				for _, to := range []map[string]*pageSum{pages, sumsOf(ofDays, dayOf(name))} {
-					if err := n.b.addSums(ctx, sumsKey(shard, name, f.ID), to); err != nil {
+			pages := map[string]*layout.Page{}
+			for _, f := range h.Rollups {
+				for _, to := range []map[string]*layout.Page{pages, sumsOf(ofDays, layout.DayOf(name))} {
+					if err := n.b.AddRollups(ctx, layout.HourKey(shard, name, f.ID), to); err != nil {
 						w.fail("%v", err)
 					}
 				}
@@ -418,7 +420,7 @@ func (w *world) checkSums(n *Node, raw map[string]*merged) {
 				if of == nil {
 					of = newMerged(page)
 				}
-				traces += uint64(p.counts[store.Tag{}].traces)
+				traces += uint64(p.Counts[store.Tag{}].Traces)
 				if len(h.Runs) > 0 {
 					w.same("hour "+name+" of "+page, p, of)
 				}
@@ -426,14 +428,14 @@ func (w *world) checkSums(n *Node, raw map[string]*merged) {
 			if traces != h.Traces {
 				w.fail("hour %s has %d traces, its sums %d", name, h.Traces, traces)
 			}
-			if m.Days[dayOf(name)] == nil {
+			if m.Days[layout.DayOf(name)] == nil {
 				countOutcomes(views, pages)
 			}
 		}
 		for name, d := range m.Days {
-			pages := map[string]*pageSum{}
-			for _, f := range d.Sums {
-				if err := n.b.addSums(ctx, daySumsKey(shard, name, f.ID), pages); err != nil {
+			pages := map[string]*layout.Page{}
+			for _, f := range d.Rollups {
+				if err := n.b.AddRollups(ctx, layout.DayKey(shard, name, f.ID), pages); err != nil {
 					w.fail("%v", err)
 				}
 			}
@@ -452,14 +454,14 @@ func (w *world) checkSums(n *Node, raw map[string]*merged) {
 	}
 }
 
-func sumsOf(days map[string]map[string]*pageSum, day string) map[string]*pageSum {
+func sumsOf(days map[string]map[string]*layout.Page, day string) map[string]*layout.Page {
 	if days[day] == nil {
-		days[day] = map[string]*pageSum{}
+		days[day] = map[string]*layout.Page{}
 	}
 	return days[day]
 }
 
-func countOutcomes(views map[lostView]int64, pages map[string]*pageSum) {
+func countOutcomes(views map[lostView]int64, pages map[string]*layout.Page) {
 	for page, p := range pages {
 		rec, err := p.Record()
 		if err != nil {
@@ -472,7 +474,7 @@ func countOutcomes(views map[lostView]int64, pages map[string]*pageSum) {
 }
 
 // same compares a sum with what the traces of it merge to.
-func (w *world) same(what string, p *pageSum, of *merged) {
+func (w *world) same(what string, p *layout.Page, of *merged) {
 	w.t.Helper()
 	of.end()
 	rec, err := p.Record()
@@ -502,7 +504,7 @@ func (w *world) same(what string, p *pageSum, of *merged) {
 }
 
 // recordText says what is in a sum, whatever the order in which it was added up.
-func recordText(p *pageSum) string {
+func recordText(p *layout.Page) string {
 	if p == nil {
 		return "nothing"
 	}
@@ -519,7 +521,7 @@ func recordText(p *pageSum) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%d views, %d traces, %x, %v", views, traces, data, p.counts)
+	return fmt.Sprintf("%d views, %d traces, %x, %v", views, traces, data, p.Counts)
 }
 
 // merged is what traces of a page in an hour merge to.
@@ -557,7 +559,7 @@ func (m *merged) add(payload []byte) {
 	m.rows = append(m.rows, doc.Trace)
 }
 
-// TestInterleavings does whatever can happen, in any order: machines append, repeat, roll up, close, sweep and crash
+// TestInterleavings does whatever can happen, in any order: nodes append, repeat, roll up, close, sweep and crash
 // at any request, while the store refuses, tears, delays, and loses answers.
 func TestInterleavings(t *testing.T) {
 	seeds := uint64(40)

@@ -8,12 +8,17 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/move"
+	"github.com/fieldtrie/fieldtrie/store/shared/read"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
+	"github.com/fieldtrie/fieldtrie/store/shared/write"
 )
 
 // Reader answers queries about a bucket.
 type Reader struct {
-	*queries
-	b *view
+	*read.Reader
+	b *layout.Bucket
 }
 
 // OpenReader opens a bucket to read what is there.
@@ -22,11 +27,11 @@ func OpenReader(ctx context.Context, b *bucket.Bucket, o Options) (*Reader, erro
 	if err != nil {
 		return nil, err
 	}
-	v, err := openView(ctx, b, o.layout())
+	v, err := layout.Open(ctx, b, o.layout())
 	if err != nil {
 		return nil, err
 	}
-	q, err := newQueries(v, o.read(), func() {})
+	q, err := read.New(v, o.read(), func() {})
 	if err != nil {
 		return nil, err
 	}
@@ -34,18 +39,17 @@ func OpenReader(ctx context.Context, b *bucket.Bucket, o Options) (*Reader, erro
 }
 
 // Verify reads all that a bucket has, and says what is wrong with it, see [move.Verify].
-func (r *Reader) Verify(ctx context.Context, moving Moving) (Verified, error) {
-	return verify(ctx, r.b, moving)
+func (r *Reader) Verify(ctx context.Context, moving move.Moving) (move.Verified, error) {
+	return move.Verify(ctx, r.b, moving)
 }
 
 // Node is one of many on a bucket: it stores what comes in, rolls up, and answers queries.
 type Node struct {
 	*Reader
-	*writer
-	b       *view // FLAT
-	rollers *rollers
-	opts    Options
-	want    chan struct{} // has one when somebody waits until all is rolled up
+	*write.Writer
+	roller *roll.Roller
+	opts   Options
+	want   chan struct{} // has one when somebody waits until all is rolled up
 }
 
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
@@ -55,12 +59,12 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := createView(ctx, b, o.layout())
+	v, err := layout.Create(ctx, b, o.layout())
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{b: v, opts: o, want: make(chan struct{}, 1)}
-	q, err := newQueries(v, o.read(), n.wanted)
+	n := &Node{opts: o, want: make(chan struct{}, 1)}
+	q, err := read.New(v, o.read(), n.wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +73,10 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
 		return nil, err
 	}
 	instance := newInstance()
-	if n.writer, err = newWriter(v, instance, o.write()); err != nil {
+	if n.Writer, err = write.New(v, instance, o.write()); err != nil {
 		return nil, err
 	}
-	n.rollers = newRollers(v, instance, o.roll())
+	n.roller = roll.New(v, instance, o.roll())
 	return n, nil
 }
 
@@ -105,16 +109,16 @@ func (n *Node) Run(ctx context.Context) {
 	defer tick.Stop()
 	var closed, swept time.Time
 	for {
-		w := work{close: time.Since(closed) >= closeEvery, sweep: time.Since(swept) >= sweepEvery}
+		w := roll.Work{Close: time.Since(closed) >= closeEvery, Sweep: time.Since(swept) >= sweepEvery}
 		n.round(ctx, w)
-		if w.close {
+		if w.Close {
 			closed = time.Now()
 		}
-		if w.sweep {
+		if w.Sweep {
 			swept = time.Now()
 		}
 		if !n.rest(ctx, tick.C) {
-			n.rollers.release()
+			n.roller.Release()
 			return
 		}
 	}
@@ -140,25 +144,25 @@ func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
 }
 
 // RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.
-func (n *Node) RollUp(ctx context.Context) { n.round(ctx, work{close: true, sweep: true}) }
+func (n *Node) RollUp(ctx context.Context) { n.round(ctx, roll.Work{Close: true, Sweep: true}) }
 
 // round does what is to be done.
-func (n *Node) round(ctx context.Context, w work) {
-	n.storeWaiting(ctx, n.opts.RollEvery)
-	n.rollers.round(ctx, w)
+func (n *Node) round(ctx context.Context, w roll.Work) {
+	n.StoreWaiting(ctx, n.opts.RollEvery)
+	n.roller.Round(ctx, w)
 }
 
 // Import moves what a directory has into the bucket, see [move.Import].
-func (n *Node) Import(ctx context.Context, from *store.Reader, moving Moving) (MoveStats, error) {
-	return importFrom(ctx, n.rollers, from, moving)
+func (n *Node) Import(ctx context.Context, from *store.Reader, moving move.Moving) (move.Stats, error) {
+	return move.Import(ctx, n.roller, from, moving)
 }
 
 // Export moves what the bucket has into a directory, see [move.Export].
-func (n *Node) Export(ctx context.Context, to *store.Loader, moving Moving) (MoveStats, error) {
-	return exportTo(ctx, n.rollers, to, moving)
+func (n *Node) Export(ctx context.Context, to *store.Loader, moving move.Moving) (move.Stats, error) {
+	return move.Export(ctx, n.roller, to, moving)
 }
 
 // Repair makes again what [Reader.Verify] has found wrong and can be made again, see [move.Repair].
-func (n *Node) Repair(ctx context.Context, v Verified) (mended int, err error) {
-	return repairAll(ctx, n.rollers, v)
+func (n *Node) Repair(ctx context.Context, v move.Verified) (mended int, err error) {
+	return move.Repair(ctx, n.roller, v)
 }

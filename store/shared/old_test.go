@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
 // A manifest that is lost or damaged comes back from what is kept of it, and of runs that it did not name yet. Every trace is there once,
-// sums are those of the traces, and the machine that runs goes on.
+// rollups are those of the traces, and the node that runs goes on.
 func TestRestore(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -29,7 +31,7 @@ func TestRestore(t *testing.T) {
 					for range count {
 						sent++
 						appendTo(t, n, sent)
-						n.round(t.Context(), work{close: true})
+						n.round(t.Context(), roll.Work{Close: true})
 						time.Sleep(time.Minute)
 					}
 				}
@@ -43,16 +45,16 @@ func TestRestore(t *testing.T) {
 				for i := range c.olds {
 					damage(t, n, keys[len(keys)-1-i], i%2 == 0)
 				}
-				damage(t, n, manifestKey(0), c.deleted)
+				damage(t, n, layout.ManifestKey(0), c.deleted)
 				sent++
 				appendTo(t, n, sent)
-				n.round(t.Context(), work{close: true, sweep: true})
+				n.round(t.Context(), roll.Work{Close: true, Sweep: true})
 				if err := n.Unready(); err == nil || !strings.Contains(err.Error(), "--verify --repair") {
 					t.Errorf("unready: %v", err)
 				}
 				errand := openNode(t, s, Options{})
 				v := verified(t, errand)
-				if len(v.Findings) != 1 || !v.Findings[0].Mends || v.Findings[0].Object != manifestKey(0) {
+				if len(v.Findings) != 1 || !v.Findings[0].Mends || v.Findings[0].Object != layout.ManifestKey(0) {
 					t.Fatalf("%+v", v.Findings)
 				}
 				if mended, err := errand.Repair(t.Context(), v); err != nil || mended != 1 {
@@ -82,7 +84,7 @@ func TestAdopt(t *testing.T) {
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})
 		appendTo(t, n, 1)
 		settleNode(t.Context(), n, 4)
-		got, err := n.b.Get(t.Context(), manifestKey(0), 1<<20, "")
+		got, err := n.b.Get(t.Context(), layout.ManifestKey(0), 1<<20, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,12 +94,12 @@ func TestAdopt(t *testing.T) {
 			settleNode(t.Context(), n, 4)
 		}
 		time.Sleep(2 * time.Hour)
-		if _, err := n.b.Put(t.Context(), manifestKey(0), got.Body, bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), got.Body, bucket.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		errand := openNode(t, s, Options{})
 		v := verified(t, errand)
-		if len(v.Findings) != 5 { // four runs, and sums that were made again of the first
+		if len(v.Findings) != 5 { // four runs, and rollups that were made again of the first
 
 			t.Errorf("%+v", v.Findings)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -30,7 +31,7 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 		n.RollUp(t.Context())
 	}
 	runs := func() (hours int) {
-		m, _, err := n.b.manifest(t.Context(), 0, 0)
+		m, _, err := n.b.Manifest(t.Context(), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,8 +48,8 @@ func TestOneOpenHourStopsNothing(t *testing.T) {
 	}
 	send()
 	send() // hour 14 has two runs, so it is closed by folding them
-	m, _, _ := n.b.manifest(t.Context(), 0, 0)
-	bad := runKey(0, hourOf(at), m.Hours[hourOf(at)].Runs[0].ID)
+	m, _, _ := n.b.Manifest(t.Context(), 0, 0)
+	bad := layout.RunKey(0, layout.HourOf(at), m.Hours[layout.HourOf(at)].Runs[0].ID)
 	damage(t, n, bad, false)
 	for i := range 3 * 24 {
 		at = at.Add(time.Hour)

@@ -5,6 +5,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/read"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
+	"github.com/fieldtrie/fieldtrie/store/shared/write"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -19,14 +23,14 @@ type Options struct {
 	Puts   int
 	GiveUp time.Duration
 
-	// Spool is a directory of this machine for segments that the store does not take within SpoolAfter, 1 s, of at
+	// Spool is a directory of this node for segments that the store does not take within SpoolAfter, 1 s, of at
 	// most SpoolSize bytes, 1 GiB. Without it they are refused.
 	Spool      string
 	SpoolAfter time.Duration
 	SpoolSize  int64
 
-	// CacheMemory is how many bytes of what questions read are kept in memory, 64 MiB. Cache is a directory of this
-	// machine for more of it, of at most CacheSize bytes, 4 GiB.
+	// CacheMemory is how many bytes of what queries read are kept in memory, 64 MiB. Cache is a directory of this
+	// node for more of it, of at most CacheSize bytes, 4 GiB.
 	CacheMemory int64
 	Cache       string
 	CacheSize   int64
@@ -44,15 +48,15 @@ type Options struct {
 	Shards int
 
 	// RollEvery is how often what came in is rolled up: 15 s. TakeOver is how long a shard is left to
-	// another machine that has stopped: 30 s.
+	// another node that has stopped: 30 s.
 	RollEvery, TakeOver time.Duration
 
 	// RollRows is how many traces of a shard are rolled up at once: 8000.
 	RollRows int
 
-	// Retention is how long traces are kept; HourRetention and DayRetention are how long their sums
+	// Retention is how long traces are kept; HourRetention and DayRetention are how long their rollups
 	// by the hour and day are, at least as long as the former. Zero means for ever.
-	// A shard keeps what it has for the longest time that any machine was told, unless Shorten makes it those of this one.
+	// A shard keeps what it has for the longest time that any node was told, unless Shorten makes it those of this one.
 	Retention, HourRetention, DayRetention time.Duration
 	Shorten                                bool
 
@@ -63,22 +67,22 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-func (o *Options) layout() layoutOptions {
-	return layoutOptions{Shards: o.Shards, GiveUp: o.GiveUp, Rollups: o.Rollups}
+func (o *Options) layout() layout.Options {
+	return layout.Options{Shards: o.Shards, GiveUp: o.GiveUp, Rollups: o.Rollups}
 }
 
-func (o *Options) read() readOptions {
-	return readOptions{Retention: o.Retention, CacheMemory: o.CacheMemory, Cache: o.Cache, CacheSize: o.CacheSize}
+func (o *Options) read() read.Options {
+	return read.Options{Retention: o.Retention, CacheMemory: o.CacheMemory, Cache: o.Cache, CacheSize: o.CacheSize}
 }
 
-func (o *Options) write() writeOptions {
-	return writeOptions{Flush: o.Flush, FlushBytes: o.FlushBytes, Puts: o.Puts, GiveUp: o.GiveUp, Spool: o.Spool, SpoolAfter: o.SpoolAfter, SpoolSize: o.SpoolSize,
+func (o *Options) write() write.Options {
+	return write.Options{Flush: o.Flush, FlushBytes: o.FlushBytes, Puts: o.Puts, GiveUp: o.GiveUp, Spool: o.Spool, SpoolAfter: o.SpoolAfter, SpoolSize: o.SpoolSize,
 		QueueTraces: o.QueueTraces, QueueBytes: o.QueueBytes, MaxPayload: o.MaxPayload, Logger: o.Logger}
 }
 
-func (o *Options) roll() rollOptions {
-	return rollOptions{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, Logger: o.Logger,
-		Keep: kept{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
+func (o *Options) roll() roll.Options {
+	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, Logger: o.Logger,
+		Retention: layout.Retention{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
 }
 
 // Validate reports the first option that can not be, as Open would.

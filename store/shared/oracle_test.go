@@ -9,21 +9,22 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
 type sentTrace struct {
 	at    time.Time // the true one
-	wrong bool      // the machine took another one for that of the store
+	wrong bool      // the node took another one for that of the store
 }
 
 // contents is what an object has.
 type contents struct {
 	ids    []store.ID // of segments and runs
-	traces uint64     // of sums
+	traces uint64     // of rollups
 	sound  bool
 }
 
-// look reads what is there. Of what was there before, machines change manifests alone.
+// look reads what is there. Of what was there before, nodes change manifests alone.
 func (h *harm) look(known map[string][]byte) map[string][]byte {
 	out := map[string][]byte{}
 	for e, err := range h.b.List(h.Context(), "", "") {
@@ -61,7 +62,7 @@ func (h *harm) parse(k string, body []byte) *contents {
 
 func (h *harm) parseAgain(k string, body []byte) *contents {
 	x := &contents{}
-	o, err := h.r.b.parseSegment(k, body)
+	o, err := h.r.b.ParseSegment(k, body)
 	if err != nil {
 		return x
 	}
@@ -70,24 +71,24 @@ func (h *harm) parseAgain(k string, body []byte) *contents {
 	switch kind, _, _ := strings.Cut(k, "/"); kind {
 	case "seg", "bad":
 		for shard := range 2 {
-			b, err := o.shardOf(ctx, shard)
+			b, err := o.OfShard(ctx, shard)
 			if x.sound = x.sound && err == nil; err != nil {
 				continue
 			}
-			for i := range b.rows {
-				x.ids = append(x.ids, b.rows[i].id)
+			for i := range b.Rows {
+				x.ids = append(x.ids, b.Rows[i].ID)
 			}
 		}
 	case "raw":
-		err := merge(ctx, []*cursor{o.rows(1)}, func(r *row) error {
-			x.ids = append(x.ids, r.id)
+		err := layout.Merge(ctx, []*layout.Cursor{o.Rows(1)}, func(r *layout.Row) error {
+			x.ids = append(x.ids, r.ID)
 			return nil
 		})
 		x.sound = err == nil
 	case "hours", "days":
-		x.sound = o.checkSums(ctx) == nil
-		for _, page := range pagesOf([]*object{o}) {
-			x.traces += o.tracesOf(page)
+		x.sound = o.CheckRollups(ctx) == nil
+		for _, page := range layout.PagesOf([]*layout.Object{o}) {
+			x.traces += o.TracesOf(page)
 		}
 	}
 	return x
@@ -99,7 +100,7 @@ func place(k string) string {
 	return part[1] + "/" + part[2]
 }
 
-// do has machines do something, and looks on.
+// do has nodes do something, and looks on.
 func (h *harm) do(what string, f func()) {
 	h.Helper()
 	was := h.objects
@@ -114,7 +115,7 @@ func (h *harm) do(what string, f func()) {
 	}
 }
 
-// deleted judges that a machine has deleted an object.
+// deleted judges that a node has deleted an object.
 func (h *harm) deleted(what, k string, body []byte) {
 	h.Helper()
 	x := h.parse(k, body)
@@ -124,7 +125,7 @@ func (h *harm) deleted(what, k string, body []byte) {
 	}
 	switch kind {
 	case "seg", "raw":
-		if copied := h.objects[aside+strings.TrimPrefix(k, segments)]; bytes.Equal(copied, body) {
+		if copied := h.objects[layout.Aside+strings.TrimPrefix(k, layout.Segments)]; bytes.Equal(copied, body) {
 			return
 		}
 		if !x.sound && !h.hurt[place(k)] && kind == "raw" {
@@ -153,7 +154,7 @@ func (h *harm) deleted(what, k string, body []byte) {
 	}
 }
 
-// deletedSums judges that sums were deleted: something else has to tell what they said.
+// deletedSums judges that rollups were deleted: something else has to tell what they said.
 func (h *harm) deletedSums(what, k string, x *contents) {
 	h.Helper()
 	at := place(k)
@@ -161,7 +162,7 @@ func (h *harm) deletedSums(what, k string, x *contents) {
 	if strings.HasPrefix(k, "days/") {
 		kept, name = keptTrue.DayRetention, name+"T23"
 	}
-	start, err := parseHour(name)
+	start, err := layout.ParseHour(name)
 	if err != nil || h.hurt[at] || h.hurt[at[:len("000/20000101")]] || time.Since(start) > kept || x.traces == 0 || !x.sound {
 		return
 	}

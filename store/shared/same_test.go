@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -23,7 +23,7 @@ import (
 type both struct {
 	t    *testing.T
 	now  time.Time
-	dir  *local.Store
+	dir  *store.Store
 	node *Node
 
 	coarse time.Duration // to which times of receipt are the same
@@ -32,7 +32,7 @@ type both struct {
 func newBoth(t *testing.T) *both {
 	b := &both{t: t, coarse: time.Minute, now: time.Date(2026, 11, 20, 22, 10, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
-	dir, err := local.Open(t.TempDir(), local.Options{Now: now, MinFree: -1})
+	dir, err := store.Open(t.TempDir(), store.Options{Now: now, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +81,8 @@ func (b *both) settle() {
 	if err := b.dir.Roll(ctx); err != nil {
 		b.t.Fatal(err)
 	}
-	b.node.round(ctx, work{close: true, sweep: true})
-	b.node.round(ctx, work{close: true}) // days are closed after their hours
+	b.node.round(ctx, roll.Work{Close: true, Sweep: true})
+	b.node.round(ctx, roll.Work{Close: true}) // days are closed after their hours
 }
 
 // same asks both the same.
@@ -148,7 +148,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel query.Selection) 
 	var traces []string
 	var scan func(context.Context, store.Query, func(store.Record) error) (store.ScanStats, error)
 	switch r := l.Reader.(type) {
-	case *local.Reader:
+	case *store.Reader:
 		scan = r.Scan
 	case *Reader:
 		scan = r.Scan

@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// What the store does not take is on the disk of the machine within a second, and in the bucket when the store is
+// What the store does not take is on the disk of the node within a second, and in the bucket when the store is
 // back: once, under the hour in which it was received, and also if another process finds it.
 func TestSpool(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
@@ -69,7 +70,7 @@ func TestSpool(t *testing.T) {
 			t.Fatalf("%d segments are found, want %d", got, segments)
 		}
 		for range 4 { // the one before is taken for alive, as its segments have just come
-			n.round(t.Context(), work{})
+			n.round(t.Context(), roll.Work{})
 			time.Sleep(15 * time.Second)
 		}
 		if got := n.Counters().SpoolSegments; got != 0 {
@@ -109,7 +110,7 @@ func TestReadYourWrites(t *testing.T) {
 		}
 		go func() {
 			time.Sleep(7 * time.Second)
-			n.round(t.Context(), work{})
+			n.round(t.Context(), roll.Work{})
 		}()
 		found := 0
 		count := func(store.Record) error { found++; return nil }
@@ -129,7 +130,7 @@ func TestReadYourWrites(t *testing.T) {
 	})
 }
 
-// Who waits for what just came in does not wait for the next round, and does not make the machine do nothing else.
+// Who waits for what just came in does not wait for the next round, and does not make the node do nothing else.
 func TestWanted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -161,7 +162,7 @@ func TestWanted(t *testing.T) {
 	})
 }
 
-// A shard whose roller has stopped is taken over by another machine, and not before; one that is left is taken at once.
+// A shard whose roller has stopped is taken over by another node, and not before; one that is left is taken at once.
 func TestTakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -174,34 +175,34 @@ func TestTakeOver(t *testing.T) {
 		}
 		rolled := func(n *Node) uint64 { return n.Counters().RolledUp }
 		send(1)
-		a.round(t.Context(), work{})
+		a.round(t.Context(), roll.Work{})
 		send(2)
 		for range 2 {
-			b.round(t.Context(), work{})
+			b.round(t.Context(), roll.Work{})
 			time.Sleep(14 * time.Second)
 		}
 		if rolled(a) != 1 || rolled(b) != 0 {
 			t.Fatalf("after 28 s: %d and %d", rolled(a), rolled(b))
 		}
 		time.Sleep(3 * time.Second)
-		b.round(t.Context(), work{})
+		b.round(t.Context(), roll.Work{})
 		if rolled(b) != 1 || a.Counters().Shards != 1 || b.Counters().Shards != 1 {
 			t.Fatalf("after 31 s: %d; leading: %d and %d", rolled(b), a.Counters().Shards, b.Counters().Shards)
 		}
 		send(3)
-		a.round(t.Context(), work{}) // it learns that another has it
+		a.round(t.Context(), roll.Work{}) // it learns that another has it
 		if rolled(a) != 1 || a.Counters().Shards != 0 {
 			t.Errorf("the old one goes on: %d", rolled(a))
 		}
-		b.rollers.release()
-		a.round(t.Context(), work{})
+		b.roller.Release()
+		a.round(t.Context(), roll.Work{})
 		if rolled(a) != 2 {
 			t.Errorf("what is left is not taken: %d", rolled(a))
 		}
 	})
 }
 
-// Machines that take traces share the work, whoever was there first, and when one goes others do what it did.
+// Nodes that take traces share the work, whoever was there first, and when one goes others do what it did.
 func TestShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -269,7 +270,7 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// A trace is spooled by a machine whose answer is lost, and sent to another one, which spools it as well. Both spools
+// A trace is spooled by a node whose answer is lost, and sent to another one, which spools it as well. Both spools
 // are emptied within a day, at different hours.
 func TestTwoSpools(t *testing.T) {
 	dir := t.TempDir()
@@ -302,7 +303,7 @@ func TestTwoSpools(t *testing.T) {
 		time.Sleep(90 * time.Minute)
 		settleNode(t.Context(), c, 4) // the hour is closed
 		time.Sleep(2 * time.Hour)
-		a2 := openNode(t, s, o(1)) // the first machine is started again
+		a2 := openNode(t, s, o(1)) // the first node is started again
 		if err := a2.Unspool(t.Context()); err != nil {
 			t.Fatal(err)
 		}

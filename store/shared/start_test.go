@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A store that is busy when a machine starts is asked again; one that refuses is not.
+// A store that is busy when a node starts is asked again; one that refuses is not.
 func TestStartOnBusyStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
@@ -30,7 +30,7 @@ func TestStartOnBusyStore(t *testing.T) {
 	})
 }
 
-// A machine that stops empties its spool if the store is there, and else says what is left.
+// A node that stops empties its spool if the store is there, and else says what is left.
 func TestCloseEmptiesSpool(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

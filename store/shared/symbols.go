@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
@@ -21,7 +22,7 @@ const (
 	symbolsAttempts = 3
 )
 
-// Symbols returns the files of symbols, which machines share.
+// Symbols returns the files of symbols, which nodes share.
 func (r *Reader) Symbols() tables.Files { return symbolFiles{r.b.Bucket} }
 
 // symbolFiles implements [tables.Files].
@@ -61,7 +62,7 @@ func (f symbolFiles) Write(name string, body []byte) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
 	defer cancel()
 	for attempt := range symbolsAttempts {
-		if attempt > 0 && sleep(ctx, attempt, time.Duration(attempt)*time.Second/4) != nil {
+		if attempt > 0 && layout.Sleep(ctx, attempt, time.Duration(attempt)*time.Second/4) != nil {
 			break
 		}
 		if _, err = f.b.Put(ctx, symbolsFolder+name, body, bucket.Condition{}); err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// Symbols that are sent to one machine are those of all, also when answers of the store are lost; a damaged
+// Symbols that are sent to one node are those of all, also when answers of the store are lost; a damaged
 // one is missing.
 func TestSymbols(t *testing.T) {
 	server := fakebucket.New(3)

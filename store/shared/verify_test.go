@@ -12,6 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/move"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -51,7 +53,7 @@ func damage(t testing.TB, n *Node, k string, deleted bool) {
 	}
 }
 
-func verified(t testing.TB, n *Node) Verified {
+func verified(t testing.TB, n *Node) move.Verified {
 	t.Helper()
 	v, err := n.Verify(t.Context(), quietly)
 	if err != nil {
@@ -71,7 +73,7 @@ func TestVerifyBucket(t *testing.T) {
 	}
 	for range 2 {
 		a.now = a.now.Add(20 * time.Hour)
-		n.round(t.Context(), work{close: true})
+		n.round(t.Context(), roll.Work{Close: true})
 	}
 	if _, err := n.Append(t.Context(), a.records(20)); err != nil {
 		t.Fatal(err)
@@ -80,7 +82,7 @@ func TestVerifyBucket(t *testing.T) {
 	if len(v.Findings) > 0 || v.Objects == 0 || v.Hours == 0 || v.Traces == 0 {
 		t.Fatalf("all is well: %+v", v)
 	}
-	n.round(t.Context(), work{})
+	n.round(t.Context(), roll.Work{})
 	if v = verified(t, n); len(v.Findings) > 0 {
 		t.Fatalf("all is well: %+v", v)
 	}

@@ -1,0 +1,43 @@
+package shared
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// mapped matches a line of doc.go that says what a file is for.
+var mapped = regexp.MustCompile(`(?m)^//\t(\w+\.go)\s+\S`)
+
+// Each file is in the map of its package, and the map names no other.
+func TestMapOfFiles(t *testing.T) {
+	for _, dir := range []string{".", "layout", "write", "roll", "read", "move"} {
+		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := map[string]bool{}
+		for _, m := range mapped.FindAllSubmatch(text, -1) {
+			there[string(m[1])] = true
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			name := filepath.Base(path)
+			if strings.HasSuffix(name, "_test.go") || name == "doc.go" {
+				continue
+			}
+			if !there[name] {
+				t.Errorf("%s: got no line about %s, want one", filepath.Join(dir, "doc.go"), name)
+			}
+			delete(there, name)
+		}
+		for name := range there {
+			t.Errorf("%s: got a line about %s, want none: it is not there", filepath.Join(dir, "doc.go"), name)
+		}
+	}
+}

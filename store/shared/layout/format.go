@@ -1,0 +1,92 @@
+package layout
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+)
+
+// format is what the object FORMAT says.
+type format struct {
+	Format int `json:"format"`
+	Shards int `json:"shards"`
+	// Check is a checksum of the others: who takes a bucket for one of fewer shards deletes segments that the others need.
+	Check uint32 `json:"check,omitempty"`
+}
+
+const (
+	formatKey     = "FORMAT"
+	formatVersion = 1
+)
+
+// readFormat reads how a bucket is laid out.
+func readFormat(ctx context.Context, b *bucket.Bucket) (f format, err error) {
+	got, err := b.Get(ctx, formatKey, 1<<10, "")
+	if err != nil {
+		return f, fmt.Errorf("read the format: %w", err)
+	}
+	if err := json.Unmarshal(got.Body, &f); err != nil {
+		return f, fmt.Errorf("read the format of %s: %w", b.Location(), err)
+	}
+	switch {
+	case f.Format > formatVersion:
+		return f, &VersionError{b.Location().String() + formatKey, f.Format}
+	case f.Check != 0 && f.Check != f.check():
+		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Location(), formatKey, got.Body)
+	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
+		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Location(), f.Format, f.Shards)
+	}
+	return f, nil
+}
+
+// ensureFormat reads the format of a bucket, and makes an empty one ours.
+func ensureFormat(ctx context.Context, b *bucket.Bucket, shards int) (format, error) {
+	f, err := readFormat(ctx, b)
+	if !errors.Is(err, bucket.ErrNotFound) {
+		return f, err
+	}
+	if lost := formatLost(ctx, b); lost != nil {
+		if f, err := readFormat(ctx, b); err == nil {
+			return f, nil // another node was first
+		}
+		return f, lost
+	}
+	f = format{Format: formatVersion, Shards: shards}
+	f.Check = f.check()
+	text, err := json.Marshal(f)
+	if err != nil {
+		return f, fmt.Errorf("write the format: %w", err)
+	}
+	// Whoever is first decides, and a lost answer does no harm.
+	if _, err := b.Put(ctx, formatKey, text, bucket.Absent); err != nil && !errors.Is(err, bucket.ErrConflict) {
+		if f, e := readFormat(ctx, b); e == nil {
+			return f, nil
+		}
+		return f, fmt.Errorf("write the format: %w", err)
+	}
+	return readFormat(ctx, b)
+}
+
+// check returns the checksum of f, which is not 0.
+func (f format) check() uint32 {
+	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%d %d", f.Format, f.Shards)) | 1
+}
+
+// formatLost returns an error if there is anything but a format: then that is lost.
+func formatLost(ctx context.Context, b *bucket.Bucket) error {
+	for e, err := range b.List(ctx, "", "") {
+		if err != nil {
+			return fmt.Errorf("look whether %s is new: %w", b.Location(), err)
+		}
+		if !strings.HasPrefix(e.Key, bucket.Probes) && e.Key != formatKey {
+			return fmt.Errorf("%s%s is lost: there is %s. Put it back, from a replica or an older version of the object; it is {\"format\":%d,\"shards\":N}, where N is how many folders there are in shard/",
+				b.Location(), formatKey, e.Key, formatVersion)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package layout
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// pageKeys are the keys that a run has of a page, sorted.
+type pageKeys struct {
+	keys   []key
+	blocks []block.Entry // of the rows, in the same order
+}
+
+// RunKeys are the keys of a run, which tell whether something was there before.
+type RunKeys struct {
+	Object *Object
+	pages  map[string]*pageKeys
+}
+
+// LoadKeys reads the keys of a run.
+func (b *Bucket) LoadKeys(ctx context.Context, k string) (*RunKeys, error) {
+	o, err := b.Open(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	out := &RunKeys{Object: o, pages: map[string]*pageKeys{}}
+	near := o.forward(readAhead, o.size, 1)
+	for _, e := range o.index.Kind(kindKeys) {
+		data, err := near.data(ctx, []block.Entry{e})
+		if err != nil {
+			return nil, err
+		}
+		keys, err := decodeKeys(data[0], e.Rows)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: keys of %q: %w", k, e.Page, err)
+		}
+		p := out.page(e.Page)
+		p.keys = append(p.keys, keys...)
+	}
+	o.tail = nil // which is much larger than what is kept
+	return out.trim(), nil
+}
+
+// trim gives back the room for more keys.
+func (x *RunKeys) trim() *RunKeys {
+	for _, p := range x.pages {
+		p.keys = slices.Clone(p.keys)
+	}
+	return x
+}
+
+// page returns the keys of a page, to add to.
+func (x *RunKeys) page(name string) *pageKeys {
+	p := x.pages[name]
+	if p == nil {
+		p = &pageKeys{blocks: x.Object.index.Find(kindTraces, name)}
+		x.pages[name] = p
+	}
+	return p
+}
+
+// KeysOf returns the keys of a run that was just written.
+func (b *Bucket) KeysOf(k string, body []byte, rows []Row) (*RunKeys, error) {
+	size := int64(len(body))
+	index, err := b.Codec.ParseIndex(body, size)
+	if err != nil {
+		return nil, fmt.Errorf("write a run: %w", err)
+	}
+	out := &RunKeys{Object: &Object{key: k, size: size, index: index, from: b}, pages: map[string]*pageKeys{}}
+	for i := range rows {
+		p := out.page(rows[i].Page)
+		p.keys = append(p.keys, keyOf(rows[i].ID))
+	}
+	return out.trim(), nil
+}
+
+// Has reports whether a run has a trace of a page.
+func (x *RunKeys) Has(page string, id store.ID) bool {
+	p, k := x.pages[page], keyOf(id)
+	if p == nil || compareKeys(k, p.keys[0]) < 0 || compareKeys(k, p.keys[len(p.keys)-1]) > 0 {
+		return false
+	}
+	_, found := slices.BinarySearchFunc(p.keys, k, compareKeys)
+	return found
+}
+
+// Count returns how many keys there are.
+func (x *RunKeys) Count() (n int) {
+	for _, p := range x.pages {
+		n += len(p.keys)
+	}
+	return n
+}
+
+// blocksOf returns which of the blocks have rows of a page view.
+func (p *pageKeys) blocksOf(view [16]byte) (from, to int) {
+	first, _ := slices.BinarySearchFunc(p.keys, key{view, 0}, compareKeys)
+	end := first
+	for end < len(p.keys) && p.keys[end].view == view {
+		end++
+	}
+	if first == end {
+		return 0, 0
+	}
+	return p.block(first), p.block(end-1) + 1
+}
+
+// block returns which block has the i-th row.
+func (p *pageKeys) block(i int) int {
+	for n := range p.blocks {
+		if i -= p.blocks[n].Rows; i < 0 {
+			return n
+		}
+	}
+	return len(p.blocks)
+}
+
+// ReadViews reads what a run has of page views of a page, whose ids are sorted.
+func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) ([]Row, error) {
+	p := x.pages[page]
+	if p == nil {
+		return nil, nil
+	}
+	want := map[int]bool{}
+	for _, v := range views {
+		for from, to := p.blocksOf(v); from < to; from++ {
+			want[from] = true
+		}
+	}
+	var out []Row
+	for i := 0; i < len(p.blocks); i++ {
+		n := i
+		for want[n] {
+			n++ // neighbours come by one request
+		}
+		c := x.Object.cursor(p.blocks[i:n], 1)
+		for {
+			more, err := c.next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if !more {
+				break
+			}
+			if _, found := slices.BinarySearchFunc(views, c.row.ID.View, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); found {
+				c.row.Payload = slices.Clone(c.row.Payload) // all of its block would stay in memory with it
+				out = append(out, c.row)
+			}
+		}
+		i = max(i, n)
+	}
+	return out, nil
+}

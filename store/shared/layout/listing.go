@@ -1,0 +1,218 @@
+package layout
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// Listing is what segments there were at a time. Those that rollers read are kept for the rollers of other
+// shards.
+type Listing struct {
+	At   time.Time // by the clock of the store, before the store was asked
+	Turn int64     // after it has answered
+	List []Listed  // oldest first
+
+	mu       sync.Mutex
+	bytes    int64
+	whole    map[string]*Object
+	fetching map[string]chan struct{} // closed when that is over
+}
+
+// Listed is a segment, and when the store got it by its own clock.
+type Listed struct {
+	Segment
+	size     int64
+	Modified time.Time
+}
+
+// Bounds of segments.
+const (
+	MaxSegment  = 256 << 20 // bytes of one
+	keptSegment = 96 << 20  // bytes of those that are kept
+)
+
+// ManifestAge is how old what is known of a manifest, or of segments, may be for a query.
+const ManifestAge = 2 * time.Second
+
+// ListSegments says which segments there are.
+func (b *Bucket) ListSegments(ctx context.Context) (*Listing, error) {
+	l := &Listing{At: b.Now(), whole: map[string]*Object{}, fetching: map[string]chan struct{}{}}
+	for e, err := range b.List(ctx, Segments, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		if s, ok := ParseSegment(e.Key); ok {
+			l.List = append(l.List, Listed{s, e.Size, e.Modified})
+		}
+	}
+	l.Turn = b.Turn()
+	slices.SortFunc(l.List, func(a, b Listed) int {
+		return cmp.Or(cmp.Compare(a.Hour, b.Hour), a.Modified.Compare(b.Modified), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Seq, b.Seq))
+	})
+	return l, nil
+}
+
+// RecentSegments is a listing that is a moment old at most.
+func (b *Bucket) RecentSegments(ctx context.Context) (*Listing, error) {
+	select { // those who ask at once share one
+	case b.listed <- struct{}{}:
+		defer func() { <-b.listed }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	b.mu.Lock()
+	l := b.listing
+	b.mu.Unlock()
+	if l != nil && b.Now().Sub(l.At).Abs() < ManifestAge {
+		return l, nil
+	}
+	l, err := b.ListSegments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.KeepListing(l)
+	return l, nil
+}
+
+// KeepListing notes the newest listing.
+func (b *Bucket) KeepListing(l *Listing) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.listing = l
+}
+
+// LetGo forgets the segments that were read, when all shards have been looked at: the listing itself is kept for queries.
+func (l *Listing) LetGo() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.whole)
+	l.bytes = 0
+}
+
+// Has reports whether there are segments of an hour that a manifest has not.
+func (l *Listing) Has(m *Manifest, hour string) bool {
+	return slices.ContainsFunc(l.List, func(x Listed) bool { return x.Hour == hour && !m.Has(x.Segment) })
+}
+
+// fetchTogether is how many segments are fetched at once: rollers that fetch one after the other fall behind for ever where
+// segments come faster than a request takes.
+const fetchTogether = 32
+
+// FetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
+func (b *Bucket) FetchAhead(ctx context.Context, l *Listing, m *Manifest) {
+	var group sync.WaitGroup
+	slots := make(chan struct{}, fetchTogether)
+	expected := int64(0)
+	for _, s := range l.List {
+		if m.Has(s.Segment) {
+			continue
+		}
+		if expected += s.size; expected > keptSegment || ctx.Err() != nil {
+			break
+		}
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			_, _ = b.Segment(ctx, l, s.Segment)
+		})
+	}
+	group.Wait()
+}
+
+// Segment returns a segment. Rollers of several shards that need the same one fetch it once.
+func (b *Bucket) Segment(ctx context.Context, l *Listing, s Segment) (*Object, error) {
+	k := s.Key()
+	for {
+		l.mu.Lock()
+		o, others := l.whole[k], l.fetching[k]
+		if o == nil && others == nil {
+			l.fetching[k] = make(chan struct{})
+		}
+		l.mu.Unlock()
+		switch {
+		case o != nil:
+			return o, nil
+		case others == nil:
+			defer l.fetched(k)
+			return b.fetchSegment(ctx, l, s)
+		}
+		select {
+		case <-others:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// fetched lets others go on who wait for a segment.
+func (l *Listing) fetched(k string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.fetching[k])
+	delete(l.fetching, k)
+}
+
+func (b *Bucket) fetchSegment(ctx context.Context, l *Listing, s Segment) (*Object, error) {
+	o, err := b.ReadSegment(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bytes += o.size; l.bytes <= keptSegment {
+		l.whole[s.Key()] = o
+	}
+	return o, nil
+}
+
+// ReadSegment reads a segment, all of it.
+func (b *Bucket) ReadSegment(ctx context.Context, s Segment) (*Object, error) {
+	got, err := b.Get(ctx, s.Key(), MaxSegment, "")
+	if err != nil {
+		return nil, err
+	}
+	return b.ParseSegment(s.Key(), got.Body)
+}
+
+// ParseSegment reads the index of a segment.
+func (b *Bucket) ParseSegment(k string, body []byte) (*Object, error) {
+	index, err := b.Codec.ParseIndex(body, int64(len(body)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", k, err)
+	}
+	return &Object{k, int64(len(body)), index, b, body}, nil
+}
+
+// OfShard returns what a segment has of a shard.
+func (o *Object) OfShard(ctx context.Context, shard int) (*Batch, error) {
+	list := slices.Concat(o.index.Find(kindRows, ShardName(shard)), o.index.Find(kindCounts, ShardName(shard)))
+	out := &Batch{}
+	for _, e := range list {
+		data, err := o.data(ctx, []block.Entry{e})
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind == kindRows {
+			out.Rows, err = decodeRows(data[0], e.Rows)
+		} else {
+			out.Counts, err = decodeCounts(data[0])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", o.key, err)
+		}
+	}
+	return out, nil
+}
+
+// LastListing returns the listing that was kept last; nil if none was.
+func (b *Bucket) LastListing() *Listing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.listing
+}

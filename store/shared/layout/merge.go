@@ -1,0 +1,116 @@
+package layout
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// Cursor reads rows in order, of which it decodes one at a time.
+type Cursor struct {
+	o    *Object
+	list []block.Entry // that are not read yet
+	page string
+	d    decoder // of a block of page
+	row  Row     // the present one, after next
+}
+
+// cursor returns a cursor through blocks of traces, one of so many that are read side by side.
+func (o *Object) cursor(list []block.Entry, of int) *Cursor {
+	end := int64(0)
+	for _, e := range list {
+		end = max(end, e.Offset+e.Length)
+	}
+	return &Cursor{o: o.forward(ShareOf(of), end, 1), list: list}
+}
+
+// Rows returns a cursor through all traces of a run, one of so many runs that are read side by side.
+func (o *Object) Rows(of int) *Cursor { return o.cursor(o.index.Kind(kindTraces), of) }
+
+// RowsOfPage is [Object.Rows] for those of a page.
+func (o *Object) RowsOfPage(page string, of int) *Cursor {
+	return o.cursor(o.index.Find(kindTraces, page), of)
+}
+
+// RowsOfPages is [Object.Rows] for those of some pages.
+func (o *Object) RowsOfPages(wanted func(page string) bool, of int) *Cursor {
+	return o.cursor(slices.DeleteFunc(slices.Clone(o.index.Kind(kindTraces)), func(e block.Entry) bool { return !wanted(e.Page) }), of)
+}
+
+// Size returns how many bytes are left to read.
+func (c *Cursor) Size() (n int64) {
+	for _, e := range c.list {
+		n += e.Length
+	}
+	return n
+}
+
+// next goes to the next row. It reports whether there is one.
+func (c *Cursor) next(ctx context.Context) (bool, error) {
+	for len(c.d.rest) == 0 {
+		if len(c.list) == 0 {
+			return false, nil
+		}
+		data, err := c.o.data(ctx, c.list[:1])
+		if err != nil {
+			return false, err
+		}
+		c.d, c.page, c.list = decoder{rest: data[0]}, c.list[0].Page, c.list[1:]
+	}
+	c.row = c.d.row(c.page, false)
+	if c.d.err != nil {
+		return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.page, c.d.err)
+	}
+	return true, nil
+}
+
+// Merge calls f with the rows of several cursors, in order. f may keep what a row has, but not where it is.
+func Merge(ctx context.Context, cursors []*Cursor, f func(*Row) error) error {
+	var h cursorHeap
+	for _, c := range cursors {
+		more, err := c.next(ctx)
+		if err != nil {
+			return err
+		}
+		if more {
+			h = append(h, c)
+		}
+	}
+	heap.Init(&h)
+	for len(h) > 0 {
+		if err := f(&h[0].row); err != nil {
+			return err
+		}
+		more, err := h[0].next(ctx)
+		if err != nil {
+			return err
+		}
+		if more {
+			heap.Fix(&h, 0)
+		} else {
+			heap.Pop(&h)
+		}
+	}
+	return nil
+}
+
+// cursorHeap has the cursor with the least row first. It implements [heap.Interface].
+type cursorHeap []*Cursor
+
+func (h cursorHeap) Len() int           { return len(h) }
+func (h cursorHeap) Less(i, j int) bool { return CompareRows(&h[i].row, &h[j].row) < 0 }
+func (h cursorHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements [heap.Interface].
+func (h *cursorHeap) Push(x any) { *h = append(*h, x.(*Cursor)) }
+
+// Pop implements [heap.Interface].
+func (h *cursorHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}

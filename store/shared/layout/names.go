@@ -1,0 +1,24 @@
+package layout
+
+import "crypto/rand"
+
+// ManifestKey returns the key of the manifest of a shard.
+func ManifestKey(shard int) string { return "shard/" + ShardName(shard) + "/MANIFEST" }
+
+// RunKey returns the key of a run.
+func RunKey(shard int, hour string, id string) string {
+	return "raw/" + ShardName(shard) + "/" + hour + "/" + id + ".run"
+}
+
+// HourKey returns the key of rollups of an hour.
+func HourKey(shard int, hour string, id string) string {
+	return "hours/" + ShardName(shard) + "/" + hour + "/" + id + ".sums"
+}
+
+// DayKey returns the key of rollups of a day.
+func DayKey(shard int, day string, id string) string {
+	return "days/" + ShardName(shard) + "/" + day + "/" + id + ".sums"
+}
+
+// NewID names an object that is put once.
+func NewID() string { return rand.Text() }

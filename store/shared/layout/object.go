@@ -1,0 +1,127 @@
+package layout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+)
+
+// Ranges are parts of objects, wherever they come from.
+type Ranges interface {
+	Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error)
+}
+
+// Object is a block file in the bucket, of which the index is known.
+type Object struct {
+	key   string
+	size  int64
+	index *block.Index
+	from  Ranges
+	tail  []byte // the last bytes of it, maybe all; nil once they are let go
+}
+
+// tailSize is how much of an object is read to find its index, and often enough all of it.
+const tailSize = 64 << 10
+
+// maxObject bounds what is read of an object at once.
+const maxObject = 1 << 30
+
+// Open reads the index of an object.
+func (b *Bucket) Open(ctx context.Context, k string) (*Object, error) {
+	return b.OpenFrom(ctx, b, k)
+}
+
+// OpenFrom is [Bucket.Open], and takes the object from somewhere else, such as a cache.
+func (b *Bucket) OpenFrom(ctx context.Context, from Ranges, k string) (*Object, error) {
+	tail, size, err := from.Range(ctx, k, -tailSize, 0)
+	if err != nil {
+		return nil, err
+	}
+	index, err := b.Codec.ParseIndex(tail, size)
+	if short, ok := errors.AsType[*block.ShortError](err); ok {
+		if tail, size, err = from.Range(ctx, k, -short.Need, 0); err == nil {
+			index, err = b.Codec.ParseIndex(tail, size)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", k, err)
+	}
+	return &Object{k, size, index, from, tail}, nil
+}
+
+// data returns what is in blocks of o, by one request at most. So they have to lie near each other.
+func (o *Object) data(ctx context.Context, list []block.Entry) ([][]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	from, to := list[0].Offset, int64(0)
+	for _, e := range list {
+		from, to = min(from, e.Offset), max(to, e.Offset+e.Length)
+	}
+	var packed []byte
+	switch at := o.size - int64(len(o.tail)); {
+	case from >= at:
+		packed = o.tail[from-at : to-at]
+	case to-from > maxObject:
+		return nil, fmt.Errorf("read %s: %d bytes at once", o.key, to-from)
+	default:
+		var err error
+		if packed, _, err = o.from.Range(ctx, o.key, from, to-from); err != nil {
+			return nil, err
+		}
+	}
+	out := make([][]byte, len(list))
+	for i, e := range list {
+		data, err := o.index.Data(e, packed[e.Offset-from:][:e.Length])
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", o.key, err)
+		}
+		out[i] = data
+	}
+	return out, nil
+}
+
+// OpenRollups opens rollups whose pages are read in order: at once if that is no more than share, else by and by.
+func (b *Bucket) OpenRollups(ctx context.Context, x Sized, share int64) (*Object, error) {
+	if x.Size <= share {
+		return b.whole(ctx, x.Key)
+	}
+	o, err := b.Open(ctx, x.Key)
+	if err != nil {
+		return nil, err
+	}
+	return o.forward(share, o.size, 2), nil
+}
+
+// whole reads all of an object.
+func (b *Bucket) whole(ctx context.Context, name string) (*Object, error) {
+	got, err := b.Get(ctx, name, maxObject, "")
+	if err != nil {
+		return nil, err
+	}
+	index, err := b.Codec.ParseIndex(got.Body, int64(len(got.Body)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return &Object{name, int64(len(got.Body)), index, b, got.Body}, nil
+}
+
+// Sized names an object, and how large it is.
+type Sized struct {
+	Key  string
+	Size int64
+}
+
+// ReadAll reads all of an object that is not large, so that its blocks need no more requests.
+func (o *Object) ReadAll(ctx context.Context) (err error) {
+	if int64(len(o.tail)) == o.size {
+		return nil
+	}
+	if o.size > maxObject {
+		return fmt.Errorf("read %s: %d bytes at once", o.key, o.size)
+	}
+	o.tail, _, err = o.from.Range(ctx, o.key, 0, o.size)
+	return err
+}

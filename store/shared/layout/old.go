@@ -1,0 +1,60 @@
+package layout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+)
+
+// Old manifests of a shard are copies, from which it is brought back when its manifest is lost.
+
+// oldPrefix is what their names begin with. A number follows, which grows.
+func oldPrefix(shard int) string { return "shard/" + ShardName(shard) + "/OLD-" }
+
+// OldKey returns the key of the n-th copy of the manifest of a shard.
+func OldKey(shard int, n uint64) string { return fmt.Sprintf("%s%016d", oldPrefix(shard), n) }
+
+// Olds lists the old manifests of a shard, oldest first. Numbers say what is older: clocks may be wrong.
+func (b *Bucket) Olds(ctx context.Context, shard int) (list []bucket.Entry, last uint64, err error) {
+	for e, err := range b.List(ctx, oldPrefix(shard), "") {
+		if err != nil {
+			return nil, 0, fmt.Errorf("list old manifests: %w", err)
+		}
+		var n uint64
+		if _, err := fmt.Sscanf(strings.TrimPrefix(e.Key, oldPrefix(shard)), "%016d", &n); err == nil && OldKey(shard, n) == e.Key {
+			list, last = append(list, e), n // keys are as long as each other
+		}
+	}
+	return list, last, nil
+}
+
+// NewestOld returns the newest old manifest of a shard that can be read; nil if there is none.
+func (b *Bucket) NewestOld(ctx context.Context, shard int) (*Manifest, error) {
+	list, _, err := b.Olds(ctx, shard)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range slices.Backward(list) {
+		got, err := b.Get(ctx, e.Key, MaxManifest, "")
+		if err == nil {
+			var m *Manifest
+			if m, err = b.DecodeManifest(shard, got.Body); err == nil {
+				return m, nil
+			}
+		}
+		if !IsWrong(err) {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// IsWrong reports whether an error is about what lies in the bucket, and not about the way to it.
+func IsWrong(err error) bool {
+	return errors.Is(err, block.ErrDamaged) || errors.Is(err, bucket.ErrNotFound)
+}

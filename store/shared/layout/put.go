@@ -1,0 +1,60 @@
+package layout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+)
+
+// Retry puts the object k again until that succeeds or there is no more time.
+func (b *Bucket) Retry(ctx context.Context, k string, body []byte) error {
+	attempts := 0
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		_, err := b.Put(ctx, k, body, bucket.Condition{})
+		if err == nil {
+			return nil
+		}
+		if e, ok := errors.AsType[*bucket.Error](err); ok && e.Denied() {
+			return fmt.Errorf("store %s: %w", k, err)
+		}
+		attempts++
+		if b.Pause(ctx, attempts, pause/2+rand.N(pause)) != nil {
+			return fmt.Errorf("store %s: no success in %d attempts, the last time: %w", k, attempts, err)
+		}
+	}
+}
+
+// slowest is how many bytes of an object a second must get through.
+const slowest = 64 << 10
+
+// PutObject stores an object of any size that is put once. It has more time the larger it is.
+func (b *Bucket) PutObject(ctx context.Context, k string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, b.giveUp+time.Duration(len(body))*time.Second/slowest)
+	defer cancel()
+	return b.Retry(ctx, k, body)
+}
+
+// DeleteAll deletes any number of objects.
+func (b *Bucket) DeleteAll(ctx context.Context, keys []string) error {
+	for part := range slices.Chunk(keys, bucket.MaxDelete) {
+		if err := b.Delete(ctx, part...); err != nil {
+			return fmt.Errorf("delete %d objects: %w", len(part), err)
+		}
+	}
+	return nil
+}
+
+// Sleep waits before another attempt, and fails when there is no time for one.
+func Sleep(ctx context.Context, _ int, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,178 @@
+package layout
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Counted says how many traces carry a tag, and when they were received (µs).
+type Counted struct {
+	Traces      uint64
+	First, Last int64
+}
+
+func (c *Counted) add(o Counted) {
+	if c.Traces == 0 {
+		*c = o
+		return
+	}
+	c.Traces += o.Traces
+	c.First, c.Last = min(c.First, o.First), max(c.Last, o.Last)
+}
+
+// Catalog says how many traces of a page carry which tag; the zero tag is all traces.
+type Catalog map[store.Tag]Counted
+
+// Add adds traces that carry a tag.
+func (c Catalog) Add(t store.Tag, n Counted) {
+	x := c[t]
+	x.add(n)
+	c[t] = x
+}
+
+// Page is what is known of a page in some time.
+type Page struct {
+	*rollup.Builder
+	Counts Catalog
+}
+
+// NewPage returns what is known of a page of which nothing was received.
+func (b *Bucket) NewPage(page string) *Page {
+	return &Page{rollup.NewWholeBuilder(page, b.rollups), Catalog{}}
+}
+
+// AddCount adds page views without a trace, or Web Vitals.
+func (p *Page) AddCount(x *Count) {
+	if x.Reason != "" {
+		p.AddOutcome(x.Reason, x.Views)
+	}
+	for i := range x.Vitals {
+		p.AddVital(&x.Vitals[i])
+	}
+}
+
+// OpenLevels are the records of what will still be added to, and closedLevels those of what will not.
+func OpenLevels() []rollup.Level   { return []rollup.Level{rollup.Wide, rollup.Details} }
+func closedLevels() []rollup.Level { return []rollup.Level{rollup.Narrow, rollup.Wide, rollup.Details} }
+
+// RollupWriter makes an object with rollups, one page after the other, so that only one of them has to be in memory.
+type RollupWriter struct {
+	w        *block.Writer
+	final    bool
+	catalogs []pageCatalog // which lie behind all else, so that those of all pages are one range
+	counts   int           // bytes of them
+}
+
+type pageCatalog struct {
+	page   string
+	traces int
+	data   []byte
+}
+
+// NewRollupWriter begins an object with rollups. What is final is not added to any more.
+func NewRollupWriter(c *block.Codec, final bool) *RollupWriter {
+	return &RollupWriter{w: block.NewWriter(c), final: final}
+}
+
+// Add adds a page. What a query about it reads lies together.
+func (w *RollupWriter) Add(page string, p *Page) error {
+	levels := OpenLevels()
+	if w.final {
+		levels = closedLevels()
+	}
+	records := make([][]byte, len(levels))
+	for i, level := range levels {
+		records[i] = p.Encode(level, w.final)
+	}
+	if err := w.w.Add(kindStacks, page, 0, rollup.EncodeStacks(p.Stacks(), rollup.SizeOf(trie.New()))); err != nil {
+		return err
+	}
+	for i, level := range levels {
+		if err := w.w.Add(kindRecord+byte(level), page, 0, records[i]); err != nil {
+			return err
+		}
+	}
+	counts := encodeCatalog(p.Counts)
+	w.catalogs = append(w.catalogs, pageCatalog{page, int(p.Counts[store.Tag{}].Traces), counts})
+	w.counts += len(counts)
+	return nil
+}
+
+// Size returns about how large the object is so far.
+func (w *RollupWriter) Size() int { return w.w.Size() + w.counts }
+
+// Count is for objects with rows.
+func (w *RollupWriter) Count() int { return 0 }
+
+// Finish returns the object.
+func (w *RollupWriter) Finish() ([]byte, error) {
+	for _, x := range w.catalogs {
+		if err := w.w.Add(kindCatalog, x.page, x.traces, x.data); err != nil {
+			return nil, err
+		}
+	}
+	return w.w.Finish(), nil
+}
+
+func encodeCatalog(c Catalog) (out []byte) {
+	tags := slices.SortedFunc(maps.Keys(c), compareTags)
+	for _, t := range tags {
+		n := c[t]
+		out = appendText(appendText(out, t.Key), t.Value)
+		out = binary.AppendUvarint(out, n.Traces)
+		out = binary.AppendUvarint(out, uint64(n.First))
+		out = binary.AppendUvarint(out, uint64(n.Last-n.First))
+	}
+	return out
+}
+
+func decodeCatalog(data []byte) (Catalog, error) {
+	out := Catalog{}
+	d := decoder{rest: data}
+	for len(d.rest) > 0 {
+		t := store.Tag{Key: d.text(store.MaxTagKey, "a tag"), Value: d.text(store.MaxTagValue, "a tag")}
+		n := Counted{Traces: d.number(math.MaxInt64, "a count")}
+		n.First = int64(d.number(math.MaxInt64, "a time"))
+		n.Last = n.First + int64(d.number(math.MaxInt64, "a time"))
+		out[t] = n
+	}
+	return out, d.err
+}
+
+// PageRecords is what an object of rollups has of a page.
+type PageRecords struct {
+	Stacks  *trie.Trie
+	Records []*rollup.Record
+	Size    int // bytes, decompressed
+}
+
+// decodeRecords reads a stack table and records of it.
+func decodeRecords(stacks []byte, records [][]byte) (*PageRecords, error) {
+	out := &PageRecords{Stacks: trie.New(), Size: len(stacks)}
+	if err := rollup.DecodeStacks(out.Stacks, stacks); err != nil {
+		return nil, fmt.Errorf("%w: %w", block.ErrDamaged, err)
+	}
+	for _, data := range records {
+		rec, err := rollup.Decode(data, out.Stacks)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", block.ErrDamaged, err)
+		}
+		out.Records, out.Size = append(out.Records, rec), out.Size+len(data)
+	}
+	return out, nil
+}
+
+// addTo adds what is summed to a page.
+func (x *PageRecords) addTo(p *Page) {
+	for _, rec := range x.Records {
+		p.AddRecord(rec, x.Stacks)
+	}
+}

@@ -1,0 +1,174 @@
+package layout
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// Kinds of blocks. Those of segments have the number of the shard for a page.
+const (
+	kindRows     = iota + 1 // of segments: rows with tags, page by page
+	kindCounts              // of segments: page views without a trace, and Web Vitals
+	kindTraces              // of runs: rows of a page
+	kindKeys                // of runs: keys of all rows of a page
+	kindStacks              // of rollups: the stack table of a page
+	kindRecord              // of rollups: and two more, records of the levels, in the order of rollup.Level
+	_                       //
+	_                       //
+	kindCatalog             // of rollups: how many traces of a page have which tag
+	kindManifest            // the only one of a manifest
+)
+
+// Count is what page views of a page say that have no trace.
+type Count struct {
+	Page     string
+	Received int64  // µs since the epoch
+	Reason   string // why there is no trace, "" if it is about vitals
+	Views    int64
+	Vitals   []rollup.Vital
+}
+
+// Batch is what goes into a segment.
+type Batch struct {
+	Rows   []Row
+	Counts []Count
+}
+
+// EncodeSegment returns a segment with what is in b, which it sorts.
+func EncodeSegment(c *block.Codec, b *Batch, shards int) ([]byte, error) {
+	slices.SortStableFunc(b.Rows, func(x, y Row) int { return CompareRows(&x, &y) })
+	slices.SortStableFunc(b.Counts, func(x, y Count) int { return cmp.Compare(x.Page, y.Page) })
+	type shard struct {
+		rows, counts   []byte
+		nrows, ncounts int
+		page           string
+	}
+	list := make([]shard, shards)
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		s := &list[ShardOf(r.Page, shards)]
+		s.rows = appendText(s.rows, changed(&s.page, r.Page))
+		s.rows = appendRow(s.rows, r, true)
+		s.nrows++
+	}
+	for i := range list {
+		list[i].page = ""
+	}
+	for i := range b.Counts {
+		x := &b.Counts[i]
+		s := &list[ShardOf(x.Page, shards)]
+		s.counts = appendText(s.counts, changed(&s.page, x.Page))
+		s.counts = binary.AppendUvarint(s.counts, uint64(x.Received))
+		s.counts = appendText(s.counts, x.Reason)
+		s.counts = binary.AppendUvarint(s.counts, uint64(x.Views))
+		if x.Reason == "" {
+			s.counts = appendText(s.counts, string(rollup.EncodeVitals(x.Vitals)))
+		}
+		s.ncounts++
+	}
+	w := block.NewWriter(c)
+	for i := range list {
+		if s := &list[i]; s.nrows > 0 {
+			if err := w.Add(kindRows, ShardName(i), s.nrows, s.rows); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range list {
+		if s := &list[i]; s.ncounts > 0 {
+			if err := w.Add(kindCounts, ShardName(i), s.ncounts, s.counts); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return w.Finish(), nil
+}
+
+// changed returns page, or "" if it is the last one, and makes it that.
+func changed(last *string, page string) string {
+	if *last == page {
+		return ""
+	}
+	*last = page
+	return page
+}
+
+// decodeRows returns the rows of a shard in a segment.
+func decodeRows(data []byte, n int) ([]Row, error) {
+	d := decoder{rest: data}
+	out := make([]Row, 0, min(n, len(data)))
+	page := ""
+	for len(d.rest) > 0 {
+		page = cmp.Or(d.text(store.MaxPage, "a page"), page)
+		out = append(out, d.row(page, true))
+	}
+	return out, d.err
+}
+
+// decodeCounts returns the counts of a shard in a segment.
+func decodeCounts(data []byte) (out []Count, err error) {
+	d := decoder{rest: data}
+	page := ""
+	for len(d.rest) > 0 {
+		page = cmp.Or(d.text(store.MaxPage, "a page"), page)
+		x := Count{Page: page, Received: int64(d.number(math.MaxInt64, "a time"))}
+		x.Reason = d.text(store.MaxTagValue, "a reason")
+		x.Views = int64(d.number(1<<62, "a number of page views"))
+		if x.Reason == "" {
+			vitals := d.bytes(d.length(len(d.rest), "vitals"), "vitals")
+			if d.err == nil {
+				if x.Vitals, err = rollup.DecodeVitals(vitals); err != nil {
+					d.fail("vitals")
+				}
+			}
+		}
+		out = append(out, x)
+	}
+	return out, d.err
+}
+
+// ShardName names a shard in keys.
+func ShardName(n int) string { return fmt.Sprintf("%03d", n) }
+
+// Segment says which segment it is: the seq-th of one life of a node.
+type Segment struct {
+	Hour     string
+	Instance string
+	Seq      uint64
+}
+
+// Segments is where segments are.
+const Segments = "seg/"
+
+// Key returns the key of a segment.
+func (s Segment) Key() string {
+	return fmt.Sprintf("%s%s/%s-%08d", Segments, s.Hour, s.Instance, s.Seq)
+}
+
+// ParseSegment reads the key of a segment; ok is false if it is another's.
+func ParseSegment(k string) (s Segment, ok bool) {
+	rest, ok1 := strings.CutPrefix(k, Segments)
+	hour, rest, ok2 := strings.Cut(rest, "/")
+	instance, seq, ok3 := strings.Cut(rest, "-")
+	n, err := strconv.ParseUint(seq, 10, 64)
+	if _, e := ParseHour(hour); e != nil || err != nil || !ok1 || !ok2 || !ok3 || n == 0 {
+		return s, false
+	}
+	s = Segment{hour, instance, n}
+	return s, s.Key() == k
+}
+
+// Aside is where segments are kept that can not be read.
+const Aside = "bad/"
+
+// AsideKey returns where the segment is kept if it is damaged.
+func (s Segment) AsideKey() string { return Aside + strings.TrimPrefix(s.Key(), Segments) }

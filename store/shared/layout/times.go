@@ -1,0 +1,54 @@
+package layout
+
+import (
+	"strings"
+	"time"
+)
+
+// Hours and days are named by when they begin, in UTC.
+const (
+	hourFormat = "20060102T15"
+	DayFormat  = "20060102"
+)
+
+// HourOf names the hour of a time.
+func HourOf(t time.Time) string { return t.UTC().Format(hourFormat) }
+
+// ParseHour returns when an hour begins.
+func ParseHour(s string) (time.Time, error) { return time.Parse(hourFormat, s) }
+
+// HourAfter returns the hour that is n hours after one.
+func HourAfter(hour string, n int) string {
+	t, err := ParseHour(hour)
+	if err != nil {
+		return hour // never: manifests are checked
+	}
+	return HourOf(t.Add(time.Duration(n) * time.Hour))
+}
+
+// DayOf returns the day of an hour.
+func DayOf(hour string) string { return hour[:len(DayFormat)] }
+
+// HourOfKey returns the hour or day in the key of an object of a shard.
+func HourOfKey(key string) string {
+	part := strings.Split(key, "/")
+	if len(part) < 3 {
+		return ""
+	}
+	return part[2]
+}
+
+// IsOver reports whether an hour is over since so long.
+func IsOver(hour string, since time.Duration, now time.Time) bool {
+	start, err := ParseHour(hour)
+	return err == nil && !now.Before(start.Add(time.Hour+since))
+}
+
+// Expired reports whether all of an hour is older than what is kept for so long.
+func Expired(hour string, kept time.Duration, now time.Time) bool {
+	start, err := ParseHour(hour)
+	return err == nil && kept > 0 && now.Sub(start) > kept+time.Hour
+}
+
+// SureOfTime is more than what the time of the store is known to.
+const SureOfTime = 2 * time.Second

@@ -1,0 +1,180 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// Catalog returns what is stored for which page and tag, as [store.Reader.Catalog] does. With a lag of 0 it has all that was acknowledged
+// before.
+func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+	x := &reading{r: r, q: store.Query{Since: since, Until: until}, want: store.Wanted{Lag: lag}}
+	if err := x.begin(ctx); err != nil {
+		return nil, x.stats, err
+	}
+	var parts []*catalogPart
+	for _, shard := range r.shardsOf("") {
+		pieces, err := x.plan(ctx, shard)
+		if err != nil {
+			return nil, x.stats, err
+		}
+		for _, p := range pieces {
+			for _, k := range slices.Concat(p.rollups, p.vitals) { // the catalogue lies with the rollups
+				parts = append(parts, &catalogPart{of: p, key: k})
+			}
+		}
+	}
+	x.readCatalogs(ctx, parts)
+	if ctx.Err() != nil {
+		return nil, x.stats, context.Cause(ctx)
+	}
+	totals := map[string]layout.Catalog{}
+	for _, p := range parts {
+		if p.err != nil {
+			x.unreadable(&fetched{piece: p.of}, p.err)
+			continue
+		}
+		for page, counts := range p.pages {
+			if totals[page] == nil {
+				totals[page] = layout.Catalog{}
+			}
+			for t, n := range counts {
+				totals[page].Add(t, n)
+			}
+		}
+	}
+	var out []store.CatalogEntry
+	for page, c := range totals {
+		for t, n := range c {
+			out = append(out, store.CatalogEntry{Page: page, Tag: t, Traces: n.Traces, First: time.UnixMicro(n.First).UTC(), Last: time.UnixMicro(n.Last).UTC()})
+		}
+	}
+	slices.SortFunc(out, compareEntries)
+	return out, x.stats, nil
+}
+
+// catalogPart is what an object of rollups has of a catalogue.
+type catalogPart struct {
+	of    piece
+	key   string
+	pages map[string]layout.Catalog
+	err   error
+}
+
+// readCatalogs reads parts of a catalogue side by side.
+func (x *reading) readCatalogs(ctx context.Context, parts []*catalogPart) {
+	var group sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, p := range parts {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			if p.err = context.Cause(ctx); p.err == nil {
+				p.pages, p.err = x.readCatalog(ctx, p.key)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// readCatalog returns what the catalogue of an object of rollups has of the time that is asked for.
+func (x *reading) readCatalog(ctx context.Context, k string) (map[string]layout.Catalog, error) {
+	o, err := x.r.b.OpenFrom(ctx, x.r.cache, k)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.Catalogs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(out, func(_ string, counts layout.Catalog) bool {
+		maps.DeleteFunc(counts, func(_ store.Tag, n layout.Counted) bool {
+			p := piece{first: n.First, last: n.Last}
+			return n.Traces == 0 || !p.overlaps(x.q.Since, x.q.Until)
+		})
+		return len(counts) == 0
+	})
+	return out, nil
+}
+
+// newest returns the manifests that are known of shards, and asks for those that are not.
+func (r *Reader) newest(ctx context.Context) ([]*layout.Manifest, error) {
+	out := make([]*layout.Manifest, r.b.Shards)
+	for i := range out {
+		m, _, err := r.b.Manifest(ctx, i, layout.ManifestAge)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = m
+	}
+	return out, nil
+}
+
+// versionWait bounds how long it is waited for a manifest by those who can not be told of an error.
+const versionWait = 10 * time.Second
+
+// Version returns a text that changes whenever what is stored of [since, until) changes. Zero times are open ends.
+// Without an answer of the store it is another one each time.
+func (r *Reader) Version(since, until time.Time) string {
+	ctx, cancel := context.WithTimeout(context.Background(), versionWait)
+	defer cancel()
+	list, err := r.newest(ctx)
+	if err != nil {
+		return layout.NewID()
+	}
+	h := fnv.New128a()
+	for shard, m := range list {
+		for _, p := range planOf(m, shard, since, until, false) {
+			_, _ = fmt.Fprintln(h, p.name, p.rollups, p.runs, p.traces) // a hash takes everything
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// HasTraces reports whether the traces of all that was received in [since, until) are there, and not only what they
+// sum up to.
+func (r *Reader) HasTraces(since, until time.Time) bool { return r.canTell(since, until, false) }
+
+// HasHours reports whether what was received in [since, until) can be told apart by the hour.
+func (r *Reader) HasHours(since, until time.Time) bool { return r.canTell(since, until, true) }
+
+func (r *Reader) canTell(since, until time.Time, hoursWillDo bool) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), versionWait)
+	defer cancel()
+	list, err := r.newest(ctx)
+	if err != nil {
+		return false
+	}
+	for _, m := range list {
+		there := map[string]bool{}
+		asked := map[string]bool{}
+		for name, h := range m.Hours {
+			there[name] = hoursWillDo || len(h.Runs) > 0 || h.Traces == 0
+			asked[name] = true
+		}
+		for _, d := range m.Days {
+			for _, name := range d.Sources {
+				asked[name] = true
+			}
+		}
+		for name := range maps.Keys(asked) {
+			start, err := layout.ParseHour(name)
+			if err != nil {
+				continue // never: manifests are checked
+			}
+			overlaps := (until.IsZero() || start.Before(until)) && start.Add(time.Hour).After(since)
+			if overlaps && !there[name] {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,9 @@
+// Package read answers queries about a bucket.
+//
+//	reader.go     Select and Scan
+//	plan.go       what a query reads
+//	fetch.go      what of it is read ahead
+//	catalog.go    which pages and tags there are; versions
+//	cache.go      what queries have read
+//	diskcache.go  the same on a disk
+package read

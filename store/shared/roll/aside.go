@@ -1,0 +1,99 @@
+package roll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// badSegments are segments that rollers have found damaged, and in how many rounds in a row.
+type badSegments struct {
+	mu     sync.Mutex
+	rounds map[layout.Segment]int
+	last   map[layout.Segment]*layout.Listing
+}
+
+// setAsideAfter is in how many rounds a segment must be found damaged before it is set aside: it may be the way to it that is bad.
+const setAsideAfter = 3
+
+// note notes that a segment of a listing is damaged.
+func (b *badSegments) note(l *layout.Listing, s layout.Segment) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rounds == nil {
+		b.rounds, b.last = map[layout.Segment]int{}, map[layout.Segment]*layout.Listing{}
+	}
+	if b.last[s] != l {
+		b.rounds[s], b.last[s] = b.rounds[s]+1, l
+	}
+}
+
+// due returns the segments that are to be set aside, and forgets those that were not found damaged in this round.
+func (b *badSegments) due(l *layout.Listing) (list []layout.Segment) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s, n := range b.rounds {
+		switch {
+		case b.last[s] != l:
+			delete(b.rounds, s)
+			delete(b.last, s)
+		case n >= setAsideAfter:
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// setAside moves damaged segments to where they stop nobody. What shards can read of them is rolled up before.
+func (n *Roller) setAside(ctx context.Context, l *layout.Listing) {
+	for _, s := range n.bad.due(l) {
+		if err := n.setSegmentAside(ctx, s); err != nil {
+			n.warn(ctx, "a damaged segment is not set aside", -1, err)
+		}
+	}
+}
+
+func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
+	got, err := n.Bucket.Get(ctx, s.Key(), layout.MaxSegment, "")
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil // another node has done it
+	}
+	if err != nil {
+		return err
+	}
+	o, why := n.Bucket.ParseSegment(s.Key(), got.Body)
+	for shard := range n.Bucket.Shards {
+		m, _, err := n.Bucket.Manifest(ctx, shard, 0)
+		if err != nil {
+			return err
+		}
+		if m.Has(s) || o == nil {
+			continue
+		}
+		switch _, err := o.OfShard(ctx, shard); {
+		case err == nil:
+			return nil // it waits for this shard
+		case !errors.Is(err, block.ErrDamaged):
+			return err
+		default:
+			why = err
+		}
+	}
+	if why == nil {
+		return nil // it can be read now, or all shards have it
+	}
+	if _, err := n.Bucket.Put(ctx, s.AsideKey(), got.Body, bucket.Condition{}); err != nil {
+		return fmt.Errorf("set %s aside: %w", s.Key(), err)
+	}
+	if err := n.Bucket.Delete(ctx, s.Key()); err != nil {
+		return fmt.Errorf("set %s aside: %w", s.Key(), err)
+	}
+	n.did.setAside.Add(1)
+	n.opts.Logger.Warn("a segment is damaged: what it had of some shards is in no answer", "segment", s.Key(), "now", s.AsideKey(), logErr, why)
+	return nil
+}

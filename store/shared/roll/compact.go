@@ -1,0 +1,133 @@
+package roll
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// compactAfter is how many runs of a tier, and how many rollups of an hour, are replaced by one.
+const compactAfter = 8
+
+// compact replaces runs and rollups of an hour when there are many. Rollups become one. Runs, which have all that was ever
+// received, are compacted in tiers, so that each trace is written a few times only.
+func (r *Shard) compact(ctx context.Context, next *layout.Manifest, hour string) error {
+	h := next.Hours[hour]
+	fresh := 0
+	for _, f := range h.Rollups {
+		if f.Tier == 0 {
+			fresh++
+		}
+	}
+	if fresh >= compactAfter {
+		if err := r.compactRollups(ctx, next, hour, false); err != nil {
+			return err
+		}
+	}
+	for tier := 0; ; tier++ {
+		var of []layout.File
+		for _, f := range h.Runs {
+			if f.Tier == tier {
+				of = append(of, f)
+			}
+		}
+		if len(of) < compactAfter {
+			return nil
+		}
+		if err := r.compactRuns(ctx, next, hour, of, tier+1); err != nil {
+			return err
+		}
+	}
+}
+
+// compactRollups replaces the rollups of an hour by what they add up to.
+func (r *Shard) compactRollups(ctx context.Context, next *layout.Manifest, hour string, final bool) error {
+	h := next.Hours[hour]
+	var of []layout.Sized
+	for _, f := range h.Rollups {
+		k := layout.HourKey(r.Number, hour, f.ID)
+		of = append(of, layout.Sized{Key: k, Size: f.Size})
+	}
+	out, err := r.addUp(ctx, of, r.HourRollups(hour, final, 1))
+	if err != nil {
+		return err
+	}
+	for _, x := range of {
+		next.Remove(r.Bucket.Now(), x.Key)
+	}
+	h.Rollups = out
+	return nil
+}
+
+// addUp stores what rollups add up to. One page is decoded at a time, and some of each object is in memory.
+func (r *Shard) addUp(ctx context.Context, of []layout.Sized, to *Series[*layout.RollupWriter]) ([]layout.File, error) {
+	var objects []*layout.Object
+	for _, x := range of {
+		o, err := r.Bucket.OpenRollups(ctx, x, layout.ShareOf(len(of)))
+		if err != nil {
+			return nil, r.Missing(err)
+		}
+		objects = append(objects, o)
+	}
+	for _, page := range layout.PagesOf(objects) {
+		p := r.Bucket.NewPage(page)
+		for _, o := range objects {
+			if err := o.AddPage(ctx, p, page); err != nil {
+				return nil, r.Missing(err)
+			}
+		}
+		w, err := to.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.Add(page, p); err != nil {
+			return nil, fmt.Errorf("write sums: %w", err)
+		}
+	}
+	return to.Finish(ctx)
+}
+
+// compactRuns replaces runs of an hour by others, in order and without gaps between them: full ones, and one of a tier with the rest.
+func (r *Shard) compactRuns(ctx context.Context, next *layout.Manifest, hour string, of []layout.File, tier int) error {
+	var cursors []*layout.Cursor
+	var names []string
+	for _, f := range of {
+		k := layout.RunKey(r.Number, hour, f.ID)
+		o, err := r.openRun(ctx, k)
+		if err != nil {
+			return r.Missing(err)
+		}
+		cursors = append(cursors, o.Rows(len(of)))
+		names = append(names, k)
+	}
+	runs := r.Runs(hour, tier)
+	err := layout.Merge(ctx, cursors, func(x *layout.Row) error {
+		w, err := runs.Next(ctx)
+		if err != nil {
+			return err
+		}
+		return w.Add(x)
+	})
+	if err != nil {
+		return r.Missing(err)
+	}
+	out, err := runs.Finish(ctx)
+	if err != nil {
+		return err
+	}
+	h := next.Hours[hour]
+	h.Runs = append(slices.DeleteFunc(h.Runs, func(f layout.File) bool { return slices.Contains(of, f) }), out...)
+	next.Remove(r.Bucket.Now(), names...)
+	return nil
+}
+
+// openRun opens a run that will be replaced, and so lets go of its keys.
+func (r *Shard) openRun(ctx context.Context, k string) (*layout.Object, error) {
+	if x := r.keys[k]; x != nil {
+		delete(r.keys, k)
+		return x.Object, nil
+	}
+	return r.Bucket.Open(ctx, k)
+}

@@ -1,0 +1,48 @@
+package roll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// A shard keeps some of its last manifests, so that it can be brought back when its manifest is lost: one every so often, and
+// one whenever an hour is closed.
+const (
+	oldManifests = 8
+	oldEvery     = 10 * time.Minute
+)
+
+// keepOld keeps the manifest as it is, if it is time for that.
+func (r *Shard) keepOld(ctx context.Context, closed bool) error {
+	if r.Manifest == nil || r.tag == "" || r.Manifest.Nonce == r.kept.nonce || !closed && time.Since(r.kept.since) < oldEvery {
+		return nil
+	}
+	list, last, err := r.Bucket.Olds(ctx, r.Number)
+	if err != nil {
+		return err
+	}
+	if n := len(list); n > 0 && !closed && r.Bucket.Now().Sub(list[n-1].Modified).Abs() < oldEvery {
+		return nil // another node has
+	}
+	body, err := r.Manifest.Encode(r.Bucket.Codec)
+	if err != nil {
+		return err
+	}
+	switch _, err := r.Bucket.Put(ctx, layout.OldKey(r.Number, last+1), body, bucket.Absent); {
+	case errors.Is(err, bucket.ErrConflict):
+		return nil // so does another node
+	case err != nil:
+		return fmt.Errorf("keep the manifest: %w", err)
+	}
+	r.kept = seenState{r.Manifest.Nonce, time.Now()}
+	var old []string
+	for i := range max(0, len(list)+1-oldManifests) {
+		old = append(old, list[i].Key)
+	}
+	return r.Bucket.DeleteAll(ctx, old)
+}

@@ -1,0 +1,255 @@
+package roll
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// Roller rolls up the shards of a bucket, as one instance of many. It is safe for concurrent use, but for its rounds.
+type Roller struct {
+	Bucket   *layout.Bucket
+	opts     Options
+	instance string
+	Shards   []*Shard
+	told     sync.Once // that the bucket keeps what it has for longer
+	bad      badSegments
+	failing  failing
+
+	did struct { // since the start
+		rolled, duplicates, unreadable, lost, setAside atomic.Uint64
+	}
+}
+
+// Options say how shards are rolled up.
+type Options struct {
+	TakeOver  time.Duration    // how long a shard is left to another instance that has stopped
+	Rows      int              // how many traces of a shard are rolled up at once
+	Retention layout.Retention // how long it is kept
+	Shorten   bool             // although another instance was told to keep it for longer
+	Logger    *slog.Logger
+}
+
+// perShard is how much longer a node leaves a shard alone for each one that it rolls up already, so that they are
+// spread over nodes: 5 s.
+func (o *Options) perShard() time.Duration { return o.TakeOver / 6 }
+
+// kept returns how long a shard keeps what it has.
+func (o *Options) kept(m *layout.Manifest) layout.Retention {
+	if o.Shorten {
+		return o.Retention
+	}
+	return m.Longest(o.Retention)
+}
+
+// New returns who rolls up the shards of a bucket. An instance is named once and never again.
+func New(b *layout.Bucket, instance string, o Options) *Roller {
+	n := &Roller{Bucket: b, opts: o, instance: instance}
+	for shard := range b.Shards {
+		n.Shards = append(n.Shards, &Shard{roller: n, Bucket: b, Number: shard})
+	}
+	return n
+}
+
+// Errand returns a roller of a shard for something that is done once: it does not keep the shard for itself.
+func (n *Roller) Errand(shard int) *Shard {
+	return &Shard{roller: n, Bucket: n.Bucket, Number: shard, keys: map[string]*layout.RunKeys{}, released: true}
+}
+
+// seenState is what a node saw of the manifest of a shard, and since when by its own clock. Clocks
+// of different nodes are never compared.
+type seenState struct {
+	nonce string
+	since time.Time
+}
+
+// Work says what is done in a round beside rolling up.
+type Work struct{ Close, Sweep bool }
+
+// Round does what is to be done.
+func (n *Roller) Round(ctx context.Context, w Work) {
+	l, err := n.Bucket.ListSegments(ctx)
+	if err != nil {
+		n.warn(ctx, "nothing is rolled up", -1, err)
+		return
+	}
+	n.Bucket.KeepListing(l)
+	n.failing.begin()
+	defer func() { n.failing.end(n.opts.Logger) }()
+	var group sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for shard, r := range n.Shards {
+		group.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() == nil {
+				n.shardRound(ctx, r, shard, l, w)
+			}
+		})
+	}
+	group.Wait()
+	n.setAside(ctx, l)
+	l.LetGo()
+	n.leave(ctx, l)
+	if w.Close && ctx.Err() == nil && n.leads(0) {
+		if err := n.SweepSegments(ctx, l); err != nil {
+			n.warn(ctx, "segments are not deleted", -1, err)
+		}
+	}
+}
+
+// logErr and logShard are keys of log lines.
+const (
+	logErr   = "err"
+	logShard = "shard"
+)
+
+// warn says what went wrong. A lost race is not that, unless an object is missing: then it may be so for ever.
+func (n *Roller) warn(ctx context.Context, what string, shard int, err error) {
+	lost := errors.Is(err, ErrLost) && !errors.Is(err, bucket.ErrNotFound)
+	if ctx.Err() == nil && !lost && !n.failing.note(what, shard, err) {
+		n.opts.Logger.Warn(what, logShard, shard, logErr, err)
+	}
+}
+
+// shardRound rolls up a shard, if it is for this node to do.
+func (n *Roller) shardRound(ctx context.Context, r *Shard, shard int, l *layout.Listing, w Work) {
+	mine, err := r.mine(ctx, l)
+	if err != nil {
+		n.warn(ctx, "manifest can not be read", shard, err)
+		return
+	}
+	if !mine {
+		return
+	}
+	for more := true; more && ctx.Err() == nil; {
+		if more, err = r.Cycle(ctx, l); err != nil {
+			if errors.Is(err, ErrLost) {
+				n.did.lost.Add(1)
+			}
+			n.warn(ctx, "shard is not rolled up", shard, err)
+			return
+		}
+	}
+	if doubt := n.Bucket.Clock().Doubt(); doubt != nil && (w.Close || w.Sweep) {
+		n.warn(ctx, "nothing is closed or deleted while the time is not sure", shard, doubt)
+		return
+	}
+	if w.Close {
+		if err := r.CloseTimes(ctx, l); err != nil {
+			n.warn(ctx, "hours are not closed", shard, err)
+		}
+	}
+	if w.Sweep {
+		if err := r.Sweep(ctx); err != nil {
+			n.warn(ctx, "shard is not tidied up", shard, err)
+		}
+	}
+}
+
+// mine reports whether this node should roll up the shard: it owns it, nobody does, or the owner made no progress for TakeOver
+// although segments wait. Shards without an owner go first to nodes that have less than their share.
+func (r *Shard) mine(ctx context.Context, l *layout.Listing) (bool, error) {
+	m, tag, err := r.Bucket.Manifest(ctx, r.Number, 0)
+	if err != nil {
+		return false, err
+	}
+	if m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
+		if r.Manifest != nil && r.Manifest.Nonce != m.Nonce {
+			r.Manifest, r.tag = m, tag // an import has changed it, which leaves it to this node
+		}
+		return true, nil
+	}
+	r.Forget() // it is another's
+	if r.seen.nonce != m.Nonce || r.seen.since.IsZero() {
+		r.seen = seenState{m.Nonce, time.Now()}
+	}
+	if m.Owner == "" {
+		return time.Since(r.seen.since) >= time.Duration(r.roller.led())*r.roller.opts.perShard(), nil
+	}
+	for _, s := range l.List {
+		if !m.Has(s.Segment) {
+			return time.Since(r.seen.since) >= r.roller.opts.TakeOver+time.Duration(r.roller.led())*r.roller.opts.perShard(), nil
+		}
+	}
+	return false, nil
+}
+
+// aliveFor is for how long a node is taken for alive after it has stored a segment.
+const aliveFor = 90 * time.Second
+
+// share returns how many shards are for this node to roll up. Nodes know of each other by their segments; if they
+// do not know the same, shards wander for a while, and no more.
+func (n *Roller) share(l *layout.Listing) int {
+	instances := map[string]bool{n.instance: true}
+	for _, s := range l.List {
+		if l.At.Sub(s.Modified) < aliveFor {
+			instances[s.Instance] = true
+		}
+	}
+	return (n.Bucket.Shards + len(instances) - 1) / len(instances)
+}
+
+// leave leaves a shard to others, if this node has more than its share.
+func (n *Roller) leave(ctx context.Context, l *layout.Listing) {
+	if n.led() <= n.share(l) {
+		return
+	}
+	for shard := range n.Shards {
+		if n.leads(shard) {
+			n.releaseShard(ctx, shard)
+			return
+		}
+	}
+}
+
+// leads reports whether this node wrote the newest manifest of a shard that it knows.
+func (n *Roller) leads(shard int) bool {
+	m, _ := n.Bucket.NewestKnown(shard)
+	return m != nil && m.Owner == n.instance
+}
+
+// led returns how many shards this node rolls up.
+func (n *Roller) led() (count int) {
+	for shard := range n.Shards {
+		if n.leads(shard) {
+			count++
+		}
+	}
+	return count
+}
+
+// releaseWait bounds how long it takes to leave shards to others.
+const releaseWait = 5 * time.Second
+
+// Release leaves the shards to others.
+func (n *Roller) Release() {
+	ctx, cancel := context.WithTimeout(context.Background(), releaseWait)
+	defer cancel()
+	for shard := range n.Shards {
+		if n.leads(shard) {
+			n.releaseShard(ctx, shard)
+		}
+	}
+}
+
+func (n *Roller) releaseShard(ctx context.Context, shard int) {
+	r := n.Shards[shard]
+	err := r.Begin(ctx)
+	if err == nil {
+		r.released = true
+		err = r.commit(ctx, r.Manifest.Clone())
+		r.released = false
+	}
+	if err != nil {
+		r.Forget()
+		n.warn(ctx, "others have to wait for a shard", shard, err)
+	}
+}

@@ -1,0 +1,222 @@
+package roll
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// ErrLost says that another node has written the manifest meanwhile. All that was done for it is in vain.
+var ErrLost = errors.New("another machine was first")
+
+// Shard rolls up a shard: it turns what segments have of it into runs and rollups, and has the manifest name
+// them. Any number of nodes may do that at once; one of them succeeds. It is for one goroutine.
+type Shard struct {
+	roller *Roller
+	Bucket *layout.Bucket
+	Number int
+
+	Manifest *layout.Manifest // as it was read or written last; nil if that is not known
+	tag      bucket.Tag
+	keys     map[string]*layout.RunKeys // of runs, by their names
+	seen     seenState                  // while another node has it
+	kept     seenState                  // the manifest of which the last copy was kept, by this node
+
+	released bool // the next commit leaves it to others
+
+	made      []string        // objects that were put since the manifest was written
+	abandoned map[string]bool // objects that were put for manifests that were not
+
+	// Of the cycle that is under way:
+	began                  time.Time // when the first object was put, zero if none was
+	fresh, duplicates, bad int       // rows
+}
+
+// Forget forgets what is known of the shard.
+func (r *Shard) Forget() {
+	r.Manifest, r.tag, r.keys = nil, "", nil
+	if r.abandoned == nil {
+		r.abandoned = map[string]bool{}
+	}
+	for _, k := range r.made {
+		if len(r.abandoned) < maxAbandoned {
+			r.abandoned[k] = true
+		}
+	}
+	r.made = nil
+}
+
+// Load makes sure that a manifest is known. It may be an old one.
+func (r *Shard) Load(ctx context.Context) error {
+	if r.Manifest != nil {
+		return nil
+	}
+	m, tag, err := r.Bucket.Manifest(ctx, r.Number, 0)
+	if err != nil {
+		return err
+	}
+	r.Manifest, r.tag, r.keys = m, tag, map[string]*layout.RunKeys{}
+	if tag != "" {
+		return nil
+	}
+	// A shard has a manifest before it has anything else: then one that is not there is always lost.
+	if err := r.Replace(ctx, m.Clone()); err != nil {
+		r.Forget()
+		return err
+	}
+	return nil
+}
+
+// Begin makes sure that a manifest is known, for another one that names what is put from now on.
+func (r *Shard) Begin(ctx context.Context) error {
+	r.began, r.fresh, r.duplicates, r.bad = time.Time{}, 0, 0, 0
+	return r.Load(ctx)
+}
+
+// Cycle rolls up what came in, as far as it is in a listing and not too much at once. It reports whether there
+// is more. [ErrLost] says that another node has done something meanwhile.
+func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err error) {
+	defer func() {
+		if err != nil {
+			r.Forget()
+		}
+	}()
+	if err := r.Begin(ctx); err != nil {
+		return false, err
+	}
+	next := r.Manifest.Clone()
+	next.AsOf = max(next.AsOf, l.At.UnixMicro())
+	work := map[string]*arrived{}
+	rows, taken := 0, 0
+	r.Bucket.FetchAhead(ctx, l, next)
+	for _, s := range l.List {
+		if next.Has(s.Segment) {
+			continue
+		}
+		if rows >= r.roller.opts.Rows {
+			more = true
+			next.AsOf = max(r.Manifest.AsOf, min(next.AsOf, s.Modified.UnixMicro()))
+			continue
+		}
+		b, err := r.read(ctx, l, s.Segment)
+		switch {
+		case errors.Is(err, block.ErrDamaged): // which stops none of the others
+			r.roller.bad.note(l, s.Segment)
+			next.AsOf = max(r.Manifest.AsOf, min(next.AsOf, s.Modified.UnixMicro()))
+			continue
+		case errors.Is(err, bucket.ErrNotFound):
+			return true, ErrLost // who deletes a segment has seen it consumed
+		case err != nil:
+			return false, err
+		}
+		a := r.arrived(work, next, s.Hour, l.At)
+		a.rows = append(a.rows, b.Rows...)
+		a.counts = append(a.counts, b.Counts...)
+		rows += len(b.Rows)
+		taken++
+		next.Take(s.Segment, l.At)
+	}
+	if taken == 0 {
+		return false, nil
+	}
+	for _, hour := range slices.Sorted(maps.Keys(work)) {
+		if err := r.rollHour(ctx, next, hour, work[hour]); err != nil {
+			return false, err
+		}
+	}
+	return more, r.commit(ctx, next)
+}
+
+// PutBack replaces a manifest that is lost or damaged, whose tag is given if there is one, by an older one.
+func (r *Shard) PutBack(ctx context.Context, m *layout.Manifest, tag bucket.Tag) error {
+	r.Manifest, r.tag, r.keys, r.began = m, tag, map[string]*layout.RunKeys{}, time.Time{}
+	next := m.Clone()
+	next.Owner = ""
+	return r.Replace(ctx, next)
+}
+
+// put stores an object that nobody else puts. Attempts of the same bytes do no harm.
+func (r *Shard) put(ctx context.Context, k string, body []byte) error {
+	if r.began.IsZero() {
+		r.began = r.Bucket.Now()
+	}
+	r.made = append(r.made, k)
+	return r.Bucket.PutObject(ctx, k, body)
+}
+
+// commit has the manifest say what next says. It fails with [ErrLost] if another node has written it since it
+// was read.
+func (r *Shard) commit(ctx context.Context, next *layout.Manifest) error {
+	next.Owner = r.roller.instance
+	if r.released {
+		next.Owner = ""
+	}
+	return r.Replace(ctx, next)
+}
+
+// Replace is commit without a change of who rolls the shard up.
+func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
+	if took := r.Bucket.Now().Sub(r.began); !r.began.IsZero() && (took > giveUpAfter || took < -layout.SureOfTime) {
+		return fmt.Errorf("give up rolling up shard %d: it took %v", r.Number, took)
+	}
+	next.Nonce, next.Of = rand.Text(), layout.ShardName(r.Number)
+	body, err := next.Encode(r.Bucket.Codec)
+	if err != nil {
+		return err
+	}
+	condition := bucket.Absent
+	if r.tag != "" {
+		condition = bucket.Is(r.tag)
+	}
+	turn := r.Bucket.Turn()
+	tag, err := r.Bucket.Put(ctx, layout.ManifestKey(r.Number), body, condition)
+	if errors.Is(err, bucket.ErrConflict) {
+		return ErrLost
+	}
+	if err != nil { // it may have been stored
+		got, gerr := r.Bucket.Get(ctx, layout.ManifestKey(r.Number), layout.MaxManifest, "")
+		if gerr != nil {
+			return fmt.Errorf("write the manifest of shard %d: %w", r.Number, errors.Join(err, gerr))
+		}
+		m, gerr := r.Bucket.DecodeManifest(r.Number, got.Body)
+		if gerr != nil || m.Nonce != next.Nonce {
+			return errors.Join(ErrLost, gerr)
+		}
+		tag = got.Tag
+	}
+	r.Manifest, r.tag = next, tag
+	r.roller.did.rolled.Add(uint64(r.fresh))
+	r.roller.did.duplicates.Add(uint64(r.duplicates))
+	r.roller.did.unreadable.Add(uint64(r.bad))
+	r.fresh, r.duplicates, r.bad = 0, 0, 0
+	r.Bucket.Know(r.Number, next, tag, turn)
+	r.made = nil
+	// Keys are read again where they are needed: what comes late is rare, and those of a week do not fit into memory.
+	named := next.Names(r.Number)
+	now := layout.HourOf(r.Bucket.Now())
+	near := []string{"/" + layout.HourAfter(now, -1) + "/", "/" + now + "/", "/" + layout.HourAfter(now, 1) + "/"}
+	maps.DeleteFunc(r.keys, func(name string, _ *layout.RunKeys) bool {
+		return !named[name] || !slices.ContainsFunc(near, func(hour string) bool { return strings.Contains(name, hour) })
+	})
+	return nil
+}
+
+// Missing makes of an object that is not there what it means: the manifest that names it is old.
+func (r *Shard) Missing(err error) error {
+	if errors.Is(err, bucket.ErrNotFound) {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return err
+}
+
+// maxAbandoned bounds how many objects are remembered of commits that failed.
+const maxAbandoned = 10_000

@@ -1,0 +1,369 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// Writer stores what comes in as segments. It is safe for concurrent use.
+type Writer struct {
+	b        *layout.Bucket
+	opts     Options
+	instance string
+	spool    *spool        // nil without one
+	slots    chan struct{} // one for each segment on its way
+	group    sync.WaitGroup
+
+	mu           sync.Mutex // guards all below
+	closing      bool
+	open         *waiting // what waits for others
+	queuedTraces int
+	queuedBytes  int64
+	seq          uint64
+	counting     counting
+
+	did struct { // since the start
+		segments, bytes, traces, refused, spooled atomic.Uint64
+	}
+}
+
+// Options say how traces become segments.
+type Options struct {
+	Flush      time.Duration // how long traces wait for others to share a segment with
+	FlushBytes int64         // which ends the wait early
+
+	Puts   int           // segments on their way at once
+	GiveUp time.Duration // how long one is tried
+
+	Spool      string        // a directory for segments that the store does not take within SpoolAfter, if there is one
+	SpoolAfter time.Duration //
+	SpoolSize  int64         // bytes of it
+
+	QueueTraces int   // that wait to be stored
+	QueueBytes  int64 // of them
+	MaxPayload  int64 // bytes of a trace
+
+	Logger *slog.Logger
+}
+
+// New returns who writes to a bucket. An instance is named once and never again.
+func New(b *layout.Bucket, instance string, o Options) (*Writer, error) {
+	w := &Writer{b: b, opts: o, instance: instance, slots: make(chan struct{}, o.Puts)}
+	if o.Spool != "" {
+		var err error
+		if w.spool, err = openSpool(o.Spool, o.SpoolSize); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// waiting are traces that will share a segment, and those who wait for it.
+type waiting struct {
+	batch  layout.Batch
+	seen   map[seen]bool
+	traces int
+	bytes  int64
+	timer  *time.Timer
+	done   chan struct{} // closed when the rest is known
+	err    error
+
+	spooled bool
+}
+
+// seen is a trace of a page that is in a segment.
+type seen struct {
+	page string
+	id   store.ID
+}
+
+// perTrace is what a trace takes beside its payload, about.
+const perTrace = 200
+
+// Append stores traces, and returns when they are in the bucket. All are checked before: one that can not be
+// stored gives a [*store.RecordError]. [store.ErrBusy] means that nothing was stored. After other
+// errors all, some or none may be; repeating the call does no harm. A trace that was stored before, by
+// whichever node, is found out later, and is counted as a duplicate here only if it came with others.
+func (n *Writer) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
+	if err := ctx.Err(); err != nil {
+		return store.AppendResult{}, err
+	}
+	size := int64(0)
+	for i := range recs {
+		if why := recs[i].Check(n.opts.MaxPayload); why != "" {
+			return store.AppendResult{}, &store.RecordError{Index: i, ID: recs[i].ID, Reason: why}
+		}
+		size += int64(len(recs[i].Payload)*len(recs[i].Pages)) + perTrace
+	}
+	if len(recs) == 0 {
+		return store.AppendResult{}, nil
+	}
+	w, result, err := n.enqueue(recs, size)
+	if err != nil {
+		return store.AppendResult{}, err
+	}
+	select {
+	case <-w.done:
+		if w.err != nil {
+			return store.AppendResult{}, w.err
+		}
+		if result.Durability = store.Bucket; w.spooled {
+			result.Durability = store.Spool
+		}
+		return result, nil
+	case <-ctx.Done():
+		return store.AppendResult{}, context.Cause(ctx)
+	}
+}
+
+// enqueue adds traces to those that wait.
+func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.AppendResult, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.closing:
+		return nil, store.AppendResult{}, store.ErrClosed
+	case len(recs) > n.opts.QueueTraces || size > n.opts.QueueBytes:
+		return nil, store.AppendResult{}, fmt.Errorf("append %d traces of %d bytes: more than the queue can ever hold", len(recs), size)
+	case n.queuedTraces+len(recs) > n.opts.QueueTraces || n.queuedBytes+size > n.opts.QueueBytes:
+		n.did.refused.Add(uint64(len(recs)))
+		return nil, store.AppendResult{}, store.ErrBusy
+	}
+	n.queuedTraces += len(recs)
+	n.queuedBytes += size
+	if n.open == nil {
+		w := &waiting{seen: map[seen]bool{}, done: make(chan struct{})}
+		w.timer = time.AfterFunc(n.opts.Flush, func() { n.flush(w) })
+		n.open = w
+	}
+	w := n.open
+	result := w.add(recs, size)
+	if w.bytes >= n.opts.FlushBytes {
+		n.flushLocked(w)
+	}
+	return w, result, nil
+}
+
+// add adds traces. It keeps no memory of theirs: who calls may use it again.
+func (w *waiting) add(recs []store.Record, size int64) (result store.AppendResult) {
+	for i := range recs {
+		rec := recs[i]
+		rec.Payload = slices.Clone(rec.Payload)
+		fresh := 0
+		for _, r := range layout.RowsOf(&rec, 0) {
+			if key := (seen{r.Page, r.ID}); !w.seen[key] {
+				w.seen[key] = true
+				w.batch.Rows = append(w.batch.Rows, r)
+				fresh++
+			}
+		}
+		if fresh == 0 {
+			result.Duplicates++
+		} else {
+			result.Stored++
+		}
+	}
+	w.traces += len(recs)
+	w.bytes += size
+	return result
+}
+
+// flush stores what waits, if it still does.
+func (n *Writer) flush(w *waiting) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.flushLocked(w)
+}
+
+func (n *Writer) flushLocked(w *waiting) {
+	if n.open != w {
+		return
+	}
+	w.timer.Stop()
+	n.open = nil
+	n.group.Go(func() {
+		if w.spooled, w.err = n.putInTurn(&w.batch); w.err != nil {
+			n.did.refused.Add(uint64(w.traces))
+		} else {
+			n.did.traces.Add(uint64(w.traces))
+		}
+		close(w.done)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.queuedTraces -= w.traces
+		n.queuedBytes -= w.bytes
+	})
+}
+
+// putInTurn stores a batch when there is room for it among those on their way. To wait for room is to wait for the
+// store, and takes no longer than that may.
+func (n *Writer) putInTurn(b *layout.Batch) (spooled bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), n.opts.GiveUp)
+	defer cancel()
+	patience := n.opts.GiveUp
+	if n.spool != nil {
+		patience = n.opts.SpoolAfter
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case n.slots <- struct{}{}:
+		defer func() { <-n.slots }()
+		return n.put(ctx, b)
+	case <-late.C:
+	}
+	if n.spool == nil {
+		return false, fmt.Errorf("%d segments are on their way already: %w", cap(n.slots), store.ErrBusy)
+	}
+	k, body, err := n.seal(b)
+	if err != nil {
+		return false, err
+	}
+	return n.toSpool(k, body)
+}
+
+// put makes a segment of a batch, and stores it. It reports whether that is in the spool.
+func (n *Writer) put(ctx context.Context, b *layout.Batch) (spooled bool, err error) {
+	k, body, err := n.seal(b)
+	if err != nil {
+		return false, err
+	}
+	if n.spool != nil {
+		return n.putOrSpool(ctx, k, body)
+	}
+	return false, n.putCounted(ctx, k, body, n.opts.GiveUp)
+}
+
+// putCounted stores a segment, and counts it.
+func (n *Writer) putCounted(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
+	if err := n.putSegment(ctx, k, body, giveUp); err != nil {
+		return err
+	}
+	n.did.segments.Add(1)
+	n.did.bytes.Add(uint64(len(body)))
+	return nil
+}
+
+// putOrSpool stores a segment in the bucket, or in the spool if the bucket does not answer soon. An attempt that
+// is still on its way may succeed later: it has the same bytes and the same name.
+func (n *Writer) putOrSpool(ctx context.Context, k string, body []byte) (spooled bool, err error) {
+	begin := time.Now()
+	if err = n.putCounted(ctx, k, body, n.opts.SpoolAfter); err == nil {
+		return false, nil
+	}
+	spooled, serr := n.toSpool(k, body)
+	if serr == nil {
+		return spooled, nil
+	}
+	// The last way: to go on as if there was no spool.
+	if left := n.opts.GiveUp - time.Since(begin); left > 0 && n.putCounted(ctx, k, body, left) == nil {
+		return false, nil
+	}
+	return false, errors.Join(err, serr)
+}
+
+// toSpool stores a segment in the spool.
+func (n *Writer) toSpool(k string, body []byte) (spooled bool, err error) {
+	if err := n.spool.put(k, body); err != nil {
+		return false, err
+	}
+	n.did.spooled.Add(1)
+	return true, nil
+}
+
+// seal makes a segment of a batch. What is in it is received now.
+func (n *Writer) seal(b *layout.Batch) (k string, body []byte, err error) {
+	now := n.b.Now()
+	for i := range b.Rows {
+		b.Rows[i].Received = now.UnixMicro()
+	}
+	for i := range b.Counts {
+		b.Counts[i].Received = now.UnixMicro()
+	}
+	if body, err = layout.EncodeSegment(n.b.Codec, b, n.b.Shards); err != nil {
+		return "", nil, fmt.Errorf("make a segment: %w", err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.seq++
+	return layout.Segment{Hour: layout.HourOf(now), Instance: n.instance, Seq: n.seq}.Key(), body, nil
+}
+
+// putSegment stores a segment. It tries for a while: to put the same bytes under the same key again
+// does no harm.
+func (n *Writer) putSegment(ctx context.Context, k string, body []byte, giveUp time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, giveUp)
+	defer cancel()
+	return n.b.Retry(ctx, k, body)
+}
+
+// Close stores what waits, and what is in the spool, as far as there is time. Nothing may be appended after that.
+func (n *Writer) Close(ctx context.Context) error {
+	n.mu.Lock()
+	n.closing = true
+	if n.open != nil {
+		n.flushLocked(n.open)
+	}
+	n.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		n.group.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	err := n.StoreCounts(ctx)
+	if uerr := n.Unspool(ctx); uerr != nil {
+		segments, bytes := n.spool.size()
+		n.opts.Logger.Warn("segments stay in the spool of this machine, until it is used again", "segments", segments, "bytes", bytes, "err", uerr)
+	}
+	return err
+}
+
+// StoreWaiting stores what was counted, and what is in the spool, as far as that takes no longer than patience, so that the shards
+// of this node do not wait for all of it. What goes wrong is logged.
+func (n *Writer) StoreWaiting(ctx context.Context, patience time.Duration) {
+	if err := n.StoreCounts(ctx); err != nil && ctx.Err() == nil {
+		n.opts.Logger.Warn("page views without a trace are not stored yet", "err", err)
+	}
+	part, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := n.Unspool(part); err != nil && part.Err() == nil {
+		n.opts.Logger.Warn("segments wait in the spool", "err", err)
+	}
+}
+
+// Load is what an instance has stored since its start, and what waits for that.
+type Load struct {
+	Segments, SegmentBytes uint64 // that it stored
+	Traces                 uint64 // in them
+	Refused                uint64 // traces that could not be stored
+	QueuedTraces           int
+	QueuedBytes            int64
+	Spooled                uint64 // segments that went to the spool
+	SpoolSegments          int    // that are in it
+	SpoolBytes             int64
+	DroppedCounts          uint64 // page views without a trace, and Web Vitals of page views, that found no room
+}
+
+// Load returns what was stored, and what waits.
+func (n *Writer) Load() Load {
+	l := Load{Segments: n.did.segments.Load(), SegmentBytes: n.did.bytes.Load(), Traces: n.did.traces.Load(), Refused: n.did.refused.Load(), Spooled: n.did.spooled.Load()}
+	l.SpoolSegments, l.SpoolBytes = n.spool.size()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l.QueuedTraces, l.QueuedBytes, l.DroppedCounts = n.queuedTraces, n.queuedBytes, n.counting.dropped
+	return l
+}

@@ -1,0 +1,6 @@
+// Package write stores what comes in: traces, page views without a trace, and Web Vitals become segments of a bucket.
+//
+//	append.go  traces, until they are in a segment in the bucket
+//	count.go   page views without a trace, and Web Vitals
+//	spool.go   segments that the store does not take now
+package write
