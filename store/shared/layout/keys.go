@@ -89,14 +89,6 @@ func (x *RunKeys) Has(page string, id store.ID) bool {
 	return found
 }
 
-// Count returns how many keys there are.
-func (x *RunKeys) Count() (n int) {
-	for _, p := range x.pages {
-		n += len(p.keys)
-	}
-	return n
-}
-
 // blocksOf returns which of the blocks have rows of a page view.
 func (p *pageKeys) blocksOf(view [16]byte) (from, to int) {
 	first, _ := slices.BinarySearchFunc(p.keys, key{view, 0}, compareKeys)
