@@ -20,6 +20,7 @@ var mayImport = map[string][]string{
 	"proto/settings/v1":  {},
 	"proto/types/v1":     {},
 
+	"internal/ahead":       {},
 	"internal/authorities": {},
 	"internal/commandline": {},
 	"internal/disk":        {},
@@ -74,11 +75,16 @@ var mayImport = map[string][]string{
 	"store/local/head":        {"encode", "store", "store/local/part", "store/local/record", "trie", "trie/rollup"},
 	"store/local/metamorphic": {},
 	"store/local/part":        {"internal/disk", "store", "store/local/record"},
-	"store/local/read":        {"store", "store/local/head", "store/local/part", "store/local/record", "store/local/rollups", "trie", "trie/rollup"},
+	"store/local/read":        {"internal/ahead", "store", "store/local/head", "store/local/part", "store/local/record", "store/local/rollups", "trie", "trie/rollup"},
 	"store/local/record":      {"store"},
-	"store/local/rollups":     {"internal/disk", "internal/lru", "store", "store/local/record", "trie", "trie/rollup"},
+	"store/local/rollups":     {"internal/disk", "internal/lru", "internal/wire", "store", "store/local/record", "trie", "trie/rollup"},
 	"store/local/snapshot":    {"internal/disk", "store", "store/local/part", "store/local/record", "store/local/rollups"},
-	"store/shared":            {"encode", "internal/disk", "internal/lru", "store", "store/block", "store/bucket", "symbols/tables", "trie", "trie/rollup"},
+	"store/shared":            {"store", "store/bucket", "store/shared/layout", "store/shared/move", "store/shared/read", "store/shared/roll", "store/shared/write", "symbols/tables", "trie/rollup"},
+	"store/shared/layout":     {"encode", "internal/wire", "store", "store/block", "store/bucket", "trie", "trie/rollup"},
+	"store/shared/move":       {"encode", "store", "store/block", "store/bucket", "store/shared/layout", "store/shared/roll", "trie", "trie/rollup"},
+	"store/shared/read":       {"internal/ahead", "internal/lru", "store", "store/block", "store/bucket", "store/shared/layout", "trie", "trie/rollup"},
+	"store/shared/roll":       {"encode", "store", "store/block", "store/bucket", "store/shared/layout"},
+	"store/shared/write":      {"internal/disk", "store", "store/bucket", "store/shared/layout", "trie/rollup"},
 
 	"collect": {"encode", "internal/strictyaml", "internal/turn", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
 
@@ -93,7 +99,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate":         {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/budget", "query/budget/ci", "query/compare", "query/summary", "rules/access", "rules/site", "sdk", "store/bucket", "store/local", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/capture": {},
 	"cmd/demo":              {},
-	"cmd/ingest":            {"collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/turn", "query", "query/agent", "query/budget", "query/pyroscope", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/bucket", "store/local", "store/shared", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":            {"collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/turn", "query", "query/agent", "query/budget", "query/pyroscope", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/bucket", "store/local", "store/shared", "store/shared/move", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/upload":            {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
 
 	"deploy":            {},

@@ -4,7 +4,6 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 )
 
 // Reader reads from bytes. After the first failure it returns zeros, so that it is enough to look at [Reader.Err] where something
@@ -73,19 +72,25 @@ func (r *Reader) Int() int64 {
 }
 
 // Length reads how many things follow that take at least size bytes each.
-func (r *Reader) Length(size int) int { return r.LengthAtMost(math.MaxInt, size) }
+func (r *Reader) Length(size int) int { return r.Fit(r.Uint(), size) }
 
 // LengthAtMost is [Reader.Length] of no more than most things.
 func (r *Reader) LengthAtMost(most, size int) int {
-	switch n := r.Uint(); {
-	case n > uint64(len(r.rest)/size):
-		r.Fail("a length is more than there is")
-	case n > uint64(most):
+	n := r.Length(size)
+	if n > most {
 		r.Fail("a length is %d, the most is %d", n, most)
-	default:
-		return int(n)
+		return 0
 	}
-	return 0
+	return n
+}
+
+// Fit returns n, the number of things that follow, if as many of at least size bytes each can.
+func (r *Reader) Fit(n uint64, size int) int {
+	if n > uint64(len(r.rest)/size) {
+		r.Fail("a length is more than there is")
+		return 0
+	}
+	return int(n)
 }
 
 // Bytes returns the next n bytes, which share memory with what is read; nil if there are not as many.
@@ -107,10 +112,18 @@ func (r *Reader) Byte() byte {
 	return 0
 }
 
-// Uint32 reads four bytes, the least of them first.
-func (r *Reader) Uint32() uint32 {
+// Uint32 reads four bytes.
+func (r *Reader) Uint32(order binary.ByteOrder) uint32 {
 	if b := r.Bytes(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
+		return order.Uint32(b)
+	}
+	return 0
+}
+
+// Uint64 reads eight bytes.
+func (r *Reader) Uint64(order binary.ByteOrder) uint64 {
+	if b := r.Bytes(8); b != nil {
+		return order.Uint64(b)
 	}
 	return 0
 }

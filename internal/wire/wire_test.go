@@ -16,6 +16,7 @@ func TestReader(t *testing.T) {
 	b = binary.AppendVarint(b, math.MinInt64)
 	b = append(binary.AppendUvarint(b, 3), "abc"...)
 	b = binary.LittleEndian.AppendUint32(append(b, 7), 1<<31)
+	b = binary.BigEndian.AppendUint64(b, 1<<63)
 	r := NewReader(b, errDamaged)
 	if n := r.AtMost(300); n != 300 {
 		t.Errorf("got %d", n)
@@ -29,7 +30,10 @@ func TestReader(t *testing.T) {
 	if n := r.Byte(); n != 7 {
 		t.Errorf("got %d", n)
 	}
-	if n := r.Uint32(); n != 1<<31 {
+	if n := r.Uint32(binary.LittleEndian); n != 1<<31 {
+		t.Errorf("got %d", n)
+	}
+	if n := r.Uint64(binary.BigEndian); n != 1<<63 {
 		t.Errorf("got %d", n)
 	}
 	if err := r.End(); err != nil {
@@ -57,7 +61,7 @@ func TestFailures(t *testing.T) {
 		if !errors.Is(err, errDamaged) || !strings.HasSuffix(err.Error(), ": "+want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
-		if r.Uint() != 0 || r.Int() != 0 || r.Byte() != 0 || r.Uint32() != 0 || r.Text(10) != "" || r.Length(1) != 0 || r.Left() != 0 || r.Err() != err {
+		if r.Uint() != 0 || r.Int() != 0 || r.Byte() != 0 || r.Uint32(binary.LittleEndian) != 0 || r.Text(10) != "" || r.Length(1) != 0 || r.Left() != 0 || r.Err() != err {
 			t.Errorf("%s: something is read afterwards", want)
 		}
 	}
@@ -82,7 +86,7 @@ func FuzzReader(f *testing.F) {
 			case 3:
 				r.Text(5)
 			case 4:
-				r.Uint32()
+				r.Uint32(binary.LittleEndian)
 			case 5:
 				r.AtMost(9)
 			}

@@ -212,7 +212,7 @@ func parseEntries(index []byte, blocks int64) ([]Entry, error) {
 		}
 		e.Length = int64(r.AtMost(uint64(max(0, blocks-e.Offset))))
 		e.Size, e.Rows = int(r.AtMost(MaxBlock)), int(r.AtMost(MaxBlock))
-		e.sum = r.Uint32()
+		e.sum = r.Uint32(binary.LittleEndian)
 		if r.Err() == nil && last.compare(e.Kind, e.Page) > 0 {
 			r.Fail("its entries are not sorted")
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -38,9 +38,9 @@ func filled(t testing.TB, seed uint64) (a *aged, s *fakebucket.Server, n *Node) 
 }
 
 // exported opens a directory that was exported.
-func exported(t testing.TB, a *aged, path string) *store.Reader {
+func exported(t testing.TB, a *aged, path string) *local.Reader {
 	t.Helper()
-	r, err := store.OpenReader(path, store.Options{Now: func() time.Time { return a.now }})
+	r, err := local.OpenReader(path, local.Options{Now: func() time.Time { return a.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func exported(t testing.TB, a *aged, path string) *store.Reader {
 
 func export(t testing.TB, n *Node, path string) (move.Stats, error) {
 	t.Helper()
-	to, err := store.OpenLoader(path, "the bucket", store.Options{MinFree: -1})
+	to, err := local.OpenLoader(path, "the bucket", local.Options{MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,15 +71,15 @@ func TestExport(t *testing.T) {
 		t.Fatalf("%+v, %v", stats, err)
 	}
 	r := exported(t, a, path)
-	b := &both{t: t, now: a.now, dir: &store.Store{Reader: r}, node: n, coarse: time.Microsecond}
+	b := &both{t: t, now: a.now, dir: &local.Store{Reader: r}, node: n, coarse: time.Microsecond}
 	b.same("exported")
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.OpenLoader(path, "the bucket", store.Options{MinFree: -1}); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := local.OpenLoader(path, "the bucket", local.Options{MinFree: -1}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("into a directory that is there: %v", err)
 	}
-	s, err := store.Open(path, store.Options{Now: func() time.Time { return a.now }, MinFree: -1})
+	s, err := local.Open(path, local.Options{Now: func() time.Time { return a.now }, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestExportCut(t *testing.T) {
 		_, err := export(t, n, path)
 		took := total(s) - before
 		if err != nil {
-			if _, err := store.Open(path, store.Options{MinFree: -1}); err == nil {
+			if _, err := local.Open(path, local.Options{MinFree: -1}); err == nil {
 				t.Fatal("a directory is opened that was not exported to its end")
 			}
 			if _, err := export(t, nodeOn(t, s.Client(), s.Now), path); err != nil {

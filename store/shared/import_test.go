@@ -12,6 +12,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -39,7 +40,7 @@ func newAged(t testing.TB, seed uint64) *aged {
 func (a *aged) fill(after ...time.Duration) {
 	a.t.Helper()
 	now := func() time.Time { return a.now }
-	s, err := store.Open(a.path, store.Options{Now: now, MinFree: -1, Retention: 12 * time.Hour, HourRetention: 30 * time.Hour})
+	s, err := local.Open(a.path, local.Options{Now: now, MinFree: -1, Retention: 12 * time.Hour, HourRetention: 30 * time.Hour})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func (a *aged) fill(after ...time.Duration) {
 	}
 }
 
-func (a *aged) settle(s *store.Store) {
+func (a *aged) settle(s *local.Store) {
 	a.t.Helper()
 	for range 2 {
 		a.now = a.now.Add(time.Minute)
@@ -93,9 +94,9 @@ func (a *aged) records(n int) (out []store.Record) {
 	return out
 }
 
-func (a *aged) open() *store.Reader {
+func (a *aged) open() *local.Reader {
 	a.t.Helper()
-	r, err := store.OpenReader(a.path, store.Options{Now: func() time.Time { return a.now }})
+	r, err := local.OpenReader(a.path, local.Options{Now: func() time.Time { return a.now }})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestImport(t *testing.T) {
 	if err != nil || len(stats.Left) > 0 || stats.Traces == 0 || stats.Duplicates > 0 || stats.Hours+stats.Days != len(list) || stats.Known > 0 || calls == 0 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	b := &both{t: t, now: a.now, dir: &store.Store{Reader: r}, node: n, coarse: time.Microsecond}
+	b := &both{t: t, now: a.now, dir: &local.Store{Reader: r}, node: n, coarse: time.Microsecond}
 	b.same("imported")
 	again, err := n.Import(t.Context(), r, quietly)
 	if err != nil || again.Traces > 0 || again.Known != len(list) || len(again.Left) > 0 {
@@ -265,7 +266,7 @@ func importBeside(t *testing.T, late bool) {
 		t.Fatal(err)
 	}
 	a.now = atOnce
-	d, err := store.Open(a.path, store.Options{Now: func() time.Time { return a.now }, MinFree: -1})
+	d, err := local.Open(a.path, local.Options{Now: func() time.Time { return a.now }, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +343,7 @@ func TestImportGrown(t *testing.T) {
 	if err != nil || stats.Traces == 0 || stats.Duplicates == 0 || len(stats.Left) > 0 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	b := &both{t: t, now: a.now, dir: &store.Store{Reader: r}, node: n, coarse: time.Microsecond}
+	b := &both{t: t, now: a.now, dir: &local.Store{Reader: r}, node: n, coarse: time.Microsecond}
 	b.same("grown")
 	if again, err := n.Import(t.Context(), r, quietly); err != nil || again.Traces > 0 || len(again.Left) > 0 {
 		t.Errorf("once more: %+v, %v", again, err)

@@ -153,12 +153,12 @@ func (n *Node) round(ctx context.Context, w roll.Work) {
 }
 
 // Import moves what a directory has into the bucket, see [move.Import].
-func (n *Node) Import(ctx context.Context, from *store.Reader, moving move.Moving) (move.Stats, error) {
+func (n *Node) Import(ctx context.Context, from store.Source, moving move.Moving) (move.Stats, error) {
 	return move.Import(ctx, n.roller, from, moving)
 }
 
 // Export moves what the bucket has into a directory, see [move.Export].
-func (n *Node) Export(ctx context.Context, to *store.Loader, moving move.Moving) (move.Stats, error) {
+func (n *Node) Export(ctx context.Context, to store.Loader, moving move.Moving) (move.Stats, error) {
 	return move.Export(ctx, n.roller, to, moving)
 }
 

@@ -93,26 +93,21 @@ func (o Options) Validate() error {
 
 // withDefaults fills in the zero fields and checks the rest.
 func (o Options) withDefaults() (Options, error) {
-	set := func(p *time.Duration, v time.Duration) {
-		if *p == 0 {
-			*p = v
-		}
-	}
 	set(&o.Flush, 250*time.Millisecond)
 	set(&o.GiveUp, 8*time.Second)
 	set(&o.SpoolAfter, time.Second)
-	setInt(&o.SpoolSize, 1<<30)
-	setInt(&o.CacheMemory, 64<<20)
-	setInt(&o.CacheSize, 4<<30)
+	set(&o.SpoolSize, 1<<30)
+	set(&o.CacheMemory, 64<<20)
+	set(&o.CacheSize, 4<<30)
 	set(&o.RollEvery, 15*time.Second)
 	set(&o.TakeOver, 30*time.Second)
-	setInt(&o.FlushBytes, 4<<20)
-	setInt(&o.Puts, 8)
-	setInt(&o.QueueTraces, 1<<14)
-	setInt(&o.QueueBytes, 128<<20)
-	setInt(&o.MaxPayload, 16<<20)
-	setInt(&o.Shards, 8)
-	setInt(&o.RollRows, 8000)
+	set(&o.FlushBytes, 4<<20)
+	set(&o.Puts, 8)
+	set(&o.QueueTraces, 1<<14)
+	set(&o.QueueBytes, 128<<20)
+	set(&o.MaxPayload, 16<<20)
+	set(&o.Shards, 8)
+	set(&o.RollRows, 8000)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -133,7 +128,8 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-func setInt[T int | int64](p *T, v T) {
+// set fills in what is not said.
+func set[T int | int64 | time.Duration](p *T, v T) {
 	if *p == 0 {
 		*p = v
 	}

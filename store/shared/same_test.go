@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -23,7 +24,7 @@ import (
 type both struct {
 	t    *testing.T
 	now  time.Time
-	dir  *store.Store
+	dir  *local.Store
 	node *Node
 
 	coarse time.Duration // to which times of receipt are the same
@@ -32,7 +33,7 @@ type both struct {
 func newBoth(t *testing.T) *both {
 	b := &both{t: t, coarse: time.Minute, now: time.Date(2026, 11, 20, 22, 10, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
-	dir, err := store.Open(t.TempDir(), store.Options{Now: now, MinFree: -1})
+	dir, err := local.Open(t.TempDir(), local.Options{Now: now, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel query.Selection) 
 	var traces []string
 	var scan func(context.Context, store.Query, func(store.Record) error) (store.ScanStats, error)
 	switch r := l.Reader.(type) {
-	case *store.Reader:
+	case *local.Reader:
 		scan = r.Scan
 	case *Reader:
 		scan = r.Scan

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/ahead"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/head"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
@@ -98,7 +97,8 @@ func (s *selection) readHead(ctx context.Context, p part.Info) (bool, error) {
 	}
 	pages = slices.DeleteFunc(pages, func(page string) bool { return !s.q.Takes(page) })
 	of := len(pages)
-	for got := range inOrder(pages, func(page string) headPage { return s.headPage(ctx, p, page, of) }) {
+	read := func(ctx context.Context, page string) headPage { return s.headPage(ctx, p, page, of) }
+	for got := range ahead.InOrder(ctx, runtime.GOMAXPROCS(0), pages, read) {
 		if err := s.addHeadPage(ctx, p, &got); err != nil {
 			return true, err
 		}
@@ -177,37 +177,6 @@ func (s *selection) headPage(ctx context.Context, p part.Info, page string, of i
 		x.Page, x.err = s.r.o.Head.FromTraces(ctx, p.Partition, page)
 	}
 	return x
-}
-
-// inOrder calls read for each page, for some at once, and yields what it returns in the order of the pages.
-func inOrder[T any](pages []string, read func(page string) T) iter.Seq[T] {
-	atOnce := min(len(pages), runtime.GOMAXPROCS(0))
-	if atOnce <= 1 {
-		return func(yield func(T) bool) {
-			for _, page := range pages {
-				if !yield(read(page)) {
-					return
-				}
-			}
-		}
-	}
-	return func(yield func(T) bool) {
-		var group sync.WaitGroup
-		defer group.Wait()
-		coming := make([]chan T, 0, atOnce) // of the next pages
-		for len(pages)+len(coming) > 0 {
-			for ; len(pages) > 0 && len(coming) < atOnce; pages = pages[1:] {
-				page, c := pages[0], make(chan T, 1)
-				coming = append(coming, c)
-				group.Go(func() { c <- read(page) })
-			}
-			x := <-coming[0]
-			coming = append(coming[:0], coming[1:]...)
-			if !yield(x) {
-				return
-			}
-		}
-	}
 }
 
 // addHeadPage hands over a page.

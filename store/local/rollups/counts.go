@@ -44,17 +44,17 @@ func appendCounts(dst []byte, entries []entry) ([]byte, []entry) {
 
 // eachCount calls f with each entry of a piece of a catalogue.
 func eachCount(data []byte, f func(page string, t store.Tag, c Count)) error {
-	d := &decoder{in: data}
+	d := newDecoder(data)
 	var e entry
-	for len(d.in) > 0 {
+	for d.Left() > 0 {
 		e.page = d.text(e.page)
 		e.tag = store.Tag{Key: d.text(e.tag.Key), Value: d.text(e.tag.Value)}
-		e.Traces = d.uint(1<<64 - 1)
-		e.First += d.int()
-		e.Last = e.First + d.int()
-		if d.err == nil {
+		e.Traces = d.Uint()
+		e.First += d.Int()
+		e.Last = e.First + d.Int()
+		if d.Err() == nil {
 			f(e.page, e.tag, e.Count)
 		}
 	}
-	return d.err
+	return d.Err()
 }

@@ -136,22 +136,22 @@ func (d *directory) append(dst []byte) []byte {
 // parseDirectory reads the directory of a run of length bytes.
 func parseDirectory(data []byte, length int64) (*directory, error) {
 	const most = 1<<32 - 1
-	d := &decoder{in: data}
-	x := &directory{size: rollup.Size{Strings: int(d.uint(most)), Frames: int(d.uint(most)), Nodes: int(d.uint(most))}}
-	x.stacks = make([]located, d.length(d.uint(maxDir), blockBytes))
+	d := newDecoder(data)
+	x := &directory{size: rollup.Size{Strings: int(d.AtMost(most)), Frames: int(d.AtMost(most)), Nodes: int(d.AtMost(most))}}
+	x.stacks = make([]located, d.Fit(d.AtMost(maxDir), blockBytes))
 	for i := range x.stacks {
 		x.stacks[i].block = d.block()
 	}
-	x.hours = make([]hour, d.length(d.uint(maxDir), 4+1+1))
+	x.hours = make([]hour, d.Fit(d.AtMost(maxDir), 4+1+1))
 	for i := range x.hours {
 		h := &x.hours[i]
-		h.start, h.expected = d.u32(), d.uint(1<<64-1)
+		h.start, h.expected = d.Uint32(binary.BigEndian), d.Uint()
 		if i > 0 && x.hours[i-1].start >= h.start {
-			d.fail("hours are not sorted")
+			d.Fail("hours are not sorted")
 		}
-		have := d.u8()
+		have := d.Byte()
 		if have>>levels != 0 {
-			d.fail("a record is of an unknown level")
+			d.Fail("a record is of an unknown level")
 		}
 		for level := range h.records {
 			if have&(1<<level) == 0 {
@@ -159,12 +159,12 @@ func parseDirectory(data []byte, length int64) (*directory, error) {
 			}
 			h.records[level].block = d.block()
 			if !h.records[level].there() {
-				d.fail("a record is empty")
+				d.Fail("a record is empty")
 			}
 		}
 	}
-	if d.err == nil && x.locate(int64(len(data))) != length {
-		d.fail("the blocks of a run do not fill it")
+	if d.Err() == nil && x.locate(int64(len(data))) != length {
+		d.Fail("the blocks of a run do not fill it")
 	}
-	return x, d.end()
+	return x, d.End()
 }

@@ -81,7 +81,7 @@ func (b block) append(dst []byte) []byte {
 const blockBytes = 1 + 1 + 4
 
 func (d *decoder) block() block {
-	return block{uint32(d.uint(maxBlock)), uint32(d.uint(maxBlock)), d.u32()}
+	return block{uint32(d.AtMost(maxBlock)), uint32(d.AtMost(maxBlock)), d.Uint32(binary.BigEndian)}
 }
 
 // appendHeader appends the header of a file.
@@ -106,11 +106,11 @@ func parseHeader(data []byte) (identity, []Sum, error) {
 	if v := data[magicSize]; v != version {
 		return identity{}, nil, fmt.Errorf("file of version %d, this program reads %d", v, version)
 	}
-	d := &decoder{in: data[magicSize+1 : end]}
-	id := identity{Span(d.u8()), d.u32()}
-	d.u32() // the length of what follows, which is all
+	d := newDecoder(data[magicSize+1 : end])
+	id := identity{Span(d.Byte()), d.Uint32(binary.BigEndian)}
+	d.Uint32(binary.BigEndian) // the length of what follows, which is all
 	sums := d.times()
-	return id, sums, d.end()
+	return id, sums, d.End()
 }
 
 // trailer is the end of a file, of which the length never changes.
@@ -141,19 +141,19 @@ func parseTrailer(data []byte, size int64) (t trailer, err error) {
 		crc32.Checksum(data[:end], castagnoli) != binary.BigEndian.Uint32(data[end:]) {
 		return t, fmt.Errorf("%w: checksum mismatch in the trailer", store.ErrDamaged)
 	}
-	d := &decoder{in: data[:end]}
-	t.index, t.indexLength, t.indexSum, t.header = d.u64(), d.u32(), d.u32(), d.u32()
-	v := d.u8()
-	t.identity = identity{Span(d.u8()), d.u32()}
+	d := newDecoder(data[:end])
+	t.index, t.indexLength, t.indexSum, t.header = d.Uint64(binary.BigEndian), d.Uint32(binary.BigEndian), d.Uint32(binary.BigEndian), d.Uint32(binary.BigEndian)
+	v := d.Byte()
+	t.identity = identity{Span(d.Byte()), d.Uint32(binary.BigEndian)}
 	switch {
 	case v != version: // the checksum was right: it is of a newer program
 		return t, fmt.Errorf("file of version %d, this program reads %d", v, version)
 	case t.span >= spans:
-		d.fail("unknown span")
+		d.Fail("unknown span")
 	case t.index > math.MaxInt64 || t.indexLength > maxIndex || t.index+uint64(t.indexLength)+uint64(trailerSize) != uint64(size):
-		d.fail("the index is not where it should be")
+		d.Fail("the index is not where it should be")
 	case uint64(t.header) > t.index || int64(t.header) > headSize+maxTimes+4:
-		d.fail("the header is too long")
+		d.Fail("the header is too long")
 	}
-	return t, d.end()
+	return t, d.End()
 }

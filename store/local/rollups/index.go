@@ -53,26 +53,26 @@ func appendIndex(dst []byte, x *index) []byte {
 // parseIndex reads the index of a file whose runs begin at from and whose catalogue ends
 // at to.
 func parseIndex(data []byte, from, to int64) (*index, error) {
-	d := &decoder{in: data}
+	d := newDecoder(data)
 	x := &index{sums: d.times()}
 	x.counts = make([][]counted, len(x.sums))
 	for i := range x.counts {
-		pieces := make([]counted, d.length(d.uint(maxIndex), blockBytes))
+		pieces := make([]counted, d.Fit(d.AtMost(maxIndex), blockBytes))
 		for k := range pieces {
 			pieces[k].block = d.block()
 		}
 		x.counts[i] = pieces
 	}
-	x.runs = make([]run, 0, d.length(d.uint(maxIndex), 2+1+1+4))
+	x.runs = make([]run, 0, d.Fit(d.AtMost(maxIndex), 2+1+1+4))
 	page, at := "", from
 	for range cap(x.runs) {
-		r := run{page: d.text(page), offset: at, length: int64(d.uint(uint64(to - at)))}
-		r.directory, r.crc = uint32(d.uint(min(maxDir, uint64(r.length)))), d.u32()
+		r := run{page: d.text(page), offset: at, length: int64(d.AtMost(uint64(to - at)))}
+		r.directory, r.crc = uint32(d.AtMost(min(maxDir, uint64(r.length)))), d.Uint32(binary.BigEndian)
 		if len(x.runs) > 0 && r.page <= page {
-			d.fail("pages are not sorted")
+			d.Fail("pages are not sorted")
 		}
-		if d.err != nil {
-			return nil, d.err
+		if d.Err() != nil {
+			return nil, d.Err()
 		}
 		x.runs = append(x.runs, r)
 		page, at = r.page, at+r.length
@@ -83,10 +83,10 @@ func parseIndex(data []byte, from, to int64) (*index, error) {
 			at += int64(pieces[k].packed)
 		}
 	}
-	if d.err == nil && at != to {
-		d.fail("the parts of the file do not fill it")
+	if d.Err() == nil && at != to {
+		d.Fail("the parts of the file do not fill it")
 	}
-	return x, d.end()
+	return x, d.End()
 }
 
 // find returns the run of page.

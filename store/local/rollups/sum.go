@@ -68,19 +68,19 @@ func appendTimes(dst []byte, sums []Sum) []byte {
 
 // times reads a list of times.
 func (d *decoder) times() []Sum {
-	sums := make([]Sum, 0, d.length(uint64(d.u32()), sumBytes))
+	sums := make([]Sum, 0, d.Fit(uint64(d.Uint32(binary.BigEndian)), sumBytes))
 	for range cap(sums) {
-		s := Sum{Start: d.u32(), First: int64(d.u64()), Last: int64(d.u64()), Traces: d.u64(), Missing: d.u64()}
-		if n := d.length(uint64(d.u32()), 4); n > 0 {
+		s := Sum{Start: d.Uint32(binary.BigEndian), First: int64(d.Uint64(binary.BigEndian)), Last: int64(d.Uint64(binary.BigEndian)), Traces: d.Uint64(binary.BigEndian), Missing: d.Uint64(binary.BigEndian)}
+		if n := d.Fit(uint64(d.Uint32(binary.BigEndian)), 4); n > 0 {
 			s.Sources = make([]uint32, n)
 		}
 		for i := range s.Sources {
-			s.Sources[i] = d.u32()
+			s.Sources[i] = d.Uint32(binary.BigEndian)
 		}
 		if n := len(sums); n > 0 && sums[n-1].Start >= s.Start {
-			d.fail("times are not sorted")
+			d.Fail("times are not sorted")
 		}
-		if d.err != nil {
+		if d.Err() != nil {
 			return nil
 		}
 		sums = append(sums, s)

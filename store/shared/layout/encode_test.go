@@ -77,10 +77,10 @@ func TestDamagedRows(t *testing.T) {
 	for i := range rows {
 		data = appendRow(data, &rows[i], true)
 	}
-	d := decoder{rest: data}
+	d := newDecoder(data)
 	for i := range rows {
-		if got := d.row(rows[i].Page, true); fmt.Sprint(got) != fmt.Sprint(rows[i]) || d.err != nil {
-			t.Fatalf("got %v, %v, want %v", got, d.err, rows[i])
+		if got := d.row(rows[i].Page, true); fmt.Sprint(got) != fmt.Sprint(rows[i]) || d.Err() != nil {
+			t.Fatalf("got %v, %v, want %v", got, d.Err(), rows[i])
 		}
 	}
 	for range 20_000 {

@@ -50,7 +50,7 @@ func (c *Cursor) Size() (n int64) {
 
 // next goes to the next row. It reports whether there is one.
 func (c *Cursor) next(ctx context.Context) (bool, error) {
-	for len(c.d.rest) == 0 {
+	for c.d.Left() == 0 {
 		if len(c.list) == 0 {
 			return false, nil
 		}
@@ -58,11 +58,11 @@ func (c *Cursor) next(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		c.d, c.page, c.list = decoder{rest: data[0]}, c.list[0].Page, c.list[1:]
+		c.d, c.page, c.list = newDecoder(data[0]), c.list[0].Page, c.list[1:]
 	}
 	c.row = c.d.row(c.page, false)
-	if c.d.err != nil {
-		return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.page, c.d.err)
+	if c.d.Err() != nil {
+		return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.page, c.d.Err())
 	}
 	return true, nil
 }

@@ -123,7 +123,7 @@ func (w *RollupWriter) Finish() ([]byte, error) {
 }
 
 func encodeCatalog(c Catalog) (out []byte) {
-	tags := slices.SortedFunc(maps.Keys(c), compareTags)
+	tags := slices.SortedFunc(maps.Keys(c), store.CompareTags)
 	for _, t := range tags {
 		n := c[t]
 		out = appendText(appendText(out, t.Key), t.Value)
@@ -136,15 +136,15 @@ func encodeCatalog(c Catalog) (out []byte) {
 
 func decodeCatalog(data []byte) (Catalog, error) {
 	out := Catalog{}
-	d := decoder{rest: data}
-	for len(d.rest) > 0 {
-		t := store.Tag{Key: d.text(store.MaxTagKey, "a tag"), Value: d.text(store.MaxTagValue, "a tag")}
-		n := Counted{Traces: d.number(math.MaxInt64, "a count")}
-		n.First = int64(d.number(math.MaxInt64, "a time"))
-		n.Last = n.First + int64(d.number(math.MaxInt64, "a time"))
+	d := newDecoder(data)
+	for d.Left() > 0 {
+		t := store.Tag{Key: d.Text(store.MaxTagKey), Value: d.Text(store.MaxTagValue)}
+		n := Counted{Traces: d.AtMost(math.MaxInt64)}
+		n.First = int64(d.AtMost(math.MaxInt64))
+		n.Last = n.First + int64(d.AtMost(math.MaxInt64))
 		out[t] = n
 	}
-	return out, d.err
+	return out, d.Err()
 }
 
 // PageRecords is what an object of rollups has of a page.

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/wire"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
@@ -72,51 +72,14 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// decoder reads what a block holds. After the first failure it returns zeros.
-type decoder struct {
-	rest []byte
-	err  error
-}
+// decoder reads what a block holds.
+type decoder struct{ wire.Reader }
 
-func (d *decoder) fail(what string) {
-	if d.err == nil {
-		d.err = fmt.Errorf("%w: %s", block.ErrDamaged, what)
-	}
-	d.rest = nil
-}
-
-func (d *decoder) number(most uint64, what string) uint64 {
-	x, n := binary.Uvarint(d.rest)
-	if n <= 0 || x > most {
-		d.fail(what)
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return x
-}
-
-// length reads how many bytes or things follow, each of which takes a byte at least.
-func (d *decoder) length(most int, what string) int {
-	return int(d.number(uint64(min(most, len(d.rest))), what))
-}
-
-func (d *decoder) bytes(n int, what string) []byte {
-	if n > len(d.rest) {
-		d.fail(what)
-		return nil
-	}
-	out := d.rest[:n:n]
-	d.rest = d.rest[n:]
-	return out
-}
-
-func (d *decoder) text(most int, what string) string {
-	return string(d.bytes(d.length(most, what), what))
-}
+func newDecoder(b []byte) decoder { return decoder{wire.NewReader(b, block.ErrDamaged)} }
 
 func (d *decoder) key() (k key) {
-	copy(k.view[:], d.bytes(len(k.view), "a page view"))
-	k.chunk = uint32(d.number(math.MaxUint32, "a chunk"))
+	copy(k.view[:], d.Bytes(len(k.view)))
+	k.chunk = uint32(d.AtMost(math.MaxUint32))
 	return k
 }
 
@@ -124,16 +87,16 @@ func (d *decoder) key() (k key) {
 func (d *decoder) row(page string, withTags bool) Row {
 	k := d.key()
 	r := Row{Page: page, ID: store.ID{View: k.view, Chunk: k.chunk}}
-	r.Received = int64(d.number(math.MaxInt64, "a time"))
-	for range d.length(store.MaxPages, "how many pages") {
-		r.Others = append(r.Others, d.text(store.MaxPage, "a page"))
+	r.Received = int64(d.AtMost(math.MaxInt64))
+	for range d.LengthAtMost(store.MaxPages, 1) {
+		r.Others = append(r.Others, d.Text(store.MaxPage))
 	}
 	if withTags {
-		for range d.length(store.MaxTags, "how many tags") {
-			r.Tags = append(r.Tags, store.Tag{Key: d.text(store.MaxTagKey, "a tag"), Value: d.text(store.MaxTagValue, "a tag")})
+		for range d.LengthAtMost(store.MaxTags, 1) {
+			r.Tags = append(r.Tags, store.Tag{Key: d.Text(store.MaxTagKey), Value: d.Text(store.MaxTagValue)})
 		}
 	}
-	r.Payload = d.bytes(d.length(len(d.rest), "a payload"), "a payload")
+	r.Payload = d.Bytes(d.Length(1))
 	return r
 }
 
@@ -142,25 +105,13 @@ func RowsOf(rec *store.Record, received int64) []Row {
 	pages := slices.Clone(rec.Pages)
 	slices.Sort(pages)
 	pages = slices.Compact(pages)
-	tags := slices.SortedFunc(slices.Values(rec.Tags), compareTags)
+	tags := slices.SortedFunc(slices.Values(rec.Tags), store.CompareTags)
 	tags = slices.Compact(tags)
 	out := make([]Row, len(pages))
 	for i, p := range pages {
-		out[i] = Row{p, rec.ID, received, without(pages, i), tags, rec.Payload}
+		out[i] = Row{p, rec.ID, received, slices.Concat(pages[:i], pages[i+1:]), tags, rec.Payload}
 	}
 	return out
-}
-
-func compareTags(a, b store.Tag) int {
-	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
-}
-
-// without returns the elements of s but for the one at i.
-func without(s []string, i int) []string {
-	if len(s) == 1 {
-		return nil
-	}
-	return append(slices.Clone(s[:i]), s[i+1:]...)
 }
 
 // Nearby returns the hours in which rows for an hour may be as well: it, the one before, those in which they were received, the

@@ -100,20 +100,20 @@ func (w *RunWriter) Finish() ([]byte, error) {
 
 // decodeTraces returns the rows of a block of a page.
 func decodeTraces(data []byte, page string, n int) ([]Row, error) {
-	d := decoder{rest: data}
+	d := newDecoder(data)
 	out := make([]Row, 0, min(n, len(data)))
-	for len(d.rest) > 0 {
+	for d.Left() > 0 {
 		out = append(out, d.row(page, false))
 	}
-	return out, d.err
+	return out, d.Err()
 }
 
 // decodeKeys returns the keys of a block.
 func decodeKeys(data []byte, n int) ([]key, error) {
-	d := decoder{rest: data}
+	d := newDecoder(data)
 	out := make([]key, 0, min(n, len(data)))
-	for len(d.rest) > 0 {
+	for d.Left() > 0 {
 		out = append(out, d.key())
 	}
-	return out, d.err
+	return out, d.Err()
 }

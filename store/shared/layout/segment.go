@@ -104,36 +104,36 @@ func changed(last *string, page string) string {
 
 // decodeRows returns the rows of a shard in a segment.
 func decodeRows(data []byte, n int) ([]Row, error) {
-	d := decoder{rest: data}
+	d := newDecoder(data)
 	out := make([]Row, 0, min(n, len(data)))
 	page := ""
-	for len(d.rest) > 0 {
-		page = cmp.Or(d.text(store.MaxPage, "a page"), page)
+	for d.Left() > 0 {
+		page = cmp.Or(d.Text(store.MaxPage), page)
 		out = append(out, d.row(page, true))
 	}
-	return out, d.err
+	return out, d.Err()
 }
 
 // decodeCounts returns the counts of a shard in a segment.
 func decodeCounts(data []byte) (out []Count, err error) {
-	d := decoder{rest: data}
+	d := newDecoder(data)
 	page := ""
-	for len(d.rest) > 0 {
-		page = cmp.Or(d.text(store.MaxPage, "a page"), page)
-		x := Count{Page: page, Received: int64(d.number(math.MaxInt64, "a time"))}
-		x.Reason = d.text(store.MaxTagValue, "a reason")
-		x.Views = int64(d.number(1<<62, "a number of page views"))
+	for d.Left() > 0 {
+		page = cmp.Or(d.Text(store.MaxPage), page)
+		x := Count{Page: page, Received: int64(d.AtMost(math.MaxInt64))}
+		x.Reason = d.Text(store.MaxTagValue)
+		x.Views = int64(d.AtMost(1 << 62))
 		if x.Reason == "" {
-			vitals := d.bytes(d.length(len(d.rest), "vitals"), "vitals")
-			if d.err == nil {
+			vitals := d.Bytes(d.Length(1))
+			if d.Err() == nil {
 				if x.Vitals, err = rollup.DecodeVitals(vitals); err != nil {
-					d.fail("vitals")
+					d.Fail("vitals")
 				}
 			}
 		}
 		out = append(out, x)
 	}
-	return out, d.err
+	return out, d.Err()
 }
 
 // ShardName names a shard in keys.

@@ -18,7 +18,7 @@ import (
 // Export moves what the bucket has into a directory, hour by hour, with the times at which all was received. What was
 // acknowledged before is rolled up first; what comes meanwhile may be left, so nodes should have stopped. What
 // was exported before, and is the same still, is not exported again.
-func Export(ctx context.Context, n *roll.Roller, to *store.Loader, moving Moving) (Stats, error) {
+func Export(ctx context.Context, n *roll.Roller, to store.Loader, moving Moving) (Stats, error) {
 	x := &exporter{n: n, to: to}
 	if err := rollUp(ctx, n); err != nil {
 		return x.stats, fmt.Errorf("roll up what waits: %w", err)
@@ -80,7 +80,7 @@ func rollUp(ctx context.Context, n *roll.Roller) error {
 // exporter is an export on its way.
 type exporter struct {
 	n     *roll.Roller
-	to    *store.Loader
+	to    store.Loader
 	list  []*layout.Manifest // by shard
 	stats Stats
 }

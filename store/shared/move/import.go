@@ -44,7 +44,7 @@ func originOf(x *store.Stretch) layout.Origin {
 // the same hour or one beside it, counts once.
 //
 // What can not be told apart from what the bucket has is left, and so is what can not be read: the stats say what.
-func Import(ctx context.Context, n *roll.Roller, from *store.Reader, moving Moving) (Stats, error) {
+func Import(ctx context.Context, n *roll.Roller, from store.Source, moving Moving) (Stats, error) {
 	var stats Stats
 	list, unreadable := from.Stretches()
 	for _, u := range unreadable {

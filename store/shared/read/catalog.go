@@ -57,7 +57,7 @@ func (r *Reader) Catalog(ctx context.Context, since, until time.Time, lag time.D
 			out = append(out, store.CatalogEntry{Page: page, Tag: t, Traces: n.Traces, First: time.UnixMicro(n.First).UTC(), Last: time.UnixMicro(n.Last).UTC()})
 		}
 	}
-	slices.SortFunc(out, compareEntries)
+	slices.SortFunc(out, store.CompareEntries)
 	return out, x.stats, nil
 }
 

@@ -131,7 +131,7 @@ func (r *Reader) fetchRollups(ctx context.Context, f *fetched, k string, x *read
 		pages = layout.PagesOf([]*layout.Object{o})
 	}
 	for _, page := range pages {
-		if x.q.Page == "" && x.q.Pages != nil && !x.q.Pages(page) {
+		if x.q.Page == "" && !x.q.Takes(page) {
 			continue
 		}
 		got, _, err := o.Page(ctx, page, x.levels(o), false)

@@ -1,12 +1,10 @@
 package read
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -101,9 +99,4 @@ func (r *Reader) clip(since time.Time) time.Time {
 		}
 	}
 	return since
-}
-
-// compareEntries sorts a catalogue.
-func compareEntries(a, b store.CatalogEntry) int {
-	return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(a.Tag.Key, b.Tag.Key), cmp.Compare(a.Tag.Value, b.Tag.Value))
 }

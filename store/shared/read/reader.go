@@ -77,7 +77,7 @@ func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) 
 			return x.stats, fmt.Errorf("read: %s", why)
 		}
 	}
-	if x.q.Page != "" && x.q.Pages != nil && !x.q.Pages(x.q.Page) {
+	if x.q.Page != "" && !x.q.Takes(x.q.Page) {
 		return x.stats, nil
 	}
 	if err := x.begin(ctx); err != nil {

@@ -364,6 +364,6 @@ func (n *Writer) Load() Load {
 	l.SpoolSegments, l.SpoolBytes = n.spool.size()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l.QueuedTraces, l.QueuedBytes, l.DroppedCounts = n.queuedTraces, n.queuedBytes, n.counting.dropped
+	l.QueuedTraces, l.QueuedBytes, l.DroppedCounts = n.queuedTraces, n.queuedBytes, n.counting.Dropped
 	return l
 }

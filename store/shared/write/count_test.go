@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -30,10 +31,10 @@ func newTestWriter(t *testing.T) (*Writer, *layout.Bucket) {
 // What finds no room among counts is counted itself.
 func TestDroppedCounts(t *testing.T) {
 	w, _ := newTestWriter(t)
-	for i := range maxOutcomes + 3 {
+	for i := range store.MaxOutcomes + 3 {
 		w.CountViews(fmt.Sprint("/p", i), "unsampled", 2)
 	}
-	for i := range maxVitals + 5 {
+	for i := range store.MaxVitalSets + 5 {
 		w.CountVitals("/feed", []rollup.Vital{{Labels: trie.Labels{{Key: "release", Value: fmt.Sprint(i)}}, Name: "lcp", Views: 3}})
 	}
 	if got := w.Load().DroppedCounts; got != 3*2+5*3 {
@@ -46,12 +47,12 @@ func TestCountsOutliveFailedSegment(t *testing.T) {
 	w, b := newTestWriter(t)
 	w.CountViews("/feed", "unsampled", 7)
 	w.CountVitals("/feed", []rollup.Vital{{Name: "lcp", Views: 3, Weight: 3}})
-	tooMuch := outcome{"/feed", strings.Repeat("x", block.MaxBlock)}
-	w.counting.views[tooMuch] = 1
+	tooMuch := store.Outcome{Page: "/feed", Reason: strings.Repeat("x", block.MaxBlock)}
+	w.counting.Views[tooMuch] = 1
 	if err := w.StoreCounts(t.Context()); err == nil {
 		t.Fatal("a segment was made of more than it can hold")
 	}
-	delete(w.counting.views, tooMuch)
+	delete(w.counting.Views, tooMuch)
 	if err := w.StoreCounts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
