@@ -130,7 +130,7 @@ var onlyIn = map[string]struct {
 	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},
 	"github.com/google/pprof":         {[]string{"encode/pprof", "test/bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"internal/commandline", "cmd/ingest", "cmd/aggregate", "cmd/upload", "test/bench", "test/bench/load"}, "libraries have no command line"},
-	"log/slog":                        {[]string{"test/storetest", "store/local", "store/local/head", "store/local/part", "store/local/snapshot", "internal/disk", "store/shared", "collect", "cmd/ingest"}, "logging is for the edges"},
+	"log/slog":                        {[]string{"test/storetest", "store/local", "store/local/head", "store/local/part", "store/local/snapshot", "internal/disk", "store/shared", "store/shared/roll", "store/shared/write", "collect", "cmd/ingest"}, "logging is for the edges"},
 	"net/http":                        {[]string{"internal/authorities", "cmd/aggregate/capture", "docs", "query/agent", "collect", "query", "query/pyroscope", "symbols/uploads", "query/budget", "rules/access", "sdk", "web", "cmd/ingest", "cmd/aggregate", "cmd/upload", "cmd/demo", "test/bench", "test/bench/load", "test/loadgen", "store/bucket", "test/fakebucket"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "encode", "encode/pprof", "encode/otlp", "encode/internal/fixture", "collect", "store/local/part", "query/pyroscope", "test/bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"collect", "query", "cmd/ingest"}, "what is measured is what a daemon serves"},
