@@ -3,9 +3,9 @@
 import './style.css';
 import { render } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { viewOf, ViewContext } from './pages/context.ts';
-import { routeOf } from './pages/routes.tsx';
-import { Shell } from './pages/Shell.tsx';
+import { viewOf, ViewContext } from './state/view.ts';
+import { routeOf } from './routes.tsx';
+import { Shell } from './pages/shell/Shell.tsx';
 import { keepFresh, useMinute } from './state/answer.ts';
 import { followLinks, usePlace } from './state/location.ts';
 import { chosenTheme, showTheme } from './state/theme.ts';

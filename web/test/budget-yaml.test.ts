@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { budgetYaml } from '../src/pages/budget-yaml.ts';
+import { budgetYaml } from '../src/pages/code/budget-yaml.ts';
 import { treeOf } from '../src/tree/tree.ts';
 import { answerOf } from './synthetic.ts';
 

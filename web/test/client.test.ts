@@ -5,7 +5,7 @@ import { commandLines, quoted } from '../src/api/command.ts';
 import { isCancelled, Problem } from '../src/api/problem.ts';
 import { compare, top, urlOf } from '../src/api/questions.ts';
 import { createQuestions } from '../src/state/asked.ts';
-import { selectionOf } from '../src/state/selection.ts';
+import { selectionOf } from '../src/api/selection.ts';
 
 type Reply = Response | Error | ((init: RequestInit) => Promise<Response>);
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Metrics } from '../src/api/metrics.ts';
-import { checksOf, refusalsOf } from '../src/pages/checks.ts';
-import { verdictOf } from '../src/pages/Health.tsx';
+import { checksOf, refusalsOf } from '../src/pages/health/checks.ts';
+import { verdictOf } from '../src/pages/health/Health.tsx';
 
 const text = `# HELP x Something.
 # TYPE x counter

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { swapped } from '../src/pages/Compare.tsx';
-import { mergedLabels } from '../src/pages/Sides.tsx';
+import { swapped } from '../src/pages/compare/Compare.tsx';
+import { mergedLabels } from '../src/pages/compare/Sides.tsx';
 import {
   conditionOf,
   durationOf,
@@ -11,7 +11,7 @@ import {
   paramsOf,
   rangeOf,
   selectionOf,
-} from '../src/state/selection.ts';
+} from '../src/api/selection.ts';
 import { changed, linkHere, linkTo, permanentLink, placeOf } from '../src/state/url.ts';
 
 const at = (url: string) => placeOf(new URL(url, 'http://host/below/'));

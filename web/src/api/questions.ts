@@ -1,8 +1,8 @@
 // The questions that the dashboard asks, by the path of the API that answers them.
 
-import { fineStep, paramsOf, type OtherSide, type Selection } from '../state/selection.ts';
-import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewAnswer, Views, Vitals } from './types.ts';
 import type { TreeAnswer } from '../tree/tree.ts';
+import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
+import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewAnswer, Views, Vitals } from './types.ts';
 
 /** A question with an answer of type T. */
 export interface Question<T> {

@@ -1,7 +1,7 @@
 // The place in the dashboard: a route of one path segment, and parameters. All links are relative, so that the
 // dashboard works below any path.
 
-import { frozen, otherSideOf, selectionOf } from './selection.ts';
+import { frozen, otherSideOf, selectionOf } from '../api/selection.ts';
 
 /** A place in the dashboard. The route of the overview is empty. */
 export interface Place {

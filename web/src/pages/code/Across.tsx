@@ -1,0 +1,169 @@
+// The same function in different releases, on different pages, and for different people.
+
+import { catalog, labels, list, top } from '../../api/questions.ts';
+import type { Selection } from '../../api/selection.ts';
+import type { Place, Top, TopFunction } from '../../api/types.ts';
+import { useAnswer, useSettled } from '../../state/answer.ts';
+import { linkHere } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { Interval, minViews } from '../../widgets/Interval.tsx';
+import { releasesOf } from '../../widgets/lines.ts';
+import { capital, count, percent } from '../../widgets/numbers.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { Table, type Column } from '../../widgets/Table.tsx';
+import { Text } from '../parts/names.tsx';
+
+/** Functions are looked for among so many of the heaviest. */
+export const mostFunctions = 1000;
+/** How many releases, pages or values there are rows for. */
+const mostRows = 6;
+
+/** What the rows can be. */
+const kinds = ['release', 'page', 'device', 'browser', 'connection'] as const;
+type Kind = (typeof kinds)[number];
+
+/** Returns a function of an answer: at its place, or, where lines moved, the only one of its name and file. */
+export function found(answer: Top | undefined, place: Place): TopFunction | undefined {
+  const near = answer?.functions.filter(
+    (one) => one.name == place.name && (one.resource ?? '') == (place.resource ?? one.resource ?? ''),
+  );
+  const same = near?.find((one) => one.line == place.line && one.column == place.column);
+  return same ?? (near?.length == 1 ? near[0] : undefined);
+}
+
+/** Returns the selection for a release, a page or another value. */
+export function narrowed(selection: Selection, kind: Kind, value: string): Selection {
+  if (kind == 'release' || kind == 'page') return { ...selection, [kind]: value };
+  return { ...selection, label: [...selection.label, `${kind}=${value}`] };
+}
+
+interface Row {
+  value: string;
+  views: number;
+  /** Where it was asked for and not found, or is not answered yet, it is undefined. */
+  of?: TopFunction;
+  answered: boolean;
+}
+
+/** A function by release, page, device, browser or connection. */
+export function Across({ of }: { of: Place }) {
+  const { place, selection } = useView();
+  const kind = kinds.find((one) => one == place.params.get('across')) ?? 'release';
+  const values = useValues(kind);
+  const answers = Array.from({ length: mostRows }, (_, i) => {
+    const value = values[i];
+    const question = value == undefined ? undefined : top(narrowed(selection, kind, value), { limit: mostFunctions });
+    return useAnswer(question); // always as many
+  });
+  const rows = values.map((value, i) => {
+    const { answer, old } = answers[i]!;
+    return { value, views: answer?.views ?? 0, of: old ? undefined : found(answer, of), answered: !!answer && !old };
+  });
+  const links = (
+    <nav class="segments" aria-label="Compare by">
+      {kinds.map((one) => (
+        <a
+          key={one}
+          href={linkHere(place, { across: one == 'release' ? '' : one })}
+          aria-current={one == kind ? 'true' : undefined}
+        >
+          {one}
+        </a>
+      ))}
+    </nav>
+  );
+  const most = Math.max(0.01, ...rows.map((row) => row.of?.self?.mean.high ?? meanOf(row, 'self')?.value ?? 0));
+  return (
+    <Panel title={`By ${kind}`} beside={links}>
+      <Table
+        caption={`The function by ${kind}`}
+        columns={columns(kind, most)}
+        rows={rows}
+        rowKey={(row) => row.value}
+        order=""
+        rowClass={(row) => (row.answered && row.views < minViews ? 'few' : undefined)}
+        empty="Nothing to compare."
+      />
+      <p class="hint">
+        {capital(kind)}s: {kind == 'release' ? 'the newest' : 'those with the most'}, at most {mostRows}. The function
+        is looked for among the {count(mostFunctions)} heaviest.
+      </p>
+    </Panel>
+  );
+}
+
+/** Returns the values that there are rows for. */
+function useValues(kind: Kind): string[] {
+  const { selection } = useView();
+  const settled = useSettled();
+  const stored = useAnswer(settled && kind == 'release' ? catalog() : undefined);
+  const pages = useAnswer(kind == 'page' ? list('pages', { ...selection, page: '' }, mostRows) : undefined);
+  const keys = useAnswer(kind != 'release' && kind != 'page' ? labels(selection, kind) : undefined);
+  if (kind == 'release') {
+    const names = releasesOf(stored.answer, selection.page).map(({ name }) => name);
+    return names.slice(-mostRows).reverse();
+  }
+  if (kind == 'page') return (pages.answer?.values ?? []).map(({ value }) => value);
+  const values = keys.answer?.labels.find(({ key }) => key == kind)?.values ?? [];
+  return values.slice(0, mostRows).map(({ value }) => value);
+}
+
+function meanOf(row: Row, of: 'self' | 'total') {
+  return row.of && { value: row.of[`${of}_us`] / 1000 / Math.max(1, row.views), ...row.of[of]?.mean };
+}
+
+function columns(kind: Kind, most: number): Column<Row>[] {
+  const { place } = useView();
+  const href = (value: string) =>
+    kind == 'release' || kind == 'page'
+      ? linkHere(place, { [kind]: value })
+      : linkHere(place, { label: [...place.params.getAll('label'), `${kind}=${value}`] });
+  const cell = (row: Row, of: 'self' | 'total') => {
+    const mean = meanOf(row, of);
+    if (!mean) return <span class="quiet">{row.answered ? 'not seen' : '…'}</span>;
+    const scale = { unit: 'ms' as const, days: 1, population: row.views, wholeMs: 0 };
+    return <Interval of={mean} scale={scale} views={row.views} most={of == 'self' ? most : undefined} />;
+  };
+  const reach = (row: Row) => row.of && Math.min(1, row.of.reach / Math.max(1, row.views));
+  return [
+    {
+      key: 'value',
+      title: kind,
+      text: true,
+      value: (row) => row.value,
+      cell: (row) => (
+        <a href={href(row.value)}>
+          <Text>{row.value || '(none)'}</Text>
+        </a>
+      ),
+    },
+    {
+      key: 'self',
+      title: 'self, ms',
+      term: 'self',
+      value: (row) => meanOf(row, 'self')?.value,
+      cell: (row) => cell(row, 'self'),
+    },
+    {
+      key: 'total',
+      title: 'total, ms',
+      term: 'total',
+      value: (row) => meanOf(row, 'total')?.value,
+      cell: (row) => cell(row, 'total'),
+    },
+    {
+      key: 'reach',
+      title: 'reach',
+      term: 'reach',
+      value: reach,
+      cell: (row) => (row.of ? percent(reach(row) ?? 0) : '–'),
+    },
+    {
+      key: 'views',
+      title: 'views',
+      term: 'views',
+      value: (row) => row.views,
+      cell: (row) => (row.answered ? count(row.views) : '…'),
+    },
+  ];
+}

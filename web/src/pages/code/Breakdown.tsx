@@ -1,0 +1,112 @@
+// Where the time of a selection goes: as a tree, by function, by owner, package and file.
+
+import { useState } from 'preact/hooks';
+import { top, tree } from '../../api/questions.ts';
+import type { OtherSide } from '../../api/selection.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { change } from '../../state/location.ts';
+import { linkHere } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { Remarks } from '../../widgets/Notice.tsx';
+import { Panel } from '../../widgets/Panel.tsx';
+import type { Scale } from '../../widgets/unit.ts';
+import { Tabs, type Tab } from '../parts/Tabs.tsx';
+import { CallTree } from './CallTree.tsx';
+import { Functions } from './Functions.tsx';
+import { Sandwich } from './Sandwich.tsx';
+
+/** How many functions are listed. */
+const mostFunctions = 500;
+
+/** Where the time goes, in tabs. */
+export function Breakdown({ scale, other, more = [] }: { scale: Scale; other?: OtherSide; more?: readonly Tab[] }) {
+  return (
+    <Tabs
+      name="Where the time goes"
+      tabs={[
+        { key: 'flame', title: 'Flame graph', body: () => <Flame scale={scale} other={other} /> },
+        { key: 'top', title: 'Top functions', body: () => <TopPanel by="function" scale={scale} /> },
+        { key: 'sandwich', title: 'Sandwich', body: () => <Sandwich scale={scale} /> },
+        { key: 'code', title: 'By owner, package, file', body: () => <Parts scale={scale} /> },
+        ...more,
+      ]}
+    />
+  );
+}
+
+function Flame({ scale, other }: { scale: Scale; other?: OtherSide }) {
+  const { selection, place } = useView();
+  const question = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
+  const shown = useAnswer(question);
+  return (
+    <Panel title="Call tree" question={question} shown={shown}>
+      {(answer) => (
+        <>
+          <CallTree answer={answer} scale={scale} />
+          <Remarks stats={answer.stats as Parameters<typeof Remarks>[0]['stats']} />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+const parts = ['owner', 'package', 'file', 'team'] as const;
+
+function Parts({ scale }: { scale: Scale }) {
+  const { place } = useView();
+  const by = parts.find((one) => one == place.params.get('by')) ?? 'owner';
+  const links = parts.map((one) => (
+    <a key={one} href={linkHere(place, { by: one, sort: '' })} aria-current={one == by ? 'true' : undefined}>
+      {one}
+    </a>
+  ));
+  return (
+    <TopPanel by={by} scale={scale}>
+      <nav class="segments" aria-label="Sum up by">
+        {links}
+      </nav>
+    </TopPanel>
+  );
+}
+
+/** A table of functions, or of parts of the code, with a filter. */
+export function TopPanel({ by, scale, children }: { by: string; scale: Scale; children?: preact.ComponentChildren }) {
+  const { place, selection } = useView();
+  const question = top(selection, { by: by == 'function' ? undefined : by, limit: mostFunctions });
+  const shown = useAnswer(question);
+  const [filter, setFilter] = useState(place.params.get('q') ?? '');
+  const search = (text: string) => {
+    setFilter(text);
+    change({ q: text }, true);
+  };
+  return (
+    <Panel
+      title={by == 'function' ? 'Functions' : `Time by ${by}`}
+      beside={
+        <div class="row">
+          {children}
+          <input
+            type="search"
+            placeholder="Filter"
+            aria-label="Filter by name or file"
+            value={filter}
+            onInput={(event) => search(event.currentTarget.value)}
+          />
+        </div>
+      }
+      question={question}
+      shown={shown}
+    >
+      {(answer) => (
+        <Functions
+          top={answer}
+          scale={scale}
+          by={by}
+          filter={filter}
+          order={place.params.get('sort') ?? '-self'}
+          onOrder={(sort) => change({ sort }, true)}
+        />
+      )}
+    </Panel>
+  );
+}

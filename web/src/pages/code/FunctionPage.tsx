@@ -1,0 +1,129 @@
+// A function: how much, since which release, who calls it, and what it calls.
+
+import { series, top } from '../../api/questions.ts';
+import type { Place, TopFunction } from '../../api/types.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { useView } from '../../state/view.ts';
+import { minViews } from '../../widgets/Interval.tsx';
+import { Metric } from '../../widgets/Metric.tsx';
+import { Remarks } from '../../widgets/Notice.tsx';
+import { count, cut, duration, hours, percent, visible } from '../../widgets/numbers.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { inUnit, perDay, type Scale } from '../../widgets/unit.ts';
+import { useScale } from '../parts/Kpis.tsx';
+import { Text } from '../parts/names.tsx';
+import { Across, found, mostFunctions } from './Across.tsx';
+import { Around } from './Sandwich.tsx';
+import '../parts/detail.css';
+
+/** Returns the function that a URL names. */
+export function functionOf(params: URLSearchParams): Place {
+  const whole = (key: string) => Number(params.get(key)) || undefined;
+  return {
+    name: (params.get('name') ?? '').trim(),
+    resource: params.get('resource') ?? undefined,
+    line: whole('line'),
+    column: whole('column'),
+  };
+}
+
+/** What is known of a function. */
+export function FunctionPage() {
+  const { place, selection, ofFile } = useView();
+  const what = functionOf(place.params);
+  const question = top(selection, { limit: mostFunctions });
+  const shown = useAnswer(question);
+  const row = found(shown.answer, what);
+  const views = shown.answer?.views ?? 0;
+  const whole = useAnswer(ofFile ? undefined : series(selection, { step: 'all' }));
+  const point = whole.answer?.groups[0]?.points[0];
+  const wholeMs = shown.answer ? shown.answer.self_us / 1000 / Math.max(1, views) : 0;
+  const own = { ...useScale(point), wholeMs };
+  return (
+    <div class="page detail">
+      <header class="title">
+        <p class="quiet">function</p>
+        <h1>
+          <Text length={160}>{what.name || '(anonymous)'}</Text>
+        </h1>
+        <Source of={what} href={row?.source_url} />
+      </header>
+      <Panel title="Time per page view" question={question} shown={shown}>
+        {(answer) => (
+          <>
+            {row ? (
+              <FunctionKpis of={row} views={views} scale={own} />
+            ) : (
+              <p class="empty">
+                {answer.functions.length < mostFunctions
+                  ? 'It was not seen in what is selected.'
+                  : `It is not among the ${count(mostFunctions)} heaviest functions of what is selected.`}
+              </p>
+            )}
+            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+          </>
+        )}
+      </Panel>
+      {!ofFile && <Across of={what} />}
+      <div class="beside even">
+        <Around direction="callers" of={what} scale={own} />
+        <Around direction="callees" of={what} scale={own} />
+      </div>
+    </div>
+  );
+}
+
+function Source({ of, href }: { of: Place; href?: string }) {
+  const text = `${of.resource ?? ''}${of.line ? `:${of.line}:${of.column ?? 1}` : ''}`;
+  const short = <code title={cut(text, 2000)}>{visible(cut(text, 120))}</code>;
+  if (!href || !/^https?:/.test(href)) return short;
+  return (
+    <a href={href} target="_blank" rel="noreferrer">
+      {short}
+    </a>
+  );
+}
+
+function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; scale: Scale }) {
+  const ms = (us: number) => us / 1000 / Math.max(1, views);
+  const p75 = of.self?.p75;
+  const between = (low?: number, high?: number) =>
+    low == undefined || high == undefined ? 'no interval is known' : `${duration(low)} – ${duration(high)}`;
+  return (
+    <dl class={views < minViews ? 'metrics few' : 'metrics'}>
+      <Metric
+        name="Self"
+        term="self"
+        value={duration(ms(of.self_us))}
+        beside={between(of.self?.mean.low, of.self?.mean.high)}
+      />
+      <Metric
+        name="Total"
+        term="total"
+        value={duration(ms(of.total_us))}
+        beside={between(of.total?.mean.low, of.total?.mean.high)}
+      />
+      <Metric
+        name="Reach"
+        term="reach"
+        value={percent(Math.min(1, of.reach / Math.max(1, views)))}
+        beside={`${count(of.reach)} of ${count(views)} views`}
+      />
+      {p75 && (
+        <Metric name="p75 where seen" term="p75" value={duration(p75.value)} beside={between(p75.low, p75.high)} />
+      )}
+      <Metric
+        name="Share"
+        term="share"
+        value={percent(scale.wholeMs ? ms(of.self_us) / scale.wholeMs : 0)}
+        beside="of all JavaScript, self"
+      />
+      <Metric
+        name="People’s time"
+        term="userHours"
+        value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))}
+        beside={`${perDay(scale.days)}, self`}
+      />
+    </dl>
+  );
+}

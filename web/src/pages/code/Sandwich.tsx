@@ -1,0 +1,107 @@
+// A function of the selection between its callers and what it calls.
+
+import { useState } from 'preact/hooks';
+import { around, top } from '../../api/questions.ts';
+import type { Place } from '../../api/types.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { linkHere } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { amount, type Scale } from '../../widgets/unit.ts';
+import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
+import { CallTree } from './CallTree.tsx';
+
+/** How many functions there are to choose from. */
+const mostChoices = 500;
+/** How many of them are listed at a time. */
+const mostListed = 40;
+
+/** Returns the function that a URL names with fn, resource, line and column. */
+function chosen(params: URLSearchParams): Place | undefined {
+  const name = params.get('fn');
+  if (name == null) return undefined;
+  const whole = (key: string) => Number(params.get(key)) || undefined;
+  const resource = params.get('resource') ?? undefined;
+  return { name: name.trim(), resource, line: whole('line'), column: whole('column') };
+}
+
+/** A list of functions, and what is around the one that is chosen: the heaviest one at first. */
+export function Sandwich({ scale }: { scale: Scale }) {
+  const { place, selection } = useView();
+  const question = top(selection, { limit: mostChoices });
+  const shown = useAnswer(question);
+  const what = chosen(place.params) ?? shown.answer?.functions[0];
+  return (
+    <div class="sandwich">
+      <Panel title="Functions" question={question} shown={shown}>
+        {(answer) => <Choices functions={answer.functions} views={answer.views} scale={scale} what={what} />}
+      </Panel>
+      <div class="page">
+        {what && (
+          <p>
+            <FunctionLink of={what} />
+          </p>
+        )}
+        {what && <Around direction="callers" of={what} scale={scale} />}
+        {what && <Around direction="callees" of={what} scale={scale} />}
+      </div>
+    </div>
+  );
+}
+
+interface ChoicesProps {
+  functions: readonly (Place & { total_us: number })[];
+  views: number;
+  scale: Scale;
+  what?: Place;
+}
+
+function Choices({ functions, views, scale, what }: ChoicesProps) {
+  const { place } = useView();
+  const [filter, setFilter] = useState('');
+  const wanted = filter.toLowerCase();
+  const rows = functions.filter(({ name, resource = '' }) => `${name}\n${resource}`.toLowerCase().includes(wanted));
+  return (
+    <>
+      <input
+        type="search"
+        placeholder="Filter"
+        aria-label="Filter by name or file"
+        value={filter}
+        onInput={(event) => setFilter(event.currentTarget.value)}
+      />
+      <ul class="choices" data-steady>
+        {rows.slice(0, mostListed).map((row) => {
+          const { name, resource, line, column, total_us } = row;
+          const is = what?.name == name && what.line == line && what.column == column && what.resource == resource;
+          return (
+            <li key={`${name}\n${resource}\n${line}:${column}`}>
+              <a
+                href={linkHere(place, { fn: name || ' ', resource, line, column })}
+                aria-current={is ? 'true' : undefined}
+              >
+                <span>
+                  <Text length={60}>{name || '(anonymous)'}</Text> <small>{whereOf(row).slice(0, 60)}</small>
+                </span>
+                <span>{amount(total_us / 1000 / Math.max(1, views), scale)}</span>
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      {rows.length > mostListed && <p class="hint">{rows.length - mostListed} more: filter them.</p>}
+    </>
+  );
+}
+
+/** Who calls a function, or what it calls. */
+export function Around({ direction, of, scale }: { direction: 'callers' | 'callees'; of: Place; scale: Scale }) {
+  const { selection } = useView();
+  const question = around(direction, selection, of, 1000);
+  const shown = useAnswer(question);
+  return (
+    <Panel title={direction == 'callers' ? 'Who calls it' : 'What it calls'} question={question} shown={shown}>
+      {(answer) => <CallTree answer={answer} scale={scale} kind={direction} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,177 @@
+// The changes of a comparison, by what is said of them.
+
+import { useState } from 'preact/hooks';
+import type { Change, Comparison, FeatureChange, FunctionChange, Status } from '../../api/types.ts';
+import { Legend } from '../../widgets/Metric.tsx';
+import { count, number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
+import { Table, type Column } from '../../widgets/Table.tsx';
+import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
+import { between, shown } from './verdict.ts';
+
+const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'within noise', 'not known', 'too few views'];
+
+/** Statuses that are folded away at first. */
+const folded: readonly Status[] = ['within noise', 'not known', 'too few views'];
+
+/** A table of what changed, with a switch for each status. */
+export function Changes({ of, by }: { of: Comparison; by?: string }) {
+  const [chosen, setChosen] = useState<readonly Status[]>(statuses.filter((status) => !folded.includes(status)));
+  const number_ = (status: Status) => of.functions.filter((one) => one.status == status).length;
+  const there = statuses.filter((status) => number_(status) > 0);
+  const rows = of.functions.filter(({ status }) => chosen.includes(status));
+  const toggle = (status: Status) =>
+    setChosen(chosen.includes(status) ? chosen.filter((one) => one != status) : [...chosen, status]);
+  const unadjusted = rows.some((row) => row.unadjusted);
+  return (
+    <>
+      <div class="row" role="group" aria-label="What is shown">
+        {there.map((status) => (
+          <label key={status} class="toggle">
+            <input type="checkbox" checked={chosen.includes(status)} onChange={() => toggle(status)} />
+            <span class={`status ${status.replaceAll(' ', '-')}`}>{status}</span> {count(number_(status))}
+          </label>
+        ))}
+      </div>
+      <Table
+        caption="Changes"
+        columns={columns(by)}
+        rows={rows}
+        rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}\n${row.status}`}
+        order="-size"
+        rowClass={(row) => (folded.includes(row.status) ? 'few' : undefined)}
+        empty={of.enough ? 'No change is more than noise.' : 'Not known yet.'}
+      />
+      {unadjusted && (
+        <p class="hint">* Compared as it was measured: it can not be corrected for other devices and browsers.</p>
+      )}
+      {of.rest.functions > 0 && (
+        <p class="hint">
+          {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A
+          and{' '}
+          {number(of.rest.mean_ms.b)} ms in B{of.rest.change_ms == null ? '' : ` (${signed(of.rest.change_ms)} ms)`}.
+        </p>
+      )}
+      <Legend
+        terms={[
+          ['A, B, change', 'perView'],
+          ['Interval', 'corrected'],
+          ['Within noise', 'noise'],
+          ['Reach', 'reach'],
+        ]}
+      />
+    </>
+  );
+}
+
+/** The columns that all changes have. */
+function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>[] {
+  return [
+    {
+      key: 'a',
+      title: 'A, ms',
+      term: 'perView',
+      wide: true,
+      value: (row) => row.mean_ms.a,
+      cell: (row) => number(row.mean_ms.a),
+    },
+    {
+      key: 'b',
+      title: 'B, ms',
+      term: 'perView',
+      wide: true,
+      value: (row) => row.mean_ms.b,
+      cell: (row) => number(row.mean_ms.b),
+    },
+    {
+      key: 'size',
+      title: 'change, ms',
+      value: (row) => Math.abs(shown(row).value),
+      cell: (row) => <Amount of={row} />,
+    },
+    {
+      key: 'interval',
+      title: 'interval',
+      term: 'corrected',
+      wide: true,
+      cell: (row) => (shown(row).low == undefined ? <span class="quiet">not known</span> : between(shown(row))),
+    },
+    {
+      key: 'relative',
+      title: 'change, %',
+      value: (row) => row.relative,
+      cell: (row) => (row.relative == undefined ? <span class="quiet">–</span> : signedPercent(row.relative)),
+    },
+  ];
+}
+
+function Amount({ of }: { of: Change & { unadjusted?: boolean } }) {
+  const { value } = shown(of);
+  const sure = ![...folded, 'moved'].includes(of.status);
+  return (
+    <span class={!sure ? '' : value > 0 ? 'slower' : 'faster'}>
+      {sure && value != 0 && <span aria-hidden="true">{value > 0 ? '▲ ' : '▼ '}</span>}
+      {signed(value)}
+      {of.unadjusted && '*'}
+    </span>
+  );
+}
+
+function columns(by?: string): Column<FunctionChange>[] {
+  return [
+    {
+      key: 'name',
+      title: by ?? 'function',
+      text: true,
+      value: (row) => row.name,
+      cell: (row) => (
+        <>
+          {by ? <Text>{row.name}</Text> : <FunctionLink of={row} href={row.source_url} />}
+          {row.from && (
+            <small class="quiet">
+              {' '}
+              was <Text>{`${row.from.name == row.name ? '' : row.from.name} ${whereOf(row.from)}`.trim()}</Text>
+            </small>
+          )}
+        </>
+      ),
+    },
+    { key: 'status', title: 'status', text: true, value: (row) => statuses.indexOf(row.status), cell: StatusCell },
+    ...changeColumns<FunctionChange>(),
+    {
+      key: 'share',
+      title: 'of the change',
+      wide: true,
+      value: (row) => row.share,
+      cell: (row) => (row.share == undefined ? <span class="quiet">–</span> : percent(row.share)),
+    },
+    {
+      key: 'reach',
+      title: 'views with it, A → B',
+      term: 'reach',
+      wide: true,
+      value: (row) => row.reach.b,
+      cell: (row) => `${count(row.reach.a)} → ${count(row.reach.b)}`,
+    },
+  ];
+}
+
+function StatusCell(row: Change) {
+  return <span class={`status ${row.status.replaceAll(' ', '-')}`}>{row.status}</span>;
+}
+
+/** A table of how features changed. */
+export function FeatureChanges({ of }: { of: Comparison }) {
+  const all: Column<FeatureChange>[] = [
+    {
+      key: 'name',
+      title: 'feature',
+      text: true,
+      value: (row) => row.name,
+      cell: (row) => <Text>{row.name || '(no feature)'}</Text>,
+    },
+    { key: 'status', title: 'status', text: true, value: (row) => statuses.indexOf(row.status), cell: StatusCell },
+    ...changeColumns<FeatureChange>(),
+  ];
+  const rowKey = (row: FeatureChange) => row.name;
+  return <Table caption="Changes by feature" columns={all} rows={of.features} rowKey={rowKey} order="-size" />;
+}

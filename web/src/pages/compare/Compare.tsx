@@ -1,0 +1,268 @@
+// What changed from A to B, and whether it is more than noise.
+
+import { useEffect } from 'preact/hooks';
+import { byRelease, catalog, compare, tree } from '../../api/questions.ts';
+import { otherSideOf, type OtherSide } from '../../api/selection.ts';
+import type { Comparison, Estimate } from '../../api/types.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { change, go } from '../../state/location.ts';
+import { changed, hrefOf, linkHere } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { releasesOf } from '../../widgets/lines.ts';
+import type { Term } from '../../widgets/meanings.ts';
+import { Metric } from '../../widgets/Metric.tsx';
+import { NamesRemark, Notice } from '../../widgets/Notice.tsx';
+import { capital, count, number, percent, signed } from '../../widgets/numbers.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { CallTree } from '../code/CallTree.tsx';
+import { Tabs } from '../parts/Tabs.tsx';
+import { Changes, FeatureChanges } from './Changes.tsx';
+import { pairOf } from './releases.ts';
+import { Sides } from './Sides.tsx';
+import { apart, between, verdictOf } from './verdict.ts';
+import '../parts/detail.css';
+
+/** The page that compares. */
+export function Compare() {
+  const { place, selection, to } = useView();
+  const other = otherSideOf(place.params);
+  const stored = useAnswer(catalog());
+  const names = releasesOf(stored.answer, selection.page).map(({ name }) => name);
+  const releases = useAnswer(other ? undefined : byRelease(selection));
+  const pair = pairOf(releases.answer, selection.release, to, names);
+  useEffect(() => {
+    if (!other && pair) change({ release: pair.after, compare_release: pair.before }, true);
+  }, [!other && pair && `${pair.before} ${pair.after}`]);
+  return (
+    <div class="page detail">
+      <header class="title">
+        <h1>What changed</h1>
+        <div class="actions row">
+          <select
+            aria-label="Compare by"
+            value={place.params.get('by') ?? ''}
+            onChange={(event) => change({ by: event.currentTarget.value })}
+          >
+            <option value="">by function</option>
+            <option value="file">by file</option>
+            <option value="package">by package</option>
+            <option value="owner">by owner</option>
+          </select>
+          {other && (
+            <button type="button" onClick={() => go(swapped(place.params))}>
+              Swap A and B
+            </button>
+          )}
+        </div>
+      </header>
+      <Sides releases={names} other={other} />
+      {other ? (
+        <Result other={other} />
+      ) : (
+        releases.answer &&
+        !pair && (
+          <Notice>
+            <p>Page views are of one release alone. Choose what to compare: another time, another device, another page.</p>
+          </Notice>
+        )
+      )}
+    </div>
+  );
+}
+
+/** Returns the URL with the sides exchanged. */
+export function swapped(params: URLSearchParams): string {
+  const next = new URLSearchParams(params);
+  for (const key of ['page', 'feature', 'release', 'since', 'until', 'label']) {
+    const there = params.getAll(`compare_${key}`);
+    if (!there.length) continue;
+    const here = params.getAll(key);
+    next.delete(key);
+    next.delete(`compare_${key}`);
+    for (const value of there) if (value) next.append(key, value);
+    for (const value of here.length ? here : ['']) next.append(`compare_${key}`, value);
+  }
+  return hrefOf('compare', changed(next, {}));
+}
+
+function Result({ other }: { other: OtherSide }) {
+  const { place, selection } = useView();
+  const by = place.params.get('by') || undefined;
+  const question = compare(selection, other, { by, min_views: place.params.get('min_views') || undefined });
+  const shown = useAnswer(question);
+  return (
+    <>
+      <Panel title="Verdict" question={question} shown={shown}>
+        {(answer) => <Verdict of={answer} />}
+      </Panel>
+      {shown.answer && (
+        <Tabs
+          name="What changed"
+          tabs={[
+            {
+              key: 'table',
+              title: 'Changes',
+              body: () => (
+                <>
+                  {shown.answer!.features.length > 0 && (
+                    <Panel title="Changes by feature" question={question}>
+                      <FeatureChanges of={shown.answer!} />
+                    </Panel>
+                  )}
+                  <Panel title={by ? `Changes by ${by}` : 'Changes by function'} question={question}>
+                    <Changes of={shown.answer!} by={by} />
+                  </Panel>
+                </>
+              ),
+            },
+            { key: 'flame', title: 'Flame graph', body: () => <Difference other={other} /> },
+            { key: 'mix', title: 'Traffic', body: () => <Traffic of={shown.answer!} /> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Verdict({ of }: { of: Comparison }) {
+  const verdict = verdictOf(of);
+  const { total, views } = of;
+  return (
+    <>
+      <p class={`verdict large ${verdict.status.replaceAll(' ', '-')}`}>
+        <strong>{verdict.status == 'slower' ? 'Slower: ' : verdict.status == 'faster' ? 'Faster: ' : ''}</strong>
+        {verdict.sentence}
+      </p>
+      <dl class="metrics">
+        <Metric
+          name="A"
+          term="perView"
+          value={`${number(total.mean_ms.a)} ms`}
+          beside={`${count(views.a)} page views`}
+        />
+        <Metric
+          name="B"
+          term="perView"
+          value={`${number(total.mean_ms.b)} ms`}
+          beside={`${count(views.b)} page views`}
+        />
+        <Metric
+          name="Difference as measured"
+          term="perView"
+          value={`${signed(total.difference_ms.value)} ms`}
+          beside={between(total.difference_ms)}
+        />
+        <Cause name="Of it by traffic" term="mix" of={total.mix_ms} />
+        <Cause name="Of it by code" term="noise" of={total.change_ms} />
+        {total.left_out_ms != null && Math.abs(total.left_out_ms) >= 0.005 && (
+          <Metric name="Of it left out" term="leftOut" value={`${signed(total.left_out_ms)} ms`} beside="not known why" />
+        )}
+      </dl>
+      {!of.enough && <Fewer of={of} />}
+      {verdict.remarks.map((remark) => (
+        <Notice key={remark}>
+          <p>{remark}</p>
+        </Notice>
+      ))}
+      <p class="hint">
+        {capital(of.note)}. {of.method}; {count(of.tested_functions)} functions were tested, and of those that are called
+        changes {percent(of.false_discovery)} may be by chance.
+      </p>
+      <NamesRemark names={of.names} />
+    </>
+  );
+}
+
+/** A part of the difference, with its interval. One that may be 0 is no cause. */
+function Cause({ name, term, of }: { name: string; term: Term; of: Estimate | null }) {
+  if (!of) return <Metric name={name} term={term} value="–" beside="not known yet" />;
+  const beside = of.low == undefined || apart(of) ? between(of) : `${between(of)}, may be 0`;
+  return <Metric name={name} term={term} value={`${signed(of.value)} ms`} beside={beside} />;
+}
+
+/** Lets people compare fewer page views than are asked for. */
+function Fewer({ of }: { of: Comparison }) {
+  const { place } = useView();
+  const least = Math.floor(Math.min(of.views.a, of.views.b));
+  if (place.params.has('min_views') || least < 2) return null;
+  return (
+    <p>
+      <a href={linkHere(place, { min_views: String(Math.max(2, Math.floor(least / 4))) })}>
+        Compare these {count(of.views.a)} and {count(of.views.b)} page views all the same
+      </a>
+      , with wide intervals.
+    </p>
+  );
+}
+
+function Difference({ other }: { other: OtherSide }) {
+  const { selection, place } = useView();
+  const question = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
+  const shown = useAnswer(question);
+  return (
+    <Panel title="Difference as a call tree" question={question} shown={shown}>
+      {(answer) => {
+        const views = Math.max(1, answer.views);
+        const wholeMs = answer.total_us / 1000 / views;
+        return <CallTree answer={answer} scale={{ unit: 'ms', days: 1, population: views, wholeMs }} />;
+      }}
+    </Panel>
+  );
+}
+
+const trafficTitles = [
+  'device and browser',
+  'views A',
+  'views B',
+  'share A',
+  'share B',
+  'mean A, ms',
+  'mean B, ms',
+  'used',
+];
+
+function Traffic({ of }: { of: Comparison }) {
+  const { place } = useView();
+  return (
+    <Panel title="Page views that are compared with each other">
+      <div class="table" tabIndex={0} role="group" aria-label="Strata">
+        <table>
+          <thead>
+            <tr>
+              {trafficTitles.map((title, i) => (
+                <th key={title} scope="col" class={i ? 'number' : 'text'}>
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {of.strata.map((stratum) => (
+              <tr key={JSON.stringify(stratum.labels)}>
+                <td class="text">
+                  <a
+                    href={linkHere(place, { label: conditionsOf(stratum.labels) })}
+                  >
+                    {Object.values(stratum.labels).join(', ') || '(none)'}
+                  </a>
+                </td>
+                <td class="number">{count(stratum.views.a)}</td>
+                <td class="number">{count(stratum.views.b)}</td>
+                <td class="number">{percent(stratum.share.a)}</td>
+                <td class="number">{percent(stratum.share.b)}</td>
+                <td class="number">{number(stratum.mean_ms.a)}</td>
+                <td class="number">{number(stratum.mean_ms.b)}</td>
+                <td class="number">{stratum.use}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+/** Returns the conditions that labels have these values. */
+function conditionsOf(labels: Record<string, string>): string[] {
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+}

@@ -1,0 +1,84 @@
+// What a comparison says, in one sentence.
+
+import type { Change, Comparison, Estimate, FunctionChange, Status } from '../../api/types.ts';
+import { number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
+
+/** What a comparison says: what is it called, and in which words. */
+export interface Verdict {
+  status: Status;
+  sentence: string;
+  /** What else has to be known. */
+  remarks: string[];
+}
+
+/** Changes that are more than noise. */
+export const sure: readonly Status[] = ['slower', 'faster', 'new', 'gone'];
+
+/** Returns the functions that changed by more than noise, the largest change first. */
+export function changedFunctions({ functions }: Comparison): FunctionChange[] {
+  const size = (change: FunctionChange) => Math.abs(shown(change).value);
+  return functions.filter(({ status }) => sure.includes(status)).sort((a, b) => size(b) - size(a));
+}
+
+/** Returns the fewest functions that have four fifths of a change, or all that go its way if they have less. */
+export function explained(comparison: Comparison): { functions: number; share: number } {
+  const shares = changedFunctions(comparison)
+    .map(({ share }) => share ?? 0)
+    .filter((share) => share > 0)
+    .sort((a, b) => b - a);
+  let share = 0;
+  let functions = 0;
+  for (const one of shares) {
+    if (share >= 0.8) break;
+    share += one;
+    functions++;
+  }
+  return { functions, share };
+}
+
+/** Returns what a comparison says. */
+export function verdictOf(comparison: Comparison): Verdict {
+  const { total, enough, warnings = [] } = comparison;
+  const { status, mix_ms: mix } = total;
+  const remarks = [...warnings];
+  if (!enough) {
+    const sentence = `Not known yet. As measured: ${changeText(total)}.`;
+    return { status: 'too few views', sentence, remarks };
+  }
+  const parts = [changeText(total)];
+  const { functions, share } = explained(comparison);
+  if (status == 'within noise') {
+    const changed = changedFunctions(comparison).length;
+    if (total.detectable_ms != null) {
+      parts.push(`nine of ten such comparisons would find a change of ${number(total.detectable_ms)} ms`);
+    }
+    if (changed) parts.push(`${plural(changed, 'function')} changed by more than noise`);
+    return { status, sentence: `Within noise: ${parts.join('; ')}.`, remarks };
+  }
+  if (functions) parts.push(`${percent(Math.min(share, 1))} of it in ${plural(functions, 'function')}`);
+  if (mix && apart(mix)) parts.push(`and traffic makes ${signed(mix.value)} ms (${between(mix)})`);
+  return { status, sentence: `${parts.join('; ')}.`, remarks };
+}
+
+/** Whether an interval is on one side of 0. */
+export function apart({ low, high }: Estimate): boolean {
+  return low != undefined && high != undefined && (low > 0 || high < 0);
+}
+
+/** What is known of a change: the part that is not traffic, or else the difference as measured. */
+export function shown(change: Change): Estimate {
+  return change.change_ms ?? change.difference_ms;
+}
+
+/** An interval: +11 to +25. */
+export function between({ low, high }: Estimate): string {
+  return low == undefined || high == undefined ? 'no interval is known' : `${signed(low)} to ${signed(high)}`;
+}
+
+/** A change: +18 ms (+17 %), 99 % +11 to +25. */
+function changeText(change: Change): string {
+  const estimate = shown(change);
+  const relative = change.relative == undefined ? '' : ` (${signedPercent(change.relative)})`;
+  const level = estimate.low == undefined ? '' : `${Number((100 * change.level).toPrecision(4))}\u00a0% `;
+  return `${signed(estimate.value)}\u00a0ms${relative}, ${level}${between(estimate)}`;
+}

@@ -1,0 +1,248 @@
+// How the daemon is: whether it writes, what it refused and why, and how much of the traffic it sees.
+
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Metrics } from '../../api/metrics.ts';
+import { coverage, metrics as ask } from '../../api/questions.ts';
+import type { List } from '../../api/types.ts';
+import { useAnswer, type Shown } from '../../state/answer.ts';
+import { useView } from '../../state/view.ts';
+import { ago, bytes, count, duration, number, percent, plural } from '../../widgets/numbers.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { Table, type Column } from '../../widgets/Table.tsx';
+import { Text } from '../parts/names.tsx';
+import { checksOf, inBucket, refusalsOf, type Check, type Refusal } from './checks.ts';
+import './health.css';
+
+/** How often the daemon is asked, in ms. */
+const every = 10_000;
+
+/** The page about the daemon itself. */
+export function Health() {
+  const { selection } = useView();
+  const shown = useAnswer(ask(), every);
+  const now = useMemo(() => (shown.answer == undefined ? undefined : new Metrics(shown.answer)), [shown.answer]);
+  const rates = useRates(now);
+  const pages = useAnswer(coverage(selection));
+  const panel = { question: ask(), shown };
+  return (
+    <div class="page">
+      <h1>Health</h1>
+      <Panel title={now ? verdictOf(checksOf(now)) : 'How it stands'} {...panel}>
+        {() => now && <Checks of={checksOf(now)} />}
+      </Panel>
+      <div class="beside">
+        <Panel title="Traffic" {...panel}>
+          {() => now && <Traffic now={now} rates={rates} />}
+        </Panel>
+        <Panel title={now && inBucket(now) ? 'In the bucket' : 'On disk'} {...panel}>
+          {() => now && (inBucket(now) ? <Bucket now={now} /> : <Disk now={now} />)}
+        </Panel>
+      </div>
+      <Refusals now={now} shown={shown} />
+      <Panel title="Page views without a profile" question={coverage(selection)} shown={pages}>
+        {(answer) => <Coverage list={answer} />}
+      </Panel>
+      <Panel title="Answers by path" {...panel}>
+        {() => now && <Paths now={now} />}
+      </Panel>
+    </div>
+  );
+}
+
+/** Returns the worst of what was looked at in one sentence. */
+export function verdictOf(checks: readonly Check[]): string {
+  const act = checks.filter(({ level }) => level == 'act').length;
+  const look = checks.filter(({ level }) => level == 'look').length;
+  if (act) return `${plural(act, 'thing')} must be mended`;
+  return look ? `${plural(look, 'thing')} should be looked at` : 'All is well';
+}
+
+const words = { fine: 'fine', look: 'look at it', act: 'act now' };
+
+function Checks({ of }: { of: Check[] }) {
+  return (
+    <ul class="checks">
+      {of.map(({ name, level, says, remedy }) => (
+        <li key={name}>
+          <span class={`status ${level == 'fine' ? 'ok' : level == 'look' ? 'slower' : 'blown'}`}>{words[level]}</span>
+          <b>{name}</b>
+          <span>
+            {says}
+            {level != 'fine' && remedy && <small>{remedy}</small>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Counts of stored traces: of a directory, and of a bucket. */
+const stored = ['fieldtrie_store_traces_total', 'fieldtrie_fleet_traces_total'];
+
+/** What was counted between two answers, by the second. */
+interface Rates {
+  traces: number;
+  bytes: number;
+  /** Over how many ms. */
+  over: number;
+}
+
+/** Returns what came in since the page was opened, or during its last minute. */
+function useRates(now: Metrics | undefined): Rates | undefined {
+  const [seen, setSeen] = useState<{ time: number; metrics: Metrics }[]>([]);
+  useEffect(() => {
+    if (now) setSeen((before) => [...before.slice(-6), { time: Date.now(), metrics: now }]);
+  }, [now]);
+  const first = seen[0];
+  const last = seen.at(-1);
+  if (!first || !last || first == last) return undefined;
+  const over = last.time - first.time;
+  const of = (...names: string[]) => names.reduce((sum, name) => sum + change(name), 0);
+  const change = (name: string) => Math.max(0, (last.metrics.sum(name) - first.metrics.sum(name)) / (over / 1000));
+  return { traces: of(...stored), bytes: of('fieldtrie_ingest_bytes_total'), over };
+}
+
+type Row = readonly [name: string, value: string];
+
+/** Numbers with their names. */
+function Numbers({ rows }: { rows: readonly Row[] }) {
+  return (
+    <dl class="health">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Traffic({ now, rates }: { now: Metrics; rates?: Rates }) {
+  const started = now.sum('process_start_time_seconds') * 1000;
+  const profiled = now.sum('fieldtrie_sdk_profiled_seconds_total');
+  const cost = now.sum('fieldtrie_sdk_seconds_total');
+  const quantile = (part: number) => now.quantile('fieldtrie_ingest_request_seconds', part);
+  const [median, slow] = [quantile(0.5), quantile(0.99)];
+  return (
+    <Numbers
+      rows={[
+        ['Started', started ? `${ago(Date.now() - started)} ago` : 'not known'],
+        ['Traces now', rates ? `${number(rates.traces)} a second, ${bytes(rates.bytes)} a second` : 'counting …'],
+        ['Traces since the start', count(stored.reduce((sum, name) => sum + now.sum(name), 0))],
+        ['Answers to browsers', median == undefined || slow == undefined ? 'none yet' : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`],
+        ['Cost in browsers', profiled ? `${percent(cost / profiled)} of the profiled time` : 'not known yet'],
+        ['Memory of the daemon', bytes(now.sum('process_resident_memory_bytes'))],
+      ]}
+    />
+  );
+}
+
+function Disk({ now }: { now: Metrics }) {
+  const holds = [...now.by('fieldtrie_store_partition_bytes', 'holds')].sort((a, b) => b[1] - a[1]);
+  return (
+    <Numbers
+      rows={[
+        ['All partitions', bytes(now.sum('fieldtrie_store_disk_bytes'))],
+        ...holds.map(([what, size]): Row => [`of that ${what}`, bytes(size)]),
+        ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
+        ['Free', bytes(now.sum('fieldtrie_store_free_bytes'))],
+      ]}
+    />
+  );
+}
+
+/** What this machine does in the bucket; nobody counts what is there. */
+function Bucket({ now }: { now: Metrics }) {
+  const requests = [...now.by('fieldtrie_fleet_requests_total', 'kind')].sort();
+  const [hits, misses] = [now.sum('fieldtrie_fleet_cache_hits_total'), now.sum('fieldtrie_fleet_cache_misses_total')];
+  return (
+    <Numbers
+      rows={[
+        ['Stored by this machine', bytes(now.sum('fieldtrie_fleet_segment_bytes_total'))],
+        ['Shards summed up here', `${count(now.sum('fieldtrie_fleet_shards'))} of ${count(now.by('fieldtrie_fleet_lag_seconds', 'shard').size)}`],
+        ...requests.map(([kind, sent]): Row => [`Requests: ${kind}`, count(sent)]),
+        ['Found in the cache', hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'nothing was asked yet'],
+        ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
+      ]}
+    />
+  );
+}
+
+const refusalColumns: Column<Refusal>[] = [
+  { key: 'what', title: 'what', text: true, value: (row) => row.what, cell: (row) => row.what },
+  { key: 'why', title: 'why', text: true, value: (row) => row.why, cell: (row) => <Text>{row.why}</Text> },
+  { key: 'number', title: 'since the start', value: (row) => row.number, cell: (row) => count(row.number) },
+  { key: 'remedy', title: 'what to do', text: true, wide: true, cell: (row) => row.remedy },
+];
+
+function Refusals({ now, shown }: { now?: Metrics; shown: Shown<string> }) {
+  return (
+    <Panel title="What was refused, cut or folded, and why" question={ask()} shown={shown}>
+      {() =>
+        now && (
+          <Table
+            caption="What was refused"
+            columns={refusalColumns}
+            rows={refusalsOf(now)}
+            rowKey={({ what, why }) => `${what} ${why}`}
+            order="-number"
+            empty="Nothing since the start."
+          />
+        )
+      }
+    </Panel>
+  );
+}
+
+/** Why page views have no profile, as the outcomes of docs/sdk.md. */
+function Coverage({ list }: { list: List }) {
+  const sum = list.all;
+  if (!sum?.population) return <p class="empty">No page views in this time.</p>;
+  const rows = Object.entries(sum.missing).sort((a, b) => b[1] - a[1]);
+  return (
+    <Numbers
+      rows={[
+        ['Profiled', `${count(sum.views)} of ${count(sum.population)} (${percent(sum.views / sum.population)})`],
+        ...rows.map(([why, views]): Row => [why, `${count(views)} (${percent(views / sum.population)})`]),
+      ]}
+    />
+  );
+}
+
+interface Path {
+  path: string;
+  all: number;
+  failed: number;
+  half?: number;
+  slow?: number;
+}
+
+/** Returns how questions were answered since the start, by path. */
+function pathsOf(now: Metrics): Path[] {
+  const name = 'fieldtrie_query_requests_total';
+  const seconds = 'fieldtrie_query_request_seconds';
+  return [...now.by(name, 'path')].map(([path, all]) => ({
+    path,
+    all,
+    failed: ['500', '503', '504'].reduce((sum, code) => sum + now.sum(name, { path, code }), 0),
+    half: now.quantile(seconds, 0.5, { path }),
+    slow: now.quantile(seconds, 0.99, { path }),
+  }));
+}
+
+const time = (seconds: number | undefined) => (seconds == undefined ? '–' : duration(seconds * 1000));
+
+const pathColumns: Column<Path>[] = [
+  { key: 'path', title: 'path', text: true, value: (row) => row.path, cell: (row) => <Text>{row.path}</Text> },
+  { key: 'all', title: 'answers', value: (row) => row.all, cell: (row) => count(row.all) },
+  { key: 'failed', title: 'failed', value: (row) => row.failed, cell: (row) => count(row.failed) },
+  { key: 'half', title: 'half within', wide: true, value: (row) => row.half, cell: (row) => time(row.half) },
+  { key: 'slow', title: '99 % within', value: (row) => row.slow, cell: (row) => time(row.slow) },
+];
+
+function Paths({ now }: { now: Metrics }) {
+  return (
+    <Table caption="Answers by path" columns={pathColumns} rows={pathsOf(now)} rowKey={({ path }) => path} order="-all" />
+  );
+}

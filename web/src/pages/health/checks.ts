@@ -1,0 +1,246 @@
+// What can be wrong with a daemon, and what to do then: docs/operations.md has the same as alerts.
+
+import { Metrics } from '../../api/metrics.ts';
+import { bytes, count, duration } from '../../widgets/numbers.ts';
+
+/** How things stand. */
+export type Level = 'fine' | 'look' | 'act';
+
+/** One thing that was looked at. */
+export interface Check {
+  name: string;
+  level: Level;
+  /** How things stand, in words. */
+  says: string;
+  /** What to do, unless it is fine. */
+  remedy?: string;
+}
+
+/** A number of things of which each is one too many. */
+function none(name: string, value: number, [fine, wrong]: [string, string], remedy: string): Check {
+  return { name, level: value ? 'act' : 'fine', says: value ? `${count(value)} ${wrong}` : fine, remedy };
+}
+
+/** Whether a daemon keeps its traces in a bucket, with other machines. */
+export function inBucket(metrics: Metrics): boolean {
+  return metrics.has('fieldtrie_fleet_shards');
+}
+
+/** Looks at everything that should be looked at. */
+export function checksOf(metrics: Metrics): Check[] {
+  const kept = inBucket(metrics) ? bucket(metrics) : [...writing(metrics), ...disk(metrics), ...data(metrics)];
+  return [...kept, script(metrics), ...answering(metrics)];
+}
+
+/** Traces until they are stored and summed up. */
+function writing(metrics: Metrics): Check[] {
+  const wait = metrics.sum('fieldtrie_store_oldest_wait_seconds');
+  const stuck = metrics.sum('fieldtrie_store_stuck') > 0;
+  const queue = metrics.sum('fieldtrie_store_queue_traces');
+  const unrolled = metrics.sum('fieldtrie_store_unrolled_traces');
+  const slow = metrics.quantile('fieldtrie_ingest_request_seconds', 0.99);
+  return [
+    {
+      name: 'Writing',
+      level: stuck ? 'act' : wait > 2 || queue > 6000 ? 'look' : 'fine',
+      says: stuck ? 'nothing was written for too long: traces are refused' : `${count(queue)} traces wait, for ${duration(wait * 1000)} at most`,
+      remedy: stuck ? 'healthz says what waits for what. Look at the disk, then restart.' : 'The disk is slow: look at what else uses it.',
+    },
+    {
+      name: 'Summing up',
+      level: unrolled > 100_000 ? 'look' : 'fine',
+      says: `${count(unrolled)} traces are not in the sums of their hour yet`,
+      remedy: 'Answers about today read each of them. If it grows, the processor is too slow for the traces: lower the sampling.',
+    },
+    {
+      name: 'Answers to browsers',
+      level: slow != undefined && slow > 1 ? 'look' : 'fine',
+      says: slow == undefined ? 'no traces since the start' : `99 % within ${duration(slow * 1000)} since the start`,
+      remedy: 'Commits wait for the disk.',
+    },
+  ];
+}
+
+/** Documents of the browser script, which are all meant to be taken. */
+function script(metrics: Metrics): Check {
+  const refused = metrics.sum('fieldtrie_ingest_script_rejected_total');
+  const taken = metrics.sum('fieldtrie_ingest_traces_total', { result: 'accepted' });
+  return {
+    name: 'Browser script',
+    level: refused > taken / 1000 ? 'act' : refused ? 'look' : 'fine',
+    says: refused ? `${count(refused)} of its documents were refused, ${count(taken)} traces taken` : 'none of its documents was refused',
+    remedy: 'Its version and that of the daemon do not fit, or somebody imitates it: the answers (400, 413, 422) say what is wrong.',
+  };
+}
+
+/** The store that machines share, and what this one does for all. docs/storage.md has the same for alerts. */
+function bucket(metrics: Metrics): Check[] {
+  const silent = metrics.sum('fieldtrie_fleet_silent_seconds');
+  const refused = metrics.sum('fieldtrie_fleet_refused_traces_total');
+  const lag = Math.max(0, ...metrics.by('fieldtrie_fleet_lag_seconds', 'shard').values());
+  const spooled = metrics.sum('fieldtrie_fleet_spool_segments');
+  const offset = Math.abs(metrics.sum('fieldtrie_fleet_clock_offset_seconds'));
+  return [
+    {
+      name: 'Bucket',
+      level: silent > 60 ? 'act' : silent > 30 ? 'look' : 'fine',
+      says: `answered ${duration(silent * 1000)} ago`,
+      remedy: 'Look at the store, and whether this machine reaches it. Traces are refused, or go to --spool.',
+    },
+    {
+      name: 'Writing',
+      level: refused ? 'look' : 'fine',
+      says: `${count(metrics.sum('fieldtrie_fleet_queue_traces'))} traces wait; ${count(refused)} were refused since the start`,
+      remedy: 'The store was away or too slow. Browsers send again; --spool takes what it does not.',
+    },
+    {
+      name: 'Summing up',
+      level: lag > 300 ? 'act' : lag > 60 ? 'look' : 'fine',
+      says: `what waits longest has done so for ${duration(lag * 1000)}`,
+      remedy: 'No machine does it, or one has too much to do: look at their logs, add machines.',
+    },
+    {
+      name: 'Spool',
+      level: spooled ? 'look' : 'fine',
+      says: spooled ? `${count(spooled)} segments are on the disk of this machine alone` : 'nothing is on the disk of this machine alone',
+      remedy: 'The store does not take them. Keep this machine and its --spool until it does.',
+    },
+    {
+      name: 'Clock',
+      level: offset > 600 ? 'act' : offset > 5 ? 'look' : 'fine',
+      says: `${duration(offset * 1000)} from that of the store`,
+      remedy: 'Set the clock of this machine. Traces have the right time all the same.',
+    },
+    none(
+      'Received traces',
+      metrics.sum('fieldtrie_fleet_unreadable_traces_total'),
+      ['all could be summed up', 'could not be read, and are in no sum'],
+      'Browsers send what this release does not know: update all daemons.',
+    ),
+    symbols(metrics),
+  ];
+}
+
+function symbols(metrics: Metrics): Check {
+  return none(
+    'Symbols',
+    metrics.sum('fieldtrie_symbols_damaged'),
+    ['all can be read', 'files can not be read'],
+    'Upload the builds again.',
+  );
+}
+
+function disk(metrics: Metrics): Check[] {
+  if (!metrics.has('fieldtrie_store_free_bytes')) return [];
+  const free = metrics.sum('fieldtrie_store_free_bytes');
+  const needed = metrics.sum('fieldtrie_store_needed_bytes');
+  const refusing = metrics.sum('fieldtrie_store_refusing_for_space') > 0;
+  return [
+    {
+      name: 'Disk',
+      level: refusing ? 'act' : free < 2 * needed ? 'look' : 'fine',
+      says: `${bytes(free)} are free; traces are refused below ${bytes(needed)}`,
+      remedy: 'Make room, or lower --max-disk or --retention.',
+    },
+    {
+      name: 'Clock',
+      level: metrics.sum('fieldtrie_store_clock_doubted') ? 'act' : 'fine',
+      says: metrics.sum('fieldtrie_store_clock_doubted')
+        ? 'is days from when the data was used last: nothing is deleted by its age'
+        : 'goes on from when the data was used last',
+      remedy: 'Set the clock of this machine. If it is right, traces of three hours confirm it, or --believe-clock.',
+    },
+  ];
+}
+
+/** What was stored and should be there. */
+function data(metrics: Metrics): Check[] {
+  const broken =
+    metrics.sum('fieldtrie_store_lost_traces') +
+    metrics.sum('fieldtrie_store_damaged_values') +
+    metrics.sum('fieldtrie_store_missing_traces');
+  const aside = metrics.sum('fieldtrie_store_partitions', { state: 'quarantine' });
+  return [
+    none(
+      'Stored traces',
+      broken,
+      ['none is known to be gone or damaged', 'are gone or can not be read'],
+      'The log names the partition. Restore it from a backup.',
+    ),
+    none(
+      'Partitions',
+      aside,
+      ['none was set aside', 'were damaged and set aside'],
+      'The log says why. Sums whose traces are there are made again.',
+    ),
+    symbols(metrics),
+  ];
+}
+
+function answering(metrics: Metrics): Check[] {
+  const waiting = metrics.sum('fieldtrie_queries_waiting');
+  const failed = ['500', '503', '504'].reduce((sum, code) => sum + metrics.sum('fieldtrie_query_requests_total', { code }), 0);
+  const all = metrics.sum('fieldtrie_query_requests_total');
+  return [
+    {
+      name: 'Questions',
+      level: waiting > 8 || failed > all / 100 ? 'look' : 'fine',
+      says: `${count(failed)} of ${count(all)} failed or took too long; ${count(waiting)} wait now`,
+      remedy: 'Ask for less time, or less often.',
+    },
+  ];
+}
+
+/** Something that was not kept as it came, since the start. */
+export interface Refusal {
+  what: string;
+  why: string;
+  number: number;
+  /** What to do about it. */
+  remedy: string;
+}
+
+const reasons: Record<string, string> = {
+  busy: 'The store is behind: look at the disk.',
+  no_space: 'Make room on the disk.',
+  stuck: 'The store does not write: healthz says why.',
+  rate: 'A network sends more than --rate.',
+  key_rate: 'A key sends more than its rate.',
+  page_rate: 'A page sends more than --page-rate: lower its rate in --sampling.',
+};
+
+const folded: Record<string, string> = {
+  page: 'A rule for pages is missing (--page-rules).',
+  label: 'Something puts identifiers into labels.',
+  feature: 'Something puts identifiers into features.',
+  release: 'Something puts identifiers into releases.',
+  environment: 'Something puts identifiers into environments.',
+};
+
+/** Returns what was refused, cut or folded since the start, most first. */
+export function refusalsOf(metrics: Metrics): Refusal[] {
+  const all: Refusal[] = [];
+  const each = (name: string, label: string, what: string, remedies: Record<string, string>, otherwise = '') => {
+    for (const [why, number] of metrics.by(name, label)) {
+      if (number) all.push({ what, why: why.replaceAll('_', ' '), number, remedy: remedies[why] ?? otherwise });
+    }
+  };
+  const one = (name: string, what: string, why: string, remedy: string) => {
+    const number = metrics.sum(name);
+    if (number) all.push({ what, why, number, remedy });
+  };
+  each('fieldtrie_ingest_refused_total', 'reason', 'requests', reasons, 'The answers say more: docs/operations.md.');
+  each('fieldtrie_ingest_rejected_total', 'reason', 'traces', reasons, 'The answers say what is wrong with the trace.');
+  each('fieldtrie_ingest_folded_total', 'what', 'became (other)', folded);
+  each('fieldtrie_access_refused_total', 'reason', 'logins and tokens', {}, 'A token is out of date, or somebody tries.');
+  one('fieldtrie_ingest_cut_traces_total', 'traces cut', 'their samples claim too much time', 'A script that lies, or a clock that jumps.');
+  one('fieldtrie_ingest_dropped_spans_total', 'spans', 'too many last at once', 'Close features when they end.');
+  one('fieldtrie_ingest_skewed_clocks_total', 'times of traces', 'clocks of browsers are far off', 'The time of arrival is taken. Nothing to do.');
+  one('fieldtrie_ingest_feature_rules_skipped_total', 'features of rules', 'they come and go too often', 'Make the rule coarser.');
+  one('fieldtrie_ingest_uncounted_tags_total', 'names', 'too many or too long for the lists', 'Mark fewer features in a trace.');
+  one('fieldtrie_store_duplicates_total', 'traces', 'there already', 'Browsers sent them again. Nothing to do.');
+  one('fieldtrie_sdk_dropped_traces_total', 'traces', 'browsers could not send them', 'Look whether the collector was reachable.');
+  one('fieldtrie_connections_closed_total', 'connections', 'too many at once', 'Put a proxy in front, or raise --max-connections.');
+  one('fieldtrie_symbols_refused_total', 'uploads of symbols', 'refused', 'The upload program said why.');
+  return all.sort((a, b) => b.number - a.number);
+}

@@ -1,0 +1,162 @@
+// Where the time of people goes, and what needs attention.
+
+import { useEffect } from 'preact/hooks';
+import { catalog, coverage, list, series } from '../../api/questions.ts';
+import type { Point } from '../../api/types.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { linkTo } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { lineOf, releasesOf } from '../../widgets/lines.ts';
+import { Legend } from '../../widgets/Metric.tsx';
+import { Notice, Remarks } from '../../widgets/Notice.tsx';
+import { Panel } from '../../widgets/Panel.tsx';
+import { Trend } from '../../widgets/Trend.tsx';
+import { Kpis } from '../parts/Kpis.tsx';
+import { Attention } from './Attention.tsx';
+import { FirstTrace } from './FirstTrace.tsx';
+import { Places } from './Places.tsx';
+
+/** The first page. */
+export function Overview() {
+  const { place, selection, from, to } = useView();
+  const whole = useAnswer(series(selection, { step: 'all' }));
+  const time = useAnswer(series(selection));
+  const pages = useAnswer(coverage(selection));
+  const stored = useAnswer(catalog());
+  const trends = useAnswer(series(selection, { group_by: 'page' }));
+  const point = whole.answer?.groups[0]?.points[0];
+  const { again } = whole;
+  useEffect(() => {
+    if (stored.answer?.entries.length && whole.answer && !point?.views) again(); // the first trace may have come since
+  }, [stored.answer]);
+  if (whole.answer && !point?.views && stored.answer) {
+    return stored.answer.entries.length ? <NothingNow /> : <FirstTrace />;
+  }
+  const sum = pages.answer?.all;
+  return (
+    <div class="page overview">
+      <h1 class="hidden">Overview</h1>
+      <Panel title="All pages" class="whole" question={series(selection, { step: 'all' })} shown={whole}>
+        {(answer) => (
+          <>
+            {point && <Kpis point={point} />}
+            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+          </>
+        )}
+      </Panel>
+      <Panel title="JavaScript per page view over time" question={series(selection)} shown={time} class="over-time">
+        {(answer) => (
+          <OverTime
+            points={answer.groups[0]?.points ?? []}
+            markers={releasesOf(stored.answer)}
+            from={from}
+            to={to}
+          />
+        )}
+      </Panel>
+      <Attention />
+      <Panel
+        title="Heaviest pages"
+        beside={<a href={linkTo(place, 'pages')}>All pages</a>}
+        question={list('pages', selection)}
+        shown={pages}
+      >
+        {(answer) => (
+          <Places
+            kind="page"
+            list={answer}
+            totalUs={sum?.self_us ?? 0}
+            totalViews={sum?.views ?? 0}
+            series={trends.answer}
+            order="-hours"
+            short
+          />
+        )}
+      </Panel>
+      <Features totalViews={point?.views ?? 0} totalUs={point?.self_us ?? 0} />
+      <Legend
+        terms={[
+          ['p50', 'p50'],
+          ['p75', 'p75'],
+          ['Mean', 'perView'],
+          ['±', 'interval'],
+          ['Long tasks', 'longTasks'],
+          ['Time per day', 'userHours'],
+        ]}
+      />
+    </div>
+  );
+}
+
+interface OverTimeProps {
+  points: readonly Point[];
+  markers: ReturnType<typeof releasesOf>;
+  from: number;
+  to: number;
+}
+
+function OverTime({ points, markers, from, to }: OverTimeProps) {
+  const spread = points.some((point) => point.spread);
+  const lines = spread ? (['p75', 'p50', 'long tasks p75'] as const) : (['mean'] as const);
+  const drawn = lines.map((name) => ({ name, samples: lineOf(points, name) }));
+  return <Trend lines={drawn} markers={markers} from={from} to={to} />;
+}
+
+function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number }) {
+  const { place, selection } = useView();
+  const { answer: stored } = useAnswer(catalog());
+  const some = stored?.entries.some(({ kind }) => kind == 'feature');
+  const features = useAnswer(some ? list('features', selection, 10) : undefined);
+  const trends = useAnswer(some ? series(selection, { group_by: 'feature' }) : undefined);
+  if (!stored) return null;
+  if (!some) {
+    return (
+      <Panel title="Heaviest features">
+        <p class="empty">
+          No feature is marked yet. <code>{"fieldtrie.feature('search', () => …)"}</code> marks the time of one, and
+          rules in the file of <code>--budgets</code> do so without touching the page.
+        </p>
+      </Panel>
+    );
+  }
+  return (
+    <Panel
+      title="Heaviest features"
+      beside={<a href={linkTo(place, 'features')}>All features</a>}
+      question={list('features', selection)}
+      shown={features}
+    >
+      {(answer) => (
+        <Places
+          kind="feature"
+          list={answer}
+          totalUs={totalUs}
+          totalViews={totalViews}
+          series={trends.answer}
+          order="-mean"
+          short
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** Says that there is something, but not in the time or with the labels that are selected. */
+export function NothingNow() {
+  const { place, selection } = useView();
+  useAnswer(series(selection, { step: 'all' }), 5_000);
+  return (
+    <div class="page">
+      <h1>No page views</h1>
+      <Notice>
+        <p>Nothing was received in this time with these filters.</p>
+        <p>
+          <a href={linkTo(place, place.route, { since: '30d', until: '', label: [], release: '' })}>
+            Look at all page views of 30 days
+          </a>
+        </p>
+      </Notice>
+    </div>
+  );
+}
+

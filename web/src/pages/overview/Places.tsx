@@ -1,0 +1,235 @@
+// Tables of pages or features, each with its numbers and how they went over time.
+
+import { useMemo } from 'preact/hooks';
+import type { Budget, List, ListItem, Series } from '../../api/types.ts';
+import { useView } from '../../state/view.ts';
+import { Interval, minViews } from '../../widgets/Interval.tsx';
+import { lineOf } from '../../widgets/lines.ts';
+import { count, hours, number, percent, signed } from '../../widgets/numbers.ts';
+import { Sparkline, type Sample } from '../../widgets/Sparkline.tsx';
+import { Table, type Column } from '../../widgets/Table.tsx';
+import { inUnit, scaleOfPart, unitTitle, type Scale, type Unit } from '../../widgets/unit.ts';
+import { PlaceLink } from '../parts/names.tsx';
+import { changeOfMeans, type MeansChange } from './before.ts';
+
+interface Props {
+  kind: 'page' | 'feature';
+  list: List;
+  /** Of all page views of the selection. */
+  totalUs: number;
+  totalViews: number;
+  series?: Series;
+  /** The list of the time before. */
+  before?: List;
+  budgets?: readonly Budget[];
+  order: string;
+  onOrder?: (order: string) => void;
+  /** Fewer columns, for a page that has more than this table. */
+  short?: boolean;
+  filter?: string;
+}
+
+interface Row extends ListItem {
+  scale: Scale;
+  trend: Sample[];
+  change?: MeansChange;
+  budget?: Budget;
+}
+
+/** A table of pages or features. */
+export function Places(props: Props) {
+  const { kind, list, order, onOrder, short, filter = '', totalViews } = props;
+  const rows = useRows(props);
+  const shown = rows.filter(({ value }) => value.toLowerCase().includes(filter.toLowerCase()));
+  const all = columns(props, Math.max(...rows.map(({ spread, mean_ms }) => spread?.mean.high ?? mean_ms)));
+  return (
+    <>
+      <Table
+        caption={kind == 'page' ? 'Pages' : 'Features'}
+        columns={all.filter((column) => !short || !['p95', 'tasks', 'change', 'budget', 'reach'].includes(column.key))}
+        rows={short ? shown.slice(0, 10) : shown}
+        rowKey={(row) => row.value}
+        order={order}
+        onOrder={onOrder}
+        rowClass={(row) => (row.views < minViews ? 'few' : undefined)}
+        empty={filter ? `No ${kind} with “${filter}” in its name.` : `No ${kind}s in this time.`}
+      />
+      {!short && list.more ? (
+        <p class="hint">{count(list.more)} more are not listed: narrow the time or the labels.</p>
+      ) : null}
+      {totalViews > 0 && rows.some((row) => row.views < minViews) && (
+        <p class="hint">Grey: fewer than {minViews} page views, too few to conclude anything.</p>
+      )}
+    </>
+  );
+}
+
+function useRows({ kind, list, totalUs, series, before, budgets }: Props): Row[] {
+  const { unit, days } = useView();
+  return useMemo(() => {
+    const trends = new Map(series?.groups.map((group) => [group.labels[kind] ?? '', group.points]));
+    const old = new Map(before?.values.map((item) => [item.value, item]));
+    const scale: Scale = { unit, days, population: 0, wholeMs: 0 };
+    return list.values.map((item) => ({
+      ...item,
+      scale: scaleOfPart(scale, item.views, item.population?.value ?? item.views, totalUs),
+      trend: lineOf(trends.get(item.value) ?? [], list.no_spread ? 'mean' : 'p75'),
+      change: changeOfMeans(old.get(item.value), item),
+      budget: worst(budgets?.filter((budget) => budget[kind] == item.value && !budget.function && !budget.code)),
+    }));
+  }, [kind, list, totalUs, series, before, budgets, unit, days]);
+}
+
+/** Returns the budget that is nearest to being blown, or beyond. */
+function worst(budgets: readonly Budget[] | undefined): Budget | undefined {
+  const part = (budget: Budget) => (budget.value?.value ?? 0) / (budget.limit || 1);
+  return [...(budgets ?? [])].sort((a, b) => part(b) - part(a))[0];
+}
+
+function columns(props: Props, most: number): Column<Row>[] {
+  const { kind, series } = props;
+  const { from, to, unit, days } = useView();
+  return [
+    {
+      key: 'name',
+      title: kind,
+      text: true,
+      value: (row) => row.value,
+      cell: (row) => <PlaceLink kind={kind} name={row.value} />,
+    },
+    {
+      key: 'trend',
+      title: 'over time',
+      text: true,
+      wide: true,
+      cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
+    },
+    { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
+    ...timeColumns(unit, days, most),
+    {
+      key: 'hours',
+      title: unitTitle('hours', days).short,
+      term: 'userHours',
+      wide: true,
+      value: peoplesTime,
+      cell: (row) => hours(peoplesTime(row)),
+    },
+    ...moreColumns(props),
+  ];
+}
+
+/** The columns of times. most is the greatest mean, in ms. */
+function timeColumns(unit: Unit, days: number, most: number): Column<Row>[] {
+  const text = (value: number | undefined) => (value == undefined ? <span class="quiet">–</span> : number(value));
+  return [
+    {
+      key: 'p75',
+      title: 'p75, ms',
+      term: 'p75',
+      value: (row) => row.spread?.p75.value,
+      cell: (row) => text(row.spread?.p75.value),
+    },
+    {
+      key: 'p95',
+      title: 'p95, ms',
+      term: 'p95',
+      wide: true,
+      value: (row) => row.spread?.p95.value,
+      cell: (row) => text(row.spread?.p95.value),
+    },
+    {
+      key: 'mean',
+      title: unit == 'ms' ? 'mean, ms' : unitTitle(unit, days).long,
+      term: unit == 'ms' ? 'perView' : unit == 'hours' ? 'userHours' : 'share',
+      value: (row) => inUnit(row.mean_ms, row.scale),
+      cell: (row) => (
+        <>
+          <Few row={row} />
+          <Interval
+            of={row.spread?.mean ?? { value: row.mean_ms }}
+            scale={row.scale}
+            views={row.views}
+            most={unit == 'ms' ? most : undefined}
+          />
+        </>
+      ),
+    },
+    {
+      key: 'tasks',
+      title: 'long tasks p75',
+      term: 'longTasks',
+      wide: true,
+      value: (row) => row.long_tasks?.p75.value,
+      cell: (row) => text(row.long_tasks?.p75.value),
+    },
+  ];
+}
+
+/** The columns of what is not known of all lists. */
+function moreColumns({ kind, before, budgets, totalViews }: Props): Column<Row>[] {
+  const all: Column<Row>[] = [];
+  if (kind == 'feature' && totalViews) {
+    all.push({
+      key: 'reach',
+      title: 'reach',
+      term: 'reach',
+      value: (row) => row.views,
+      cell: (row) => percent(row.views / totalViews),
+    });
+  }
+  if (before) {
+    all.push({
+      key: 'change',
+      title: 'Δ before',
+      term: 'before',
+      wide: true,
+      value: (row) => row.change?.value,
+      cell: (row) => <Delta of={row.change} />,
+    });
+  }
+  if (budgets?.length) {
+    all.push({
+      key: 'budget',
+      title: 'budget',
+      text: true,
+      value: (row) => row.budget?.status,
+      cell: (row) => row.budget && <Status budget={row.budget} />,
+    });
+  }
+  return all;
+}
+
+function peoplesTime(row: Row): number {
+  return inUnit(row.mean_ms, { ...row.scale, unit: 'hours' });
+}
+
+/** Says that a mean is of a few page views alone. */
+function Few({ row }: { row: Row }) {
+  const few = row.spread?.few;
+  if (!few) return null;
+  const text = `${few.views} of the page views have ${percent(few.share)} of the time: go by the percentiles`;
+  return (
+    <abbr class="caution" title={text}>
+      !
+    </abbr>
+  );
+}
+
+/** A change of a mean; grey if it may be by chance. */
+export function Delta({ of }: { of?: MeansChange }) {
+  if (!of) return <span class="quiet">–</span>;
+  const kind = !of.sure ? 'few' : of.value > 0 ? 'slower' : 'faster';
+  const text = `95 % interval ${signed(of.low)} to ${signed(of.high)} ms${of.sure ? '' : ': within noise'}`;
+  return (
+    <span class={kind} title={text}>
+      {of.sure && <span aria-hidden="true">{of.value > 0 ? '▲ ' : '▼ '}</span>}
+      {signed(of.value)}
+      {!of.sure && <span class="hidden"> within noise</span>}
+    </span>
+  );
+}
+
+/** How things stand with a budget, short. */
+export function Status({ budget }: { budget: Budget }) {
+  return <span class={`status ${budget.status.replaceAll(' ', '-')}`}>{budget.status}</span>;
+}

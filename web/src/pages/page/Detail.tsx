@@ -1,0 +1,119 @@
+// A page or a feature: how much, since when, for how many, and where in the code.
+
+import { catalog, series } from '../../api/questions.ts';
+import { useAnswer, useMayViews, useSettled } from '../../state/answer.ts';
+import { linkTo } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { Histogram } from '../../widgets/Histogram.tsx';
+import { releasesOf, type Marker } from '../../widgets/lines.ts';
+import { Remarks } from '../../widgets/Notice.tsx';
+import { Panel } from '../../widgets/Panel.tsx';
+import { TimeSeries } from '../../widgets/TimeSeries.tsx';
+import { Breakdown } from '../code/Breakdown.tsx';
+import { NothingNow } from '../overview/Overview.tsx';
+import { Kinds } from '../parts/Kinds.tsx';
+import { Kpis, useScale } from '../parts/Kpis.tsx';
+import { Text } from '../parts/names.tsx';
+import { Export } from './Export.tsx';
+import { Vitals } from './Vitals.tsx';
+import '../parts/detail.css';
+
+/** What is known of a page. */
+export function PageDetail() {
+  return <Detail kind="page" />;
+}
+
+/** What is known of a feature. */
+export function FeatureDetail() {
+  return <Detail kind="feature" />;
+}
+
+function Detail({ kind }: { kind: 'page' | 'feature' }) {
+  const { selection, from, to } = useView();
+  const all = series(selection, { step: 'all', histogram: true });
+  const whole = useAnswer(all);
+  const time = useAnswer(series(selection));
+  const settled = useSettled();
+  const { answer: stored } = useAnswer(settled ? catalog() : undefined);
+  const point = whole.answer?.groups[0]?.points[0];
+  const scale = useScale(point);
+  if (whole.answer && !point?.views) return <NothingNow />;
+  const markers = releasesOf(stored, selection.page);
+  return (
+    <div class="page detail">
+      <Title kind={kind} releases={markers} />
+      <Panel title="Time per page view" question={all} shown={whole} class="whole">
+        {(answer) => (
+          <>
+            {point && <Kpis point={point} />}
+            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+          </>
+        )}
+      </Panel>
+      {kind == 'page' && <Vitals />}
+      <div class="beside">
+        <Panel title="Over time" question={series(selection)} shown={time}>
+          {(answer) => (
+            <TimeSeries
+              points={answer.groups[0]?.points ?? []}
+              stepSeconds={answer.step_seconds}
+              markers={markers}
+              from={from}
+              to={to}
+            />
+          )}
+        </Panel>
+        <Panel title="How page views differ" question={all} shown={whole}>
+          {() =>
+            point && (
+              <>
+                {point.histogram ? (
+                  <Histogram bars={point.histogram} spread={point.spread} of="JavaScript per page view" />
+                ) : (
+                  <p class="empty">The distribution is not kept for this question.</p>
+                )}
+                <h3>All of the profiled time, per page view</h3>
+                <Kinds point={point} />
+              </>
+            )
+          }
+        </Panel>
+      </div>
+      <Breakdown scale={scale} />
+    </div>
+  );
+}
+
+function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonly Marker[] }) {
+  const { place, selection } = useView();
+  const name = selection[kind];
+  const [before, after] = releases.slice(-2);
+  const mayViews = useMayViews();
+  return (
+    <header class="title">
+      <p class="quiet">{kind}</p>
+      <h1>
+        <Text length={120}>{name || `All ${kind}s`}</Text>
+      </h1>
+      <div class="actions row">
+        <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
+          Who
+        </a>
+        {mayViews && (
+          <a class="button" href={linkTo(place, 'views', { [kind]: name })}>
+            Page views
+          </a>
+        )}
+        {before && after && (
+          <a
+            class="button"
+            href={linkTo(place, 'compare', { [kind]: name, release: after.name, compare_release: before.name })}
+          >
+            Compare releases
+          </a>
+        )}
+        <Export />
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,34 @@
+// Several views of the same selection, one at a time; which one stands in the URL.
+
+import type { ComponentChildren } from 'preact';
+import { linkHere } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+
+/** A tab: what stands in the URL, what is on it, and what it shows. */
+export interface Tab {
+  key: string;
+  title: string;
+  body: () => ComponentChildren;
+}
+
+/** Tabs, of which the URL names one. The first one is shown if it does not. */
+export function Tabs({ tabs, name }: { tabs: readonly Tab[]; name: string }) {
+  const { place } = useView();
+  const current = tabs.find(({ key }) => key == place.params.get('tab')) ?? tabs[0]!;
+  return (
+    <div class="tabbed">
+      <nav class="tabs" aria-label={name}>
+        {tabs.map(({ key, title }) => (
+          <a
+            key={key}
+            href={linkHere(place, { tab: key == tabs[0]?.key ? '' : key, sort: '' })}
+            aria-current={key == current.key ? 'true' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      {current.body()}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+// How many page views are behind what is shown.
+
+import { coverage } from '../../api/questions.ts';
+import type { ListSum } from '../../api/types.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { useView } from '../../state/view.ts';
+import { Explained } from '../../widgets/Metric.tsx';
+import { count, percent, plural } from '../../widgets/numbers.ts';
+
+/** Says at the end of each page how many page views it rests on. */
+export function Footer() {
+  const { selection } = useView();
+  const { answer } = useAnswer(coverage(selection));
+  return (
+    <footer>
+      {answer?.all && <Coverage of={answer.all} />}
+      <p>
+        <a href="./licenses" target="_blank">
+          Licences
+        </a>
+        {' · '}
+        <a href="./api/v1/openapi.yaml" target="_blank">
+          API
+        </a>
+      </p>
+    </footer>
+  );
+}
+
+function Coverage({ of }: { of: ListSum }) {
+  const reasons = Object.entries(of.missing).sort((a, b) => b[1] - a[1]);
+  return (
+    <div>
+      <Explained term="coverage">{plural(of.views, 'page view')} profiled</Explained> of{' '}
+      {count(of.population)}
+      {of.population ? ` (${percent(of.views / of.population)})` : ''} · Chromium only
+      {reasons.length > 0 && ` · without a profile: ${reasons.map(([why, n]) => `${why} ${count(n)}`).join(', ')}`}
+    </div>
+  );
+}

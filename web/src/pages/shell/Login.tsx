@@ -1,0 +1,47 @@
+// Asks who somebody is, where the daemon wants to know. The browser gets a cookie that no script reads.
+
+import { useState } from 'preact/hooks';
+import { refreshAll } from '../../state/answer.ts';
+import { logIn } from '../../state/login.ts';
+import { Notice } from '../../widgets/Notice.tsx';
+
+/** A form for a user and a password, or a token. */
+export function Login() {
+  const [problem, setProblem] = useState('');
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string) => String(form.get(name) ?? '');
+    const who = text('token') ? { token: text('token') } : { user: text('user'), password: text('password') };
+    const why = await logIn(who);
+    if (why) setProblem(why);
+    else refreshAll();
+  };
+  return (
+    <form class="login stack" onSubmit={(event) => void submit(event)}>
+      <h1>Log in</h1>
+      <p>This daemon answers those alone who are in its <code>--access</code> file.</p>
+      {problem && (
+        <Notice kind="bad">
+          <p>{problem}</p>
+        </Notice>
+      )}
+      <label>
+        User
+        <input name="user" autocomplete="username" />
+      </label>
+      <label>
+        Password
+        <input name="password" type="password" autocomplete="current-password" />
+      </label>
+      <details>
+        <summary>With a token instead</summary>
+        <label>
+          Token
+          <input name="token" type="password" autocomplete="off" />
+        </label>
+      </details>
+      <button type="submit">Log in</button>
+    </form>
+  );
+}

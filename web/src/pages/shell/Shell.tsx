@@ -1,0 +1,146 @@
+// What is around all pages: the way to the others, what is looked at, and how old it is.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { cancelAll, refreshAll, useOverall } from '../../state/answer.ts';
+import { isLoggedIn, logOut } from '../../state/login.ts';
+import { linkTo, permanentLink } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { Copy } from '../../widgets/Command.tsx';
+import { ago, moment } from '../../widgets/numbers.ts';
+import { ThemeSwitch } from '../../widgets/ThemeSwitch.tsx';
+import { Filters } from './Filters.tsx';
+import { Footer } from './Footer.tsx';
+import { Login } from './Login.tsx';
+import './shell.css';
+
+/** The pages that the navigation leads to: the route, and what stands there. */
+const destinations = [
+  ['', 'Overview'],
+  ['pages', 'Pages'],
+  ['features', 'Features'],
+  ['compare', 'Compare'],
+  ['who', 'Who'],
+  ['code', 'Code'],
+  ['budgets', 'Budgets'],
+  ['health', 'Health'],
+] as const;
+
+/** Where pages that are not in the navigation belong. */
+const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'code', views: 'pages', view: 'pages' };
+
+interface Props {
+  title: string;
+  /** The parameters that the page itself is about. */
+  subject: readonly string[];
+  children: ComponentChildren;
+}
+
+/** A page with all that is around it. */
+export function Shell({ title, subject, children }: Props) {
+  const { place, ofFile } = useView();
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  const overall = useOverall();
+  useEffect(() => {
+    document.title = title ? `${title} – Fieldtrie` : 'Fieldtrie';
+    if (first.current) first.current = false;
+    else main.current?.focus({ preventScroll: true });
+  }, [place.route, title]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={() => main.current?.focus()}>
+        To the content
+      </a>
+      <Header title={title} />
+      {!ofFile && <Filters subject={subject} />}
+      <main id="main" ref={main} tabIndex={-1}>
+        {overall.problem?.status == 401 ? <Login /> : children}
+      </main>
+      {!ofFile && <Footer />}
+    </>
+  );
+}
+
+function Header({ title }: { title: string }) {
+  const { place, ofFile } = useView();
+  return (
+    <header class="top">
+      <a class="brand" href={ofFile ? linkTo(place, 'file') : './'}>
+        <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+          <rect x="1" y="14" width="18" height="4" rx="1" />
+          <rect x="1" y="8" width="12" height="4" rx="1" />
+          <rect x="5" y="2" width="5" height="4" rx="1" />
+        </svg>
+        Fieldtrie
+      </a>
+      {ofFile ? <span class="space" /> : <Navigation title={title} />}
+      <Freshness />
+      <div class="tools">
+        <PermanentLink />
+        <ThemeSwitch />
+        {isLoggedIn() && (
+          <button type="button" class="quiet" onClick={() => void logOut().then(() => location.reload())}>
+            Log out
+          </button>
+        )}
+      </div>
+    </header>
+  );
+}
+
+function Navigation({ title }: { title: string }) {
+  const { place } = useView();
+  const [open, setOpen] = useState(false);
+  const route = belongs[place.route] ?? place.route;
+  useEffect(() => setOpen(false), [place]);
+  return (
+    <nav class="main" aria-label="Pages of the dashboard">
+      <button type="button" class="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span aria-hidden="true">☰</span> {destinations.find(([one]) => one == route)?.[1] ?? title}
+      </button>
+      <ul class={open ? 'open' : ''}>
+        {destinations.map(([to, name]) => (
+          <li key={to}>
+            <a href={linkTo(place, to)} aria-current={to == route ? 'page' : undefined}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** How old the numbers are, and what is under way. */
+function Freshness() {
+  const { pendingSince, asOf } = useOverall();
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((n) => n + 1), 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="freshness">
+      {pendingSince != undefined && (
+        <span class="pending" role="status">
+          <span class="bar" />
+          <button type="button" onClick={cancelAll}>
+            Cancel
+          </button>
+        </span>
+      )}
+      {asOf != undefined && (
+        <button type="button" class="quiet" title={`As of ${moment(asOf)}. Ask again.`} onClick={refreshAll}>
+          <span aria-hidden="true">↻</span> {ago(Date.now() - asOf)}
+          <span class="hidden"> old: ask again</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+function PermanentLink() {
+  const { place } = useView();
+  return <Copy text={() => new URL(permanentLink(place, Date.now()), location.href).href}>Copy link</Copy>;
+}

@@ -1,0 +1,195 @@
+// One page view: when and whose kind it was, where it stands among the others, and what it went through in the order of time.
+
+import { useMemo } from 'preact/hooks';
+import { view, views } from '../../api/questions.ts';
+import type { ViewAnswer, ViewEntry, Views } from '../../api/types.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { linkHere, linkTo } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { timelineOf } from '../../timeline/timeline.ts';
+import { Metric } from '../../widgets/Metric.tsx';
+import { NamesRemark, Remarks } from '../../widgets/Notice.tsx';
+import { count, duration, moment, percent, plural } from '../../widgets/numbers.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { Text } from '../parts/names.tsx';
+import { Calls } from './Calls.tsx';
+import { SeenFunctions } from './SeenFunctions.tsx';
+import { quantileName, quantilesOf, viewLink } from './Views.tsx';
+import { ViewsProblem } from './ViewsProblem.tsx';
+import '../parts/detail.css';
+
+/** What is over does not change: it is asked for again after so many ms, in case that more traces came. */
+const seldom = 600_000;
+
+/** What is known of a page view. */
+export function ViewPage() {
+  const { place, selection } = useView();
+  const id = place.params.get('id') ?? '';
+  const question = view(selection, id);
+  const shown = useAnswer(question, seldom);
+  const { answer: others } = useAnswer(views(selection, quantilesOf(place)), seldom);
+  const answer = shown.answer;
+  const timeline = useMemo(() => answer && timelineOf(answer), [answer]);
+  return (
+    <div class="page detail">
+      <Title view={answer} others={others} id={id} />
+      <Panel title="This page view" question={question} shown={shown} class="whole">
+        {(answer) => (
+          <>
+            <Numbers view={answer} others={others} />
+            <Labels view={answer} />
+            <Remarks stats={answer.stats} />
+          </>
+        )}
+      </Panel>
+      {shown.problem && <ViewsProblem problem={shown.problem} />}
+      {answer && timeline && (
+        <>
+          <Panel title="In the order of time" question={question} shown={{ ...shown, pendingSince: undefined }}>
+            {timeline.tree.frame.length > 1 ? (
+              <Calls view={answer} timeline={timeline} />
+            ) : (
+              <p class="empty">No call was sampled in this page view.</p>
+            )}
+            <Meaning view={answer} />
+          </Panel>
+          <Panel title="Heaviest functions of this page view" question={question} shown={{ ...shown, pendingSince: undefined }}>
+            <SeenFunctions tree={timeline.tree} />
+            <NamesRemark names={answer.stats.names} />
+          </Panel>
+        </>
+      )}
+    </div>
+  );
+}
+
+interface TitleProps {
+  view?: ViewAnswer;
+  others?: Views;
+  id: string;
+}
+
+/** What it is, and the way to those that are listed beside it. */
+function Title({ view, others, id }: TitleProps) {
+  const { place, selection } = useView();
+  const list = [...(others?.list ?? [])].sort((a, b) => a.quantile - b.quantile);
+  const at = list.findIndex((entry) => entry.id == id);
+  const name = at < 0 ? 'Page view' : `Page view at ${list[at]!.quantile <= 0 ? 'the least' : list[at]!.quantile >= 1 ? 'the most' : quantileName(list[at]!.quantile)}`;
+  const step = (to: number, text: string, arrow: string) => {
+    const entry = at < 0 ? undefined : list[to];
+    if (!entry || entry.id == id) return null;
+    return (
+      <a class="button" href={viewLink(place, entry)} rel={to < at ? 'prev' : 'next'} aria-label={`${text}: ${quantileName(entry.quantile)}`}>
+        {to < at && <span aria-hidden="true">{arrow} </span>}
+        {quantileName(entry.quantile)}
+        {to > at && <span aria-hidden="true"> {arrow}</span>}
+      </a>
+    );
+  };
+  return (
+    <header class="title">
+      <p class="quiet">
+        <a href={linkTo(place, 'views', { page: selection.page, feature: selection.feature, quantiles: place.params.get('quantiles') ?? '' })}>
+          single page views
+        </a>
+      </p>
+      <h1>
+        {name}
+        {(view?.page ?? selection.page) && (
+          <>
+            {' of '}
+            <Text length={80}>{view?.page ?? selection.page}</Text>
+          </>
+        )}
+      </h1>
+      <div class="actions row">
+        {step(at - 1, 'Previous', '←')}
+        {step(at + 1, 'Next', '→')}
+      </div>
+    </header>
+  );
+}
+
+function Numbers({ view, others }: { view: ViewAnswer; others?: Views }) {
+  const entry = others?.list.find(({ id }) => id == view.id);
+  const unsampled = view.unsampled.reduce((sum, { start_us, end_us }) => sum + end_us - start_us, 0);
+  const blocking = view.long_tasks.reduce((sum, { start_us, end_us }) => sum + end_us - start_us - 50_000, 0);
+  return (
+    <dl class="metrics">
+      {entry && others && (
+        <Metric name="JavaScript, selected" term="viewTime" value={duration(entry.time_ms)} beside={standing(entry, others)} />
+      )}
+      <Metric name="JavaScript, all of it" term="wholeTime" value={duration(view.time_ms)} beside={`of ${duration(view.end_us / 1000)}`} />
+      <Metric name="Long tasks" term="longTask" value={count(view.long_task_count)} beside={duration(view.long_task_ms)} />
+      <Metric name="Beyond 50 ms" term="blocking" value={duration(blocking / 1000)} beside="in long tasks" />
+      <Metric name="Not sampled" term="unsampled" value={duration(unsampled / 1000)} beside={`a sample each ${duration(view.interval_us / 1000)}`} />
+    </dl>
+  );
+}
+
+/** Where a page view stands among the others. */
+function standing(entry: ViewEntry, { views }: Views): string {
+  if (entry.quantile <= 0) return `the least of ${count(views)}`;
+  if (entry.quantile >= 1) return `the most of ${count(views)}`;
+  return `more than ${percent(entry.quantile)} of ${plural(views, 'page view')}`;
+}
+
+function Labels({ view }: { view: ViewAnswer }) {
+  const { place } = useView();
+  const page = place.params.get('page') ?? '';
+  const labels = Object.entries({ release: view.release, environment: view.environment, ...view.labels });
+  return (
+    <div class="row view-labels">
+      <span>
+        {moment(view.received)}, {plural(view.traces, 'trace')}
+      </span>
+      {labels.map(
+        ([key, value]) =>
+          value && (
+            <span class="chip" key={key}>
+              <Text length={60}>{`${key}=${value}`}</Text>
+            </span>
+          ),
+      )}
+      {page && (
+        <p class="quiet">
+          Traces that lie on other pages alone are left out: <a href={linkHere(place, { page: '', range: '' })}>look for them, too</a>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What the picture says and what not. */
+function Meaning({ view }: { view: ViewAnswer }) {
+  return (
+    <details class="legend">
+      <summary>What is seen here</summary>
+      <dl>
+        <div>
+          <dt>From left to right</dt>
+          <dd>Time since the navigation started. A call lies below its caller, as long as it was seen on the stack.</dd>
+        </div>
+        <div>
+          <dt>Starts and ends</dt>
+          <dd>
+            The stack is looked at every {duration(view.interval_us / 1000)}, so both are off by up to that, and shorter calls are mostly
+            not there.
+          </dd>
+        </div>
+        <div>
+          <dt>Empty</dt>
+          <dd>No JavaScript: nothing to do, or work of the browser that it does not tell, such as layout or scripts of other origins.</dd>
+        </div>
+        <div>
+          <dt>Hatched</dt>
+          <dd>Not sampled: nobody knows what ran. Before the first call the profiler may not have been on.</dd>
+        </div>
+        <div>
+          <dt>Long tasks</dt>
+          <dd>50 ms and more without an end of the stack; the part beyond 50 ms is hatched.</dd>
+        </div>
+      </dl>
+    </details>
+  );
+}

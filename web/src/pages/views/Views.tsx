@@ -1,0 +1,157 @@
+// Single page views, chosen by how much JavaScript they ran: what people at the percentiles went through.
+
+import { series, views } from '../../api/questions.ts';
+import type { ViewEntry, Views as Answer } from '../../api/types.ts';
+import { useAnswer } from '../../state/answer.ts';
+import { linkHere, linkTo, type Place } from '../../state/url.ts';
+import { useView } from '../../state/view.ts';
+import { Histogram } from '../../widgets/Histogram.tsx';
+import { Legend } from '../../widgets/Metric.tsx';
+import { Remarks } from '../../widgets/Notice.tsx';
+import { count, duration, moment, number, plural } from '../../widgets/numbers.ts';
+import { Panel } from '../../widgets/Panel.tsx';
+import { Table, type Column } from '../../widgets/Table.tsx';
+import { PlaceLink, Text } from '../parts/names.tsx';
+import { ViewsProblem } from './ViewsProblem.tsx';
+
+/** Which page views can be listed. */
+const choices = [
+  ['0.5,0.75,0.95', 'p50 p75 p95'],
+  ['0,0.1,0.25,0.5,0.75,0.9,0.95,0.99,1', 'from the least to the most'],
+] as const;
+
+/** The quantiles that a URL asks for, as the API has them. */
+export function quantilesOf({ params }: Place): string {
+  return params.get('quantiles') || choices[0][0];
+}
+
+/** What a quantile is called: p75; the first and the last are the least and the most. */
+export function quantileName(quantile: number): string {
+  if (quantile <= 0) return 'least';
+  return quantile >= 1 ? 'most' : `p${number(quantile * 100).replace(/\.0+$/, '')}`;
+}
+
+/** The list of page views. */
+export function Views() {
+  const { place, selection } = useView();
+  const quantiles = quantilesOf(place);
+  const question = views(selection, quantiles);
+  const shown = useAnswer(question);
+  const all = series(selection, { step: 'all', histogram: true });
+  const whole = useAnswer(all);
+  const point = whole.answer?.groups[0]?.points[0];
+  return (
+    <div class="page">
+      <header class="title">
+        <h1>Single page views</h1>
+        <span class="quiet">
+          {selection.page || selection.feature ? (
+            <>
+              of <PlaceLink kind={selection.page ? 'page' : 'feature'} name={selection.page || selection.feature} />
+            </>
+          ) : (
+            'of all pages'
+          )}
+        </span>
+        <nav class="segments actions" aria-label="Which page views">
+          {choices.map(([value, name], i) => (
+            <a key={value} href={linkHere(place, { quantiles: i ? value : '' })} aria-current={value == quantiles ? 'true' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <Panel title="Page views at percentiles" question={question} shown={shown}>
+        {(answer) => <List answer={answer} />}
+      </Panel>
+      {shown.problem && <ViewsProblem problem={shown.problem} />}
+      {point?.histogram && (
+        <Panel title="How all of them differ" question={all} shown={whole}>
+          {() => <Histogram bars={point.histogram!} spread={point.spread} of="JavaScript per page view" />}
+        </Panel>
+      )}
+      <Legend
+        terms={[
+          ['p75', 'rank'],
+          ['JavaScript', 'viewTime'],
+          ['Long tasks', 'longTask'],
+        ]}
+      />
+    </div>
+  );
+}
+
+function List({ answer }: { answer: Answer }) {
+  const { place } = useView();
+  return (
+    <>
+      <Table
+        caption="Page views"
+        columns={columnsOf(place, answer.list)}
+        rows={answer.list}
+        rowKey={(row) => String(row.quantile)}
+        order="quantile"
+        empty="No page view with JavaScript was profiled in this time."
+      />
+      {answer.list.length > 0 && (
+        <p class="hint">
+          Chosen of {plural(answer.views, 'profiled page view')} by their JavaScript in what is selected. Each is one person’s visit.
+        </p>
+      )}
+      <Remarks stats={answer.stats} />
+    </>
+  );
+}
+
+/** The labels that have columns of their own. */
+const known = ['device', 'browser', 'connection'];
+
+function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[] {
+  const others = (row: ViewEntry) => Object.entries(row.labels ?? {}).filter(([key]) => !known.includes(key));
+  const label = (key: string): Column<ViewEntry> => ({
+    key,
+    title: key,
+    text: true,
+    wide: true,
+    value: (row) => row.labels?.[key],
+    cell: (row) => <Text length={30}>{row.labels?.[key] ?? '–'}</Text>,
+  });
+  const all: Column<ViewEntry>[] = [
+    {
+      key: 'quantile',
+      title: 'page view',
+      term: 'rank',
+      text: true,
+      value: (row) => row.quantile,
+      cell: (row) => <a href={viewLink(place, row)}>{quantileName(row.quantile)}</a>,
+    },
+    { key: 'time', title: 'JavaScript, ms', term: 'viewTime', value: (row) => row.time_ms, cell: (row) => number(row.time_ms) },
+    {
+      key: 'tasks',
+      title: 'long tasks',
+      term: 'longTask',
+      value: (row) => row.long_task_ms,
+      cell: (row) => (row.long_task_count ? `${count(row.long_task_count)} · ${duration(row.long_task_ms)}` : 'none'),
+    },
+    { key: 'when', title: 'when', value: (row) => row.received, cell: (row) => moment(row.received) },
+    { key: 'release', title: 'release', text: true, wide: true, value: (row) => row.release, cell: (row) => <Text length={30}>{row.release ?? '–'}</Text> },
+    ...known.map(label),
+    {
+      key: 'labels',
+      title: 'other labels',
+      text: true,
+      wide: true,
+      cell: (row) => <Text length={60}>{others(row).map((pair) => pair.join('=')).join(', ') || '–'}</Text>,
+    },
+  ];
+  if (rows.some((row) => row.page != rows[0]?.page) || !place.params.get('page')) {
+    all.splice(1, 0, { key: 'page', title: 'began on', text: true, value: (row) => row.page, cell: (row) => <Text length={40}>{row.page}</Text> });
+  }
+  return all;
+}
+
+/** Returns the link to a page view, which knows among which others it was. */
+export function viewLink(place: Place, { id }: ViewEntry): string {
+  const get = (key: string) => place.params.get(key) ?? '';
+  return linkTo(place, 'view', { page: get('page'), feature: get('feature'), quantiles: get('quantiles'), id });
+}
