@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { launch, root } from '../test/daemon.ts';
 import { randomAnswer } from '../test/synthetic.ts';
 import type { TreeAnswer } from '../src/tree/tree.ts';
-import { quantile, type Figure } from './figures.ts';
+import { quantile, type Figure } from './figure.ts';
 import { openFlame, show } from './flame.ts';
 
 const viewers = join(root, 'viewers');

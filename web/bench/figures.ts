@@ -11,21 +11,6 @@ import { pages } from './pages.ts';
 import { sizes } from './sizes.ts';
 import { time } from './time.ts';
 
-/** One number that was measured. */
-export interface Figure {
-  name: string;
-  value: number;
-  unit: string;
-  /** What is aimed for; '' if it is only reported. */
-  reach: string;
-}
-
-/** A quantile of some numbers. */
-export function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
-}
-
 const [traces, rounds = '5'] = process.argv.slice(2);
 try {
   for (const measure of [sizes, () => drawing(Number(rounds)), () => interaction(Number(rounds)), time, () => pages(20 * Number(rounds), traces)]) {

@@ -1,7 +1,7 @@
 // How long it takes until what somebody does at a flame graph is on the screen, by Event Timing, which counts in steps of 8 ms.
 
 import type { Page } from 'playwright-core';
-import { quantile, type Figure } from './figures.ts';
+import { quantile, type Figure } from './figure.ts';
 import { openFlame, show } from './flame.ts';
 
 /** What Event Timing tells from on, in ms: what is faster counts as this much. */

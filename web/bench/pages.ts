@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import type { CDPSession, Page } from 'playwright-core';
 import { Daemon, Tab, type Sent } from '../test/daemon.ts';
 import { sendShop } from '../test/shop.ts';
-import type { Figure } from './figures.ts';
+import type { Figure } from './figure.ts';
 
 const noBudgets = /status of 404/;
 

@@ -3,7 +3,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Figure } from './figures.ts';
+import type { Figure } from './figure.ts';
 
 /** Measures what build.js wrote: scripts and styles of the first page, of flame graphs and page views, and uPlot. */
 export async function sizes(): Promise<Figure[]> {

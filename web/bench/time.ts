@@ -1,7 +1,7 @@
 // The calls of one page view in the order of time: the time of scripts until they are drawn, and of each frame while somebody
 // zooms and moves.
 
-import { quantile, type Figure } from './figures.ts';
+import { quantile, type Figure } from './figure.ts';
 import { openFixture } from './fixture.ts';
 
 interface Fixture {

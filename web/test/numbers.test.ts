@@ -15,9 +15,10 @@ import {
   signedPercent,
   visible,
 } from '../src/widgets/numbers.ts';
-import { amount, inUnit, perDay, scaleOfPart, unitOf } from '../src/widgets/unit.ts';
+import { amount, inUnit, perDay, scaleOfPart } from '../src/widgets/unit.ts';
 import { randomOf } from './synthetic.ts';
 import { nextOrder, orderOf, sorted } from '../src/widgets/sorting.ts';
+import { unitOf } from '../src/state/view.ts';
 
 /** With plain spaces, which read better here. */
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');

@@ -113,9 +113,6 @@ function spoken(tree: Tree, node: number, numbers: ReturnType<typeof numbersOf>)
   return `${nameOf(tree.frames[tree.frame[node]!]!, 120)}: total ${numbers.total(node)}, ${part} of all, self ${numbers.self(node)}${difference}`;
 }
 
-/** What a flame graph is at. */
-export type Flame = ReturnType<typeof useFlame>;
-
 /** Holds the state of a flame graph, as far as the page does not. */
 function useFlame(props: FlameGraphProps) {
   const { onOpenOther, onSandwich, unit = 'ms', viewsPerDay, title = 'all' } = props;

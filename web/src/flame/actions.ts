@@ -1,13 +1,29 @@
 // What can be done with a call of a flame graph.
 
-import { isOther, keyOfOther } from '../tree/other.ts';
 import { keyOf } from '../tree/key.ts';
-import type { Flame, FlameGraphProps } from './FlameGraph.tsx';
+import { isOther, keyOfOther } from '../tree/other.ts';
+import type { Shape } from '../tree/shape.ts';
+import type { Frame, Tree } from '../tree/tree.ts';
 import { stackText, type FlameAction } from './Menu.tsx';
+import type { Zoom } from './zoom.ts';
+
+/** What the actions change. */
+interface Changed {
+  tree: Tree;
+  shape: Shape;
+  setShape(shape: Shape): void;
+  zoom: Zoom;
+}
+
+/** What the page adds to the actions. */
+interface OfPage {
+  onOpenOther?(key: string): void;
+  onSandwich?(frame: Frame): void;
+  actions?: readonly FlameAction[];
+}
 
 /** Returns the actions for a call: those of every flame graph, then those of the page. */
-export function actionsOf(flame: Flame, { onOpenOther, onSandwich, actions = [] }: FlameGraphProps, node: number): FlameAction[] {
-  const { tree, shape, setShape, zoom } = flame;
+export function actionsOf({ tree, shape, setShape, zoom }: Changed, { onOpenOther, onSandwich, actions = [] }: OfPage, node: number): FlameAction[] {
   const frame = tree.frames[tree.frame[node]!]!;
   const key = keyOf([frame]);
   const copyStack: FlameAction = { label: 'Copy stack', run: () => copy(stackText(tree, node)) };

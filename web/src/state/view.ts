@@ -3,7 +3,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { rangeOf, selectionOf, type Selection } from '../api/selection.ts';
-import { unitOf, type Unit } from '../widgets/unit.ts';
+import type { Unit } from '../tree/format.ts';
 import type { Place } from './url.ts';
 
 /** What all pages are given. */
@@ -17,6 +17,15 @@ export interface View {
   from: number;
   to: number;
   days: number;
+}
+
+/** The units, in the order of the switch. */
+export const units: readonly Unit[] = ['ms', 'hours', 'share'];
+
+/** Returns the unit that a URL asks for. */
+export function unitOf(params: URLSearchParams): Unit {
+  const unit = params.get('unit') as Unit;
+  return units.includes(unit) ? unit : 'ms';
 }
 
 /** Returns what a place shows at a time, in ms since 1970. */

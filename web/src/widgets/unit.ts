@@ -1,18 +1,7 @@
 // The units that times are shown in.
 
+import type { Unit } from '../tree/format.ts';
 import { hours, number, percent } from './numbers.ts';
-
-/** Milliseconds per page view, hours of people's time per day, or the share of all time of scripts. */
-export type Unit = 'ms' | 'hours' | 'share';
-
-/** The units, in the order of the switch. */
-export const units: readonly Unit[] = ['ms', 'hours', 'share'];
-
-/** Returns the unit that a URL asks for. */
-export function unitOf(params: URLSearchParams): Unit {
-  const unit = params.get('unit') as Unit;
-  return units.includes(unit) ? unit : 'ms';
-}
 
 /** What a unit is called: in a switch, and at a column. */
 export function unitTitle(unit: Unit, days: number): { short: string; long: string } {

@@ -3,12 +3,13 @@
 import { useMemo } from 'preact/hooks';
 import type { Budget, List, ListItem, Series } from '../../api/types.ts';
 import { useView } from '../../state/view.ts';
+import type { Unit } from '../../tree/format.ts';
 import { Interval, minViews } from '../../widgets/Interval.tsx';
 import { lineOf } from '../../widgets/lines.ts';
 import { count, hours, number, percent, signed } from '../../widgets/numbers.ts';
 import { Sparkline, type Sample } from '../../widgets/Sparkline.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { inUnit, scaleOfPart, unitTitle, type Scale, type Unit } from '../../widgets/unit.ts';
+import { inUnit, scaleOfPart, unitTitle, type Scale } from '../../widgets/unit.ts';
 import { PlaceLink } from '../parts/names.tsx';
 import { changeOfMeans, type MeansChange } from './before.ts';
 

@@ -5,11 +5,11 @@ import { catalog, labels } from '../../api/questions.ts';
 import { useAnswer, useSettled } from '../../state/answer.ts';
 import { change } from '../../state/location.ts';
 import { linkHere } from '../../state/url.ts';
-import { useView } from '../../state/view.ts';
+import { units, useView } from '../../state/view.ts';
 import { releasesOf } from '../../widgets/lines.ts';
 import { cut, moment, visible } from '../../widgets/numbers.ts';
 import { Popover } from '../../widgets/Popover.tsx';
-import { unitTitle, units } from '../../widgets/unit.ts';
+import { unitTitle } from '../../widgets/unit.ts';
 
 const presets = ['1h', '6h', '24h', '7d', '30d', '90d'];
 
