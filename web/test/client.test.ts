@@ -57,8 +57,8 @@ test('problems say what happened and what to do', async () => {
     [json({ error: 'bad label' }, {}, 400), 400, /bad label/, /Change/],
     [json({ error: 'too long' }, {}, 504), 504, /too long/, /Narrow/],
     [new Response('<html>bad gateway', { status: 502 }), 502, /bad gateway/, /Try again/],
-    [new TypeError('Failed to fetch'), 0, /Failed to fetch/, /does not answer/],
-    [new Response('<html>', { status: 200 }), 502, /no JSON/, /Try again/],
+    [new TypeError('Failed to fetch'), 0, /Failed to fetch/, /does not respond/],
+    [new Response('<html>', { status: 200 }), 502, /not JSON/, /Try again/],
   ];
   for (const [reply, status, text, remedy] of cases) {
     const error = await createClient(replies(reply).fetch).ask('q').then(

@@ -56,7 +56,7 @@ test('what stands in the URL is shown, and the way back is kept', { skip }, asyn
 test('an empty installation says how to begin, and notices the first trace', { skip }, async () => {
   const empty = await Daemon.start();
   const tab = await Tab.open(empty.url, '', {}, noBudgets);
-  await tab.page.getByText('Nothing was received yet').waitFor();
+  await tab.page.getByText('No profiles received yet').waitFor();
   await empty.send(traceOf(0, 'r1', '/first', 100));
   await tab.page.getByRole('link', { name: '/first', exact: true }).waitFor({ timeout: 20_000 });
   await tab.close();
@@ -74,10 +74,10 @@ test('who has to log in does, and logs out', { skip }, async () => {
   await page.getByLabel('User').fill('ann');
   await page.getByLabel('Password').fill('wrong');
   await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByText('knows no such user').waitFor();
+  await page.getByText('token is wrong').waitFor();
   await page.getByLabel('Password').fill('secret');
   await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByText('Nothing was received yet').waitFor();
+  await page.getByText('No profiles received yet').waitFor();
   const [cookie] = await tab.context.cookies();
   assert.ok(cookie?.httpOnly && cookie.sameSite == 'Strict', JSON.stringify(cookie));
   // All that the page knows of the one who logged out is gone.
@@ -98,9 +98,9 @@ test('a daemon that is restarted is told, and comes back', { skip }, async () =>
   await page.getByRole('link', { name: '/first', exact: true }).waitFor();
   await brief.stop();
   await page.getByRole('link', { name: '7d', exact: true }).click();
-  await page.getByText('does not answer').first().waitFor();
+  await page.getByText('does not respond').first().waitFor();
   await brief.start();
-  await page.getByRole('button', { name: 'Ask again' }).first().click();
+  await page.getByRole('button', { name: 'Retry' }).first().click();
   await page.getByRole('link', { name: '/first', exact: true }).waitFor();
   await tab.close();
   await brief.end();

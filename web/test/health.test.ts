@@ -43,15 +43,15 @@ test('each thing that goes wrong is said, with what to do', () => {
   const cases: [string, string][] = [
     ['fieldtrie_store_stuck 1', 'Writing'],
     ['fieldtrie_store_queue_traces 8000', 'Writing'],
-    ['fieldtrie_store_unrolled_traces 200000', 'Summing up'],
-    ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Answers to browsers'],
+    ['fieldtrie_store_unrolled_traces 200000', 'Rollups'],
+    ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Responses to browsers'],
     ['fieldtrie_ingest_script_rejected_total{reason="invalid"} 1', 'Browser script'],
     ['fieldtrie_store_refusing_for_space 1', 'Disk'],
     ['fieldtrie_store_clock_doubted 1', 'Clock'],
     ['fieldtrie_store_lost_traces 2', 'Stored traces'],
     ['fieldtrie_store_partitions{state="quarantine"} 1', 'Partitions'],
     ['fieldtrie_symbols_damaged 1', 'Symbols'],
-    ['fieldtrie_query_requests_total{code="503",path="/x"} 5', 'Questions'],
+    ['fieldtrie_query_requests_total{code="503",path="/x"} 5', 'Queries'],
   ];
   for (const [metric, name] of cases) {
     const wrong = checksOf(daemon(metric)).filter(({ level }) => level != 'fine');
@@ -66,7 +66,7 @@ test('with a bucket other things go wrong', () => {
   const cases: [string, string, string][] = [
     ['fieldtrie_fleet_silent_seconds 70', 'Bucket', 'act'],
     ['fieldtrie_fleet_refused_traces_total 1', 'Writing', 'look'],
-    ['fieldtrie_fleet_lag_seconds{shard="0"} 1\nfieldtrie_fleet_lag_seconds{shard="1"} 90', 'Summing up', 'look'],
+    ['fieldtrie_fleet_lag_seconds{shard="0"} 1\nfieldtrie_fleet_lag_seconds{shard="1"} 90', 'Rollups', 'look'],
     ['fieldtrie_fleet_spool_segments 2', 'Spool', 'look'],
     ['fieldtrie_fleet_clock_offset_seconds -700', 'Clock', 'act'],
     ['fieldtrie_fleet_unreadable_traces_total 1', 'Received traces', 'act'],

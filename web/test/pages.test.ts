@@ -156,9 +156,9 @@ test('a daemon with too many questions is asked again, and that is said', { skip
     return route.fulfill({ status: 503, headers: { 'Retry-After': '2' }, contentType: 'application/json', body });
   });
   await tab.page.goto(`${shop.url}/who`);
-  await tab.page.getByText(/questions are being answered/).first().waitFor();
+  await tab.page.getByText(/daemon is busy/).first().waitFor();
   await tab.page.getByRole('link', { name: 'mobile-low' }).first().waitFor();
-  assert.equal(await tab.page.getByText(/questions are being answered/).count(), 0);
+  assert.equal(await tab.page.getByText(/daemon is busy/).count(), 0);
   await tab.close();
 });
 
@@ -202,7 +202,7 @@ test('health says what was refused, and why', { skip }, async () => {
   await daemon.sendSamples();
   const tab = await Tab.open(daemon.url, 'health');
   await tab.page.getByRole('heading', { name: 'All is well' }).waitFor();
-  const row = tab.page.getByRole('row').filter({ hasText: 'traces' }).filter({ hasText: /The answers say/ });
+  const row = tab.page.getByRole('row').filter({ hasText: 'traces' }).filter({ hasText: /The responses say/ });
   assert.match(await row.innerText(), /\t1\t/);
   const samples = (await readdir('../testdata/traces')).filter((name) => name.endsWith('.json.gz')).length;
   const stored = tab.page.locator('dl.health > div').filter({ hasText: 'Traces since the start' });

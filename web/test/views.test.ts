@@ -47,7 +47,7 @@ test('the list has the page views of the API, and leads to them', { skip }, asyn
     assert.ok(row.includes(entry.labels!.device!) && row.includes('Chrome 150') && row.includes('r1'), row);
     assert.ok(row.includes(`${entry.long_task_count} · `), row);
   }
-  await page.getByText(`Chosen of ${views} profiled page views`).waitFor();
+  await page.getByText(`Chosen from ${views} profiled page views`).waitFor();
   await page.getByRole('link', { name: 'p75', exact: true }).click();
   await page.getByRole('heading', { name: 'Page view at p75 of /cart' }).waitFor();
   await page.getByRole('link', { name: 'Next: p95' }).click();
@@ -104,7 +104,7 @@ test('routes, features, phases and what was not sampled are where they were', { 
   assert.ok(view.unsampled.length > 0);
   const tab = await Tab.open(shop.url, `${path}&page=/visit`);
   const { page } = tab;
-  await page.getByRole('link', { name: 'look for them, too' }).click(); // the second trace is on the next route alone
+  await page.getByRole('link', { name: 'include them' }).click(); // the second trace is on the next route alone
   const lane = async (name: RegExp) => {
     const all = await page.getByRole('group', { name }).getByRole('button').all();
     return Promise.all(all.map((bar) => bar.getAttribute('aria-label')));
@@ -269,7 +269,7 @@ test('who lacks the permission sees no links, and is told what to do', { skip },
   assert.equal(await page.getByRole('link', { name: 'Who', exact: true }).count() > 0, true);
   assert.equal(await page.getByRole('link', { name: 'Page views', exact: true }).count(), 0);
   await page.goto(`${guarded.url}/views?page=/cart`);
-  await page.getByText('takes a permission of its own').waitFor();
+  await page.getByText('needs a permission of its own').waitFor();
   await page.getByText('the scope views is missing').waitFor();
   await tab.close();
   await guarded.end();
@@ -280,8 +280,8 @@ test('what is not there is said', { skip }, async () => {
   const { page } = tab;
   await page.getByText('No page view with JavaScript was profiled in this time.').waitFor();
   await page.goto(`${shop.url}/view?page=/cart&id=${'0'.repeat(32)}`);
-  await page.getByText('A page view whose traces are over is gone').waitFor();
-  await page.getByRole('link', { name: 'To the page views that there are' }).click();
+  await page.getByText('A page view whose traces have expired is gone').waitFor();
+  await page.getByRole('link', { name: 'Show the page views that exist' }).click();
   await page.waitForURL(/views\?page=\/cart/);
   await tab.close();
 });

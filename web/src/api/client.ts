@@ -116,7 +116,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem(502, `the answer is no JSON; it begins with ${JSON.stringify(text.slice(0, 80))}`);
+    throw new Problem(502, `the response is not JSON; it begins with ${JSON.stringify(text.slice(0, 80))}`);
   }
 }
 

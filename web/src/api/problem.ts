@@ -24,23 +24,23 @@ export function isCancelled(error: unknown): boolean {
 function remedyOf(status: number): string {
   switch (status) {
     case 0:
-      return 'The daemon does not answer. Check that it runs and that this address is still its private one.';
+      return 'The daemon does not respond. Check that it is running and that this is still its private address.';
     case 400:
-      return 'Change what is asked for.';
+      return 'The query is not valid. Change it.';
     case 401:
-      return 'Log in to see it.';
+      return 'Log in to see this.';
     case 403:
-      return 'Who you are logged in as may not ask this. Whoever runs the daemon can grant it in its --access file.';
+      return 'Your login does not permit this query. Whoever runs the daemon can grant it in the --access file.';
     case 404:
       return 'This daemon does not have it.';
     case 422:
-      return 'Ask for less: one page, a shorter time, fewer nodes.';
+      return 'The query is too large. Narrow it: one page, a shorter time range or fewer nodes.';
     case 429:
     case 503:
-      return 'Many questions are being answered. This one is asked again by itself.';
+      return 'The daemon is busy. This query is retried automatically.';
     case 504:
-      return 'Narrow the question: a shorter time, one page or one release.';
+      return 'The query took too long. Narrow it: a shorter time range, one page or one release.';
     default:
-      return 'Try again. If it stays, the log of the daemon says more.';
+      return 'Try again. If it fails again, see the log of the daemon.';
   }
 }

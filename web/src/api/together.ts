@@ -58,7 +58,7 @@ export function together(fetch: Fetch): Fetch {
         else question.resolve(new Response(JSON.stringify(body), { status, headers: header }));
         await nextTask(); // each answer is drawn on its own, so that no task is long
       }
-      throw new TypeError('the daemon went away before it answered');
+      throw new TypeError('the daemon closed the connection before it responded');
     } catch (error) {
       for (const { reject } of left) reject(error);
     }

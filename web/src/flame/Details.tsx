@@ -72,7 +72,7 @@ function Way({ tree, zoomed, title, onZoom }: Pick<Props, 'tree' | 'zoomed' | 't
   const shown = callers.slice(0, near).reverse();
   const name = (node: number) => <bdi>{nameOf(tree.frames[tree.frame[node]!]!, 40)}</bdi>;
   return (
-    <nav class="flame-way" aria-label={`Way from ${title} to what is zoomed`}>
+    <nav class="flame-way" aria-label={`Path from ${title} to what is zoomed`}>
       <ol>
         <li>
           {zoomed == 0 ? (

@@ -18,7 +18,7 @@ export function ShapeChips({ tree, shape, onShape }: Props) {
   if (!merged && hidden.length + focused.length == 0) return null;
   const name = (key: string) => {
     const [frame] = framesWith(tree, [key]);
-    return frame == undefined ? 'a function that is not here' : nameOf(tree.frames[frame]!, 60);
+    return frame == undefined ? 'a function that is not in this tree' : nameOf(tree.frames[frame]!, 60);
   };
   const without = (keys: readonly string[], key: string) => keys.filter((other) => other != key);
   return (

@@ -81,7 +81,7 @@ export function Remarks({ profile: { tree, pruned, cut } }: { profile: Profile }
           {tree.views > 1 && ' per page view'}, are not in this file: (other) stands for them, also among the functions.
         </p>
       )}
-      {cut && <p class="hint">Long names were cut, as all of them were too long for a file.</p>}
+      {cut && <p class="hint">Long names were shortened to fit into the file.</p>}
     </>
   );
 }

@@ -53,7 +53,7 @@ function ProfilePage({ profile }: { profile: Profile }) {
             {tree.frame.length > 1 ? (
               <FlameGraph tree={tree} label={name} search={search} onSearch={setSearch} onSandwich={sandwich} />
             ) : (
-              <p class="empty">There is no call in this profile.</p>
+              <p class="empty">This profile has no calls.</p>
             )}
             <Remarks profile={profile} />
           </div>

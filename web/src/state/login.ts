@@ -11,10 +11,10 @@ export async function logIn(who: Who): Promise<string | undefined> {
   try {
     const response = await fetch('login', { method: 'POST', body: JSON.stringify(who) });
     if (response.ok) return void remember(true);
-    if (response.status == 401) return 'The daemon knows no such user, password or token.';
-    return (await response.text()).slice(0, 300) || `The daemon answers ${response.status}.`;
+    if (response.status == 401) return 'The user, password or token is wrong.';
+    return (await response.text()).slice(0, 300) || `The daemon responded with ${response.status}.`;
   } catch {
-    return 'The daemon does not answer.';
+    return 'The daemon does not respond.';
   }
 }
 

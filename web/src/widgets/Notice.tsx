@@ -24,7 +24,7 @@ export function ProblemNotice({ problem, again }: { problem: Problem; again?: ()
       </p>
       {again && problem.status != 401 && (
         <button type="button" onClick={again}>
-          Ask again
+          Retry
         </button>
       )}
     </Notice>
@@ -37,9 +37,9 @@ export function State({ of }: { of: Shown<unknown> }) {
   if (of.cancelled) {
     return (
       <Notice>
-        <p>The question was cancelled.</p>
+        <p>The query was cancelled.</p>
         <button type="button" onClick={of.again}>
-          Ask again
+          Retry
         </button>
       </Notice>
     );
@@ -48,7 +48,7 @@ export function State({ of }: { of: Shown<unknown> }) {
     return (
       <div class="pending" role="status">
         <span class="bar" />
-        <span>{of.waiting ? of.waiting.remedy : 'Asking…'}</span>
+        <span>{of.waiting ? of.waiting.remedy : 'Loading…'}</span>
         <button type="button" onClick={of.cancel}>
           Cancel
         </button>
@@ -65,7 +65,7 @@ export function Remarks({ noSpread, stats, warnings = [] }: { noSpread?: string;
   if (!noSpread && !all.length && !folded) return null;
   return (
     <div class="remarks" role="note">
-      {noSpread && <p>No percentiles and intervals here: {cut(noSpread, 300)}.</p>}
+      {noSpread && <p>No percentiles and intervals: {cut(noSpread, 300)}.</p>}
       {folded ? <p>Up to {plural(folded, 'page view')} may be missing: their labels were not kept apart.</p> : null}
       {all.map((text) => (
         <p key={text}>{cut(text, 500)}</p>
@@ -81,7 +81,7 @@ export function NamesRemark({ names }: { names?: Names }) {
   return (
     <details class="remarks">
       <summary>
-        {percent(names.named_us / names.self_us)} of the time of scripts has the names of the sources;{' '}
+        {percent(names.named_us / names.self_us)} of the script time has source names;{' '}
         {plural(missing.length + (names.more_missing ?? 0), 'script')} without
       </summary>
       <ul>
@@ -92,7 +92,7 @@ export function NamesRemark({ names }: { names?: Names }) {
         ))}
       </ul>
       <p>
-        Symbols are uploaded when the code is built: <code>upload --addr … --release … dist/</code>
+        Upload the symbols of each build: <code>upload --addr … --release … dist/</code>
       </p>
     </details>
   );

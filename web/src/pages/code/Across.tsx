@@ -85,8 +85,8 @@ export function Across({ of }: { of: Place }) {
         empty="Nothing to compare."
       />
       <p class="hint">
-        {capital(kind)}s: {kind == 'release' ? 'the newest' : 'those with the most'}, at most {mostRows}. The function
-        is looked for among the {count(mostFunctions)} heaviest.
+        {capital(kind)}s: {kind == 'release' ? 'the newest' : 'those with the most'}, at most {mostRows}. Only the{' '}
+        {count(mostFunctions)} heaviest functions are searched.
       </p>
     </Panel>
   );

@@ -62,7 +62,7 @@ function Parts({ scale }: { scale: Scale }) {
   ));
   return (
     <TopPanel by={by} scale={scale}>
-      <nav class="segments" aria-label="Sum up by">
+      <nav class="segments" aria-label="Group by">
         {links}
       </nav>
     </TopPanel>

@@ -95,7 +95,7 @@ export function Code() {
         </div>
       </div>
       <TopPanel by={by} scale={scale}>
-        <nav class="segments" aria-label="Sum up by">
+        <nav class="segments" aria-label="Group by">
           {parts.map((one) => (
             <a key={one} href={linkHere(place, { by: one, sort: '' })} aria-current={one == by ? 'true' : undefined}>
               {one}
@@ -142,7 +142,7 @@ function Hosts({ top, scale }: { top: Top; scale: Scale }) {
         order="-self"
         empty="No script of another host was seen."
       />
-      <p class="hint">Scripts of other hosts are seen if they send CORS headers; the time of others has no stack.</p>
+      <p class="hint">Scripts of other hosts are only seen if they send CORS headers; the time of the rest has no stack.</p>
     </>
   );
 }

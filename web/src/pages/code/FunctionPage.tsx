@@ -56,8 +56,8 @@ export function FunctionPage() {
             ) : (
               <p class="empty">
                 {answer.functions.length < mostFunctions
-                  ? 'It was not seen in what is selected.'
-                  : `It is not among the ${count(mostFunctions)} heaviest functions of what is selected.`}
+                  ? 'The function was not seen in this selection.'
+                  : `The function is not among the ${count(mostFunctions)} heaviest of this selection.`}
               </p>
             )}
             <Remarks noSpread={answer.no_spread} stats={answer.stats} />

@@ -52,7 +52,7 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
       )}
       {by == 'function' && <Remarks noSpread={top.no_spread} stats={top.stats} />}
       {by != 'function' && (
-        <p class="hint">Percentiles and intervals are kept of functions, not of what they are parts of.</p>
+        <p class="hint">Percentiles and intervals are stored for functions only, not for groups of them.</p>
       )}
       <NamesRemark names={top.stats.names} />
     </>

@@ -89,7 +89,7 @@ function Choices({ functions, views, scale, what }: ChoicesProps) {
           );
         })}
       </ul>
-      {rows.length > mostListed && <p class="hint">{rows.length - mostListed} more: filter them.</p>}
+      {rows.length > mostListed && <p class="hint">{rows.length - mostListed} more: use the filter.</p>}
     </>
   );
 }

@@ -42,7 +42,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
         empty={of.enough ? 'No change is more than noise.' : 'Not known yet.'}
       />
       {unadjusted && (
-        <p class="hint">* Compared as it was measured: it can not be corrected for other devices and browsers.</p>
+        <p class="hint">* Compared as measured, without a correction for devices and browsers.</p>
       )}
       {of.rest.functions > 0 && (
         <p class="hint">

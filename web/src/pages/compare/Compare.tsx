@@ -62,7 +62,7 @@ export function Compare() {
         releases.answer &&
         !pair && (
           <Notice>
-            <p>Page views are of one release alone. Choose what to compare: another time, another device, another page.</p>
+            <p>All page views are of one release. Choose what to compare: another time, another device, another page.</p>
           </Notice>
         )
       )}
@@ -152,10 +152,10 @@ function Verdict({ of }: { of: Comparison }) {
           value={`${signed(total.difference_ms.value)} ms`}
           beside={between(total.difference_ms)}
         />
-        <Cause name="Of it by traffic" term="mix" of={total.mix_ms} />
-        <Cause name="Of it by code" term="noise" of={total.change_ms} />
+        <Cause name="Due to traffic" term="mix" of={total.mix_ms} />
+        <Cause name="Due to code" term="noise" of={total.change_ms} />
         {total.left_out_ms != null && Math.abs(total.left_out_ms) >= 0.005 && (
-          <Metric name="Of it left out" term="leftOut" value={`${signed(total.left_out_ms)} ms`} beside="not known why" />
+          <Metric name="Left out" term="leftOut" value={`${signed(total.left_out_ms)} ms`} beside="not known why" />
         )}
       </dl>
       {!of.enough && <Fewer of={of} />}
@@ -165,8 +165,8 @@ function Verdict({ of }: { of: Comparison }) {
         </Notice>
       ))}
       <p class="hint">
-        {capital(of.note)}. {of.method}; {count(of.tested_functions)} functions were tested, and of those that are called
-        changes {percent(of.false_discovery)} may be by chance.
+        {capital(of.note)}. {of.method}; {count(of.tested_functions)} functions were tested, and {percent(of.false_discovery)} of the
+        reported changes may be by chance.
       </p>
       <NamesRemark names={of.names} />
     </>
@@ -188,7 +188,7 @@ function Fewer({ of }: { of: Comparison }) {
   return (
     <p>
       <a href={linkHere(place, { min_views: String(Math.max(2, Math.floor(least / 4))) })}>
-        Compare these {count(of.views.a)} and {count(of.views.b)} page views all the same
+        Compare these {count(of.views.a)} and {count(of.views.b)} page views anyway
       </a>
       , with wide intervals.
     </p>

@@ -105,7 +105,7 @@ function Chooser({ releases, other, close }: Props & { close: () => void }) {
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <p>A is as B, but for what stands here.</p>
+      <p>A is the same as B, except for what is filled in here.</p>
       <label>
         Release
         <input name="release" list="side-releases" defaultValue={other?.release} />
@@ -137,7 +137,7 @@ function Chooser({ releases, other, close }: Props & { close: () => void }) {
         <input name="feature" defaultValue={other?.feature} />
       </label>
       <label>
-        Labels, one a line (device=mobile-low)
+        Labels, one per line (device=mobile-low)
         <textarea name="label" rows={2} defaultValue={other?.label?.join('\n')} />
       </label>
       <button type="submit">Compare</button>

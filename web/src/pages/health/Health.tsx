@@ -27,7 +27,7 @@ export function Health() {
   return (
     <div class="page">
       <h1>Health</h1>
-      <Panel title={now ? verdictOf(checksOf(now)) : 'How it stands'} {...panel}>
+      <Panel title={now ? verdictOf(checksOf(now)) : 'Status'} {...panel}>
         {() => now && <Checks of={checksOf(now)} />}
       </Panel>
       <div class="beside">
@@ -42,7 +42,7 @@ export function Health() {
       <Panel title="Page views without a profile" question={coverage(selection)} shown={pages}>
         {(answer) => <Coverage list={answer} />}
       </Panel>
-      <Panel title="Answers by path" {...panel}>
+      <Panel title="Responses by path" {...panel}>
         {() => now && <Paths now={now} />}
       </Panel>
     </div>
@@ -53,11 +53,11 @@ export function Health() {
 export function verdictOf(checks: readonly Check[]): string {
   const act = checks.filter(({ level }) => level == 'act').length;
   const look = checks.filter(({ level }) => level == 'look').length;
-  if (act) return `${plural(act, 'thing')} must be mended`;
-  return look ? `${plural(look, 'thing')} should be looked at` : 'All is well';
+  if (act) return `${plural(act, 'problem')} to fix`;
+  return look ? `${plural(look, 'thing')} to check` : 'All is well';
 }
 
-const words = { fine: 'fine', look: 'look at it', act: 'act now' };
+const words = { fine: 'fine', look: 'check', act: 'act now' };
 
 function Checks({ of }: { of: Check[] }) {
   return (
@@ -130,7 +130,7 @@ function Traffic({ now, rates }: { now: Metrics; rates?: Rates }) {
         ['Started', started ? `${ago(Date.now() - started)} ago` : 'not known'],
         ['Traces now', rates ? `${number(rates.traces)} a second, ${bytes(rates.bytes)} a second` : 'counting …'],
         ['Traces since the start', count(stored.reduce((sum, name) => sum + now.sum(name), 0))],
-        ['Answers to browsers', median == undefined || slow == undefined ? 'none yet' : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`],
+        ['Responses to browsers', median == undefined || slow == undefined ? 'none yet' : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`],
         ['Cost in browsers', profiled ? `${percent(cost / profiled)} of the profiled time` : 'not known yet'],
         ['Memory of the daemon', bytes(now.sum('process_resident_memory_bytes'))],
       ]}
@@ -152,17 +152,17 @@ function Disk({ now }: { now: Metrics }) {
   );
 }
 
-/** What this machine does in the bucket; nobody counts what is there. */
+/** What this node does in the bucket; nobody counts what is there. */
 function Bucket({ now }: { now: Metrics }) {
   const requests = [...now.by('fieldtrie_fleet_requests_total', 'kind')].sort();
   const [hits, misses] = [now.sum('fieldtrie_fleet_cache_hits_total'), now.sum('fieldtrie_fleet_cache_misses_total')];
   return (
     <Numbers
       rows={[
-        ['Stored by this machine', bytes(now.sum('fieldtrie_fleet_segment_bytes_total'))],
-        ['Shards summed up here', `${count(now.sum('fieldtrie_fleet_shards'))} of ${count(now.by('fieldtrie_fleet_lag_seconds', 'shard').size)}`],
+        ['Stored by this node', bytes(now.sum('fieldtrie_fleet_segment_bytes_total'))],
+        ['Shards rolled up by this node', `${count(now.sum('fieldtrie_fleet_shards'))} of ${count(now.by('fieldtrie_fleet_lag_seconds', 'shard').size)}`],
         ...requests.map(([kind, sent]): Row => [`Requests: ${kind}`, count(sent)]),
-        ['Found in the cache', hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'nothing was asked yet'],
+        ['Cache hits', hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'no lookups yet'],
         ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
       ]}
     />
@@ -235,7 +235,7 @@ const time = (seconds: number | undefined) => (seconds == undefined ? '–' : du
 
 const pathColumns: Column<Path>[] = [
   { key: 'path', title: 'path', text: true, value: (row) => row.path, cell: (row) => <Text>{row.path}</Text> },
-  { key: 'all', title: 'answers', value: (row) => row.all, cell: (row) => count(row.all) },
+  { key: 'all', title: 'responses', value: (row) => row.all, cell: (row) => count(row.all) },
   { key: 'failed', title: 'failed', value: (row) => row.failed, cell: (row) => count(row.failed) },
   { key: 'half', title: 'half within', wide: true, value: (row) => row.half, cell: (row) => time(row.half) },
   { key: 'slow', title: '99 % within', value: (row) => row.slow, cell: (row) => time(row.slow) },
@@ -243,6 +243,6 @@ const pathColumns: Column<Path>[] = [
 
 function Paths({ now }: { now: Metrics }) {
   return (
-    <Table caption="Answers by path" columns={pathColumns} rows={pathsOf(now)} rowKey={({ path }) => path} order="-all" />
+    <Table caption="Responses by path" columns={pathColumns} rows={pathsOf(now)} rowKey={({ path }) => path} order="-all" />
   );
 }

@@ -21,7 +21,7 @@ function none(name: string, value: number, [fine, wrong]: [string, string], reme
   return { name, level: value ? 'act' : 'fine', says: value ? `${count(value)} ${wrong}` : fine, remedy };
 }
 
-/** Whether a daemon keeps its traces in a bucket, with other machines. */
+/** Whether a daemon keeps its traces in a bucket, with other nodes. */
 export function inBucket(metrics: Metrics): boolean {
   return metrics.has('fieldtrie_fleet_shards');
 }
@@ -32,7 +32,7 @@ export function checksOf(metrics: Metrics): Check[] {
   return [...kept, script(metrics), ...answering(metrics)];
 }
 
-/** Traces until they are stored and summed up. */
+/** Traces until they are stored and rolled up. */
 function writing(metrics: Metrics): Check[] {
   const wait = metrics.sum('fieldtrie_store_oldest_wait_seconds');
   const stuck = metrics.sum('fieldtrie_store_stuck') > 0;
@@ -44,16 +44,16 @@ function writing(metrics: Metrics): Check[] {
       name: 'Writing',
       level: stuck ? 'act' : wait > 2 || queue > 6000 ? 'look' : 'fine',
       says: stuck ? 'nothing was written for too long: traces are refused' : `${count(queue)} traces wait, for ${duration(wait * 1000)} at most`,
-      remedy: stuck ? 'healthz says what waits for what. Look at the disk, then restart.' : 'The disk is slow: look at what else uses it.',
+      remedy: stuck ? '/healthz says what waits for what. Check the disk, then restart.' : 'The disk is slow: check what else uses it.',
     },
     {
-      name: 'Summing up',
+      name: 'Rollups',
       level: unrolled > 100_000 ? 'look' : 'fine',
-      says: `${count(unrolled)} traces are not in the sums of their hour yet`,
-      remedy: 'Answers about today read each of them. If it grows, the processor is too slow for the traces: lower the sampling.',
+      says: `${count(unrolled)} traces are not in the rollups of their hour yet`,
+      remedy: 'Queries about today read each of them. If the number grows, the processor cannot keep up: lower the sampling rate.',
     },
     {
-      name: 'Answers to browsers',
+      name: 'Responses to browsers',
       level: slow != undefined && slow > 1 ? 'look' : 'fine',
       says: slow == undefined ? 'no traces since the start' : `99 % within ${duration(slow * 1000)} since the start`,
       remedy: 'Commits wait for the disk.',
@@ -69,11 +69,11 @@ function script(metrics: Metrics): Check {
     name: 'Browser script',
     level: refused > taken / 1000 ? 'act' : refused ? 'look' : 'fine',
     says: refused ? `${count(refused)} of its documents were refused, ${count(taken)} traces taken` : 'none of its documents was refused',
-    remedy: 'Its version and that of the daemon do not fit, or somebody imitates it: the answers (400, 413, 422) say what is wrong.',
+    remedy: 'Its version does not match that of the daemon, or somebody imitates it: the responses (400, 413, 422) say what is wrong.',
   };
 }
 
-/** The store that machines share, and what this one does for all. docs/storage.md has the same for alerts. */
+/** The bucket that nodes share, and what this one does for all. docs/storage.md has the same for alerts. */
 function bucket(metrics: Metrics): Check[] {
   const silent = metrics.sum('fieldtrie_fleet_silent_seconds');
   const refused = metrics.sum('fieldtrie_fleet_refused_traces_total');
@@ -84,38 +84,38 @@ function bucket(metrics: Metrics): Check[] {
     {
       name: 'Bucket',
       level: silent > 60 ? 'act' : silent > 30 ? 'look' : 'fine',
-      says: `answered ${duration(silent * 1000)} ago`,
-      remedy: 'Look at the store, and whether this machine reaches it. Traces are refused, or go to --spool.',
+      says: `last responded ${duration(silent * 1000)} ago`,
+      remedy: 'Check the bucket, and whether this node reaches it. Until it does, traces are refused or go to --spool.',
     },
     {
       name: 'Writing',
       level: refused ? 'look' : 'fine',
       says: `${count(metrics.sum('fieldtrie_fleet_queue_traces'))} traces wait; ${count(refused)} were refused since the start`,
-      remedy: 'The store was away or too slow. Browsers send again; --spool takes what it does not.',
+      remedy: 'The bucket was unavailable or too slow. Browsers send again; --spool keeps what the bucket does not take.',
     },
     {
-      name: 'Summing up',
+      name: 'Rollups',
       level: lag > 300 ? 'act' : lag > 60 ? 'look' : 'fine',
-      says: `what waits longest has done so for ${duration(lag * 1000)}`,
-      remedy: 'No machine does it, or one has too much to do: look at their logs, add machines.',
+      says: `the oldest trace has waited for ${duration(lag * 1000)}`,
+      remedy: 'No node does it, or one has too much to do: check the logs, add nodes.',
     },
     {
       name: 'Spool',
       level: spooled ? 'look' : 'fine',
-      says: spooled ? `${count(spooled)} segments are on the disk of this machine alone` : 'nothing is on the disk of this machine alone',
-      remedy: 'The store does not take them. Keep this machine and its --spool until it does.',
+      says: spooled ? `${count(spooled)} segments are only on the disk of this node` : 'nothing is only on the disk of this node',
+      remedy: 'The bucket does not take them. Keep this node and its --spool until it does.',
     },
     {
       name: 'Clock',
       level: offset > 600 ? 'act' : offset > 5 ? 'look' : 'fine',
-      says: `${duration(offset * 1000)} from that of the store`,
-      remedy: 'Set the clock of this machine. Traces have the right time all the same.',
+      says: `${duration(offset * 1000)} from the clock of the bucket`,
+      remedy: 'Set the clock of this node. Traces have the right time anyway.',
     },
     none(
       'Received traces',
       metrics.sum('fieldtrie_fleet_unreadable_traces_total'),
-      ['all could be summed up', 'could not be read, and are in no sum'],
-      'Browsers send what this release does not know: update all daemons.',
+      ['all could be rolled up', 'could not be read, and are in no rollup'],
+      'Browsers send what this release does not know: update all nodes.',
     ),
     symbols(metrics),
   ];
@@ -125,7 +125,7 @@ function symbols(metrics: Metrics): Check {
   return none(
     'Symbols',
     metrics.sum('fieldtrie_symbols_damaged'),
-    ['all can be read', 'files can not be read'],
+    ['all can be read', 'files cannot be read'],
     'Upload the builds again.',
   );
 }
@@ -146,8 +146,8 @@ function disk(metrics: Metrics): Check[] {
       name: 'Clock',
       level: metrics.sum('fieldtrie_store_clock_doubted') ? 'act' : 'fine',
       says: metrics.sum('fieldtrie_store_clock_doubted')
-        ? 'is days from when the data was used last: nothing is deleted by its age'
-        : 'goes on from when the data was used last',
+        ? 'is days from when the data was last used: nothing is deleted by its age'
+        : 'continues from when the data was last used',
       remedy: 'Set the clock of this machine. If it is right, traces of three hours confirm it, or --believe-clock.',
     },
   ];
@@ -164,14 +164,14 @@ function data(metrics: Metrics): Check[] {
     none(
       'Stored traces',
       broken,
-      ['none is known to be gone or damaged', 'are gone or can not be read'],
+      ['none is known to be gone or damaged', 'are gone or cannot be read'],
       'The log names the partition. Restore it from a backup.',
     ),
     none(
       'Partitions',
       aside,
       ['none was set aside', 'were damaged and set aside'],
-      'The log says why. Sums whose traces are there are made again.',
+      'The log says why. Rollups are rebuilt where their traces still exist.',
     ),
     symbols(metrics),
   ];
@@ -183,10 +183,10 @@ function answering(metrics: Metrics): Check[] {
   const all = metrics.sum('fieldtrie_query_requests_total');
   return [
     {
-      name: 'Questions',
+      name: 'Queries',
       level: waiting > 8 || failed > all / 100 ? 'look' : 'fine',
       says: `${count(failed)} of ${count(all)} failed or took too long; ${count(waiting)} wait now`,
-      remedy: 'Ask for less time, or less often.',
+      remedy: 'Query shorter time ranges, or less often.',
     },
   ];
 }
@@ -201,7 +201,7 @@ export interface Refusal {
 }
 
 const reasons: Record<string, string> = {
-  busy: 'The store is behind: look at the disk.',
+  busy: 'The store is behind: check the disk.',
   no_space: 'Make room on the disk.',
   stuck: 'The store does not write: healthz says why.',
   rate: 'A network sends more than --rate.',
@@ -229,17 +229,17 @@ export function refusalsOf(metrics: Metrics): Refusal[] {
     const number = metrics.sum(name);
     if (number) all.push({ what, why, number, remedy });
   };
-  each('fieldtrie_ingest_refused_total', 'reason', 'requests', reasons, 'The answers say more: docs/operations.md.');
-  each('fieldtrie_ingest_rejected_total', 'reason', 'traces', reasons, 'The answers say what is wrong with the trace.');
+  each('fieldtrie_ingest_refused_total', 'reason', 'requests', reasons, 'The responses say more: docs/operations.md.');
+  each('fieldtrie_ingest_rejected_total', 'reason', 'traces', reasons, 'The responses say what is wrong with the trace.');
   each('fieldtrie_ingest_folded_total', 'what', 'became (other)', folded);
-  each('fieldtrie_access_refused_total', 'reason', 'logins and tokens', {}, 'A token is out of date, or somebody tries.');
+  each('fieldtrie_access_refused_total', 'reason', 'logins and tokens', {}, 'A token has expired, or somebody is guessing.');
   one('fieldtrie_ingest_cut_traces_total', 'traces cut', 'their samples claim too much time', 'A script that lies, or a clock that jumps.');
   one('fieldtrie_ingest_dropped_spans_total', 'spans', 'too many last at once', 'Close features when they end.');
   one('fieldtrie_ingest_skewed_clocks_total', 'times of traces', 'clocks of browsers are far off', 'The time of arrival is taken. Nothing to do.');
   one('fieldtrie_ingest_feature_rules_skipped_total', 'features of rules', 'they come and go too often', 'Make the rule coarser.');
   one('fieldtrie_ingest_uncounted_tags_total', 'names', 'too many or too long for the lists', 'Mark fewer features in a trace.');
   one('fieldtrie_store_duplicates_total', 'traces', 'there already', 'Browsers sent them again. Nothing to do.');
-  one('fieldtrie_sdk_dropped_traces_total', 'traces', 'browsers could not send them', 'Look whether the collector was reachable.');
+  one('fieldtrie_sdk_dropped_traces_total', 'traces', 'browsers could not send them', 'Check whether the collector was reachable.');
   one('fieldtrie_connections_closed_total', 'connections', 'too many at once', 'Put a proxy in front, or raise --max-connections.');
   one('fieldtrie_symbols_refused_total', 'uploads of symbols', 'refused', 'The upload program said why.');
   return all.sort((a, b) => b.number - a.number);

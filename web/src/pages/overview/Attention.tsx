@@ -43,7 +43,7 @@ function Blown() {
   }
   if (!shown.answer) return <State of={shown} />;
   const blown = shown.answer.budgets.filter((budget) => budget.blown);
-  if (!blown.length) return <p class="item">All {shown.answer.budgets.length} budgets are kept.</p>;
+  if (!blown.length) return <p class="item">All {shown.answer.budgets.length} budgets are met.</p>;
   return (
     <ul class="items">
       {blown.map((budget) => (

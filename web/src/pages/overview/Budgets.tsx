@@ -61,7 +61,7 @@ export function BudgetsPage() {
         <NoBudgets />
       ) : (
         <Panel
-          title="How things stand"
+          title="Status of the budgets"
           beside={shown.answer && `evaluated ${moment(shown.answer.evaluated)}`}
           question={budgets()}
           shown={shown}
@@ -77,8 +77,8 @@ function NoBudgets() {
   return (
     <Panel title="There are no budgets yet">
       <p>
-        A budget says what a page, a feature or a function may take of people’s time. Budgets stand in a file, best
-        beside the code that they are about:
+        A budget limits the time that a page, a feature or a function may take. Budgets are entries of a file, which is best
+        kept beside the code that they limit:
       </p>
       <div class="command">
         <pre tabIndex={0}>{example}</pre>
@@ -86,7 +86,7 @@ function NoBudgets() {
       </div>
       <p>
         Start the daemon with <code>ingest --budgets budgets.yaml</code>: it evaluates them every minute, shows them
-        here, and gives them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with 3 if one
+        here, and exports them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with 3 if a budget
         is blown.
       </p>
     </Panel>

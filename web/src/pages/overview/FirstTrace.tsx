@@ -12,7 +12,7 @@ const script = `<script src="https://PROFILES.EXAMPLE.COM/sdk.js" crossorigin="a
   fieldtrie.start({
     url: 'https://PROFILES.EXAMPLE.COM',
     release: '1.0.0',
-    sampleRate: 1, // of all page views; 0.05 profiles one of twenty, and is enough for most sites
+    sampleRate: 1, // of all page views; 0.05 profiles one in twenty, which is enough for most sites
   });
 </script>`;
 
@@ -22,19 +22,19 @@ export function FirstTrace() {
   useEffect(() => refreshAll, []); // it goes when there is something
   return (
     <div class="page first">
-      <h1>Nothing was received yet</h1>
-      <p>Two things make the pages of a site send profiles.</p>
-      <h2>1. A header of the pages</h2>
-      <p>It allows the browser to profile.</p>
+      <h1>No profiles received yet</h1>
+      <p>A page needs two things to send profiles.</p>
+      <h2>1. A response header</h2>
+      <p>It allows the browser to profile the page.</p>
       <Snippet text={header} />
       <h2>2. The script that the daemon serves at its public address</h2>
       <Snippet text={script} />
       <p>
-        The daemon has to know the site: <code>ingest --allow-origin https://www.example.com</code>. Then open the site
-        in Chrome or Edge, click around, and close the tab.
+        Start the daemon with the origin of the site: <code>ingest --allow-origin https://www.example.com</code>. Then open
+        the site in Chrome or Edge, click around, and close the tab.
       </p>
       <p class="waits" role="status">
-        <span class="bar" /> Waiting for the first page view. This page changes by itself.
+        <span class="bar" /> Waiting for the first page view. This page updates automatically.
       </p>
     </div>
   );

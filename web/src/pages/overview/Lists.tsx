@@ -94,8 +94,8 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
 function NoFeatures() {
   return (
     <p class="hint">
-      <code>{"fieldtrie.feature('search', () => …)"}</code> marks the time of a feature in a page, and rules in the file
-      of <code>--budgets</code> do so without touching it.
+      <code>{"fieldtrie.feature('search', () => …)"}</code> in a page measures a feature; rules in the <code>--budgets</code>{' '}
+      file do the same without a change to the page.
     </p>
   );
 }

@@ -113,8 +113,8 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
     return (
       <Panel title="Heaviest features">
         <p class="empty">
-          No feature is marked yet. <code>{"fieldtrie.feature('search', () => …)"}</code> marks the time of one, and
-          rules in the file of <code>--budgets</code> do so without touching the page.
+          No features yet. <code>{"fieldtrie.feature('search', () => …)"}</code> measures one; rules in the{' '}
+          <code>--budgets</code> file do the same without a change to the page.
         </p>
       </Panel>
     );
@@ -149,10 +149,10 @@ export function NothingNow() {
     <div class="page">
       <h1>No page views</h1>
       <Notice>
-        <p>Nothing was received in this time with these filters.</p>
+        <p>No page views match this time range and these filters.</p>
         <p>
           <a href={linkTo(place, place.route, { since: '30d', until: '', label: [], release: '' })}>
-            Look at all page views of 30 days
+            Show all page views of the last 30 days
           </a>
         </p>
       </Notice>

@@ -208,7 +208,7 @@ function peoplesTime(row: Row): number {
 function Few({ row }: { row: Row }) {
   const few = row.spread?.few;
   if (!few) return null;
-  const text = `${few.views} of the page views have ${percent(few.share)} of the time: go by the percentiles`;
+  const text = `${few.views} of the page views account for ${percent(few.share)} of the time: use the percentiles`;
   return (
     <abbr class="caution" title={text}>
       !

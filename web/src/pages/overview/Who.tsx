@@ -147,7 +147,7 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
       value: (row) => row.views,
       cell: (row) =>
         mayViews ? (
-          <a href={single(row.value)} title="Look at single ones">
+          <a href={single(row.value)} title="Show single page views">
             {count(row.views)}
           </a>
         ) : (

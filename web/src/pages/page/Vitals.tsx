@@ -41,8 +41,8 @@ export function Vitals() {
         ))}
       </dl>
       <p class="hint">
-        Of {plural(Math.max(...of.map(({ views }) => views)), 'report')}, those of page views that are not profiled
-        included. See <a href={phase('slow-interaction')}>what runs in slow interactions</a> and{' '}
+        From {plural(Math.max(...of.map(({ views }) => views)), 'report')}, including page views that were not profiled.
+        See <a href={phase('slow-interaction')}>what runs in slow interactions</a> and{' '}
         <a href={phase('before-lcp')}>what runs before LCP</a>.
       </p>
     </Panel>

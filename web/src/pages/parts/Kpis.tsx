@@ -58,20 +58,19 @@ export function Kpis({ point }: { point: Point }) {
       </dl>
       {point.views > 0 && point.views < minViews && (
         <p class="hint">
-          Only {plural(point.views, 'page view')}: too few to conclude anything. The intervals say how far off it may
-          be.
+          Only {plural(point.views, 'page view')}: too few for a conclusion. The intervals show how uncertain the numbers are.
         </p>
       )}
       {unsampled >= worthSaying && (
         <p class="hint">
-          {percent(unsampled)} of the time was not sampled, and what ran then is in none of these numbers. The mean is{' '}
-          {duration(point.scaled_mean_ms)} if JavaScript had as large a share of it as of the rest.
+          {percent(unsampled)} of the time was not sampled, and none of these numbers includes what ran then. If JavaScript had
+          the same share of that time as of the rest, the mean would be {duration(point.scaled_mean_ms)}.
         </p>
       )}
       {spread?.few && (
         <p class="hint">
-          {plural(spread.few.views, 'page view')} of {count(point.views)} have {percent(spread.few.share)} of all the
-          time: the mean is of those. Go by the percentiles.
+          {plural(spread.few.views, 'page view')} of {count(point.views)} account for {percent(spread.few.share)} of all the
+          time and dominate the mean. Use the percentiles.
         </p>
       )}
     </>

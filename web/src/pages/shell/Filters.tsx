@@ -16,7 +16,7 @@ const presets = ['1h', '6h', '24h', '7d', '30d', '90d'];
 /** The filters of all pages. subject names the parameters that the page itself is about. */
 export function Filters({ subject }: { subject: readonly string[] }) {
   return (
-    <section class="filters" aria-label="What is shown">
+    <section class="filters" aria-label="Filters">
       <Times />
       <Release />
       <Chips subject={subject} />
@@ -129,7 +129,7 @@ function Chip({ text, without }: { text: string; without: string }) {
   return (
     <span class="chip" title={text}>
       <bdi>{short}</bdi>
-      <a href={without} aria-label={`Without ${short}`}>
+      <a href={without} aria-label={`Remove ${short}`}>
         ×
       </a>
     </span>

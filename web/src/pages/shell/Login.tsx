@@ -20,7 +20,7 @@ export function Login() {
   return (
     <form class="login stack" onSubmit={(event) => void submit(event)}>
       <h1>Log in</h1>
-      <p>This daemon answers those alone who are in its <code>--access</code> file.</p>
+      <p>Only users and tokens in the <code>--access</code> file of this daemon have access.</p>
       {problem && (
         <Notice kind="bad">
           <p>{problem}</p>
@@ -35,7 +35,7 @@ export function Login() {
         <input name="password" type="password" autocomplete="current-password" />
       </label>
       <details>
-        <summary>With a token instead</summary>
+        <summary>Use a token instead</summary>
         <label>
           Token
           <input name="token" type="password" autocomplete="off" />

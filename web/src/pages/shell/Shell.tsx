@@ -50,7 +50,7 @@ export function Shell({ title, subject, children }: Props) {
   return (
     <>
       <a class="skip" href="#main" onClick={() => main.current?.focus()}>
-        To the content
+        Skip to the content
       </a>
       <Header title={title} />
       {!ofFile && <Filters subject={subject} />}
@@ -131,9 +131,9 @@ function Freshness() {
         </span>
       )}
       {asOf != undefined && (
-        <button type="button" class="quiet" title={`As of ${moment(asOf)}. Ask again.`} onClick={refreshAll}>
+        <button type="button" class="quiet" title={`As of ${moment(asOf)}. Refresh.`} onClick={refreshAll}>
           <span aria-hidden="true">↻</span> {ago(Date.now() - asOf)}
-          <span class="hidden"> old: ask again</span>
+          <span class="hidden"> old: refresh</span>
         </button>
       )}
     </div>

@@ -28,7 +28,7 @@ export function FileTime() {
       <Panel title="In the order of time" question={listed} shown={shown}>
         {(answer) => (
           <>
-            <p class="empty">There is no order of time here.</p>
+            <p class="empty">This file does not say when calls ran.</p>
             <Remarks stats={answer.stats} />
           </>
         )}
@@ -40,7 +40,7 @@ export function FileTime() {
       {(answer) => (
         <>
           {timeline && <Calls view={answer} timeline={timeline} />}
-          <p class="hint">Times are since the first call of the file.</p>
+          <p class="hint">Times are relative to the first call in the file.</p>
           <Remarks stats={answer.stats} />
         </>
       )}

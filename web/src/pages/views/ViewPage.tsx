@@ -153,7 +153,7 @@ function Labels({ view }: { view: ViewAnswer }) {
       )}
       {page && (
         <p class="quiet">
-          Traces that lie on other pages alone are left out: <a href={linkHere(place, { page: '', range: '' })}>look for them, too</a>
+          Traces that lie on other pages only are left out: <a href={linkHere(place, { page: '', range: '' })}>include them</a>
         </p>
       )}
     </div>
@@ -164,30 +164,30 @@ function Labels({ view }: { view: ViewAnswer }) {
 function Meaning({ view }: { view: ViewAnswer }) {
   return (
     <details class="legend">
-      <summary>What is seen here</summary>
+      <summary>How to read it</summary>
       <dl>
         <div>
           <dt>From left to right</dt>
-          <dd>Time since the navigation started. A call lies below its caller, as long as it was seen on the stack.</dd>
+          <dd>Time since the navigation started. A call lies below its caller, and is as long as it was seen on the stack.</dd>
         </div>
         <div>
           <dt>Starts and ends</dt>
           <dd>
-            The stack is looked at every {duration(view.interval_us / 1000)}, so both are off by up to that, and shorter calls are mostly
-            not there.
+            The stack is sampled every {duration(view.interval_us / 1000)}, so both are off by up to that, and most shorter calls are
+            missing.
           </dd>
         </div>
         <div>
           <dt>Empty</dt>
-          <dd>No JavaScript: nothing to do, or work of the browser that it does not tell, such as layout or scripts of other origins.</dd>
+          <dd>No JavaScript: idle, or browser work that is not reported, such as layout or scripts of other origins.</dd>
         </div>
         <div>
           <dt>Hatched</dt>
-          <dd>Not sampled: nobody knows what ran. Before the first call the profiler may not have been on.</dd>
+          <dd>Not sampled: what ran is unknown. Before the first call the profiler may not have been on.</dd>
         </div>
         <div>
           <dt>Long tasks</dt>
-          <dd>50 ms and more without an end of the stack; the part beyond 50 ms is hatched.</dd>
+          <dd>50 ms and more during which the stack was never empty; the part beyond 50 ms is hatched.</dd>
         </div>
       </dl>
     </details>

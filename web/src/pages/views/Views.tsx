@@ -95,7 +95,7 @@ function List({ answer }: { answer: Answer }) {
       />
       {answer.list.length > 0 && (
         <p class="hint">
-          Chosen of {plural(answer.views, 'profiled page view')} by their JavaScript in what is selected. Each is one person’s visit.
+          Chosen from {plural(answer.views, 'profiled page view')} by their JavaScript in this selection. Each is one person’s visit.
         </p>
       )}
       <Remarks stats={answer.stats} />

@@ -1,4 +1,4 @@
-// What to do where single page views can not be shown.
+// What to do where single page views cannot be shown.
 
 import type { Problem } from '../../api/problem.ts';
 import { linkHere, linkTo } from '../../state/url.ts';
@@ -12,14 +12,14 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
     return (
       <Notice>
         <p>
-          A single page view is one person’s visit, so looking at it takes a permission of its own: the scope <code>views</code>. Whoever
-          runs the daemon adds it to the <code>scopes</code> of your user or token in the file of <code>--access</code>:
+          A single page view is one person’s visit, so it needs a permission of its own: the scope <code>views</code>. Whoever
+          runs the daemon adds it to the <code>scopes</code> of your user or token in the <code>--access</code> file:
         </p>
         <pre>scopes: [query, views]</pre>
         <p>
-          See “Access” in <code>docs/operations.md</code>. All else about{' '}
-          <a href={linkTo(place, selection.page ? 'page' : '', { page: selection.page, feature: selection.feature })}>this selection</a> can
-          be seen without it.
+          See “Access” in <code>docs/operations.md</code>. Everything else about{' '}
+          <a href={linkTo(place, selection.page ? 'page' : '', { page: selection.page, feature: selection.feature })}>this selection</a> is
+          visible without it.
         </p>
       </Notice>
     );
@@ -28,11 +28,11 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
     return (
       <Notice>
         <p>
-          Traces are kept for a time only (<code>--retention</code>), and sums of them for longer. A page view whose traces are over is gone;
-          it may also lie outside of the time or the page that is selected.
+          Traces are kept for a limited time (<code>--retention</code>), their rollups for longer. A page view whose traces have expired is gone.
+          It may also lie outside the selected time or page.
         </p>
         <p>
-          <a href={linkTo(place, 'views', { page: selection.page, feature: selection.feature })}>To the page views that there are</a>
+          <a href={linkTo(place, 'views', { page: selection.page, feature: selection.feature })}>Show the page views that exist</a>
         </p>
       </Notice>
     );
@@ -41,9 +41,9 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
     return (
       <Notice>
         <p>
-          Single page views are told by their traces, which are kept for a shorter time than sums (<code>--retention</code>), and looked for
-          in 20,000 at most.{' '}
-          <a href={linkHere(place, { since: '24h', until: '' })}>Ask for the last 24 hours</a>, for one page or one release.
+          Single page views are read from traces, at most 20,000 of them, which are kept for a shorter time than rollups
+          (<code>--retention</code>). <a href={linkHere(place, { since: '24h', until: '' })}>Select the last 24 hours</a>, one page or one
+          release.
         </p>
       </Notice>
     );
