@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { launch, root } from '../test/daemon.ts';
-import { randomAnswer } from '../test/synthetic.ts';
-import type { TreeAnswer } from '../src/tree/tree.ts';
+import { randomResponse } from '../test/synthetic.ts';
+import type { TreeResponse } from '../src/tree/tree.ts';
 import { quantile, type Figure } from './figure.ts';
 import { openFlame, show } from './flame.ts';
 
@@ -39,17 +39,17 @@ async function workOf(page: Page, act: () => Promise<void>): Promise<Work> {
 /** Calls that are open, root first. */
 type Visit = (node: number, level: number, name: string) => void;
 
-function walk({ label, level, strings, frames }: TreeAnswer, visit: Visit): void {
+function walk({ label, level, strings, frames }: TreeResponse, visit: Visit): void {
   label.forEach((frame, node) => visit(node, level[node]!, strings[frames.name[frame]!] || '(anonymous)'));
 }
 
 /** Returns the tree in speedscope's own format, a stack for each node with time of its own. */
-function forSpeedscope(answer: TreeAnswer): string {
-  const { strings, frames, label, self } = answer;
+function forSpeedscope(response: TreeResponse): string {
+  const { strings, frames, label, self } = response;
   const samples: number[][] = [];
   const weights: number[] = [];
   const stack: number[] = [];
-  walk(answer, (node, level) => {
+  walk(response, (node, level) => {
     stack.length = level;
     stack.push(label[node]!);
     if (!self[node]) return;
@@ -67,7 +67,7 @@ function forSpeedscope(answer: TreeAnswer): string {
 }
 
 /** Returns the tree as nested objects, as d3-flame-graph reads it. */
-function forD3(answer: TreeAnswer): string {
+function forD3(response: TreeResponse): string {
   interface Node {
     name: string;
     value: number;
@@ -75,8 +75,8 @@ function forD3(answer: TreeAnswer): string {
   }
   const top: Node = { name: 'all', value: 0, children: [] };
   const open = [top];
-  walk(answer, (node, level, name) => {
-    const made = { name, value: answer.self[node]!, children: [] };
+  walk(response, (node, level, name) => {
+    const made = { name, value: response.self[node]!, children: [] };
     open[level]!.children.push(made);
     open.length = level + 1;
     open.push(made);
@@ -138,8 +138,8 @@ export async function drawing(rounds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [nodes, most] of Object.entries(reach)) {
     if (rounds < 2 && Number(nodes) > 20_000) break; // peers take seconds
-    const answer = randomAnswer(Number(nodes), 1);
-    const [forOne, forOther] = [forSpeedscope(answer), forD3(answer)];
+    const response = randomResponse(Number(nodes), 1);
+    const [forOne, forOther] = [forSpeedscope(response), forD3(response)];
     const works: Record<string, Work[]> = { fieldtrie: [], speedscope: [], d3: [] };
     for (let round = 0; round < rounds; round++) {
       works.fieldtrie!.push(await ours(Number(nodes)));

@@ -5,8 +5,8 @@ import { openFixture } from './fixture.ts';
 
 /** What the page has in its global scope. */
 interface Fixture {
-  show(answer: unknown): Promise<void>;
-  randomAnswer(nodes: number, seed: number): unknown;
+  show(response: unknown): Promise<void>;
+  randomResponse(nodes: number, seed: number): unknown;
 }
 
 declare const fixture: Fixture;
@@ -17,7 +17,7 @@ declare global {
 /** Opens a page with a tree of so many nodes as JSON in its memory. */
 export async function openFlame(nodes: number): Promise<Page> {
   const page = await openFixture('test/flame-page.tsx');
-  await page.evaluate((n) => void (globalThis.json = JSON.stringify(fixture.randomAnswer(n, 1))), nodes);
+  await page.evaluate((n) => void (globalThis.json = JSON.stringify(fixture.randomResponse(n, 1))), nodes);
   return page;
 }
 

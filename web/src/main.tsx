@@ -3,12 +3,12 @@
 import './style.css';
 import { render } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { viewOf, ViewContext } from './state/view.ts';
 import { routeOf } from './routes.tsx';
-import { Shell } from './pages/shell/Shell.tsx';
-import { keepFresh, useMinute } from './state/answer.ts';
+import { Shell } from './pages/shell/Shell.tsx'; // after the pages, whose styles those of the shell follow
 import { followLinks, usePlace } from './state/location.ts';
+import { keepFresh, useMinute } from './state/responses.ts';
 import { chosenTheme, showTheme } from './state/theme.ts';
+import { viewOf, ViewContext } from './state/view.ts';
 
 function App() {
   const place = usePlace();

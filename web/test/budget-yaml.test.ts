@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { budgetYaml } from '../src/pages/code/budget-yaml.ts';
 import { treeOf } from '../src/tree/tree.ts';
-import { answerOf } from './synthetic.ts';
+import { responseOf } from './synthetic.ts';
 
 test('a budget for a function allows a tenth more than it takes in all of the tree', () => {
-  const tree = treeOf(answerOf({ 'a b': 30_000, 'c b': 10_000, a: 5000 }, 2));
+  const tree = treeOf(responseOf({ 'a b': 30_000, 'c b': 10_000, a: 5000 }, 2));
   const frame = tree.frames.find(({ name }) => name == 'b')!;
   assert.equal(
     budgetYaml(tree, frame, { page: '/feed' }),

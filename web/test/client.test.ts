@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { createClient } from '../src/api/client.ts';
 import { commandLines, quoted } from '../src/api/command.ts';
 import { isCancelled, Problem } from '../src/api/problem.ts';
-import { compare, top, urlOf } from '../src/api/questions.ts';
-import { createQuestions } from '../src/state/asked.ts';
+import { compare, top, urlOf } from '../src/api/queries.ts';
+import { createQueries } from '../src/state/queries.ts';
 import { selectionOf } from '../src/api/selection.ts';
 
 type Reply = Response | Error | ((init: RequestInit) => Promise<Response>);
 
-/** A fetch that answers in turn, and remembers what it was asked. */
+/** A fetch that replies in turn, and remembers what it was asked. */
 function replies(...all: Reply[]) {
   const asked: { url: string; headers: Record<string, string> }[] = [];
   const fetch = async (url: string, init: RequestInit) => {
@@ -62,7 +62,7 @@ test('problems say what happened and what to do', async () => {
   ];
   for (const [reply, status, text, remedy] of cases) {
     const error = await createClient(replies(reply).fetch).ask('q').then(
-      () => assert.fail('it was answered'),
+      () => assert.fail('it had a result'),
       (error: unknown) => error,
     );
     assert.ok(error instanceof Problem);
@@ -86,7 +86,7 @@ test('a busy daemon is asked again when it says, and not for ever', async () => 
   await assert.rejects(unsaid.ask('q'), { status: 503 });
 });
 
-test('a question that is cancelled is no problem', async () => {
+test('a query that is cancelled is no problem', async () => {
   const controller = new AbortController();
   const hang = (init: RequestInit) =>
     new Promise<Response>((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
@@ -98,7 +98,7 @@ test('a question that is cancelled is no problem', async () => {
 /** Lets what is ready happen. */
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-test('parts that ask the same share one question, and give it up together', async () => {
+test('parts that ask the same share one query, and give it up together', async () => {
   let aborted = 0;
   const hang = (init: RequestInit) =>
     new Promise<Response>((_, reject) =>
@@ -108,8 +108,8 @@ test('parts that ask the same share one question, and give it up together', asyn
       }),
     );
   const { fetch, asked } = replies(hang, json(1));
-  const questions = createQuestions(createClient(fetch));
-  const stops = [questions.watch('q', () => {}, 60_000), questions.watch('q', () => {}, 60_000)];
+  const queries = createQueries(createClient(fetch));
+  const stops = [queries.watch('q', () => {}, 60_000), queries.watch('q', () => {}, 60_000)];
   assert.equal(asked.length, 1);
   stops[0]?.();
   await turn();
@@ -117,32 +117,32 @@ test('parts that ask the same share one question, and give it up together', asyn
   stops[1]?.();
   await turn();
   assert.equal(aborted, 1);
-  assert.deepEqual(questions.all(), []);
-  const stop = questions.watch('q', () => {}, 60_000);
+  assert.deepEqual(queries.all(), []);
+  const stop = queries.watch('q', () => {}, 60_000);
   await turn();
-  assert.equal(questions.state('q').answer?.value, 1);
+  assert.equal(queries.state('q').result?.value, 1);
   stop();
 });
 
-test('an answer stays while it is asked again, and when that goes wrong', async () => {
+test('a response stays while it is asked again, and when that goes wrong', async () => {
   const { fetch, asked } = replies(json(1), json({ error: 'no' }, {}, 500), json(2));
   let time = 0;
-  const questions = createQuestions(createClient(fetch, () => time), () => time);
+  const queries = createQueries(createClient(fetch, () => time), () => time);
   const states: unknown[] = [];
-  const stop = questions.watch('q', () => states.push(questions.state('q').answer?.value), 60_000);
+  const stop = queries.watch('q', () => states.push(queries.state('q').result?.value), 60_000);
   await turn();
   time = 59_999;
-  questions.refresh((last, every) => time - last >= every);
+  queries.refresh((last, every) => time - last >= every);
   assert.equal(asked.length, 1, 'it is not due');
   time = 60_000;
-  questions.refresh((last, every) => time - last >= every);
+  queries.refresh((last, every) => time - last >= every);
   await turn();
-  assert.deepEqual([questions.state('q').answer?.value, questions.state('q').problem?.status], [1, 500]);
-  questions.refresh((last, every) => time - last >= every);
+  assert.deepEqual([queries.state('q').result?.value, queries.state('q').problem?.status], [1, 500]);
+  queries.refresh((last, every) => time - last >= every);
   assert.equal(asked.length, 2, 'what went wrong is not asked again at once');
-  questions.again('q');
+  queries.again('q');
   await turn();
-  assert.deepEqual([questions.state('q').answer?.value, questions.state('q').problem], [2, undefined]);
+  assert.deepEqual([queries.state('q').result?.value, queries.state('q').problem], [2, undefined]);
   assert.ok(states.every((value, i) => i == 0 || value != undefined), 'it is never taken away');
   stop();
 });
@@ -151,20 +151,20 @@ test('what was cancelled stays so until it is asked again', async () => {
   const hang = (init: RequestInit) =>
     new Promise<Response>((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
   const { fetch, asked } = replies(hang, json(1));
-  const questions = createQuestions(createClient(fetch));
-  const stop = questions.watch('q', () => {}, 0);
-  questions.cancel('q');
+  const queries = createQueries(createClient(fetch));
+  const stop = queries.watch('q', () => {}, 0);
+  queries.cancel('q');
   await turn();
-  assert.equal(questions.state('q').cancelled, true);
-  questions.refresh();
+  assert.equal(queries.state('q').cancelled, true);
+  queries.refresh();
   assert.equal(asked.length, 1);
-  questions.again('q');
+  queries.again('q');
   await turn();
-  assert.equal(questions.state('q').answer?.value, 1);
+  assert.equal(queries.state('q').result?.value, 1);
   stop();
 });
 
-test('questions are the URLs of the API', () => {
+test('queries are the URLs of the API', () => {
   const selection = selectionOf(new URLSearchParams('page=/feed&label=a=b'));
   const url = urlOf(top(selection, { by: undefined, limit: 5 }));
   assert.equal(url, 'api/v1/top?page=%2Ffeed&since=24h&label=a%3Db&limit=5');

@@ -187,7 +187,7 @@ export class Tab {
     return tab;
   }
 
-  /** Waits until all questions are answered, and what they said is drawn. */
+  /** Waits until all queries have their responses, and these are drawn. */
   async settled(): Promise<void> {
     await this.page.waitForLoadState('networkidle');
     await this.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));

@@ -2,20 +2,20 @@
 
 import { render } from 'preact';
 import { FlameGraph, type FlameGraphProps } from '../src/flame/FlameGraph.tsx';
-import { treeOf, type TreeAnswer } from '../src/tree/tree.ts';
-import { answerOf, randomAnswer } from './synthetic.ts';
+import { treeOf, type TreeResponse } from '../src/tree/tree.ts';
+import { responseOf, randomResponse } from './synthetic.ts';
 import '../src/flame/flame.css';
 import '../src/flame/treegrid.css';
 
 const told: string[] = [];
 const tell = (what: string) => (value: unknown) => void told.push(`${what} ${typeof value == 'string' ? value : JSON.stringify(value)}`);
 
-/** Draws an answer; resolves when it is painted. */
-async function show(answer: TreeAnswer, props: Partial<FlameGraphProps> = {}): Promise<void> {
+/** Draws a response; resolves when it is painted. */
+async function show(response: TreeResponse, props: Partial<FlameGraphProps> = {}): Promise<void> {
   render(null, document.querySelector('main')!);
   await painted();
   render(
-    <FlameGraph tree={treeOf(answer)} label="a test" onOpenOther={tell('open')} onZoom={tell('zoom')}
+    <FlameGraph tree={treeOf(response)} label="a test" onOpenOther={tell('open')} onZoom={tell('zoom')}
       onSandwich={(frame) => told.push(`sandwich ${frame.name}`)} {...props} />,
     document.querySelector('main')!,
   );
@@ -25,4 +25,4 @@ async function show(answer: TreeAnswer, props: Partial<FlameGraphProps> = {}): P
 
 const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
-Object.assign(globalThis, { fixture: { show, told, answerOf, randomAnswer } });
+Object.assign(globalThis, { fixture: { show, told, responseOf, randomResponse } });

@@ -32,10 +32,10 @@ after(async () => {
 
 /** What the page of the test has in its global scope. */
 interface Fixture {
-  show(answer: unknown, props?: unknown): Promise<void>;
+  show(response: unknown, props?: unknown): Promise<void>;
   told: string[];
-  answerOf(stacks: Record<string, number | [number, number]>, views?: number, baseViews?: number): unknown;
-  randomAnswer(nodes: number, seed: number, options?: unknown): unknown;
+  responseOf(stacks: Record<string, number | [number, number]>, views?: number, baseViews?: number): unknown;
+  randomResponse(nodes: number, seed: number, options?: unknown): unknown;
 }
 
 declare const fixture: Fixture; // in the page
@@ -59,7 +59,7 @@ const stacks = { 'a b c': 20_000, 'a b c c': 20_000, 'a b': 10_000, 'a d': 40_00
 
 async function openStacks(props: object = {}, options?: Parameters<Browser['newPage']>[0]): Promise<Page> {
   const page = await open(options);
-  await page.evaluate(([given, rest]) => fixture.show(fixture.answerOf(given as never), rest), [stacks, props] as const);
+  await page.evaluate(([given, rest]) => fixture.show(fixture.responseOf(given as never), rest), [stacks, props] as const);
   return page;
 }
 
@@ -81,7 +81,7 @@ async function at(page: Page, share: number, row: number): Promise<{ x: number; 
 
 test('a tree of 20,000 nodes is drawn, clicked, searched and walked through', { skip }, async () => {
   const page = await open();
-  await page.evaluate(() => fixture.show(fixture.randomAnswer(20_000, 1)));
+  await page.evaluate(() => fixture.show(fixture.randomResponse(20_000, 1)));
   const colours = await page.evaluate(() => {
     const { width, height } = document.querySelector('canvas')!;
     const { data } = document.querySelector('canvas')!.getContext('2d')!.getImageData(0, 0, width, height);
@@ -204,7 +204,7 @@ test('double clicks show callers and callees, and leave the zoom', { skip }, asy
 
 test('(other) is asked for', { skip }, async () => {
   const page = await open();
-  await page.evaluate(() => fixture.show(fixture.answerOf({ 'a b': 1000, 'a (other)': 3000 })));
+  await page.evaluate(() => fixture.show(fixture.responseOf({ 'a b': 1000, 'a (other)': 3000 })));
   await canvas(page).click({ position: await at(page, 0.9, 2) });
   const [last] = (await told(page)).slice(-1);
   assert.match(last!, /^open [0-9a-f]{16}$/);
@@ -217,7 +217,7 @@ test('(other) is asked for', { skip }, async () => {
 test('a comparison has signs, changes and what was removed', { skip }, async () => {
   const page = await open();
   await page.evaluate(() =>
-    fixture.show(fixture.answerOf({ 'a b': [30_000, 10_000], 'a c': [10_000, 14_000], gone: [0, 8_000] }, 1, 2)),
+    fixture.show(fixture.responseOf({ 'a b': [30_000, 10_000], 'a c': [10_000, 14_000], gone: [0, 8_000] }, 1, 2)),
   );
   await canvas(page).hover({ position: await at(page, 0.1, 2) });
   assert.match(await details(page), /^b .* total 30 ms self 30 ms of all 75 % before 5 ms change ▲ \+25 ms/);
@@ -256,7 +256,7 @@ test('rows are a treegrid with the same selection', { skip }, async () => {
 
 test('rows of a large tree are few elements', { skip }, async () => {
   const page = await open();
-  await page.evaluate(() => fixture.show(fixture.randomAnswer(20_000, 1), { view: 'rows' }));
+  await page.evaluate(() => fixture.show(fixture.randomResponse(20_000, 1), { view: 'rows' }));
   const grid = page.getByRole('treegrid');
   await grid.focus();
   await press(page, 'End');
@@ -284,7 +284,7 @@ test('by touch the first tap selects, and the second one zooms', { skip }, async
 test('hostile names are shown as texts', { skip }, async () => {
   const page = await open();
   const name = `</script><img src=x onerror=alert(1)>\u0000\u001b[31m\u202e${'x'.repeat(10_000)}`;
-  await page.evaluate((hostile) => fixture.show(fixture.answerOf({ [`a\u00a0b ${hostile.replaceAll(' ', '\u00a0')}`]: 5000 }), { view: 'both' }), name);
+  await page.evaluate((hostile) => fixture.show(fixture.responseOf({ [`a\u00a0b ${hostile.replaceAll(' ', '\u00a0')}`]: 5000 }), { view: 'both' }), name);
   await canvas(page).hover({ position: await at(page, 0.5, 2) });
   const text = await page.locator('.flame-call').innerText();
   assert.ok(text.includes('</script><img'));
@@ -296,7 +296,7 @@ test('hostile names are shown as texts', { skip }, async () => {
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`axe finds nothing in the ${colorScheme}`, { skip }, async () => {
     const page = await open({ colorScheme });
-    await page.evaluate(() => fixture.show(fixture.randomAnswer(2000, 1, { base: true }), { view: 'both', search: 'row' }));
+    await page.evaluate(() => fixture.show(fixture.randomResponse(2000, 1, { base: true }), { view: 'both', search: 'row' }));
     await canvas(page).click({ position: await at(page, 0.3, 4) });
     await canvas(page).click({ position: await at(page, 0.3, 3), button: 'right' });
     await page.addScriptTag({ path: 'node_modules/axe-core/axe.min.js' });

@@ -1,5 +1,5 @@
 // The API, asked by a client that is made of its description alone: every operation, with parameters drawn by chance from what
-// the description allows. Each answer must be one that it names.
+// the description allows. Each response must be one that it names.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -30,7 +30,7 @@ interface Parameter {
   schema?: Schema;
 }
 
-test(`the API answers what its description says (SEED=${seed} ROUNDS=${rounds})`, { skip }, async () => {
+test(`the API returns what its description says (SEED=${seed} ROUNDS=${rounds})`, { skip }, async () => {
   const budget = { name: 'cart', page: '/cart', metric: 'p75', limit: '100ms', min_views: 10 };
   const daemon = await Daemon.start('--budgets', `FILE:${JSON.stringify({ budgets: [budget] })}`);
   await sendShop(daemon);
@@ -86,5 +86,5 @@ test(`the API answers what its description says (SEED=${seed} ROUNDS=${rounds})`
   assert.deepEqual([...new Set(unknown)], [], 'parameters of which nobody knows what to ask');
   assert.deepEqual(faults, []);
   const silent = api.getOperations().filter(({ operationId }) => !answered[operationId!]).map(({ operationId }) => operationId);
-  assert.deepEqual(silent, [], 'operations that answered nothing');
+  assert.deepEqual(silent, [], 'operations that returned nothing');
 });

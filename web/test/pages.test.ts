@@ -147,12 +147,12 @@ test('keys alone lead from the overview to a function and its callers', { skip }
   await tab.close();
 });
 
-test('a daemon with too many questions is asked again, and that is said', { skip }, async () => {
+test('a daemon with too many queries is asked again, and that is said', { skip }, async () => {
   const tab = await Tab.open(shop.url, 'health', {}, /status of (404|503)/);
   let refused = 0;
   await tab.page.route('**/api/v1/**', (route) => {
     if (refused++ >= 3) return route.continue();
-    const body = JSON.stringify({ error: '32 questions are being answered, and none was done within 10s: try again' });
+    const body = JSON.stringify({ error: '32 queries are being answered, and none was done within 10s: try again' });
     return route.fulfill({ status: 503, headers: { 'Retry-After': '2' }, contentType: 'application/json', body });
   });
   await tab.page.goto(`${shop.url}/who`);

@@ -108,18 +108,18 @@ test('the document around a profile is small, and all of it is in the policy', a
 });
 
 test('numbers are those of aggregate', { skip }, async () => {
-  const answer = JSON.parse(await aggregate('-f', 'json', recording));
+  const response = JSON.parse(await aggregate('-f', 'json', recording));
   const { page, close } = await open(await written('recording.html', recording));
   assert.equal(await page.title(), 'node-main.cpuprofile.gz · Fieldtrie');
-  const total = answer.functions.reduce((sum: number, { self }: { self: number }) => sum + self, 0);
+  const total = response.functions.reduce((sum: number, { self }: { self: number }) => sum + self, 0);
   assert.equal(await page.locator('.facts strong').innerText(), time(total / 1000));
   assert.match(await page.locator('.flame-details').innerText(), new RegExp(`total\\s+${time(total / 1000)}`));
   const rows = [...(await rowsOf(page)).values()];
   type Row = { self: number; total: number };
-  const wanted = (answer.functions as Row[]).toSorted((a, b) => b.self - a.self || b.total - a.total).slice(0, 20);
+  const wanted = (response.functions as Row[]).toSorted((a, b) => b.self - a.self || b.total - a.total).slice(0, 20);
   assert.deepEqual(rows.slice(0, 20).map(([self, all]) => [self, all]), wanted.map(({ self, total }) => [time(self / 1000), time(total / 1000)]));
   const count = await page.locator('#functions + .beside span').innerText();
-  assert.equal(count, String(answer.functions.length));
+  assert.equal(count, String(response.functions.length));
   await close();
 });
 

@@ -1,10 +1,10 @@
 // Trees for tests: made by hand of stacks, or at random.
 
 import type { Calls } from '../src/timeline/timeline.ts';
-import type { TreeAnswer } from '../src/tree/tree.ts';
+import type { TreeResponse } from '../src/tree/tree.ts';
 
-/** Returns the answer with some stacks: 'a b c' takes so many µs, and on the other side, if there is one, as many more. */
-export function answerOf(stacks: Record<string, number | [number, number]>, views = 1, baseViews = 1): TreeAnswer {
+/** Returns the response with some stacks: 'a b c' takes so many µs, and on the other side, if there is one, as many more. */
+export function responseOf(stacks: Record<string, number | [number, number]>, views = 1, baseViews = 1): TreeResponse {
   const names = [...new Set(Object.keys(stacks).flatMap((stack) => stack.split(' ')))];
   interface Node {
     callees: Map<string, Node>;
@@ -25,28 +25,28 @@ export function answerOf(stacks: Record<string, number | [number, number]>, view
     at.self += self;
     at.base += base;
   }
-  const answer = emptyAnswer(names.map((name) => ({ name, resource: name.startsWith('(') ? '' : `src/${name}.ts` })), views);
+  const response = emptyResponse(names.map((name) => ({ name, resource: name.startsWith('(') ? '' : `src/${name}.ts` })), views);
   const base: number[] = [];
   const write = (node: Node, level: number) => {
     for (const [name, callee] of node.callees) {
-      answer.label.push(names.indexOf(name));
-      answer.level.push(level);
-      answer.self.push(callee.self);
+      response.label.push(names.indexOf(name));
+      response.level.push(level);
+      response.self.push(callee.self);
       base.push(callee.base);
       write(callee, level + 1);
     }
   };
   write(root, 0);
-  if (both) answer.base = sideOf(base, baseViews);
-  answer.total_us = answer.self.reduce((a, b) => a + b, 0);
-  return answer;
+  if (both) response.base = sideOf(base, baseViews);
+  response.total_us = response.self.reduce((a, b) => a + b, 0);
+  return response;
 }
 
 const stats = { traces: 1, bytes: 1, partitions: 1 };
 
 const sideOf = (self: number[], views: number) => ({ views, traces: views, total_us: self.reduce((a, b) => a + b, 0), self, stats });
 
-function emptyAnswer(frames: { name: string; resource: string }[], views: number): TreeAnswer {
+function emptyResponse(frames: { name: string; resource: string }[], views: number): TreeResponse {
   return {
     unit: 'us',
     views,
@@ -81,8 +81,8 @@ export function randomOf(seed: number): () => number {
 const folders = ['src/pages', 'src/data', 'src/grid', 'node_modules/react-dom/cjs', 'node_modules/@tanstack/table/src', 'https://cdn.example.com'];
 const words = ['render', 'update', 'commit', 'parse', 'sort', 'merge', 'layout', 'query', 'format', 'total', 'Row', 'Cell', 'Grid', 'use'];
 
-/** Returns an answer with so many nodes at random, as they are in applications: few heavy stacks, many light ones. */
-export function randomAnswer(nodes: number, seed: number, { base = false, names = 1200, views = 1000, deepest = 60 } = {}): TreeAnswer {
+/** Returns a response with so many nodes at random, as they are in applications: few heavy stacks, many light ones. */
+export function randomResponse(nodes: number, seed: number, { base = false, names = 1200, views = 1000, deepest = 60 } = {}): TreeResponse {
   const random = randomOf(seed);
   const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)]!;
   const frames = Array.from({ length: names }, (_, i) => {
@@ -90,7 +90,7 @@ export function randomAnswer(nodes: number, seed: number, { base = false, names 
     const name = i % 23 == 0 ? '' : `${pick(words)}${pick(words)}${i}`;
     return { name: native ? `native${i}` : name, resource: native ? '' : `${pick(folders)}/${pick(words).toLowerCase()}${i % 90}.ts` };
   });
-  const answer = emptyAnswer(frames, views);
+  const response = emptyResponse(frames, views);
   const other: number[] = [];
   const children: number[][] = [[]];
   const depth = [0];
@@ -110,16 +110,16 @@ export function randomAnswer(nodes: number, seed: number, { base = false, names 
   const stack = children[0]!.toReversed();
   while (stack.length > 0) {
     const node = stack.pop()!;
-    answer.label.push(frameOf.get(node)!);
-    answer.level.push(depth[node]! - 1);
+    response.label.push(frameOf.get(node)!);
+    response.level.push(depth[node]! - 1);
     const self = random() < 0.5 ? Math.round(1000 / (0.002 + random())) : 0;
-    answer.self.push(self);
+    response.self.push(self);
     other.push(random() < 0.9 ? Math.round(self * (0.5 + random())) : 0);
     stack.push(...children[node]!.toReversed());
   }
-  answer.total_us = answer.self.reduce((a, b) => a + b, 0);
-  if (base) answer.base = sideOf(other, views / 2);
-  return answer;
+  response.total_us = response.self.reduce((a, b) => a + b, 0);
+  if (base) response.base = sideOf(other, views / 2);
+  return response;
 }
 
 /** Returns calls as /api/v1/view has them: each a name, how deep it is, and from when to when, in µs. */

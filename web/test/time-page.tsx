@@ -11,15 +11,15 @@ import '../src/flame/treegrid.css';
 import '../src/timeline/timeline.css';
 
 /** What a page holds. */
-function Held({ answer }: { answer: Calls }) {
-  const [timeline] = useState(() => timelineOf(answer));
+function Held({ response }: { response: Calls }) {
+  const [timeline] = useState(() => timelineOf(response));
   const [search, setSearch] = useState('');
   const [range, setRange] = useState('');
-  const tasks = answer.calls.start_us.flatMap((start_us, i) => {
-    const end_us = answer.calls.end_us[i]!;
-    return answer.calls.level[i] == 0 && end_us - start_us >= 4000 ? [{ start_us, end_us }] : [];
+  const tasks = response.calls.start_us.flatMap((start_us, i) => {
+    const end_us = response.calls.end_us[i]!;
+    return response.calls.level[i] == 0 && end_us - start_us >= 4000 ? [{ start_us, end_us }] : [];
   });
-  const [lanes] = useState(() => lanesOf({ page: '/', end_us: answer.end_us, spans: [], long_tasks: tasks }));
+  const [lanes] = useState(() => lanesOf({ page: '/', end_us: response.end_us, spans: [], long_tasks: tasks }));
   return (
     <TimeOrder
       {...{ timeline, lanes, tasks, search, range }}
@@ -35,10 +35,10 @@ function Held({ answer }: { answer: Calls }) {
   );
 }
 
-/** Shows an answer; returns the ms that scripts took from JSON to what is to be drawn in the next frame. */
+/** Shows a response; returns the ms that scripts took from JSON to what is to be drawn in the next frame. */
 function show(json: string): number {
   const start = performance.now();
-  render(<Held answer={JSON.parse(json) as Calls} />, document.querySelector('main')!);
+  render(<Held response={JSON.parse(json) as Calls} />, document.querySelector('main')!);
   return performance.now() - start;
 }
 

@@ -42,8 +42,8 @@ test('there is nothing in gaps, and no call but at its time', () => {
 
 test('what is under a place is what a plain search finds', () => {
   for (let seed = 1; seed <= 20; seed++) {
-    const answer = randomCalls(400, seed);
-    const { tree, layout } = timelineOf(answer);
+    const response = randomCalls(400, seed);
+    const { tree, layout } = timelineOf(response);
     const all = layout.width[0]!;
     for (let x = 0; x < all; x += all / 97) {
       for (let level = 1; level < layout.levels.length; level++) {

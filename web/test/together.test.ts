@@ -15,7 +15,7 @@ function asking(reply: (url: string, init: RequestInit) => Response | Promise<Re
 
 const line = (ask: number, body: unknown, status = 200, header = {}) => `${JSON.stringify({ ask, status, header, body })}\n`;
 
-/** An answer that comes piece by piece. */
+/** A response that comes piece by piece. */
 function pieces(...texts: string[]): Response {
   const encoder = new TextEncoder();
   return new Response(
@@ -31,7 +31,7 @@ function pieces(...texts: string[]): Response {
   );
 }
 
-test('questions of one moment are one request, and each has its answer', async () => {
+test('queries of one moment are one request, and each has its response', async () => {
   const whole = line(1, { n: 'é' }, 200, { ETag: '"x"', Age: '7' }) + line(0, { error: 'bad' }, 400);
   const { fetch, asked } = asking(() => pieces(whole.slice(0, 20), whole.slice(20, 31), whole.slice(31)));
   const [bad, good] = await Promise.all([fetch('api/v1/series?since=1h', {}), fetch('api/v1/catalog', {})]);
@@ -40,7 +40,7 @@ test('questions of one moment are one request, and each has its answer', async (
   assert.deepEqual([good.status, good.headers.get('ETag'), good.headers.get('Age'), await good.json()], [200, '"x"', '7', { n: 'é' }]);
 });
 
-test('one question, one with an ETag and others go alone', async () => {
+test('one query, one with an ETag and others go alone', async () => {
   const { fetch, asked } = asking(() => new Response('{}'));
   await fetch('api/v1/series', {});
   await Promise.all([
@@ -53,7 +53,7 @@ test('one question, one with an ETag and others go alone', async () => {
   assert.deepEqual(asked.sort(), ['api/v1/catalog', 'api/v1/pages', 'api/v1/series', 'api/v1/tree?since=1h', 'api/v1/view?id=1', 'metrics']);
 });
 
-test('an answer that is no JSON ends the connection', async () => {
+test('a response that is no JSON ends the connection', async () => {
   let cancelled = false;
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode('<html>\n')),
@@ -65,25 +65,25 @@ test('an answer that is no JSON ends the connection', async () => {
   assert.ok(cancelled);
 });
 
-test('many questions are several requests', async () => {
+test('many queries are several requests', async () => {
   const { fetch, asked } = asking((url) => {
     const { length } = new URL(url, 'http://x').searchParams.getAll('ask');
     return pieces(Array.from({ length }, (_, i) => line(i, i)).join(''));
   });
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(`api/v1/top?limit=${i}`, {})));
-  assert.deepEqual(await Promise.all(answers.map((answer) => answer.json())), [...Array(16).keys(), 0, 1, 2, 3]);
+  const responses = await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(`api/v1/top?limit=${i}`, {})));
+  assert.deepEqual(await Promise.all(responses.map((response) => response.json())), [...Array(16).keys(), 0, 1, 2, 3]);
   assert.equal(asked.length, 2);
 });
 
 test('an error is that of all', async () => {
   const { fetch } = asking(() => new Response('{"error":"no"}', { status: 503, headers: { 'Retry-After': '5' } }));
-  const answers = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
-  for (const answer of answers) {
-    assert.deepEqual([answer.status, answer.headers.get('Retry-After'), await answer.text()], [503, '5', '{"error":"no"}']);
+  const responses = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
+  for (const response of responses) {
+    assert.deepEqual([response.status, response.headers.get('Retry-After'), await response.text()], [503, '5', '{"error":"no"}']);
   }
 });
 
-test('what is not answered before the end is an error, as what can not be read is', async () => {
+test('what is missing at the end is an error, as what can not be read is', async () => {
   for (const [reply, reason] of [[pieces(line(0, 1)), /closed the connection/], [pieces(`${line(0, 1)}{"ask":1,`), /closed the connection/], [pieces(`${line(0, 1)}<html>\n`), /JSON/]] as const) {
     const { fetch } = asking(() => reply);
     const [first, second] = await Promise.allSettled([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
@@ -92,14 +92,14 @@ test('what is not answered before the end is an error, as what can not be read i
   }
 });
 
-test('a long answer is asked for alone', async () => {
+test('a long response is asked for alone', async () => {
   const { fetch, asked } = asking((url) => (url.includes('answers') ? pieces(line(0, {}, 413) + line(1, 2)) : new Response('1')));
-  const answers = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
-  assert.deepEqual(await Promise.all(answers.map((answer) => answer.json())), [1, 2]);
+  const responses = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
+  assert.deepEqual(await Promise.all(responses.map((response) => response.json())), [1, 2]);
   assert.deepEqual(asked, ['api/v1/answers?ask=top&ask=catalog', 'api/v1/top']);
 });
 
-test('a question that is given up leaves the others, and the last one ends the request', async () => {
+test('a query that is given up leaves the others, and the last one ends the request', async () => {
   let given: AbortSignal | null | undefined;
   const { fetch } = asking((_, { signal }) => {
     given = signal;

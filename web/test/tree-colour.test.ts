@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { changeColour, changeOf, coloursOf, oklch, paletteOf, type Colouring } from '../src/tree/colour.ts';
 import { ownerOf } from '../src/tree/owner.ts';
 import { treeOf } from '../src/tree/tree.ts';
-import { answerOf, randomAnswer } from './synthetic.ts';
+import { responseOf, randomResponse } from './synthetic.ts';
 
 /** Relative luminance: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance. */
 function luminance(colour: string): number {
@@ -27,7 +27,7 @@ test('colours of OKLCH are those of CSS', () => {
 });
 
 test('text is read on all fills, in both themes', () => {
-  const tree = treeOf(randomAnswer(3000, 4, { base: true }));
+  const tree = treeOf(randomResponse(3000, 4, { base: true }));
   for (const dark of [false, true]) {
     const { text, root, dim, found } = paletteOf(dark);
     const fills = new Set([root, dim, found]);
@@ -41,7 +41,7 @@ test('text is read on all fills, in both themes', () => {
 });
 
 test('less is blue, more is orange, and the largest change has the strongest colour', () => {
-  const tree = treeOf(answerOf({ a: [40_000, 0], b: [0, 20_000], c: [10_000, 10_000] }, 2, 2));
+  const tree = treeOf(responseOf({ a: [40_000, 0], b: [0, 20_000], c: [10_000, 10_000] }, 2, 2));
   assert.deepEqual([1, 2, 3].map((node) => changeOf(tree, node)), [20, -10, 0]);
   for (const dark of [false, true]) {
     const colour = coloursOf(tree, 'change', dark);

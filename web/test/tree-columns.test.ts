@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { treeOf } from '../src/tree/tree.ts';
-import { answerOf, randomAnswer } from './synthetic.ts';
+import { responseOf, randomResponse } from './synthetic.ts';
 
 test('a tree has the totals, callers and ends of its nodes', () => {
-  const tree = treeOf(answerOf({ 'a b': 3, 'a c d': 5, a: 1, e: 2 }));
+  const tree = treeOf(responseOf({ 'a b': 3, 'a c d': 5, a: 1, e: 2 }));
   assert.deepEqual([...tree.total], [11, 9, 3, 5, 5, 2]);
   assert.deepEqual([...tree.self], [0, 1, 3, 0, 5, 2]);
   assert.deepEqual([...tree.parent], [-1, 0, 1, 1, 3, 0]);
@@ -15,25 +15,25 @@ test('a tree has the totals, callers and ends of its nodes', () => {
 });
 
 test('a tree has the other side', () => {
-  const tree = treeOf(answerOf({ 'a b': [3, 4], 'a c': [0, 6] }, 10, 20));
+  const tree = treeOf(responseOf({ 'a b': [3, 4], 'a c': [0, 6] }, 10, 20));
   assert.deepEqual([...tree.baseTotal!], [10, 10, 4, 6]);
   assert.deepEqual([...tree.baseSelf!], [0, 0, 4, 6]);
   assert.deepEqual([tree.views, tree.baseViews], [10, 20]);
 });
 
 test('a tree of nothing has a root', () => {
-  const tree = treeOf(answerOf({}));
+  const tree = treeOf(responseOf({}));
   assert.deepEqual([tree.frame.length, tree.total[0], tree.end[0]], [1, 0, 1]);
 });
 
 test('levels that skip some are calls of the node before', () => {
-  const answer = answerOf({ 'a b': 1, 'a c': 2 });
-  answer.level = [4, 9, 2];
-  assert.deepEqual([...treeOf(answer).parent], [-1, 0, 1, 2]);
+  const response = responseOf({ 'a b': 1, 'a c': 2 });
+  response.level = [4, 9, 2];
+  assert.deepEqual([...treeOf(response).parent], [-1, 0, 1, 2]);
 });
 
 test('ends and totals of random trees are those of what is below', () => {
-  const tree = treeOf(randomAnswer(500, 1, { base: true }));
+  const tree = treeOf(randomResponse(500, 1, { base: true }));
   for (let node = 0; node < tree.frame.length; node++) {
     let end = node + 1;
     while (end < tree.frame.length && tree.level[end]! > tree.level[node]!) end++;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { functionsOf } from '../src/tree/functions.ts';
 import { callees, callers } from '../src/tree/sandwich.ts';
 import { treeOf, type Tree } from '../src/tree/tree.ts';
-import { answerOf, randomAnswer } from './synthetic.ts';
+import { responseOf, randomResponse } from './synthetic.ts';
 
 /** Stacks of a tree, from the first node on, with what they take. */
 function stacksOf(tree: Tree): Record<string, number> {
@@ -19,7 +19,7 @@ function stacksOf(tree: Tree): Record<string, number> {
 
 const frameOf = (tree: Tree, name: string) => tree.frames.findIndex((frame) => frame.name == name);
 
-const recursive = () => treeOf(answerOf({ 'a b a': 1, 'a b a c': 2, 'a a': 4, 'd a c': 8, 'b c': 16 }, 2));
+const recursive = () => treeOf(responseOf({ 'a b a': 1, 'a b a c': 2, 'a a': 4, 'd a c': 8, 'b c': 16 }, 2));
 
 test('the time of a call within a call of the same function counts once', () => {
   const tree = recursive();
@@ -28,14 +28,14 @@ test('the time of a call within a call of the same function counts once', () => 
 });
 
 test('functions that the other side alone has are there', () => {
-  const tree = treeOf(answerOf({ 'a b': [3, 4], 'a c': [0, 6] }));
+  const tree = treeOf(responseOf({ 'a b': [3, 4], 'a c': [0, 6] }));
   const rows = functionsOf(tree).map(({ frame, total, baseSelf, baseTotal }) => [tree.frames[frame]!.name, total, baseSelf, baseTotal]);
   assert.deepEqual(rows, [['b', 3, 4, 4], ['a', 3, 0, 10], ['c', 0, 6, 6]]);
 });
 
 test('functions of random trees are those of a plain count', () => {
   for (let seed = 0; seed < 20; seed++) {
-    const tree = treeOf(randomAnswer(300, seed, { names: 12, base: true }));
+    const tree = treeOf(randomResponse(300, seed, { names: 12, base: true }));
     const self = new Map<number, number>();
     const total = new Map<number, number>();
     for (let node = 1; node < tree.frame.length; node++) {
@@ -64,7 +64,7 @@ test('callers have the time of the calls', () => {
 });
 
 test('callers and callees of random trees take what the function takes', () => {
-  const tree = treeOf(randomAnswer(800, 3, { names: 20, base: true }));
+  const tree = treeOf(randomResponse(800, 3, { names: 20, base: true }));
   for (const { frame, total, baseTotal, self } of functionsOf(tree)) {
     for (const part of [callees(tree, frame), callers(tree, frame)]) {
       assert.equal(part.total[0], total);
@@ -77,10 +77,10 @@ test('callers and callees of random trees take what the function takes', () => {
 });
 
 test('callers reach above a tree that is a part of another one', () => {
-  const answer = answerOf({ 'c d': 3 });
-  answer.strings.push('top');
-  answer.root = [answer.frames.name.push(answer.strings.length - 1) - 1];
-  const tree = treeOf(answer);
+  const response = responseOf({ 'c d': 3 });
+  response.strings.push('top');
+  response.root = [response.frames.name.push(response.strings.length - 1) - 1];
+  const tree = treeOf(response);
   assert.deepEqual(stacksOf(callers(tree, frameOf(tree, 'd'))), { 'd c top': 3 });
   assert.deepEqual(stacksOf(callees(tree, frameOf(tree, 'd'))), { d: 3 });
 });

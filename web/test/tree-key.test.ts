@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { framesWith, keyAt, keyOf, nodeWith, stackOf } from '../src/tree/key.ts';
 import { treeOf } from '../src/tree/tree.ts';
-import { answerOf, randomAnswer } from './synthetic.ts';
+import { responseOf, randomResponse } from './synthetic.ts';
 
 const frame = (name: string, resource: string, line: number, column: number) => ({ name, resource, line, column });
 const dom = 'node_modules/react-dom/cjs/react-dom-client.production.js';
@@ -10,7 +10,7 @@ const dom = 'node_modules/react-dom/cjs/react-dom-client.production.js';
 test('keys are those of the daemon', () => {
   const scheduled = frame('scheduleImmediateRootScheduleTask/scheduleMicrotask()', dom, 13579, 30);
   const cases: [key: string, stack: Parameters<typeof keyOf>[0]][] = [
-    // The daemon answered questions with root= these.
+    // The daemon returned trees for queries with root= these.
     ['fee78d6db3815891', [frame('performWorkUntilDeadline', 'node_modules/scheduler/cjs/scheduler.production.js', 121, 34)]],
     ['9527104424aad39a', [scheduled, frame('processRootScheduleInMicrotask', dom, 13456, 40)]],
     // These were made with integers of 64 bits.
@@ -25,22 +25,22 @@ test('keys are those of the daemon', () => {
 });
 
 test('a node is found by its key', () => {
-  const tree = treeOf(randomAnswer(300, 2));
+  const tree = treeOf(randomResponse(300, 2));
   for (let node = 1; node < tree.frame.length; node += 7) assert.equal(nodeWith(tree, keyAt(tree, node)), node);
   for (const key of ['', 'x', '0000000000000000', keyOf([])]) assert.equal(nodeWith(tree, key), 0);
   assert.equal(keyAt(tree, 0), '');
 });
 
 test('the stack of a part of a tree begins at the root of all', () => {
-  const answer = answerOf({ 'c d': 3 });
-  answer.strings.push('top');
-  answer.root = [answer.frames.name.push(answer.strings.length - 1) - 1];
-  const tree = treeOf(answer);
+  const response = responseOf({ 'c d': 3 });
+  response.strings.push('top');
+  response.root = [response.frames.name.push(response.strings.length - 1) - 1];
+  const tree = treeOf(response);
   assert.deepEqual(stackOf(tree, 2).map(({ name }) => name), ['top', 'c', 'd']);
   assert.equal(nodeWith(tree, keyAt(tree, 2)), 2);
 });
 
 test('frames have keys', () => {
-  const tree = treeOf(answerOf({ 'a b c': 3 }));
+  const tree = treeOf(responseOf({ 'a b c': 3 }));
   assert.deepEqual([...framesWith(tree, [keyOf([tree.frames[1]!]), 'none'])], [1]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { find, nextMatch, searchOf } from '../src/tree/search.ts';
 import { treeOf } from '../src/tree/tree.ts';
-import { answerOf, randomAnswer } from './synthetic.ts';
+import { responseOf, randomResponse } from './synthetic.ts';
 
 const frame = (name: string, resource = '') => ({ name, resource, line: 1, column: 1 });
 
@@ -28,14 +28,14 @@ test('texts and expressions match names and places', () => {
 });
 
 test('what is found within something found counts once', () => {
-  const tree = treeOf(answerOf({ 'a b x': 1, 'x a x': 2, 'b c': 4, 'c xx': 8, x: [0, 9] }));
+  const tree = treeOf(responseOf({ 'a b x': 1, 'x a x': 2, 'b c': 4, 'c xx': 8, x: [0, 9] }));
   const found = find(tree, searchOf('/^x+$/'));
   assert.deepEqual([found.functions, found.total, found.nodes], [2, 11, [3, 4, 6, 10]]);
   assert.equal(found.share, 11 / 15);
 });
 
 test('what was found of random trees is the time of stacks with a match', () => {
-  const tree = treeOf(randomAnswer(1000, 9));
+  const tree = treeOf(randomResponse(1000, 9));
   const found = find(tree, searchOf('row'));
   let want = 0;
   for (let node = 1; node < tree.frame.length; node++) {
@@ -48,7 +48,7 @@ test('what was found of random trees is the time of stacks with a match', () => 
 });
 
 test('matches follow each other around the end', () => {
-  const found = find(treeOf(answerOf({ 'a x': 1, 'b x': 2, 'c x': 4 })), searchOf('x'));
+  const found = find(treeOf(responseOf({ 'a x': 1, 'b x': 2, 'c x': 4 })), searchOf('x'));
   assert.deepEqual(found.nodes, [2, 4, 6]);
   const cases: [from: number, forward: boolean, to: number][] = [
     [0, true, 2], [2, true, 4], [3, true, 4], [6, true, 2], [0, false, 6], [2, false, 6], [3, false, 2], [6, false, 4],

@@ -5,7 +5,7 @@ import { keyOf, keyAt } from '../src/tree/key.ts';
 import { keyOfOther } from '../src/tree/other.ts';
 import { focus, hide, mergeRecursion, shaped, unshaped } from '../src/tree/shape.ts';
 import { treeOf, type Tree } from '../src/tree/tree.ts';
-import { answerOf, randomAnswer } from './synthetic.ts';
+import { responseOf, randomResponse } from './synthetic.ts';
 
 function textOf(tree: Tree): string {
   let text = '';
@@ -18,13 +18,13 @@ function textOf(tree: Tree): string {
 const frameOf = (tree: Tree, name: string) => tree.frames.findIndex((frame) => frame.name == name);
 
 test('recursion is merged', () => {
-  const tree = treeOf(answerOf({ a: 1, 'a a': 2, 'a a b': 3, 'a b': 4, 'a c a': 5, 'a a a c': 6 }));
+  const tree = treeOf(responseOf({ a: 1, 'a a': 2, 'a a b': 3, 'a b': 4, 'a c a': 5, 'a a a c': 6 }));
   assert.equal(textOf(mergeRecursion(tree)), 'a 3/21\n.c 6/11\n..a 5/5\n.b 7/7\n');
 });
 
 test('merging keeps what functions take', () => {
   for (let seed = 0; seed < 20; seed++) {
-    const tree = treeOf(randomAnswer(400, seed, { names: 6, base: true }));
+    const tree = treeOf(randomResponse(400, seed, { names: 6, base: true }));
     const merged = mergeRecursion(tree);
     assert.ok(merged.frame.length < tree.frame.length);
     assert.deepEqual(functionsOf(merged), functionsOf(tree));
@@ -32,7 +32,7 @@ test('merging keeps what functions take', () => {
 });
 
 test('the time of hidden functions is that of their callers', () => {
-  const tree = treeOf(answerOf({ 'a b c': 1, 'a b': 2, 'a c': 4, b: 8, 'b c': 16 }));
+  const tree = treeOf(responseOf({ 'a b c': 1, 'a b': 2, 'a c': 4, b: 8, 'b c': 16 }));
   const hidden = hide(tree, new Set([frameOf(tree, 'b')]));
   assert.equal(textOf(hidden), 'c 16/16\na 2/7\n.c 5/5\n');
   assert.equal(hidden.self[0], 8); // what was called by nobody
@@ -40,13 +40,13 @@ test('the time of hidden functions is that of their callers', () => {
 });
 
 test('in focus are the stacks through some functions', () => {
-  const tree = treeOf(answerOf({ 'a b c': 1, 'a b': 2, 'a c': 4, a: 32, 'd b b': 8, e: 64 }));
+  const tree = treeOf(responseOf({ 'a b c': 1, 'a b': 2, 'a c': 4, a: 32, 'd b b': 8, e: 64 }));
   const focused = focus(tree, new Set([frameOf(tree, 'b')]));
   assert.equal(textOf(focused), 'd 0/8\n.b 0/8\n..b 8/8\na 0/3\n.b 2/3\n..c 1/1\n');
 });
 
 test('focus takes what the function takes', () => {
-  const tree = treeOf(randomAnswer(600, 5, { names: 15, base: true }));
+  const tree = treeOf(randomResponse(600, 5, { names: 15, base: true }));
   for (const { frame, total, baseTotal } of functionsOf(tree)) {
     const focused = focus(tree, new Set([frame]));
     assert.deepEqual([focused.total[0], focused.baseTotal![0]], [total, baseTotal]);
@@ -54,7 +54,7 @@ test('focus takes what the function takes', () => {
 });
 
 test('a shape names functions by keys', () => {
-  const tree = treeOf(answerOf({ 'a b b c': 1, 'a c': 4, d: 2 }));
+  const tree = treeOf(responseOf({ 'a b b c': 1, 'a c': 4, d: 2 }));
   assert.equal(shaped(tree, unshaped), tree);
   const key = (name: string) => keyOf([tree.frames[frameOf(tree, name)]!]);
   const out = shaped(tree, { merged: true, hidden: [key('c')], focused: [key('b')] });
@@ -62,8 +62,8 @@ test('a shape names functions by keys', () => {
   assert.equal(shaped(tree, { merged: false, hidden: [], focused: ['0000000000000000'] }).total[0], 0);
 });
 
-test('(other) is asked for by the key of its caller in the tree that was answered', () => {
-  const tree = treeOf(answerOf({ 'a b (other)': 1, 'a (other)': 3, '(other)': 5, 'c b (other)': 9 }));
+test('(other) is asked for by the key of its caller in the tree that the API returned', () => {
+  const tree = treeOf(responseOf({ 'a b (other)': 1, 'a (other)': 3, '(other)': 5, 'c b (other)': 9 }));
   const others = (of: Tree) => [...of.frame.keys()].filter((node) => keyOfOther(of, node)).map((node) => keyOfOther(of, node));
   const keys = [keyAt(tree, 2), keyAt(tree, 1), keyAt(tree, 7)];
   assert.deepEqual(others(tree), keys);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import type { ViewAnswer, Views } from '../src/api/types.ts';
+import type { ViewResponse, Views } from '../src/api/types.ts';
 import { Daemon, endAll, missing, Tab } from './daemon.ts';
 import { hostile, traceOf, visitOf } from './shop.ts';
 
@@ -19,7 +19,7 @@ before(async () => {
 
 after(endAll);
 
-/** What the API answers. */
+/** What the API returns. */
 async function ask<T>(path: string): Promise<T> {
   const response = await fetch(`${shop.url}/api/v1/${path}`);
   assert.equal(response.status, 200, await response.clone().text());
@@ -27,9 +27,9 @@ async function ask<T>(path: string): Promise<T> {
 }
 
 /** The page view with the most time on a page, and what it went through. */
-async function heaviest(page: string): Promise<{ path: string; view: ViewAnswer }> {
+async function heaviest(page: string): Promise<{ path: string; view: ViewResponse }> {
   const { list } = await ask<Views>(`views?page=${page}&quantiles=1`);
-  const view = await ask<ViewAnswer>(`view?id=${list[0]!.id}`);
+  const view = await ask<ViewResponse>(`view?id=${list[0]!.id}`);
   return { path: `view?id=${list[0]!.id}`, view };
 }
 
@@ -58,7 +58,7 @@ test('the list has the page views of the API, and leads to them', { skip }, asyn
 });
 
 /** Self times of calls in ms, by name, as they follow from what the API says of starts and ends. */
-function selfOf({ calls, frames, strings }: ViewAnswer): Map<string, number> {
+function selfOf({ calls, frames, strings }: ViewResponse): Map<string, number> {
   const of = new Map<string, number>();
   const open: number[] = [];
   const name = (i: number) => strings[frames.name[calls.frame[i]!]!]!;

@@ -1,9 +1,9 @@
-// Asks the API. Answers that have not changed cost nothing, and stay the same objects.
+// Asks the API. Results that have not changed cost nothing, and stay the same objects.
 
 import { Problem } from './problem.ts';
 
-/** An answer, and when it was so. */
-export interface Answer<T> {
+/** What the API returned, and when it was so. */
+export interface Result<T> {
   value: T;
   /** When it came, in ms since 1970. */
   received: number;
@@ -11,25 +11,25 @@ export interface Answer<T> {
   age: number;
 }
 
-/** Asks questions, which are relative URLs. */
+/** Asks queries, which are relative URLs. */
 export interface Client {
-  /** Returns the answer; throws a Problem, or what the signal is aborted with. */
-  ask<T>(url: string, signal?: AbortSignal, waiting?: (problem: Problem) => void): Promise<Answer<T>>;
-  /** Returns the last answer, without asking. */
-  known<T>(url: string): Answer<T> | undefined;
+  /** Returns the result; throws a Problem, or what the signal is aborted with. */
+  ask<T>(url: string, signal?: AbortSignal, waiting?: (problem: Problem) => void): Promise<Result<T>>;
+  /** Returns the last result, without asking. */
+  known<T>(url: string): Result<T> | undefined;
 }
 
 interface Kept {
-  answer: Answer<unknown>;
+  result: Result<unknown>;
   etag: string;
-  /** How long the answer is, as a text. */
+  /** How long the response is, as a text. */
   size: number;
-  /** What was answered, if it has no ETag and is short enough to be compared. */
+  /** The text of the response, if it has no ETag and is short enough to be compared. */
   text: string;
 }
 
 const mostKept = 32;
-/** All answers that are kept, as texts. */
+/** All results that are kept, as texts. */
 const mostLetters = 8_000_000;
 const longestCompared = 200_000;
 const mostTries = 4;
@@ -54,7 +54,7 @@ export function createClient(
     }
   }
 
-  async function askOnce<T>(url: string, signal?: AbortSignal): Promise<Answer<T>> {
+  async function askOnce<T>(url: string, signal?: AbortSignal): Promise<Result<T>> {
     const before = kept.get(url);
     // Said here, since fetch says no-cache otherwise, and a daemon on a bucket then waits until all that just came in is summed up.
     const headers: Record<string, string> = { Accept: 'application/json', 'Cache-Control': 'max-age=0' };
@@ -62,24 +62,24 @@ export function createClient(
     const response = await reach(fetch, url, { headers, signal, credentials: 'same-origin', cache: 'no-store' });
     const age = Number(response.headers.get('Age')) || 0;
     if (response.status == 304 && before) {
-      const answer = { ...before.answer, received: now(), age };
-      keep(url, { ...before, answer });
-      return answer as Answer<T>;
+      const result = { ...before.result, received: now(), age };
+      keep(url, { ...before, result });
+      return result as Result<T>;
     }
     const text = await response.text();
     if (!response.ok) throw problemOf(response, text);
     const same = before && before.text == text && text != '';
-    const value = same ? before.answer.value : isPlain(response) ? text : parse(text);
-    const answer = { value, received: now(), age };
+    const value = same ? before.result.value : isPlain(response) ? text : parse(text);
+    const result = { value, received: now(), age };
     const etag = response.headers.get('ETag') ?? '';
     // With an ETag the daemon says whether it has changed, and the text need not be kept beside what it says.
     const compared = !etag && text.length <= longestCompared ? text : '';
-    keep(url, { answer, etag, size: text.length, text: compared });
-    return answer as Answer<T>;
+    keep(url, { result, etag, size: text.length, text: compared });
+    return result as Result<T>;
   }
 
   return {
-    known: <T>(url: string) => kept.get(url)?.answer as Answer<T> | undefined,
+    known: <T>(url: string) => kept.get(url)?.result as Result<T> | undefined,
     async ask<T>(url: string, signal?: AbortSignal, waiting?: (problem: Problem) => void) {
       for (let tries = 1; ; tries++) {
         try {
@@ -107,7 +107,7 @@ async function reach(
   }
 }
 
-/** Whether an answer is a text as Prometheus reads it. */
+/** Whether a response is a text as Prometheus reads it. */
 function isPlain(response: Response): boolean {
   return /^text\/plain; version=/.test(response.headers.get('Content-Type') ?? '');
 }

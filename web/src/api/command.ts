@@ -1,8 +1,8 @@
-// The same question for a terminal.
+// The same query for a terminal.
 
-import { urlOf, type Question } from './questions.ts';
+import { urlOf, type Query } from './queries.ts';
 
-/** A question as a command line. */
+/** A query as a command line. */
 export interface CommandLine {
   /** What it is for. */
   name: string;
@@ -33,39 +33,39 @@ const asAggregate: Record<string, string[]> = {
 const selecting = ['page', 'feature', 'release', 'label', 'since', 'until'];
 const changing = selecting.map((key) => `compare_${key}`);
 
-function aggregateLine(question: Question<unknown>, host: string): string | undefined {
-  const own = asAggregate[question.path];
+function aggregateLine(query: Query<unknown>, host: string): string | undefined {
+  const own = asAggregate[query.path];
   if (!own) return undefined;
   const words = ['aggregate', '--addr', host];
   for (const key of [...selecting, ...changing, 'by', 'only']) {
-    for (const value of question.params.getAll(key)) words.push(`--${key.replace('_', '-')}`, value);
+    for (const value of query.params.getAll(key)) words.push(`--${key.replace('_', '-')}`, value);
   }
   return [...words, ...own].map(quoted).join(' ');
 }
 
-/** Returns the parameters of a profile of what a question is about: of one side, if it has two. */
-function profileUrl(question: Question<unknown>, base: string, other: boolean): string {
+/** Returns the parameters of a profile of what a query is about: of one side, if it has two. */
+function profileUrl(query: Query<unknown>, base: string, other: boolean): string {
   const params = new URLSearchParams();
   for (const key of [...selecting, 'by', 'only']) {
-    const compared = question.params.getAll(`compare_${key}`);
-    const values = other && compared.length ? compared : question.params.getAll(key);
+    const compared = query.params.getAll(`compare_${key}`);
+    const values = other && compared.length ? compared : query.params.getAll(key);
     for (const value of values) params.append(key, value);
   }
   return `${base}pprof/profile?${params}`;
 }
 
-/** Returns the lines that give the numbers of a question. base is the URL of the dashboard's folder. */
-export function commandLines(question: Question<unknown>, base: string): CommandLine[] {
+/** Returns the lines that give the numbers of a query. base is the URL of the dashboard's folder. */
+export function commandLines(query: Query<unknown>, base: string): CommandLine[] {
   const host = new URL(base);
   const lines: CommandLine[] = [];
   const address = host.pathname == '/' && host.protocol == 'http:' ? host.host : base.replace(/\/$/, '');
-  const aggregate = aggregateLine(question, address);
+  const aggregate = aggregateLine(query, address);
   if (aggregate) lines.push({ name: 'aggregate', line: aggregate });
-  lines.push({ name: 'curl', line: `curl ${quoted(base + urlOf(question))}` });
-  if (!asAggregate[question.path]) return lines;
-  const compares = changing.some((key) => question.params.has(key));
-  const profile = quoted(profileUrl(question, base, false));
-  const against = compares ? `-diff_base ${quoted(profileUrl(question, base, true))} ` : '-http=: ';
+  lines.push({ name: 'curl', line: `curl ${quoted(base + urlOf(query))}` });
+  if (!asAggregate[query.path]) return lines;
+  const compares = changing.some((key) => query.params.has(key));
+  const profile = quoted(profileUrl(query, base, false));
+  const against = compares ? `-diff_base ${quoted(profileUrl(query, base, true))} ` : '-http=: ';
   lines.push({ name: 'pprof', line: `go tool pprof ${against}${profile}` });
   return lines;
 }

@@ -1,6 +1,6 @@
-// What went wrong with a question, and what to do about it.
+// What went wrong with a query, and what to do about it.
 
-/** Why a question has no answer. status is that of HTTP, 0 if nothing answered. */
+/** Why a query has no result. status is that of HTTP, 0 if nothing responded. */
 export class Problem extends Error {
   readonly status: number;
   /** What to do about it, as a sentence. */
@@ -16,7 +16,7 @@ export class Problem extends Error {
   }
 }
 
-/** Whether an error says that a question was cancelled, which is no problem. */
+/** Whether an error says that a query was cancelled, which is no problem. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && error.name == 'AbortError';
 }

@@ -1,14 +1,14 @@
-// Questions that are asked at the same time go to the daemon as one request, which answers each as soon as it can.
+// Queries that are asked at the same time go to the daemon as one request, which returns each response as soon as it can.
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** What can be asked together with others: what /api/v1/answers knows. */
 const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|stats|vitals|top|compare|budgets)(?:\?.*)?)$/s;
 
-/** How many questions /api/v1/answers takes. */
+/** How many queries /api/v1/answers takes. */
 const most = 16;
 
-/** A question that waits for its answer. */
+/** A query that waits for its response. */
 interface Waiting {
   url: string;
   init: RequestInit;
@@ -25,38 +25,38 @@ interface Line {
 }
 
 /**
- * Returns a fetch that asks questions of the same moment together. Those with an ETag go alone: most answers to them are
+ * Returns a fetch that asks queries of the same moment together. Those with an ETag go alone: most responses to them are
  * that nothing has changed.
  */
 export function together(fetch: Fetch): Fetch {
   let waiting: Waiting[] = [];
 
-  async function send(questions: Waiting[]): Promise<void> {
-    if (questions.length == 1) return alone(questions[0]!);
+  async function send(queries: Waiting[]): Promise<void> {
+    if (queries.length == 1) return alone(queries[0]!);
     const params = new URLSearchParams();
-    for (const { url } of questions) params.append('ask', askable.exec(url)![1]!);
+    for (const { url } of queries) params.append('ask', askable.exec(url)![1]!);
     const controller = new AbortController();
-    const left = new Set(questions);
-    for (const question of questions) {
-      question.init.signal?.addEventListener('abort', () => {
-        question.reject(question.init.signal!.reason);
-        left.delete(question);
+    const left = new Set(queries);
+    for (const query of queries) {
+      query.init.signal?.addEventListener('abort', () => {
+        query.reject(query.init.signal!.reason);
+        left.delete(query);
         if (!left.size) controller.abort();
       });
     }
     try {
-      const response = await fetch(`api/v1/answers?${params}`, { ...questions[0]!.init, signal: controller.signal });
+      const response = await fetch(`api/v1/answers?${params}`, { ...queries[0]!.init, signal: controller.signal });
       if (!response.ok || !response.body) {
         const text = await response.text();
         for (const { resolve } of left) resolve(new Response(text, response));
         return;
       }
       for await (const { ask, status, header, body } of linesOf(response.body)) {
-        const question = questions[ask];
-        if (!question || !left.delete(question)) continue;
-        if (status == 413) void alone(question);
-        else question.resolve(new Response(JSON.stringify(body), { status, headers: header }));
-        await nextTask(); // each answer is drawn on its own, so that no task is long
+        const query = queries[ask];
+        if (!query || !left.delete(query)) continue;
+        if (status == 413) void alone(query);
+        else query.resolve(new Response(JSON.stringify(body), { status, headers: header }));
+        await nextTask(); // each response is drawn on its own, so that no task is long
       }
       throw new TypeError('the daemon closed the connection before it responded');
     } catch (error) {
@@ -75,9 +75,9 @@ export function together(fetch: Fetch): Fetch {
       waiting.push({ url, init, resolve, reject });
       if (waiting.length == 1) {
         queueMicrotask(() => {
-          const questions = waiting;
+          const queries = waiting;
           waiting = [];
-          for (let i = 0; i < questions.length; i += most) void send(questions.slice(i, i + most));
+          for (let i = 0; i < queries.length; i += most) void send(queries.slice(i, i + most));
         });
       }
     });
@@ -102,6 +102,6 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> 
       for (const line of lines) yield JSON.parse(line) as Line;
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // or the rest of a broken answer goes on coming
+    await reader.cancel().catch(() => undefined); // or the rest of a broken response goes on coming
   }
 }

@@ -1,4 +1,4 @@
-// What the API answers, as query/openapi.yaml describes it. Times in …_us are exact sums in µs over page views; those
+// What the API returns, as query/openapi.yaml describes it. Times in …_us are exact sums in µs over page views; those
 // in …_ms and all spreads are milliseconds of one page view; intervals are of 95 %.
 
 import type { FrameColumns } from '../tree/tree.ts';
@@ -37,7 +37,7 @@ export interface Names {
   bounded?: number;
 }
 
-/** What an answer rests on. */
+/** What a response rests on. */
 export interface Stats {
   partitions: number;
   traces: number;
@@ -81,7 +81,7 @@ export interface ListSum {
   samples: number;
 }
 
-/** What /api/v1/pages, features, releases and coverage answer. */
+/** What /api/v1/pages, features, releases and coverage return. */
 export interface List {
   key: string;
   values: ListItem[];
@@ -98,7 +98,7 @@ export interface SeriesGroup {
   points: Point[];
 }
 
-/** What /api/v1/series answers. */
+/** What /api/v1/series returns. */
 export interface Series {
   step_seconds: number;
   groups: SeriesGroup[];
@@ -125,7 +125,7 @@ export interface TopFunction extends Place {
   total?: Spread;
 }
 
-/** What /api/v1/top answers. */
+/** What /api/v1/top returns. */
 export interface Top {
   views: number;
   traces: number;
@@ -179,7 +179,7 @@ export interface FunctionChange extends Change, Place {
   share?: number;
 }
 
-/** What /api/v1/compare answers. */
+/** What /api/v1/compare returns. */
 export interface Comparison {
   method_of_sums: 'views' | 'sums';
   note: string;
@@ -199,7 +199,7 @@ export interface Comparison {
   names?: Names;
 }
 
-/** What /api/v1/labels answers. */
+/** What /api/v1/labels returns. */
 export interface Labels {
   labels: { key: string; values: { value: string; views: number }[]; more?: number }[];
 }
@@ -220,7 +220,7 @@ export interface ViewEntry {
   long_task_ms: number;
 }
 
-/** What /api/v1/views answers: one page view for each quantile, and how many they were chosen of. */
+/** What /api/v1/views returns: one page view for each quantile, and how many they were chosen of. */
 export interface Views {
   views: number;
   list: ViewEntry[];
@@ -233,8 +233,8 @@ export interface Stretch {
   end_us: number;
 }
 
-/** What /api/v1/view answers: what one page view went through. Times are µs since the page's time origin. */
-export interface ViewAnswer extends ViewEntry, Stretch {
+/** What /api/v1/view returns: what one page view went through. Times are µs since the page's time origin. */
+export interface ViewResponse extends ViewEntry, Stretch {
   interval_us: number;
   strings: string[];
   frames: FrameColumns;
@@ -264,7 +264,7 @@ export interface VitalReport {
   rating: string;
 }
 
-/** What /api/v1/vitals answers: how page views were for visitors, page by page. */
+/** What /api/v1/vitals returns: how page views were for visitors, page by page. */
 export interface Vitals {
   pages: { page: string; labels?: Record<string, string>; vitals: VitalReport[] }[];
   stats: Stats;
@@ -280,7 +280,7 @@ export interface Entry {
   last: string;
 }
 
-/** What /api/v1/catalog answers. */
+/** What /api/v1/catalog returns. */
 export interface Catalog {
   entries: Entry[];
   warnings?: string[];
@@ -311,7 +311,7 @@ export interface Budget {
   warnings?: string[];
 }
 
-/** What /api/v1/budgets answers. */
+/** What /api/v1/budgets returns. */
 export interface Budgets {
   evaluated: string;
   budgets: Budget[];

@@ -6,7 +6,7 @@ import type { Shape } from '../tree/shape.ts';
 import type { Tree } from '../tree/tree.ts';
 
 interface Props {
-  /** The tree as it was answered. */
+  /** The tree as the API returned it. */
   tree: Tree;
   shape: Shape;
   onShape(shape: Shape): void;

@@ -45,7 +45,7 @@ function remember(yes: boolean): void {
 /** What may be asked, as the daemon said last; undefined if it lets all ask everything. */
 let scopes: string[] | undefined;
 
-/** Takes from an answer what may be asked by who asked it, and returns the answer. */
+/** Takes from a response what may be asked by who asked it, and returns the response. */
 export function noteScopes(response: Response): Response {
   const said = response.headers.get('Fieldtrie-Scopes');
   if (said != undefined) scopes = said.split(' ');

@@ -22,7 +22,7 @@ export interface Lane {
   more: number;
 }
 
-/** What lanes are made of, as /api/v1/view answers it. */
+/** What lanes are made of, as /api/v1/view returns it. */
 export interface Spans {
   page: string;
   end_us: number;

@@ -3,7 +3,7 @@
 import { levelsOf, type Layout } from '../flame/layout.ts';
 import { framesOf, nestedOf, sumUp, type FrameColumns, type Tree } from '../tree/tree.ts';
 
-/** Calls in columns, as /api/v1/view answers them: sorted by start, callers first, times in µs. */
+/** Calls in columns, as /api/v1/view returns them: sorted by start, callers first, times in µs. */
 export interface Calls {
   strings: string[];
   frames: FrameColumns;
@@ -21,7 +21,7 @@ export interface Timeline {
   layout: Layout;
 }
 
-/** Returns the calls of an answer as a tree and its layout. */
+/** Returns the calls of a response as a tree and its layout. */
 export function timelineOf({ strings, frames, calls, end_us }: Calls): Timeline {
   const tree = nestedOf(framesOf(strings, frames), calls.frame, calls.level);
   const n = tree.frame.length;

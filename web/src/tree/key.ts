@@ -1,4 +1,4 @@
-// Keys of stacks: what names a node in a URL, and in a question for what is below it. The daemon makes the same ones.
+// Keys of stacks: what names a node in a URL, and in a query for what is below it. The daemon makes the same ones.
 
 import type { Frame, Tree } from './tree.ts';
 

@@ -10,7 +10,7 @@ export function isOther(frame: Frame | undefined): boolean {
 
 /**
  * Returns the key that the daemon is asked with, as root, for what is in an (other) node: that of its caller. It is '' for
- * other nodes, below the root, and where a node stands for several of the tree that was answered.
+ * other nodes, below the root, and where a node stands for several of the tree that the API returned.
  */
 export function keyOfOther(tree: Tree, node: number): string {
   if (node <= 0 || !isOther(tree.frames[tree.frame[node]!])) return '';

@@ -1,4 +1,4 @@
-// A call tree as the API answers it, in columns, and what follows from it.
+// A call tree as the API returns it, in columns, and what follows from it.
 
 /** The frames of a tree: indexes into its strings, and numbers from 1, or 0 where they are not known. */
 export interface FrameColumns {
@@ -34,13 +34,13 @@ export interface SideColumns {
   self: number[];
 }
 
-/** What /api/v1/tree, callers and callees answer: a tree, and what it rests on. */
-export interface TreeAnswer extends TreeColumns {
+/** What /api/v1/tree, callers and callees return: a tree, and what it rests on. */
+export interface TreeResponse extends TreeColumns {
   base?: SideColumns & { stats: Stats };
   stats: Stats;
 }
 
-/** What an answer rests on. */
+/** What a response rests on. */
 export interface Stats {
   traces: number;
   bytes: number;
@@ -84,23 +84,23 @@ export interface Tree {
   baseViews: number;
 }
 
-/** Returns the tree of an answer. */
-export function treeOf(answer: TreeColumns): Tree {
-  const n = answer.label.length + 1;
-  const tree = nestedOf(framesOf(answer.strings, answer.frames), answer.label, answer.level);
-  tree.views = answer.views;
-  tree.baseViews = answer.base?.views ?? 0;
-  if (answer.root?.length) tree.above = answer.root;
-  for (let i = 1; i < n; i++) tree.self[i] = answer.self[i - 1] ?? 0;
-  if (answer.base) {
+/** Returns the tree of a response. */
+export function treeOf(response: TreeColumns): Tree {
+  const n = response.label.length + 1;
+  const tree = nestedOf(framesOf(response.strings, response.frames), response.label, response.level);
+  tree.views = response.views;
+  tree.baseViews = response.base?.views ?? 0;
+  if (response.root?.length) tree.above = response.root;
+  for (let i = 1; i < n; i++) tree.self[i] = response.self[i - 1] ?? 0;
+  if (response.base) {
     tree.baseSelf = new Float64Array(n);
-    tree.baseSelf.set(answer.base.self.slice(0, n - 1), 1);
+    tree.baseSelf.set(response.base.self.slice(0, n - 1), 1);
   }
   sumUp(tree);
   return tree;
 }
 
-/** Returns the frames of an answer. */
+/** Returns the frames of a response. */
 export function framesOf(strings: readonly string[], columns: FrameColumns): Frame[] {
   return columns.name.map((name, i) => ({
     name: strings[name] ?? '',

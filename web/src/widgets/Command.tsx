@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { commandLines } from '../api/command.ts';
-import type { Question } from '../api/questions.ts';
+import type { Query } from '../api/queries.ts';
 import { Popover } from './Popover.tsx';
 
 /** A button that copies a text. */
@@ -24,14 +24,14 @@ export function Copy({ text, children = 'Copy' }: { text: string | (() => string
   );
 }
 
-/** Shows the command lines of a question. */
-export function Command({ question }: { question: Question<unknown> }) {
+/** Shows the command lines of a query. */
+export function Command({ query }: { query: Query<unknown> }) {
   return (
     <Popover button={<span aria-hidden="true">&gt;_</span>} label="As a command" class="icon">
       {() => (
         <div class="commands">
           <p>The same numbers on a terminal:</p>
-          {commandLines(question, new URL('.', location.href).href).map(({ name, line }) => (
+          {commandLines(query, new URL('.', location.href).href).map(({ name, line }) => (
             <div key={name} class="command">
               <pre tabIndex={0} aria-label={name}>
                 {line}

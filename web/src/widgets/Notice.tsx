@@ -1,9 +1,9 @@
-// What went wrong, what is missing, and what an answer rests on.
+// What went wrong, what is missing, and what a response rests on.
 
 import type { ComponentChildren } from 'preact';
-import type { Names, Stats } from '../api/types.ts';
 import type { Problem } from '../api/problem.ts';
-import type { Shown } from '../state/answer.ts';
+import type { Names, Stats } from '../api/types.ts';
+import type { Shown } from '../state/responses.ts';
 import { cut, percent, plural } from './numbers.ts';
 
 /** A remark; bad ones are read aloud at once. */
@@ -15,7 +15,7 @@ export function Notice({ kind = 'note', children }: { kind?: 'note' | 'bad'; chi
   );
 }
 
-/** What went wrong with a question, and what to do about it. */
+/** What went wrong with a query, and what to do about it. */
 export function ProblemNotice({ problem, again }: { problem: Problem; again?: () => void }) {
   return (
     <Notice kind="bad">
@@ -31,7 +31,7 @@ export function ProblemNotice({ problem, again }: { problem: Problem; again?: ()
   );
 }
 
-/** How things stand with an answer that is not there: problems, waiting, cancelled. Nothing if all is well. */
+/** How things stand with a response that is not there: problems, waiting, cancelled. Nothing if all is well. */
 export function State({ of }: { of: Shown<unknown> }) {
   if (of.problem) return <ProblemNotice problem={of.problem} again={of.again} />;
   if (of.cancelled) {
@@ -44,7 +44,7 @@ export function State({ of }: { of: Shown<unknown> }) {
       </Notice>
     );
   }
-  if (of.pendingSince != undefined && (of.answer == undefined || of.old)) {
+  if (of.pendingSince != undefined && (of.response == undefined || of.old)) {
     return (
       <div class="pending" role="status">
         <span class="bar" />
@@ -58,7 +58,7 @@ export function State({ of }: { of: Shown<unknown> }) {
   return null;
 }
 
-/** What has to be said about an answer: spreads that it has not, warnings, code without names. */
+/** What has to be said about a response: spreads that it has not, warnings, code without names. */
 export function Remarks({ noSpread, stats, warnings = [] }: { noSpread?: string; stats?: Stats; warnings?: string[] }) {
   const all = [...warnings, ...(stats?.warnings ?? [])];
   const folded = stats?.folded_views;

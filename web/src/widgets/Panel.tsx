@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Question } from '../api/questions.ts';
-import type { Shown } from '../state/answer.ts';
+import type { Query } from '../api/queries.ts';
+import type { Shown } from '../state/responses.ts';
 import { Command } from './Command.tsx';
 import { State } from './Notice.tsx';
 import './widgets.css';
@@ -12,25 +12,25 @@ interface Props<T> {
   title: string;
   /** What is beside the title. */
   beside?: ComponentChildren;
-  /** The question that gives the numbers, to be shown as a command. */
-  question?: Question<unknown>;
+  /** The query that gives the numbers, to be shown as a command. */
+  query?: Query<unknown>;
   /** What is shown; its problems are shown instead of it. */
   shown?: Shown<T>;
   class?: string;
-  children: ComponentChildren | ((answer: T) => ComponentChildren);
+  children: ComponentChildren | ((response: T) => ComponentChildren);
 }
 
-/** A part of a page with a title, the command for the same, and how things stand with its answer. */
-export function Panel<T>({ title, beside, question, shown, class: name = '', children }: Props<T>) {
+/** A part of a page with a title, the command for the same, and how things stand with its response. */
+export function Panel<T>({ title, beside, query, shown, class: name = '', children }: Props<T>) {
   const id = useId();
-  const answer = shown?.answer;
-  const body = typeof children != 'function' ? children : answer == undefined ? null : children(answer);
+  const response = shown?.response;
+  const body = typeof children != 'function' ? children : response == undefined ? null : children(response);
   return (
     <section class={`panel ${name}`} aria-labelledby={id} aria-busy={shown?.pendingSince != undefined}>
       <header>
         <h2 id={id}>{title}</h2>
         <div class="beside">{beside}</div>
-        {question && <Command question={question} />}
+        {query && <Command query={query} />}
       </header>
       {shown && <State of={shown} />}
       <div class={shown?.old ? 'body old' : 'body'}>{body}</div>

@@ -1,9 +1,9 @@
 // The same function in different releases, on different pages, and for different people.
 
-import { catalog, labels, list, top } from '../../api/questions.ts';
+import { catalog, labels, list, top } from '../../api/queries.ts';
 import type { Selection } from '../../api/selection.ts';
 import type { Place, Top, TopFunction } from '../../api/types.ts';
-import { useAnswer, useSettled } from '../../state/answer.ts';
+import { useQuery, useSettled } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Interval, minViews } from '../../widgets/Interval.tsx';
@@ -22,9 +22,9 @@ const mostRows = 6;
 const kinds = ['release', 'page', 'device', 'browser', 'connection'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Returns a function of an answer: at its place, or, where lines moved, the only one of its name and file. */
-export function found(answer: Top | undefined, place: Place): TopFunction | undefined {
-  const near = answer?.functions.filter(
+/** Returns a function of a response: at its place, or, where lines moved, the only one of its name and file. */
+export function found(response: Top | undefined, place: Place): TopFunction | undefined {
+  const near = response?.functions.filter(
     (one) => one.name == place.name && (one.resource ?? '') == (place.resource ?? one.resource ?? ''),
   );
   const same = near?.find((one) => one.line == place.line && one.column == place.column);
@@ -40,9 +40,9 @@ export function narrowed(selection: Selection, kind: Kind, value: string): Selec
 interface Row {
   value: string;
   views: number;
-  /** Where it was asked for and not found, or is not answered yet, it is undefined. */
+  /** Where it was not found, or is not there yet, it is undefined. */
   of?: TopFunction;
-  answered: boolean;
+  arrived: boolean;
 }
 
 /** A function by release, page, device, browser or connection. */
@@ -50,14 +50,14 @@ export function Across({ of }: { of: Place }) {
   const { place, selection } = useView();
   const kind = kinds.find((one) => one == place.params.get('across')) ?? 'release';
   const values = useValues(kind);
-  const answers = Array.from({ length: mostRows }, (_, i) => {
+  const responses = Array.from({ length: mostRows }, (_, i) => {
     const value = values[i];
-    const question = value == undefined ? undefined : top(narrowed(selection, kind, value), { limit: mostFunctions });
-    return useAnswer(question); // always as many
+    const query = value == undefined ? undefined : top(narrowed(selection, kind, value), { limit: mostFunctions });
+    return useQuery(query); // always as many
   });
   const rows = values.map((value, i) => {
-    const { answer, old } = answers[i]!;
-    return { value, views: answer?.views ?? 0, of: old ? undefined : found(answer, of), answered: !!answer && !old };
+    const { response, old } = responses[i]!;
+    return { value, views: response?.views ?? 0, of: old ? undefined : found(response, of), arrived: !!response && !old };
   });
   const links = (
     <nav class="segments" aria-label="Compare by">
@@ -81,7 +81,7 @@ export function Across({ of }: { of: Place }) {
         rows={rows}
         rowKey={(row) => row.value}
         order=""
-        rowClass={(row) => (row.answered && row.views < minViews ? 'few' : undefined)}
+        rowClass={(row) => (row.arrived && row.views < minViews ? 'few' : undefined)}
         empty="Nothing to compare."
       />
       <p class="hint">
@@ -96,15 +96,15 @@ export function Across({ of }: { of: Place }) {
 function useValues(kind: Kind): string[] {
   const { selection } = useView();
   const settled = useSettled();
-  const stored = useAnswer(settled && kind == 'release' ? catalog() : undefined);
-  const pages = useAnswer(kind == 'page' ? list('pages', { ...selection, page: '' }, mostRows) : undefined);
-  const keys = useAnswer(kind != 'release' && kind != 'page' ? labels(selection, kind) : undefined);
+  const stored = useQuery(settled && kind == 'release' ? catalog() : undefined);
+  const pages = useQuery(kind == 'page' ? list('pages', { ...selection, page: '' }, mostRows) : undefined);
+  const keys = useQuery(kind != 'release' && kind != 'page' ? labels(selection, kind) : undefined);
   if (kind == 'release') {
-    const names = releasesOf(stored.answer, selection.page).map(({ name }) => name);
+    const names = releasesOf(stored.response, selection.page).map(({ name }) => name);
     return names.slice(-mostRows).reverse();
   }
-  if (kind == 'page') return (pages.answer?.values ?? []).map(({ value }) => value);
-  const values = keys.answer?.labels.find(({ key }) => key == kind)?.values ?? [];
+  if (kind == 'page') return (pages.response?.values ?? []).map(({ value }) => value);
+  const values = keys.response?.labels.find(({ key }) => key == kind)?.values ?? [];
   return values.slice(0, mostRows).map(({ value }) => value);
 }
 
@@ -120,7 +120,7 @@ function columns(kind: Kind, most: number): Column<Row>[] {
       : linkHere(place, { label: [...place.params.getAll('label'), `${kind}=${value}`] });
   const cell = (row: Row, of: 'self' | 'total') => {
     const mean = meanOf(row, of);
-    if (!mean) return <span class="quiet">{row.answered ? 'not seen' : '…'}</span>;
+    if (!mean) return <span class="quiet">{row.arrived ? 'not seen' : '…'}</span>;
     const scale = { unit: 'ms' as const, days: 1, population: row.views, wholeMs: 0 };
     return <Interval of={mean} scale={scale} views={row.views} most={of == 'self' ? most : undefined} />;
   };
@@ -163,7 +163,7 @@ function columns(kind: Kind, most: number): Column<Row>[] {
       title: 'views',
       term: 'views',
       value: (row) => row.views,
-      cell: (row) => (row.answered ? count(row.views) : '…'),
+      cell: (row) => (row.arrived ? count(row.views) : '…'),
     },
   ];
 }

@@ -1,10 +1,10 @@
 // Where the time of a selection goes: as a tree, by function, by owner, package and file.
 
 import { useState } from 'preact/hooks';
-import { top, tree } from '../../api/questions.ts';
+import { top, tree } from '../../api/queries.ts';
 import type { OtherSide } from '../../api/selection.ts';
-import { useAnswer } from '../../state/answer.ts';
 import { change } from '../../state/location.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Remarks } from '../../widgets/Notice.tsx';
@@ -36,14 +36,14 @@ export function Breakdown({ scale, other, more = [] }: { scale: Scale; other?: O
 
 function Flame({ scale, other }: { scale: Scale; other?: OtherSide }) {
   const { selection, place } = useView();
-  const question = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
-  const shown = useAnswer(question);
+  const query = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
+  const shown = useQuery(query);
   return (
-    <Panel title="Call tree" question={question} shown={shown}>
-      {(answer) => (
+    <Panel title="Call tree" query={query} shown={shown}>
+      {(response) => (
         <>
-          <CallTree answer={answer} scale={scale} />
-          <Remarks stats={answer.stats as Parameters<typeof Remarks>[0]['stats']} />
+          <CallTree response={response} scale={scale} />
+          <Remarks stats={response.stats as Parameters<typeof Remarks>[0]['stats']} />
         </>
       )}
     </Panel>
@@ -72,8 +72,8 @@ function Parts({ scale }: { scale: Scale }) {
 /** A table of functions, or of parts of the code, with a filter. */
 export function TopPanel({ by, scale, children }: { by: string; scale: Scale; children?: preact.ComponentChildren }) {
   const { place, selection } = useView();
-  const question = top(selection, { by: by == 'function' ? undefined : by, limit: mostFunctions });
-  const shown = useAnswer(question);
+  const query = top(selection, { by: by == 'function' ? undefined : by, limit: mostFunctions });
+  const shown = useQuery(query);
   const [filter, setFilter] = useState(place.params.get('q') ?? '');
   const search = (text: string) => {
     setFilter(text);
@@ -94,12 +94,12 @@ export function TopPanel({ by, scale, children }: { by: string; scale: Scale; ch
           />
         </div>
       }
-      question={question}
+      query={query}
       shown={shown}
     >
-      {(answer) => (
+      {(response) => (
         <Functions
-          top={answer}
+          top={response}
           scale={scale}
           by={by}
           filter={filter}

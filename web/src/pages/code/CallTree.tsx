@@ -6,14 +6,14 @@ import { change, go } from '../../state/location.ts';
 import { linkTo, type Place } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import type { Colouring } from '../../tree/colour.ts';
-import { treeOf, type Frame, type Tree, type TreeAnswer } from '../../tree/tree.ts';
+import { treeOf, type Frame, type Tree, type TreeResponse } from '../../tree/tree.ts';
 import type { Scale } from '../../widgets/unit.ts';
 import { budgetYaml } from './budget-yaml.ts';
 import '../../flame/flame.css';
 import '../../flame/treegrid.css';
 
 interface Props {
-  answer: TreeAnswer;
+  response: TreeResponse;
   scale: Scale;
   /** What the tree is: calls from the root on, or those around the function that is its root. */
   kind?: 'tree' | 'callers' | 'callees';
@@ -22,16 +22,16 @@ interface Props {
 const colourings: readonly Colouring[] = ['owner', 'file', 'self', 'change'];
 
 /** A call tree as a flame graph, or as rows. */
-export function CallTree({ answer, scale, kind = 'tree' }: Props) {
+export function CallTree({ response, scale, kind = 'tree' }: Props) {
   const { place } = useView();
   const [Graph, setGraph] = useState<typeof FlameGraph>();
   useEffect(() => void import('../views/drawn.ts').then((loaded) => setGraph(() => loaded.FlameGraph)), []);
-  const tree = useMemo(() => treeOf(answer), [answer]);
+  const tree = useMemo(() => treeOf(response), [response]);
   const prefix = kind == 'tree' ? '' : `${kind}-`; // there are two on the page of a function
   const root = place.params.get(`${prefix}root`) ?? '';
   const actions = useMemo(() => [{ label: 'Copy a budget (YAML)', run: (frame: Frame) => void copyBudget(tree, frame, place) }], [tree, place]);
   const held = useMemo(() => heldIn(place, prefix, !!tree.baseTotal), [place, prefix, tree]);
-  if (!answer.label.length) return <p class="empty">Nothing.</p>;
+  if (!response.label.length) return <p class="empty">Nothing.</p>;
   return (
     <>
       {root && (

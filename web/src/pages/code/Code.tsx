@@ -1,8 +1,8 @@
 // Whose code it is: owners, packages, third parties, and what is not JavaScript.
 
-import { series, top } from '../../api/questions.ts';
+import { series, top } from '../../api/queries.ts';
 import type { Top, TopFunction } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { NamesRemark } from '../../widgets/Notice.tsx';
@@ -16,7 +16,7 @@ import { Text } from '../parts/names.tsx';
 import { TopPanel } from './Breakdown.tsx';
 import '../parts/detail.css';
 
-/** The kinds of owners that answers name in parentheses, and what each is. */
+/** The kinds of owners that responses name in parentheses, and what each is. */
 const kinds: Record<string, string> = {
   app: 'your own code',
   framework: 'frameworks in your bundles',
@@ -63,25 +63,25 @@ export function byKind(owners: readonly TopFunction[], views: number): Row[] {
 export function Code() {
   const { place, selection } = useView();
   const owners = top(selection, { by: 'owner', limit: 500 });
-  const shown = useAnswer(owners);
-  const whole = useAnswer(series(selection, { step: 'all' }));
-  const point = whole.answer?.groups[0]?.points[0];
+  const shown = useQuery(owners);
+  const whole = useQuery(series(selection, { step: 'all' }));
+  const point = whole.response?.groups[0]?.points[0];
   const scale = useScale(point);
   const by = parts.find((one) => one == place.params.get('by')) ?? 'package';
   return (
     <div class="page">
       <h1>Whose code it is</h1>
       <div class="beside">
-        <Panel title="By kind of code" question={owners} shown={shown}>
-          {(answer) => (
+        <Panel title="By kind of code" query={owners} shown={shown}>
+          {(response) => (
             <>
               <KindTable
-                rows={byKind(answer.functions, answer.views)}
-                views={answer.views}
-                allUs={answer.self_us}
+                rows={byKind(response.functions, response.views)}
+                views={response.views}
+                allUs={response.self_us}
                 scale={scale}
               />
-              <NamesRemark names={answer.stats.names} />
+              <NamesRemark names={response.stats.names} />
             </>
           )}
         </Panel>
@@ -89,8 +89,8 @@ export function Code() {
           <Panel title="All of the profiled time, per page view" shown={whole}>
             {() => point && <Kinds point={point} />}
           </Panel>
-          <Panel title="Third parties by host" question={owners} shown={shown}>
-            {(answer) => <Hosts top={answer} scale={scale} />}
+          <Panel title="Third parties by host" query={owners} shown={shown}>
+            {(response) => <Hosts top={response} scale={scale} />}
           </Panel>
         </div>
       </div>

@@ -1,8 +1,8 @@
 // A function: how much, since which release, who calls it, and what it calls.
 
-import { series, top } from '../../api/questions.ts';
+import { series, top } from '../../api/queries.ts';
 import type { Place, TopFunction } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 import { minViews } from '../../widgets/Interval.tsx';
 import { Metric } from '../../widgets/Metric.tsx';
@@ -31,13 +31,13 @@ export function functionOf(params: URLSearchParams): Place {
 export function FunctionPage() {
   const { place, selection, ofFile } = useView();
   const what = functionOf(place.params);
-  const question = top(selection, { limit: mostFunctions });
-  const shown = useAnswer(question);
-  const row = found(shown.answer, what);
-  const views = shown.answer?.views ?? 0;
-  const whole = useAnswer(ofFile ? undefined : series(selection, { step: 'all' }));
-  const point = whole.answer?.groups[0]?.points[0];
-  const wholeMs = shown.answer ? shown.answer.self_us / 1000 / Math.max(1, views) : 0;
+  const query = top(selection, { limit: mostFunctions });
+  const shown = useQuery(query);
+  const row = found(shown.response, what);
+  const views = shown.response?.views ?? 0;
+  const whole = useQuery(ofFile ? undefined : series(selection, { step: 'all' }));
+  const point = whole.response?.groups[0]?.points[0];
+  const wholeMs = shown.response ? shown.response.self_us / 1000 / Math.max(1, views) : 0;
   const own = { ...useScale(point), wholeMs };
   return (
     <div class="page detail">
@@ -48,19 +48,19 @@ export function FunctionPage() {
         </h1>
         <Source of={what} href={row?.source_url} />
       </header>
-      <Panel title="Time per page view" question={question} shown={shown}>
-        {(answer) => (
+      <Panel title="Time per page view" query={query} shown={shown}>
+        {(response) => (
           <>
             {row ? (
               <FunctionKpis of={row} views={views} scale={own} />
             ) : (
               <p class="empty">
-                {answer.functions.length < mostFunctions
+                {response.functions.length < mostFunctions
                   ? 'The function was not seen in this selection.'
                   : `The function is not among the ${count(mostFunctions)} heaviest of this selection.`}
               </p>
             )}
-            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+            <Remarks noSpread={response.no_spread} stats={response.stats} />
           </>
         )}
       </Panel>

@@ -1,9 +1,9 @@
 // A function of the selection between its callers and what it calls.
 
 import { useState } from 'preact/hooks';
-import { around, top } from '../../api/questions.ts';
+import { around, top } from '../../api/queries.ts';
 import type { Place } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Panel } from '../../widgets/Panel.tsx';
@@ -28,13 +28,13 @@ function chosen(params: URLSearchParams): Place | undefined {
 /** A list of functions, and what is around the one that is chosen: the heaviest one at first. */
 export function Sandwich({ scale }: { scale: Scale }) {
   const { place, selection } = useView();
-  const question = top(selection, { limit: mostChoices });
-  const shown = useAnswer(question);
-  const what = chosen(place.params) ?? shown.answer?.functions[0];
+  const query = top(selection, { limit: mostChoices });
+  const shown = useQuery(query);
+  const what = chosen(place.params) ?? shown.response?.functions[0];
   return (
     <div class="sandwich">
-      <Panel title="Functions" question={question} shown={shown}>
-        {(answer) => <Choices functions={answer.functions} views={answer.views} scale={scale} what={what} />}
+      <Panel title="Functions" query={query} shown={shown}>
+        {(response) => <Choices functions={response.functions} views={response.views} scale={scale} what={what} />}
       </Panel>
       <div class="page">
         {what && (
@@ -97,11 +97,11 @@ function Choices({ functions, views, scale, what }: ChoicesProps) {
 /** Who calls a function, or what it calls. */
 export function Around({ direction, of, scale }: { direction: 'callers' | 'callees'; of: Place; scale: Scale }) {
   const { selection } = useView();
-  const question = around(direction, selection, of, 1000);
-  const shown = useAnswer(question);
+  const query = around(direction, selection, of, 1000);
+  const shown = useQuery(query);
   return (
-    <Panel title={direction == 'callers' ? 'Who calls it' : 'What it calls'} question={question} shown={shown}>
-      {(answer) => <CallTree answer={answer} scale={scale} kind={direction} />}
+    <Panel title={direction == 'callers' ? 'Who calls it' : 'What it calls'} query={query} shown={shown}>
+      {(response) => <CallTree response={response} scale={scale} kind={direction} />}
     </Panel>
   );
 }

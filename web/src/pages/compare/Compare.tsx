@@ -1,11 +1,11 @@
 // What changed from A to B, and whether it is more than noise.
 
 import { useEffect } from 'preact/hooks';
-import { byRelease, catalog, compare, tree } from '../../api/questions.ts';
+import { byRelease, catalog, compare, tree } from '../../api/queries.ts';
 import { otherSideOf, type OtherSide } from '../../api/selection.ts';
 import type { Comparison, Estimate } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
 import { change, go } from '../../state/location.ts';
+import { useQuery } from '../../state/responses.ts';
 import { changed, hrefOf, linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { releasesOf } from '../../widgets/lines.ts';
@@ -26,10 +26,10 @@ import '../parts/detail.css';
 export function Compare() {
   const { place, selection, to } = useView();
   const other = otherSideOf(place.params);
-  const stored = useAnswer(catalog());
-  const names = releasesOf(stored.answer, selection.page).map(({ name }) => name);
-  const releases = useAnswer(other ? undefined : byRelease(selection));
-  const pair = pairOf(releases.answer, selection.release, to, names);
+  const stored = useQuery(catalog());
+  const names = releasesOf(stored.response, selection.page).map(({ name }) => name);
+  const releases = useQuery(other ? undefined : byRelease(selection));
+  const pair = pairOf(releases.response, selection.release, to, names);
   useEffect(() => {
     if (!other && pair) change({ release: pair.after, compare_release: pair.before }, true);
   }, [!other && pair && `${pair.before} ${pair.after}`]);
@@ -59,7 +59,7 @@ export function Compare() {
       {other ? (
         <Result other={other} />
       ) : (
-        releases.answer &&
+        releases.response &&
         !pair && (
           <Notice>
             <p>All page views are of one release. Choose what to compare: another time, another device, another page.</p>
@@ -88,14 +88,14 @@ export function swapped(params: URLSearchParams): string {
 function Result({ other }: { other: OtherSide }) {
   const { place, selection } = useView();
   const by = place.params.get('by') || undefined;
-  const question = compare(selection, other, { by, min_views: place.params.get('min_views') || undefined });
-  const shown = useAnswer(question);
+  const query = compare(selection, other, { by, min_views: place.params.get('min_views') || undefined });
+  const shown = useQuery(query);
   return (
     <>
-      <Panel title="Verdict" question={question} shown={shown}>
-        {(answer) => <Verdict of={answer} />}
+      <Panel title="Verdict" query={query} shown={shown}>
+        {(response) => <Verdict of={response} />}
       </Panel>
-      {shown.answer && (
+      {shown.response && (
         <Tabs
           name="What changed"
           tabs={[
@@ -104,19 +104,19 @@ function Result({ other }: { other: OtherSide }) {
               title: 'Changes',
               body: () => (
                 <>
-                  {shown.answer!.features.length > 0 && (
-                    <Panel title="Changes by feature" question={question}>
-                      <FeatureChanges of={shown.answer!} />
+                  {shown.response!.features.length > 0 && (
+                    <Panel title="Changes by feature" query={query}>
+                      <FeatureChanges of={shown.response!} />
                     </Panel>
                   )}
-                  <Panel title={by ? `Changes by ${by}` : 'Changes by function'} question={question}>
-                    <Changes of={shown.answer!} by={by} />
+                  <Panel title={by ? `Changes by ${by}` : 'Changes by function'} query={query}>
+                    <Changes of={shown.response!} by={by} />
                   </Panel>
                 </>
               ),
             },
             { key: 'flame', title: 'Flame graph', body: () => <Difference other={other} /> },
-            { key: 'mix', title: 'Traffic', body: () => <Traffic of={shown.answer!} /> },
+            { key: 'mix', title: 'Traffic', body: () => <Traffic of={shown.response!} /> },
           ]}
         />
       )}
@@ -197,14 +197,14 @@ function Fewer({ of }: { of: Comparison }) {
 
 function Difference({ other }: { other: OtherSide }) {
   const { selection, place } = useView();
-  const question = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
-  const shown = useAnswer(question);
+  const query = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
+  const shown = useQuery(query);
   return (
-    <Panel title="Difference as a call tree" question={question} shown={shown}>
-      {(answer) => {
-        const views = Math.max(1, answer.views);
-        const wholeMs = answer.total_us / 1000 / views;
-        return <CallTree answer={answer} scale={{ unit: 'ms', days: 1, population: views, wholeMs }} />;
+    <Panel title="Difference as a call tree" query={query} shown={shown}>
+      {(response) => {
+        const views = Math.max(1, response.views);
+        const wholeMs = response.total_us / 1000 / views;
+        return <CallTree response={response} scale={{ unit: 'ms', days: 1, population: views, wholeMs }} />;
       }}
     </Panel>
   );

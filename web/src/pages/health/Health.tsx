@@ -2,9 +2,9 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Metrics } from '../../api/metrics.ts';
-import { coverage, metrics as ask } from '../../api/questions.ts';
+import { coverage, metrics as ask } from '../../api/queries.ts';
 import type { List } from '../../api/types.ts';
-import { useAnswer, type Shown } from '../../state/answer.ts';
+import { useQuery, type Shown } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 import { ago, bytes, count, duration, number, percent, plural } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
@@ -19,11 +19,11 @@ const every = 10_000;
 /** The page about the daemon itself. */
 export function Health() {
   const { selection } = useView();
-  const shown = useAnswer(ask(), every);
-  const now = useMemo(() => (shown.answer == undefined ? undefined : new Metrics(shown.answer)), [shown.answer]);
+  const shown = useQuery(ask(), every);
+  const now = useMemo(() => (shown.response == undefined ? undefined : new Metrics(shown.response)), [shown.response]);
   const rates = useRates(now);
-  const pages = useAnswer(coverage(selection));
-  const panel = { question: ask(), shown };
+  const pages = useQuery(coverage(selection));
+  const panel = { query: ask(), shown };
   return (
     <div class="page">
       <h1>Health</h1>
@@ -39,8 +39,8 @@ export function Health() {
         </Panel>
       </div>
       <Refusals now={now} shown={shown} />
-      <Panel title="Page views without a profile" question={coverage(selection)} shown={pages}>
-        {(answer) => <Coverage list={answer} />}
+      <Panel title="Page views without a profile" query={coverage(selection)} shown={pages}>
+        {(response) => <Coverage list={response} />}
       </Panel>
       <Panel title="Responses by path" {...panel}>
         {() => now && <Paths now={now} />}
@@ -79,7 +79,7 @@ function Checks({ of }: { of: Check[] }) {
 /** Counts of stored traces: of a directory, and of a bucket. */
 const stored = ['fieldtrie_store_traces_total', 'fieldtrie_fleet_traces_total'];
 
-/** What was counted between two answers, by the second. */
+/** What was counted between two responses, by the second. */
 interface Rates {
   traces: number;
   bytes: number;
@@ -178,7 +178,7 @@ const refusalColumns: Column<Refusal>[] = [
 
 function Refusals({ now, shown }: { now?: Metrics; shown: Shown<string> }) {
   return (
-    <Panel title="What was refused, cut or folded, and why" question={ask()} shown={shown}>
+    <Panel title="What was refused, cut or folded, and why" query={ask()} shown={shown}>
       {() =>
         now && (
           <Table
@@ -218,7 +218,7 @@ interface Path {
   slow?: number;
 }
 
-/** Returns how questions were answered since the start, by path. */
+/** Returns how queries went since the start, by path. */
 function pathsOf(now: Metrics): Path[] {
   const name = 'fieldtrie_query_requests_total';
   const seconds = 'fieldtrie_query_request_seconds';

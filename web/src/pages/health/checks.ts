@@ -29,7 +29,7 @@ export function inBucket(metrics: Metrics): boolean {
 /** Looks at everything that should be looked at. */
 export function checksOf(metrics: Metrics): Check[] {
   const kept = inBucket(metrics) ? bucket(metrics) : [...writing(metrics), ...disk(metrics), ...data(metrics)];
-  return [...kept, script(metrics), ...answering(metrics)];
+  return [...kept, script(metrics), ...queries(metrics)];
 }
 
 /** Traces until they are stored and rolled up. */
@@ -177,7 +177,7 @@ function data(metrics: Metrics): Check[] {
   ];
 }
 
-function answering(metrics: Metrics): Check[] {
+function queries(metrics: Metrics): Check[] {
   const waiting = metrics.sum('fieldtrie_queries_waiting');
   const failed = ['500', '503', '504'].reduce((sum, code) => sum + metrics.sum('fieldtrie_query_requests_total', { code }), 0);
   const all = metrics.sum('fieldtrie_query_requests_total');

@@ -1,9 +1,9 @@
 // What needs somebody now: budgets that are blown, and changes that are more than noise.
 
-import { budgets, byRelease, catalog, compare, list } from '../../api/questions.ts';
+import { budgets, byRelease, catalog, compare, list } from '../../api/queries.ts';
 import type { OtherSide, Selection } from '../../api/selection.ts';
 import type { Budget, Comparison } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { releasesOf } from '../../widgets/lines.ts';
@@ -33,7 +33,7 @@ export function Attention() {
 
 function Blown() {
   const { place } = useView();
-  const shown = useAnswer(budgets());
+  const shown = useQuery(budgets());
   if (shown.problem?.status == 404) {
     return (
       <p class="item quiet">
@@ -41,9 +41,9 @@ function Blown() {
       </p>
     );
   }
-  if (!shown.answer) return <State of={shown} />;
-  const blown = shown.answer.budgets.filter((budget) => budget.blown);
-  if (!blown.length) return <p class="item">All {shown.answer.budgets.length} budgets are met.</p>;
+  if (!shown.response) return <State of={shown} />;
+  const blown = shown.response.budgets.filter((budget) => budget.blown);
+  if (!blown.length) return <p class="item">All {shown.response.budgets.length} budgets are met.</p>;
   return (
     <ul class="items">
       {blown.map((budget) => (
@@ -71,15 +71,15 @@ function BlownBudget({ budget }: { budget: Budget }) {
 
 function SinceRelease() {
   const { place, selection, to } = useView();
-  const releases = useAnswer(byRelease(selection));
-  const { answer: stored } = useAnswer(catalog());
+  const releases = useQuery(byRelease(selection));
+  const { response: stored } = useQuery(catalog());
   const names = releasesOf(stored, selection.page).map(({ name }) => name);
-  const pair = pairOf(releases.answer, selection.release, to, names);
+  const pair = pairOf(releases.response, selection.release, to, names);
   const other = pair && { release: pair.before };
   const after = pair && { ...selection, release: pair.after };
-  const shown = useAnswer(after && other && compare(after, other, { limit: 50, method: 'sums' }));
-  const pages = useAnswer(after && !selection.page ? list('pages', after, mostPages) : undefined);
-  if (!releases.answer || !stored) return null;
+  const shown = useQuery(after && other && compare(after, other, { limit: 50, method: 'sums' }));
+  const pages = useQuery(after && !selection.page ? list('pages', after, mostPages) : undefined);
+  if (!releases.response || !stored) return null;
   if (!pair || !after || !other) return <p class="item quiet">Changes are shown as soon as two releases have page views.</p>;
   const href = linkTo(place, 'compare', { release: pair.after, compare_release: pair.before });
   return (
@@ -90,10 +90,10 @@ function SinceRelease() {
         </a>
       </h3>
       <State of={shown} />
-      {shown.answer && <Changes of={shown.answer} href={href} />}
-      {pages.answer && (
+      {shown.response && <Changes of={shown.response} href={href} />}
+      {pages.response && (
         <ul class="items">
-          {pages.answer.values.map(({ value }) => (
+          {pages.response.values.map(({ value }) => (
             <ChangedPage key={value} page={value} after={after} other={other} />
           ))}
         </ul>
@@ -105,13 +105,13 @@ function SinceRelease() {
 /** A page, if it changed by more than noise. */
 function ChangedPage({ page, after, other }: { page: string; after: Selection; other: OtherSide }) {
   const { place } = useView();
-  const { answer } = useAnswer(compare({ ...after, page }, other, { limit: 1, method: 'sums' }));
-  if (!answer?.enough || !sure.includes(answer.total.status)) return null;
-  const { value } = shownOf(answer.total);
+  const { response } = useQuery(compare({ ...after, page }, other, { limit: 1, method: 'sums' }));
+  if (!response?.enough || !sure.includes(response.total.status)) return null;
+  const { value } = shownOf(response.total);
   const href = linkTo(place, 'compare', { page, release: after.release, compare_release: other.release });
   return (
     <li class="item change">
-      <span class={`status ${answer.total.status}`}>{answer.total.status}</span>
+      <span class={`status ${response.total.status}`}>{response.total.status}</span>
       <PlaceLink kind="page" name={page} />
       <a href={href} class={value > 0 ? 'slower' : 'faster'}>
         {signed(value)} ms

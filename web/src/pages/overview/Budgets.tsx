@@ -1,9 +1,9 @@
 // Limits, and whether they are kept.
 
-import { budgets, series } from '../../api/questions.ts';
+import { budgets, series } from '../../api/queries.ts';
 import { rangeOf, selectionOf } from '../../api/selection.ts';
 import type { Budget } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Copy } from '../../widgets/Command.tsx';
@@ -52,7 +52,7 @@ function aboutOf({ page, feature, function: called, code, label = [] }: Budget):
 
 /** The page of budgets. */
 export function BudgetsPage() {
-  const shown = useAnswer(budgets());
+  const shown = useQuery(budgets());
   const none = shown.problem?.status == 404;
   return (
     <div class="page">
@@ -62,11 +62,11 @@ export function BudgetsPage() {
       ) : (
         <Panel
           title="Status of the budgets"
-          beside={shown.answer && `evaluated ${moment(shown.answer.evaluated)}`}
-          question={budgets()}
+          beside={shown.response && `evaluated ${moment(shown.response.evaluated)}`}
+          query={budgets()}
           shown={shown}
         >
-          {(answer) => <BudgetTable rows={answer.budgets} />}
+          {(response) => <BudgetTable rows={response.budgets} />}
         </Panel>
       )}
     </div>
@@ -184,11 +184,11 @@ function History({ budget }: { budget: Budget }) {
   const line = lineOfBudget(budget);
   const { page = '', feature = '', label = [] } = budget;
   const selection = { ...selectionOf(new URLSearchParams()), page, feature, label, since: '14d' };
-  const { answer } = useAnswer(line && series(selection));
+  const { response } = useQuery(line && series(selection));
   if (!line) return <span class="quiet">–</span>;
-  if (!answer) return null;
+  if (!response) return null;
   const { from, to } = rangeOf(selection, Date.now());
-  const samples = lineOf(answer.groups[0]?.points ?? [], line);
+  const samples = lineOf(response.groups[0]?.points ?? [], line);
   return <Sparkline samples={samples} from={from} to={to} name={`${budget.name}, ${line}`} limit={budget.limit} />;
 }
 

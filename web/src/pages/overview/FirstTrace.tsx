@@ -1,8 +1,8 @@
 // What to do while nothing has been received yet.
 
 import { useEffect } from 'preact/hooks';
-import { catalog } from '../../api/questions.ts';
-import { refreshAll, useAnswer } from '../../state/answer.ts';
+import { catalog } from '../../api/queries.ts';
+import { refreshAll, useQuery } from '../../state/responses.ts';
 import { Copy } from '../../widgets/Command.tsx';
 
 const header = 'Document-Policy: js-profiling, js-profiling-mode=lazy';
@@ -18,7 +18,7 @@ const script = `<script src="https://PROFILES.EXAMPLE.COM/sdk.js" crossorigin="a
 
 /** How to send the first trace. The page changes by itself when it is there. */
 export function FirstTrace() {
-  useAnswer(catalog(), 5_000);
+  useQuery(catalog(), 5_000);
   useEffect(() => refreshAll, []); // it goes when there is something
   return (
     <div class="page first">

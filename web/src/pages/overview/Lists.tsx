@@ -1,9 +1,9 @@
 // The lists of pages and of features.
 
 import { useState } from 'preact/hooks';
-import { budgets, catalog, list, series } from '../../api/questions.ts';
-import { useAnswer, useSettled } from '../../state/answer.ts';
+import { budgets, catalog, list, series } from '../../api/queries.ts';
 import { change } from '../../state/location.ts';
+import { useQuery, useSettled } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 import { Legend } from '../../widgets/Metric.tsx';
 import { Remarks } from '../../widgets/Notice.tsx';
@@ -25,26 +25,26 @@ export function Features() {
 
 function ListPage({ kind }: { kind: 'page' | 'feature' }) {
   const { place, selection, from, to } = useView();
-  const question = list(`${kind}s`, selection, 1000);
-  const shown = useAnswer(question);
-  const whole = useAnswer(series(selection, { step: 'all' }));
+  const query = list(`${kind}s`, selection, 1000);
+  const shown = useQuery(query);
+  const whole = useQuery(series(selection, { step: 'all' }));
   const settled = useSettled();
-  const trends = useAnswer(settled ? series(selection, { group_by: kind }) : undefined);
-  const before = useAnswer(settled ? list(`${kind}s`, timeBefore(selection, from, to), 1000) : undefined);
-  const limits = useAnswer(settled ? budgets() : undefined);
-  const stored = useAnswer(settled ? catalog() : undefined);
+  const trends = useQuery(settled ? series(selection, { group_by: kind }) : undefined);
+  const before = useQuery(settled ? list(`${kind}s`, timeBefore(selection, from, to), 1000) : undefined);
+  const limits = useQuery(settled ? budgets() : undefined);
+  const stored = useQuery(settled ? catalog() : undefined);
   const [filter, setFilter] = useState(place.params.get('q') ?? '');
   const search = (text: string) => {
     setFilter(text);
     change({ q: text }, true);
   };
-  if (stored.answer && !stored.answer.entries.length) return <FirstTrace />;
-  const point = whole.answer?.groups[0]?.points[0];
+  if (stored.response && !stored.response.entries.length) return <FirstTrace />;
+  const point = whole.response?.groups[0]?.points[0];
   return (
     <div class="page">
       <h1>{kind == 'page' ? 'Pages' : 'Features'}</h1>
       <Panel
-        title={shown.answer ? plural(shown.answer.values.length, kind) : 'All'}
+        title={shown.response ? plural(shown.response.values.length, kind) : 'All'}
         beside={
           <input
             type="search"
@@ -54,25 +54,25 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
             onInput={(event) => search(event.currentTarget.value)}
           />
         }
-        question={question}
+        query={query}
         shown={shown}
       >
-        {(answer) => (
+        {(response) => (
           <>
             <Places
               kind={kind}
-              list={answer}
+              list={response}
               totalUs={point?.self_us ?? 0}
               totalViews={point?.views ?? 0}
-              series={trends.answer}
-              before={before.answer?.values.length ? before.answer : undefined}
-              budgets={limits.answer?.budgets}
+              series={trends.response}
+              before={before.response?.values.length ? before.response : undefined}
+              budgets={limits.response?.budgets}
               order={place.params.get('sort') ?? '-hours'}
               onOrder={(sort) => change({ sort }, true)}
               filter={filter}
             />
-            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
-            {kind == 'feature' && !answer.values.length && <NoFeatures />}
+            <Remarks noSpread={response.no_spread} stats={response.stats} />
+            {kind == 'feature' && !response.values.length && <NoFeatures />}
           </>
         )}
       </Panel>

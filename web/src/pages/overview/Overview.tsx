@@ -1,9 +1,9 @@
 // Where the time of people goes, and what needs attention.
 
 import { useEffect } from 'preact/hooks';
-import { catalog, coverage, list, series } from '../../api/questions.ts';
+import { catalog, coverage, list, series } from '../../api/queries.ts';
 import type { Point } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { lineOf, releasesOf } from '../../widgets/lines.ts';
@@ -19,36 +19,36 @@ import { Places } from './Places.tsx';
 /** The first page. */
 export function Overview() {
   const { place, selection, from, to } = useView();
-  const whole = useAnswer(series(selection, { step: 'all' }));
-  const time = useAnswer(series(selection));
-  const pages = useAnswer(coverage(selection));
-  const stored = useAnswer(catalog());
-  const trends = useAnswer(series(selection, { group_by: 'page' }));
-  const point = whole.answer?.groups[0]?.points[0];
+  const whole = useQuery(series(selection, { step: 'all' }));
+  const time = useQuery(series(selection));
+  const pages = useQuery(coverage(selection));
+  const stored = useQuery(catalog());
+  const trends = useQuery(series(selection, { group_by: 'page' }));
+  const point = whole.response?.groups[0]?.points[0];
   const { again } = whole;
   useEffect(() => {
-    if (stored.answer?.entries.length && whole.answer && !point?.views) again(); // the first trace may have come since
-  }, [stored.answer]);
-  if (whole.answer && !point?.views && stored.answer) {
-    return stored.answer.entries.length ? <NothingNow /> : <FirstTrace />;
+    if (stored.response?.entries.length && whole.response && !point?.views) again(); // the first trace may have come since
+  }, [stored.response]);
+  if (whole.response && !point?.views && stored.response) {
+    return stored.response.entries.length ? <NothingNow /> : <FirstTrace />;
   }
-  const sum = pages.answer?.all;
+  const sum = pages.response?.all;
   return (
     <div class="page overview">
       <h1 class="hidden">Overview</h1>
-      <Panel title="All pages" class="whole" question={series(selection, { step: 'all' })} shown={whole}>
-        {(answer) => (
+      <Panel title="All pages" class="whole" query={series(selection, { step: 'all' })} shown={whole}>
+        {(response) => (
           <>
             {point && <Kpis point={point} />}
-            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+            <Remarks noSpread={response.no_spread} stats={response.stats} />
           </>
         )}
       </Panel>
-      <Panel title="JavaScript per page view over time" question={series(selection)} shown={time} class="over-time">
-        {(answer) => (
+      <Panel title="JavaScript per page view over time" query={series(selection)} shown={time} class="over-time">
+        {(response) => (
           <OverTime
-            points={answer.groups[0]?.points ?? []}
-            markers={releasesOf(stored.answer)}
+            points={response.groups[0]?.points ?? []}
+            markers={releasesOf(stored.response)}
             from={from}
             to={to}
           />
@@ -58,16 +58,16 @@ export function Overview() {
       <Panel
         title="Heaviest pages"
         beside={<a href={linkTo(place, 'pages')}>All pages</a>}
-        question={list('pages', selection)}
+        query={list('pages', selection)}
         shown={pages}
       >
-        {(answer) => (
+        {(response) => (
           <Places
             kind="page"
-            list={answer}
+            list={response}
             totalUs={sum?.self_us ?? 0}
             totalViews={sum?.views ?? 0}
-            series={trends.answer}
+            series={trends.response}
             order="-hours"
             short
           />
@@ -104,10 +104,10 @@ function OverTime({ points, markers, from, to }: OverTimeProps) {
 
 function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number }) {
   const { place, selection } = useView();
-  const { answer: stored } = useAnswer(catalog());
+  const { response: stored } = useQuery(catalog());
   const some = stored?.entries.some(({ kind }) => kind == 'feature');
-  const features = useAnswer(some ? list('features', selection, 10) : undefined);
-  const trends = useAnswer(some ? series(selection, { group_by: 'feature' }) : undefined);
+  const features = useQuery(some ? list('features', selection, 10) : undefined);
+  const trends = useQuery(some ? series(selection, { group_by: 'feature' }) : undefined);
   if (!stored) return null;
   if (!some) {
     return (
@@ -123,16 +123,16 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
     <Panel
       title="Heaviest features"
       beside={<a href={linkTo(place, 'features')}>All features</a>}
-      question={list('features', selection)}
+      query={list('features', selection)}
       shown={features}
     >
-      {(answer) => (
+      {(response) => (
         <Places
           kind="feature"
-          list={answer}
+          list={response}
           totalUs={totalUs}
           totalViews={totalViews}
-          series={trends.answer}
+          series={trends.response}
           order="-mean"
           short
         />
@@ -144,7 +144,7 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
 /** Says that there is something, but not in the time or with the labels that are selected. */
 export function NothingNow() {
   const { place, selection } = useView();
-  useAnswer(series(selection, { step: 'all' }), 5_000);
+  useQuery(series(selection, { step: 'all' }), 5_000);
   return (
     <div class="page">
       <h1>No page views</h1>

@@ -1,10 +1,10 @@
 // For whom it is slow: the same numbers by device, browser, connection and other labels.
 
 import { useState } from 'preact/hooks';
-import { labels, series } from '../../api/questions.ts';
+import { labels, series } from '../../api/queries.ts';
 import type { Point, Series } from '../../api/types.ts';
-import { useAnswer, useMayViews, useSettled } from '../../state/answer.ts';
 import { change } from '../../state/location.ts';
+import { useMayViews, useQuery, useSettled } from '../../state/responses.ts';
 import { linkHere, linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Interval, minViews } from '../../widgets/Interval.tsx';
@@ -23,12 +23,12 @@ const first = ['device', 'browser', 'connection', 'release'];
 /** The page about whom it is slow for. */
 export function Who() {
   const { place, selection } = useView();
-  const whole = useAnswer(series(selection, { step: 'all' }));
+  const whole = useQuery(series(selection, { step: 'all' }));
   const settled = useSettled();
-  const known = useAnswer(settled ? labels(selection) : undefined);
-  const point = whole.answer?.groups[0]?.points[0];
+  const known = useQuery(settled ? labels(selection) : undefined);
+  const point = whole.response?.groups[0]?.points[0];
   const more = place.params.getAll('by').filter((key) => !first.includes(key));
-  const others = (known.answer?.labels ?? []).map(({ key }) => key).filter((key) => ![...first, ...more].includes(key));
+  const others = (known.response?.labels ?? []).map(({ key }) => key).filter((key) => ![...first, ...more].includes(key));
   return (
     <div class="page">
       <header class="title">
@@ -66,14 +66,14 @@ export function Who() {
 
 function ByLabel({ label, whole }: { label: string; whole?: Point }) {
   const { selection } = useView();
-  const question = series(selection, { step: 'all', group_by: label });
-  const shown = useAnswer(question);
+  const query = series(selection, { step: 'all', group_by: label });
+  const shown = useQuery(query);
   return (
-    <Panel title={`By ${label}`} question={question} shown={shown}>
-      {(answer) => (
+    <Panel title={`By ${label}`} query={query} shown={shown}>
+      {(response) => (
         <>
-          <Groups answer={answer} label={label} whole={whole} />
-          <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+          <Groups response={response} label={label} whole={whole} />
+          <Remarks noSpread={response.no_spread} stats={response.stats} />
         </>
       )}
     </Panel>
@@ -84,8 +84,8 @@ interface Row extends Point {
   value: string;
 }
 
-function Groups({ answer, label, whole }: { answer: Series; label: string; whole?: Point }) {
-  const rows = answer.groups.flatMap(({ labels, points }) => {
+function Groups({ response, label, whole }: { response: Series; label: string; whole?: Point }) {
+  const rows = response.groups.flatMap(({ labels, points }) => {
     const point = points[0];
     return point ? [{ ...point, value: labels[label] ?? '' }] : [];
   });

@@ -1,7 +1,7 @@
 // A page or a feature: how much, since when, for how many, and where in the code.
 
-import { catalog, series } from '../../api/questions.ts';
-import { useAnswer, useMayViews, useSettled } from '../../state/answer.ts';
+import { catalog, series } from '../../api/queries.ts';
+import { useMayViews, useQuery, useSettled } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Histogram } from '../../widgets/Histogram.tsx';
@@ -31,46 +31,46 @@ export function FeatureDetail() {
 function Detail({ kind }: { kind: 'page' | 'feature' }) {
   const { selection, from, to } = useView();
   const all = series(selection, { step: 'all', histogram: true });
-  const whole = useAnswer(all);
-  const time = useAnswer(series(selection));
+  const whole = useQuery(all);
+  const time = useQuery(series(selection));
   const settled = useSettled();
-  const { answer: stored } = useAnswer(settled ? catalog() : undefined);
-  const point = whole.answer?.groups[0]?.points[0];
+  const { response: stored } = useQuery(settled ? catalog() : undefined);
+  const point = whole.response?.groups[0]?.points[0];
   const scale = useScale(point);
-  if (whole.answer && !point?.views) return <NothingNow />;
+  if (whole.response && !point?.views) return <NothingNow />;
   const markers = releasesOf(stored, selection.page);
   return (
     <div class="page detail">
       <Title kind={kind} releases={markers} />
-      <Panel title="Time per page view" question={all} shown={whole} class="whole">
-        {(answer) => (
+      <Panel title="Time per page view" query={all} shown={whole} class="whole">
+        {(response) => (
           <>
             {point && <Kpis point={point} />}
-            <Remarks noSpread={answer.no_spread} stats={answer.stats} />
+            <Remarks noSpread={response.no_spread} stats={response.stats} />
           </>
         )}
       </Panel>
       {kind == 'page' && <Vitals />}
       <div class="beside">
-        <Panel title="Over time" question={series(selection)} shown={time}>
-          {(answer) => (
+        <Panel title="Over time" query={series(selection)} shown={time}>
+          {(response) => (
             <TimeSeries
-              points={answer.groups[0]?.points ?? []}
-              stepSeconds={answer.step_seconds}
+              points={response.groups[0]?.points ?? []}
+              stepSeconds={response.step_seconds}
               markers={markers}
               from={from}
               to={to}
             />
           )}
         </Panel>
-        <Panel title="How page views differ" question={all} shown={whole}>
+        <Panel title="How page views differ" query={all} shown={whole}>
           {() =>
             point && (
               <>
                 {point.histogram ? (
                   <Histogram bars={point.histogram} spread={point.spread} of="JavaScript per page view" />
                 ) : (
-                  <p class="empty">The distribution is not kept for this question.</p>
+                  <p class="empty">The distribution is not kept for this query.</p>
                 )}
                 <h3>All of the profiled time, per page view</h3>
                 <Kinds point={point} />

@@ -1,8 +1,8 @@
 // A file that aggregate opened: it has no times, pages and labels, but all that is in a profile.
 
-import { top } from '../../api/questions.ts';
+import { top } from '../../api/queries.ts';
 import { otherSideOf } from '../../api/selection.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 import { Breakdown } from '../code/Breakdown.tsx';
 import { Text } from '../parts/names.tsx';
@@ -14,10 +14,10 @@ const FileTime = later((drawn) => drawn.FileTime);
 /** What is in a file, or in two that are compared. */
 export function File() {
   const { place, selection, unit } = useView();
-  const { answer } = useAnswer(top(selection, { limit: 1 }));
+  const { response } = useQuery(top(selection, { limit: 1 }));
   const other = otherSideOf(place.params);
-  const views = Math.max(1, answer?.views ?? 0);
-  const scale = { unit, days: 1, population: views, wholeMs: (answer?.self_us ?? 0) / 1000 / views };
+  const views = Math.max(1, response?.views ?? 0);
+  const scale = { unit, days: 1, population: views, wholeMs: (response?.self_us ?? 0) / 1000 / views };
   return (
     <div class="page detail">
       <header class="title">

@@ -1,9 +1,9 @@
 // How page views of a page were for visitors, and the way to the functions behind that.
 
-import { vitals } from '../../api/questions.ts';
+import { vitals } from '../../api/queries.ts';
 import type { Selection } from '../../api/selection.ts';
 import type { Estimate, VitalReport } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import type { Term } from '../../widgets/meanings.ts';
@@ -22,13 +22,13 @@ function haveVitals({ page, feature, label }: Selection): boolean {
 /** The panel of a page's Web Vitals; nothing if none were reported. */
 export function Vitals() {
   const { place, selection } = useView();
-  const question = vitals(selection);
-  const shown = useAnswer(haveVitals(selection) ? question : undefined);
-  const of = shown.answer?.pages[0]?.vitals;
+  const query = vitals(selection);
+  const shown = useQuery(haveVitals(selection) ? query : undefined);
+  const of = shown.response?.pages[0]?.vitals;
   if (!of?.length) return null;
   const phase = (name: string) => linkHere(place, { label: [...selection.label, `phase=${name}`] });
   return (
-    <Panel title="Web Vitals" question={question} shown={shown}>
+    <Panel title="Web Vitals" query={query} shown={shown}>
       <dl class="metrics">
         {of.map((vital) => (
           <Metric

@@ -1,9 +1,9 @@
 // The time, the release, the labels and the unit: what all pages have in common.
 
 import { useState } from 'preact/hooks';
-import { catalog, labels } from '../../api/questions.ts';
-import { useAnswer, useSettled } from '../../state/answer.ts';
+import { catalog, labels } from '../../api/queries.ts';
 import { change } from '../../state/location.ts';
+import { useQuery, useSettled } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { units, useView } from '../../state/view.ts';
 import { releasesOf } from '../../widgets/lines.ts';
@@ -80,8 +80,8 @@ function Range({ from, to, close }: { from: number; to: number; close: () => voi
 function Release() {
   const { selection } = useView();
   const settled = useSettled();
-  const { answer } = useAnswer(settled ? catalog() : undefined);
-  const names = releasesOf(answer).map(({ name }) => name);
+  const { response } = useQuery(settled ? catalog() : undefined);
+  const names = releasesOf(response).map(({ name }) => name);
   if (selection.release && !names.includes(selection.release)) names.push(selection.release);
   if (!names.length) return null;
   return (
@@ -141,9 +141,9 @@ const commonKeys = ['page', 'feature', 'device', 'browser', 'connection', 'envir
 function AddLabel({ close }: { close: () => void }) {
   const { selection } = useView();
   const [key, setKey] = useState('device');
-  const { answer } = useAnswer(labels(selection));
-  const keys = new Set([...(answer?.labels.map((label) => label.key) ?? []), ...commonKeys]);
-  const values = answer?.labels.find((label) => label.key == key)?.values ?? [];
+  const { response } = useQuery(labels(selection));
+  const keys = new Set([...(response?.labels.map((label) => label.key) ?? []), ...commonKeys]);
+  const values = response?.labels.find((label) => label.key == key)?.values ?? [];
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);

@@ -1,8 +1,8 @@
 // How many page views are behind what is shown.
 
-import { coverage } from '../../api/questions.ts';
+import { coverage } from '../../api/queries.ts';
 import type { ListSum } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 import { Explained } from '../../widgets/Metric.tsx';
 import { count, percent, plural } from '../../widgets/numbers.ts';
@@ -10,10 +10,10 @@ import { count, percent, plural } from '../../widgets/numbers.ts';
 /** Says at the end of each page how many page views it rests on. */
 export function Footer() {
   const { selection } = useView();
-  const { answer } = useAnswer(coverage(selection));
+  const { response } = useQuery(coverage(selection));
   return (
     <footer>
-      {answer?.all && <Coverage of={answer.all} />}
+      {response?.all && <Coverage of={response.all} />}
       <p>
         <a href="./licenses" target="_blank">
           Licences

@@ -1,8 +1,8 @@
 // Asks who somebody is, where the daemon wants to know. The browser gets a cookie that no script reads.
 
 import { useState } from 'preact/hooks';
-import { refreshAll } from '../../state/answer.ts';
 import { logIn } from '../../state/login.ts';
+import { refreshAll } from '../../state/responses.ts';
 import { Notice } from '../../widgets/Notice.tsx';
 
 /** A form for a user and a password, or a token. */

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { cancelAll, refreshAll, useOverall } from '../../state/answer.ts';
 import { isLoggedIn, logOut } from '../../state/login.ts';
+import { cancelAll, refreshAll, useOverall } from '../../state/responses.ts';
 import { linkTo, permanentLink } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Copy } from '../../widgets/Command.tsx';

@@ -1,7 +1,7 @@
 // Where the calls of a page view are drawn: with what is looked at in the URL.
 
 import { useMemo } from 'preact/hooks';
-import type { ViewAnswer } from '../../api/types.ts';
+import type { ViewResponse } from '../../api/types.ts';
 import { change, go } from '../../state/location.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
@@ -14,7 +14,7 @@ import type { Frame } from '../../tree/tree.ts';
 const colourings: readonly Colouring[] = ['owner', 'file', 'self'];
 
 /** The calls of a page view in the order of time. */
-export function Calls({ view, timeline }: { view: ViewAnswer; timeline: Timeline }) {
+export function Calls({ view, timeline }: { view: ViewResponse; timeline: Timeline }) {
   const { place } = useView();
   const ofFile = place.route == 'file'; // a thread is on no route
   const lanes = useMemo(() => lanesOf(view).filter(({ key }) => !ofFile || key != 'route'), [view, ofFile]);

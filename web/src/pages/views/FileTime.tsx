@@ -1,10 +1,10 @@
 // What is in a file in the order of time, thread by thread.
 
 import { useMemo } from 'preact/hooks';
-import { view, views } from '../../api/questions.ts';
+import { view, views } from '../../api/queries.ts';
 import type { ViewEntry } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
 import { change } from '../../state/location.ts';
+import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 import { timelineOf } from '../../timeline/timeline.ts';
 import { Remarks } from '../../widgets/Notice.tsx';
@@ -16,32 +16,32 @@ import { Calls } from './Calls.tsx';
 export function FileTime() {
   const { place, selection } = useView();
   const listed = views(selection, '');
-  const shown = useAnswer(listed, Infinity);
-  const threads = shown.answer?.list ?? [];
+  const shown = useQuery(listed, Infinity);
+  const threads = shown.response?.list ?? [];
   const chosen = threads.find(({ id }) => id == place.params.get('thread')) ?? threads[0];
-  const question = chosen && view(selection, chosen.id);
-  const calls = useAnswer(question, Infinity);
-  const answer = calls.answer;
-  const timeline = useMemo(() => answer && timelineOf(answer), [answer]);
+  const query = chosen && view(selection, chosen.id);
+  const calls = useQuery(query, Infinity);
+  const response = calls.response;
+  const timeline = useMemo(() => response && timelineOf(response), [response]);
   if (!chosen) {
     return (
-      <Panel title="In the order of time" question={listed} shown={shown}>
-        {(answer) => (
+      <Panel title="In the order of time" query={listed} shown={shown}>
+        {(response) => (
           <>
             <p class="empty">This file does not say when calls ran.</p>
-            <Remarks stats={answer.stats} />
+            <Remarks stats={response.stats} />
           </>
         )}
       </Panel>
     );
   }
   return (
-    <Panel title="In the order of time" beside={threads.length > 1 && <Threads {...{ threads, chosen }} />} question={question} shown={calls}>
-      {(answer) => (
+    <Panel title="In the order of time" beside={threads.length > 1 && <Threads {...{ threads, chosen }} />} query={query} shown={calls}>
+      {(response) => (
         <>
-          {timeline && <Calls view={answer} timeline={timeline} />}
+          {timeline && <Calls view={response} timeline={timeline} />}
           <p class="hint">Times are relative to the first call in the file.</p>
-          <Remarks stats={answer.stats} />
+          <Remarks stats={response.stats} />
         </>
       )}
     </Panel>

@@ -1,9 +1,9 @@
 // One page view: when and whose kind it was, where it stands among the others, and what it went through in the order of time.
 
 import { useMemo } from 'preact/hooks';
-import { view, views } from '../../api/questions.ts';
-import type { ViewAnswer, ViewEntry, Views } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { view, views } from '../../api/queries.ts';
+import type { ViewResponse, ViewEntry, Views } from '../../api/types.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkHere, linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { timelineOf } from '../../timeline/timeline.ts';
@@ -25,37 +25,37 @@ const seldom = 600_000;
 export function ViewPage() {
   const { place, selection } = useView();
   const id = place.params.get('id') ?? '';
-  const question = view(selection, id);
-  const shown = useAnswer(question, seldom);
-  const { answer: others } = useAnswer(views(selection, quantilesOf(place)), seldom);
-  const answer = shown.answer;
-  const timeline = useMemo(() => answer && timelineOf(answer), [answer]);
+  const query = view(selection, id);
+  const shown = useQuery(query, seldom);
+  const { response: others } = useQuery(views(selection, quantilesOf(place)), seldom);
+  const response = shown.response;
+  const timeline = useMemo(() => response && timelineOf(response), [response]);
   return (
     <div class="page detail">
-      <Title view={answer} others={others} id={id} />
-      <Panel title="This page view" question={question} shown={shown} class="whole">
-        {(answer) => (
+      <Title view={response} others={others} id={id} />
+      <Panel title="This page view" query={query} shown={shown} class="whole">
+        {(response) => (
           <>
-            <Numbers view={answer} others={others} />
-            <Labels view={answer} />
-            <Remarks stats={answer.stats} />
+            <Numbers view={response} others={others} />
+            <Labels view={response} />
+            <Remarks stats={response.stats} />
           </>
         )}
       </Panel>
       {shown.problem && <ViewsProblem problem={shown.problem} />}
-      {answer && timeline && (
+      {response && timeline && (
         <>
-          <Panel title="In the order of time" question={question} shown={{ ...shown, pendingSince: undefined }}>
+          <Panel title="In the order of time" query={query} shown={{ ...shown, pendingSince: undefined }}>
             {timeline.tree.frame.length > 1 ? (
-              <Calls view={answer} timeline={timeline} />
+              <Calls view={response} timeline={timeline} />
             ) : (
               <p class="empty">No call was sampled in this page view.</p>
             )}
-            <Meaning view={answer} />
+            <Meaning view={response} />
           </Panel>
-          <Panel title="Heaviest functions of this page view" question={question} shown={{ ...shown, pendingSince: undefined }}>
+          <Panel title="Heaviest functions of this page view" query={query} shown={{ ...shown, pendingSince: undefined }}>
             <SeenFunctions tree={timeline.tree} />
-            <NamesRemark names={answer.stats.names} />
+            <NamesRemark names={response.stats.names} />
           </Panel>
         </>
       )}
@@ -64,7 +64,7 @@ export function ViewPage() {
 }
 
 interface TitleProps {
-  view?: ViewAnswer;
+  view?: ViewResponse;
   others?: Views;
   id: string;
 }
@@ -110,7 +110,7 @@ function Title({ view, others, id }: TitleProps) {
   );
 }
 
-function Numbers({ view, others }: { view: ViewAnswer; others?: Views }) {
+function Numbers({ view, others }: { view: ViewResponse; others?: Views }) {
   const entry = others?.list.find(({ id }) => id == view.id);
   const unsampled = view.unsampled.reduce((sum, { start_us, end_us }) => sum + end_us - start_us, 0);
   const blocking = view.long_tasks.reduce((sum, { start_us, end_us }) => sum + end_us - start_us - 50_000, 0);
@@ -134,7 +134,7 @@ function standing(entry: ViewEntry, { views }: Views): string {
   return `more than ${percent(entry.quantile)} of ${plural(views, 'page view')}`;
 }
 
-function Labels({ view }: { view: ViewAnswer }) {
+function Labels({ view }: { view: ViewResponse }) {
   const { place } = useView();
   const page = place.params.get('page') ?? '';
   const labels = Object.entries({ release: view.release, environment: view.environment, ...view.labels });
@@ -161,7 +161,7 @@ function Labels({ view }: { view: ViewAnswer }) {
 }
 
 /** What the picture says and what not. */
-function Meaning({ view }: { view: ViewAnswer }) {
+function Meaning({ view }: { view: ViewResponse }) {
   return (
     <details class="legend">
       <summary>How to read it</summary>

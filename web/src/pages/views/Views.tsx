@@ -1,8 +1,8 @@
 // Single page views, chosen by how much JavaScript they ran: what people at the percentiles went through.
 
-import { series, views } from '../../api/questions.ts';
-import type { ViewEntry, Views as Answer } from '../../api/types.ts';
-import { useAnswer } from '../../state/answer.ts';
+import { series, views } from '../../api/queries.ts';
+import type { ViewEntry, Views as ViewsResponse } from '../../api/types.ts';
+import { useQuery } from '../../state/responses.ts';
 import { linkHere, linkTo, type Place } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Histogram } from '../../widgets/Histogram.tsx';
@@ -35,11 +35,11 @@ export function quantileName(quantile: number): string {
 export function Views() {
   const { place, selection } = useView();
   const quantiles = quantilesOf(place);
-  const question = views(selection, quantiles);
-  const shown = useAnswer(question);
+  const query = views(selection, quantiles);
+  const shown = useQuery(query);
   const all = series(selection, { step: 'all', histogram: true });
-  const whole = useAnswer(all);
-  const point = whole.answer?.groups[0]?.points[0];
+  const whole = useQuery(all);
+  const point = whole.response?.groups[0]?.points[0];
   return (
     <div class="page">
       <header class="title">
@@ -61,12 +61,12 @@ export function Views() {
           ))}
         </nav>
       </header>
-      <Panel title="Page views at percentiles" question={question} shown={shown}>
-        {(answer) => <List answer={answer} />}
+      <Panel title="Page views at percentiles" query={query} shown={shown}>
+        {(response) => <List response={response} />}
       </Panel>
       {shown.problem && <ViewsProblem problem={shown.problem} />}
       {point?.histogram && (
-        <Panel title="How all of them differ" question={all} shown={whole}>
+        <Panel title="How all of them differ" query={all} shown={whole}>
           {() => <Histogram bars={point.histogram!} spread={point.spread} of="JavaScript per page view" />}
         </Panel>
       )}
@@ -81,24 +81,24 @@ export function Views() {
   );
 }
 
-function List({ answer }: { answer: Answer }) {
+function List({ response }: { response: ViewsResponse }) {
   const { place } = useView();
   return (
     <>
       <Table
         caption="Page views"
-        columns={columnsOf(place, answer.list)}
-        rows={answer.list}
+        columns={columnsOf(place, response.list)}
+        rows={response.list}
         rowKey={(row) => String(row.quantile)}
         order="quantile"
         empty="No page view with JavaScript was profiled in this time."
       />
-      {answer.list.length > 0 && (
+      {response.list.length > 0 && (
         <p class="hint">
-          Chosen from {plural(answer.views, 'profiled page view')} by their JavaScript in this selection. Each is one person’s visit.
+          Chosen from {plural(response.views, 'profiled page view')} by their JavaScript in this selection. Each is one person’s visit.
         </p>
       )}
-      <Remarks stats={answer.stats} />
+      <Remarks stats={response.stats} />
     </>
   );
 }

@@ -1,23 +1,23 @@
-// The answers that parts of the page show.
+// The responses that parts of the page show.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { createClient } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
-import { urlOf, type Question } from '../api/questions.ts';
+import { urlOf, type Query } from '../api/queries.ts';
 import { together } from '../api/together.ts';
-import { createQuestions, type Asked } from './asked.ts';
 import { mayAsk, noteScopes } from './login.ts';
+import { createQueries, type QueryState } from './queries.ts';
 
-const questions = createQuestions(createClient(together(async (url, init) => noteScopes(await fetch(url, init)))));
+const queries = createQueries(createClient(together(async (url, init) => noteScopes(await fetch(url, init)))));
 
-/** How often answers are asked for again, in ms. */
+/** How often queries are sent again, in ms. */
 const refreshAfter = 60_000;
 
-/** An answer on the screen, and how things stand with it. */
+/** A response on the screen, and how things stand with it. */
 export interface Shown<T> {
-  /** The last answer; while another question is under way, that of the one before. */
-  answer?: T;
-  /** Whether the answer is that of another question, which was asked before. */
+  /** The last response; while another query is under way, that of the one before. */
+  response?: T;
+  /** Whether the response is that of another query, which was sent before. */
   old: boolean;
   problem?: Problem;
   waiting?: Problem;
@@ -28,50 +28,50 @@ export interface Shown<T> {
   again(): void;
 }
 
-/** Asks a question, keeps the answer up to date, and gives it up when nobody needs it. No question, no answer. */
-export function useAnswer<T>(question: Question<T> | undefined, every = refreshAfter): Shown<T> {
-  const url = question ? urlOf(question) : '';
+/** Sends a query, keeps the response up to date, and gives it up when nobody needs it. No query, no response. */
+export function useQuery<T>(query: Query<T> | undefined, every = refreshAfter): Shown<T> {
+  const url = query ? urlOf(query) : '';
   const [, draw] = useState(0);
   const last = useRef<T | undefined>(undefined);
   useLayoutEffect(() => {
-    if (url) return questions.watch(url, () => draw((n) => n + 1), every);
+    if (url) return queries.watch(url, () => draw((n) => n + 1), every);
   }, [url, every]);
-  const state: Asked = url ? questions.state(url) : {};
-  const current = state.answer?.value as T | undefined;
+  const state: QueryState = url ? queries.state(url) : {};
+  const current = state.result?.value as T | undefined;
   useEffect(() => {
     if (current != undefined) last.current = current;
   }, [current]);
   const old = current == undefined && last.current != undefined && url != '';
   return {
-    answer: current ?? (url && !state.problem ? last.current : undefined),
+    response: current ?? (url && !state.problem ? last.current : undefined),
     old,
     problem: state.problem,
     waiting: state.waiting,
     cancelled: !!state.cancelled,
     pendingSince: state.pendingSince,
-    cancel: () => questions.cancel(url),
-    again: () => questions.again(url),
+    cancel: () => queries.cancel(url),
+    again: () => queries.again(url),
   };
 }
 
 /** How things stand with all that is on the screen. */
 export interface Overall {
-  /** When the first question that is under way was asked; undefined if none is. */
+  /** When the first query that is under way was asked; undefined if none is. */
   pendingSince?: number;
-  /** Of the oldest answer on the screen: as of when it is, in ms since 1970. */
+  /** Of the oldest response on the screen: as of when it is, in ms since 1970. */
   asOf?: number;
   problem?: Problem;
 }
 
 function overall(): Overall {
-  const all = questions.all();
+  const all = queries.all();
   const least = (times: (number | undefined)[]) => {
     const known = times.filter((time) => time != undefined);
     return known.length ? Math.min(...known) : undefined;
   };
   return {
     pendingSince: least(all.map((one) => one.pendingSince)),
-    asOf: least(all.map(({ answer }) => answer && answer.received - answer.age * 1000)),
+    asOf: least(all.map(({ result }) => result && result.received - result.age * 1000)),
     problem: all.find(({ problem }) => problem && problem.status != 404)?.problem,
   };
 }
@@ -81,7 +81,7 @@ export function useOverall(): Overall {
   const [state, setState] = useState<Overall>({});
   useEffect(() => {
     let waits = false;
-    return questions.listen(() => {
+    return queries.listen(() => {
       if (waits) return;
       waits = true;
       queueMicrotask(() => {
@@ -95,12 +95,12 @@ export function useOverall(): Overall {
 
 /** Asks everything that is on the screen again. */
 export function refreshAll(): void {
-  questions.refresh();
+  queries.refresh();
 }
 
-/** Gives up all questions under way. */
+/** Gives up all queries under way. */
 export function cancelAll(): void {
-  questions.cancelAll();
+  queries.cancelAll();
 }
 
 /** Whether somebody drags. */
@@ -112,13 +112,13 @@ function calm(): boolean {
   return !busy && (getSelection()?.isCollapsed ?? true);
 }
 
-/** Keeps answers up to date while the page is looked at and nobody points at them; returns how to stop. */
+/** Keeps responses up to date while the page is looked at and nobody points at them; returns how to stop. */
 export function keepFresh(): () => void {
   const press = (event: PointerEvent) => (pressed = event.type == 'pointerdown');
   const events = ['pointerdown', 'pointerup', 'pointercancel'] as const;
   for (const name of events) addEventListener(name, press, true);
   const timer = setInterval(() => {
-    if (calm()) questions.refresh((asked, every) => Date.now() - asked >= every);
+    if (calm()) queries.refresh((asked, every) => Date.now() - asked >= every);
   }, 2_000);
   return () => {
     clearInterval(timer);
@@ -139,13 +139,13 @@ export function useMinute(): number {
 
 let settled = false;
 
-/** Whether the first questions have been answered: what is less urgent waits for that. */
+/** Whether the first queries have their responses: what is less urgent waits for that. */
 export function useSettled(): boolean {
   const [state, setState] = useState(settled);
   useEffect(() => {
     if (settled) return;
-    const stop = questions.listen(() => {
-      const all = questions.all();
+    const stop = queries.listen(() => {
+      const all = queries.all();
       if (settled || !all.length || all.some(({ pendingSince }) => pendingSince != undefined)) return;
       settled = true;
       setState(true);
@@ -155,7 +155,7 @@ export function useSettled(): boolean {
   return state || settled;
 }
 
-/** Whether single page views may be asked for. That is known once there was an answer. */
+/** Whether single page views may be asked for. That is known once there was a response. */
 export function useMayViews(): boolean {
   return useSettled() && mayAsk('views');
 }

@@ -1,11 +1,11 @@
-// Questions under way, shared by all parts of a page that ask the same.
+// Queries under way, shared by all parts of a page that ask the same.
 
-import type { Answer, Client } from '../api/client.ts';
+import type { Result, Client } from '../api/client.ts';
 import { isCancelled, Problem } from '../api/problem.ts';
 
-/** How things stand with a question. */
-export interface Asked {
-  answer?: Answer<unknown>;
+/** How things stand with a query. */
+export interface QueryState {
+  result?: Result<unknown>;
   problem?: Problem;
   /** When it was asked, in ms since 1970; undefined if it is not under way. */
   pendingSince?: number;
@@ -15,7 +15,7 @@ export interface Asked {
 }
 
 interface Entry {
-  state: Asked;
+  state: QueryState;
   listeners: Set<() => void>;
   controller?: AbortController;
   every: number;
@@ -23,26 +23,26 @@ interface Entry {
   asked: number;
 }
 
-/** All questions that somebody waits for the answers of. */
-export interface Questions {
-  state(url: string): Asked;
-  /** Asks, unless the answer is new enough, and again after some milliseconds each; returns how to stop. */
+/** All queries that somebody waits for the results of. */
+export interface Queries {
+  state(url: string): QueryState;
+  /** Asks, unless the result is new enough, and again after some milliseconds each; returns how to stop. */
   watch(url: string, listener: () => void, every: number): () => void;
   again(url: string): void;
   cancel(url: string): void;
   /** Asks all again, or those alone that are due. */
   refresh(due?: (asked: number, every: number) => boolean): void;
   cancelAll(): void;
-  /** Calls when any question is asked or answered; returns how to stop. */
+  /** Calls when any query is sent or has its result; returns how to stop. */
   listen(listener: () => void): () => void;
   /** How things stand with all of them. */
-  all(): Asked[];
+  all(): QueryState[];
 }
 
-/** An answer that came this many milliseconds ago is not asked for again when another page needs it. */
+/** A result that came this many milliseconds ago is not asked for again when another page needs it. */
 const newEnough = 10_000;
 
-/** After this many milliseconds a question is asked again that the daemon could not answer. */
+/** After this many milliseconds a query is asked again that failed. */
 const afterProblem = 10_000;
 
 /** Whether a problem may be gone without anybody doing something about it. */
@@ -50,12 +50,12 @@ function isPassing({ status }: Problem): boolean {
   return status == 0 || status == 429 || status >= 500;
 }
 
-/** Returns questions that a client asks. */
-export function createQuestions(client: Client, now: () => number = Date.now): Questions {
+/** Returns queries that a client asks. */
+export function createQueries(client: Client, now: () => number = Date.now): Queries {
   const entries = new Map<string, Entry>();
   const watchers = new Set<() => void>();
 
-  function set(entry: Entry, state: Asked): void {
+  function set(entry: Entry, state: QueryState): void {
     entry.state = state;
     for (const listener of [...entry.listeners, ...watchers]) listener();
   }
@@ -63,17 +63,17 @@ export function createQuestions(client: Client, now: () => number = Date.now): Q
   async function ask(url: string, entry: Entry): Promise<void> {
     if (entry.controller) return;
     const controller = (entry.controller = new AbortController());
-    const { answer, problem } = entry.state;
+    const { result, problem } = entry.state;
     entry.asked = now();
-    const pending = { answer, problem, pendingSince: now() };
+    const pending = { result, problem, pendingSince: now() };
     set(entry, pending);
     const waiting = (waiting: Problem) => set(entry, { ...pending, waiting });
-    let state: Asked;
+    let state: QueryState;
     try {
-      state = { answer: await client.ask(url, controller.signal, waiting) };
+      state = { result: await client.ask(url, controller.signal, waiting) };
     } catch (error) {
-      if (isCancelled(error)) state = { answer, cancelled: true };
-      else state = { answer, problem: error instanceof Problem ? error : new Problem(500, String(error)) };
+      if (isCancelled(error)) state = { result, cancelled: true };
+      else state = { result, problem: error instanceof Problem ? error : new Problem(500, String(error)) };
     }
     entry.controller = undefined;
     if (entries.get(url) == entry) set(entry, state);
@@ -87,13 +87,13 @@ export function createQuestions(client: Client, now: () => number = Date.now): Q
   }
 
   return {
-    state: (url) => entries.get(url)?.state ?? { answer: client.known(url) },
+    state: (url) => entries.get(url)?.state ?? { result: client.known(url) },
     watch(url, listener, every) {
       const entry = entries.get(url) ?? begun(client.known(url), every);
       entries.set(url, entry);
       entry.listeners.add(listener);
       entry.every = Math.min(entry.every, every);
-      const received = entry.state.answer?.received;
+      const received = entry.state.result?.received;
       if (!entry.state.problem && (received == undefined || now() - received > newEnough)) void ask(url, entry);
       return () => {
         entry.listeners.delete(listener);
@@ -123,6 +123,6 @@ export function createQuestions(client: Client, now: () => number = Date.now): Q
   };
 }
 
-function begun(answer: Answer<unknown> | undefined, every: number): Entry {
-  return { state: { answer }, listeners: new Set(), every, asked: answer?.received ?? 0 };
+function begun(result: Result<unknown> | undefined, every: number): Entry {
+  return { state: { result }, listeners: new Set(), every, asked: result?.received ?? 0 };
 }

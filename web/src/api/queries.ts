@@ -1,0 +1,127 @@
+// The queries that the dashboard asks, by the path of the API.
+
+import type { TreeResponse } from '../tree/tree.ts';
+import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
+import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
+
+/** A query with a response of type T. */
+export interface Query<T> {
+  path: string;
+  params: URLSearchParams;
+  /** Carries the type alone. */
+  readonly response?: T;
+}
+
+type More = Record<string, string | number | boolean | undefined>;
+
+/** Returns the URL of a query, relative to the dashboard. */
+export function urlOf({ path, params }: Query<unknown>): string {
+  const query = params.toString();
+  const from = path == 'metrics' ? '' : 'api/v1/';
+  return `${from}${path}${query ? `?${query}` : ''}`;
+}
+
+function query<T>(path: string, params: URLSearchParams, more: More = {}): Query<T> {
+  for (const [key, value] of Object.entries(more)) if (value != undefined) params.set(key, String(value));
+  return { path, params };
+}
+
+/** Pages, features or releases with their page views and times. */
+export function list(kind: 'pages' | 'features' | 'releases', selection: Selection, limit?: number): Query<List> {
+  return query(kind, paramsOf(selection), { limit });
+}
+
+/** How many page views were profiled, by page. */
+export function coverage(selection: Selection): Query<List> {
+  return query('coverage', paramsOf(selection));
+}
+
+/** Page views and times, over time or of all of it, by labels or parts of the code. */
+export function series(
+  selection: Selection,
+  more: { step?: string; group_by?: string; by?: string; limit?: number; histogram?: boolean; coverage?: boolean } = {},
+): Query<Series> {
+  const step = more.by || more.histogram ? undefined : fineStep(selection);
+  return query('series', paramsOf(selection), { step, ...more });
+}
+
+/** Page views of each release over time, whichever is selected. */
+export function byRelease(selection: Selection): Query<Series> {
+  return query('series', paramsOf({ ...selection, release: '' }), { group_by: 'release', limit: 100 });
+}
+
+/** How page views were for visitors. */
+export function vitals(selection: Selection): Query<Vitals> {
+  return query('vitals', paramsOf(selection));
+}
+
+/** Functions, or parts of the code, that take the most time. */
+export function top(selection: Selection, more: { by?: string; limit?: number; sort?: string } = {}): Query<Top> {
+  return query('top', paramsOf(selection), more);
+}
+
+/** A call tree, of two sides if there is another one. */
+export function tree(
+  selection: Selection,
+  more: { max_nodes?: number; root?: string; only?: string; by?: string } = {},
+  other?: OtherSide,
+): Query<TreeResponse> {
+  return query('tree', paramsOf(selection, other), more);
+}
+
+/** Who calls a function, or what it calls. */
+export function around(
+  direction: 'callers' | 'callees',
+  selection: Selection,
+  place: Place,
+  max_nodes?: number,
+): Query<TreeResponse> {
+  const { name, resource, line, column } = place;
+  return query(direction, paramsOf(selection), {
+    name,
+    resource: resource || undefined,
+    line: line || undefined,
+    column: column || undefined,
+    max_nodes,
+  });
+}
+
+/** What changed from the other side to the selection. */
+export function compare(
+  selection: Selection,
+  other: OtherSide,
+  more: { by?: string; limit?: number; min_views?: string; method?: 'sums' } = {},
+): Query<Comparison> {
+  return query('compare', paramsOf(selection, other), more);
+}
+
+/** Labels and their values in some time. */
+export function labels(selection: Pick<Selection, 'since' | 'until'>, key?: string): Query<Labels> {
+  const all = { page: '', feature: '', release: '', label: [], ...selection };
+  return query('labels', paramsOf(all), { key });
+}
+
+/** What is stored, whenever it was received. */
+export function catalog(): Query<Catalog> {
+  return query('catalog', new URLSearchParams());
+}
+
+/** Budgets and how things stand with them. */
+export function budgets(): Query<Budgets> {
+  return query('budgets', new URLSearchParams());
+}
+
+/** What the daemon says of itself, as a text for Prometheus. */
+export function metrics(): Query<string> {
+  return query('metrics', new URLSearchParams());
+}
+
+/** Single page views at quantiles of their time: numbers from 0 to 1, with commas between. */
+export function views(selection: Selection, quantiles: string): Query<Views> {
+  return query('views', paramsOf(selection), { quantiles: quantiles || undefined });
+}
+
+/** What one page view went through, looked for on a page and in a time. */
+export function view({ page, since, until }: Selection, id: string): Query<ViewResponse> {
+  return query('view', paramsOf({ page, feature: '', release: '', label: [], since, until }), { id });
+}
