@@ -11,7 +11,7 @@ import type { TreeResponse } from '../src/tree/tree.ts';
 import { quantile, type Figure } from './figure.ts';
 import { openFlame, show } from './flame.ts';
 
-const viewers = join(root, 'viewers');
+const viewers = join(root, 'test/viewers');
 const find = createRequire(join(viewers, 'package.json')).resolve;
 
 /** What the main thread did, in ms. */

@@ -195,7 +195,7 @@ test('no sentence contradicts the numbers of a random comparison', () => {
   const folder = mkdtempSync(join(tmpdir(), 'comparisons-'));
   const file = join(folder, 'comparisons.jsonl');
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  execFileSync('go', ['test', './compare', '-run', '^TestRules$', '-comparisons', file], { cwd: root, stdio: 'inherit' });
+  execFileSync('go', ['test', './query/compare', '-run', '^TestRules$', '-comparisons', file], { cwd: root, stdio: 'inherit' });
   const all = readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Comparison);
   rmSync(folder, { recursive: true });
   assert.equal(all.length, 1000);
