@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -20,7 +22,7 @@ import (
 
 // CompareQuery asks what changed from A to B.
 type CompareQuery struct {
-	A, B    Selection
+	A, B    selection.Selection
 	Method  Method
 	Options compare.Options
 	// Plain compares the page views as they are, whatever devices and browsers they are of: two traffics that have none in
@@ -78,7 +80,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		}
 	}
 	if q.B.Only != "" {
-		return out, refuse("only: what is compared are all functions; take --by owner or by=owner to sum up those of others")
+		return out, selection.Refuse("only: what is compared are all functions; take --by owner or by=owner to sum up those of others")
 	}
 	n := l.naming(q.B) // one for both, so that a function has one name
 	a, err := l.side(ctx, q.A, q, out.Method, n, &out.StatsA)
@@ -96,7 +98,7 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 		names = n.Names()
 		out.Names = names.Coverage()
 	}
-	parts := q.B.Parts.rename(finder(l.Owners, names))
+	parts := q.B.Parts.Renamer(naming.Finder(l.Owners, names))
 	a.finish(names, parts)
 	b.finish(names, parts)
 	var in compare.Input
@@ -146,7 +148,7 @@ func noteOf(m Method, a, b *sideSums) string {
 }
 
 // methodFor chooses how a comparison is made.
-func (l Local) methodFor(ctx context.Context, sides ...Selection) (Method, error) {
+func (l Local) methodFor(ctx context.Context, sides ...selection.Selection) (Method, error) {
 	for _, s := range sides {
 		if few, err := l.fewTraces(ctx, s, viewsTraces); err != nil || !few {
 			return MethodSums, err
@@ -199,14 +201,14 @@ func (s *sideSums) stratumOf(l trie.Labels) (out trie.Labels) {
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel Selection, q CompareQuery, method Method, n *naming.Naming, stats *Stats) (*sideSums, error) {
+func (l Local) side(ctx context.Context, sel selection.Selection, q CompareQuery, method Method, n *naming.Naming, stats *Stats) (*sideSums, error) {
 	sel.GroupBy = nil
 	facet, err := facetOf(sel)
 	if err != nil {
 		return nil, err
 	}
 	s := &sideSums{facet: facet, naming: n, plain: q.Plain, strata: map[string]*stratumSums{}, parts: functionSums{}}
-	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), sel.takesCell(cell) })
+	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), sel.TakesCell(cell) })
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	room := l.room()
 	defer room.release()
@@ -219,7 +221,7 @@ func (l Local) side(ctx context.Context, sel Selection, q CompareQuery, method M
 		r.split = func(t *trie.Trace) string { return fmt.Sprintf("%q", rollup.BaseLabels(&t.Context)) }
 	case MethodSums:
 	default:
-		return nil, refuse("method %q is neither %s nor %s", method, MethodViews, MethodSums)
+		return nil, selection.Refuse("method %q is neither %s nor %s", method, MethodViews, MethodSums)
 	}
 	r.take = func(_ time.Time, x store.Rolled) error {
 		return s.add(x, method == MethodViews)
@@ -235,8 +237,8 @@ func (l Local) side(ctx context.Context, sel Selection, q CompareQuery, method M
 // group returns the labels of the group that the time of a cell goes to.
 func (s *sideSums) group(cell trie.Labels) trie.Labels {
 	l := s.stratumOf(cell)
-	if release := cell.Value(keyRelease); release != "" && s.naming.ByRelease() {
-		l = append(l, trie.Label{Key: keyRelease, Value: release}).Sort()
+	if release := cell.Value(rollup.KeyRelease); release != "" && s.naming.ByRelease() {
+		l = append(l, trie.Label{Key: rollup.KeyRelease, Value: release}).Sort()
 	}
 	return l
 }
@@ -271,7 +273,7 @@ func (s *sideSums) add(x store.Rolled, alike bool) error {
 		case s.facet.takesPart(part):
 			at.time.AddAll(&d.Time)
 			taken, base = true, s.stratumOf(d.Labels)
-		case part.Key == keyFeature && s.facet.part == "":
+		case part.Key == rollup.KeyFeature && s.facet.part == "":
 			if at.features[part.Value] == nil {
 				at.features[part.Value] = &rollup.Spread{}
 			}
@@ -293,7 +295,7 @@ func (s *sideSums) add(x store.Rolled, alike bool) error {
 // takesShape reports whether functions of a release tell how those that are asked for vary.
 func (s *sideSums) takesShape(release string) bool {
 	for _, m := range s.facet.sel.Where {
-		if m.Key == keyRelease && !m.Takes(release) {
+		if m.Key == rollup.KeyRelease && !m.Takes(release) {
 			return false
 		}
 	}
@@ -309,7 +311,7 @@ func (s *stratumSums) addFunctions(of *rollup.Functions, stacks *trie.Trie, byRe
 
 // see shows all functions to what names them.
 func (s *sideSums) see() {
-	seeProfile(s.naming, s.raw)
+	s.naming.SeeProfile(s.raw)
 	s.parts.see(s.naming, true)
 	for _, x := range s.strata {
 		x.parts.see(s.naming, true)
@@ -318,7 +320,7 @@ func (s *sideSums) see() {
 
 // finish takes what the sums say, with names, summed up to parts unless that is nil.
 func (s *sideSums) finish(names *naming.Names, parts func(trie.Frame) trie.Frame) {
-	p := nameProfile(names, s.naming.ByRelease(), s.raw, false)
+	p := names.Profile(s.raw, s.naming.ByRelease(), false)
 	if parts != nil {
 		p = p.Fold(parts)
 	}
@@ -399,37 +401,4 @@ func (s *sideSums) amount(frame trie.Frame, at *stratumSums) compare.Amount {
 	mean := self / n
 	square := max(mean*w.Squares/w.Sum, mean*mean*float64(s.views)*w.Squares/(w.Sum*w.Sum))
 	return compare.Amount{Seen: min(n, w.Seen*self/w.Sum), Sum: self, Squares: n * square}
-}
-
-// Align returns the profile of another selection as one to be shown beside p: functions that
-// only stand somewhere else are where they are in p. One that is no more in p, and stood
-// where another one is now, has " (gone)" after its name, so that the two are not one.
-func Align(other, p *trie.Profile) *trie.Profile {
-	to := compare.Places(framesOf(other), framesOf(p))
-	if len(to) == 0 {
-		return other
-	}
-	taken := map[trie.Frame]bool{}
-	for _, place := range to {
-		taken[place] = true
-	}
-	return other.Coalesce(func(f trie.Frame) trie.Frame {
-		if moved, ok := to[f]; ok {
-			return moved
-		}
-		if taken[f] {
-			f.Name = cmp.Or(f.Name, output.Anonymous) + " (gone)"
-		}
-		return f
-	})
-}
-
-// framesOf returns the frames of a profile, each once, by place.
-func framesOf(p *trie.Profile) []trie.Frame {
-	frames := make([]trie.Frame, len(p.Frames))
-	for i := range frames {
-		frames[i] = p.FrameOf(trie.FrameID(i))
-	}
-	slices.SortFunc(frames, trie.CompareFrames)
-	return slices.Compact(frames)
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -89,7 +91,7 @@ func vitalChange(a, b *VitalReport) VitalChange {
 
 // compareSlow compares what ran in slow interactions.
 func (l Local) compareSlow(ctx context.Context, q CompareQuery, out *Comparison) error {
-	slow, err := NewMatcher(rollup.KeyPhase, Equal, phaseSlow)
+	slow, err := selection.NewMatcher(rollup.KeyPhase, selection.Equal, phaseSlow)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
 // ending is a context that is cancelled when it is looked at for the last of some times, with
@@ -37,20 +40,20 @@ func (c *ending) Done() <-chan struct{} { c.look(); return c.Context.Done() }
 // and does not pass off as an answer what it has read until then.
 func TestLocalEnds(t *testing.T) {
 	l, _ := rolledField(t, 40)
-	traces := newFixture(t).local() // of which there are no sums
-	feed := Selection{Page: "/feed"}
+	traces := localOf(fixture.New(t)) // of which there are no sums
+	feed := selection.Selection{Page: "/feed"}
 	for name, ask := range map[string]func(context.Context) (any, error){
 		"profile": func(ctx context.Context) (any, error) {
 			r, err := l.Profile(ctx, feed, nil)
 			return r.Stats.RolledUp + r.Stats.Traces, err
 		},
 		"profile of traces": func(ctx context.Context) (any, error) {
-			r, err := traces.Profile(ctx, Selection{Page: "/a", Feature: "search"}, nil)
+			r, err := traces.Profile(ctx, selection.Selection{Page: "/a", Feature: "search"}, nil)
 			return r.Stats.Traces, err
 		},
 		"report": func(ctx context.Context) (any, error) { return l.Report(ctx, feed) },
 		"series": func(ctx context.Context) (any, error) {
-			return l.Series(ctx, SeriesQuery{Selection: Selection{Page: "/feed", Since: noon.Truncate(time.Hour)}, Step: time.Hour})
+			return l.Series(ctx, SeriesQuery{Selection: selection.Selection{Page: "/feed", Since: fixture.Noon.Truncate(time.Hour)}, Step: time.Hour})
 		},
 		"top":     func(ctx context.Context) (any, error) { return l.Top(ctx, TopQuery{Selection: feed}) },
 		"labels":  func(ctx context.Context) (any, error) { return l.Labels(ctx, feed) },
@@ -69,8 +72,8 @@ func TestLocalEnds(t *testing.T) {
 					ended++
 					continue
 				}
-				if err != nil || asJSON(t, got) != asJSON(t, want) {
-					t.Fatalf("cancelled at look %d: got %s and %v, want %s or that it was cancelled", looks, asJSON(t, got), err, asJSON(t, want))
+				if err != nil || fixture.AsJSON(t, got) != fixture.AsJSON(t, want) {
+					t.Fatalf("cancelled at look %d: got %s and %v, want %s or that it was cancelled", looks, fixture.AsJSON(t, got), err, fixture.AsJSON(t, want))
 				}
 				if ctx.left.Load() > 0 {
 					break // it was not cancelled at all

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols"
@@ -27,8 +30,8 @@ func scriptWith(number byte, name, debugID string) *symbols.Table {
 // although no URL is that of an upload. Answers have the URLs of other frames alone.
 func TestDebugIDs(t *testing.T) {
 	const one, two = "11111111-2222-4333-8444-555555555555", "85314830-023f-4cf1-a267-535f4e37bb17"
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})
-	c := collect.New(collect.Options{Store: s, Now: func() time.Time { return noon }})
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return fixture.Noon }})
+	c := collect.New(collect.Options{Store: s, Now: func() time.Time { return fixture.Noon }})
 	body := `{"page":"/a","interval":10,"trace":{"resources":["https://cdn.example/x.js?v=1#debugId=` + one + `","https://cdn.example/x.js?v=2#debugId=` + two +
 		`","https://cdn.example/y.js#debugId=33333333-2222-4333-8444-555555555555","https://cdn.example/y.js#debugId=44444444-2222-4333-8444-555555555555"],
 		"frames":[{"name":"a","resourceId":0,"line":1,"column":10},{"name":"a","resourceId":1,"line":1,"column":10},
@@ -62,7 +65,7 @@ func TestDebugIDs(t *testing.T) {
 		{"without symbols", nil, false, raw},
 	} {
 		l := Local{Reader: s, Symbols: c.symbols}
-		sel := Selection{Page: "/a", Minified: c.minified}
+		sel := selection.Selection{Page: "/a", Minified: c.minified}
 		got, err := l.Profile(t.Context(), sel, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,8 @@ package query
 import (
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -10,31 +12,31 @@ import (
 // facet says which distributions answer a Selection. They are kept for all of a page view,
 // for each feature and for each phase, by the labels that do not change during a view.
 type facet struct {
-	sel  Selection
+	sel  selection.Selection
 	part string // what distributions are confined to: KeyFeature, KeyPhase, or "" for neither
 }
 
 // facetOf returns the facet of sel, or an error if distributions are not kept for what it
 // asks.
-func facetOf(sel Selection) (facet, error) {
+func facetOf(sel selection.Selection) (facet, error) {
 	f := facet{sel: sel}
 	confine := func(key string) error {
 		if f.part != "" && f.part != key {
-			return refuse("distributions are kept for features and for phases, and not for a feature in a phase: ask for one of them")
+			return selection.Refuse("distributions are kept for features and for phases, and not for a feature in a phase: ask for one of them")
 		}
 		f.part = key
 		return nil
 	}
 	if sel.Feature != "" {
-		f.part = keyFeature
+		f.part = rollup.KeyFeature
 	}
 	need := func(key string) error {
 		switch {
-		case key == keyPage:
-		case key == keyFeature, key == rollup.KeyPhase:
+		case key == selection.KeyPage:
+		case key == rollup.KeyFeature, key == rollup.KeyPhase:
 			return confine(key)
 		case key == rollup.KeyVisibility, !rollup.Wide.Has(key):
-			return refuse("distributions are kept by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
+			return selection.Refuse("distributions are kept by page, feature, phase, release, environment, device, browser and connection, not by %s", key)
 		}
 		return nil
 	}
@@ -66,11 +68,11 @@ func (f facet) checkPart() error {
 		conditions++
 		switch {
 		case conditions > 1:
-			return refuse("how page views spread is kept for each %s by itself: give one condition on the %s", m.Key, m.Key)
-		case grouped && !m.positive():
-			return refuse("how page views spread is kept for each %s by itself, and not without the time of others: ask for %ss by = or =~, and not %s", m.Key, m.Key, m.Op)
-		case !grouped && (m.Op != Equal || m.Value == ""):
-			return refuse("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
+			return selection.Refuse("how page views spread is kept for each %s by itself: give one condition on the %s", m.Key, m.Key)
+		case grouped && !m.Positive():
+			return selection.Refuse("how page views spread is kept for each %s by itself, and not without the time of others: ask for %ss by = or =~, and not %s", m.Key, m.Key, m.Op)
+		case !grouped && (m.Op != selection.Equal || m.Value == ""):
+			return selection.Refuse("how page views spread over several %ss at once is not kept: ask for one as in label=%s=NAME, or group by %s", m.Key, m.Key, m.Key)
 		}
 	}
 	return nil
@@ -90,7 +92,7 @@ func partOf(d *rollup.Distribution) (part trie.Label) {
 // those that are asked for.
 func (f facet) takesBase(d *rollup.Distribution) bool {
 	for _, m := range f.sel.Where {
-		if m.Key != keyPage && m.Key != keyFeature && m.Key != rollup.KeyPhase && !m.Takes(d.Labels.Value(m.Key)) {
+		if m.Key != selection.KeyPage && m.Key != rollup.KeyFeature && m.Key != rollup.KeyPhase && !m.Takes(d.Labels.Value(m.Key)) {
 			return false
 		}
 	}
@@ -115,7 +117,7 @@ func (f facet) takesPart(part trie.Label) bool {
 // They are kept for all of the page, by release alone.
 func (f facet) takesFunctions(release string) bool {
 	for _, m := range f.sel.Where {
-		if m.Key != keyPage && (m.Key != keyRelease || !m.Takes(release)) {
+		if m.Key != selection.KeyPage && (m.Key != rollup.KeyRelease || !m.Takes(release)) {
 			return false
 		}
 	}
@@ -124,7 +126,7 @@ func (f facet) takesFunctions(release string) bool {
 
 // takesAnyFunctions reports whether those of some release can be.
 func (f facet) takesAnyFunctions() bool {
-	onlyReleases := !slices.ContainsFunc(f.sel.Where, func(m Matcher) bool { return m.Key != keyPage && m.Key != keyRelease })
+	onlyReleases := !slices.ContainsFunc(f.sel.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && m.Key != rollup.KeyRelease })
 	return f.part == "" && onlyReleases
 }
 
@@ -132,7 +134,7 @@ func (f facet) takesAnyFunctions() bool {
 func (f facet) group(page string, d *rollup.Distribution) (l trie.Labels) {
 	for _, key := range f.sel.GroupBy {
 		value := page
-		if key != keyPage {
+		if key != selection.KeyPage {
 			value = d.Labels.Value(key)
 		}
 		if value != "" {

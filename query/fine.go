@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -67,7 +69,7 @@ func NewFine() *Fine { return &Fine{of: make(map[string]*fineSteps)} }
 
 // fineSeries reads the traces that sel asks for and hands over what those of each step sum up
 // to. Of the steps that are known it reads none.
-func (l Local) fineSeries(ctx context.Context, sel Selection, length time.Duration, take func(step)) (Stats, error) {
+func (l Local) fineSeries(ctx context.Context, sel selection.Selection, length time.Duration, take func(step)) (Stats, error) {
 	if l.Fine == nil || sel.Lag <= 0 || !sel.Until.IsZero() || !sel.Since.Equal(sel.Since.Truncate(length)) {
 		steps, stats, err := l.readSteps(ctx, sel, length)
 		for _, s := range steps {
@@ -129,10 +131,10 @@ func (f *fineSteps) settle(over time.Time) {
 }
 
 // fineKey tells steps of some pages from others.
-func fineKey(sel Selection, length time.Duration) string {
-	var ofPages []Matcher
+func fineKey(sel selection.Selection, length time.Duration) string {
+	var ofPages []selection.Matcher
 	for _, m := range sel.Where {
-		if m.Key == keyPage {
+		if m.Key == selection.KeyPage {
 			ofPages = append(ofPages, m)
 		}
 	}
@@ -140,7 +142,7 @@ func fineKey(sel Selection, length time.Duration) string {
 }
 
 // readSteps reads traces, and returns what they sum up to.
-func (l Local) readSteps(ctx context.Context, sel Selection, length time.Duration) (steps []step, stats Stats, err error) {
+func (l Local) readSteps(ctx context.Context, sel selection.Selection, length time.Duration) (steps []step, stats Stats, err error) {
 	r := &recording{reading: reading{sel: sel}, step: length, flat: true, take: func(at time.Time, x store.Rolled) error {
 		_, traces := x.Record.Views()
 		steps = append(steps, step{at, x.Page, stepSumsOf(x.Record), traces})

@@ -8,9 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // TestFine asks at random for steps of less than an hour while traces come in, chunks of page
@@ -18,41 +22,41 @@ import (
 // make no difference.
 func TestFine(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	now := noon
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
-	f := &fixture{store: s}
-	exact := f.local()
-	kept := f.local()
+	now := fixture.Noon
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
+	f := &fixture.Stored{Store: s}
+	exact := localOf(f)
+	kept := localOf(f)
 	kept.Fine = NewFine()
-	pages := func(op Op, value string) []Matcher {
-		m, err := NewMatcher(keyPage, op, value)
+	pages := func(op selection.Op, value string) []selection.Matcher {
+		m, err := selection.NewMatcher(selection.KeyPage, op, value)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []Matcher{m}
+		return []selection.Matcher{m}
 	}
 	var waiting []*trie.Trace
 	for hour := range 12 {
-		waiting = append(waiting, spanTraces(hour)...)
+		waiting = append(waiting, fixture.Spans(hour)...)
 	}
 	known := 0
 	for n := 0; len(waiting) > 0; n++ {
 		now = now.Add(time.Duration(r.IntN(60)) * time.Second)
 		for range min(r.IntN(8), len(waiting)) {
 			i := r.IntN(min(40, len(waiting)))
-			f.append(t, n, waiting[i:i+1])
+			f.Append(t, n, waiting[i:i+1])
 			waiting = slices.Delete(waiting, i, i+1)
 		}
 		q := SeriesQuery{Step: []time.Duration{time.Minute, 5 * time.Minute}[r.IntN(2)], Histogram: true}
-		q.Since = noon.Add(time.Duration(r.IntN(2)) * 10 * time.Minute)
-		q.GroupBy = [][]string{nil, {keyPage}, {keyFeature}, {keyRelease}}[r.IntN(4)]
+		q.Since = fixture.Noon.Add(time.Duration(r.IntN(2)) * 10 * time.Minute)
+		q.GroupBy = [][]string{nil, {selection.KeyPage}, {rollup.KeyFeature}, {rollup.KeyRelease}}[r.IntN(4)]
 		switch r.IntN(4) {
 		case 0:
 			q.Page = "/a"
 		case 1:
-			q.Where = pages(Matches, `\/b`)
+			q.Where = pages(selection.Matches, `\/b`)
 		case 2:
-			q.Where = pages(NotEqual, "/b")
+			q.Where = pages(selection.NotEqual, "/b")
 		}
 		want, err := exact.Series(t.Context(), q)
 		if err != nil {
@@ -64,7 +68,7 @@ func TestFine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got.Groups, want.Groups) || got.Stats.Traces != want.Stats.Traces {
-			t.Fatalf("%v after noon, %+v:\ngot  %d traces, %v\nwant %d traces, %v", now.Sub(noon), q, got.Stats.Traces, got.Groups, want.Stats.Traces, want.Groups)
+			t.Fatalf("%v after noon, %+v:\ngot  %d traces, %v\nwant %d traces, %v", now.Sub(fixture.Noon), q, got.Stats.Traces, got.Groups, want.Stats.Traces, want.Groups)
 		}
 		for _, x := range kept.Fine.of {
 			known = max(known, len(x.steps))

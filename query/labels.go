@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -59,8 +61,8 @@ func (l Labels) size() (n int) {
 	return n
 }
 
-// names returns the values of a key that are not empty, sorted.
-func (l Labels) names(key string) (names []string) {
+// Names returns the values of a key that are not empty, sorted.
+func (l Labels) Names(key string) (names []string) {
 	for _, v := range l.Values(key) {
 		if v.Value != "" {
 			names = append(names, v.Value)
@@ -75,14 +77,14 @@ const maxLabelValues = 1000
 
 // refuseLabels returns the error of a question about labels that sums do not keep.
 func refuseLabels(what string) error {
-	return refuse("%s are kept by page, feature, %s, not by the label that is asked for", what,
+	return selection.Refuse("%s are kept by page, feature, %s, not by the label that is asked for", what,
 		strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))
 }
 
 // Labels implements [Source].
-func (l Local) Labels(ctx context.Context, sel Selection) (Labels, error) {
+func (l Local) Labels(ctx context.Context, sel selection.Selection) (Labels, error) {
 	sel.GroupBy = nil
-	sel, key := sel.recently()
+	sel, key := recently(sel)
 	got, age, err := recall(ctx, l.Recent, sharedQuestion[Labels]{l.key("labels " + key), sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) }})
 	got.Stats.Behind += age
 	return got, err
@@ -90,11 +92,11 @@ func (l Local) Labels(ctx context.Context, sel Selection) (Labels, error) {
 
 // Values implements [Source]. The catalogue has those of some labels, so that nothing has to be
 // summed up for them.
-func (l Local) Values(ctx context.Context, sel Selection, key string) ([]string, error) {
-	catalogued := []string{keyPage, keyFeature, keyRelease, keyEnvironment}
+func (l Local) Values(ctx context.Context, sel selection.Selection, key string) ([]string, error) {
+	catalogued := []string{selection.KeyPage, rollup.KeyFeature, rollup.KeyRelease, rollup.KeyEnvironment}
 	if sel.Page != "" || sel.Feature != "" || len(sel.Where) > 0 || !slices.Contains(catalogued, key) {
 		labels, err := l.Labels(ctx, sel)
-		return labels.names(key), err
+		return labels.Names(key), err
 	}
 	catalog, err := l.recentCatalog(ctx, sel)
 	if err != nil {
@@ -110,20 +112,20 @@ func (l Local) Values(ctx context.Context, sel Selection, key string) ([]string,
 	return slices.Compact(names), nil
 }
 
-func (l Local) labels(ctx context.Context, sel Selection) (Labels, error) {
-	if sel.wanted().None { // sums lost the label, so that no time would be found to have it
+func (l Local) labels(ctx context.Context, sel selection.Selection) (Labels, error) {
+	if sel.Wanted().None { // sums lost the label, so that no time would be found to have it
 		return Labels{}, refuseLabels("labels")
 	}
 	views := map[trie.Label]int64{}
-	want := sel.wanted()
+	want := sel.Wanted()
 	want.Level = rollup.Wide
 	stats, err := l.eachRecord(ctx, sel, want, func(x store.Rolled) error {
 		var set trie.Labels
 		for _, t := range x.Record.Touches {
 			set = set[:0]
 			for _, c := range t.Cells {
-				if cell := x.Record.Cells[c].Labels; sel.takesCell(cell) {
-					set = append(append(set, trie.Label{Key: keyPage, Value: x.Page}), cell...)
+				if cell := x.Record.Cells[c].Labels; sel.TakesCell(cell) {
+					set = append(append(set, trie.Label{Key: selection.KeyPage, Value: x.Page}), cell...)
 				}
 			}
 			for i, label := range set.Sort() {
@@ -137,10 +139,10 @@ func (l Local) labels(ctx context.Context, sel Selection) (Labels, error) {
 	if err != nil {
 		return Labels{}, err
 	}
-	return Labels{labelValues(views), stats}, nil
+	return Labels{ListLabels(views), stats}, nil
 }
 
-func labelValues(views map[trie.Label]int64) []LabelValues {
+func ListLabels(views map[trie.Label]int64) []LabelValues {
 	byKey := map[string][]LabelValue{}
 	for l, n := range views {
 		if n > 0 && l.Key != trie.FrameOther {

@@ -10,77 +10,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// selections are what the tests ask a fixture for.
-func selections() []Selection {
-	var out []Selection
-	for _, page := range []string{"", "/a", "/b", "/suites/charts/dist/chartjs.html", "/nowhere"} {
-		for _, feature := range []string{"", "search", "edit", "nothing"} {
-			out = append(out, Selection{Page: page, Feature: feature})
-		}
-	}
-	for _, l := range []trie.Labels{
-		trie.MakeLabels("release", "r1"), trie.MakeLabels("environment", "production"), trie.MakeLabels("team", "t1"),
-		trie.MakeLabels("team", ""), trie.MakeLabels("release", "r0", "team", "t2"), trie.MakeLabels("release", "r9"),
-		trie.MakeLabels("release", "r0", "release", "r1"), trie.MakeLabels("release", ""),
-		trie.MakeLabels("phase", "load"), trie.MakeLabels("phase", "typing"), trie.MakeLabels("phase", ""), trie.MakeLabels("phase", "nothing"),
-		trie.MakeLabels("phase", "load", "team", "t1"), trie.MakeLabels("phase", "load", "phase", "typing"),
-		trie.MakeLabels("phase", "typing", "release", "r0", "team", ""), trie.MakeLabels("team", "t2"),
-	} {
-		out = append(out, Selection{Page: "/a", Where: having(l)}, Selection{Feature: "edit", Where: having(l)})
-	}
-	for _, texts := range [][]string{
-		{"page=~/.*"}, {"page=~/a|/b"}, {"page!=/a"}, {"page!~/(a|b)"}, {"feature=~se.*"}, {"feature!=search"}, {"feature!~.*"},
-		{"feature=edit", "feature!=search"}, {"feature="}, {"release=~r[12]", "page=/b"}, {"release!=r1"}, {"phase!=load"}, {"phase=~load|typing"},
-		{"team!~t1|", "page=~/[ab]"}, {"environment!~prod.*"},
-	} {
-		var where []Matcher
-		for _, text := range texts {
-			m, err := ParseMatcher(text)
-			if err != nil {
-				panic(err)
-			}
-			where = append(where, m)
-		}
-		out = append(out, Selection{Where: where}, Selection{Page: "/a", Where: where})
-	}
-	mid := noon.Add(later / 2)
-	out = append(out, Selection{Page: "/a", Since: mid}, Selection{Page: "/a", Until: mid}, Selection{Since: noon.Add(-time.Second), Until: noon.Add(time.Second)},
-		Selection{Until: noon}, Selection{Since: noon.Add(2 * later)})
-	for _, s := range slices.Clone(out) {
-		s.GroupBy = AllGroups()
-		out = append(out, s)
-	}
-	return out
-}
-
-// within returns the traces of f that were received when s asks for.
-func (f *fixture) within(s Selection) (traces []*trie.Trace) {
-	in := func(t time.Time) bool { return !t.Before(s.Since) && (s.Until.IsZero() || t.Before(s.Until)) }
-	if in(noon) {
-		traces = append(traces, f.first...)
-	}
-	if in(noon.Add(later)) {
-		traces = append(traces, f.second...)
-	}
-	return traces
-}
-
 func TestLocal(t *testing.T) {
-	f := newFixture(t)
+	f := fixture.New(t)
 	empty := 0
-	for _, sel := range selections() {
-		got, err := f.local().Profile(t.Context(), sel, nil)
+	for _, sel := range fixture.Selections() {
+		got, err := localOf(f).Profile(t.Context(), sel, nil)
 		if err != nil {
 			t.Errorf("%+v: %v", sel, err)
 			continue
 		}
-		want := naive(f.within(sel), sel)
+		want := fixture.Naive(f.Within(sel), sel)
 		if len(want) == 0 {
 			empty++
 		}
@@ -88,7 +36,7 @@ func TestLocal(t *testing.T) {
 		if err := p.Validate(); err != nil {
 			t.Errorf("%+v: %v", sel, err)
 		}
-		if sums := sumsOf(p); !maps.Equal(sums, want) {
+		if sums := fixture.SumsOf(p); !maps.Equal(sums, want) {
 			t.Errorf("%+v: got %v, want %v", sel, sums, want)
 		}
 		if len(got.Stats.Warnings) > 0 {
@@ -106,30 +54,30 @@ func TestLocal(t *testing.T) {
 			}
 		}
 	}
-	if empty == 0 || empty > len(selections())/2 {
-		t.Errorf("%d of %d selections are empty", empty, len(selections()))
+	if empty == 0 || empty > len(fixture.Selections())/2 {
+		t.Errorf("%d of %d selections are empty", empty, len(fixture.Selections()))
 	}
 }
 
 // TestCounts checks the numbers that naive does not know.
 func TestCounts(t *testing.T) {
-	f := newFixture(t)
+	f := fixture.New(t)
 	for _, c := range []struct {
-		sel           Selection
+		sel           selection.Selection
 		traces, views int64
 		read          uint64
 		partitions    int
 	}{
-		{Selection{Page: "/a"}, 48, 24, 48, 2},
-		{Selection{Page: "/a", Until: noon.Add(later)}, 24, 12, 24, 1},
-		{Selection{Page: "/b"}, 32, 24, 32, 2},
-		{Selection{Page: "/a", Where: having(trie.MakeLabels("release", "r2"))}, 16, 8, 48, 2},
-		{Selection{Page: "/a", Where: having(trie.MakeLabels("team", ""))}, 16, 8, 48, 2},
-		{Selection{Page: "/a", Where: having(trie.MakeLabels("phase", "typing"))}, 18, 14, 48, 2},
-		{Selection{Page: "/a", Where: having(trie.MakeLabels("phase", "nothing"))}, 0, 0, 48, 2},
+		{selection.Selection{Page: "/a"}, 48, 24, 48, 2},
+		{selection.Selection{Page: "/a", Until: fixture.Noon.Add(fixture.Later)}, 24, 12, 24, 1},
+		{selection.Selection{Page: "/b"}, 32, 24, 32, 2},
+		{selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("release", "r2"))}, 16, 8, 48, 2},
+		{selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("team", ""))}, 16, 8, 48, 2},
+		{selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("phase", "typing"))}, 18, 14, 48, 2},
+		{selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("phase", "nothing"))}, 0, 0, 48, 2},
 	} {
-		for _, c.sel.GroupBy = range [][]string{nil, AllGroups()} {
-			got, err := f.local().Profile(t.Context(), c.sel, nil)
+		for _, c.sel.GroupBy = range [][]string{nil, selection.AllGroups()} {
+			got, err := localOf(f).Profile(t.Context(), c.sel, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,10 +89,10 @@ func TestCounts(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	f := newFixture(t)
-	groups := func(sel Selection) (out []string) {
-		sel.GroupBy = AllGroups()
-		got, err := f.local().Profile(t.Context(), sel, nil)
+	f := fixture.New(t)
+	groups := func(sel selection.Selection) (out []string) {
+		sel.GroupBy = selection.AllGroups()
+		got, err := localOf(f).Profile(t.Context(), sel, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,34 +107,34 @@ func TestGroups(t *testing.T) {
 		return out
 	}
 	r1 := trie.MakeLabels("release", "r1")
-	if got, want := groups(Selection{Page: "/b", Where: having(r1)}), []string{
+	if got, want := groups(selection.Selection{Page: "/b", Where: fixture.Having(r1)}), []string{
 		"feature=edit feature=search page=/b release=r1", "feature=edit page=/b release=r1", "page=/b release=r1",
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// What else was at work does not matter to who asks for one feature.
-	if got, want := groups(Selection{Feature: "edit", Where: having(r1)}), []string{
+	if got, want := groups(selection.Selection{Feature: "edit", Where: fixture.Having(r1)}), []string{
 		"feature=edit page=/a release=r1", "feature=edit page=/b release=r1",
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := groups(Selection{Page: "/suites/charts/dist/chartjs.html"}); !slices.Equal(got, []string{"page=/suites/charts/dist/chartjs.html"}) {
+	if got := groups(selection.Selection{Page: "/suites/charts/dist/chartjs.html"}); !slices.Equal(got, []string{"page=/suites/charts/dist/chartjs.html"}) {
 		t.Errorf("without a release: got %q", got)
 	}
 }
 
 // Traces are counted where they are read one by one, as for labels that sums have not.
 func TestProgress(t *testing.T) {
-	f := newFixture(t)
+	f := fixture.New(t)
 	var many []*trie.Trace
 	for i := range 2 * progressEvery {
-		tr := *f.second[0]
+		tr := *f.Second[0]
 		tr.Context.Page, tr.Context.Spans, tr.Context.ViewID = "/many", nil, fmt.Sprintf("many %d", i)
 		many = append(many, &tr)
 	}
-	f.append(t, 0, many)
+	f.Append(t, 0, many)
 	var seen []uint64
-	if _, err := f.local().Profile(t.Context(), Selection{Page: "/many", Where: having(trie.MakeLabels("team", ""))}, func(n uint64) { seen = append(seen, n) }); err != nil {
+	if _, err := localOf(f).Profile(t.Context(), selection.Selection{Page: "/many", Where: fixture.Having(trie.MakeLabels("team", ""))}, func(n uint64) { seen = append(seen, n) }); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(seen, []uint64{progressEvery, 2 * progressEvery}) {
@@ -195,33 +143,33 @@ func TestProgress(t *testing.T) {
 }
 
 func TestLocalErrors(t *testing.T) {
-	f := newFixture(t)
-	since, until := noon, noon.Add(-time.Hour)
+	f := fixture.New(t)
+	since, until := fixture.Noon, fixture.Noon.Add(-time.Hour)
 	const want = "since (2026-11-21T12:30:00Z) must be before until (2026-11-21T11:30:00Z)"
-	if _, err := f.local().Profile(t.Context(), Selection{Since: since, Until: until}, nil); err == nil || err.Error() != want {
+	if _, err := localOf(f).Profile(t.Context(), selection.Selection{Since: since, Until: until}, nil); err == nil || err.Error() != want {
 		t.Errorf("profile: %v", err)
 	}
-	if _, err := f.local().Catalog(t.Context(), since, until, 0); err == nil || err.Error() != want {
+	if _, err := localOf(f).Catalog(t.Context(), since, until, 0); err == nil || err.Error() != want {
 		t.Errorf("catalogue: %v", err)
 	}
-	if _, err := f.local().Catalog(t.Context(), since, since, 0); err == nil {
+	if _, err := localOf(f).Catalog(t.Context(), since, since, 0); err == nil {
 		t.Error("an empty time is accepted")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.local().Profile(ctx, Selection{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := localOf(f).Profile(ctx, selection.Selection{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	if storetest.InBucket() {
 		return // reading needs nothing that is closed
 	}
-	if err := f.store.Close(); err != nil {
+	if err := f.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.local().Profile(t.Context(), Selection{}, nil); !errors.Is(err, store.ErrClosed) {
+	if _, err := localOf(f).Profile(t.Context(), selection.Selection{}, nil); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("profile of a closed store: %v", err)
 	}
-	if _, err := f.local().Catalog(t.Context(), time.Time{}, time.Time{}, 0); !errors.Is(err, store.ErrClosed) {
+	if _, err := localOf(f).Catalog(t.Context(), time.Time{}, time.Time{}, 0); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("catalogue of a closed store: %v", err)
 	}
 }
@@ -229,23 +177,23 @@ func TestLocalErrors(t *testing.T) {
 // TestUndecodable stores what is no trace: it is left out and reported, and the rest is
 // merged all the same.
 func TestUndecodable(t *testing.T) {
-	f := newFixture(t)
+	f := fixture.New(t)
 	profile, err := encode.EncodeProfile(trie.NewProfile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, payload := range [][]byte{[]byte("hello"), profile} {
 		id := store.ID{View: [16]byte{0xff, byte(i)}}
-		if _, err := f.store.Append(t.Context(), []store.Record{{ID: id, Pages: []string{"/a"}, Payload: payload}}); err != nil {
+		if _, err := f.Store.Append(t.Context(), []store.Record{{ID: id, Pages: []string{"/a"}, Payload: payload}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sel := Selection{Page: "/a"}
-	got, err := f.local().Profile(t.Context(), sel, nil)
+	sel := selection.Selection{Page: "/a"}
+	got, err := localOf(f).Profile(t.Context(), sel, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := naive(f.within(sel), sel); !maps.Equal(sumsOf(got.Profile), want) || got.Profile.Traces != 48 {
+	if want := fixture.Naive(f.Within(sel), sel); !maps.Equal(fixture.SumsOf(got.Profile), want) || got.Profile.Traces != 48 {
 		t.Errorf("got %d traces", got.Profile.Traces)
 	}
 	if storetest.InBucket() {
@@ -280,8 +228,8 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestCatalog(t *testing.T) {
-	f := newFixture(t)
-	c, err := f.local().Catalog(t.Context(), time.Time{}, time.Time{}, 0)
+	f := fixture.New(t)
+	c, err := localOf(f).Catalog(t.Context(), time.Time{}, time.Time{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,10 +254,10 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("%+v comes after %+v", p, pages[i])
 		}
 	}
-	if c, err = f.local().Catalog(t.Context(), noon.Add(later/2), time.Time{}, 0); err != nil || len(c.Pages()) != 2 || c.Pages()[0].Traces != 24 {
+	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(fixture.Later/2), time.Time{}, 0); err != nil || len(c.Pages()) != 2 || c.Pages()[0].Traces != 24 {
 		t.Errorf("second hour: %+v, %v", c.Pages(), err)
 	}
-	if c, err = f.local().Catalog(t.Context(), noon.Add(2*later), time.Time{}, 0); err != nil || c.Entries == nil || len(c.Entries) != 0 {
+	if c, err = localOf(f).Catalog(t.Context(), fixture.Noon.Add(2*fixture.Later), time.Time{}, 0); err != nil || c.Entries == nil || len(c.Entries) != 0 {
 		t.Errorf("nothing: %+v, %v", c, err)
 	}
 }

@@ -66,3 +66,8 @@ func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag tim
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e store.CatalogEntry) bool { return !r.takes(e.Page) })
 	return entries, stats, err
 }
+
+// Version returns a text that changes whenever the answers about [since, until) do.
+func (l Local) Version(since, until time.Time) string {
+	return l.key(l.Reader.Version(since, until) + l.Symbols.Generation())
+}

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/rules/site"
@@ -17,7 +20,7 @@ import (
 
 // siteTraces returns traces of a site, which have as much in common with those of others as they can.
 func siteTraces(name string) []*trie.Trace {
-	traces := append(spanTraces(0), spanTraces(1)...)
+	traces := append(fixture.Spans(0), fixture.Spans(1)...)
 	for _, tr := range traces {
 		x := &tr.Context
 		x.Page, x.ViewID = site.Page(name, x.Page), name[:1]+x.ViewID
@@ -36,27 +39,27 @@ func siteTraces(name string) []*trie.Trace {
 
 // TestOnly asks a store of several sites for one of them, and one that never had another.
 func TestOnly(t *testing.T) {
-	open := func(names ...string) *fixture {
-		now := noon
-		f := &fixture{store: storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})}
+	open := func(names ...string) *fixture.Stored {
+		now := fixture.Noon
+		f := &fixture.Stored{Store: storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})}
 		for i, name := range names {
-			f.append(t, 1000*i, siteTraces(name))
-			f.store.CountViews(site.Page(name, "/a"), "unsampled", int64(100*(i+1)))
+			f.Append(t, 1000*i, siteTraces(name))
+			f.Store.CountViews(site.Page(name, "/a"), "unsampled", int64(100*(i+1)))
 		}
 		return f
 	}
 	both, alone := open("blog", "shop"), open("shop")
-	alone.store.CountViews("shop:/a", "unsampled", 100) // as the second of both
-	l := both.local()
+	alone.Store.CountViews("shop:/a", "unsampled", 100) // as the second of both
+	l := localOf(both)
 	l.Recent, l.Fine = NewRecent(t.Context()), NewFine()
 	only := Pages{"shop", func(page string) bool { return strings.HasPrefix(page, "shop:") }}
-	shop, want := l.Only(only), alone.local()
+	shop, want := l.Only(only), localOf(alone)
 	ctx := t.Context()
-	sel := Selection{Since: noon.Add(-time.Hour), Lag: time.Minute}
+	sel := selection.Selection{Since: fixture.Noon.Add(-time.Hour), Lag: time.Minute}
 	questions := map[string]func(Local) (any, error){
 		"profile": func(l Local) (any, error) {
 			s := sel
-			s.GroupBy = AllGroups()
+			s.GroupBy = selection.AllGroups()
 			r, err := l.Profile(ctx, s, nil)
 			if err != nil {
 				return nil, err
@@ -107,7 +110,7 @@ func TestOnly(t *testing.T) {
 			t.Errorf("%s tells of another site: %s", name, text)
 		}
 	}
-	if l.Version(noon, noon.Add(time.Hour)) == shop.Version(noon, noon.Add(time.Hour)) {
+	if l.Version(fixture.Noon, fixture.Noon.Add(time.Hour)) == shop.Version(fixture.Noon, fixture.Noon.Add(time.Hour)) {
 		t.Error("answers to different people have one version")
 	}
 }

@@ -6,15 +6,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // TestComparePlain compares two traffics that have no device in common: users with phones, and a lab.
 func TestComparePlain(t *testing.T) {
-	f := &fixture{store: storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})}
+	f := &fixture.Stored{Store: storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return fixture.Noon }})}
 	var traces []*trie.Trace
 	for i := range 400 {
 		tr := &trie.Trace{Trie: *trie.New()}
@@ -31,18 +35,18 @@ func TestComparePlain(t *testing.T) {
 		}
 		traces = append(traces, tr)
 	}
-	f.append(t, 0, traces)
-	of := func(environment string) Selection {
-		return Selection{Where: []Matcher{{Key: keyEnvironment, Op: Equal, Value: environment}}}
+	f.Append(t, 0, traces)
+	of := func(environment string) selection.Selection {
+		return selection.Selection{Where: []selection.Matcher{{Key: rollup.KeyEnvironment, Op: selection.Equal, Value: environment}}}
 	}
 	for _, method := range []Method{MethodViews, MethodSums} {
 		q := CompareQuery{A: of("production"), B: of("lab"), Method: method}
-		adjusted, err := f.local().Compare(t.Context(), q)
+		adjusted, err := localOf(f).Compare(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		q.Plain = true
-		plain, err := f.local().Compare(t.Context(), q)
+		plain, err := localOf(f).Compare(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -31,7 +33,7 @@ type Stats struct {
 	// Folded is how many of the page views had labels that the sums did not keep apart: an
 	// answer about these labels may lack them, as they are under (other).
 	Folded int64 `json:"folded_views,omitempty"`
-	// Behind is how long ago what came in last was looked at, see [Selection.Lag].
+	// Behind is how long ago what came in last was looked at, see [selection.Selection.Lag].
 	Behind time.Duration `json:"-"`
 	// Names says how much of the time has readable names; nil if there are no symbols, or if
 	// names as browsers said them were asked for.
@@ -82,7 +84,7 @@ func (s *Stats) add(o Stats) {
 
 // reading is what all ways to read a store for a Selection share.
 type reading struct {
-	sel     Selection
+	sel     selection.Selection
 	decoder encode.BinaryDecoder
 	read    uint64
 	folded  int64 // page views whose labels, those that the answer is about, were too many
@@ -103,7 +105,7 @@ func (r *reading) decode(rec store.Record) *trie.Trace {
 }
 
 // countFolded counts the page views of a rollup that the answer may lack.
-func (r *reading) countFolded(rec *rollup.Record) { r.folded += rec.Folded(r.sel.labelKeys()) }
+func (r *reading) countFolded(rec *rollup.Record) { r.folded += rec.Folded(r.sel.LabelKeys()) }
 
 // stats says what the answer rests on.
 func (r *reading) stats(s store.ScanStats) Stats {
@@ -148,14 +150,14 @@ type building struct {
 
 // eachRecord hands over all that there is in the time and of the pages of sel, whatever
 // else sel says. Labels that rollups have not are lost.
-func (l Local) eachRecord(ctx context.Context, sel Selection, want store.Wanted, take func(store.Rolled) error) (Stats, error) {
+func (l Local) eachRecord(ctx context.Context, sel selection.Selection, want store.Wanted, take func(store.Rolled) error) (Stats, error) {
 	r := &recording{reading: reading{sel: sel}, take: func(_ time.Time, x store.Rolled) error { return take(x) }}
 	return l.readRecords(ctx, want, r)
 }
 
 func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording) (Stats, error) {
 	r.builders = map[recordKey]*building{}
-	if err := checkTimes(r.sel.Since, r.sel.Until); err != nil {
+	if err := selection.CheckTimes(r.sel.Since, r.sel.Until); err != nil {
 		return Stats{}, err
 	}
 	stats, err := l.selectFrom(ctx, r.sel, want, r.trace, func(x store.Rolled) error {
@@ -174,7 +176,7 @@ func (l Local) readRecords(ctx context.Context, want store.Wanted, r *recording)
 
 // fewTraces reports whether the traces of the time and pages of sel are there, since what is
 // only summed up can not be read again, and at most so many that they can be read.
-func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool, error) {
+func (l Local) fewTraces(ctx context.Context, sel selection.Selection, most uint64) (bool, error) {
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
 		return false, nil
 	}
@@ -184,7 +186,7 @@ func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool,
 	}
 	traces := uint64(0)
 	for _, e := range catalog.Pages() {
-		if sel.takesPage(e.Page) {
+		if sel.TakesPage(e.Page) {
 			traces += e.Traces
 		}
 	}
@@ -192,17 +194,17 @@ func (l Local) fewTraces(ctx context.Context, sel Selection, most uint64) (bool,
 }
 
 // recentCatalog returns what is stored in the time of sel.
-func (l Local) recentCatalog(ctx context.Context, sel Selection) (Catalog, error) {
-	sel, _ = sel.recently()
+func (l Local) recentCatalog(ctx context.Context, sel selection.Selection) (Catalog, error) {
+	sel, _ = recently(sel)
 	catalog, _, err := recall(ctx, l.Recent, sharedQuestion[Catalog]{l.key(fmt.Sprint("catalog ", sel.Since, sel.Until)), sel.Lag,
 		func(ctx context.Context) (Catalog, error) { return l.Catalog(ctx, sel.Since, sel.Until, sel.Lag) }})
 	return catalog, err
 }
 
 // selectFrom reads what sel asks for of the store.
-func (l Local) selectFrom(ctx context.Context, sel Selection, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+func (l Local) selectFrom(ctx context.Context, sel selection.Selection, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	want.Lag = sel.Lag
-	return l.Reader.Select(ctx, sel.query(), want, trace, rolled)
+	return l.Reader.Select(ctx, sel.Query(), want, trace, rolled)
 }
 
 // trace takes a trace that is in no rollup.

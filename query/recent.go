@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// Recent keeps answers for as long as they may be behind ([Selection.Lag]): people who look
+// Recent keeps answers for as long as they may be behind ([selection.Selection.Lag]): people who look
 // at dashboards ask the same thing again and again, and often several of them at once. What
 // is answered fast is made anew sooner, so that a trace shows at once where there are few.
 // What somebody goes on to ask for is made anew before it is too old, one answer at a time,
@@ -236,7 +238,7 @@ const alignment = 15 * time.Second
 // recently returns s with its beginning rounded down, so that questions for the last hour are
 // the same question for a while, and a text that tells it from others. An answer may be as old
 // as the Lag that is left, and what it is made of as well.
-func (s Selection) recently() (Selection, string) {
+func recently(s selection.Selection) (selection.Selection, string) {
 	s.Lag /= 2
 	if s.Lag > 0 && !s.Since.IsZero() {
 		s.Since = s.Since.Truncate(min(s.Lag, alignment))

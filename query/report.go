@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -115,16 +117,16 @@ func fewOf(s *rollup.Spread, n int64) *Few {
 const reportedFunctions = 500
 
 // Report implements [Source].
-func (l Local) Report(ctx context.Context, sel Selection) (Report, error) {
+func (l Local) Report(ctx context.Context, sel selection.Selection) (Report, error) {
 	r, err := newReporting(sel)
 	if err != nil {
 		return Report{}, err
 	}
-	if sel.Parts.given() {
-		return Report{}, refuse("distributions are kept of functions, and not of what they are parts of: ask for the top or a comparison by them")
+	if sel.Parts.Given() {
+		return Report{}, selection.Refuse("distributions are kept of functions, and not of what they are parts of: ask for the top or a comparison by them")
 	}
 	r.naming = l.naming(sel)
-	want := sel.wanted()
+	want := sel.Wanted()
 	want.Details = true
 	stats, err := l.eachRecord(ctx, sel, want, r.add)
 	if err != nil {
@@ -162,8 +164,8 @@ type pageSums struct {
 }
 
 // newReporting refuses what distributions are not kept for.
-func newReporting(sel Selection) (*reporting, error) {
-	if err := checkTimes(sel.Since, sel.Until); err != nil {
+func newReporting(sel selection.Selection) (*reporting, error) {
+	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return nil, err
 	}
 	sel.GroupBy = nil
@@ -192,7 +194,7 @@ func (r *reporting) add(x store.Rolled) error {
 		p.rest.Add(of.Rest)
 		p.functions.add(of, stacks, r.naming.ByRelease())
 	}
-	if r.sel.ofPages() {
+	if r.sel.OfPages() {
 		for _, o := range rec.Outcomes {
 			p.coverage[o.Reason] += o.Views
 		}
@@ -204,7 +206,7 @@ func (r *reporting) add(x store.Rolled) error {
 func (r *reporting) addTimes(p *pageSums, rec *rollup.Record) {
 	taken := make([]bool, len(rec.Cells))
 	for i, c := range rec.Cells {
-		if taken[i] = r.sel.takesCell(c.Labels); taken[i] {
+		if taken[i] = r.sel.TakesCell(c.Labels); taken[i] {
 			p.silence.Stackless += c.Stackless
 			p.silence.Unsampled += c.Unsampled
 		}

@@ -3,106 +3,21 @@ package query
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
-	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
-
-// viewTrace returns a trace of a page view on /feed of about ms of work, some of it in the
-// feature search and in the phase load.
-func viewTrace(r *rand.Rand, n int, ms int) *trie.Trace {
-	t := &trie.Trace{Trie: *trie.New()}
-	c := &t.Context
-	c.Page, c.ViewID, c.Interval = "/feed", fmt.Sprintf("%016d", n), 10_000
-	c.Release = []string{"r1", "r2"}[n%2]
-	c.SamplingShare = 0.1
-	c.Labels = trie.MakeLabels("browser", "Chrome 156", "device", []string{"mobile-low", "desktop-high"}[n/2%2], "phase", "idle")
-	app := func(name string) trie.Frame {
-		return trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: 7, Column: 1}
-	}
-	leaf := t.Insert(app("main"), app("render"))
-	other := t.Insert(app("main"), app("hydrate"))
-	time := int64(0)
-	for range ms / 10 {
-		node := leaf
-		if r.IntN(4) == 0 {
-			node = other
-		}
-		t.Samples = append(t.Samples, trie.Sample{Time: time, Node: node})
-		time += 10_000
-	}
-	t.Samples = append(t.Samples, trie.Sample{Time: time, Marker: trie.MarkerIdle})
-	c.Spans = []trie.Span{{Kind: trie.SpanLabel, Name: "phase=load", Length: time / 2}, {Kind: trie.SpanFeature, Name: "search", Start: time / 4, Length: time / 4}}
-	trie.SortSpans(c.Spans)
-	return t
-}
-
-// appendView stores a trace of a page view on /feed.
-func appendView(t testing.TB, s storetest.Store, tr *trie.Trace) {
-	t.Helper()
-	payload, err := encode.EncodeTrace(tr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := store.Record{Pages: []string{"/feed"}, Payload: payload}
-	copy(rec.ID.View[:], tr.Context.ViewID)
-	if _, err := s.Append(t.Context(), []store.Record{rec}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// rolledField is a store with page views of three hours, of which sums were made.
-func rolledField(t *testing.T, views int) (Local, *trie.Merger) {
-	t.Helper()
-	now := noon.Truncate(time.Hour)
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
-	all := trie.NewMerger()
-	r := rand.New(rand.NewPCG(1, 1))
-	for n := range views {
-		if n%(views/3+1) == 0 && n > 0 {
-			now = now.Add(time.Hour)
-			if err := s.Maintain(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		tr := viewTrace(r, n, 100+n%100*10)
-		appendView(t, s, tr)
-		all.AddTrace(tr, func(trie.Slice) int { return all.Group(nil) })
-		if n%7 == 0 {
-			if err := s.Roll(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	s.CountViews("/feed", "unsampled", 900)
-	s.CountViews("/feed", "unsupported", 50)
-	now = now.Add(time.Second)
-	if err := s.Roll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return Local{Reader: s}, all
-}
-
-// summedHours is how many hours of a rolledField are summed up as hours: in a bucket that which goes on is one.
-func summedHours() int {
-	if storetest.InBucket() {
-		return 3
-	}
-	return 2
-}
 
 func TestReport(t *testing.T) {
 	const views = 300
 	l, all := rolledField(t, views)
-	report, err := l.Report(t.Context(), Selection{Page: "/feed"})
+	report, err := l.Report(t.Context(), selection.Selection{Page: "/feed"})
 	if err != nil || len(report.Pages) != 1 {
 		t.Fatalf("got %+v and %v", report, err)
 	}
@@ -147,8 +62,8 @@ func TestReport(t *testing.T) {
 // A report of traces alone is that of sums.
 func TestReportOfTraces(t *testing.T) {
 	l, _ := rolledField(t, 60)
-	for _, sel := range []Selection{{Page: "/feed"}, {}, {Page: "/feed", Feature: "search"},
-		{Page: "/feed", Where: having(trie.MakeLabels("release", "r1"))}, {Where: having(trie.MakeLabels("device", "mobile-low", "phase", "load"))}} {
+	for _, sel := range []selection.Selection{{Page: "/feed"}, {}, {Page: "/feed", Feature: "search"},
+		{Page: "/feed", Where: fixture.Having(trie.MakeLabels("release", "r1"))}, {Where: fixture.Having(trie.MakeLabels("device", "mobile-low", "phase", "load"))}} {
 		sums, err := l.Report(t.Context(), sel)
 		if err != nil {
 			t.Fatal(err)
@@ -175,9 +90,9 @@ func TestReportOfTraces(t *testing.T) {
 
 func TestReportRefuses(t *testing.T) {
 	l, _ := rolledField(t, 3)
-	for _, sel := range []Selection{
-		{Where: having(trie.MakeLabels("navigation", "reload"))}, {Where: having(trie.MakeLabels("visibility", "hidden"))},
-		{Feature: "search", Where: having(trie.MakeLabels("phase", "load"))}, {Since: noon, Until: noon},
+	for _, sel := range []selection.Selection{
+		{Where: fixture.Having(trie.MakeLabels("navigation", "reload"))}, {Where: fixture.Having(trie.MakeLabels("visibility", "hidden"))},
+		{Feature: "search", Where: fixture.Having(trie.MakeLabels("phase", "load"))}, {Since: fixture.Noon, Until: fixture.Noon},
 	} {
 		if _, err := l.Report(t.Context(), sel); err == nil {
 			t.Errorf("%+v is answered", sel)
@@ -190,14 +105,14 @@ func TestReportRefuses(t *testing.T) {
 // Questions about labels that sums do not have are answered from the traces.
 func TestOtherLabels(t *testing.T) {
 	l, _ := rolledField(t, 30)
-	result, err := l.Profile(t.Context(), Selection{Page: "/feed", Where: having(trie.MakeLabels("navigation", ""))}, nil)
+	result, err := l.Profile(t.Context(), selection.Selection{Page: "/feed", Where: fixture.Having(trie.MakeLabels("navigation", ""))}, nil)
 	if err != nil || result.Stats.Hours != 0 || result.Stats.Traces != 30 {
 		t.Errorf("got %+v and %v", result.Stats, err)
 	}
 	if text := result.Stats.Read(); text != "" {
 		t.Errorf("said %q of traces alone", text)
 	}
-	if result, err = l.Profile(t.Context(), Selection{Page: "/feed"}, nil); err != nil || result.Stats.Read() != fmt.Sprint(summedHours(), " hours summed up") {
+	if result, err = l.Profile(t.Context(), selection.Selection{Page: "/feed"}, nil); err != nil || result.Stats.Read() != fmt.Sprint(summedHours(), " hours summed up") {
 		t.Errorf("got %q and %v", result.Stats.Read(), err)
 	}
 }

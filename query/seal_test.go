@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
@@ -18,8 +21,8 @@ import (
 // and their hour ends; and nobody waits for anybody who waits for them.
 func TestQueriesBesideSealing(t *testing.T) {
 	var clock atomic.Int64
-	clock.Store(noon.Add(-30 * time.Minute).UnixNano())
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
+	clock.Store(fixture.Noon.Add(-30 * time.Minute).UnixNano())
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
 		Now: func() time.Time { return time.Unix(0, clock.Load()).UTC() }})
 	l := Local{Reader: s}
 	var begun, stored atomic.Int64 // traces
@@ -29,7 +32,7 @@ func TestQueriesBesideSealing(t *testing.T) {
 		defer stop()
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := range 500 {
-			tr := viewTrace(r, n, 100+n%100*3)
+			tr := fixture.ViewTrace(r, n, 100+n%100*3)
 			payload, err := encode.EncodeTrace(tr)
 			if err != nil {
 				t.Error(err)
@@ -83,13 +86,13 @@ func TestQueriesBesideSealing(t *testing.T) {
 
 // countTraces asks one of three questions that all count the traces.
 func countTraces(ctx context.Context, l Local, kind int) (traces int64, warnings []string, err error) {
-	sel := Selection{Page: "/feed"}
+	sel := selection.Selection{Page: "/feed"}
 	switch kind % 3 {
 	case 0:
 		top, err := l.Top(ctx, TopQuery{Selection: sel})
 		return top.Traces, top.Stats.Warnings, err
 	case 1:
-		result, err := l.Profile(ctx, Selection{}, nil)
+		result, err := l.Profile(ctx, selection.Selection{}, nil)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -15,7 +17,7 @@ import (
 
 // SeriesQuery asks for page views over time.
 type SeriesQuery struct {
-	Selection
+	selection.Selection
 	// Step is how long the time is that becomes one point: a whole number of hours, or less
 	// where there are few traces, and of days where nothing but sums of days is left.
 	// Points begin at multiples of it. 0 makes one point of all.
@@ -84,10 +86,14 @@ type HistogramBar struct {
 	Count int64   `json:"count"`
 }
 
+// MaxSeries is how many groups a series has at most.
+const MaxSeries = 1000
+
 const (
-	// maxPoints bounds the points of a series, and maxSeries its groups.
+	// day is how long the longest sums are of.
+	day = 24 * time.Hour
+	// maxPoints bounds the points of a series.
 	maxPoints = 2000
-	maxSeries = 1000
 	// fineTraces is how many traces may be read for points of less than an hour.
 	fineTraces = 20_000
 	// longestStep is so far from the longest Duration that steps can be rounded up.
@@ -96,7 +102,7 @@ const (
 
 // Series implements [Source].
 func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
-	sel, key := q.recently()
+	sel, key := recently(q.Selection)
 	q.Selection = sel
 	key = fmt.Sprint("series ", key, q.Step, q.Coverage, q.Histogram, q.Limit)
 	if q.byParts() {
@@ -108,10 +114,10 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 }
 
 func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
-	if err := checkTimes(q.Since, q.Until); err != nil {
+	if err := selection.CheckTimes(q.Since, q.Until); err != nil {
 		return Series{}, err
 	}
-	if whole, _ := q.withoutOwner(); whole.wanted().None {
+	if whole, _ := q.WithoutOwner(); whole.Wanted().None {
 		return Series{}, refuseLabels("series")
 	}
 	if q.byParts() {
@@ -131,7 +137,7 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if step > 0 && step < time.Hour {
 		out.Stats, err = l.fineSeries(ctx, q.Selection, step, all.addStep)
 	} else {
-		want := q.wanted()
+		want := q.Wanted()
 		want.Details = q.Coverage
 		err = l.eachStep(ctx, q, want, step, all, &out.Stats)
 	}
@@ -149,10 +155,10 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 		return since, 0, nil
 	}
 	if since.IsZero() {
-		return since, 0, refuse("a series over time needs a time since when")
+		return since, 0, selection.Refuse("a series over time needs a time since when")
 	}
 	if step < 0 || step > longestStep {
-		return since, 0, refuse("a step of %s: it must be more than nothing, and a century at most", step)
+		return since, 0, selection.Refuse("a step of %s: it must be more than nothing, and a century at most", step)
 	}
 	if step%time.Hour != 0 {
 		fine, err := l.fewTraces(ctx, q.Selection, fineTraces)
@@ -172,14 +178,14 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 	}
 	// In seconds: a Duration can not be longer than 292 years.
 	if n := float64(end.Unix()-since.Unix()) / step.Seconds(); n > maxPoints {
-		return since, 0, refuse("%.0f points of %s, the most is %d: ask for longer steps or less time", n, step, maxPoints)
+		return since, 0, selection.Refuse("%.0f points of %s, the most is %d: ask for longer steps or less time", n, step, maxPoints)
 	}
 	return since, step, nil
 }
 
 // hasHours reports whether hours are kept apart on all days that sel asks for some of: one
 // of which they are not is read as a whole, whatever part of it is asked for.
-func (l Local) hasHours(sel Selection) bool {
+func (l Local) hasHours(sel selection.Selection) bool {
 	until := sel.Until
 	if !until.IsZero() {
 		until = until.Add(day - 1).Truncate(day)
@@ -269,16 +275,16 @@ func (s *seriesSums) at(l trie.Labels, at time.Time) *pointSums {
 // features.
 func (s *seriesSums) groupsOf(page string, cell trie.Labels) []trie.Labels {
 	sel := s.q.Selection
-	by := slices.Index(sel.GroupBy, keyFeature)
+	by := slices.Index(sel.GroupBy, rollup.KeyFeature)
 	if by < 0 {
-		return []trie.Labels{sel.cellLabels(page, cell)}
+		return []trie.Labels{sel.CellLabels(page, cell)}
 	}
 	sel.GroupBy = slices.Delete(slices.Clone(sel.GroupBy), by, by+1)
-	base := sel.cellLabels(page, cell)
+	base := sel.CellLabels(page, cell)
 	var all []trie.Labels
-	for f := range valuesOf(cell, keyFeature) {
+	for f := range selection.ValuesOf(cell, rollup.KeyFeature) {
 		if s.takesFeature(f) {
-			all = append(all, append(slices.Clone(base), trie.Label{Key: keyFeature, Value: f}).Sort())
+			all = append(all, append(slices.Clone(base), trie.Label{Key: rollup.KeyFeature, Value: f}).Sort())
 		}
 	}
 	return all
@@ -286,7 +292,7 @@ func (s *seriesSums) groupsOf(page string, cell trie.Labels) []trie.Labels {
 
 func (s *seriesSums) takesFeature(f string) bool {
 	for _, m := range s.q.Where {
-		if m.Key == keyFeature && !m.Takes(f) {
+		if m.Key == rollup.KeyFeature && !m.Takes(f) {
 			return false
 		}
 	}
@@ -301,7 +307,7 @@ func (s *seriesSums) add(at time.Time, x store.Rolled) error {
 func (s *seriesSums) addStep(x step) {
 	to := make([][]*pointSums, len(x.cells))
 	for i, c := range x.cells {
-		if !s.q.takesCell(c.Labels) {
+		if !s.q.TakesCell(c.Labels) {
 			continue
 		}
 		for _, l := range s.groupsOf(x.page, c.Labels) {
@@ -346,18 +352,18 @@ func (s *seriesSums) addSpreads(x step) {
 			}
 		}
 	}
-	byPage := len(s.q.GroupBy) == 0 || slices.Equal(s.q.GroupBy, []string{keyPage})
-	if s.q.Coverage && byPage && s.q.ofPages() { // which is all that is known of these views
+	byPage := len(s.q.GroupBy) == 0 || slices.Equal(s.q.GroupBy, []string{selection.KeyPage})
+	if s.q.Coverage && byPage && s.q.OfPages() { // which is all that is known of these views
 		for _, o := range x.outcomes {
-			s.at(s.q.cellLabels(x.page, nil), x.at).coverage[o.Reason] += o.Views
+			s.at(s.q.CellLabels(x.page, nil), x.at).coverage[o.Reason] += o.Views
 		}
 	}
 }
 
 // series returns the groups, that with the most time first.
 func (s *seriesSums) series() ([]SeriesGroup, error) {
-	if n := len(s.groups); n > maxSeries {
-		return nil, refuse("%d groups, the most is %d: ask for less time, one page, or fewer labels", n, maxSeries)
+	if n := len(s.groups); n > MaxSeries {
+		return nil, selection.Refuse("%d groups, the most is %d: ask for less time, one page, or fewer labels", n, MaxSeries)
 	}
 	self := map[*groupSums]int64{}
 	groups := []*groupSums{}

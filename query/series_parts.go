@@ -8,44 +8,36 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
-
-// keyOwner groups by whose code time was in: see [owner.Owner]. It is no label of a page view.
-const keyOwner = "owner"
 
 // defaultParts is how many parts of code a series has in each group of labels.
 const defaultParts = 20
 
-// withoutOwner returns s without the key owner, and whether it had it.
-func (s Selection) withoutOwner() (Selection, bool) {
-	at := slices.Index(s.GroupBy, keyOwner)
-	if at < 0 {
-		return s, false
-	}
-	s.GroupBy = slices.Delete(slices.Clone(s.GroupBy), at, at+1)
-	return s, true
-}
-
 // byParts reports whether parts of the code are asked for.
-func (q SeriesQuery) byParts() bool { return q.By != "" || slices.Contains(q.GroupBy, keyOwner) }
+func (q SeriesQuery) byParts() bool {
+	return q.By != "" || slices.Contains(q.GroupBy, selection.KeyOwner)
+}
 
 // partSeries answers how much time was in each part of the code, over time. Each part is a group;
 // its page views are all that the time of its point has, so that means are of a page view and add up.
 func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
-	sel, byOwner := q.withoutOwner()
+	sel, byOwner := q.WithoutOwner()
 	q.Selection = sel
 	switch {
-	case byOwner && q.By != "" && q.By != keyOwner:
-		return Series{}, refuse("group_by: owner and by=%s: give one of them", q.By)
+	case byOwner && q.By != "" && q.By != selection.KeyOwner:
+		return Series{}, selection.Refuse("group_by: owner and by=%s: give one of them", q.By)
 	case byOwner:
-		q.By = keyOwner
+		q.By = selection.KeyOwner
 	}
 	if q.Only != "" || q.Coverage || q.Histogram {
-		return Series{}, refuse("series by parts of the code are of self time: only, coverage and histogram do not go with them")
+		return Series{}, selection.Refuse("series by parts of the code are of self time: only, coverage and histogram do not go with them")
 	}
 	if q.Step > 0 { // steps of less than an hour are kept without stacks
 		q.Step = roundUp(q.Step, time.Hour)
@@ -57,15 +49,15 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	q.Since = since
 	room := l.room()
 	defer room.release()
-	naming := l.naming(q.Selection)
-	s := &partSums{all: &seriesSums{q: q, groups: map[string]*groupSums{}}, naming: naming, room: room, code: map[*pointSums]codeSums{}}
+	n := l.naming(q.Selection)
+	s := &partSums{all: &seriesSums{q: q, groups: map[string]*groupSums{}}, naming: n, room: room, code: map[*pointSums]codeSums{}}
 	out := Series{Step: step.Seconds(), Spreads: "distributions are kept of functions and for all of the time, and not of parts of the code over time"}
-	if err := l.eachStep(ctx, q, q.forNaming(naming).wanted(), step, s, &out.Stats); err != nil {
+	if err := l.eachStep(ctx, q, forNaming(q.Selection, n).Wanted(), step, s, &out.Stats); err != nil {
 		return Series{}, err
 	}
 	names := s.names()
 	out.Stats.Names = names.Coverage()
-	out.Groups, err = s.series(finder(l.Owners, names), names)
+	out.Groups, err = s.series(naming.Finder(l.Owners, names), names)
 	return out, err
 }
 
@@ -102,7 +94,7 @@ func (s *partSums) add(at time.Time, x store.Rolled) error {
 	})
 	to := make([][]codeSums, len(x.Record.Cells))
 	for i, c := range x.Record.Cells {
-		if !s.all.q.takesCell(c.Labels) {
+		if !s.all.q.TakesCell(c.Labels) {
 			continue
 		}
 		for _, l := range s.all.groupsOf(x.Page, c.Labels) {
@@ -112,7 +104,7 @@ func (s *partSums) add(at time.Time, x store.Rolled) error {
 	for k, w := range flat {
 		f := releasedFrame{Frame: x.Stacks.FrameOf(k.frame)}
 		if s.naming.ByRelease() {
-			f.release = x.Record.Cells[k.cell].Labels.Value(keyRelease)
+			f.release = x.Record.Cells[k.cell].Labels.Value(rollup.KeyRelease)
 		}
 		for _, code := range to[k.cell] {
 			old, known := code[f]
@@ -148,7 +140,7 @@ func (s *partSums) names() *naming.Names {
 // series returns a group for each part of each group of labels, that with the most time first.
 func (s *partSums) series(of *owner.Finder, names *naming.Names) ([]SeriesGroup, error) {
 	q := s.all.q
-	by := q.rename(of)
+	by := q.Renamer(of)
 	parts := map[releasedFrame]string{}
 	partOf := func(f releasedFrame) string {
 		text, known := parts[f]

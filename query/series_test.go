@@ -5,20 +5,20 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
 // fading is a store that keeps traces for two days, hours for three and days for a year,
 // with 20 page views in each of three hours.
 type fading struct {
-	store storetest.Store
+	Store storetest.Store
 	start time.Time
 	now   time.Time
 }
@@ -29,11 +29,11 @@ func newFading(t *testing.T) *fading {
 	f.now = f.start
 	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
 		Retention: 48 * time.Hour, HourRetention: 72 * time.Hour, DayRetention: 365 * 24 * time.Hour, Now: func() time.Time { return f.now }})
-	f.store = s
+	f.Store = s
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range 60 {
 		f.now = f.start.Add(time.Duration(n/20) * time.Hour)
-		appendView(t, s, viewTrace(r, n, 100))
+		fixture.AppendView(t, s, fixture.ViewTrace(r, n, 100))
 	}
 	return f
 }
@@ -43,10 +43,10 @@ func (f *fading) after(t *testing.T, d time.Duration) {
 	t.Helper()
 	f.now = f.start.Add(d)
 	for range 4 {
-		if err := f.store.Maintain(t.Context()); err != nil {
+		if err := f.Store.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.store.Roll(t.Context()); err != nil {
+		if err := f.Store.Roll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		f.now = f.now.Add(time.Second)
@@ -56,7 +56,7 @@ func (f *fading) after(t *testing.T, d time.Duration) {
 // However little is left, a page view is in one point, and steps are as long as they must be.
 func TestSeriesOfWhatIsLeft(t *testing.T) {
 	f := newFading(t)
-	l := Local{Reader: f.store}
+	l := Local{Reader: f.Store}
 	midnight := f.start.Truncate(day)
 	for _, age := range []struct {
 		after    time.Duration
@@ -65,7 +65,7 @@ func TestSeriesOfWhatIsLeft(t *testing.T) {
 		f.after(t, age.after)
 		for _, step := range []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 30 * time.Hour, 2 * day, 0} {
 			for _, since := range []time.Time{midnight, midnight.Add(11 * time.Hour)} {
-				q := SeriesQuery{Selection: Selection{Since: since, Until: midnight.Add(day)}, Step: step}
+				q := SeriesQuery{Selection: selection.Selection{Since: since, Until: midnight.Add(day)}, Step: step}
 				s, err := l.Series(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)
@@ -93,7 +93,7 @@ func TestSeriesOfWhatIsLeft(t *testing.T) {
 		}
 	}
 	// A time without any page view, in the middle of a day that is one sum.
-	s, err := l.Series(t.Context(), SeriesQuery{Selection: Selection{Since: midnight.Add(10*time.Hour + time.Minute), Until: midnight.Add(10*time.Hour + 30*time.Minute)}, Step: time.Minute})
+	s, err := l.Series(t.Context(), SeriesQuery{Selection: selection.Selection{Since: midnight.Add(10*time.Hour + time.Minute), Until: midnight.Add(10*time.Hour + 30*time.Minute)}, Step: time.Minute})
 	if err != nil || len(s.Groups) != 1 || len(s.Groups[0].Points) != 1 || s.Groups[0].Points[0].Views != 60 || !s.Groups[0].Points[0].Time.Equal(midnight) {
 		t.Errorf("got %+v and %v", s, err)
 	}
@@ -101,61 +101,30 @@ func TestSeriesOfWhatIsLeft(t *testing.T) {
 
 // A series ends when nobody waits for it, and has not more points than it may.
 func TestSeriesEnds(t *testing.T) {
-	f := newFixture(t)
-	l := f.local()
+	f := fixture.New(t)
+	l := localOf(f)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	q := SeriesQuery{Selection: Selection{Since: noon.Add(-1000 * time.Hour)}, Step: time.Hour}
+	q := SeriesQuery{Selection: selection.Selection{Since: fixture.Noon.Add(-1000 * time.Hour)}, Step: time.Hour}
 	if _, err := l.Series(ctx, q); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v of a context that is over", err)
 	}
 	for _, q := range []SeriesQuery{
-		{Selection: Selection{Since: time.Unix(0, 0)}, Step: time.Hour},
-		{Selection: Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 2000 * time.Hour},
-		{Selection: Selection{Since: noon, Until: noon.Add(time.Hour)}, Step: time.Second},
-		{Selection: Selection{Since: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
-		{Selection: Selection{Since: noon, Until: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
-		{Selection: Selection{Since: noon}, Step: -time.Hour},
-		{Selection: Selection{Since: noon}, Step: math.MaxInt64},
+		{Selection: selection.Selection{Since: time.Unix(0, 0)}, Step: time.Hour},
+		{Selection: selection.Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 2000 * time.Hour},
+		{Selection: selection.Selection{Since: fixture.Noon, Until: fixture.Noon.Add(time.Hour)}, Step: time.Second},
+		{Selection: selection.Selection{Since: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
+		{Selection: selection.Selection{Since: fixture.Noon, Until: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 24 * time.Hour},
+		{Selection: selection.Selection{Since: fixture.Noon}, Step: -time.Hour},
+		{Selection: selection.Selection{Since: fixture.Noon}, Step: math.MaxInt64},
 	} {
 		_, err := l.Series(t.Context(), q)
-		if _, refused := errors.AsType[*RefusedError](err); !refused {
+		if _, refused := errors.AsType[*selection.RefusedError](err); !refused {
 			t.Errorf("%+v: got %v", q, err)
 		}
 	}
-	all := Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
+	all := selection.Selection{Since: time.Unix(0, 0), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if s, err := l.Series(t.Context(), SeriesQuery{Selection: all}); err != nil || len(s.Groups) != 1 {
 		t.Errorf("of all time: %+v, %v", s, err)
-	}
-}
-
-// A series that leaves open since when it is asked for is another one tomorrow.
-func TestSeriesETag(t *testing.T) {
-	f := newFixture(t)
-	now := noon.Add(2 * time.Hour)
-	h := Handler(f.local(), Options{Now: func() time.Time { return now }})
-	ask := func(target, tag string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(http.MethodGet, target, nil)
-		r.Header.Set("If-None-Match", tag)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
-	}
-	for _, target := range []string{"/api/v1/series", "/api/v1/series?step=1h", "/api/v1/series?since=2026-11-20"} {
-		now = noon.Add(2 * time.Hour)
-		before := ask(target, "")
-		tag := before.Header().Get("ETag")
-		if w := ask(target, tag); tag == "" || w.Code != http.StatusNotModified {
-			t.Errorf("%s: ETag %q, then %d", target, tag, w.Code)
-		}
-		now = noon.Add(20 * day)
-		if w := ask(target, tag); w.Code != http.StatusOK || w.Body.String() == before.Body.String() {
-			t.Errorf("%s: later it is %d, %s", target, w.Code, w.Body)
-		}
-	}
-	// What it is by default can be asked for.
-	now = noon.Add(2 * time.Hour)
-	if got, want := ask("/api/v1/series", "").Body.String(), ask("/api/v1/series?since=24h&step=1h", "").Body.String(); got != want || !strings.Contains(got, `"step_seconds":3600`) {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }

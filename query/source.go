@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -18,13 +20,13 @@ import (
 type Source interface {
 	// Profile merges what sel asks for. progress may be nil; it is called now and
 	// then with the number of traces read so far.
-	Profile(ctx context.Context, sel Selection, progress func(traces uint64)) (Result, error)
+	Profile(ctx context.Context, sel selection.Selection, progress func(traces uint64)) (Result, error)
 	// Report says how the page views that sel asks for differ. Labels that distributions are
 	// not kept for are an error.
-	Report(ctx context.Context, sel Selection) (Report, error)
+	Report(ctx context.Context, sel selection.Selection) (Report, error)
 	// Vitals says how page views were for visitors. Labels that Web Vitals are not kept by are
 	// an error.
-	Vitals(ctx context.Context, sel Selection) (Vitals, error)
+	Vitals(ctx context.Context, sel selection.Selection) (Vitals, error)
 	// Series says how many page views there were over time, and how they differ.
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Top lists the functions that took the most time.
@@ -32,16 +34,16 @@ type Source interface {
 	// Compare says what changed from one selection to another.
 	Compare(ctx context.Context, q CompareQuery) (Comparison, error)
 	// Labels says which labels the time has that sel asks for.
-	Labels(ctx context.Context, sel Selection) (Labels, error)
+	Labels(ctx context.Context, sel selection.Selection) (Labels, error)
 	// Values lists the values of a label that the time has that sel asks for, sorted.
-	Values(ctx context.Context, sel Selection, key string) ([]string, error)
+	Values(ctx context.Context, sel selection.Selection, key string) ([]string, error)
 	// Views chooses single page views by their time.
 	Views(ctx context.Context, q ViewsQuery) (Views, error)
 	// View says what one page view went through. One that is not there is a [NotFoundError].
 	View(ctx context.Context, q ViewQuery) (View, error)
 	// Catalog says what is stored, sorted by page; for each page the entry for all of
 	// it comes first, then the others by kind and name. It may lack what came in the last time,
-	// see [Selection.Lag].
+	// see [selection.Selection.Lag].
 	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) (Catalog, error)
 }
 
@@ -50,8 +52,7 @@ type Result struct {
 	Profile *trie.Profile
 	Stats   Stats
 
-	names *naming.Names   // of the frames; nil if they are as browsers said them
-	files []*naming.Names // the same of files, each of which may have its own
+	names *naming.Names // of the frames; nil if they are as browsers said them
 }
 
 // Entry says how many traces have a property.
@@ -69,7 +70,7 @@ type Catalog struct {
 	Entries  []Entry  `json:"entries"`
 	Warnings []string `json:"warnings,omitempty"`
 
-	// Behind is how long ago what came in last was looked at, see [Selection.Lag].
+	// Behind is how long ago what came in last was looked at, see [selection.Selection.Lag].
 	Behind time.Duration `json:"-"`
 }
 
@@ -102,11 +103,11 @@ type Local struct {
 	Owners *owner.Rules
 	// Links lead from functions to their sources.
 	Links naming.Links
-	// Recent shares answers among those who ask the same within [Selection.Lag], so nobody may
+	// Recent shares answers among those who ask the same within [selection.Selection.Lag], so nobody may
 	// change them; nil does not.
 	Recent *Recent
 	// Fine keeps the steps of series that are shorter than an hour for those who ask again, with a
-	// [Selection.Lag]; nil does not.
+	// [selection.Selection.Lag]; nil does not.
 	Fine *Fine
 
 	only string // [Pages.Key] of those that the reader knows
@@ -123,11 +124,11 @@ const (
 func (r Result) size() int { return r.Profile.Size() }
 
 // Profile implements [Source].
-func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
+func (l Local) Profile(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
 	if progress != nil { // which has to see all of it
 		return l.profile(ctx, sel, progress)
 	}
-	sel, key := sel.recently()
+	sel, key := recently(sel)
 	key = fmt.Sprint("profile ", key, l.Symbols.Generation())
 	got, age, err := recall(ctx, l.Recent, sharedQuestion[Result]{l.key(key), sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) }})
 	got.Stats.Behind += age
@@ -135,31 +136,31 @@ func (l Local) Profile(ctx context.Context, sel Selection, progress func(uint64)
 }
 
 // profile merges what sel asks for and names it.
-func (l Local) profile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
+func (l Local) profile(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
 	result, err := l.namedProfile(ctx, sel, progress)
 	result.names = nil // answers are kept, and this is large
 	return result, err
 }
 
-func (l Local) namedProfile(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
-	sel, byOwner := sel.withoutOwner()
+func (l Local) namedProfile(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
+	sel, byOwner := sel.WithoutOwner()
 	n := l.naming(sel)
-	result, err := l.merged(ctx, sel.forNaming(n), progress)
+	result, err := l.merged(ctx, forNaming(sel, n), progress)
 	if err != nil {
 		return result, err
 	}
-	result = sel.named(result, n)
-	of := finder(l.Owners, result.names)
+	result = named(sel, result, n)
+	of := naming.Finder(l.Owners, result.names)
 	if byOwner {
-		result.Profile = owner.Split(result.Profile, keyOwner, of.Of)
+		result.Profile = owner.Split(result.Profile, selection.KeyOwner, of.Of)
 	}
-	result.Profile = sel.show(result.Profile, of)
+	result.Profile = sel.Show(result.Profile, of)
 	return result, nil
 }
 
 // merged merges what sel asks for, as browsers said it.
-func (l Local) merged(ctx context.Context, sel Selection, progress func(uint64)) (Result, error) {
-	if err := checkTimes(sel.Since, sel.Until); err != nil {
+func (l Local) merged(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
+	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return Result{}, err
 	}
 	room := l.room()
@@ -167,7 +168,7 @@ func (l Local) merged(ctx context.Context, sel Selection, progress func(uint64))
 	m := merging{reading: reading{sel: sel}, room: room, merger: trie.NewMerger(), progress: progress}
 	m.sum = rollup.NewSum(m.group)
 	m.sum.Bound(room.fits)
-	stats, err := l.selectFrom(ctx, sel, sel.wanted(), m.trace, m.rolled)
+	stats, err := l.selectFrom(ctx, sel, sel.Wanted(), m.trace, m.rolled)
 	if err != nil {
 		return Result{}, err
 	}
@@ -192,7 +193,7 @@ type merging struct {
 }
 
 func (m *merging) group(cell trie.Labels) (trie.Labels, bool) {
-	return m.sel.cellLabels(m.page, cell), m.sel.takesCell(cell)
+	return m.sel.CellLabels(m.page, cell), m.sel.TakesCell(cell)
 }
 
 func (m *merging) rolled(r store.Rolled) error {
@@ -214,7 +215,7 @@ func (m *merging) trace(rec store.Record) error {
 		m.merger.NextView()
 		m.last = key
 	}
-	m.sel.add(m.merger, t, rec.Page)
+	m.sel.Merge(m.merger, t, rec.Page)
 	if m.read%sizedEvery == 0 {
 		return m.room.fits(m.merger.Profile().Size())
 	}
@@ -223,7 +224,7 @@ func (m *merging) trace(rec store.Record) error {
 
 // Catalog implements [Source].
 func (l Local) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) (Catalog, error) {
-	if err := checkTimes(since, until); err != nil {
+	if err := selection.CheckTimes(since, until); err != nil {
 		return Catalog{}, err
 	}
 	entries, stats, err := l.Reader.Catalog(ctx, since, until, lag)

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
@@ -16,7 +19,7 @@ import (
 
 // growing is a store that gets traces, some of them further chunks of views that it has.
 type growing struct {
-	store storetest.Store
+	Store storetest.Store
 	rnd   *rand.Rand
 	views int
 	all   map[string]map[int][]*trie.Trace // by page and view
@@ -33,7 +36,7 @@ func (g *growing) append(t *testing.T, n int) {
 			g.all[page] = map[int][]*trie.Trace{}
 		}
 		chunk := len(g.all[page][view])
-		tr := viewTrace(g.rnd, view, 30+g.rnd.IntN(20)*10)
+		tr := fixture.ViewTrace(g.rnd, view, 30+g.rnd.IntN(20)*10)
 		tr.Context.Page, tr.Context.Chunk = page, uint32(chunk)
 		payload, err := encode.EncodeTrace(tr)
 		if err != nil {
@@ -45,20 +48,20 @@ func (g *growing) append(t *testing.T, n int) {
 		recs = append(recs, rec)
 		g.all[page][view] = append(g.all[page][view], tr)
 	}
-	if _, err := g.store.Append(t.Context(), recs); err != nil {
+	if _, err := g.Store.Append(t.Context(), recs); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // want merges all that was stored.
-func (g *growing) want(sel Selection) *trie.Profile {
+func (g *growing) want(sel selection.Selection) *trie.Profile {
 	m := trie.NewMerger()
 	for page, views := range g.all {
 		for _, traces := range views {
 			m.NextView()
 			for _, tr := range traces {
-				if sel.takesPage(page) {
-					sel.add(m, tr, page)
+				if sel.TakesPage(page) {
+					sel.Merge(m, tr, page)
 				}
 			}
 		}
@@ -70,9 +73,9 @@ func (g *growing) want(sel Selection) *trie.Profile {
 // stored before it was asked for.
 func TestTails(t *testing.T) {
 	for seed := range uint64(2) {
-		now := noon
-		s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
-		g := &growing{store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
+		now := fixture.Noon
+		s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
+		g := &growing{Store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
 		l := Local{Reader: s}
 		g.append(t, 300) // beyond what is read trace by trace
 		for step := range 40 {
@@ -83,13 +86,13 @@ func TestTails(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			sel := []Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"}, {Where: having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
+			sel := []selection.Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"}, {Where: fixture.Having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
 			p := g.want(sel)
 			result, err := l.Profile(t.Context(), sel, nil)
 			if err != nil || len(result.Stats.Warnings) > 0 {
 				t.Fatalf("seed %d, step %d: %v, %q", seed, step, err, result.Stats.Warnings)
 			}
-			if got, want := fmt.Sprint(stacksOf(result.Profile)), fmt.Sprint(stacksOf(p)); got != want || result.Profile.Views != p.Views || result.Profile.Traces != p.Traces {
+			if got, want := fmt.Sprint(fixture.StacksOf(result.Profile)), fmt.Sprint(fixture.StacksOf(p)); got != want || result.Profile.Views != p.Views || result.Profile.Traces != p.Traces {
 				t.Fatalf("seed %d, step %d%s: %d views, %d traces, want %d, %d\n got %s\nwant %s", seed, step, sel, result.Profile.Views, result.Profile.Traces, p.Views, p.Traces, got, want)
 			}
 			top, err := l.Top(t.Context(), TopQuery{Selection: sel})
@@ -108,8 +111,8 @@ func TestTails(t *testing.T) {
 
 // Many ask at once while traces come and are rolled up.
 func TestTailsAtOnce(t *testing.T) {
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
-	g := &growing{store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
+	g := &growing{Store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
 	g.append(t, 300)
 	l := Local{Reader: s}
 	var asking sync.WaitGroup
@@ -123,7 +126,7 @@ func TestTailsAtOnce(t *testing.T) {
 					return
 				default:
 				}
-				sel := Selection{Page: "/feed"}
+				sel := selection.Selection{Page: "/feed"}
 				traces := int64(0)
 				if (n+i)%2 == 0 {
 					top, err := l.Top(t.Context(), TopQuery{Selection: sel})
@@ -155,7 +158,7 @@ func TestTailsAtOnce(t *testing.T) {
 	}
 	close(done)
 	asking.Wait()
-	sel := Selection{Page: "/feed"}
+	sel := selection.Selection{Page: "/feed"}
 	top, err := l.Top(t.Context(), TopQuery{Selection: sel})
 	if want := g.want(sel); err != nil || top.Traces != want.Traces || top.Views != want.Views {
 		t.Errorf("%d traces of %d views, want %d of %d; %v", top.Traces, top.Views, want.Traces, want.Views, err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -52,7 +54,7 @@ type TopOthers struct {
 
 // TopQuery asks for functions.
 type TopQuery struct {
-	Selection
+	selection.Selection
 	Limit int    // how many are listed; 0 is all
 	Sort  string // "self", "total" or "reach"; "" is self
 }
@@ -68,7 +70,7 @@ func (t Top) size() (n int) {
 // Top implements [Source].
 func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	q.GroupBy = nil
-	sel, key := q.recently()
+	sel, key := recently(q.Selection)
 	q.Selection = sel
 	key = fmt.Sprint("top ", key, q.Limit, q.Sort, l.Symbols.Generation())
 	got, age, err := recall(ctx, l.Recent, sharedQuestion[Top]{l.key(key), sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) }})
@@ -78,15 +80,15 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 
 func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	facet, err := facetOf(q.Selection)
-	if err != nil || !facet.takesAnyFunctions() || q.Parts.given() {
+	if err != nil || !facet.takesAnyFunctions() || q.Parts.Given() {
 		result, profileErr := l.namedProfile(ctx, q.Selection, nil)
 		if profileErr != nil {
 			return Top{}, profileErr
 		}
-		top := topOf(result.Profile, nil, q)
+		top := TopOf(result.Profile, q)
 		top.link(l.Links, result.names)
 		top.Stats, top.Spreads = result.Stats, "distributions of functions are kept by page and release alone"
-		if q.Parts.given() {
+		if q.Parts.Given() {
 			top.Spreads = "distributions are kept of functions, and not of what they are parts of"
 		}
 		return top, nil
@@ -96,10 +98,10 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	functions := functionSums{}
 	page := ""
 	n := l.naming(q.Selection)
-	sel := q.forNaming(n)
-	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return sel.cellLabels(page, cell), sel.takesCell(cell) })
+	sel := forNaming(q.Selection, n)
+	sum := rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return sel.CellLabels(page, cell), sel.TakesCell(cell) })
 	sum.Bound(func(size int) error { return room.fits(size + functions.size()) })
-	want := q.wanted()
+	want := q.Wanted()
 	want.Details = true
 	stats, err := l.eachRecord(ctx, q.Selection, want, func(x store.Rolled) error {
 		page = x.Page
@@ -117,7 +119,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 		return Top{}, err
 	}
 	functions.see(n, true)
-	result := q.named(Result{Profile: sum.Profile(), Stats: stats}, n)
+	result := named(q.Selection, Result{Profile: sum.Profile(), Stats: stats}, n)
 	top := topOf(result.Profile, functions.named(result.names), q)
 	top.link(l.Links, result.names)
 	top.Stats = result.Stats
@@ -131,6 +133,9 @@ func (t *Top) link(links naming.Links, names *naming.Names) {
 		f.Link = links.Of(names, trie.Frame{Name: f.Name, Resource: f.Resource, Line: f.Line, Column: f.Column})
 	}
 }
+
+// TopOf lists the functions of a profile of which nothing is known but that.
+func TopOf(p *trie.Profile, q TopQuery) Top { return topOf(p, nil, q) }
 
 // topOf lists the functions of a profile. What is known of how they spread, by frame, is
 // added.

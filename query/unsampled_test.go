@@ -6,20 +6,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // What the browser did not sample is said with every mean, by one rule: JavaScript had as large a share of it as of the rest.
 func TestUnsampled(t *testing.T) {
-	f := newFixture(t)
-	report, err := f.local().Report(t.Context(), Selection{})
+	f := fixture.New(t)
+	report, err := localOf(f).Report(t.Context(), selection.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	gaps := 0
 	for _, p := range report.Pages {
-		sel := Selection{Page: p.Page}
-		all, self := naive(slices.Concat(f.first, f.second), sel), int64(0)
+		sel := selection.Selection{Page: p.Page}
+		all, self := fixture.Naive(slices.Concat(f.First, f.Second), sel), int64(0)
 		for stack, us := range all {
 			if stack != "stackless" && stack != "unsampled" {
 				self += us
@@ -36,7 +39,7 @@ func TestUnsampled(t *testing.T) {
 		if !near(p.Unsampled, share) || !near(p.Time.Mean.Value, mean) || !near(p.Scaled, scaled) {
 			t.Errorf("%s: %.4f not sampled, mean %.4f, scaled %.4f; want %.4f, %.4f, %.4f", p.Page, p.Unsampled, p.Time.Mean.Value, p.Scaled, share, mean, scaled)
 		}
-		series, err := f.local().Series(t.Context(), SeriesQuery{Selection: sel})
+		series, err := localOf(f).Series(t.Context(), SeriesQuery{Selection: sel})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/encode/columns"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -14,8 +16,8 @@ import (
 
 // ViewQuery asks for one page view.
 type ViewQuery struct {
-	Selection        // where it is looked for: a page and a time find it faster
-	ID        string // of [ViewEntry]
+	selection.Selection        // where it is looked for: a page and a time find it faster
+	ID                  string // of [ViewEntry]
 }
 
 // View is what one page view went through, in the order of time. Times are µs since the page's time
@@ -25,7 +27,7 @@ type View struct {
 	Interval uint32 `json:"interval_us"` // between samples
 	Start    int64  `json:"start_us"`    // of the first call
 	End      int64  `json:"end_us"`
-	// Names and Calls are as in a [Tree], with times in place of weights: call i is of frame
+	// Names and Calls are as in a [columns.Tree], with times in place of weights: call i is of frame
 	// Frame[i] and lies Level[i] calls deep. They are sorted by start, callers first.
 	columns.Names
 	Calls ViewCalls `json:"calls"`
@@ -89,7 +91,7 @@ func (e *NotFoundError) Error() string {
 func (l Local) View(ctx context.Context, q ViewQuery) (View, error) {
 	var id [16]byte
 	if n, err := hex.Decode(id[:], []byte(q.ID)); err != nil || n != len(id) || len(q.ID) != 2*len(id) {
-		return View{}, refuse("parameter id: %.40q is not 32 hexadecimal digits", q.ID)
+		return View{}, selection.Refuse("parameter id: %.40q is not 32 hexadecimal digits", q.ID)
 	}
 	q.Feature, q.Where = "", nil
 	var traces []*trie.Trace
@@ -131,7 +133,7 @@ func (l Local) fill(v *View, q ViewQuery, traces []*trie.Trace) error {
 	for _, t := range traces {
 		line, err := trie.Calls(&trie.Stream{Trace: t}, nil, left)
 		if err != nil {
-			return refuse("the page view: %w", err)
+			return selection.Refuse("the page view: %w", err)
 		}
 		left -= len(line.Calls)
 		for f := range line.Frames {
@@ -190,6 +192,22 @@ func (v *View) addSpans(t *trie.Trace) {
 		v.Spans = append(v.Spans, ViewSpan{kinds[s.Kind], s.Name, s.Start, s.End()})
 	}
 }
+
+// ViewOf returns a view of one thread alone, which is e in a list. Its times are those since origin, on
+// the clock of its calls. There may not be too many of these.
+func ViewOf(e ViewEntry, line *trie.Timeline, origin int64) (View, error) {
+	if len(line.Calls) > viewCalls {
+		return View{}, selection.Refuse("the thread has %d calls, and %d can be shown: choose a shorter recording", len(line.Calls), viewCalls)
+	}
+	out := newView()
+	out.ViewEntry = e
+	w := viewWriter{View: &out, origin: origin, frames: map[trie.Frame]int{}}
+	w.add(line)
+	return out, nil
+}
+
+// CountLong adds up the long tasks of a thread.
+func (v *ViewEntry) CountLong(line *trie.Timeline) { v.countLong(longIn(line, 0)) }
 
 // viewWriter writes the calls of a view.
 type viewWriter struct {

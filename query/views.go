@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -14,7 +16,7 @@ import (
 
 // ViewsQuery asks for single page views.
 type ViewsQuery struct {
-	Selection
+	selection.Selection
 	// Quantiles say which views, by their time, from 0 to 1; without any it is 0.5, 0.75 and 0.95.
 	Quantiles []float64
 }
@@ -60,7 +62,7 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 		if t == nil {
 			return nil
 		}
-		in := q.timeIn(t, rec.Page)
+		in := timeIn(q.Selection, t, rec.Page)
 		if in.self == 0 {
 			return nil
 		}
@@ -79,7 +81,7 @@ func (l Local) Views(ctx context.Context, q ViewsQuery) (Views, error) {
 	if err != nil {
 		return Views{}, err
 	}
-	asked := slices.ContainsFunc(q.Where, func(m Matcher) bool { return m.Key == rollup.KeyStopped })
+	asked := slices.ContainsFunc(q.Where, func(m selection.Matcher) bool { return m.Key == rollup.KeyStopped })
 	byTime := make([]*ViewEntry, 0, len(all))
 	for _, v := range all {
 		if !v.stopped || asked { // how long such a view took is not known
@@ -123,14 +125,14 @@ type timeInView struct {
 }
 
 // timeIn returns the time that t has on a page in what s asks for.
-func (s Selection) timeIn(t *trie.Trace, page string) (in timeInView) {
-	if !s.matches(&t.Context) {
+func timeIn(s selection.Selection, t *trie.Trace, page string) (in timeInView) {
+	if !s.Matches(&t.Context) {
 		return in
 	}
 	slices := t.Slices()
 	t.Shares(slices, func(x *trie.Share) {
 		slice := slices[x.Slice]
-		if !x.HasStack() || slice.Page != page || !s.takes(slice, &t.Context) {
+		if !x.HasStack() || slice.Page != page || !s.Takes(slice, &t.Context) {
 			in.endTask()
 			return
 		}
@@ -154,19 +156,19 @@ func (in *timeInView) endTask() {
 
 // eachViewTrace hands over the traces of a selection, each with what decodes it, which returns nil
 // for one that is damaged. There may not be too many.
-func (l Local) eachViewTrace(ctx context.Context, sel Selection, take func(store.Record, func() *trie.Trace) error) (Stats, error) {
-	if err := checkTimes(sel.Since, sel.Until); err != nil {
+func (l Local) eachViewTrace(ctx context.Context, sel selection.Selection, take func(store.Record, func() *trie.Trace) error) (Stats, error) {
+	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return Stats{}, err
 	}
 	if !l.Reader.HasTraces(sel.Since, sel.Until) {
-		return Stats{}, refuse("single page views are told by traces, and those of a part of this time are gone: ask for a later time")
+		return Stats{}, selection.Refuse("single page views are told by traces, and those of a part of this time are gone: ask for a later time")
 	}
 	few, err := l.fewTraces(ctx, sel, readViews)
 	if err != nil {
 		return Stats{}, err
 	}
 	if !few {
-		return Stats{}, refuse("single page views are looked for in %d traces at most: ask for one page, or less time", readViews)
+		return Stats{}, selection.Refuse("single page views are looked for in %d traces at most: ask for one page, or less time", readViews)
 	}
 	r := reading{sel: sel}
 	stats, err := l.selectFrom(ctx, sel, store.Wanted{None: true}, func(rec store.Record) error {

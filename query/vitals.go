@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -48,19 +50,19 @@ func (p *PageVitals) Of(name string) *VitalReport {
 }
 
 // Vitals implements [Source].
-func (l Local) Vitals(ctx context.Context, sel Selection) (Vitals, error) {
+func (l Local) Vitals(ctx context.Context, sel selection.Selection) (Vitals, error) {
 	if err := checkVitals(sel); err != nil {
 		return Vitals{}, err
 	}
 	groups := map[string]*vitalGroup{}
-	want := sel.wanted()
-	if slices.Contains(sel.labelKeys(), rollup.KeyNavigation) { // sums have it of vitals
+	want := sel.Wanted()
+	if slices.Contains(sel.LabelKeys(), rollup.KeyNavigation) { // sums have it of vitals
 		want = store.Wanted{Level: rollup.Wide}
 	}
 	want.Vitals = true
 	stats, err := l.eachRecord(ctx, sel, want, func(x store.Rolled) error {
 		for i := range x.Record.Vitals {
-			if v := &x.Record.Vitals[i]; sel.takesVital(v) {
+			if v := &x.Record.Vitals[i]; takesVital(sel, v) {
 				groupOf(groups, sel, x.Page, v).add(v)
 			}
 		}
@@ -95,34 +97,34 @@ func values(labels map[string]string) (out []string) {
 }
 
 // checkVitals refuses what Web Vitals are not kept by.
-func checkVitals(sel Selection) error {
-	if err := checkTimes(sel.Since, sel.Until); err != nil {
+func checkVitals(sel selection.Selection) error {
+	if err := selection.CheckTimes(sel.Since, sel.Until); err != nil {
 		return err
 	}
-	if sel.Parts.given() {
-		return refuse("web vitals are those of page views, and not of the code that runs in them: leave out the parts")
+	if sel.Parts.Given() {
+		return selection.Refuse("web vitals are those of page views, and not of the code that runs in them: leave out the parts")
 	}
 	keys := slices.Clone(sel.GroupBy)
 	if sel.Feature != "" {
-		keys = append(keys, keyFeature)
+		keys = append(keys, rollup.KeyFeature)
 	}
 	for _, m := range sel.Where {
 		keys = append(keys, m.Key)
 		if m.Key == rollup.KeyNavigation && m.Value != rollup.NavigationSoft {
-			return refuse("web vitals are kept by page, release, environment, device, browser and connection, and of navigations by navigation=soft and navigation!=soft alone")
+			return selection.Refuse("web vitals are kept by page, release, environment, device, browser and connection, and of navigations by navigation=soft and navigation!=soft alone")
 		}
 	}
 	for _, key := range keys {
-		if key != keyPage && key != rollup.KeyNavigation && (!rollup.Wide.Has(key) || key == keyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
-			return refuse("web vitals are kept by page, release, environment, device, browser and connection, and for navigation=soft, not by %s", key)
+		if key != selection.KeyPage && key != rollup.KeyNavigation && (!rollup.Wide.Has(key) || key == rollup.KeyFeature || key == rollup.KeyPhase || key == rollup.KeyVisibility) {
+			return selection.Refuse("web vitals are kept by page, release, environment, device, browser and connection, and for navigation=soft, not by %s", key)
 		}
 	}
 	return nil
 }
 
 // takesVital reports whether the labels of v are those that are asked for.
-func (s Selection) takesVital(v *rollup.Vital) bool {
-	return !slices.ContainsFunc(s.Where, func(m Matcher) bool { return m.Key != keyPage && !m.Takes(v.Labels.Value(m.Key)) })
+func takesVital(s selection.Selection, v *rollup.Vital) bool {
+	return !slices.ContainsFunc(s.Where, func(m selection.Matcher) bool { return m.Key != selection.KeyPage && !m.Takes(v.Labels.Value(m.Key)) })
 }
 
 // vitalGroup sums up the Web Vitals of a group.
@@ -132,11 +134,11 @@ type vitalGroup struct {
 	of     map[string]*rollup.Vital // by name
 }
 
-func groupOf(groups map[string]*vitalGroup, sel Selection, page string, v *rollup.Vital) *vitalGroup {
+func groupOf(groups map[string]*vitalGroup, sel selection.Selection, page string, v *rollup.Vital) *vitalGroup {
 	key := page
 	labels := map[string]string{}
 	for _, k := range sel.GroupBy {
-		if k != keyPage {
+		if k != selection.KeyPage {
 			labels[k] = v.Labels.Value(k)
 			key += "\x00" + labels[k]
 		}

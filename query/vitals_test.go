@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/store/local"
@@ -17,39 +17,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// vitalField is a store with Web Vitals of two pages in two hours: of /feed a phone is twice as slow
-// as a desktop, and a third of the page views stand for ten each.
-func vitalField(t *testing.T) Local {
-	t.Helper()
-	now := noon
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
-	for i := range 600 {
-		device := []string{"desktop-high", "mobile-low"}[i%2]
-		lcp := rollup.Vital{Name: "lcp", Labels: trie.MakeLabels("device", device, "release", "r1")}
-		lcp.Add(int64(1+i%2)*int64(1000+i)*1000, []int64{1, 1, 10}[i%3])
-		cls := rollup.Vital{Name: "cls", Labels: lcp.Labels}
-		cls.Add(int64(i)*500, 1)
-		s.CountVitals("/feed", []rollup.Vital{lcp, cls})
-		if i == 300 {
-			if err := s.Roll(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			now = now.Add(time.Hour)
-		}
-	}
-	ttfb := rollup.Vital{Name: "ttfb"}
-	ttfb.Add(5000, 1)
-	s.CountVitals("/about", []rollup.Vital{ttfb})
-	now = now.Add(time.Second)
-	if err := s.Roll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return Local{Reader: s}
-}
-
 func TestVitals(t *testing.T) {
 	l := vitalField(t)
-	all, err := l.Vitals(t.Context(), Selection{})
+	all, err := l.Vitals(t.Context(), selection.Selection{})
 	if err != nil || len(all.Pages) != 2 || all.Pages[0].Page != "/feed" || all.Pages[1].Page != "/about" {
 		t.Fatalf("got %+v and %v", all, err)
 	}
@@ -71,7 +41,7 @@ func TestVitals(t *testing.T) {
 		t.Errorf("one page view has an interval, or a vital that it did not report: %+v", about)
 	}
 
-	groups, err := l.Vitals(t.Context(), Selection{Page: "/feed", GroupBy: []string{"device"}})
+	groups, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", GroupBy: []string{"device"}})
 	if err != nil || len(groups.Pages) != 2 {
 		t.Fatalf("got %+v and %v", groups, err)
 	}
@@ -82,34 +52,20 @@ func TestVitals(t *testing.T) {
 	if ratio := byDevice["mobile-low"] / byDevice["desktop-high"]; math.Abs(ratio-2) > 0.1 {
 		t.Errorf("phones are %g times as slow, want 2: %v", ratio, byDevice)
 	}
-	phones, err := l.Vitals(t.Context(), Selection{Page: "/feed", Where: []Matcher{{Key: "device", Op: Equal, Value: "mobile-low"}}})
+	phones, err := l.Vitals(t.Context(), selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "device", Op: selection.Equal, Value: "mobile-low"}}})
 	if err != nil || len(phones.Pages) != 1 || phones.Pages[0].Of("lcp").P50.Value != byDevice["mobile-low"] {
 		t.Errorf("of phones: %+v and %v, want %g", phones, err, byDevice["mobile-low"])
 	}
-	if none, err := l.Vitals(t.Context(), Selection{Page: "/nowhere"}); err != nil || len(none.Pages) != 0 {
+	if none, err := l.Vitals(t.Context(), selection.Selection{Page: "/nowhere"}); err != nil || len(none.Pages) != 0 {
 		t.Errorf("of no page: %+v and %v", none, err)
-	}
-}
-
-// What Web Vitals are not kept by is an error that says what they are kept by.
-func TestVitalsRefused(t *testing.T) {
-	h := Handler(vitalField(t), Options{})
-	for _, path := range []string{
-		"/api/v1/vitals?label=phase=load", "/api/v1/vitals?feature=edit", "/api/v1/vitals?label=navigation=reload", "/api/v1/vitals?group_by=visibility",
-	} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "web vitals are kept by page, release, environment, device, browser and connection") {
-			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
-		}
 	}
 }
 
 // A comparison says how the vitals changed, and which function a change of INP comes from: of
 // release b one page view of two has an interaction that is 300 ms long, in which filter runs.
 func TestCompareVitals(t *testing.T) {
-	now := noon
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	now := fixture.Noon
+	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(7, 7))
 	const views = 400 // of each release
 	for i := range 2 * views {
@@ -137,7 +93,7 @@ func TestCompareVitals(t *testing.T) {
 			inp.Add(300_000, 1)
 		}
 		tr.Samples = append(tr.Samples, trie.Sample{Time: time, Marker: trie.MarkerIdle})
-		appendView(t, s, tr)
+		fixture.AppendView(t, s, tr)
 		s.CountVitals("/feed", []rollup.Vital{inp})
 	}
 	now = now.Add(time.Second)
@@ -145,8 +101,8 @@ func TestCompareVitals(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := Local{Reader: s}.Compare(t.Context(), CompareQuery{
-		A: Selection{Page: "/feed", Where: []Matcher{{Key: "release", Op: Equal, Value: "a"}}},
-		B: Selection{Page: "/feed", Where: []Matcher{{Key: "release", Op: Equal, Value: "b"}}},
+		A: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "a"}}},
+		B: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "b"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

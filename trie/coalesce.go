@@ -124,3 +124,28 @@ func (p *Profile) Rename(rename func(Frame) Frame) (*Profile, bool) {
 	out.byLabels, out.known, out.first = nil, 0, nil
 	return &out, true
 }
+
+// BoundReach sees to it that no function is in more page views than there are: where several
+// became one, the number of page views with one of them is at most the sum, and at most all.
+func (p *Profile) BoundReach() {
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		most := g.Coverage.Views
+		if most <= 0 {
+			continue // a difference, or of a format that counts none
+		}
+		type over struct {
+			node NodeID
+			by   int64
+		}
+		var all []over
+		for n, w := range g.Weights.All() {
+			if w.Reach > most {
+				all = append(all, over{n, w.Reach - most})
+			}
+		}
+		for _, x := range all {
+			g.Weights.Add(x.node, Weight{Reach: -x.by})
+		}
+	}
+}

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/query/budget/ci"
 )
@@ -65,7 +66,7 @@ func (c *command) readBudgets() (*budget.File, error) {
 	}
 	for i := range file.Budgets {
 		b := &file.Budgets[i]
-		b.Where = query.Replace(b.Where, c.selection.Where)
+		b.Where = selection.Replace(b.Where, c.selection.Where)
 		if c.sinceGiven {
 			if b.Since, err = sinceOfBudgets(c.since); err != nil {
 				return nil, err
@@ -77,7 +78,7 @@ func (c *command) readBudgets() (*budget.File, error) {
 
 // sinceOfBudgets refuses points in time: the time of a budget ends now, and has a length.
 func sinceOfBudgets(since string) (string, error) {
-	if _, err := query.ParseAge(since); err != nil {
+	if _, err := selection.ParseAge(since); err != nil {
 		return "", usageError{fmt.Errorf("--since %s: with --budgets it is a duration such as 24h or 7d", since)}
 	}
 	return since, nil

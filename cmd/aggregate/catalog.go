@@ -12,6 +12,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
 	"github.com/fieldtrie/fieldtrie/query"
@@ -36,7 +38,7 @@ func (c *command) printCatalog(ctx context.Context) (err error) {
 	}
 	entries = slices.DeleteFunc(entries, func(e query.Entry) bool { return c.page != "" && e.Page != c.page })
 	if c.formatName != "json" && len(entries) == 0 {
-		return fmt.Errorf("no %s%s %s", c.list, query.Selection{Page: c.page}, c.period())
+		return fmt.Errorf("no %s%s %s", c.list, selection.Selection{Page: c.page}, c.period())
 	}
 	print := func(w io.Writer) error { return c.writeTable(w, entries) }
 	if c.formatName == "json" {
@@ -73,7 +75,7 @@ func (c *command) period() string {
 	since := "ever"
 	if c.since != "" {
 		since = "since " + c.since
-		if _, err := query.ParseAge(c.since); err == nil {
+		if _, err := selection.ParseAge(c.since); err == nil {
 			since = "in the last " + c.since
 		}
 	}

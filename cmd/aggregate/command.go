@@ -12,11 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/file"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/wasm"
@@ -55,8 +57,8 @@ type command struct {
 	files                  []string
 	comparing              comparing
 
-	selection query.Selection
-	pick      query.Pick
+	selection selection.Selection
+	pick      file.Pick
 	format    formats.Format
 	template  []byte // of format html
 }
@@ -74,7 +76,7 @@ func (c *command) program() (*commandline.Program, *commandline.Asked) {
 	for _, f := range formats.All() {
 		names = append(names, f.Name)
 	}
-	for flag, values := range map[string][]string{"format": names, "list": lists[:], "by": query.PartsBy(), "only": {"mine", "app"}} {
+	for flag, values := range map[string][]string{"format": names, "list": lists[:], "by": selection.PartsBy(), "only": {"mine", "app"}} {
 		_ = fs.SetAnnotation(flag, commandline.Values, values) // which fails where there is no such flag
 	}
 	return &commandline.Program{Name: "aggregate", Summary: "merge profiles of JavaScript, and show what is in them",
@@ -331,12 +333,12 @@ func (c *command) checkSelection() error {
 			}
 		}
 	}
-	s := query.Selection{Page: c.page, Feature: c.feature, Minified: c.raw, Parts: c.parts()}
+	s := selection.Selection{Page: c.page, Feature: c.feature, Minified: c.raw, Parts: c.parts()}
 	if c.release != "" {
-		s.Where = append(s.Where, query.Matcher{Key: "release", Op: query.Equal, Value: c.release})
+		s.Where = append(s.Where, selection.Matcher{Key: "release", Op: selection.Equal, Value: c.release})
 	}
 	for _, text := range c.labels {
-		m, err := query.ParseMatcher(text)
+		m, err := selection.ParseMatcher(text)
 		if err != nil {
 			return fmt.Errorf("--label: %w", err)
 		}
@@ -349,18 +351,18 @@ func (c *command) checkSelection() error {
 	s.Since, s.Until = times.Since, times.Until
 	// Formats that keep labels get them; the others count each page view once.
 	if c.format.Labels {
-		s.GroupBy = query.AllGroups()
+		s.GroupBy = selection.AllGroups()
 	}
 	c.selection = s
 	return c.checkPick()
 }
 
 // times reads the two ends of a time, as a selection without anything else.
-func (c *command) times(since, until string) (s query.Selection, err error) {
-	if s.Since, err = query.ParseSince(since, c.now); err != nil {
+func (c *command) times(since, until string) (s selection.Selection, err error) {
+	if s.Since, err = selection.ParseSince(since, c.now); err != nil {
 		return s, fmt.Errorf("--since: %w", err)
 	}
-	if s.Until, err = query.ParseTime(until, c.now); err != nil {
+	if s.Until, err = selection.ParseTime(until, c.now); err != nil {
 		return s, fmt.Errorf("--until: %w", err)
 	}
 	if !s.Since.IsZero() && !s.Until.IsZero() && !s.Since.Before(s.Until) {
@@ -371,9 +373,9 @@ func (c *command) times(since, until string) (s query.Selection, err error) {
 
 // checkPick reads what says how the functions of a profile are shown, but for modules.
 func (c *command) checkPick() error {
-	c.pick = query.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
-	if !slices.Contains(query.PartsBy(), c.by) {
-		return fmt.Errorf("--by %s: known are %s", c.by, strings.Join(query.PartsBy(), ", "))
+	c.pick = file.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
+	if !slices.Contains(selection.PartsBy(), c.by) {
+		return fmt.Errorf("--by %s: known are %s", c.by, strings.Join(selection.PartsBy(), ", "))
 	}
 	if c.only != "" && c.only != "app" && c.only != "mine" {
 		return fmt.Errorf("--only %s: known are mine, app", c.only)
@@ -383,8 +385,8 @@ func (c *command) checkPick() error {
 }
 
 // parts returns what functions are summed up to.
-func (c *command) parts() query.Parts {
-	p := query.Parts{By: c.by, Only: c.only}
+func (c *command) parts() selection.Parts {
+	p := selection.Parts{By: c.by, Only: c.only}
 	if p.By == "function" {
 		p.By = ""
 	}

@@ -9,6 +9,8 @@ import (
 	"math"
 	"text/tabwriter"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
@@ -26,7 +28,7 @@ type comparing struct {
 	minViews               int
 
 	given     bool
-	selection query.Selection
+	selection selection.Selection
 }
 
 func (c *comparing) flags(fs *pflag.FlagSet) {
@@ -44,7 +46,7 @@ func (c *comparing) flags(fs *pflag.FlagSet) {
 var selectionFlags = [...]string{"compare-release", "compare-since", "compare-until", "compare-label", "compare-page", "compare-feature"}
 
 // check reads the flags. sel is what is compared with what they say.
-func (c *comparing) check(fs *pflag.FlagSet, sel query.Selection, parse func(since, until string) (query.Selection, error)) error {
+func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func(since, until string) (selection.Selection, error)) error {
 	for _, flag := range selectionFlags {
 		c.given = c.given || fs.Changed(flag)
 	}
@@ -73,18 +75,18 @@ func (c *comparing) check(fs *pflag.FlagSet, sel query.Selection, parse func(sin
 	if fs.Changed("compare-feature") {
 		c.selection.Feature = c.feature
 	}
-	var where []query.Matcher
+	var where []selection.Matcher
 	if c.release != "" {
-		where = append(where, query.Matcher{Key: "release", Op: query.Equal, Value: c.release})
+		where = append(where, selection.Matcher{Key: "release", Op: selection.Equal, Value: c.release})
 	}
 	for _, text := range c.labels {
-		m, err := query.ParseMatcher(text)
+		m, err := selection.ParseMatcher(text)
 		if err != nil {
 			return fmt.Errorf("--compare-label: %w", err)
 		}
 		where = append(where, m)
 	}
-	c.selection.Where = query.Replace(sel.Where, where)
+	c.selection.Where = selection.Replace(sel.Where, where)
 	if c.since == "" && c.until == "" {
 		return nil
 	}
@@ -155,11 +157,11 @@ func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie
 	if c.empty(result) {
 		return nil, fmt.Errorf("nothing to compare with was stored%s", sel)
 	}
-	return c.pick.Rewrite(query.Align(result.Profile, p)).Scale(p.Views), nil
+	return c.pick.Rewrite(compare.Align(result.Profile, p)).Scale(p.Views), nil
 }
 
 // sideName says of which page views a side is, after these words; "" is all.
-func sideName(s query.Selection) string {
+func sideName(s selection.Selection) string {
 	text := s.String()
 	const layout = "2006-01-02 15:04"
 	if !s.Since.IsZero() {

@@ -15,6 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+	"github.com/fieldtrie/fieldtrie/query/file"
+
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -83,27 +86,26 @@ func (c *command) shown(ctx context.Context) (src query.Source, start string, do
 	if err != nil {
 		return nil, "", nil, err
 	}
-	result, err := c.mergeFiles(ctx, c.inputs())
+	merged, err := c.mergeFiles(ctx, c.inputs())
 	if err != nil {
 		return nil, "", nil, err
 	}
-	if c.empty(result) {
+	if c.empty(merged.Result) {
 		return nil, "", nil, fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
 	}
 	title := url.Values{"title": {filepath.Base(c.files[0])}}
 	if n := len(c.files); n > 1 {
 		title.Set("title", fmt.Sprintf("%s and %d more", filepath.Base(c.files[0]), n-1))
 	}
-	var lines func(context.Context) ([]*trie.Timeline, error)
 	if base == nil && !slices.Contains(c.files, "-") {
-		lines = c.linesOnce()
+		merged.Lines = c.linesOnce()
 	}
 	if base != nil {
-		result.Profile = query.Versus(base, result.Profile)
-		title.Set("label", "file="+query.FileAfter)
-		title.Set("compare_label", "file="+query.FileBefore)
+		merged.Result.Profile = file.Versus(base, merged.Result.Profile)
+		title.Set("label", "file="+file.After)
+		title.Set("compare_label", "file="+file.Before)
 	}
-	return query.Merged{Result: result, Owners: c.pick.Owners, Lines: lines}, "file?" + title.Encode(), func() error { return nil }, nil
+	return merged, "file?" + title.Encode(), func() error { return nil }, nil
 }
 
 // linesOnce returns what reads the calls of the files in time order when it is first asked.
@@ -115,7 +117,7 @@ func (c *command) linesOnce() func(context.Context) ([]*trie.Timeline, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if lines == nil && failed == nil {
-			read, _, err := query.TimeFiles(ctx, c.inputs(), c.pick, func(query.Progress) {})
+			read, _, err := file.Timelines(ctx, c.inputs(), c.pick, func(file.Progress) {})
 			if ctx.Err() != nil {
 				return nil, ctx.Err() // who asked has gone; the next one reads again
 			}
@@ -150,9 +152,9 @@ func (c *command) startOfStore() string {
 // pagesOf serves the dashboard for a source to browsers of this machine. It begins at start.
 func pagesOf(src query.Source, start string) http.Handler {
 	mux := http.NewServeMux()
-	answers := query.Handler(src, query.Options{ProfileFile: web.ProfileFile})
+	answers := api.Handler(src, api.Options{ProfileFile: web.ProfileFile})
 	mux.Handle("/api/", answers)
-	mux.Handle("GET /api/v1/answers", query.Together(answers))
+	mux.Handle("GET /api/v1/answers", api.Together(answers))
 	mux.Handle("/pprof/", answers)
 	mux.Handle("/", web.Handler())
 	if strings.HasPrefix(start, "file?") { // there is no overview of files

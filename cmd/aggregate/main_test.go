@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	enhanced, err := filepath.Abs("../../query/testdata/enhanced.json")
+	enhanced, err := filepath.Abs("../../query/file/testdata/enhanced.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+	"github.com/fieldtrie/fieldtrie/query/file"
+
 	"golang.org/x/term"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
@@ -31,7 +34,7 @@ func (c *command) source() (query.Source, func() error, error) {
 		return src, closing, err
 	}
 	switch s := src.(type) {
-	case *query.Remote:
+	case *api.Remote:
 		s.SetSite(c.site)
 	case query.Local:
 		return s.Only(query.OfSite(c.site)), closing, nil
@@ -58,8 +61,8 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)
 	}
-	socket := filepath.Join(c.data, query.SocketName)
-	if r := query.NewSocketRemote(socket); r.Alive() {
+	socket := filepath.Join(c.data, api.SocketName)
+	if r := api.NewSocketRemote(socket); r.Alive() {
 		return r, nothing, c.withoutOwners()
 	}
 	r, err := local.OpenReader(c.data, local.Options{Program: "aggregate"})
@@ -113,14 +116,14 @@ func (c *command) printProfile(ctx context.Context) error {
 		return err
 	}
 	if len(c.files) > 0 {
-		result, err := c.mergeFiles(ctx, c.inputs())
+		merged, err := c.mergeFiles(ctx, c.inputs())
 		if err != nil {
 			return err
 		}
-		if c.empty(result) {
+		if c.empty(merged.Result) {
 			return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
 		}
-		return c.write(ctx, result, base)
+		return c.write(ctx, merged.Result, base)
 	}
 	return c.printStored(ctx, base)
 }
@@ -153,13 +156,13 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 }
 
 // mergeFiles merges files and says what they lack.
-func (c *command) mergeFiles(ctx context.Context, files []query.File) (query.Result, error) {
+func (c *command) mergeFiles(ctx context.Context, files []file.Input) (file.Merged, error) {
 	p := c.progress()
-	result, err := query.MergeFiles(ctx, files, c.selection, c.pick, p.files(len(files)))
+	merged, err := file.Merge(ctx, files, c.selection, c.pick, p.files(len(files)))
 	p.clear()
-	c.warn(result.Stats.Warnings)
-	c.tellNames(result.Stats.Names)
-	return result, err
+	c.warn(merged.Result.Stats.Warnings)
+	c.tellNames(merged.Result.Stats.Names)
+	return merged, err
 }
 
 // base returns the profile to compare with, nil if there is none.
@@ -167,17 +170,17 @@ func (c *command) base(ctx context.Context) (*trie.Profile, error) {
 	if c.diff == "" {
 		return nil, nil
 	}
-	result, err := c.mergeFiles(ctx, []query.File{c.input(c.diff)})
+	merged, err := c.mergeFiles(ctx, []file.Input{c.input(c.diff)})
 	if err != nil {
 		return nil, fmt.Errorf("--diff: %w", err)
 	}
-	return result.Profile, nil
+	return merged.Result.Profile, nil
 }
 
 // printTimed writes the calls of files in time order.
 func (c *command) printTimed(ctx context.Context) error {
 	p := c.progress()
-	lines, stats, err := query.TimeFiles(ctx, c.inputs(), c.pick, p.files(len(c.files)))
+	lines, stats, err := file.Timelines(ctx, c.inputs(), c.pick, p.files(len(c.files)))
 	p.clear()
 	c.warn(stats.Warnings)
 	if err != nil {
@@ -195,8 +198,8 @@ func (c *command) printTimed(ctx context.Context) error {
 }
 
 // inputs returns the files of the command line.
-func (c *command) inputs() []query.File {
-	var files []query.File
+func (c *command) inputs() []file.Input {
+	var files []file.Input
 	for _, name := range c.files {
 		files = append(files, c.input(name))
 	}
@@ -204,11 +207,11 @@ func (c *command) inputs() []query.File {
 }
 
 // input returns the file with a name of the command line.
-func (c *command) input(name string) query.File {
+func (c *command) input(name string) file.Input {
 	if name == "-" {
-		return query.File{Name: "standard input", Open: func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil }}
+		return file.Input{Name: "standard input", Open: func() (io.ReadCloser, error) { return io.NopCloser(c.stdin), nil }}
 	}
-	return query.File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }}
+	return file.Input{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }}
 }
 
 // empty reports whether r was made of no trace and has no weight.
@@ -356,8 +359,8 @@ type progress struct {
 func (p *progress) traces(n uint64) { p.show(fmt.Sprintf("%d traces read", n)) }
 
 // files returns what shows that some of all files were read.
-func (p *progress) files(all int) func(query.Progress) {
-	return func(now query.Progress) {
+func (p *progress) files(all int) func(file.Progress) {
+	return func(now file.Progress) {
 		p.show(fmt.Sprintf("%d of %d files read, %d MB", now.Files, all, now.Bytes/1e6))
 	}
 }

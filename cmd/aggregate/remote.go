@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/api"
 )
 
 // tokenVariable is the environment variable with the token for a daemon.
@@ -31,8 +31,8 @@ func (c *command) checkRemote() error {
 
 // remote returns the daemon at --addr, as one that is asked by whom the command line
 // names.
-func (c *command) remote() (*query.Remote, error) {
-	r, err := query.NewRemote(c.addr)
+func (c *command) remote() (*api.Remote, error) {
+	r, err := api.NewRemote(c.addr)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--addr: %w", err)}
 	}

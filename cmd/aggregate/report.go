@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/cmd/aggregate/capture"
@@ -207,7 +209,7 @@ func (c *command) report(ctx context.Context, r *reporting) (err error) {
 }
 
 // sideTitle names a side, by its release where it has one.
-func sideTitle(s query.Selection, release string) string {
+func sideTitle(s selection.Selection, release string) string {
 	if release != "" {
 		return "release " + release
 	}

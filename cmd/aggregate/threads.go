@@ -8,14 +8,15 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/fieldtrie/fieldtrie/query/file"
+
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/query"
 )
 
 // printThreads prints the threads of files.
 func (c *command) printThreads(ctx context.Context) error {
 	p := c.progress()
-	entries, warnings, err := query.Threads(ctx, c.inputs(), p.files(len(c.files)))
+	entries, warnings, err := file.Threads(ctx, c.inputs(), p.files(len(c.files)))
 	p.clear()
 	c.warn(warnings)
 	if err != nil {
@@ -24,7 +25,7 @@ func (c *command) printThreads(ctx context.Context) error {
 	if c.formatName == "json" {
 		return c.emit(ctx, func(w io.Writer) error {
 			if entries == nil {
-				entries = []query.ThreadEntry{}
+				entries = []file.ThreadEntry{}
 			}
 			return json.NewEncoder(w).Encode(entries)
 		})

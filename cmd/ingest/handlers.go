@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -102,7 +104,7 @@ const answersLag = 2 * time.Minute
 // answers is what questions about a store go through, whoever asks them.
 type answers struct {
 	source query.Local
-	gate   *query.Gate
+	gate   *api.Gate
 	heap   *heap
 	site   string // what Pyroscope's clients know as the name of the service
 	audit  *audit
@@ -126,7 +128,7 @@ func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
 	api := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
-		return query.Handler(a.source.Only(p), query.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile})
+		return api.Handler(a.source.Only(p), api.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile})
 	}))
 	private.Handle("/api/", api)
 	private.Handle("/pprof/", api)

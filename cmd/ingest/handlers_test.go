@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -27,7 +29,7 @@ func TestAnswersLag(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	private := http.NewServeMux()
-	answers{query.Local{Reader: s.Reader}, query.NewGate(query.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}, nil}.add(private)
+	answers{query.Local{Reader: s.Reader}, api.NewGate(api.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}, nil}.add(private)
 	const samples = "wall:samples:count:wall:nanoseconds"
 	for i, c := range []struct{ name, path string }{
 		{"API", "/api/v1/top?page=%s"},

@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"path/filepath"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -97,7 +99,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	outer := publicHandler(collector)
 	inner := privateHandler(s, registry, &d.draining)
 	k.add(inner, audit, log)
-	gate := query.NewGate(query.GateOptions{Metrics: registry})
+	gate := api.NewGate(api.GateOptions{Metrics: registry})
 	answers{source, gate, c.heap, c.site, audit, board}.add(inner)
 	addDashboard(inner, private.guard)
 	addDocs(inner)
@@ -106,7 +108,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 		log.Info("demo", "url", private.url()+"/demo/")
 	}
 	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return board.Only(p.Takes) })))
-	inner.Handle("GET /api/v1/answers", query.Together(inner))
+	inner.Handle("GET /api/v1/answers", api.Together(inner))
 	d.work(ctx, s.Work, symbols.sweep, symbols.follow, func(ctx context.Context) { evaluate(ctx, board, log) },
 		func(ctx context.Context) { c.keepSiteBytes(ctx, collector, log) })
 	d.start(public, cleanPaths(outer), shareOf(c.maxConnections, descriptors(), 2))
@@ -176,7 +178,7 @@ func hinted(err error) error {
 // listenSocket listens on the socket through which aggregate finds the daemon. One that
 // is there is a leftover: who opened the store holds its lock.
 func listenSocket(dir string) (net.Listener, error) {
-	path := filepath.Join(dir, query.SocketName)
+	path := filepath.Join(dir, api.SocketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}

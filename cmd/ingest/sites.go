@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/collect"
@@ -106,14 +108,14 @@ func (h *forPages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func pagesOf(r *http.Request) (*http.Request, query.Pages, error) {
 	allowed := allowedPages(access.From(r.Context()))
 	values := r.URL.Query()
-	if !values.Has(query.SiteParameter) {
+	if !values.Has(api.SiteParameter) {
 		return r, allowed, nil
 	}
-	name := values.Get(query.SiteParameter)
+	name := values.Get(api.SiteParameter)
 	if err := site.CheckName(name); err != nil {
 		return r, allowed, fmt.Errorf("parameter site: %w", err)
 	}
-	values.Del(query.SiteParameter)
+	values.Del(api.SiteParameter)
 	for _, key := range []string{"page", "compare_page"} {
 		if page := values.Get(key); page != "" {
 			values.Set(key, site.Page(name, page))

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/dustin/go-humanize"
 
 	"github.com/fieldtrie/fieldtrie/collect"
-	"github.com/fieldtrie/fieldtrie/query"
 )
 
 // sizeValue is a flag for a number of bytes.
@@ -65,7 +66,7 @@ func (v *ageValue) String() string {
 
 func (v *ageValue) Type() string { return "duration" }
 func (v *ageValue) Set(s string) error {
-	d, err := query.ParseAge(s)
+	d, err := selection.ParseAge(s)
 	if err != nil || d < 0 {
 		return fmt.Errorf("%q is not a duration such as 24h or 7d", s)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -145,7 +147,7 @@ func TestTools(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	src := newSource(t)
 	s := connect(t, Options{Open: Fixed(src)})
-	sel := query.Selection{Page: "/feed", Since: noon.Add(-24 * time.Hour)}
+	sel := selection.Selection{Page: "/feed", Since: noon.Add(-24 * time.Hour)}
 	top, err := src.Top(t.Context(), query.TopQuery{Selection: sel, Limit: 20})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
 	"github.com/fieldtrie/fieldtrie/query"
@@ -25,30 +27,30 @@ type Selection struct {
 const defaultSince = "24h"
 
 // selection returns what is asked about. Errors say what to write.
-func (t tools) selection(s Selection) (sel query.Selection, err error) {
+func (t tools) selection(s Selection) (sel selection.Selection, err error) {
 	now := t.Now()
 	sel.Page, sel.Feature, sel.Lag = s.Page, s.Feature, t.Lag
-	if err := query.CheckPage(s.Page); err != nil {
+	if err := selection.CheckPage(s.Page); err != nil {
 		return sel, fmt.Errorf("page: %w", err)
 	}
 	if s.Release != "" {
-		sel.Where = append(sel.Where, query.Matcher{Key: "release", Op: query.Equal, Value: s.Release})
+		sel.Where = append(sel.Where, selection.Matcher{Key: "release", Op: selection.Equal, Value: s.Release})
 	}
 	if len(s.Labels) > mostLabels {
 		return sel, fmt.Errorf("labels: %d conditions, the most are %d", len(s.Labels), mostLabels)
 	}
 	for _, text := range s.Labels {
-		m, err := query.ParseMatcher(text)
+		m, err := selection.ParseMatcher(text)
 		if err != nil {
 			return sel, fmt.Errorf("labels: %w", err)
 		}
 		sel.Where = append(sel.Where, m)
 	}
-	if sel.Since, err = query.ParseSince(cmp.Or(s.Since, defaultSince), now); err != nil {
+	if sel.Since, err = selection.ParseSince(cmp.Or(s.Since, defaultSince), now); err != nil {
 		return sel, fmt.Errorf("since: %w", err)
 	}
 	if s.Until != "" {
-		if sel.Until, err = query.ParseTime(s.Until, now); err != nil {
+		if sel.Until, err = selection.ParseTime(s.Until, now); err != nil {
 			return sel, fmt.Errorf("until: %w", err)
 		}
 	}
@@ -72,7 +74,7 @@ func rows(limit, usual int) (int, error) {
 }
 
 // nothing says that there is nothing to answer with, and what there is.
-func (t tools) nothing(ctx context.Context, sel query.Selection) error {
+func (t tools) nothing(ctx context.Context, sel selection.Selection) error {
 	what := fmt.Sprintf("no page views%s since %s", name(sel.String()), sel.Since.UTC().Format("2006-01-02 15:04 MST"))
 	catalog, err := t.Source.Catalog(ctx, sel.Since, sel.Until, sel.Lag)
 	if err != nil {

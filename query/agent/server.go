@@ -20,7 +20,7 @@ type Options struct {
 	Open    func() (query.Source, func() error, error)
 	Version string           // of the program
 	Now     func() time.Time // time.Now
-	Lag     time.Duration    // [query.Selection.Lag]
+	Lag     time.Duration    // [selection.Selection.Lag]
 	// Budgets returns how things stand with budgets, by a source. nil: there are none.
 	Budgets func(context.Context, query.Source) ([]budget.Status, error)
 	// Turn calls a function when it is its turn. nil calls it at once.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -125,7 +127,7 @@ func (t tools) top(ctx context.Context, in topIn) (out topOut, err error) {
 	if err != nil {
 		return out, err
 	}
-	if sel.By, err = oneOf("by", in.By, query.PartsBy()...); err != nil {
+	if sel.By, err = oneOf("by", in.By, selection.PartsBy()...); err != nil {
 		return out, err
 	}
 	sort, err := oneOf("sort", in.Sort, "self", "total", "reach")

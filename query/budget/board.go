@@ -101,7 +101,7 @@ func (b *Board) Only(takes func(page string) bool) http.Handler {
 }
 
 // ServeHTTP answers with what was found last. Errors are JSON objects with one key, error, as
-// those of [query.Handler] are.
+// those of [api.Handler] are.
 func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.serve(w, r, nil) }
 
 func (b *Board) serve(w http.ResponseWriter, r *http.Request, takes func(page string) bool) {

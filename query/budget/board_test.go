@@ -28,7 +28,7 @@ func now() time.Time { return noon }
 
 // What is answered is what is described.
 func TestBoardAnswers(t *testing.T) {
-	doc, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
+	doc, err := openapi3.NewLoader().LoadFromFile("../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

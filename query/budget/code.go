@@ -3,6 +3,8 @@ package budget
 import (
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
@@ -56,7 +58,7 @@ func (c *Code) fits(part string) bool {
 // ofCode measures a part of the code: the mean self time of a page view, or the time with what it
 // called. Parts do not call themselves, but of several that fit one can call another; their totals
 // are then too high.
-func (e *evaluation) ofCode(b *Budget, sel query.Selection) (measured, error) {
+func (e *evaluation) ofCode(b *Budget, sel selection.Selection) (measured, error) {
 	sel.By = b.Code.By
 	top, err := e.top(sel)
 	out := measured{views: top.Views, warnings: top.Stats.Warnings}

@@ -3,6 +3,8 @@ package budget
 import (
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -40,7 +42,7 @@ func TestCodeFits(t *testing.T) {
 // A budget of code is about what an answer by parts says.
 func TestEvaluateCode(t *testing.T) {
 	l := field(t, true)
-	top, err := l.Top(t.Context(), query.TopQuery{Selection: query.Selection{Page: "/feed", Parts: query.Parts{By: "file"}}})
+	top, err := l.Top(t.Context(), query.TopQuery{Selection: selection.Selection{Page: "/feed", Parts: selection.Parts{By: "file"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

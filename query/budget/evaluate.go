@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
@@ -70,26 +72,26 @@ type pointAnswer struct {
 }
 
 // selection returns what a budget is about.
-func (e *evaluation) selection(b *Budget) (sel query.Selection, err error) {
-	sel = query.Selection{Page: b.Page, Feature: b.Feature, Where: slices.Clone(b.Where)}
+func (e *evaluation) selection(b *Budget) (sel selection.Selection, err error) {
+	sel = selection.Selection{Page: b.Page, Feature: b.Feature, Where: slices.Clone(b.Where)}
 	if base, below := strings.CutSuffix(b.Page, "/**"); below {
-		m, err := query.NewMatcher("page", query.Matches, regexp.QuoteMeta(base)+"(/.*)?")
+		m, err := selection.NewMatcher("page", selection.Matches, regexp.QuoteMeta(base)+"(/.*)?")
 		if err != nil {
 			return sel, err
 		}
 		sel.Page, sel.Where = "", append(sel.Where, m)
 	}
-	sel.Since, err = query.ParseSince(b.Since, e.now)
+	sel.Since, err = selection.ParseSince(b.Since, e.now)
 	return sel, err
 }
 
 // keyOf names a selection.
-func keyOf(sel query.Selection) string {
+func keyOf(sel selection.Selection) string {
 	return fmt.Sprintf("%q %q %q %s %s", sel.Page, sel.Feature, sel.Where, sel.Since, sel.By)
 }
 
 // point asks for all page views of a selection together.
-func (e *evaluation) point(sel query.Selection) (pointAnswer, error) {
+func (e *evaluation) point(sel selection.Selection) (pointAnswer, error) {
 	key := keyOf(sel)
 	x, known := e.points[key]
 	if !known {
@@ -107,7 +109,7 @@ func (e *evaluation) point(sel query.Selection) (pointAnswer, error) {
 // mostFunctions is how many functions are looked at: those with the most self time.
 const mostFunctions = 10_000
 
-func (e *evaluation) top(sel query.Selection) (query.Top, error) {
+func (e *evaluation) top(sel selection.Selection) (query.Top, error) {
 	key := keyOf(sel)
 	x, known := e.tops[key]
 	if !known {
@@ -137,7 +139,7 @@ func (e *evaluation) measure(b *Budget) (measured, error) {
 }
 
 // ofTime measures the time of pages and features.
-func (e *evaluation) ofTime(b *Budget, sel query.Selection) (measured, error) {
+func (e *evaluation) ofTime(b *Budget, sel selection.Selection) (measured, error) {
 	p, err := e.point(sel)
 	out := measured{views: p.Views, warnings: p.warnings}
 	if err != nil || p.Views == 0 {
@@ -159,7 +161,7 @@ func (e *evaluation) ofTime(b *Budget, sel query.Selection) (measured, error) {
 }
 
 // ofVital measures a Web Vital of a page.
-func (e *evaluation) ofVital(b *Budget, sel query.Selection) (measured, error) {
+func (e *evaluation) ofVital(b *Budget, sel selection.Selection) (measured, error) {
 	key := keyOf(sel)
 	x, known := e.vitals[key]
 	if !known {
@@ -193,7 +195,7 @@ func metricOf(s *query.Spread, m Metric) *query.Estimate {
 }
 
 // ofReach measures the page views that have a feature.
-func (e *evaluation) ofReach(sel query.Selection) (measured, error) {
+func (e *evaluation) ofReach(sel selection.Selection) (measured, error) {
 	with, err := e.point(sel)
 	if err != nil {
 		return measured{}, err
@@ -213,7 +215,7 @@ func (e *evaluation) ofReach(sel query.Selection) (measured, error) {
 
 // ofFunction measures a function: that with the name of the budget, in scripts that fit, of
 // which there can be several, as each release has its own.
-func (e *evaluation) ofFunction(b *Budget, sel query.Selection) (measured, error) {
+func (e *evaluation) ofFunction(b *Budget, sel selection.Selection) (measured, error) {
 	top, err := e.top(sel)
 	out := measured{views: top.Views, warnings: top.Stats.Warnings}
 	if err != nil || top.Views == 0 {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -135,7 +137,7 @@ func TestEvaluate(t *testing.T) {
 }
 
 func testEvaluate(t *testing.T, l query.Local) {
-	report := func(sel query.Selection) query.PageReport {
+	report := func(sel selection.Selection) query.PageReport {
 		t.Helper()
 		r, err := l.Report(t.Context(), sel)
 		if err != nil || len(r.Pages) != 1 {
@@ -143,8 +145,8 @@ func testEvaluate(t *testing.T, l query.Local) {
 		}
 		return r.Pages[0]
 	}
-	feed := report(query.Selection{Page: "/feed"})
-	release := report(query.Selection{Page: "/feed", Where: []query.Matcher{{Key: "release", Op: query.Equal, Value: "r1"}}})
+	feed := report(selection.Selection{Page: "/feed"})
+	release := report(selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "r1"}}})
 	function := func(name, resource string) (f query.FunctionReport) {
 		for _, f = range feed.Functions {
 			if f.Name == name && strings.HasSuffix(f.Resource, resource) {
@@ -179,7 +181,7 @@ func testEvaluate(t *testing.T, l query.Local) {
 		"two":           {OK, query.Estimate{Value: two}, 150, false},
 		"one of two":    {OK, function("render", "/app.js").Self.P75, function("render", "/app.js").Reach, true},
 		"missing":       {OK, query.Estimate{}, 150, false},
-		"shop":          {OK, report(query.Selection{Page: "/shop/cart"}).Time.Mean, 300, true},
+		"shop":          {OK, report(selection.Selection{Page: "/shop/cart"}).Time.Mean, 300, true},
 	} {
 		s := got[name]
 		if s.Verdict != want.verdict || s.Value == nil || s.Views != want.views || s.Sure != want.sure || !near(*s.Value, want.value) {

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -54,7 +55,7 @@ type Budget struct {
 	Feature  string
 	Function *Function // nil: all code
 	Code     *Code     // nil: all code; not with a Function
-	Where    []query.Matcher
+	Where    []selection.Matcher
 	Metric   Metric
 	Of       Kind    // "" for Reach
 	Limit    float64 // ms, percent for Reach, or a score for cls
@@ -234,7 +235,7 @@ func parseFunction(v strictyaml.Value) (*Function, error) {
 	return &f, nil
 }
 
-func parseLabels(list strictyaml.Value) (where []query.Matcher, err error) {
+func parseLabels(list strictyaml.Value) (where []selection.Matcher, err error) {
 	items, err := list.Items()
 	if err != nil {
 		return nil, err
@@ -247,7 +248,7 @@ func parseLabels(list strictyaml.Value) (where []query.Matcher, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m, err := query.ParseMatcher(text)
+		m, err := selection.ParseMatcher(text)
 		if err == nil && (m.Key == "page" || m.Key == "feature") {
 			err = fmt.Errorf("label %s: a budget has a field %s of its own", text, m.Key)
 		}
@@ -358,7 +359,7 @@ func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
 	if b.Since == "" {
 		b.Since = defaultSince
 	}
-	if d, err := query.ParseAge(b.Since); err != nil || d < time.Minute || d > maxSince {
+	if d, err := selection.ParseAge(b.Since); err != nil || d < time.Minute || d > maxSince {
 		return fields["since"].Errorf("since: %.40q is not a duration such as 24h or 7d, from a minute to 400 days", b.Since)
 	}
 	if v, there := fields["hysteresis"]; there {

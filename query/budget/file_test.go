@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
 const everything = `budgets:
@@ -40,8 +40,8 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	label := func(text string) query.Matcher {
-		m, err := query.ParseMatcher(text)
+	label := func(text string) selection.Matcher {
+		m, err := selection.ParseMatcher(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 	}
 	want := []Budget{
 		{Name: "feed stays fast", Owner: "team-feed", Page: "/feed", Metric: P75, Of: Time, Limit: 250, MinViews: 200, Since: "7d", Hysteresis: 0.1, Line: 2},
-		{Name: "search", Feature: "search", Where: []query.Matcher{label("device=mobile-low"), label("release!=r1")}, Metric: Reach, Limit: 12.5, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 10},
+		{Name: "search", Feature: "search", Where: []selection.Matcher{label("device=mobile-low"), label("release!=r1")}, Metric: Reach, Limit: 12.5, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 10},
 		{Name: "render", Page: "/shop/**", Function: &Function{"renderFeed", "*/app.*.js"}, Metric: Mean, Of: Total, Limit: 1500, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 11},
 		{Name: "long", Metric: P95, Of: LongTasks, Limit: 60000, MinViews: 100, Since: "24h", Hysteresis: 0.05, Line: 17},
 		{Name: "f", Function: &Function{Name: "f"}, Metric: P50, Of: Self, Limit: 0.001, MinViews: 100, Since: "24h", Line: 18},

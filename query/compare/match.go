@@ -265,9 +265,9 @@ func (m *matching) matchMoved() {
 	}
 }
 
-// Places returns where the functions of A stand in B, for those that stand somewhere else,
+// places returns where the functions of A stand in B, for those that stand somewhere else,
 // as a comparison matches them. Both lists hold each frame once.
-func Places(a, b []trie.Frame) map[trie.Frame]trie.Frame {
+func places(a, b []trie.Frame) map[trie.Frame]trie.Frame {
 	functions := func(frames []trie.Frame) (out []Function) {
 		for _, f := range frames {
 			out = append(out, Function{Frame: f})

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -109,7 +111,7 @@ func TestSelectSeries(t *testing.T) {
 			f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{
 				ProfileTypeID: id, LabelSelector: "{}", Start: start, End: end, Step: 3600, GroupBy: groupBy,
 			}, &got)
-			want, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: query.Selection{GroupBy: groupBy}})
+			want, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{GroupBy: groupBy}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +148,7 @@ func TestSelectSeries(t *testing.T) {
 	f.call(t, "SelectSeries", &querierv1.SelectSeriesRequest{
 		ProfileTypeID: wall, LabelSelector: `{page="/a"}`, Start: start, End: end, Step: 86400, Aggregation: &mean,
 	}, &got)
-	report, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: query.Selection{Page: "/a"}})
+	report, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{Page: "/a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +233,7 @@ func TestSelectHeatmap(t *testing.T) {
 		ProfileTypeID: wall, LabelSelector: `{page=~"/[ab]"}`, Start: start, End: end, Step: 3600, GroupBy: []string{"page"},
 		QueryType: querierv1.HeatmapQueryType_HEATMAP_QUERY_TYPE_INDIVIDUAL,
 	}, &got)
-	want, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: query.Selection{GroupBy: []string{"page"}}, Histogram: true})
+	want, err := f.local.Series(t.Context(), query.SeriesQuery{Selection: selection.Selection{GroupBy: []string{"page"}}, Histogram: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +271,7 @@ func TestSelectHeatmap(t *testing.T) {
 func TestSelectMergeProfile(t *testing.T) {
 	f := newFixture(t)
 	start, end := f.day()
-	p := f.profileOf(t, query.Selection{Page: "/a"})
+	p := f.profileOf(t, selection.Selection{Page: "/a"})
 	want := profileTypes()[0].ofWeight(p.Totals(first(p.Flat()))[trie.Root])
 	body := fmt.Sprintf(`{"profileTypeID":%q,"labelSelector":"{page=\"/a\"}","start":"%d","end":"%d"`, wall, start, end)
 

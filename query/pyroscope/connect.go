@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -71,7 +73,7 @@ func asFailure(err error) *failed {
 	if f, ok := errors.AsType[*failed](err); ok {
 		return f
 	}
-	if _, ok := errors.AsType[*query.RefusedError](err); ok {
+	if _, ok := errors.AsType[*selection.RefusedError](err); ok {
 		return &failed{invalidArgument, err}
 	}
 	if _, ok := errors.AsType[*query.TooLargeError](err); ok {

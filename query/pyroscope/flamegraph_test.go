@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/trie"
 
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
@@ -94,12 +95,12 @@ func totalsOf(p *trie.Profile, of profileType) map[string]int64 {
 func TestFlameGraphTotals(t *testing.T) {
 	f := newFixture(t)
 	start, end := f.day()
-	for selector, sel := range map[string]query.Selection{
+	for selector, sel := range map[string]selection.Selection{
 		"{}":                                     {},
 		`{page="/a"}`:                            {Page: "/a"},
-		`{page=~"/a|/b"}`:                        where(t, "page", query.Matches, "/a|/b"),
-		`{feature="search",service_name="shop"}`: where(t, "feature", query.Equal, "search"),
-		`{release!="r1",service_name=~"sh.+"}`:   where(t, "release", query.NotEqual, "r1"),
+		`{page=~"/a|/b"}`:                        where(t, "page", selection.Matches, "/a|/b"),
+		`{feature="search",service_name="shop"}`: where(t, "feature", selection.Equal, "search"),
+		`{release!="r1",service_name=~"sh.+"}`:   where(t, "release", selection.NotEqual, "r1"),
 	} {
 		p := f.profileOf(t, sel)
 		for i, id := range []string{wall, samples} {
@@ -124,7 +125,7 @@ func TestFlameGraphTotals(t *testing.T) {
 // Two functions of one name stay two, and the names say where they are.
 func TestNames(t *testing.T) {
 	f := newFixture(t)
-	p := f.profileOf(t, query.Selection{Page: "/a"})
+	p := f.profileOf(t, selection.Selection{Page: "/a"})
 	names := namesOf(&p.Trie)
 	seen := map[string]bool{}
 	for _, n := range names {
@@ -162,7 +163,7 @@ func TestFlameGraphPruned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := totalsOf(f.profileOf(t, query.Selection{}), profileTypes()[0])
+		want := totalsOf(f.profileOf(t, selection.Selection{}), profileTypes()[0])
 		others := 0
 		for stack, v := range have {
 			if strings.HasSuffix(stack, "\n"+trie.FrameOther) {
@@ -257,7 +258,7 @@ func TestDiff(t *testing.T) {
 			t.Fatal(err)
 		}
 		maps.DeleteFunc(have, func(_ string, v int64) bool { return v == 0 })
-		want := totalsOf(f.profileOf(t, where(t, "release", query.Equal, release)), profileTypes()[0])
+		want := totalsOf(f.profileOf(t, where(t, "release", selection.Equal, release)), profileTypes()[0])
 		if !maps.Equal(have, want) || want[""] != []int64{g.LeftTicks, g.RightTicks}[i] || want[""] == 0 {
 			t.Errorf("side %d: %v\nwant %v", i, have, want)
 		}

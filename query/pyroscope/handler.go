@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/fieldtrie/fieldtrie/query"
@@ -18,8 +20,8 @@ type Options struct {
 	Site    string           // "fieldtrie": the value of the label service_name
 	Now     func() time.Time // time.Now
 	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
-	Gate    *query.Gate      // one of its own
-	Lag     time.Duration    // none: [query.Selection.Lag]
+	Gate    *api.Gate        // one of its own
+	Lag     time.Duration    // none: [selection.Selection.Lag]
 }
 
 // WithDefaults returns o with every zero replaced by its default.
@@ -34,7 +36,7 @@ func (o Options) WithDefaults() Options {
 		o.Timeout = 30 * time.Second
 	}
 	if o.Gate == nil {
-		o.Gate = query.NewGate(query.GateOptions{})
+		o.Gate = api.NewGate(api.GateOptions{})
 	}
 	return o
 }
@@ -89,7 +91,7 @@ func (a *answerer) inTurn(ctx context.Context, timeout time.Duration, f func(con
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := a.opts.Gate.Do(ctx, func() error { return f(ctx) })
-	if _, busy := errors.AsType[*query.BusyError](err); busy {
+	if _, busy := errors.AsType[*api.BusyError](err); busy {
 		return &failed{unavailable, err}
 	}
 	if _, crowded := errors.AsType[*query.CrowdedError](err); crowded {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -186,7 +188,7 @@ func (s slow) Catalog(ctx context.Context, _, _ time.Time, _ time.Duration) (que
 // Few questions are answered at once, and none for ever.
 func TestTurns(t *testing.T) {
 	src := slow{begun: make(chan struct{}, 2)}
-	gate := query.NewGate(query.GateOptions{Concurrent: 1, Wait: time.Millisecond})
+	gate := api.NewGate(api.GateOptions{Concurrent: 1, Wait: time.Millisecond})
 	o := Options{Timeout: 50 * time.Millisecond, Gate: gate}.WithDefaults()
 	a := &answerer{src: src, opts: o}
 	ask := func(ctx context.Context) error {

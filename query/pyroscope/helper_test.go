@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -196,7 +198,7 @@ func (f *fixture) day() (start, end int64) {
 }
 
 // profile is what a source says of a selection.
-func (f *fixture) profileOf(t testing.TB, sel query.Selection) *trie.Profile {
+func (f *fixture) profileOf(t testing.TB, sel selection.Selection) *trie.Profile {
 	t.Helper()
 	r, err := f.local.Profile(t.Context(), sel, nil)
 	if err != nil {
@@ -205,11 +207,11 @@ func (f *fixture) profileOf(t testing.TB, sel query.Selection) *trie.Profile {
 	return r.Profile
 }
 
-func where(t testing.TB, key string, op query.Op, value string) query.Selection {
+func where(t testing.TB, key string, op selection.Op, value string) selection.Selection {
 	t.Helper()
-	m, err := query.NewMatcher(key, op, value)
+	m, err := selection.NewMatcher(key, op, value)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return query.Selection{Where: []query.Matcher{m}}
+	return selection.Selection{Where: []selection.Matcher{m}}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 
@@ -76,7 +78,7 @@ const (
 
 // question is what most requests ask.
 type question struct {
-	sel   query.Selection
+	sel   selection.Selection
 	types []profileType // those that are asked for
 	empty bool          // nothing is what is asked for
 }
@@ -87,7 +89,7 @@ func (a *answerer) ask(text string, start, end int64) (question, error) {
 	if err != nil {
 		return question{}, &failed{invalidArgument, err}
 	}
-	q := question{sel: query.Selection{Lag: a.opts.Lag}, types: profileTypes()}
+	q := question{sel: selection.Selection{Lag: a.opts.Lag}, types: profileTypes()}
 	if q.sel.Since, q.sel.Until, err = a.times(start, end); err != nil {
 		return question{}, err
 	}
@@ -100,12 +102,12 @@ func (a *answerer) ask(text string, start, end int64) (question, error) {
 			q.empty = q.empty || !m.Takes(a.opts.Site)
 		case isPrivate(m.Key):
 			q.types = slices.DeleteFunc(q.types, func(t profileType) bool { return !m.Takes(t.private(m.Key)) })
-		case m.Key == labelPage && m.Op == query.Equal && m.Value != "" && q.sel.Page == "":
-			if err := query.CheckPage(m.Value); err != nil {
+		case m.Key == labelPage && m.Op == selection.Equal && m.Value != "" && q.sel.Page == "":
+			if err := selection.CheckPage(m.Value); err != nil {
 				return question{}, err
 			}
 			q.sel.Page = m.Value // which finds it faster
-		case m.Op == query.Matches && m.Value == ".*": // all, as dashboards say it
+		case m.Op == selection.Matches && m.Value == ".*": // all, as dashboards say it
 		default:
 			q.sel.Where = append(q.sel.Where, m)
 		}
@@ -148,7 +150,7 @@ func (a *answerer) askAny(texts []string, start, end int64) (all []question, err
 
 const (
 	// wholeHours is from where on a time begins at the beginning of its hour, as in
-	// [query.ParseSince]: whole hours are answered by their sums.
+	// [selection.ParseSince]: whole hours are answered by their sums.
 	wholeHours = 6 * time.Hour
 	// fresh is how long ago an end may be to mean now: a dashboard that asks for the time up
 	// to now means all that there is.
@@ -160,7 +162,7 @@ const (
 // times returns the bounds of a selection for a time in ms of the Unix epoch. 0 is not given.
 func (a *answerer) times(start, end int64) (since, until time.Time, err error) {
 	for _, ms := range [...]int64{start, end} {
-		if !query.KnownTime(time.UnixMilli(ms)) {
+		if !selection.KnownTime(time.UnixMilli(ms)) {
 			return since, until, failure(invalidArgument, "%d ms is not a time from 1970 to 9999", ms)
 		}
 	}
@@ -199,7 +201,7 @@ func notBefore1970(t time.Time) time.Time {
 }
 
 // endOf returns when a selection ends.
-func (a *answerer) endOf(sel query.Selection) time.Time {
+func (a *answerer) endOf(sel selection.Selection) time.Time {
 	if sel.Until.IsZero() {
 		return a.opts.Now().UTC()
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query"
 
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
@@ -194,7 +196,7 @@ func (a *answerer) legacySelection(v url.Values, queryName, fromName, untilName 
 }
 
 // parseMoment reads now, now-DURATION, a number of seconds, milliseconds or nanoseconds of
-// the Unix epoch, or a time as [query.ParseTime] does. "" is missing.
+// the Unix epoch, or a time as [selection.ParseTime] does. "" is missing.
 func parseMoment(text string, now, missing time.Time) (time.Time, error) {
 	switch age, relative := strings.CutPrefix(text, "now-"); {
 	case text == "":
@@ -202,7 +204,7 @@ func parseMoment(text string, now, missing time.Time) (time.Time, error) {
 	case text == "now":
 		return now, nil
 	case relative:
-		d, err := query.ParseAge(age)
+		d, err := selection.ParseAge(age)
 		if err != nil || d < 0 {
 			return time.Time{}, fmt.Errorf("%q is not now- and a duration such as 24h or 7d", text)
 		}
@@ -217,5 +219,5 @@ func parseMoment(text string, now, missing time.Time) (time.Time, error) {
 		}
 		return time.Unix(0, n), nil
 	}
-	return query.ParseTime(text, now)
+	return selection.ParseTime(text, now)
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
 // selector is a label selector as PromQL has it.
 type selector struct {
 	name     string // what stands before the brace, "" if nothing does
-	matchers []query.Matcher
+	matchers []selection.Matcher
 }
 
 // Bounds of a selector.
@@ -56,7 +56,7 @@ func (p *selectorParser) selector() (s selector, err error) {
 }
 
 // matchers reads up to the brace that closes.
-func (p *selectorParser) matchers() (all []query.Matcher, err error) {
+func (p *selectorParser) matchers() (all []selection.Matcher, err error) {
 	for {
 		if p.space(); p.take("}") {
 			return all, nil
@@ -76,7 +76,7 @@ func (p *selectorParser) matchers() (all []query.Matcher, err error) {
 	}
 }
 
-func (p *selectorParser) matcher() (m query.Matcher, err error) {
+func (p *selectorParser) matcher() (m selection.Matcher, err error) {
 	start := p.at
 	key := p.word(false)
 	if key == "" {
@@ -85,8 +85,8 @@ func (p *selectorParser) matcher() (m query.Matcher, err error) {
 		}
 	}
 	p.space()
-	op := query.Op("")
-	for _, o := range []query.Op{query.Matches, query.MatchesNo, query.NotEqual, query.Equal} {
+	op := selection.Op("")
+	for _, o := range []selection.Op{selection.Matches, selection.MatchesNo, selection.NotEqual, selection.Equal} {
 		if op == "" && p.take(string(o)) {
 			op = o
 		}
@@ -99,7 +99,7 @@ func (p *selectorParser) matcher() (m query.Matcher, err error) {
 	if err != nil {
 		return m, err
 	}
-	if m, err = query.NewMatcher(key, op, value); err != nil {
+	if m, err = selection.NewMatcher(key, op, value); err != nil {
 		p.at = start
 	}
 	return m, err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
@@ -126,7 +128,7 @@ func TestExportCut(t *testing.T) {
 		}
 		r := exported(t, a, path)
 		b := &both{t: t, now: a.now, coarse: time.Microsecond}
-		out, err := b.answers(t.Context(), query.Local{Reader: r}, query.Selection{})
+		out, err := b.answers(t.Context(), query.Local{Reader: r}, selection.Selection{})
 		if err != nil {
 			t.Fatal(err)
 		}

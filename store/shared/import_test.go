@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
@@ -160,7 +161,7 @@ func TestImport(t *testing.T) {
 // whole says all that a bucket answers.
 func whole(t testing.TB, b *both) string {
 	t.Helper()
-	out, err := b.answers(t.Context(), query.Local{Reader: b.node.Reader}, query.Selection{})
+	out, err := b.answers(t.Context(), query.Local{Reader: b.node.Reader}, selection.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

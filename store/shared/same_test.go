@@ -12,6 +12,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
@@ -92,7 +93,7 @@ func (b *both) same(when string) {
 	ctx := b.t.Context()
 	for _, page := range []string{"", "/feed", "/cart", "/none"} {
 		for _, span := range []struct{ since, until time.Duration }{{0, 0}, {-90 * time.Minute, 0}, {-30 * time.Hour, -2 * time.Hour}, {-26 * time.Hour, -25 * time.Hour}} {
-			sel := query.Selection{Page: page}
+			sel := selection.Selection{Page: page}
 			if span.since != 0 {
 				sel.Since = b.now.Add(span.since)
 			}
@@ -115,7 +116,7 @@ func (b *both) same(when string) {
 }
 
 // answers are what a store says of a selection, in words.
-func (b *both) answers(ctx context.Context, l query.Local, sel query.Selection) ([]string, error) {
+func (b *both) answers(ctx context.Context, l query.Local, sel selection.Selection) ([]string, error) {
 	var out []string
 	p, err := l.Profile(ctx, sel, nil)
 	if err != nil {

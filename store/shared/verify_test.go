@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
@@ -88,7 +89,7 @@ func TestVerifyBucket(t *testing.T) {
 	}
 	b := &both{t: t, now: a.now, node: n, coarse: time.Minute}
 	profile := func() string {
-		out, err := b.answers(t.Context(), query.Local{Reader: n.Reader}, query.Selection{})
+		out, err := b.answers(t.Context(), query.Local{Reader: n.Reader}, selection.Selection{})
 		if err != nil {
 			t.Fatal(err)
 		}

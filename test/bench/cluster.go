@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
@@ -177,7 +179,7 @@ func (f *inBucket) ask(ctx context.Context, page string) (d day, err error) {
 	if err != nil {
 		return d, err
 	}
-	sel := query.Selection{Page: page, Since: filling(), Lag: 10 * time.Second}
+	sel := selection.Selection{Page: page, Since: filling(), Lag: 10 * time.Second}
 	ask := func() (took, gets float64, err error) {
 		before, begin := b.Requests(), time.Now()
 		result, err := query.Local{Reader: r}.Profile(ctx, sel, nil)

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols"
@@ -39,7 +41,7 @@ func namedAnswers(ctx context.Context, traces []trace, dayTraces, rounds int, pr
 	for range rounds {
 		s := naming.New(library) // which has not looked at the uploads yet
 		begin := time.Now()
-		named, _ := query.NameProfile(p, s)
+		named, _ := s.Profile(p)
 		took = append(took, 1000*time.Since(begin).Seconds())
 		nodes = len(named.Nodes)
 	}
@@ -124,7 +126,7 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	page := replayed.decoded[0].Context.Page
-	sel := query.Selection{Page: page, Since: f.now.Add(-24 * time.Hour)}
+	sel := selection.Selection{Page: page, Since: f.now.Add(-24 * time.Hour)}
 	recent, stop := context.WithCancel(ctx)
 	defer stop()
 	kept := query.NewRecent(recent)

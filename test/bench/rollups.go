@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
 	"github.com/google/pprof/profile"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -171,7 +173,7 @@ func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds 
 		return out, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	sel := query.Selection{Page: page, Since: f.now.Add(-age)}
+	sel := selection.Selection{Page: page, Since: f.now.Add(-age)}
 	var walls, cpus []float64
 	for i := range rounds + 1 {
 		var result query.Result
@@ -205,7 +207,7 @@ func (f *field) cold(ctx context.Context, rounds int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		_, err = query.Local{Reader: r}.Profile(ctx, query.Selection{Page: monthPage, Since: f.now.Add(-30 * 24 * time.Hour)}, nil)
+		_, err = query.Local{Reader: r}.Profile(ctx, selection.Selection{Page: monthPage, Since: f.now.Add(-30 * 24 * time.Hour)}, nil)
 		if err := errors.Join(err, r.Close()); err != nil {
 			return 0, err
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/fieldtrie/fieldtrie/query"
@@ -27,7 +29,7 @@ func (f *field) tree(ctx context.Context) (figures []figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	h := query.Handler(query.Local{Reader: r}, query.Options{Now: f.clock})
+	h := api.Handler(query.Local{Reader: r}, api.Options{Now: f.clock})
 	target := "/api/v1/tree?max_nodes=20000&since=" + f.now.Add(-24*time.Hour).UTC().Format(time.RFC3339)
 	var walls []float64
 	var last *httptest.ResponseRecorder
@@ -49,7 +51,7 @@ func (f *field) tree(ctx context.Context) (figures []figure, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}
-	var tree query.Tree
+	var tree api.Tree
 	if err := json.NewDecoder(z).Decode(&tree); err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}

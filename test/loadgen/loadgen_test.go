@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query/api"
+
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store/local"
@@ -59,7 +61,7 @@ func startDaemonOf(t testing.TB, o local.Options, wrap func(http.Handler) http.H
 		receiver = wrap(receiver)
 	}
 	public := httptest.NewServer(receiver)
-	private := httptest.NewServer(query.Handler(query.Local{Reader: s.Reader}, query.Options{}))
+	private := httptest.NewServer(api.Handler(query.Local{Reader: s.Reader}, api.Options{}))
 	t.Cleanup(func() { public.Close(); private.Close() })
 	return daemon{public.Listener.Addr().String(), private.Listener.Addr().String(), s}
 }
@@ -152,7 +154,7 @@ func TestVerifyFolded(t *testing.T) {
 // view where they lack more.
 func understating(t *testing.T, d daemon) string {
 	t.Helper()
-	q := query.Handler(query.Local{Reader: d.store.Reader}, query.Options{})
+	q := api.Handler(query.Local{Reader: d.store.Reader}, api.Options{})
 	folded := regexp.MustCompile(`"folded_views":\d+`)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := httptest.NewRecorder()

@@ -1,4 +1,4 @@
-// What the API returns, as query/openapi.yaml describes it. Times in …_us are exact sums in µs over page views; those
+// What the API answers, as query/api/openapi.yaml describes it. Times in …_us are exact sums in µs over page views; those
 // in …_ms and all spreads are milliseconds of one page view; intervals are of 95 %.
 
 import type { FrameColumns } from '../tree/tree.ts';

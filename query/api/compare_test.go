@@ -1,0 +1,95 @@
+package api
+
+import (
+	"math"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+func releases(a, b string) (selection.Selection, selection.Selection) {
+	of := func(r string) selection.Selection {
+		return selection.Selection{Page: "/feed", Where: fixture.Having(trie.MakeLabels("release", r))}
+	}
+	return of(a), of(b)
+}
+
+// Both methods agree on what is exact in both, and with the report.
+func TestCompare(t *testing.T) {
+	l, _ := rolledField(t, 600)
+	a, b := releases("r1", "r2")
+	got := map[query.Method]query.Comparison{}
+	for _, m := range []query.Method{query.MethodViews, query.MethodSums} {
+		c, err := l.Compare(t.Context(), query.CompareQuery{A: a, B: b, Method: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Enough || c.Views != (compare.Pair{A: 300, B: 300}) || len(c.Strata) != 2 || len(c.Functions) != 3 || len(c.Features) != 1 {
+			t.Fatalf("%s: %+v", m, c)
+		}
+		got[m] = c
+	}
+	sums, views := got[query.MethodSums], got[query.MethodViews]
+	if !reflect.DeepEqual(sums.Total, views.Total) || !reflect.DeepEqual(sums.Features, views.Features) || !reflect.DeepEqual(sums.Strata, views.Strata) {
+		t.Errorf("sums: %+v\nviews: %+v", sums, views)
+	}
+	for side, sel := range map[string]selection.Selection{"A": a, "B": b} {
+		r, err := l.Report(t.Context(), sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := map[string]float64{"A": sums.Total.Mean.A, "B": sums.Total.Mean.B}[side]
+		if math.Abs(mean-r.Pages[0].Time.Mean.Value) > 1e-9 {
+			t.Errorf("side %s: mean %g, the report says %g", side, mean, r.Pages[0].Time.Mean.Value)
+		}
+	}
+	for i := range sums.Functions {
+		x, y := sums.Functions[i], views.Functions[i]
+		if x.Place != y.Place || math.Abs(x.Mean.A-y.Mean.A) > 1e-9 || math.Abs(x.Shown().Value-y.Shown().Value) > 1e-9 {
+			t.Errorf("sums: %+v\nviews: %+v", x, y)
+		}
+		// Scaled variances are not less than those of the page views, but for chance.
+		if x.Adjusted.High != nil && *x.Adjusted.High-x.Adjusted.Value < 0.8*(*y.Adjusted.High-y.Adjusted.Value) {
+			t.Errorf("%s: sums %+v, views %+v", x.Name, x.Adjusted, y.Adjusted)
+		}
+	}
+}
+
+// A side is as it is compared with itself, and a daemon says the same.
+func TestCompareRemote(t *testing.T) {
+	l, _ := rolledField(t, 300)
+	srv := httptest.NewServer(Handler(l, Options{Now: fixture.Now}))
+	defer srv.Close()
+	r, err := NewRemote(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := releases("r1", "r2")
+	for _, q := range []query.CompareQuery{{A: a, B: a}, {A: a, B: b}, {A: selection.Selection{}, B: b}, {A: a, B: selection.Selection{Feature: "search"}}, {A: selection.Selection{Until: fixture.Noon}, B: selection.Selection{Since: fixture.Noon}}} {
+		want, err := l.Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Compare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.StatsA, want.StatsB, got.StatsA, got.StatsB = query.Stats{}, query.Stats{}, query.Stats{}, query.Stats{}
+		if x, y := fixture.AsJSON(t, got), fixture.AsJSON(t, want); x != y {
+			t.Errorf("%+v: got %s, want %s", q, x, y)
+		}
+		if same := reflect.DeepEqual(q.A, q.B); same && (got.Total.Difference.Value != 0 || got.Functions[0].Status != compare.WithinNoise) {
+			t.Errorf("one side compared with itself: %+v", got.Result)
+		}
+	}
+	if _, err := r.Compare(t.Context(), query.CompareQuery{A: a, B: b, Method: "guess"}); err == nil {
+		t.Error("an unknown method is known")
+	}
+}

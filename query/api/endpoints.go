@@ -1,0 +1,413 @@
+package api
+
+import (
+	"context"
+	_ "embed" // the description of the interface
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
+	"github.com/fieldtrie/fieldtrie/encode/formats"
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(openAPI) // the client may have gone
+}
+
+// statsHeader carries the [query.Stats] of a profile as JSON.
+const statsHeader = "Fieldtrie-Stats"
+
+// Bounds of parameters.
+const (
+	defaultNodes = 20_000
+	mostNodes    = 200_000
+	defaultRows  = 100
+	mostRows     = 10_000
+)
+
+// endpoints are the questions that are answered, by path.
+func endpoints() map[string]endpoint {
+	with := func(more ...string) []string {
+		return append(selectionParameters[:len(selectionParameters):len(selectionParameters)], more...)
+	}
+	return map[string]endpoint{
+		"/api/v1/profile":  {parameters: with("names", "by", "only", "group_by", "format", "rows"), answer: answerProfile},
+		"/api/v1/stats":    {parameters: with("names"), answer: answerStats},
+		"/api/v1/vitals":   {parameters: with("group_by"), answer: answerVitals},
+		"/api/v1/catalog":  {parameters: []string{"since", "until"}, answer: answerCatalog},
+		"/api/v1/pages":    {parameters: with("limit"), answer: answerBy(selection.KeyPage, false)},
+		"/api/v1/features": {parameters: with("limit"), answer: answerBy(rollup.KeyFeature, false)},
+		"/api/v1/releases": {parameters: with("limit"), answer: answerBy(rollup.KeyRelease, false)},
+		"/api/v1/labels":   {parameters: with("key"), answer: answerLabels},
+		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), answer: answerSeries, resolve: resolveSeries},
+		"/api/v1/coverage": {parameters: with("limit"), answer: answerBy(selection.KeyPage, true)},
+		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), answer: answerTree},
+		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix")...), answer: answerCompare},
+		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), answer: answerTop},
+		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callers)},
+		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callees)},
+		"/api/v1/views":    {parameters: with("quantiles"), answer: answerViews},
+		"/api/v1/view":     {parameters: []string{"id", "page", "since", "until", "names"}, answer: answerView},
+		"/pprof/profile":   {parameters: with("names", "by", "only", "group_by", "seconds"), answer: answerPprof},
+		"/pprof/{$}":       {parameters: []string{"since", "until"}, answer: answerPprofIndex},
+	}
+}
+
+func answerProfile(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	format, err := formats.Writer(p.choice("format", profileFormats()...))
+	if p.fail(err); p.err != nil {
+		return answer{}, p.err
+	}
+	rows := p.number("rows", 0, -1, mostRows)
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	a, err := profileAnswer(ctx, h, sel, format, rows)
+	if err == nil && format.Template {
+		// It is for a disk. Shown here, it would be of the origin that answers questions.
+		a.header["Content-Disposition"] = "attachment"
+		a.header["Content-Security-Policy"] = "sandbox; default-src 'none'"
+	}
+	return a, err
+}
+
+// profileFormats are the names of the formats that a merge can be written in, pprof first.
+func profileFormats() []string {
+	names := formats.Names(func(f formats.Format) bool { return f.Encode != nil && f.Name != "pprof" })
+	return append([]string{"pprof"}, names...)
+}
+
+func profileAnswer(ctx context.Context, h *handler, sel selection.Selection, format formats.Format, rows int) (answer, error) {
+	o := output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page}
+	if format.Template {
+		var err error
+		if o.Template, err = h.opts.ProfileFile(); err != nil {
+			return answer{}, selection.Refuse("parameter format: %s: %w", format.Name, err)
+		}
+		o.Selection = strings.TrimPrefix(strings.TrimSpace(sel.String()), "for ")
+		if o.Until.IsZero() { // who opens the file does not know when it was asked for
+			o.Until = h.opts.Now()
+		}
+	}
+	result, err := h.src.Profile(ctx, sel, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	stats, err := json.Marshal(result.Stats)
+	if err != nil {
+		return answer{}, err
+	}
+	header := map[string]string{statsHeader: string(stats)}
+	return answer{media: contentType(format), header: header, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
+		return format.Encode(w, result.Profile, o)
+	}}, nil
+}
+
+func contentType(f formats.Format) string {
+	switch {
+	case f.Name == "html":
+		return "text/html; charset=utf-8"
+	case f.Binary:
+		return "application/octet-stream"
+	case f.Name == "svg":
+		return "image/svg+xml"
+	case f.Name == "csv":
+		return "text/csv; charset=utf-8"
+	case slices.Contains([]string{"json", "d3", "speedscope", "cpuprofile"}, f.Name):
+		return "application/json"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+func answerStats(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	report, err := h.src.Report(ctx, sel)
+	return answer{json: report, behind: report.Stats.Behind}, err
+}
+
+func answerVitals(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	vitals, err := h.src.Vitals(ctx, sel)
+	return answer{json: vitals, behind: vitals.Stats.Behind}, err
+}
+
+func answerCatalog(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	since, until, err := parseTimes(p.Values, "", p.now)
+	if p.fail(err); p.err != nil {
+		return answer{}, p.err
+	}
+	catalog, err := h.src.Catalog(ctx, since, until, p.lag)
+	return answer{json: catalog, behind: catalog.Behind}, err
+}
+
+// answerBy answers with the page views of each value of a label, and those without a profile
+// if coverage is set.
+func answerBy(key string, coverage bool) func(context.Context, *handler, *parameters) (answer, error) {
+	return func(ctx context.Context, h *handler, p *parameters) (answer, error) {
+		q := query.SeriesQuery{Selection: p.selection(), Coverage: coverage}
+		limit := p.number("limit", defaultRows, 1, query.MaxSeries)
+		if p.err != nil {
+			return answer{}, p.err
+		}
+		q.GroupBy = []string{key}
+		series, err := h.src.Series(ctx, q)
+		if err != nil {
+			return answer{}, err
+		}
+		out := listOf(key, series, limit)
+		if coverage {
+			out.All = allOf(series)
+		}
+		return answer{json: out, behind: series.Stats.Behind}, nil
+	}
+}
+
+// list are the values of a label, those with the most time first.
+type list struct {
+	Key     string      `json:"key"`
+	Values  []listItem  `json:"values"`
+	More    int         `json:"more,omitempty"` // values that are not listed
+	All     *listSum    `json:"all,omitempty"`  // of all values, those that are not listed included, if it is about coverage
+	Spreads string      `json:"no_spread,omitempty"`
+	Stats   query.Stats `json:"stats"`
+}
+
+// listSum is what values add up to.
+type listSum struct {
+	Views int64 `json:"views"` // that were profiled
+	// Population is how many page views these stand for, and those that have no profile for some reason.
+	Population float64          `json:"population"`
+	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
+	Self       int64            `json:"self_us"`
+	Samples    int64            `json:"samples"`
+}
+
+// allOf adds up all groups of a series of one step with its coverage.
+func allOf(s query.Series) *listSum {
+	out := &listSum{Missing: map[string]int64{}}
+	for i := range s.Groups {
+		p := &s.Groups[i].Points[0]
+		out.Views, out.Self, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Samples+p.Samples
+		least := p.Views
+		for reason, views := range p.Coverage {
+			out.Missing[reason] += views
+			least += views
+		}
+		population := float64(least)
+		if p.Population != nil {
+			population = max(population, p.Population.Value)
+		}
+		out.Population += population
+	}
+	return out
+}
+
+// listItem is one of them. Time that has no value, as that without a release, has "".
+type listItem struct {
+	Value string `json:"value"`
+	query.Point
+}
+
+func listOf(key string, s query.Series, limit int) list {
+	out := list{Key: key, Values: []listItem{}, Spreads: s.Spreads, Stats: s.Stats}
+	for i, g := range s.Groups {
+		if i >= limit {
+			out.More = len(s.Groups) - limit
+			break
+		}
+		out.Values = append(out.Values, listItem{g.Labels[key], g.Points[0]})
+	}
+	return out
+}
+
+func answerLabels(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	labels, err := h.src.Labels(ctx, sel)
+	if key := p.Get("key"); key != "" && err == nil {
+		labels.Labels = slices.DeleteFunc(slices.Clone(labels.Labels), func(x query.LabelValues) bool { return x.Key != key })
+	}
+	return answer{json: labels, behind: labels.Stats.Behind}, err
+}
+
+// resolveSeries writes down what a question for a series means that leaves it open: how far
+// it reaches back, and how long its steps are, both of which depend on now.
+func resolveSeries(p *parameters) {
+	if p.Get("step") == stepAll {
+		return
+	}
+	if p.Get("since") == "" {
+		since, _ := selection.ParseSince("24h", p.now)
+		setTimes(p.Values, "", since, time.Time{})
+	}
+	since, until, err := parseTimes(p.Values, "", p.now)
+	if err == nil && p.Get("step") == "" { // an error is that of the answer
+		p.Set("step", defaultStep(since, until, p.now).String())
+	}
+}
+
+// answerSeries answers what [resolveSeries] has written down.
+func answerSeries(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := query.SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram"), Limit: p.number("limit", 0, 1, query.MaxSeries)}
+	if p.Get("step") != stepAll {
+		q.Step = p.duration("step", time.Hour)
+	}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	series, err := h.src.Series(ctx, q)
+	return answer{json: series, behind: series.Stats.Behind}, err
+}
+
+// stepAll asks for one point of all the time.
+const stepAll = "all"
+
+// defaultStep makes at most some hundred points.
+func defaultStep(since, until, now time.Time) time.Duration {
+	if until.IsZero() {
+		until = now
+	}
+	for _, hours := range []time.Duration{1, 3, 6, 12} {
+		if until.Sub(since) <= 100*hours*time.Hour {
+			return hours * time.Hour
+		}
+	}
+	return 24 * time.Hour
+}
+
+func answerTop(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := query.TopQuery{Selection: p.selection(), Limit: p.number("limit", defaultRows, 1, mostRows), Sort: p.choice("sort", "self", "total", "reach")}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	top, err := h.src.Top(ctx, q)
+	return answer{json: top, behind: top.Stats.Behind}, err
+}
+
+// compareParameters are those of a second selection.
+func compareParameters() (names []string) {
+	for _, name := range selectionParameters {
+		names = append(names, "compare_"+name)
+	}
+	return names
+}
+
+// comparison reads a second selection: what the first is, but for what is said of it. ok is
+// false if nothing is.
+func (p *parameters) comparison(sel selection.Selection) (base selection.Selection, ok bool) {
+	for _, name := range compareParameters() {
+		ok = ok || p.Has(name)
+	}
+	base, err := compareSelection(sel, p.Values, p.now)
+	p.fail(err)
+	return base, ok
+}
+
+func answerCompare(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := query.CompareQuery{B: p.selection()}
+	var ok bool
+	if q.A, ok = p.comparison(q.B); !ok {
+		p.fail(selection.Refuse("nothing to compare with: give one of %s", strings.Join(compareParameters(), ", ")))
+	}
+	if method := p.choice("method", "auto", string(query.MethodViews), string(query.MethodSums)); method != "auto" {
+		q.Method = query.Method(method)
+	}
+	q.Plain = p.choice("mix", "adjusted", "plain") == "plain"
+	q.Options.MinViews, q.Options.Functions = p.number("min_views", 0, 2, 1<<31-1), p.number("limit", 0, 1, mostRows)
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	comparison, err := h.src.Compare(ctx, q)
+	return answer{json: comparison, behind: max(comparison.StatsA.Behind, comparison.StatsB.Behind)}, err
+}
+
+func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	sel := p.selection()
+	base, both := p.comparison(sel)
+	nodes, root := p.number("max_nodes", defaultNodes, 1, mostNodes), p.Get("root")
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	result, err := h.src.Profile(ctx, sel, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	var other query.Result
+	if both {
+		if other, err = h.src.Profile(ctx, base, nil); err != nil {
+			return answer{}, fmt.Errorf("the other side: %w", err)
+		}
+		other.Profile = compare.Align(other.Profile, result.Profile)
+	}
+	tree, err := treeOf(result, other, root, nodes)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{json: tree, behind: max(result.Stats.Behind, other.Stats.Behind)}, nil
+}
+
+func answerViews(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := query.ViewsQuery{Selection: p.selection(), Quantiles: p.quantiles("quantiles")}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	views, err := h.src.Views(ctx, q)
+	return answer{json: views, behind: views.Stats.Behind}, err
+}
+
+func answerView(ctx context.Context, h *handler, p *parameters) (answer, error) {
+	q := query.ViewQuery{Selection: p.selection(), ID: p.Get("id")}
+	if p.err != nil {
+		return answer{}, p.err
+	}
+	view, err := h.src.View(ctx, q)
+	return answer{json: view, behind: view.Stats.Behind}, err
+}
+
+// answerAround answers with who calls a function, or what it calls.
+func answerAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profile) func(context.Context, *handler, *parameters) (answer, error) {
+	return func(ctx context.Context, h *handler, p *parameters) (answer, error) {
+		sel := p.selection()
+		nodes := p.number("max_nodes", 1000, 1, mostNodes)
+		line, column := p.number("line", 0, 1, 1<<31-1), p.number("column", 0, 1, 1<<31-1)
+		if !p.Has("name") {
+			p.fail(selection.Refuse("parameter name: it is missing; a function without a name is name="))
+		}
+		if p.err != nil {
+			return answer{}, p.err
+		}
+		result, err := h.src.Profile(ctx, sel, nil)
+		if err != nil {
+			return answer{}, err
+		}
+		result.Profile = around(result.Profile, func(f trie.Frame) bool {
+			return f.Name == p.Get("name") && (!p.Has("resource") || f.Resource == p.Get("resource")) &&
+				(line == 0 || f.Line == uint32(line)) && (column == 0 || f.Column == uint32(column))
+		})
+		tree, err := treeOf(result, query.Result{}, "", nodes)
+		return answer{json: tree, behind: result.Stats.Behind}, err
+	}
+}

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/fieldtrie/fieldtrie/internal/turn"
+)
+
+// GateOptions are the bounds of a [Gate]. A zero field means the default beside it.
+type GateOptions struct {
+	Concurrent int                   // 32 answers in the making at once: most of their time they wait for the store
+	Wait       time.Duration         // 10 s: that a question waits for its turn
+	Metrics    prometheus.Registerer // where they are registered; nil is nowhere
+}
+
+// Gate bounds how many answers are in the making at once, over all handlers that share it,
+// and measures them. One client has three quarters of them at the most, and who has the fewest
+// comes first, see [turn.WithClient]. It may be used by several goroutines.
+type Gate struct {
+	turns    *turn.Line
+	most     int // turns
+	wait     time.Duration
+	requests *prometheus.CounterVec   // by status and path
+	seconds  *prometheus.HistogramVec // by path
+}
+
+// NewGate returns a gate. Metrics can hold those of one gate.
+func NewGate(o GateOptions) *Gate {
+	if o.Concurrent == 0 {
+		o.Concurrent = 32
+	}
+	if o.Wait == 0 {
+		o.Wait = 10 * time.Second
+	}
+	g := &Gate{
+		turns: turn.New(turn.Options{Turns: o.Concurrent, Each: max(1, o.Concurrent*3/4)}),
+		most:  o.Concurrent,
+		wait:  o.Wait,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "fieldtrie_query_requests_total", Help: "Requests for answers, by HTTP status and path.",
+		}, []string{"code", "path"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "fieldtrie_query_request_seconds", Help: "Time to answer a request, waiting for its turn and writing included, by path.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s, after which answers are given up
+		}, []string{"path"}),
+	}
+	if o.Metrics != nil {
+		gauge := func(name, help string, value func() float64) prometheus.Collector {
+			return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+		}
+		o.Metrics.MustRegister(g.requests, g.seconds,
+			gauge("fieldtrie_queries_in_flight", "Answers in the making.", func() float64 { taken, _ := g.turns.Taken(); return float64(taken) }),
+			gauge("fieldtrie_queries_waiting", "Questions that wait for their turn.", func() float64 { _, waiting := g.turns.Taken(); return float64(waiting) }))
+	}
+	return g
+}
+
+// BusyError says that no turn came in time. Asking again later may help.
+type BusyError struct {
+	Concurrent int           // answers that were in the making
+	Wait       time.Duration // for which the question waited
+}
+
+// Error implements error.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%d questions are being answered, and none was done within %s: try again", e.Concurrent, e.Wait)
+}
+
+// Do calls f once few enough answers are in the making. Its own errors are a [BusyError],
+// and that of ctx if that ends first. Write the answer afterwards: a client that reads
+// slowly should keep nobody waiting.
+func (g *Gate) Do(ctx context.Context, f func() error) error {
+	waiting, cancel := context.WithTimeout(ctx, g.wait)
+	defer cancel()
+	done, err := g.turns.Take(waiting, turn.ClientOf(ctx))
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return ctx.Err()
+	case err != nil:
+		return &BusyError{Concurrent: g.most, Wait: g.wait}
+	}
+	defer done()
+	return f()
+}
+
+// Measure returns next, whose requests are counted and timed under a path. Give it
+// patterns, of which there are few, and not the paths that clients ask for.
+func (g *Gate) Measure(path string, next http.Handler) http.Handler {
+	label := prometheus.Labels{"path": path}
+	return promhttp.InstrumentHandlerDuration(g.seconds.MustCurryWith(label),
+		promhttp.InstrumentHandlerCounter(g.requests.MustCurryWith(label), next))
+}

@@ -1,0 +1,292 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
+	"github.com/klauspost/compress/gzhttp"
+)
+
+// Options say how a [Handler] answers. A zero field means the default beside it.
+type Options struct {
+	Now     func() time.Time // time.Now
+	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
+	Gate    *Gate            // one of its own
+	// Lag is [selection.Selection.Lag], unless the question has Cache-Control: no-cache.
+	Lag time.Duration
+	// ProfileFile returns the template of profiles as HTML; without it they are refused.
+	ProfileFile func() ([]byte, error)
+}
+
+// WithDefaults returns o with every zero replaced by its default.
+func (o Options) WithDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Gate == nil {
+		o.Gate = NewGate(GateOptions{})
+	}
+	if o.ProfileFile == nil {
+		o.ProfileFile = func() ([]byte, error) { return nil, errors.New("not offered here") }
+	}
+	return o
+}
+
+// Handler serves a source over HTTP, below /api/v1/ and /pprof/, as openapi.yaml describes
+// it; that is served, too. The handler is for the private address and the Unix socket: it
+// asks nobody who they are. Errors are JSON objects with one key, error.
+func Handler(src query.Source, o Options) http.Handler {
+	o = o.WithDefaults()
+	h := &handler{src: src, opts: o}
+	mux := http.NewServeMux()
+	for path, e := range endpoints() {
+		serve := func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, e) }
+		mux.Handle("GET "+path, o.Gate.Measure(strings.TrimSuffix(path, "{$}"), http.HandlerFunc(serve)))
+	}
+	mux.HandleFunc("GET /api/v1/openapi.yaml", serveOpenAPI)
+	for _, prefix := range []string{"/api/", "/pprof/"} {
+		mux.Handle(prefix, o.Gate.Measure("unknown", http.HandlerFunc(unknownPath)))
+	}
+	return o.withDeadline(compressed()(mux))
+}
+
+// compressed returns what compresses answers. Small ones are not worth it, and pprof files
+// are compressed already. What is compressed is another representation, so it gets an ETag
+// of its own.
+func compressed() func(http.Handler) http.HandlerFunc {
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.EnableZstd(true), gzhttp.PreferZstd(true), gzhttp.SuffixETag("-gzip"),
+		gzhttp.ExceptContentTypes([]string{"application/octet-stream"}))
+	if err != nil {
+		panic(err) // the options above contradict each other
+	}
+	return compress
+}
+
+// withDeadline gives up clients that do not read what they asked for.
+func (o Options) withDeadline(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		_ = c.SetWriteDeadline(time.Now().Add(o.Timeout + readTime)) // a recorder has none
+		h.ServeHTTP(w, r)
+		_ = c.SetWriteDeadline(time.Time{}) // the connection may be used for something else
+	})
+}
+
+// readTime is how long a client may take to read an answer.
+const readTime = 2 * time.Minute
+
+// unknownPath answers what no endpoint is for.
+func unknownPath(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	if path == "/pprof/" {
+		path += "{$}"
+	}
+	if _, known := endpoints()[path]; known {
+		w.Header().Set("Allow", "GET, HEAD")
+		writeError(w, http.StatusMethodNotAllowed, fmt.Errorf("%s answers GET", r.URL.Path))
+		return
+	}
+	writeError(w, http.StatusNotFound, fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
+}
+
+// endpoint answers one kind of question.
+type endpoint struct {
+	parameters []string
+	// answer returns what is to be written. It is called with parameters that are known,
+	// and checks p.err before it asks the source.
+	answer func(ctx context.Context, h *handler, p *parameters) (answer, error)
+	// resolve, unless it is nil, writes defaults that depend on the time of the question
+	// into the parameters, so that the ETag is made of them, too.
+	resolve func(p *parameters)
+}
+
+// answer is written once it is there as a whole, so that errors have a status.
+type answer struct {
+	json   any                               // unless write is set
+	media  string                            // of what write writes
+	header map[string]string                 // more headers
+	behind time.Duration                     // [query.Stats.Behind]
+	write  func(w http.ResponseWriter) error // writes the body piece by piece
+}
+
+type handler struct {
+	src  query.Source
+	opts Options
+}
+
+// versioned is a source that can say whether its answers have changed.
+type versioned interface {
+	Version(since, until time.Time) string
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
+	p, err := parametersOf(r, e.parameters, h.opts.Now())
+	if err != nil {
+		writeError(w, statusOf(err), err)
+		return
+	}
+	if e.resolve != nil {
+		e.resolve(p)
+	}
+	if tag := h.tag(r.URL.Path, p); tag != "" {
+		w.Header().Set("ETag", tag)
+		w.Header().Set("Cache-Control", "private, no-cache") // ask whether it is still so
+		if hasTag(r.Header.Get("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Timeout)
+	defer cancel()
+	if !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
+		p.lag = h.opts.Lag
+	}
+	var a answer
+	err = h.opts.Gate.Do(ctx, func() (err error) {
+		a, err = e.answer(ctx, h, p)
+		return err
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		w.Header().Del("ETag")
+		h.refuse(w, err)
+		return
+	}
+	if a.behind > 0 {
+		w.Header().Del("ETag") // which is that of an answer of now
+		w.Header().Set("Age", strconv.Itoa(int(a.behind.Round(time.Second).Seconds())))
+	}
+	a.writeTo(w)
+}
+
+// refuse answers with an error of making an answer.
+func (h *handler) refuse(w http.ResponseWriter, err error) {
+	status := statusOf(err)
+	switch status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "5")
+	case http.StatusGatewayTimeout:
+		err = fmt.Errorf("it took longer than %s and was given up: ask for less time, one page, or fewer labels", h.opts.Timeout)
+	}
+	writeError(w, status, err)
+}
+
+// tag returns the ETag of an answer, or "" if nobody can say whether it changes. It is made
+// of the times that are meant: "24h" is another time each hour.
+func (h *handler) tag(path string, p *parameters) string {
+	src, ok := h.src.(versioned)
+	if !ok {
+		return ""
+	}
+	hash := fnv.New128a()
+	meant := p.clone()
+	for _, prefix := range []string{"", "compare_"} {
+		since, until, err := parseTimes(p.Values, prefix, p.now)
+		if err != nil {
+			return ""
+		}
+		meant.Del(prefix + "since")
+		meant.Del(prefix + "until")
+		setTimes(meant.Values, prefix, since, until)
+		if prefix == "" || since != until {
+			fmt.Fprintln(hash, src.Version(since, until))
+		}
+	}
+	fmt.Fprintln(hash, path, meant.Encode())
+	_, _ = hash.Write(openAPI) // another form of answers is another answer
+	return fmt.Sprintf(`"%x"`, hash.Sum(nil))
+}
+
+// hasTag reports whether a list of ETags has one. A compressed answer has that of the
+// answer with a suffix.
+func hasTag(list, tag string) bool {
+	for text := range strings.SplitSeq(list, ",") {
+		text = strings.TrimPrefix(strings.TrimSpace(text), "W/")
+		for _, suffix := range []string{"-gzip", "-zstd"} {
+			text = strings.Replace(text, suffix+`"`, `"`, 1)
+		}
+		if text == tag || text == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// statusClientGone is what nginx and Connect have for a client that did not wait. Nobody
+// reads it, but metrics tell it from failures.
+const statusClientGone = 499
+
+// statusOf returns the status of an answer that is an error.
+func statusOf(err error) int {
+	if _, refused := errors.AsType[*selection.RefusedError](err); refused {
+		return http.StatusBadRequest
+	}
+	if _, absent := errors.AsType[*query.NotFoundError](err); absent {
+		return http.StatusNotFound
+	}
+	if _, large := errors.AsType[*query.TooLargeError](err); large {
+		return http.StatusUnprocessableEntity
+	}
+	if _, busy := errors.AsType[*BusyError](err); busy {
+		return http.StatusServiceUnavailable
+	}
+	if _, crowded := errors.AsType[*query.CrowdedError](err); crowded {
+		return http.StatusServiceUnavailable
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return http.StatusGatewayTimeout
+	}
+	if errors.Is(err, context.Canceled) {
+		return statusClientGone
+	}
+	return http.StatusInternalServerError
+}
+
+func (a answer) writeTo(w http.ResponseWriter) {
+	for k, v := range a.header {
+		w.Header().Set(k, v)
+	}
+	if a.write == nil {
+		writeJSON(w, http.StatusOK, a.json)
+		return
+	}
+	w.Header().Set("Content-Type", a.media)
+	if err := a.write(w); err != nil {
+		// The status is on its way: only a broken connection says that this is not all.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may have gone
+}
+
+func writeError(w http.ResponseWriter, status int, err error) {
+	writeJSON(w, status, map[string]string{"error": err.Error()})
+}
+
+// readError turns an error answer of a Handler back into an error.
+func readError(status string, body []byte) error {
+	var e struct{ Error string }
+	if json.Unmarshal(body, &e) == nil && e.Error != "" {
+		return errors.New(e.Error)
+	}
+	return fmt.Errorf("unexpected answer: %s", status)
+}

@@ -1,0 +1,310 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/authorities"
+)
+
+// Remote asks a daemon.
+type Remote struct {
+	client *http.Client
+	base   string
+	site   string // empty: all that may be asked about
+}
+
+// SiteParameter narrows a question to a site. Whoever serves a [Handler] reads it, see [query.Local.Only].
+const SiteParameter = "site"
+
+// SetSite has all questions be about a site.
+func (r *Remote) SetSite(name string) { r.site = name }
+
+// SocketName is the name of the Unix socket in its data directory on which a daemon
+// serves [Handler].
+const SocketName = "query.sock"
+
+// maxAnswer bounds what is read of one answer.
+const maxAnswer = 1 << 30
+
+// NewRemote returns a source that asks the daemon at addr, "host:port" or a URL. A user and
+// a password in the URL are sent as basic authorization.
+func NewRemote(addr string) (*Remote, error) {
+	text := addr
+	if !strings.Contains(addr, "://") {
+		text = "http://" + addr
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		shown := addr[strings.LastIndex(addr, "@")+1:] // without a password
+		return nil, fmt.Errorf("%q is not an address such as 127.0.0.1:8419 or https://host:8419", shown)
+	}
+	t := &remoteTransport{Transport: authorities.Transport(u)}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		t.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return &Remote{client: &http.Client{Transport: t, CheckRedirect: refuseRedirect}, base: strings.TrimSuffix(u.String(), "/")}, nil
+}
+
+// SetToken has r send a token, and no user and password. It is called before r is asked
+// anything, as is SetRoots.
+func (r *Remote) SetToken(token string) {
+	if t, ok := r.client.Transport.(*remoteTransport); ok {
+		t.authorization = "Bearer " + token
+	}
+}
+
+// SetRoots has r trust the certificates of some authorities, and not those of the system.
+func (r *Remote) SetRoots(roots *x509.CertPool) {
+	if t, ok := r.client.Transport.(*remoteTransport); ok {
+		t.TLSClientConfig = &tls.Config{RootCAs: roots}
+	}
+}
+
+// remoteTransport sends who asks along with each request.
+type remoteTransport struct {
+	*http.Transport
+	authorization string // "": nobody
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *remoteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.authorization != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", t.authorization)
+	}
+	return t.Transport.RoundTrip(r)
+}
+
+// refuseRedirect keeps what the request carries from those it was not meant for.
+func refuseRedirect(r *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("it redirects to %s, which is not followed; give the address of the daemon itself", r.URL.Redacted())
+}
+
+// NewSocketRemote returns a source that asks the daemon that listens on a Unix socket.
+func NewSocketRemote(path string) *Remote {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial}}, base: "http://ingest"}
+}
+
+// Alive reports whether a daemon accepts connections.
+func (r *Remote) Alive() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
+	if r.site != "" {
+		v = maps.Clone(v)
+		v.Set(SiteParameter, r.site)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+path+"?"+v.Encode(), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Cache-Control", "no-cache") // an answer of now
+	res, err := r.client.Do(req)
+	if err != nil {
+		if x, ok := errors.AsType[*url.Error](err); ok {
+			err = x.Err // without the whole query
+		}
+		return nil, nil, fmt.Errorf("ask the daemon: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the daemon's answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, nil, fmt.Errorf("daemon's answer: over %d bytes; ask for less", maxAnswer)
+	}
+	if res.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTPS server") {
+		return nil, nil, errors.New("the daemon speaks TLS alone; give its address with https://")
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, nil, fmt.Errorf("daemon: %w", readError(res.Status, body))
+	}
+	return body, res.Header, nil
+}
+
+// Profile implements [query.Source]; it does not call progress.
+func (r *Remote) Profile(ctx context.Context, sel selection.Selection, _ func(uint64)) (query.Result, error) {
+	v := queryOf(sel)
+	v.Set("format", "trie")
+	body, header, err := r.get(ctx, "/api/v1/profile", v)
+	if err != nil {
+		return query.Result{}, err
+	}
+	doc, err := encode.DecodeBinary(body, encode.FileLimits())
+	if err != nil {
+		return query.Result{}, fmt.Errorf("daemon's answer: %w", err)
+	}
+	if doc.Profile == nil {
+		return query.Result{}, errors.New("daemon's answer: a trace where a profile was asked for")
+	}
+	out := query.Result{Profile: doc.Profile}
+	if err := json.Unmarshal([]byte(header.Get(statsHeader)), &out.Stats); err != nil {
+		return query.Result{}, fmt.Errorf("daemon's answer: stats: %w", err)
+	}
+	return out, nil
+}
+
+// ask reads the answer to a question, which is JSON.
+func ask[T any](ctx context.Context, r *Remote, path string, v url.Values) (out T, err error) {
+	body, _, err := r.get(ctx, path, v)
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		return out, fmt.Errorf("daemon's answer: %w", err)
+	}
+	return out, nil
+}
+
+// Report implements [query.Source].
+func (r *Remote) Report(ctx context.Context, sel selection.Selection) (query.Report, error) {
+	sel.GroupBy = nil
+	return ask[query.Report](ctx, r, "/api/v1/stats", queryOf(sel))
+}
+
+// Vitals implements [query.Source].
+func (r *Remote) Vitals(ctx context.Context, sel selection.Selection) (query.Vitals, error) {
+	return ask[query.Vitals](ctx, r, "/api/v1/vitals", queryOf(sel))
+}
+
+// Series implements [query.Source].
+func (r *Remote) Series(ctx context.Context, q query.SeriesQuery) (query.Series, error) {
+	v := queryOf(q.Selection)
+	v.Set("step", stepAll)
+	if q.Step > 0 {
+		v.Set("step", q.Step.String())
+	}
+	v.Set("coverage", strconv.FormatBool(q.Coverage))
+	v.Set("histogram", strconv.FormatBool(q.Histogram))
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return ask[query.Series](ctx, r, "/api/v1/series", v)
+}
+
+// Top implements [query.Source].
+func (r *Remote) Top(ctx context.Context, q query.TopQuery) (query.Top, error) {
+	q.GroupBy = nil
+	v := queryOf(q.Selection)
+	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, mostRows)))
+	v.Set("sort", cmp.Or(q.Sort, "self"))
+	return ask[query.Top](ctx, r, "/api/v1/top", v)
+}
+
+// Compare implements [query.Source].
+func (r *Remote) Compare(ctx context.Context, q query.CompareQuery) (query.Comparison, error) {
+	q.A.GroupBy, q.B.GroupBy = nil, nil
+	v := queryOf(q.B)
+	for k, values := range queryOf(explicit(q.A, q.B)) {
+		v["compare_"+k] = values
+	}
+	v.Set("compare_page", q.A.Page) // also if it is "": not what the other has
+	v.Set("compare_feature", q.A.Feature)
+	v.Set("method", cmp.Or(string(q.Method), "auto"))
+	if q.Plain {
+		v.Set("mix", "plain")
+	}
+	for k, n := range map[string]int{"min_views": q.Options.MinViews, "limit": q.Options.Functions} {
+		if n > 0 {
+			v.Set(k, strconv.Itoa(n))
+		}
+	}
+	return ask[query.Comparison](ctx, r, "/api/v1/compare", v)
+}
+
+// explicit returns a so that it takes nothing over from b when it is read as what is
+// compared with b.
+func explicit(a, b selection.Selection) selection.Selection {
+	a.Where, a.Minified, a.Parts = slices.Clone(a.Where), false, selection.Parts{} // which are those of both
+	for _, m := range b.Where {
+		if !slices.ContainsFunc(a.Where, func(x selection.Matcher) bool { return x.Key == m.Key }) {
+			a.Where = append(a.Where, selection.Matcher{Key: m.Key, Op: selection.Matches, Value: ".*"})
+		}
+	}
+	if a.Since.IsZero() {
+		a.Since = time.Unix(0, 0)
+	}
+	if a.Until.IsZero() {
+		a.Until = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return a
+}
+
+// Labels implements [query.Source].
+func (r *Remote) Labels(ctx context.Context, sel selection.Selection) (query.Labels, error) {
+	sel.GroupBy = nil
+	return ask[query.Labels](ctx, r, "/api/v1/labels", queryOf(sel))
+}
+
+// Values implements [query.Source].
+func (r *Remote) Values(ctx context.Context, sel selection.Selection, key string) ([]string, error) {
+	l, err := r.Labels(ctx, sel)
+	return l.Names(key), err
+}
+
+// Views implements [query.Source].
+func (r *Remote) Views(ctx context.Context, q query.ViewsQuery) (query.Views, error) {
+	q.GroupBy, q.Parts = nil, selection.Parts{}
+	v := queryOf(q.Selection)
+	v.Del("names")
+	var texts []string
+	for _, x := range q.Quantiles {
+		texts = append(texts, strconv.FormatFloat(x, 'g', -1, 64))
+	}
+	if len(texts) > 0 {
+		v.Set("quantiles", strings.Join(texts, ","))
+	}
+	return ask[query.Views](ctx, r, "/api/v1/views", v)
+}
+
+// View implements [query.Source].
+func (r *Remote) View(ctx context.Context, q query.ViewQuery) (query.View, error) {
+	v := queryOf(selection.Selection{Page: q.Page, Since: q.Since, Until: q.Until, Minified: q.Minified})
+	v.Set("id", q.ID)
+	return ask[query.View](ctx, r, "/api/v1/view", v)
+}
+
+// Catalog implements [query.Source].
+func (r *Remote) Catalog(ctx context.Context, since, until time.Time, _ time.Duration) (query.Catalog, error) {
+	v := url.Values{}
+	setTimes(v, "", since, until)
+	return ask[query.Catalog](ctx, r, "/api/v1/catalog", v)
+}

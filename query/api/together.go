@@ -1,0 +1,160 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of the questions that are asked together.
+const (
+	mostTogether  = 16
+	longestAnswer = 4 << 20 // bytes, of one of them: it is kept until it is written
+)
+
+// together are the questions that can be asked together: those with short answers, which
+// need no more rights than each other.
+var together = []string{
+	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "stats", "vitals", "top", "compare", "budgets",
+}
+
+// Together answers GET /api/v1/answers: several questions by one request. Each parameter
+// ask is a question as its path below /api/v1/ with its parameters, such as
+// series?since=24h&page=/feed. It is asked of h, which must answer requests for
+// /api/v1/series. The answers are written as lines of JSON as soon as they are there.
+// Each question waits for its own turn.
+func Together(h http.Handler) http.Handler {
+	return compressed()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		questions, err := questionsOf(r)
+		if err != nil {
+			writeError(w, http.StatusBadRequest, err)
+			return
+		}
+		out := lines{w: w, c: http.NewResponseController(w)}
+		_ = out.c.SetWriteDeadline(time.Now().Add(30*time.Second + readTime))
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		w.Header().Set("Cache-Control", "no-store")
+		var all sync.WaitGroup
+		for i, question := range questions {
+			all.Go(func() { out.write(i, out.answerOf(h, question)) })
+		}
+		all.Wait()
+		if out.panicked != nil {
+			panic(out.panicked) // here, where the server knows what to do with it
+		}
+	}))
+}
+
+// questionsOf returns the requests that a request is made of.
+func questionsOf(r *http.Request) ([]*http.Request, error) {
+	parameters, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("parse parameters: %w", err)
+	}
+	asked := parameters["ask"]
+	delete(parameters, "ask")
+	for name := range parameters {
+		return nil, fmt.Errorf("there is no parameter %.50q: there is ask", name)
+	}
+	if len(asked) == 0 || len(asked) > mostTogether {
+		return nil, fmt.Errorf("%d questions: ask from 1 to %d", len(asked), mostTogether)
+	}
+	var questions []*http.Request
+	for _, text := range asked {
+		path, query, _ := strings.Cut(text, "?")
+		if !slices.Contains(together, path) {
+			return nil, fmt.Errorf("%.50q can not be asked together with others; those that can are %s", path, strings.Join(together, ", "))
+		}
+		q := r.Clone(r.Context())
+		q.URL.Path, q.URL.RawPath, q.URL.RawQuery = "/api/v1/"+path, "", query
+		q.RequestURI = q.URL.RequestURI()
+		for _, name := range []string{"Accept-Encoding", "If-None-Match", "Range"} {
+			q.Header.Del(name)
+		}
+		questions = append(questions, q)
+	}
+	return questions, nil
+}
+
+// answerOf returns what h answers to a question.
+func (l *lines) answerOf(h http.Handler, r *http.Request) (a *kept) {
+	a = &kept{header: http.Header{}, status: http.StatusOK}
+	defer func() {
+		if v := recover(); v != nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.panicked = v
+			a = &kept{status: http.StatusInternalServerError}
+			a.body.WriteString(`{"error":"it could not be answered; the log says more"}`)
+		}
+	}()
+	h.ServeHTTP(a, r)
+	if a.long {
+		a.status = http.StatusRequestEntityTooLarge
+		a.body.Reset()
+		fmt.Fprintf(&a.body, `{"error":"the answer has more than %d bytes: ask for it alone"}`, longestAnswer)
+	}
+	return a
+}
+
+// kept keeps an answer.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+	long   bool // more than is kept
+}
+
+func (k *kept) Header() http.Header    { return k.header }
+func (k *kept) WriteHeader(status int) { k.status = status }
+
+func (k *kept) Write(p []byte) (int, error) {
+	if k.long = k.long || k.body.Len()+len(p) > longestAnswer; !k.long {
+		k.body.Write(p)
+	}
+	return len(p), nil
+}
+
+// lines writes answers, each a line.
+type lines struct {
+	mu       sync.Mutex
+	w        http.ResponseWriter
+	c        *http.ResponseController
+	panicked any
+}
+
+// toldHeaders are the headers of an answer that its line has.
+var toldHeaders = []string{"ETag", "Age", "Retry-After"}
+
+func (l *lines) write(i int, a *kept) {
+	header := map[string]string{}
+	for _, name := range toldHeaders {
+		if value := a.header.Get(name); value != "" {
+			header[name] = value
+		}
+	}
+	body := json.RawMessage(bytes.TrimSpace(a.body.Bytes()))
+	if !json.Valid(body) {
+		body = json.RawMessage(`{"error":"the answer is no JSON"}`)
+		a.status = http.StatusInternalServerError
+	}
+	line, err := json.Marshal(struct {
+		Ask    int               `json:"ask"`
+		Status int               `json:"status"`
+		Header map[string]string `json:"header,omitempty"`
+		Body   json.RawMessage   `json:"body"`
+	}{i, a.status, header, body})
+	if err != nil {
+		panic(err) // the body was valid
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.w.Write(append(line, '\n')) // the client may have gone
+	_ = l.c.Flush()
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+)
+
+// togetherAnswer is a line of /api/v1/answers.
+type togetherAnswer struct {
+	Ask    int               `json:"ask"`
+	Status int               `json:"status"`
+	Header map[string]string `json:"header"`
+	Body   json.RawMessage   `json:"body"`
+}
+
+// askTogether asks several questions at once, and returns their answers in the order of
+// the questions.
+func askTogether(t *testing.T, h http.Handler, questions ...string) []togetherAnswer {
+	t.Helper()
+	w := recorded(h, "/api/v1/answers?"+url.Values{"ask": questions}.Encode())
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	all := make([]togetherAnswer, len(questions))
+	lines := bufio.NewScanner(w.Body)
+	lines.Buffer(nil, 10<<20)
+	n := 0
+	for ; lines.Scan(); n++ {
+		var a togetherAnswer
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			t.Fatalf("%v: %s", err, lines.Text())
+		}
+		all[a.Ask] = a
+	}
+	if n != len(questions) {
+		t.Fatalf("got %d lines for %d questions", n, len(questions))
+	}
+	return all
+}
+
+// Answers to questions that are asked together are those that each has alone, errors too.
+func TestTogether(t *testing.T) {
+	l, _ := rolledField(t, 300)
+	alone := Handler(l, Options{Now: fixture.Now})
+	h := Together(alone)
+	questions := []string{
+		"series?since=7d&step=all", "series?since=7d&page=%2Ffeed", "pages?since=7d", "catalog", "coverage?since=7d&limit=2",
+		"top?since=7d&limit=3", "labels?since=7d", "series?sinc=7d", "budgets", "compare?since=7d&release=a&compare_release=b",
+	}
+	for i, got := range askTogether(t, h, questions...) {
+		want := recorded(alone, "/api/v1/"+questions[i])
+		if got.Status != want.Code || string(got.Body) != strings.TrimSpace(want.Body.String()) {
+			t.Errorf("%s: got %d %.200s, alone it is %d %.200s", questions[i], got.Status, got.Body, want.Code, want.Body)
+		}
+		if got.Header["ETag"] != want.Header().Get("ETag") {
+			t.Errorf("%s: the ETag is %q, alone %q", questions[i], got.Header["ETag"], want.Header().Get("ETag"))
+		}
+	}
+}
+
+// What can not be asked together is refused before anything is asked.
+func TestTogetherRefuses(t *testing.T) {
+	h := Together(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("something was asked") }))
+	for name, c := range map[string]struct{ query, want string }{
+		"nothing":           {"", "0 questions"},
+		"too much":          {strings.Repeat("ask=catalog&", mostTogether+1), "17 questions"},
+		"another parameter": {"ask=catalog&since=7d", `no parameter "since"`},
+		"single views":      {"ask=view?id=x", `"view" can not be asked`},
+		"their list":        {"ask=catalog&ask=views", `"views" can not be asked`},
+		"itself":            {"ask=answers?ask=catalog", `"answers" can not`},
+		"another way":       {"ask=catalog/../view", `can not be asked`},
+		"metrics":           {"ask=../../metrics", `can not be asked`},
+		"no query":          {"ask=%zz", "parse parameters"},
+	} {
+		w := recorded(h, "/api/v1/answers?"+c.query)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), strings.ReplaceAll(c.want, `"`, `\"`)) {
+			t.Errorf("%s: got %d %s, want %s", name, w.Code, w.Body, c.want)
+		}
+	}
+}
+
+// An answer that is too long is an error of its own, and so is one that is never made.
+func TestTogetherBounds(t *testing.T) {
+	h := Together(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("If-None-Match") != "" || r.Header.Get("Accept-Encoding") != "":
+			t.Error("the answer may be none, or compressed")
+		case r.URL.Path == "/api/v1/top":
+			for range longestAnswer/1000 + 1 {
+				_, _ = w.Write(make([]byte, 1000))
+			}
+		case r.URL.Path == "/api/v1/stats":
+			_, _ = w.Write([]byte("no JSON"))
+		default:
+			_, _ = w.Write([]byte(`{"fine":true}`))
+		}
+	}))
+	got := askTogether(t, h, "top", "catalog", "stats")
+	for i, want := range []int{http.StatusRequestEntityTooLarge, http.StatusOK, http.StatusInternalServerError} {
+		if got[i].Status != want {
+			t.Errorf("question %d: got %d %s, want %d", i, got[i].Status, got[i].Body, want)
+		}
+	}
+	if string(got[1].Body) != `{"fine":true}` {
+		t.Errorf("got %s", got[1].Body)
+	}
+}
+
+// A panic is that of the request, and the others are answered.
+func TestTogetherPanics(t *testing.T) {
+	h := Together(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/top" {
+			panic("top")
+		}
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	w := httptest.NewRecorder()
+	func() {
+		defer func() {
+			if v := recover(); v != "top" {
+				t.Errorf("got %v", v)
+			}
+		}()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/answers?ask=top&ask=catalog", nil))
+	}()
+	for _, want := range []string{`"ask":0,"status":500`, `"ask":1,"status":200`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("got %s, want %s", w.Body, want)
+		}
+	}
+}
+
+func recorded(h http.Handler, target string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
+	return w
+}

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"github.com/fieldtrie/fieldtrie/encode/columns"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+)
+
+// Tree is a call tree in columns, for viewers, and what it rests on.
+type Tree struct {
+	columns.Tree
+	// Base is the second side, if there is one.
+	Base  *TreeSide   `json:"base,omitempty"`
+	Stats query.Stats `json:"stats"`
+}
+
+// TreeSide is what the nodes of a Tree have in another selection.
+type TreeSide struct {
+	columns.Side
+	Stats query.Stats `json:"stats"`
+}
+
+// treeOf returns the tree of a result and, unless it has no profile, of another one; see
+// [columns.Of].
+func treeOf(a, b query.Result, root string, maxNodes int) (Tree, error) {
+	tree, err := columns.Of(a.Profile, b.Profile, root, maxNodes)
+	if err != nil {
+		return Tree{}, selection.Refuse("parameter root: %w", err)
+	}
+	out := Tree{Tree: tree, Stats: a.Stats}
+	if tree.Base != nil {
+		out.Base = &TreeSide{*tree.Base, b.Stats}
+		out.Tree.Base = nil
+	}
+	return out, nil
+}

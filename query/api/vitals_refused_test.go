@@ -1,0 +1,22 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// What Web Vitals are not kept by is an error that says what they are kept by.
+func TestVitalsRefused(t *testing.T) {
+	h := Handler(vitalField(t), Options{})
+	for _, path := range []string{
+		"/api/v1/vitals?label=phase=load", "/api/v1/vitals?feature=edit", "/api/v1/vitals?label=navigation=reload", "/api/v1/vitals?group_by=visibility",
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "web vitals are kept by page, release, environment, device, browser and connection") {
+			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
+		}
+	}
+}

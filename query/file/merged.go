@@ -1,0 +1,126 @@
+package file
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+
+	"github.com/fieldtrie/fieldtrie/encode/columns"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// Merged is a [query.Source] of a profile that is there already, as that of files is. It has no times, so
+// that nothing can be asked over time and all that was received at any time is the answer.
+type Merged struct {
+	Result query.Result
+	// Owners say whose code is whose; nil is [owner.Default].
+	Owners *owner.Rules
+	// Lines are the threads in the order of time, which take the place of page views; nil if they are
+	// not known. It may be called several times, and at the same time.
+	Lines func(context.Context) ([]*trie.Timeline, error)
+
+	names []*naming.Names // of the functions: each file may have its own
+}
+
+// labelFile tells the two files of [Versus] apart.
+const labelFile = "file"
+
+// The values of the label that tells the sides of [Versus] apart.
+const (
+	Before = "before"
+	After  = "after"
+)
+
+// Versus returns a profile of two, in groups with the label file of [Before] and [After].
+// Functions that only stand somewhere else are where they are after.
+func Versus(before, after *trie.Profile) *trie.Profile {
+	m := trie.NewMerger()
+	for value, p := range map[string]*trie.Profile{Before: compare.Align(before, after), After: after} {
+		m.AddProfile(columns.OneGroup(p, trie.MakeLabels(labelFile, value)))
+	}
+	return m.Profile()
+}
+
+// Profile implements [query.Source].
+func (s Merged) Profile(_ context.Context, sel selection.Selection, _ func(uint64)) (query.Result, error) {
+	if err := sel.Parts.Check(); err != nil {
+		return query.Result{}, selection.Refuse("%w", err)
+	}
+	all := func(trie.Labels) bool { return true }
+	sel, byOwner := sel.WithoutOwner()
+	of := naming.Finder(s.Owners, s.names...)
+	r := s.Result
+	r.Profile = sel.Regroup(r.Profile, all)
+	if byOwner {
+		r.Profile = owner.Split(r.Profile, selection.KeyOwner, of.Of)
+	}
+	r.Profile = sel.Show(r.Profile, of)
+	return r, nil
+}
+
+// Top implements [query.Source].
+func (s Merged) Top(ctx context.Context, q query.TopQuery) (query.Top, error) {
+	q.GroupBy = nil
+	r, err := s.Profile(ctx, q.Selection, nil)
+	if err != nil {
+		return query.Top{}, err
+	}
+	top := query.TopOf(r.Profile, q)
+	top.Stats, top.Spreads = r.Stats, "files do not say how page views differ"
+	return top, nil
+}
+
+// Labels implements [query.Source].
+func (s Merged) Labels(_ context.Context, sel selection.Selection) (query.Labels, error) {
+	sel.GroupBy = []string{labelFile}
+	views := map[trie.Label]int64{}
+	p := sel.Regroup(s.Result.Profile, func(trie.Labels) bool { return true })
+	for i := range p.Groups {
+		for _, l := range p.Groups[i].Labels {
+			views[l] += p.Groups[i].Coverage.Views
+		}
+	}
+	return query.Labels{Labels: query.ListLabels(views), Stats: s.Result.Stats}, nil
+}
+
+// Values implements [query.Source].
+func (s Merged) Values(ctx context.Context, sel selection.Selection, key string) ([]string, error) {
+	l, err := s.Labels(ctx, sel)
+	return l.Names(key), err
+}
+
+// Catalog implements [query.Source]. Files are of no pages that are known apart.
+func (s Merged) Catalog(context.Context, time.Time, time.Time, time.Duration) (query.Catalog, error) {
+	return query.Catalog{Entries: []query.Entry{}, Warnings: slices.Clone(s.Result.Stats.Warnings)}, nil
+}
+
+// notOfFiles is the error of questions that only a store answers.
+func notOfFiles(what string) error {
+	return selection.Refuse("%s: files have none, as they do not tell page views and times apart; ask a store", what)
+}
+
+// Report implements [query.Source].
+func (s Merged) Report(context.Context, selection.Selection) (query.Report, error) {
+	return query.Report{}, notOfFiles("distributions")
+}
+
+// Vitals implements [query.Source].
+func (s Merged) Vitals(context.Context, selection.Selection) (query.Vitals, error) {
+	return query.Vitals{}, notOfFiles("web vitals")
+}
+
+// Series implements [query.Source].
+func (s Merged) Series(context.Context, query.SeriesQuery) (query.Series, error) {
+	return query.Series{}, notOfFiles("series over time")
+}
+
+// Compare implements [query.Source].
+func (s Merged) Compare(context.Context, query.CompareQuery) (query.Comparison, error) {
+	return query.Comparison{}, notOfFiles("comparisons with intervals")
+}

@@ -1,0 +1,146 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+func threadNumber(t *trie.Thread) string { return fmt.Sprintf("%d/%d", t.Process, t.ID) }
+
+// threadName names a thread for people; "" if nothing is known of it.
+func threadName(t *trie.Thread) string {
+	switch number := threadNumber(t); {
+	case t.Process == 0 && t.ID == 0:
+		return t.Name
+	case t.Name == "":
+		return number
+	default:
+		return t.Name + " " + number
+	}
+}
+
+// threadLabel is the label of a merged profile that has what threadName returns.
+const threadLabel = "thread"
+
+var namedThread = regexp.MustCompile(`^(?s:(.*) )?(-?\d+)/(-?\d+)$`)
+
+// parseThread reads what threadName returns.
+func parseThread(name string) *trie.Thread {
+	m := namedThread.FindStringSubmatch(name)
+	if m == nil {
+		return &trie.Thread{Name: name}
+	}
+	t := &trie.Thread{Name: m[1]}
+	t.Process, _ = strconv.ParseInt(m[2], 10, 64)
+	t.ID, _ = strconv.ParseInt(m[3], 10, 64)
+	return t
+}
+
+// nodeFile is how node --cpu-prof names its files: with the date, the process, the thread
+// and a number. People put names before it.
+var nodeFile = regexp.MustCompile(`(?:^|\PL)CPU\.\d{8}\.\d{6}\.(\d+)\.(\d+)\.\d+\.cpuprofile`)
+
+// nameThreads takes the numbers of a thread from the name of the file if that alone has
+// them.
+func nameThreads(file string, r *trie.Recording) {
+	m := nodeFile.FindStringSubmatch(path.Base(strings.ReplaceAll(file, `\`, "/")))
+	if m == nil || len(r.Threads) != 1 || r.Threads[0].Process != 0 {
+		return
+	}
+	t := &r.Threads[0]
+	t.Process, _ = strconv.ParseInt(m[1], 10, 64)
+	t.ID, _ = strconv.ParseInt(m[2], 10, 64)
+}
+
+// ThreadEntry describes a thread of a file, or one of its profiles.
+type ThreadEntry struct {
+	File    string `json:"file"`
+	Process int64  `json:"process"`
+	Thread  int64  `json:"thread"`
+	Name    string `json:"name,omitempty"`
+	Events  int    `json:"events"`
+	Source  string `json:"source,omitempty"` // of the profile
+	ID      string `json:"profile,omitempty"`
+	Samples int    `json:"samples"`
+	Micros  int64  `json:"us"`    // that the samples, or else the events, cover
+	Chosen  bool   `json:"taken"` // unless the user chooses otherwise
+}
+
+// Threads lists the threads of files, each profile of a thread on its own. Those of a
+// merged profile are its labels.
+func Threads(ctx context.Context, files []Input, progress func(Progress)) ([]ThreadEntry, []string, error) {
+	var out []ThreadEntry
+	var warnings []string
+	_, err := readFiles(ctx, files, progress, func(f Input, doc encode.Document) error {
+		r := doc.Recording
+		switch {
+		case doc.Profile != nil:
+			labels := labelEntries(f.Name, doc.Profile)
+			if len(labels) == 0 {
+				warnings = append(warnings, f.Name+": a profile, which has no threads")
+			}
+			out = append(out, labels...)
+			return nil
+		case doc.Trace != nil:
+			r = &trie.Recording{Threads: []trie.Thread{{Name: doc.Trace.Context.Page, Streams: []trie.Stream{{Trace: doc.Trace}}}}}
+		}
+		out = append(out, threadEntries(f.Name, r)...)
+		return nil
+	})
+	return out, warnings, err
+}
+
+func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
+	chosen := map[*trie.Stream]bool{}
+	taken := map[*trie.Thread]bool{}
+	for _, c := range newPicking(Pick{}).pick(file, r) {
+		taken[c.thread] = true
+		for _, k := range c.streams {
+			chosen[&c.thread.Streams[k]] = true
+		}
+	}
+	for i := range r.Threads {
+		t := &r.Threads[i]
+		e := ThreadEntry{File: file, Process: t.Process, Thread: t.ID, Name: t.Name, Events: len(t.Events)}
+		if len(t.Streams) == 0 {
+			e.Micros, e.Chosen = trie.Covered(t.Events), taken[t]
+			out = append(out, e)
+		}
+		for k, s := range t.Streams {
+			e.Source, e.ID, e.Samples, e.Micros = s.Source, s.ID, len(s.Trace.Samples), 0
+			if n := len(s.Trace.Samples); n > 0 {
+				e.Micros = max(s.Trace.End, s.Trace.Samples[n-1].Time) - s.Trace.Samples[0].Time
+			}
+			e.Chosen = chosen[&t.Streams[k]]
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// labelEntries lists the threads that the groups of a profile are of.
+func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
+	at := map[string]int{}
+	for i := range p.Groups {
+		name := p.Groups[i].Labels.Value(threadLabel)
+		if name == "" {
+			continue
+		}
+		k, ok := at[name]
+		if !ok {
+			k, at[name] = len(out), len(out)
+			t := parseThread(name)
+			out = append(out, ThreadEntry{File: file, Process: t.Process, Thread: t.ID, Name: t.Name, Chosen: true})
+		}
+		self, samples := p.Groups[i].Sum()
+		out[k].Micros, out[k].Samples = out[k].Micros+self, out[k].Samples+int(samples)
+	}
+	return out
+}
