@@ -6,9 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -85,7 +84,7 @@ func refuseLabels(what string) error {
 func (l Local) Labels(ctx context.Context, sel selection.Selection) (Labels, error) {
 	sel.GroupBy = nil
 	sel, key := recently(sel)
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Labels]{l.key("labels " + key), sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) }})
+	got, age, err := cached(ctx, l, "labels "+key, sel.Lag, func(ctx context.Context) (Labels, error) { return l.labels(ctx, sel) })
 	got.Stats.Behind += age
 	return got, err
 }

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/test/fixture"
-
 	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/rules/site"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -51,7 +51,7 @@ func TestOnly(t *testing.T) {
 	both, alone := open("blog", "shop"), open("shop")
 	alone.Store.CountViews("shop:/a", "unsampled", 100) // as the second of both
 	l := localOf(both)
-	l.Recent, l.Fine = NewRecent(t.Context()), NewFine()
+	l.Responses, l.Steps = NewResponseCache(t.Context()), NewStepCache()
 	only := Pages{"shop", func(page string) bool { return strings.HasPrefix(page, "shop:") }}
 	shop, want := l.Only(only), localOf(alone)
 	ctx := t.Context()

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -196,8 +195,8 @@ func (l Local) fewTraces(ctx context.Context, sel selection.Selection, most uint
 // recentCatalog returns what is stored in the time of sel.
 func (l Local) recentCatalog(ctx context.Context, sel selection.Selection) (Catalog, error) {
 	sel, _ = recently(sel)
-	catalog, _, err := recall(ctx, l.Recent, sharedQuestion[Catalog]{l.key(fmt.Sprint("catalog ", sel.Since, sel.Until)), sel.Lag,
-		func(ctx context.Context) (Catalog, error) { return l.Catalog(ctx, sel.Since, sel.Until, sel.Lag) }})
+	catalog, _, err := cached(ctx, l, fmt.Sprint("catalog ", sel.Since, sel.Until), sel.Lag,
+		func(ctx context.Context) (Catalog, error) { return l.Catalog(ctx, sel.Since, sel.Until, sel.Lag) })
 	return catalog, err
 }
 

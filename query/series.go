@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -94,8 +93,8 @@ const (
 	day = 24 * time.Hour
 	// maxPoints bounds the points of a series.
 	maxPoints = 2000
-	// fineTraces is how many traces may be read for points of less than an hour.
-	fineTraces = 20_000
+	// stepTraces is how many traces may be read for points of less than an hour.
+	stepTraces = 20_000
 	// longestStep is so far from the longest Duration that steps can be rounded up.
 	longestStep = 100 * 365 * day
 )
@@ -108,7 +107,7 @@ func (l Local) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if q.byParts() {
 		key += l.Symbols.Generation()
 	}
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Series]{l.key(key), sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) }})
+	got, age, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Series, error) { return l.series(ctx, q) })
 	got.Stats.Behind += age
 	return got, err
 }
@@ -135,7 +134,7 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	}
 	all := &seriesSums{q: q, facet: facet, spread: err == nil, groups: map[string]*groupSums{}}
 	if step > 0 && step < time.Hour {
-		out.Stats, err = l.fineSeries(ctx, q.Selection, step, all.addStep)
+		out.Stats, err = l.stepSeries(ctx, q.Selection, step, all.addStep)
 	} else {
 		want := q.Wanted()
 		want.Details = q.Coverage
@@ -161,7 +160,7 @@ func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step
 		return since, 0, selection.Refuse("a step of %s: it must be more than nothing, and a century at most", step)
 	}
 	if step%time.Hour != 0 {
-		fine, err := l.fewTraces(ctx, q.Selection, fineTraces)
+		fine, err := l.fewTraces(ctx, q.Selection, stepTraces)
 		if err != nil {
 			return since, 0, err
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -103,12 +102,12 @@ type Local struct {
 	Owners *owner.Rules
 	// Links lead from functions to their sources.
 	Links naming.Links
-	// Recent shares answers among those who ask the same within [selection.Selection.Lag], so nobody may
+	// Responses are shared among those who ask the same within [selection.Selection.Lag], so nobody may
 	// change them; nil does not.
-	Recent *Recent
-	// Fine keeps the steps of series that are shorter than an hour for those who ask again, with a
+	Responses *ResponseCache
+	// Steps keeps the rollups of steps shorter than an hour for those who ask again, with a
 	// [selection.Selection.Lag]; nil does not.
-	Fine *Fine
+	Steps *StepCache
 
 	only string // [Pages.Key] of those that the reader knows
 }
@@ -130,7 +129,7 @@ func (l Local) Profile(ctx context.Context, sel selection.Selection, progress fu
 	}
 	sel, key := recently(sel)
 	key = fmt.Sprint("profile ", key, l.Symbols.Generation())
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Result]{l.key(key), sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) }})
+	got, age, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Result, error) { return l.profile(ctx, sel, nil) })
 	got.Stats.Behind += age
 	return got, err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -73,7 +72,7 @@ func (l Local) Top(ctx context.Context, q TopQuery) (Top, error) {
 	sel, key := recently(q.Selection)
 	q.Selection = sel
 	key = fmt.Sprint("top ", key, q.Limit, q.Sort, l.Symbols.Generation())
-	got, age, err := recall(ctx, l.Recent, sharedQuestion[Top]{l.key(key), sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) }})
+	got, age, err := cached(ctx, l, key, sel.Lag, func(ctx context.Context) (Top, error) { return l.top(ctx, q) })
 	got.Stats.Behind += age
 	return got, err
 }

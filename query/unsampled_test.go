@@ -8,7 +8,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
-
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

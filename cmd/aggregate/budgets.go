@@ -12,12 +12,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/query/budget/ci"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
 // blownError says that budgets are blown.

@@ -12,11 +12,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/internal/spelling"
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
 // printCatalog prints what --list asks for.

@@ -15,10 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/query/file"
-
-	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/web"

@@ -8,9 +8,8 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/fieldtrie/fieldtrie/query/file"
-
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query/file"
 )
 
 // printThreads prints the threads of files.

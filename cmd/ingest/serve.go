@@ -78,7 +78,7 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	reads, surplus := newReads(), newSurplus()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus, symbols,
 		newBuildInfo(commandline.ReadVersion()))
-	source := query.Local{Reader: s, Memory: query.NewMemory(memoryForAnswers), Recent: query.NewRecent(ctx), Fine: query.NewFine(),
+	source := query.Local{Reader: s, Memory: query.NewMemory(memoryForAnswers), Responses: query.NewResponseCache(ctx), Steps: query.NewStepCache(),
 		Symbols: naming.New(symbols.tables), Owners: owners, Links: links}
 	board := c.board(query.Local{Reader: s, Symbols: source.Symbols, Owners: owners}, budgets, registry)
 	options.Store, options.Metrics, options.Logger = s, registry, log

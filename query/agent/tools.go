@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
 // tools answer by a source.

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/query"
-
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/trie"
 )

@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/fieldtrie/fieldtrie/encode/formats"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-
-	"github.com/fieldtrie/fieldtrie/encode/formats"
 )
 
 // answerPprof answers go tool pprof. That adds seconds to what it asks, which says how long

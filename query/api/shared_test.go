@@ -20,7 +20,7 @@ import (
 func TestSharedAnswers(t *testing.T) {
 	f := fixture.New(t)
 	shared := localOf(f)
-	shared.Recent, shared.Fine = query.NewRecent(t.Context()), query.NewFine()
+	shared.Responses, shared.Steps = query.NewResponseCache(t.Context()), query.NewStepCache()
 	now := func() time.Time { return fixture.Noon.Add(fixture.Later + time.Minute) }
 	h := Handler(shared, Options{Now: now, Lag: time.Hour})
 	var paths []string

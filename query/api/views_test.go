@@ -12,9 +12,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/test/fixture"
-
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

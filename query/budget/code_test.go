@@ -3,9 +3,8 @@ package budget
 import (
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
 func TestCodeFits(t *testing.T) {

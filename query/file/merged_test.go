@@ -11,7 +11,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
-
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

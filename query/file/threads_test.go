@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/folded"
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 

@@ -18,12 +18,11 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/pprof"
-	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/trie"
-
 	googlev1 "github.com/fieldtrie/fieldtrie/proto/google/v1"
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 func text(labels []*typesv1.LabelPair) string {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/trie"
 
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"

@@ -17,10 +17,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fieldtrie/fieldtrie/query"
-
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
 	settingsv1 "github.com/fieldtrie/fieldtrie/proto/settings/v1"
+	"github.com/fieldtrie/fieldtrie/query"
 )
 
 // All that the schema has is answered, and nothing else.

@@ -5,12 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
-	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/trie"
-
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // profileType is one way to weigh stacks.

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
 
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
 )

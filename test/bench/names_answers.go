@@ -17,9 +17,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -129,11 +129,11 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 	sel := selection.Selection{Page: page, Since: f.now.Add(-24 * time.Hour)}
 	recent, stop := context.WithCancel(ctx)
 	defer stop()
-	kept := query.NewRecent(recent)
+	kept := query.NewResponseCache(recent)
 	ask := func(s *naming.Symbolizer, lag time.Duration) (float64, error) {
 		sel.Lag = lag
 		begin := time.Now()
-		result, err := query.Local{Reader: r, Symbols: s, Recent: kept}.Profile(ctx, sel, nil)
+		result, err := query.Local{Reader: r, Symbols: s, Responses: kept}.Profile(ctx, sel, nil)
 		if err == nil && s != nil && (result.Stats.Names == nil || result.Stats.Names.Named*10 < result.Stats.Names.Self*9) {
 			return 0, fmt.Errorf("the answer is not named: %+v", result.Stats.Names)
 		}

@@ -7,30 +7,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
+	"github.com/fieldtrie/fieldtrie/internal/lru"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Fine keeps what traces sum up to in steps of less than an hour that are over. There are no
-// rollups of these, and dashboards ask for the same steps again and again, grouped by one label
-// and another. It is safe for concurrent use.
-type Fine struct {
+// StepCache keeps the rollups of steps of less than an hour that are over. The store has none of these,
+// and dashboards ask for the same steps again and again, grouped by one label and another. It is safe
+// for concurrent use.
+type StepCache struct {
 	mu   sync.Mutex
-	of   map[string]*fineSteps
-	size int // bytes of all
-	tick uint64
+	kept *lru.Cache[*pageSteps]
 }
 
-// fineSteps are the steps of one length of some pages. The fields below turn belong to who
+// pageSteps are the steps of one length of some pages. The fields below turn belong to who
 // holds the turn.
-type fineSteps struct {
+type pageSteps struct {
 	key  string
 	turn chan struct{} // holds one while somebody works on it
-	used uint64
-	size int // bytes, as they are counted
 
 	begun       time.Time // when its oldest step was read
 	since, upTo time.Time // what it has: whole steps that are over
@@ -38,7 +35,7 @@ type fineSteps struct {
 	open        openSteps
 }
 
-// openSteps are those since the ones that are over, as they were read last.
+// openSteps are the steps that may still change, as last read.
 type openSteps struct {
 	at    time.Time // when that was begun; zero if they were not read
 	until time.Time // when they are to be read again
@@ -58,32 +55,32 @@ const (
 	// settled is how long after its end a step is taken to have all its traces. The store
 	// refuses traces when one has waited for its commit for longer than a sixth of that.
 	settled = time.Minute
-	// fineFor is after how long steps are read again, whatever may have come late.
-	fineFor = 10 * time.Minute
-	// maxFineSize bounds, in bytes, what is kept.
-	maxFineSize = 64 << 20
+	// rereadAfter is after how long steps are read again, whatever may have come late.
+	rereadAfter = 10 * time.Minute
+	// maxStepBytes bounds, in bytes, what is kept.
+	maxStepBytes = 64 << 20
 )
 
-// NewFine returns a Fine that has nothing yet.
-func NewFine() *Fine { return &Fine{of: make(map[string]*fineSteps)} }
+// NewStepCache returns a StepCache that has nothing yet.
+func NewStepCache() *StepCache { return &StepCache{kept: lru.New[*pageSteps](maxStepBytes, nil)} }
 
-// fineSeries reads the traces that sel asks for and hands over what those of each step sum up
+// stepSeries reads the traces that sel asks for and hands over what those of each step sum up
 // to. Of the steps that are known it reads none.
-func (l Local) fineSeries(ctx context.Context, sel selection.Selection, length time.Duration, take func(step)) (Stats, error) {
-	if l.Fine == nil || sel.Lag <= 0 || !sel.Until.IsZero() || !sel.Since.Equal(sel.Since.Truncate(length)) {
+func (l Local) stepSeries(ctx context.Context, sel selection.Selection, length time.Duration, take func(step)) (Stats, error) {
+	if l.Steps == nil || sel.Lag <= 0 || !sel.Until.IsZero() || !sel.Since.Equal(sel.Since.Truncate(length)) {
 		steps, stats, err := l.readSteps(ctx, sel, length)
 		for _, s := range steps {
 			take(s)
 		}
 		return stats, err
 	}
-	f, err := l.Fine.take(ctx, l.key(fineKey(sel, length)))
+	f, err := l.Steps.take(ctx, l.key(stepsKey(sel, length)))
 	if err != nil {
 		return Stats{}, err
 	}
-	defer l.Fine.give(f)
+	defer l.Steps.give(f)
 	now := l.Reader.Now()
-	if f.since.IsZero() || sel.Since.Before(f.since) || sel.Since.After(f.upTo) || now.Before(f.upTo) || now.Sub(f.begun) > fineFor {
+	if f.since.IsZero() || sel.Since.Before(f.since) || sel.Since.After(f.upTo) || now.Before(f.upTo) || now.Sub(f.begun) > rereadAfter {
 		f.begun, f.since, f.upTo, f.steps, f.open = now, sel.Since, sel.Since, nil, openSteps{}
 	}
 	if begin := time.Now(); !begin.Before(f.open.until) {
@@ -93,7 +90,7 @@ func (l Local) fineSeries(ctx context.Context, sel selection.Selection, length t
 		if err != nil {
 			return Stats{}, err
 		}
-		f.open = openSteps{begin, begin.Add(min(sel.Lag, recentFor*time.Since(begin))), steps, stats}
+		f.open = openSteps{begin, begin.Add(fresh.For(time.Since(begin), sel.Lag)), steps, stats}
 		f.settle(now.Add(-settled).Truncate(length))
 	}
 	stats := f.open.stats
@@ -114,7 +111,7 @@ func (l Local) fineSeries(ctx context.Context, sel selection.Selection, length t
 
 // settle takes note that what was read is all there is of the steps before over. If something
 // is amiss with it, it is read each time, and said.
-func (f *fineSteps) settle(over time.Time) {
+func (f *pageSteps) settle(over time.Time) {
 	if !over.After(f.upTo) || len(f.open.stats.Warnings) > 0 {
 		return
 	}
@@ -130,8 +127,8 @@ func (f *fineSteps) settle(over time.Time) {
 	}
 }
 
-// fineKey tells steps of some pages from others.
-func fineKey(sel selection.Selection, length time.Duration) string {
+// stepsKey tells steps of some pages from others.
+func stepsKey(sel selection.Selection, length time.Duration) string {
 	var ofPages []selection.Matcher
 	for _, m := range sel.Where {
 		if m.Key == selection.KeyPage {
@@ -153,16 +150,14 @@ func (l Local) readSteps(ctx context.Context, sel selection.Selection, length ti
 }
 
 // take returns the steps under key, and waits for their turn.
-func (f *Fine) take(ctx context.Context, key string) (*fineSteps, error) {
-	f.mu.Lock()
-	x := f.of[key]
-	if x == nil {
-		x = &fineSteps{key: key, turn: make(chan struct{}, 1)}
-		f.of[key] = x
+func (c *StepCache) take(ctx context.Context, key string) (*pageSteps, error) {
+	c.mu.Lock()
+	x, ok := c.kept.Get(key)
+	if !ok {
+		x = &pageSteps{key: key, turn: make(chan struct{}, 1)}
+		c.kept.Put(key, x, 0)
 	}
-	f.tick++
-	x.used = f.tick
-	f.mu.Unlock()
+	c.mu.Unlock()
 	select {
 	case x.turn <- struct{}{}:
 		return x, nil
@@ -171,9 +166,8 @@ func (f *Fine) take(ctx context.Context, key string) (*fineSteps, error) {
 	}
 }
 
-// give ends a turn, and drops what was not used for the longest time if all takes too much. Who
-// has what is dropped meanwhile may go on with it.
-func (f *Fine) give(x *fineSteps) {
+// give ends a turn, and counts what the steps take now. What was dropped meanwhile takes no room.
+func (c *StepCache) give(x *pageSteps) {
 	size := 500
 	for _, steps := range [][]step{x.steps, x.open.steps} {
 		for i := range steps {
@@ -181,22 +175,10 @@ func (f *Fine) give(x *fineSteps) {
 		}
 	}
 	<-x.turn
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.of[x.key] != x {
-		return // it was dropped meanwhile, and takes no room here any more
-	}
-	f.size += size - x.size
-	x.size = size
-	for f.size > maxFineSize && len(f.of) > 0 {
-		oldest := ""
-		for key, other := range f.of {
-			if oldest == "" || other.used < f.of[oldest].used {
-				oldest = key
-			}
-		}
-		f.size -= f.of[oldest].size
-		delete(f.of, oldest)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now, ok := c.kept.Get(x.key); ok && now == x {
+		c.kept.Put(x.key, x, int64(size))
 	}
 }
 

@@ -1,4 +1,4 @@
-package query
+package fresh
 
 import (
 	"context"
@@ -12,32 +12,33 @@ import (
 	"time"
 )
 
-// number is an answer.
-type number int
+// newCache returns a cache as large as that of responses.
+func newCache(t *testing.T) *Cache[int] { return New[int](t.Context(), 1024, most) }
 
-func (number) size() int { return 8 }
+// most is how many bytes it has.
+const most = 64 << 20
 
-// slowly returns a question whose answers take so long and count themselves.
-func slowly(key string, lag, takes time.Duration, made *atomic.Int64) sharedQuestion[number] {
-	return sharedQuestion[number]{key, lag, func(ctx context.Context) (number, error) {
+// slowly makes values that take so long and count themselves.
+func slowly(takes time.Duration, made *atomic.Int64) Make[int] {
+	return func(ctx context.Context) (int, int, error) {
 		select {
 		case <-time.After(takes):
-			return number(made.Add(1)), nil
+			return int(made.Add(1)), 8, nil
 		case <-ctx.Done():
-			return 0, ctx.Err()
+			return 0, 0, ctx.Err()
 		}
-	}}
+	}
 }
 
 // An answer is made once for all who ask while it is made. While somebody asks it is made anew
 // before it is too old, and nobody waits; after that it is made anew at once.
-func TestRecent(t *testing.T) {
+func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecent(t.Context())
+		r := newCache(t)
 		var made atomic.Int64
-		q := slowly("key", time.Minute, 2*time.Second, &made)
-		ask := func() (number, time.Duration) {
-			n, age, err := recall(t.Context(), r, q)
+		f := slowly(2*time.Second, &made)
+		ask := func() (int, time.Duration) {
+			n, age, err := r.Get(t.Context(), "key", time.Minute, f)
 			if err != nil {
 				t.Error(err)
 			}
@@ -54,7 +55,7 @@ func TestRecent(t *testing.T) {
 		all.Wait()
 		for _, x := range []struct {
 			after time.Duration // the last one was asked
-			want  number
+			want  int
 			age   time.Duration
 		}{
 			{10 * time.Second, 1, 12 * time.Second},
@@ -78,17 +79,17 @@ func TestRecent(t *testing.T) {
 }
 
 // What took little time is made anew soon.
-func TestRecentFast(t *testing.T) {
+func TestCacheFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecent(t.Context())
+		r := newCache(t)
 		var made atomic.Int64
-		q := slowly("key", time.Minute, 10*time.Millisecond, &made)
+		f := slowly(10*time.Millisecond, &made)
 		for _, x := range []struct {
 			after time.Duration
-			want  number
+			want  int
 		}{{0, 1}, {150 * time.Millisecond, 1}, {600 * time.Millisecond, 2}} {
 			time.Sleep(x.after)
-			if n, _, err := recall(t.Context(), r, q); n != x.want || err != nil {
+			if n, _, err := r.Get(t.Context(), "key", time.Minute, f); n != x.want || err != nil {
 				t.Errorf("after %v more: got answer %d, %v, want %d", x.after, n, err, x.want)
 			}
 		}
@@ -97,24 +98,21 @@ func TestRecentFast(t *testing.T) {
 
 // Answers are made ahead one at a time, with pauses. Who asks for one that is too old meanwhile
 // makes it, or waits for the one that is being made.
-func TestRecentAhead(t *testing.T) {
+func TestCacheAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := NewRecent(ctx)
+		r := New[int](ctx, 1024, most)
 		var made, running atomic.Int64
-		question := func(key string) sharedQuestion[number] {
-			return sharedQuestion[number]{key, time.Minute, func(context.Context) (number, error) {
+		ask := func(key string) (int, time.Duration) {
+			begin := time.Now()
+			n, _, err := r.Get(t.Context(), key, time.Minute, func(context.Context) (int, int, error) {
 				if running.Add(1) > 1 {
 					t.Error("two answers are made ahead at once")
 				}
 				defer running.Add(-1)
 				time.Sleep(4 * time.Second)
-				return number(made.Add(1)), nil
-			}}
-		}
-		ask := func(key string) (number, time.Duration) {
-			begin := time.Now()
-			n, _, err := recall(t.Context(), r, question(key))
+				return int(made.Add(1)), 8, nil
+			})
 			if err != nil {
 				t.Error(err)
 			}
@@ -154,17 +152,17 @@ func TestRecentAhead(t *testing.T) {
 
 // What the one who asked gives up is made by another who waited. What fails by itself fails for all who wait, and is made
 // again for who asks after that.
-func TestRecentErrors(t *testing.T) {
+func TestCacheErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecent(t.Context())
+		r := newCache(t)
 		failing := errors.New("too large")
 		var made atomic.Int64
-		ask := func(ctx context.Context, takes time.Duration, n number, err error) (number, error) {
-			got, _, gotErr := recall(ctx, r, sharedQuestion[number]{"key", time.Minute, func(context.Context) (number, error) {
+		ask := func(ctx context.Context, takes time.Duration, n int, err error) (int, error) {
+			got, _, gotErr := r.Get(ctx, "key", time.Minute, func(context.Context) (int, int, error) {
 				made.Add(1)
 				time.Sleep(takes)
-				return n, err
-			}})
+				return n, 8, err
+			})
 			return got, gotErr
 		}
 		for range 20 {
@@ -208,29 +206,24 @@ func TestRecentErrors(t *testing.T) {
 	})
 }
 
-// wide is an answer that takes a megabyte for each of it.
-type wide int
-
-func (w wide) size() int { return int(w) << 20 }
-
 // Answers make room for others, the oldest first. One that is too large is not kept.
-func TestRecentRoom(t *testing.T) {
+func TestCacheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRecent(t.Context())
+		r := newCache(t)
 		made := map[string]int{}
-		ask := func(key string, size wide) {
-			if _, _, err := recall(t.Context(), r, sharedQuestion[wide]{key, time.Hour, func(context.Context) (wide, error) {
+		ask := func(key string, size int) {
+			if _, _, err := r.Get(t.Context(), key, time.Hour, func(context.Context) (int, int, error) {
 				time.Sleep(time.Minute)
 				made[key]++
-				return size, nil
-			}}); err != nil {
+				return size, size << 20, nil
+			}); err != nil {
 				t.Error(err)
 			}
 			total := 0
 			for _, x := range r.of {
 				total += x.size
 			}
-			if total != r.size || total > maxRecentSize || len(r.of) > maxRecent {
+			if total != r.size || total > most || len(r.of) > 1024 {
 				t.Fatalf("%d answers of %d bytes, %d are counted", len(r.of), total, r.size)
 			}
 		}
@@ -252,15 +245,4 @@ func TestRecentRoom(t *testing.T) {
 			t.Errorf("made %v, want %v", got, want)
 		}
 	})
-}
-
-// Without a lag every question is answered by itself.
-func TestRecentWithoutLag(t *testing.T) {
-	r := NewRecent(t.Context())
-	var made atomic.Int64
-	for want := range number(3) {
-		if n, _, err := recall(t.Context(), r, slowly("key", 0, 0, &made)); n != want+1 || err != nil {
-			t.Errorf("got %d, %v, want %d", n, err, want+1)
-		}
-	}
 }

@@ -1,0 +1,61 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+)
+
+// ResponseCache keeps responses for as long as they may be behind ([selection.Selection.Lag]): people
+// who look at dashboards ask the same thing again and again, and often several of them at once. It is
+// safe for concurrent use.
+type ResponseCache struct{ responses *fresh.Cache[any] }
+
+const (
+	// maxResponses and maxResponseBytes bound what is kept.
+	maxResponses     = 1024
+	maxResponseBytes = 64 << 20
+)
+
+// NewResponseCache returns a ResponseCache without responses. It makes none ahead when ctx is done.
+func NewResponseCache(ctx context.Context) *ResponseCache {
+	return &ResponseCache{fresh.New[any](ctx, maxResponses, maxResponseBytes)}
+}
+
+// cached returns the response that compute makes to the query that key tells from others of l, or one
+// that was begun less than the lag ago, and how long ago that was. Responses are shared, so nobody may
+// change them.
+func cached[T interface{ size() int }](ctx context.Context, l Local, key string, lag time.Duration, compute func(context.Context) (T, error)) (T, time.Duration, error) {
+	if l.Responses == nil || lag <= 0 {
+		x, err := compute(ctx)
+		return x, 0, err
+	}
+	got, age, err := l.Responses.responses.Get(ctx, l.key(key), lag, func(ctx context.Context) (any, int, error) {
+		x, err := compute(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		return x, x.size(), nil
+	})
+	if err != nil {
+		return *new(T), 0, err
+	}
+	return got.(T), age, nil
+}
+
+// alignment is what the beginning of a time is rounded down to, if a response may be behind.
+const alignment = 15 * time.Second
+
+// recently returns s with its beginning rounded down, so that queries for the last hour are
+// the same query for a while, and a text that tells it from others. A response may be as old
+// as the Lag that is left, and what it is made of as well.
+func recently(s selection.Selection) (selection.Selection, string) {
+	s.Lag /= 2
+	if s.Lag > 0 && !s.Since.IsZero() {
+		s.Since = s.Since.Truncate(min(s.Lag, alignment))
+	}
+	return s, fmt.Sprintf("%q %q %q %v %v %q %v %v %v", s.Page, s.Feature, s.Where, s.Since, s.Until, s.GroupBy, s.Lag, s.Minified, s.Parts)
+}
