@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/collect/quota"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
@@ -152,19 +154,18 @@ func parseHop(s string) (netip.Addr, bool) {
 // client is who sends. What all share is shared out between sites, and between the networks
 // that a site's requests come from.
 type client struct {
-	site    string       // of the key, "" without
-	addr    netip.Addr   // that requests are counted for; an IPv6 client has a /64 to itself
-	network netip.Prefix // the zero Prefix if that is not known
-	browser string       // family and major version, "" if it is not a known one
-	host    string       // of the daemon, as the client names it: example.com:8418
+	quota.Sender
+	addr    netip.Addr // that requests are counted for; an IPv6 client has a /64 to itself
+	browser string     // family and major version, "" if it is not a known one
+	host    string     // of the daemon, as the client names it: example.com:8418
 }
 
 // name returns what tells the networks of sites apart, "" if the network is not known.
 func (c client) name() string {
-	if !c.network.IsValid() {
+	if !c.Network.IsValid() {
 		return ""
 	}
-	return c.site + " " + c.network.String()
+	return c.Site + " " + c.Network.String()
 }
 
 // networkBits are the bits of an address that stand for its network: what one party has of
@@ -196,14 +197,14 @@ func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
 	from, known := p.sender(r)
 	c := client{addr: countedAs(from), browser: encode.BrowserOf(r.Header.Get("User-Agent")), host: r.Host}
 	if key != nil {
-		c.site = key.Site
+		c.Site = key.Site
 	}
 	bits := networkBits4
 	if from.Is6() {
 		bits = networkBits6
 	}
 	if known {
-		c.network = netip.PrefixFrom(from, bits).Masked()
+		c.Network = netip.PrefixFrom(from, bits).Masked()
 	}
 	return c
 }
@@ -211,8 +212,8 @@ func (p *Proxies) clientOf(r *http.Request, key *siteKey) client {
 // LogValue implements [slog.LogValuer]. It tells the network and not the address of a visitor.
 func (c client) LogValue() slog.Value {
 	network := "unknown"
-	if c.network.IsValid() {
-		network = c.network.String()
+	if c.Network.IsValid() {
+		network = c.Network.String()
 	}
-	return slog.GroupValue(slog.String("site", c.site), slog.String("network", network))
+	return slog.GroupValue(slog.String("site", c.Site), slog.String("network", network))
 }

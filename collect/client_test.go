@@ -70,12 +70,12 @@ func TestSender(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/traces", nil)
 	r.RemoteAddr = "10.0.0.1:1"
 	r.Header["X-Forwarded-For"] = []string{"198.51.100.1", "203.0.113.9"}
-	if who := p.clientOf(r, nil); who.network != netip.MustParsePrefix("203.0.113.0/24") || who.addr != netip.MustParseAddr("203.0.113.9") {
-		t.Errorf("got %v, %v", who.addr, who.network)
+	if who := p.clientOf(r, nil); who.Network != netip.MustParsePrefix("203.0.113.0/24") || who.addr != netip.MustParseAddr("203.0.113.9") {
+		t.Errorf("got %v, %v", who.addr, who.Network)
 	}
 	r.Header["X-Forwarded-For"] = []string{"2001:db8:1:2:3::4"}
-	if who := p.clientOf(r, nil); who.network != netip.MustParsePrefix("2001:db8:1::/48") || who.addr != netip.MustParseAddr("2001:db8:1:2::") {
-		t.Errorf("got %v, %v", who.addr, who.network)
+	if who := p.clientOf(r, nil); who.Network != netip.MustParsePrefix("2001:db8:1::/48") || who.addr != netip.MustParseAddr("2001:db8:1:2::") {
+		t.Errorf("got %v, %v", who.addr, who.Network)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/collect/quota"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -74,10 +76,10 @@ type Collector struct {
 	own       atomic.Pointer[[]string] // hosts whose scripts are shown, in lower case; none: all
 	sampling  atomic.Pointer[SamplingRules]
 	features  atomic.Pointer[feature.Rules]
-	pages     budget
-	tags      budget // by kind
-	labels    budget // values, by key
-	viewPages budget // since the start
+	pages     *quota.Budget
+	tags      *quota.Budget // by kind
+	labels    *quota.Budget // values, by key
+	viewPages *quota.Budget // since the start
 	viewTimes viewTimes
 	clients   limiter[netip.Addr]
 	keys      atomic.Pointer[keyring]
@@ -105,18 +107,18 @@ func New(o Options) *Collector {
 	c.SetOrigins(o.Origins)
 	c.SetFirstParty(o.FirstParty)
 	now := o.Now()
-	c.pages.most, c.tags.most, c.labels.most, c.viewPages.most = c.limits.Pages, c.limits.Tags, c.limits.Labels, c.limits.Pages
+	c.pages, c.tags, c.labels, c.viewPages = quota.New(c.limits.Pages), quota.New(c.limits.Tags), quota.New(c.limits.Labels), quota.New(c.limits.Pages)
 	for kind, names := range o.Established {
 		if kind == kindPage {
-			c.pages.establish(kind, names)
+			c.pages.Establish(kind, names)
 		} else {
-			c.tags.establish(kind, names)
+			c.tags.Establish(kind, names)
 		}
 	}
-	c.pages.start(now, kindPage, o.KnownPages)
-	c.tags.start(now, "", nil)
-	c.labels.start(now, "", nil)
-	c.viewPages.start(time.Time{}, "", nil)
+	c.pages.Start(now, kindPage, o.KnownPages)
+	c.tags.Start(now, "", nil)
+	c.labels.Start(now, "", nil)
+	c.viewPages.Start(time.Time{}, "", nil)
 	c.SetSampling(o.Sampling)
 	c.SetFeatures(o.Features)
 	c.clients.rate, c.clients.burst = c.limits.Rate, 2*time.Second
@@ -162,7 +164,7 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request, reply *answe
 	if err != nil {
 		return err
 	}
-	mem := memory{of: c.inFlight, from: who.network}
+	mem := memory{of: c.inFlight, from: who.Network}
 	defer mem.release()
 	sent, err := readBody(w, r, c.limits, &mem)
 	if err != nil {
@@ -206,7 +208,7 @@ func (c *Collector) admit(w http.ResponseWriter, r *http.Request) (who client, e
 		return who, refuse(http.StatusTooManyRequests, "rate", "over %g requests a second from this address", c.limits.Rate)
 	}
 	// Without keys of the site a key is what anybody likes.
-	if key != nil && !key.requests.allow(struct{}{}, who.network, now) {
+	if key != nil && !key.requests.allow(struct{}{}, who.Network, now) {
 		return who, refuse(http.StatusTooManyRequests, "key_rate", "over %g requests a second with this key; send this again later", key.Rate)
 	}
 	return who, c.sites.admit(who, now)

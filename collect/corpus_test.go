@@ -10,13 +10,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A redactCase is a line of testdata/redact.txt: where a text stands in a trace, the text,
+// A redactCase is a line of redact/testdata/redact.txt: where a text stands in a trace, the text,
 // and what of it is stored, with tabs between them. "=" is all of it.
 type redactCase struct{ place, text, want string }
 
 func redactCases(t testing.TB) (out []redactCase) {
 	t.Helper()
-	f, err := os.Open("testdata/redact.txt")
+	f, err := os.Open("redact/testdata/redact.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

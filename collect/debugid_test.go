@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fieldtrie/fieldtrie/collect/redact"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -92,7 +94,7 @@ func TestDebugIDShows(t *testing.T) {
 	tr := &trie.Trace{Trie: *trie.New()}
 	tr.Insert(trie.Frame{Name: "f", Resource: "https://x.example/app.js#debugId=85314830-023f-4cf1-a267-535f4e37bb17", Line: 1, Column: 1})
 	col, _ := newCollector(Options{FirstParty: []string{"x.example"}})
-	if encode.Repair(tr) || !col.shows(&tr.Trie, nil, &redaction{}) {
+	if encode.Repair(tr) || !col.shows(&tr.Trie, nil, &redact.Redactor{}, "") {
 		t.Error("there is something to do")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/collect/quota"
+
 	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -31,7 +33,7 @@ func (c *Collector) nameFolded(t *trie.Trace, who client, now time.Time) []strin
 		}
 		ok, news := false, false
 		if room > 0 {
-			ok, news = c.pages.take(kindPage, p, who, now)
+			ok, news = c.pages.Take(kindPage, p, who.Sender, now)
 		}
 		if news {
 			c.opts.Logger.Warn("too many distinct pages this hour, further ones are counted as "+PageOther, "most", c.limits.Pages, "page", p, "from", who)
@@ -74,13 +76,13 @@ func isPlaceholder(page string) bool {
 // of rollups, and is a line of every answer.
 func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	folded := map[string]bool{}
-	fold := func(b *budget, what, kind, name string) string {
+	fold := func(b *quota.Budget, what, kind, name string) string {
 		if name == "" || name == PageOther {
 			return name
 		}
-		ok, news := b.take(kind, name, who, now)
+		ok, news := b.Take(kind, name, who.Sender, now)
 		if news {
-			c.opts.Logger.Warn("too many distinct names this hour, further ones are counted as "+PageOther, "of", what, "most", b.most, kind, name, "from", who)
+			c.opts.Logger.Warn("too many distinct names this hour, further ones are counted as "+PageOther, "of", what, "most", b.Most(), kind, name, "from", who)
 		}
 		if ok {
 			return name
@@ -89,15 +91,15 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 		return PageOther
 	}
 	label := func(l trie.Label) trie.Label {
-		l.Value = fold(&c.labels, kindLabel, l.Key, l.Value)
-		if l.Value == PageOther && !c.labels.knows(l.Key) {
+		l.Value = fold(c.labels, kindLabel, l.Key, l.Value)
+		if l.Value == PageOther && !c.labels.Knows(l.Key) {
 			l.Key = PageOther
 		}
 		return l
 	}
 	x := &t.Context
-	x.Release = fold(&c.tags, kindRelease, kindRelease, x.Release)
-	x.Environment = fold(&c.tags, kindEnvironment, kindEnvironment, x.Environment)
+	x.Release = fold(c.tags, kindRelease, kindRelease, x.Release)
+	x.Environment = fold(c.tags, kindEnvironment, kindEnvironment, x.Environment)
 	for i := range x.Labels {
 		x.Labels[i] = label(x.Labels[i])
 	}
@@ -105,7 +107,7 @@ func (c *Collector) foldNames(t *trie.Trace, who client, now time.Time) {
 	for i, s := range x.Spans {
 		switch s.Kind {
 		case trie.SpanFeature:
-			x.Spans[i].Name = fold(&c.tags, kindFeature, kindFeature, s.Name)
+			x.Spans[i].Name = fold(c.tags, kindFeature, kindFeature, s.Name)
 		case trie.SpanLabel:
 			l := label(s.Label())
 			x.Spans[i].Name = l.Key + "=" + l.Value

@@ -5,30 +5,32 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/collect/redact"
+
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // hideFrames takes personal data out of the frames of t, and makes one frame of each
 // run of code that is not the site's own. inline has the pages of the paths that are in
 // t: a script in a document has the URL of that, and what a page may not say its scripts
-// may not either.
+// may not either. host is that to which the trace was sent.
 //
 // It reports whether there was anything to do; for nearly all traces there is not.
-func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redaction) bool {
-	if c.shows(&t.Trie, inline, r) {
+func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redact.Redactor, host string) bool {
+	if c.shows(&t.Trie, inline, r, host) {
 		return false
 	}
 	foreign := map[string]trie.Frame{} // by resource; the zero Frame if it is the site's own
 	rename := func(f trie.Frame) trie.Frame {
 		g, known := foreign[f.Resource]
 		if !known {
-			g = c.foreign(f.Resource, r.host)
+			g = c.foreign(f.Resource, host)
 			foreign[f.Resource] = g
 		}
 		if g != (trie.Frame{}) {
 			return g
 		}
-		f.Name, f.Resource = r.text(f.Name), r.script(f.Resource, inline)
+		f.Name, f.Resource = r.Text(f.Name), scriptURL(r, f.Resource, inline)
 		if f.Resource == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -40,21 +42,21 @@ func (c *Collector) hideFrames(t *trie.Trace, inline map[string]string, r *redac
 
 // shows reports whether all of the frames of t may be shown as they are. It looks at each
 // text once, and not at each frame.
-func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redaction) bool {
+func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redact.Redactor, host string) bool {
 	const name, resource = 1, 2
 	looked := make([]uint8, len(t.Strings))
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		if looked[f.Name]&name == 0 {
 			looked[f.Name] |= name
-			if s := t.Strings[f.Name]; r.text(s) != s {
+			if s := t.Strings[f.Name]; r.Text(s) != s {
 				return false
 			}
 		}
 		if looked[f.Resource]&resource == 0 {
 			looked[f.Resource] |= resource
 			s := t.Strings[f.Resource]
-			if c.foreign(s, r.host) != (trie.Frame{}) || r.script(s, inline) != s {
+			if c.foreign(s, host) != (trie.Frame{}) || scriptURL(r, s, inline) != s {
 				return false
 			}
 		}
@@ -65,11 +67,11 @@ func (c *Collector) shows(t *trie.Trie, inline map[string]string, r *redaction) 
 	return true
 }
 
-// script returns the redacted URL of a script, with the page for the path of an inline one. The debug
+// scriptURL returns the redacted URL of a script, with the page for the path of an inline one. The debug
 // ID stays: it is that of a build, which all visitors have.
-func (r *redaction) script(resource string, inline map[string]string) string {
+func scriptURL(r *redact.Redactor, resource string, inline map[string]string) string {
 	url, id := trie.CutDebugID(resource)
-	return trie.WithDebugID(r.text(pageScript(url, inline)), id)
+	return trie.WithDebugID(r.Text(pageScript(url, inline)), id)
 }
 
 // pageScript returns the URL of a script with its path replaced by the page of that path,
@@ -142,5 +144,5 @@ func (c *Collector) foreign(resource, to string) trie.Frame {
 			return trie.Frame{}
 		}
 	}
-	return trie.ThirdParty(redact(host))
+	return trie.ThirdParty(redact.Text(host))
 }

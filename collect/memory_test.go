@@ -72,7 +72,7 @@ func TestPool(t *testing.T) {
 				case i >= len(all):
 					m := &memory{of: p}
 					if n := r.IntN(4); n > 0 {
-						m.from = fromNetwork(n).network
+						m.from = network(n)
 					}
 					m.arrive(func() {})
 					all = append(all, m)

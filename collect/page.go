@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fieldtrie/fieldtrie/collect/redact"
 )
 
 // PageRules turns paths into pages: /user/8123 becomes /user/:id. The zero value has
@@ -93,10 +95,10 @@ func parsePageRule(line string) ([]string, error) {
 
 // Page returns the page of a path or URL. Origin, query and fragment are dropped. The
 // page of a page is itself.
-func (r PageRules) Page(path string) string { return r.page(path, new(redaction)) }
+func (r PageRules) Page(path string) string { return r.page(path, new(redact.Redactor)) }
 
 // page is Page for one of the paths of a trace.
-func (r PageRules) page(path string, texts *redaction) string {
+func (r PageRules) page(path string, texts *redact.Redactor) string {
 	if path == PageUnknown || path == PageOther {
 		return path
 	}
@@ -113,16 +115,16 @@ func (r PageRules) page(path string, texts *redaction) string {
 			return pageOf(rule)
 		}
 		// In this order: the name may be longer than the identifier.
-		texts.nameIdentifiers(segments)
+		nameIdentifiers(texts, segments)
 		segments = shorten(segments)
 	}
 	return pageOf(segments)
 }
 
 // nameIdentifiers replaces those of the segments that identify something.
-func (r *redaction) nameIdentifiers(segments []string) {
+func nameIdentifiers(r *redact.Redactor, segments []string) {
 	for i, s := range segments {
-		if r.identifier(s) {
+		if r.Identifier(s) {
 			segments[i] = ":id"
 		}
 	}
@@ -171,7 +173,7 @@ func pathOf(s string) string {
 			return utf8.RuneError
 		}
 		return r
-	}, unescape(s))
+	}, redact.Unescape(s))
 	if i := strings.IndexAny(s, "?#"); i >= 0 {
 		s = s[:i]
 	}
@@ -187,36 +189,6 @@ func pathOf(s string) string {
 		s = strings.Join(segments, "/")
 	}
 	return s
-}
-
-// unescape undoes percent-encoding as often as it was done.
-func unescape(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
-	out := make([]byte, 0, len(s))
-	for i := range len(s) {
-		out = append(out, s[i])
-		for n := len(out); n >= 3 && out[n-3] == '%'; n = len(out) {
-			high, ok := unhex(out[n-2])
-			low, ok2 := unhex(out[n-1])
-			if !ok || !ok2 {
-				break
-			}
-			out = append(out[:n-3], high<<4|low)
-		}
-	}
-	return string(out)
-}
-
-func unhex(c byte) (byte, bool) {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0', true
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10, true
-	}
-	return 0, false
 }
 
 func fits(pattern, segments []string) bool {

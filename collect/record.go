@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/collect/redact"
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -59,7 +60,7 @@ func (c *Collector) record(data []byte, binary bool, who client) (rec store.Reco
 	sum = tally{who: who, view: id.View, claimed: claimed, page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
 	c.foldNames(t, who, now)
 	pages := c.nameFolded(t, who, now)
-	if page := t.Context.Page; !c.pageRates.allow(page, who.network, now) {
+	if page := t.Context.Page; !c.pageRates.allow(page, who.Network, now) {
 		return rec, sum, refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.limits.PageRate, page)
 	}
 	if err := t.Context.Validate(); err != nil { // or nobody could read it
@@ -136,10 +137,10 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 		x.TimeOrigin = 0
 		c.metrics.skewed.Inc()
 	}
-	r := redaction{host: who.host}
-	x.Release, x.Environment = cutName(r.text(x.Release)), cutName(r.text(x.Environment))
+	var r redact.Redactor
+	x.Release, x.Environment = cutName(r.Text(x.Release)), cutName(r.Text(x.Environment))
 	for i, l := range x.Labels {
-		x.Labels[i] = trie.Label{Key: cutName(r.name(l.Key)), Value: cutName(r.text(l.Value))}
+		x.Labels[i] = trie.Label{Key: cutName(r.Name(l.Key)), Value: cutName(r.Text(l.Value))}
 	}
 	x.Labels = slices.CompactFunc(x.Labels.Sort(), sameKey)
 	inline := map[string]string{} // pages by the paths that were sent, which say more than they do
@@ -162,13 +163,13 @@ func (c *Collector) normalize(t *trie.Trace, id store.ID, who client, now time.T
 			x.Spans[i].Name = pageOfPath(s.Name)
 		case trie.SpanLabel: // by its parts, or the = between them could go too
 			l := s.Label()
-			x.Spans[i].Name = cutName(r.name(l.Key)) + "=" + cutName(r.name(l.Value))
+			x.Spans[i].Name = cutName(r.Name(l.Key)) + "=" + cutName(r.Name(l.Value))
 		default:
-			x.Spans[i].Name = cutName(r.name(s.Name))
+			x.Spans[i].Name = cutName(r.Name(s.Name))
 		}
 	}
 	trie.SortSpans(x.Spans)
-	hidden := c.hideFrames(t, inline, &r)
+	hidden := c.hideFrames(t, inline, &r, who.host)
 	return repaired || hidden
 }
 

@@ -47,22 +47,22 @@ func newSites(all []site.Site, keep time.Duration, stored map[string]map[int64]i
 
 // page returns the name of a page of who sends.
 func (s *sites) page(who client, page string) string {
-	if s.of[who.site] == nil {
+	if s.of[who.Site] == nil {
 		return page
 	}
-	return site.Page(who.site, page)
+	return site.Page(who.Site, page)
 }
 
 // rename has the pages of a trace be those of its site.
 func (s *sites) rename(t *trie.Trace, who client) {
-	if s.of[who.site] == nil {
+	if s.of[who.Site] == nil {
 		return
 	}
 	x := &t.Context
-	x.Page = site.Page(who.site, x.Page)
+	x.Page = site.Page(who.Site, x.Page)
 	for i, span := range x.Spans {
 		if span.Kind == trie.SpanPage {
-			x.Spans[i].Name = site.Page(who.site, span.Name)
+			x.Spans[i].Name = site.Page(who.Site, span.Name)
 		}
 	}
 	trie.SortSpans(x.Spans)
@@ -70,11 +70,11 @@ func (s *sites) rename(t *trie.Trace, who client) {
 
 // admit refuses requests of a site that has had its share.
 func (s *sites) admit(who client, now time.Time) error {
-	x := s.of[who.site]
+	x := s.of[who.Site]
 	if x == nil {
 		return nil
 	}
-	if !x.requests.allow(struct{}{}, who.network, now) {
+	if !x.requests.allow(struct{}{}, who.Network, now) {
 		return refuse(http.StatusTooManyRequests, "site_rate", "over %g requests a second of this site; send this again later", x.Rate)
 	}
 	if x.Disk > 0 && x.stored(now, s.keep) >= x.Disk {
@@ -100,7 +100,7 @@ func (x *siteState) stored(now time.Time, keep time.Duration) (sum int64) {
 
 // wait takes places for traces that wait for the store. What is returned gives them back.
 func (s *sites) wait(who client, traces int) (done func(), err error) {
-	x := s.of[who.site]
+	x := s.of[who.Site]
 	if x == nil {
 		return func() {}, nil
 	}
@@ -119,7 +119,7 @@ func (s *sites) wait(who client, traces int) (done func(), err error) {
 
 // add notes what was stored of a site.
 func (s *sites) add(who client, bytes int64, now time.Time) {
-	if x := s.of[who.site]; x != nil {
+	if x := s.of[who.Site]; x != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.hours[now.Unix()/3600] += bytes

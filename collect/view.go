@@ -70,7 +70,7 @@ func (c *Collector) receiveView(w http.ResponseWriter, r *http.Request) (v view,
 	if err := checkViewHeaders(r.Header); err != nil {
 		return v, who, err
 	}
-	mem := memory{of: c.inFlight, from: who.network}
+	mem := memory{of: c.inFlight, from: who.Network}
 	defer mem.release()
 	lim := c.limits
 	lim.Body = min(lim.Body, maxView)
@@ -127,7 +127,7 @@ func (c *Collector) viewPage(page string, who client) string {
 	if isPlaceholder(page) {
 		return page
 	}
-	ok, news := c.viewPages.take(kindPage, page, who, time.Time{})
+	ok, news := c.viewPages.Take(kindPage, page, who.Sender, time.Time{})
 	if news {
 		c.opts.Logger.Warn("too many distinct pages since the start, the page views of further ones are counted as "+PageOther, "most", c.limits.Pages, "page", page, "from", who)
 	}

@@ -1,12 +1,10 @@
-package collect
+package redact
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 func TestRedact(t *testing.T) {
@@ -37,11 +35,11 @@ func TestRedact(t *testing.T) {
 		{"https://www.example.com/a;SID=1/app.js", "https://www.example.com/a/app.js"},
 		{"https://www.example.com/app.js;v=2", "https://www.example.com/app.js;v=2"},
 	} {
-		got := redact(c.text)
+		got := Text(c.text)
 		if got != c.want {
 			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}
-		if again := redact(got); again != got {
+		if again := Text(got); again != got {
 			t.Errorf("%q: redacted twice: %q, once: %q", c.text, again, got)
 		}
 	}
@@ -56,7 +54,7 @@ func TestSuspects(t *testing.T) {
 		for range 1 + r.IntN(6) {
 			s += parts[r.IntN(len(parts))]
 		}
-		if got, want := redact(s), new(redaction).long(s, setOf(s)); got != want {
+		if got, want := Text(s), new(Redactor).long(s, setOf(s)); got != want {
 			t.Fatalf("%q: got %q, want %q", s, got, want)
 		}
 	}
@@ -66,22 +64,20 @@ func TestSuspects(t *testing.T) {
 // much of it is not shown.
 func TestRedactBounds(t *testing.T) {
 	name := strings.Repeat("https://a:b@c.example/?token=eyJhbGciOiJIUzI1NiJ9.e&x=%2541a@b.example ", 100)
-	var r redaction
+	var r Redactor
 	for i := range 100_000 {
-		if out := r.name(name + fmt.Sprint(i%5000)); strings.Contains(out, "eyJ") || strings.Contains(out, "a@b") {
+		if out := r.Name(name + fmt.Sprint(i%5000)); strings.Contains(out, "eyJ") || strings.Contains(out, "a@b") {
 			t.Fatalf("text %d: %.200s", i, out)
 		}
 	}
 	if most := mostWork + 100*len(name); r.work > most || len(r.texts) > 5000 {
 		t.Errorf("rules have read %d bytes, want at most %d; %d texts are kept", r.work, most, len(r.texts))
 	}
-	tr := &trie.Trace{Trie: *trie.New()}
-	for i := range uint32(20_000) {
-		tr.Insert(trie.Frame{Name: name, Resource: "https://x.example/app.js", Line: i + 1})
+	r = Redactor{}
+	for range 20_000 {
+		r.Text(name)
 	}
-	r = redaction{}
-	col, _ := newCollector(Options{})
-	if !col.hideFrames(tr, nil, &r) || r.work > 100*len(name) {
+	if r.work > 100*len(name) {
 		t.Errorf("rules have read %d bytes for one name of %d on 20,000 frames", r.work, len(name))
 	}
 }

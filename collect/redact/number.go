@@ -1,4 +1,4 @@
-package collect
+package redact
 
 import (
 	"regexp"
@@ -156,3 +156,33 @@ func withoutPhones(s string) string {
 }
 
 func isWord(b byte) bool { return isLetter(b) || digit(rune(b)) || b == '_' }
+
+// Unescape undoes percent-encoding as often as it was done.
+func Unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		out = append(out, s[i])
+		for n := len(out); n >= 3 && out[n-3] == '%'; n = len(out) {
+			high, ok := unhex(out[n-2])
+			low, ok2 := unhex(out[n-1])
+			if !ok || !ok2 {
+				break
+			}
+			out = append(out[:n-3], high<<4|low)
+		}
+	}
+	return string(out)
+}
+
+func unhex(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10, true
+	}
+	return 0, false
+}

@@ -1,4 +1,4 @@
-package collect
+package quota
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 func TestEstablishedNames(t *testing.T) {
 	const most, site, flood = 100, 40, 1000
 	hour := 0
-	var b budget
+	var b Budget
 	places := func(prefix string, n int) (found int) {
 		for i := range n {
-			if ok, _ := b.take(kindPage, fmt.Sprint(prefix, i), client{}, noon.Add(time.Duration(hour)*time.Hour)); ok {
+			if ok, _ := b.Take("page", fmt.Sprint(prefix, i), Sender{}, noon.Add(time.Duration(hour)*time.Hour)); ok {
 				found++
 			}
 		}
@@ -36,11 +36,11 @@ func TestEstablishedNames(t *testing.T) {
 			for i := range site {
 				names = append(names, fmt.Sprint("/page-", i))
 			}
-			b.establish(kindPage, names)
-			b.start(noon, kindPage, names[:site/2])
+			b.Establish("page", names)
+			b.Start(noon, "page", names[:site/2])
 		}},
 	} {
-		b, hour = budget{most: most}, 0
+		b, hour = Budget{most: most}, 0
 		c.from()
 		for day := range 3 {
 			for range 8 {
@@ -68,13 +68,13 @@ func TestEstablishedNames(t *testing.T) {
 func TestBudgetBounds(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		b := budget{most: 1 + r.IntN(12)}
+		b := Budget{most: 1 + r.IntN(12)}
 		now := noon
 		for range 60 {
 			have := map[string]map[string]bool{}
 			for range r.IntN(600) {
 				kind, name := fmt.Sprint("kind", r.IntN(1+r.IntN(90))), fmt.Sprint(r.IntN(1+r.IntN(40)))
-				ok, _ := b.take(kind, name, client{}, now)
+				ok, _ := b.Take(kind, name, Sender{}, now)
 				if have[kind][name] && !ok {
 					t.Fatalf("seed %d: %s %s has lost its place", seed, kind, name)
 				}
@@ -100,3 +100,26 @@ func TestBudgetBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestBudgetClock checks that an hour begins anew when a clock that was ahead is right again.
+func TestBudgetClock(t *testing.T) {
+	for _, ahead := range []time.Duration{2 * time.Hour, 365 * 24 * time.Hour, 200 * 365 * 24 * time.Hour} {
+		b := New(3)
+		b.Start(noon, "page", nil)
+		take := func(name string, at time.Time) bool {
+			ok, _ := b.Take("page", name, Sender{}, at)
+			return ok
+		}
+		take("/ahead", noon.Add(ahead))
+		for hour := range 4 {
+			for i := range 4 {
+				if got, want := take(fmt.Sprint("/new-", hour, i), noon.Add(time.Duration(hour)*time.Hour)), i < 3; got != want {
+					t.Errorf("%s ahead: page %d of hour %d: got room %t, want %t", ahead, i, hour, got, want)
+				}
+			}
+		}
+	}
+}
+
+// noon is when the first hour of the tests begins.
+var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)

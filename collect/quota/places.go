@@ -1,4 +1,4 @@
-package collect
+package quota
 
 import (
 	"net/netip"
@@ -21,9 +21,15 @@ type places struct {
 	sites map[string]*holding
 }
 
+// Sender is who sends a name, as far as names are shared out.
+type Sender struct {
+	Site    string       // "" without
+	Network netip.Prefix // the zero Prefix if that is not known
+}
+
 // place is that of a name.
 type place struct {
-	owner client         // who sent it first
+	owner Sender         // who sent it first
 	from  []netip.Prefix // networks that sent it, manyNetworks at most
 }
 
@@ -43,7 +49,7 @@ func newPlaces(most int, kept map[uint64]bool) *places {
 
 // take reports whether a name that somebody sends has a place or gets one. lost is the name
 // that has none any more for it, 0 for none.
-func (p *places) take(name uint64, who client) (ok bool, lost uint64) {
+func (p *places) take(name uint64, who Sender) (ok bool, lost uint64) {
 	if x := p.taken[name]; x != nil {
 		p.seen(name, x, who)
 		return true, 0
@@ -60,34 +66,34 @@ func (p *places) take(name uint64, who client) (ok bool, lost uint64) {
 	return true, lost
 }
 
-func (p *places) add(name uint64, who client) {
+func (p *places) add(name uint64, who Sender) {
 	x := &place{owner: who}
-	if who.network.IsValid() {
-		x.from = []netip.Prefix{who.network}
+	if who.Network.IsValid() {
+		x.from = []netip.Prefix{who.Network}
 	}
 	p.taken[name] = x
 	if p.kept[name] {
 		return
 	}
 	p.fresh++
-	h := p.sites[who.site]
+	h := p.sites[who.Site]
 	if h == nil {
 		h = &holding{networks: map[netip.Prefix][]uint64{}}
-		p.sites[who.site] = h
+		p.sites[who.Site] = h
 	}
 	h.names++
-	h.networks[who.network] = append(h.networks[who.network], name)
-	h.top = max(h.top, len(h.networks[who.network]))
+	h.networks[who.Network] = append(h.networks[who.Network], name)
+	h.top = max(h.top, len(h.networks[who.Network]))
 }
 
 // seen notes that a name that has a place came once more.
-func (p *places) seen(name uint64, x *place, who client) {
-	if len(x.from) >= manyNetworks || !who.network.IsValid() || slices.Contains(x.from, who.network) {
+func (p *places) seen(name uint64, x *place, who Sender) {
+	if len(x.from) >= manyNetworks || !who.Network.IsValid() || slices.Contains(x.from, who.Network) {
 		return
 	}
-	x.from = append(x.from, who.network)
+	x.from = append(x.from, who.Network)
 	if len(x.from) == manyNetworks {
-		p.sites[x.owner.site].drop(x.owner.network, name)
+		p.sites[x.owner.Site].drop(x.owner.Network, name)
 	}
 }
 
@@ -96,7 +102,7 @@ func (p *places) release(name uint64) {
 	x := p.taken[name]
 	delete(p.taken, name)
 	p.fresh--
-	p.sites[x.owner.site].drop(x.owner.network, name)
+	p.sites[x.owner.Site].drop(x.owner.Network, name)
 }
 
 // drop takes a name off what a network holds, if it is there.
@@ -119,15 +125,15 @@ func (h *holding) drop(network netip.Prefix, name uint64) {
 
 // displaced returns the name whose place one of who's gets, 0 if there is none. So many places
 // go from one name to another that an hour has half as many names more than places at most.
-func (p *places) displaced(who client) uint64 {
+func (p *places) displaced(who Sender) uint64 {
 	if p.moved >= p.most/2 {
 		return 0
 	}
-	own := p.sites[who.site]
+	own := p.sites[who.Site]
 	if own == nil {
 		own = &holding{}
 	}
-	most, fewer := own, len(own.networks[who.network])+1
+	most, fewer := own, len(own.networks[who.Network])+1
 	for _, h := range p.sites {
 		if h.names > most.names && h.names > own.names+1 {
 			most, fewer = h, 0 // another site has more, whichever network of it

@@ -1,4 +1,4 @@
-package collect
+package quota
 
 import (
 	"fmt"
@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-func fromNetwork(n int) client {
-	return client{network: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 0}), 24)}
+func fromNetwork(n int) Sender {
+	return Sender{Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 0}), 24)}
 }
 
 // One network that sends thousands of names has places as long as nobody else wants them, and
 // names that come from many keep theirs.
 func TestOneNetworkTakesNoPlaces(t *testing.T) {
 	const most, site, flood = 200, 90, 2000
-	b := budget{most: most}
-	b.start(noon, kindPage, nil)
+	b := Budget{most: most}
+	b.Start(noon, "page", nil)
 	at := noon
-	places := func(prefix string, n int, who client) (found int) {
+	places := func(prefix string, n int, who Sender) (found int) {
 		for i := range n {
-			if ok, _ := b.take(kindPage, fmt.Sprint(prefix, i), who, at); ok {
+			if ok, _ := b.Take("page", fmt.Sprint(prefix, i), who, at); ok {
 				found++
 			}
 		}
@@ -51,21 +51,21 @@ func TestOneNetworkTakesNoPlaces(t *testing.T) {
 func TestOneSiteTakesNoPlaces(t *testing.T) {
 	const most = 100
 	for _, known := range []bool{true, false} {
-		b := budget{most: most}
-		b.start(noon, kindPage, nil)
-		who := func(site string, n int) client {
-			c := client{site: site}
+		b := Budget{most: most}
+		b.Start(noon, "page", nil)
+		who := func(site string, n int) Sender {
+			c := Sender{Site: site}
 			if known {
-				c.network = fromNetwork(n).network
+				c.Network = fromNetwork(n).Network
 			}
 			return c
 		}
 		for i := range 3000 {
-			b.take(kindPage, fmt.Sprint("/order/", i), who("shop", i), noon)
+			b.Take("page", fmt.Sprint("/order/", i), who("shop", i), noon)
 		}
 		found := 0
 		for i := range 40 {
-			if ok, _ := b.take(kindPage, fmt.Sprint("/article-", i), who("news", i), noon); ok {
+			if ok, _ := b.Take("page", fmt.Sprint("/article-", i), who("news", i), noon); ok {
 				found++
 			}
 		}
@@ -77,13 +77,13 @@ func TestOneSiteTakesNoPlaces(t *testing.T) {
 
 // Keys of labels are shared out like names.
 func TestOneNetworkTakesNoKinds(t *testing.T) {
-	b := budget{most: 10}
-	b.start(noon, kindPage, nil)
+	b := Budget{most: 10}
+	b.Start(noon, "page", nil)
 	for i := range 200 {
-		b.take(fmt.Sprint("spam-", i), "x", fromNetwork(1), noon)
+		b.Take(fmt.Sprint("spam-", i), "x", fromNetwork(1), noon)
 	}
 	for i := range 20 {
-		if ok, _ := b.take(fmt.Sprint("label-", i), "x", fromNetwork(2), noon); !ok {
+		if ok, _ := b.Take(fmt.Sprint("label-", i), "x", fromNetwork(2), noon); !ok {
 			t.Errorf("label %d has no place", i)
 		}
 	}
@@ -104,18 +104,18 @@ func TestPlaces(t *testing.T) {
 		had := map[uint64]bool{}
 		networks := 1 + r.IntN(8)
 		for range 2000 {
-			who := client{site: fmt.Sprint(r.IntN(1 + r.IntN(3)))}
+			who := Sender{Site: fmt.Sprint(r.IntN(1 + r.IntN(3)))}
 			if n := r.IntN(networks + 1); n > 0 {
-				who.network = fromNetwork(n).network
+				who.Network = fromNetwork(n).Network
 			}
 			name := 1 + r.Uint64N(1+r.Uint64N(300))
-			owner := map[uint64]client{}
+			owner := map[uint64]Sender{}
 			for n, x := range p.taken {
 				owner[n] = x.owner
 			}
 			before := 0
-			if h := p.sites[who.site]; h != nil {
-				before = len(h.networks[who.network])
+			if h := p.sites[who.Site]; h != nil {
+				before = len(h.networks[who.Network])
 			}
 			ok, lost := p.take(name, who)
 			if ok != (p.taken[name] != nil) {
@@ -123,8 +123,8 @@ func TestPlaces(t *testing.T) {
 			}
 			if lost != 0 {
 				of := owner[lost]
-				left := len(p.sites[of.site].networks[of.network])
-				if p.taken[lost] != nil || p.kept[lost] || of.site == who.site && left < before+1 {
+				left := len(p.sites[of.Site].networks[of.Network])
+				if p.taken[lost] != nil || p.kept[lost] || of.Site == who.Site && left < before+1 {
 					t.Fatalf("seed %d: %d of %v, who has %d left, for one of %v, who had %d", seed, lost, of, left, who, before)
 				}
 			}
@@ -174,37 +174,5 @@ func checkPlaces(t *testing.T, p *places) {
 	}
 	if held+shared != fresh || fresh != p.fresh {
 		t.Fatalf("%d held, %d of many, %d of none that is kept, %d counted", held, shared, fresh, p.fresh)
-	}
-}
-
-// A network that floods a page, or sends with the key of a site, leaves room for others.
-func TestSharedLimiter(t *testing.T) {
-	l := newSharedLimiter[string](10, time.Minute)
-	at, refused := noon, 0
-	for range 3000 { // 300 s
-		at = at.Add(100 * time.Millisecond)
-		for range 20 {
-			l.allow("/feed", fromNetwork(1).network, at)
-		}
-		for n := range 5 { // half of what may come, from a few; together with the flood it is 20 times too much
-			if at.UnixMilli()%1000 == int64(n)*200 && !l.allow("/feed", fromNetwork(2+n).network, at) {
-				refused++
-			}
-		}
-	}
-	if refused > 0 {
-		t.Errorf("%d of 1,500 of others are refused", refused)
-	}
-	// Alone it may have all.
-	l, at = newSharedLimiter[string](10, time.Minute), noon
-	got := 0
-	for range 6000 {
-		at = at.Add(50 * time.Millisecond)
-		if l.allow("/feed", fromNetwork(1).network, at) {
-			got++
-		}
-	}
-	if want := 300*10 + 300; got < want*9/10 || got > want+600 {
-		t.Errorf("a network that is alone may send %d in 300 s at 10 a second", got)
 	}
 }

@@ -1,11 +1,14 @@
-package collect
+package redact
 
 import (
-	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fieldtrie/fieldtrie/test/fixture"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // realTexts returns the distinct names of functions and of scripts in the traces of real
@@ -13,21 +16,11 @@ import (
 func realTexts(t testing.TB) (names, scripts []string) {
 	t.Helper()
 	name, script := map[string]bool{}, map[string]bool{}
-	for file, text := range realTraces(t) {
-		var e struct {
-			Trace struct {
-				Resources []string
-				Frames    []struct{ Name string }
-			}
-		}
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		for _, f := range e.Trace.Frames {
+	for _, tr := range fixture.Real(t) {
+		for i := range tr.Frames {
+			f := tr.FrameOf(trie.FrameID(i))
 			name[f.Name] = true
-		}
-		for _, r := range e.Trace.Resources {
-			r, _, _ = strings.Cut(r, "?") // as encode.Repair leaves it
+			r, _, _ := strings.Cut(f.Resource, "?") // as encode.Repair leaves it
 			script[r] = true
 		}
 	}
@@ -35,6 +28,28 @@ func realTexts(t testing.TB) (names, scripts []string) {
 		t.Fatalf("%d names and %d scripts in the real traces", len(name), len(script))
 	}
 	return slices.Sorted(maps.Keys(name)), slices.Sorted(maps.Keys(script))
+}
+
+// A redactCase2 is a line of testdata/redact.txt: a text, and what is left of it.
+type redactCase struct{ text, want string }
+
+func redactedTexts(t testing.TB) (out []redactCase) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/redact.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) == 3 && !strings.HasPrefix(line, "# ") {
+			c := redactCase{fields[1], fields[2]}
+			if c.want == "=" {
+				c.want = c.text
+			}
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // BenchmarkRedact redacts each of the names, or of the scripts, of real traces once.
@@ -47,9 +62,9 @@ func BenchmarkRedact(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				var r redaction
+				var r Redactor
 				for _, s := range c.texts {
-					r.text(s)
+					r.Text(s)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.texts)), "ns/text")

@@ -1,4 +1,4 @@
-package collect
+package redact
 
 import (
 	"regexp"
@@ -8,14 +8,14 @@ import (
 
 var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 
-// identifier reports whether a path segment looks like the name of one thing among very
+// Identifier reports whether a path segment looks like the name of one thing among very
 // many. A page that is called so by mistake shares its numbers with others; one that is
 // overlooked fills the list of pages, and may name a person.
-func (r *redaction) identifier(s string) bool {
+func (r *Redactor) Identifier(s string) bool {
 	if strings.Contains(s, "@") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "eyJ") || uuid.MatchString(s) {
 		return true // an e-mail address or a name on a network, somebody's home, a JSON web token
 	}
-	if r.text(s) != s {
+	if r.Text(s) != s {
 		return true // what else is taken out of texts, as a whole
 	}
 	if i := strings.LastIndexByte(s, '.'); i > 0 && i+1 < len(s) && !digit(rune(s[i+1])) {

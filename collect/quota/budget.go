@@ -1,4 +1,4 @@
-package collect
+package quota
 
 import (
 	"hash/maphash"
@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// budget bounds how many distinct names an hour has: a site that puts an identifier
+// Budget bounds how many distinct names an hour has: a site that puts an identifier
 // where no rule expects it must not fill the disk with keys.
 //
 // Up to half of the places are kept for names that were there in earlier hours, and who sends
 // thousands of new ones has places as long as nobody else wants them: see [places].
-type budget struct {
-	most    int // names of each kind
+type Budget struct {
+	most int // names of each kind
+
 	mu      sync.Mutex
 	hour    time.Time
 	kinds   *places            // the kinds that have a place, such as the keys of labels
@@ -36,23 +37,29 @@ func hashesOf(names []string) (out []uint64) {
 	return out
 }
 
-// establish says that names of a kind were there in earlier hours. It is called before start.
-func (b *budget) establish(kind string, names []string) {
+// New returns a budget of so many names of each kind.
+func New(most int) *Budget { return &Budget{most: most} }
+
+// Most returns how many names of each kind there may be.
+func (b *Budget) Most() int { return b.most }
+
+// Establish says that names of a kind were there in earlier hours. It is called before start.
+func (b *Budget) Establish(kind string, names []string) {
 	if b.earlier == nil {
 		b.earlier = established{}
 	}
 	b.earlier.learn(hashOf(kind), hashesOf(names))
 }
 
-// start begins the hour of now with names of a kind that have a place already.
-func (b *budget) start(now time.Time, kind string, known []string) {
+// Start begins the hour of now with names of a kind that have a place already.
+func (b *Budget) Start(now time.Time, kind string, known []string) {
 	b.begin(now)
 	for _, n := range known {
-		b.takeHash(hashOf(kind), hashOf(n), client{})
+		b.takeHash(hashOf(kind), hashOf(n), Sender{})
 	}
 }
 
-func (b *budget) begin(now time.Time) {
+func (b *Budget) begin(now time.Time) {
 	b.kept = b.earlier.kept(maxKinds/2, b.most/2)
 	kinds := map[uint64]bool{}
 	for k := range b.kept {
@@ -62,10 +69,10 @@ func (b *budget) begin(now time.Time) {
 	b.kinds, b.names, b.told = newPlaces(maxKinds, kinds), map[uint64]*places{}, map[uint64]bool{}
 }
 
-// take reports whether a name that somebody sends is known this hour or may still be added.
+// Take reports whether a name that somebody sends is known this hour or may still be added.
 // news is true for the first name of its kind and hour that may not, and for the first of a
 // kind too many.
-func (b *budget) take(kind, name string, who client, now time.Time) (ok, news bool) {
+func (b *Budget) Take(kind, name string, who Sender, now time.Time) (ok, news bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over(now) {
@@ -77,7 +84,7 @@ func (b *budget) take(kind, name string, who client, now time.Time) (ok, news bo
 	return b.takeHash(hashOf(kind), hashOf(name), who)
 }
 
-func (b *budget) takeHash(kind, name uint64, who client) (ok, news bool) {
+func (b *Budget) takeHash(kind, name uint64, who Sender) (ok, news bool) {
 	ok, lost := b.kinds.take(kind, who)
 	delete(b.names, lost)
 	if ok {
@@ -96,7 +103,7 @@ func (b *budget) takeHash(kind, name uint64, who client) (ok, news bool) {
 }
 
 // pass takes down which names were there in the hour that is over.
-func (b *budget) pass() {
+func (b *Budget) pass() {
 	seen := map[uint64][]uint64{}
 	for _, k := range b.kinds.trusted() {
 		seen[k] = b.names[k].trusted()
@@ -110,12 +117,12 @@ func (b *budget) pass() {
 // over reports whether the hour of now is another one. A request that read the clock just
 // before the turn may come after it, so the hour before is still this one. A clock that goes
 // back by more was ahead: the budget must not wait until time has caught up.
-func (b *budget) over(now time.Time) bool {
+func (b *Budget) over(now time.Time) bool {
 	return now.Sub(b.hour) >= time.Hour || now.Sub(b.hour) < -time.Hour
 }
 
-// knows reports whether there are names of a kind this hour.
-func (b *budget) knows(kind string) bool {
+// Knows reports whether there are names of a kind this hour.
+func (b *Budget) Knows(kind string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.names[hashOf(kind)] != nil

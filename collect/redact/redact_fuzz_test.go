@@ -1,4 +1,4 @@
-package collect
+package redact
 
 import (
 	"math/rand/v2"
@@ -10,8 +10,8 @@ import (
 // checkRedacted checks what holds for all that is redacted.
 func checkRedacted(t *testing.T, s string) {
 	t.Helper()
-	got := redact(s)
-	if again := redact(got); again != got {
+	got := Text(s)
+	if again := Text(got); again != got {
 		t.Errorf("%q: redacted once %q, twice %q", s, got, again)
 	}
 	if utf8.ValidString(s) && !utf8.ValidString(got) {
@@ -20,13 +20,13 @@ func checkRedacted(t *testing.T, s string) {
 	if len(got) > 4*len(s) { // sid=x becomes sid=(secret)
 		t.Errorf("%q: got %q, which is %d times as long", s, got, len(got)/len(s))
 	}
-	if long := new(redaction).long(s, setOf(s)); long != got {
+	if long := new(Redactor).long(s, setOf(s)); long != got {
 		t.Errorf("%q: got %q, without the short way %q", s, got, long)
 	}
 }
 
 func FuzzRedact(f *testing.F) {
-	for i, c := range redactCases(f) {
+	for i, c := range redactedTexts(f) {
 		if i%10 == 0 { // TestRedactCorpus has them all
 			f.Add(c.text)
 		}
@@ -85,7 +85,7 @@ func planted(r *rand.Rand) (text, secret string) {
 func TestRedactPlanted(t *testing.T) {
 	names, scripts := realTexts(t)
 	words := append(names, scripts...)
-	for _, c := range redactCases(t) {
+	for _, c := range redactedTexts(t) {
 		if c.text == c.want && !strings.ContainsAny(c.text, `"'`) { // a quote hides what it opens
 			words = append(words, c.text)
 		}
@@ -98,7 +98,7 @@ func TestRedactPlanted(t *testing.T) {
 		if r.IntN(2) == 0 {
 			s += " " + words[r.IntN(len(words))]
 		}
-		if got := redact(s); strings.Contains(got, secret) {
+		if got := Text(s); strings.Contains(got, secret) {
 			t.Errorf("%q: got %q with %q", s, got, secret)
 		}
 		checkRedacted(t, s)

@@ -1,4 +1,4 @@
-package collect
+package redact
 
 import (
 	"cmp"
@@ -54,17 +54,16 @@ var (
 	percent = setOf("%")
 )
 
-// redact returns s without personal data and secrets.
-func redact(s string) string {
-	var r redaction
-	return r.text(s)
+// Text returns s without personal data and secrets.
+func Text(s string) string {
+	var r Redactor
+	return r.Text(s)
 }
 
-// redaction redacts the texts of one trace, of which each is looked at once. All that rules have
+// Redactor redacts the texts of one trace, of which each is looked at once. All that rules have
 // to read of a trace is bounded: of real ones it is some kilobytes, and of one that was made to
 // take long what is left is not shown. The zero value is ready to use.
-type redaction struct {
-	host  string            // to which the trace was sent
+type Redactor struct {
 	texts map[string]string // those that rules had to read
 	work  int               // bytes that rules had to read
 }
@@ -76,9 +75,9 @@ const mostWork = 2 << 20
 // hidden stands for a text of which too much is to be taken out.
 const hidden = "(secret)"
 
-// text returns s without personal data and secrets. Most texts are names of functions, which
+// Text returns s without personal data and secrets. Most texts are names of functions, which
 // are short and have none.
-func (r *redaction) text(s string) string {
+func (r *Redactor) Text(s string) string {
 	has := setOf(s)
 	if len(s) < shortest && has&marks == 0 {
 		return s
@@ -100,11 +99,11 @@ func (r *redaction) text(s string) string {
 	return out
 }
 
-// name returns the redacted text, or what stands for a name of which nothing is left.
-func (r *redaction) name(s string) string { return cmp.Or(r.text(s), trie.FrameUnknown) }
+// Name returns the redacted text, or what stands for a name of which nothing is left.
+func (r *Redactor) Name(s string) string { return cmp.Or(r.Text(s), trie.FrameUnknown) }
 
 // long redacts any text; has is the set of its bytes.
-func (r *redaction) long(s string, has byteSet) string {
+func (r *Redactor) long(s string, has byteSet) string {
 	// What is left around something that was taken out may be a secret, again. That is
 	// made up, and so is what goes on and on.
 	for range 4 {
@@ -124,14 +123,14 @@ func (r *redaction) long(s string, has byteSet) string {
 }
 
 // plain applies the rules to s as it is.
-func (r *redaction) plain(s string, has byteSet) string {
+func (r *Redactor) plain(s string, has byteSet) string {
 	if has&marks != 0 {
 		s = r.apply(markedRules, s, has)
 	}
 	return r.apply(rules, s, has)
 }
 
-func (r *redaction) apply(rules []rule, s string, has byteSet) string {
+func (r *Redactor) apply(rules []rule, s string, has byteSet) string {
 	for i := range rules {
 		x := &rules[i]
 		if has&x.needs == x.needs && (x.pieces == nil || hasOne(s, has, x.pieces)) {
@@ -144,7 +143,7 @@ func (r *redaction) apply(rules []rule, s string, has byteSet) string {
 
 // encoded redacts what is found when percent-encoding is undone. What holds nothing stays
 // encoded.
-func (r *redaction) encoded(s string) string {
+func (r *Redactor) encoded(s string) string {
 	r.work += len(s)
 	plain := encoded.ReplaceAllStringFunc(s, func(word string) string {
 		return strings.Map(func(r rune) rune {
@@ -155,7 +154,7 @@ func (r *redaction) encoded(s string) string {
 				return utf8.RuneError
 			}
 			return r // what is not UTF-8 comes as a RuneError
-		}, unescape(word))
+		}, Unescape(word))
 	})
 	if out := r.plain(plain, setOf(plain)); out != plain {
 		return strings.ReplaceAll(out, string(encodedSpace), "%20")

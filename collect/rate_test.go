@@ -1,0 +1,44 @@
+package collect
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+)
+
+// network returns one of many networks.
+func network(n int) netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 0}), 24)
+}
+
+// A network that floods a page, or sends with the key of a site, leaves room for others.
+func TestSharedLimiter(t *testing.T) {
+	l := newSharedLimiter[string](10, time.Minute)
+	at, refused := noon, 0
+	for range 3000 { // 300 s
+		at = at.Add(100 * time.Millisecond)
+		for range 20 {
+			l.allow("/feed", network(1), at)
+		}
+		for n := range 5 { // half of what may come, from a few; together with the flood it is 20 times too much
+			if at.UnixMilli()%1000 == int64(n)*200 && !l.allow("/feed", network(2+n), at) {
+				refused++
+			}
+		}
+	}
+	if refused > 0 {
+		t.Errorf("%d of 1,500 of others are refused", refused)
+	}
+	// Alone it may have all.
+	l, at = newSharedLimiter[string](10, time.Minute), noon
+	got := 0
+	for range 6000 {
+		at = at.Add(50 * time.Millisecond)
+		if l.allow("/feed", network(1), at) {
+			got++
+		}
+	}
+	if want := 300*10 + 300; got < want*9/10 || got > want+600 {
+		t.Errorf("a network that is alone may send %d in 300 s at 10 a second", got)
+	}
+}
