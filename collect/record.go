@@ -8,76 +8,155 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/collect/redact"
+
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
+// incoming is a trace on its way from what was sent to what is stored.
+type incoming struct {
+	data    []byte // as it was sent
+	binary  bool
+	who     client
+	now     time.Time
+	decoder *encode.BinaryDecoder // that the trace may be part of
+
+	trace   *trie.Trace
+	id      store.ID
+	claimed int64 // µs of its view
+	changed bool  // more than the context is another than was sent
+	tally   tally
+	pages   []string
+	payload []byte
+}
+
+// recordStep is one of the steps that make a record of a trace. An error ends them.
+type recordStep struct {
+	name string
+	do   func(*Collector, *incoming) error
+}
+
+// recordSteps are all of them. Their order matters: what a step relies on is done before it.
+var recordSteps = []recordStep{
+	{"decode", (*Collector).decodeIncoming},
+	{"claim view time", (*Collector).claimTime}, // before time is spent on samples that nobody believes
+	{"thin spans", (*Collector).thinSpans},      // or what follows takes too long
+	{"normalize", func(c *Collector, in *incoming) error { // nothing that was sent is named or logged before
+		in.changed = c.normalize(in.trace, in.id, in.who, in.now) || in.changed
+		return nil
+	}},
+	{"name pages by site", func(c *Collector, in *incoming) error { // sites share out pages
+		c.sites.rename(in.trace, in.who)
+		return nil
+	}},
+	{"label browser", func(c *Collector, in *incoming) error { // which is folded as other labels are
+		addBrowser(&in.trace.Context, in.who.browser, c.limits.Trace.Labels)
+		return nil
+	}},
+	{"tally", (*Collector).tallyIncoming}, // by the page that it began on, whether or not there is room for that
+	{"fold names", func(c *Collector, in *incoming) error {
+		c.foldNames(in.trace, in.who, in.now)
+		return nil
+	}},
+	{"fold pages", func(c *Collector, in *incoming) error {
+		in.pages = c.nameFolded(in.trace, in.who, in.now)
+		return nil
+	}},
+	{"limit page rate", (*Collector).limitPageRate}, // pages without room share a rate
+	{"validate", func(_ *Collector, in *incoming) error { // or nobody could read it
+		if err := in.trace.Context.Validate(); err != nil {
+			return refuse(http.StatusUnprocessableEntity, "invalid", "invalid: %w", err)
+		}
+		return nil
+	}},
+	{"add features", func(c *Collector, in *incoming) error { // rules are about pages and scripts as they are stored
+		c.addFeatures(in.trace)
+		return nil
+	}},
+	{"encode", (*Collector).encodeIncoming},
+}
+
 // record reads one trace as it was sent by a browser and returns it as it is stored.
-func (c *Collector) record(data []byte, binary bool, who client) (rec store.Record, sum tally, err error) {
-	d := c.decoders.Get().(*encode.BinaryDecoder)
-	defer c.decoders.Put(d) // the trace is part of it, so not before the end
-	doc, err := c.decodeTrace(d, data, binary)
+func (c *Collector) record(data []byte, binary bool, who client) (store.Record, tally, error) {
+	in := &incoming{data: data, binary: binary, who: who, now: c.opts.Now(), decoder: c.decoders.Get().(*encode.BinaryDecoder)}
+	defer c.decoders.Put(in.decoder) // the trace is part of it, so not before the end
+	for _, step := range recordSteps {
+		if err := step.do(c, in); err != nil {
+			c.viewTimes.giveBack(in.id.View, in.claimed)
+			return store.Record{}, in.tally, err
+		}
+	}
+	return store.Record{ID: in.id, Pages: in.pages, Tags: c.tagsOf(in.trace), Payload: in.payload}, in.tally, nil
+}
+
+// decodeIncoming reads the trace and names it.
+func (c *Collector) decodeIncoming(in *incoming) error {
+	doc, err := c.decodeTrace(in.decoder, in.data, in.binary)
 	switch encode.KindOf(err) {
 	case encode.Malformed:
-		return rec, sum, refuse(http.StatusBadRequest, "malformed", "%w", err)
+		return refuse(http.StatusBadRequest, "malformed", "%w", err)
 	case encode.Invalid:
-		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "%w", err)
+		return refuse(http.StatusUnprocessableEntity, "invalid", "%w", err)
 	case encode.TooLarge:
-		return rec, sum, refuse(http.StatusRequestEntityTooLarge, "trace_size", "%w", err)
+		return refuse(http.StatusRequestEntityTooLarge, "trace_size", "%w", err)
 	}
 	if err != nil {
-		return rec, sum, err
+		return err
 	}
-	t := doc.Trace
-	if t == nil {
-		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
+	in.trace = doc.Trace
+	if in.trace == nil {
+		return refuse(http.StatusUnprocessableEntity, "invalid", "invalid: it is a profile, which has no times; send traces")
 	}
-	if n := t.Context.Chunk; n >= maxChunks {
-		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: chunk %d: a page view has up to %d, of a minute each for a day", n, maxChunks)
+	if n := in.trace.Context.Chunk; n >= maxChunks {
+		return refuse(http.StatusUnprocessableEntity, "invalid", "invalid: chunk %d: a page view has up to %d, of a minute each for a day", n, maxChunks)
 	}
-	now := c.opts.Now()
-	id := traceID(&t.Context, data)
-	claimed, cut, err := believe(t, func(us int64) int64 { return c.viewTimes.claim(id.View, us, now) })
-	if err != nil {
-		return rec, sum, err
-	}
-	defer func() {
-		if err != nil {
-			c.viewTimes.giveBack(id.View, claimed)
-		}
-	}()
-	if cut {
+	in.id = traceID(&in.trace.Context, in.data)
+	return nil
+}
+
+// claimTime cuts off the samples that the page view can not have.
+func (c *Collector) claimTime(in *incoming) (err error) {
+	in.claimed, in.changed, err = believe(in.trace, func(us int64) int64 { return c.viewTimes.claim(in.id.View, us, in.now) })
+	if in.changed {
 		c.metrics.cut.Inc()
 	}
-	if n := len(t.Context.Spans); n > maxAtOnce {
-		t.Context.Spans = thin(t.Context.Spans)
-		c.metrics.thinned.Add(float64(n - len(t.Context.Spans)))
+	return err
+}
+
+func (c *Collector) thinSpans(in *incoming) error {
+	x := &in.trace.Context
+	if n := len(x.Spans); n > maxAtOnce {
+		x.Spans = thin(x.Spans)
+		c.metrics.thinned.Add(float64(n - len(x.Spans)))
 	}
-	changed := c.normalize(t, id, who, now) || cut
-	c.sites.rename(t, who)
-	addBrowser(&t.Context, who.browser, c.limits.Trace.Labels)
-	sum = tally{who: who, view: id.View, claimed: claimed, page: t.Context.Page, first: t.Context.Chunk == 0 && t.Context.ViewID != "", cost: t.Cost, profiled: profiledTime(t)}
-	c.foldNames(t, who, now)
-	pages := c.nameFolded(t, who, now)
-	if page := t.Context.Page; !c.pageRates.allow(page, who.Network, now) {
-		return rec, sum, refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.limits.PageRate, page)
+	return nil
+}
+
+func (c *Collector) tallyIncoming(in *incoming) error {
+	x := &in.trace.Context
+	in.tally = tally{who: in.who, view: in.id.View, claimed: in.claimed, page: x.Page, first: x.Chunk == 0 && x.ViewID != "", cost: in.trace.Cost, profiled: profiledTime(in.trace)}
+	return nil
+}
+
+func (c *Collector) limitPageRate(in *incoming) error {
+	if page := in.trace.Context.Page; !c.pageRates.allow(page, in.who.Network, in.now) {
+		return refuse(http.StatusTooManyRequests, "page_rate", "over %g traces a second of page %.80s; send this again later", c.limits.PageRate, page)
 	}
-	if err := t.Context.Validate(); err != nil { // or nobody could read it
-		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "invalid: %w", err)
-	}
-	c.addFeatures(t)
-	// Of nearly all traces the context alone is another than was sent.
-	var payload []byte
-	if binary && !changed {
-		payload, err = encode.ReplaceContext(data, &t.Context)
+	return nil
+}
+
+// encodeIncoming writes the trace. Of nearly all the context alone is another than was sent.
+func (c *Collector) encodeIncoming(in *incoming) (err error) {
+	if in.binary && !in.changed {
+		in.payload, err = encode.ReplaceContext(in.data, &in.trace.Context)
 	} else {
-		payload, err = encode.EncodeTrace(t)
+		in.payload, err = encode.EncodeTrace(in.trace)
 	}
 	if err != nil {
-		return rec, sum, refuse(http.StatusUnprocessableEntity, "invalid", "trace: %w", err)
+		return refuse(http.StatusUnprocessableEntity, "invalid", "trace: %w", err)
 	}
-	return store.Record{ID: id, Pages: pages, Tags: c.tagsOf(t), Payload: payload}, sum, nil
+	return nil
 }
 
 // maxChunks bounds the chunks of a page view, and with them what comes under one id.
