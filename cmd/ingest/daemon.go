@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/connections"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/store"
@@ -53,7 +55,7 @@ func (d *daemon) start(ln net.Listener, h http.Handler, most int) {
 		ReadTimeout:       10 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
-		ConnState:         newConnections(most, d.surplus).changed,
+		ConnState:         connections.New(most, d.surplus).Changed,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug), // clients that hang up
 	}
 	d.servers = append(d.servers, srv)

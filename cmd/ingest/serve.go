@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"path/filepath"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/connections"
+
 	"github.com/fieldtrie/fieldtrie/query/api"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +25,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
+
+// maxPrivateConnections is how many connections the private address and the socket have each,
+// if the process may have eight times as many files open.
+const maxPrivateConnections = 1024
 
 // serve runs the daemon until ctx is done.
 func (c *config) serve(ctx context.Context, log *slog.Logger) error {
@@ -111,10 +117,10 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 	inner.Handle("GET /api/v1/answers", api.Together(inner))
 	d.work(ctx, s.Work, symbols.sweep, symbols.follow, func(ctx context.Context) { evaluate(ctx, board, log) },
 		func(ctx context.Context) { c.keepSiteBytes(ctx, collector, log) })
-	d.start(public, cleanPaths(outer), shareOf(c.maxConnections, descriptors(), 2))
-	d.start(private, private.handler(inner), shareOf(maxPrivateConnections, descriptors(), 8))
+	d.start(public, cleanPaths(outer), connections.Share(c.maxConnections, 2))
+	d.start(private, private.handler(inner), connections.Share(maxPrivateConnections, 8))
 	if k.socket != nil {
-		d.start(k.socket, inner, shareOf(maxPrivateConnections, descriptors(), 8))
+		d.start(k.socket, inner, connections.Share(maxPrivateConnections, 8))
 	}
 	if len(c.unknown) > 0 {
 		log.Warn("variables of the environment that are no settings", "names", c.unknown)

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package connections
 
 // descriptors returns how many files and connections the process may have open, 0 if that is
 // not known.

@@ -1,4 +1,4 @@
-package main
+package connections
 
 import (
 	"io"
@@ -14,11 +14,11 @@ import (
 )
 
 // startBounded starts a server with at most so many connections.
-func startBounded(t *testing.T, most int, h http.Handler) (addr string, c *connections) {
+func startBounded(t *testing.T, most int, h http.Handler) (addr string, c *Bound) {
 	t.Helper()
-	c = newConnections(most, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
+	c = New(most, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
 	srv := httptest.NewUnstartedServer(h)
-	srv.Config.ConnState = c.changed
+	srv.Config.ConnState = c.Changed
 	srv.Config.ReadHeaderTimeout = 30 * time.Second
 	srv.Start()
 	t.Cleanup(srv.Close)
@@ -42,7 +42,7 @@ func dial(t *testing.T, addr, begin string, n int) (conns []net.Conn) {
 
 // wantAtMost waits until no more than so many connections are left: the server notices soon
 // that one was closed.
-func (c *connections) wantAtMost(t *testing.T, most int) {
+func (c *Bound) wantAtMost(t *testing.T, most int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
@@ -126,7 +126,7 @@ func (c *addressed) RemoteAddr() net.Addr { return c.addr }
 // Who has all connections busy with requests that take long gives some to others, and not to
 // itself. Connections that are new to a request stay.
 func TestBusyConnectionsAreShared(t *testing.T) {
-	c := newConnections(4, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
+	c := New(4, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
 	now := time.Now()
 	dial := func(addr string) (conn, surplus net.Conn) {
 		conn = &addressed{addr: net.TCPAddrFromAddrPort(netip.MustParseAddrPort(addr))}

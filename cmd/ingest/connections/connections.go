@@ -1,4 +1,5 @@
-package main
+// Package connections bounds how many connections a server has, and closes those that are missed least.
+package connections
 
 import (
 	"container/list"
@@ -13,13 +14,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 )
 
-// maxPrivateConnections is how many connections the private address and the socket have each,
-// if the process may have eight times as many files open.
-const maxPrivateConnections = 1024
-
-// connections bounds how many connections an address has. A descriptor that an idle client
+// Bound bounds how many connections an address has. A descriptor that an idle client
 // holds is one that the store and the other address lack.
-type connections struct {
+type Bound struct {
 	most   int
 	closed prometheus.Counter
 
@@ -46,16 +43,17 @@ type peer struct {
 // longBusy is from when on a request keeps a connection busy for long.
 const longBusy = time.Second
 
-func newConnections(most int, closed prometheus.Counter) *connections {
-	return &connections{most: max(most, 2), closed: closed,
+// New returns a bound of so many connections, two at least. closed counts those that are closed.
+func New(most int, closed prometheus.Counter) *Bound {
+	return &Bound{most: max(most, 2), closed: closed,
 		open: map[net.Conn]*connection{}, quiet: list.New(), peers: map[netip.Addr]*peer{}}
 }
 
-// changed is the [http.Server.ConnState] of a server. If there are too many connections, it
+// Changed is the [http.Server.ConnState] of a server. If there are too many connections, it
 // closes the one that was quiet for the longest time. If none is, it closes the one that has been
 // busy for the longest time, and for long, of the peer that has the most, if that are more than
 // the new one's has; or else the new one. Requests have some seconds, and end by themselves then.
-func (c *connections) changed(conn net.Conn, state http.ConnState) {
+func (c *Bound) Changed(conn net.Conn, state http.ConnState) {
 	if surplus := c.note(conn, state, time.Now()); surplus != nil {
 		c.closed.Inc()
 		_ = surplus.Close() // the server notices, and says so here
@@ -63,7 +61,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 }
 
 // note keeps count, and returns a connection to close, if there is one.
-func (c *connections) note(conn net.Conn, state http.ConnState, now time.Time) (surplus net.Conn) {
+func (c *Bound) note(conn net.Conn, state http.ConnState, now time.Time) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch state {
@@ -100,7 +98,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState, now time.Time) (
 }
 
 // surplus returns the connection to close for a new one, which may be that itself.
-func (c *connections) surplus(conn net.Conn, of netip.Addr, now time.Time) net.Conn {
+func (c *Bound) surplus(conn net.Conn, of netip.Addr, now time.Time) net.Conn {
 	if longest := c.quiet.Front(); longest != nil {
 		return longest.Value.(net.Conn)
 	}
@@ -122,7 +120,7 @@ func (c *connections) surplus(conn net.Conn, of netip.Addr, now time.Time) net.C
 
 // list puts a connection at the end of the list of those that are quiet, or that are busy for
 // its peer.
-func (c *connections) list(conn net.Conn, quiet bool, now time.Time) {
+func (c *Bound) list(conn net.Conn, quiet bool, now time.Time) {
 	x := c.open[conn]
 	if x == nil {
 		return
@@ -137,7 +135,7 @@ func (c *connections) list(conn net.Conn, quiet bool, now time.Time) {
 }
 
 // forget takes a connection off its list.
-func (c *connections) forget(conn net.Conn) {
+func (c *Bound) forget(conn net.Conn) {
 	x := c.open[conn]
 	if x == nil || x.place == nil {
 		return
@@ -149,6 +147,10 @@ func (c *connections) forget(conn net.Conn) {
 	}
 	x.place = nil
 }
+
+// Share returns how many connections an address may have: what is asked for, but no more than one of
+// so many shares of the descriptors of the process.
+func Share(asked, shares int) int { return shareOf(asked, descriptors(), shares) }
 
 // shareOf returns how many connections an address may have: what is asked for, but no more than
 // a share of the descriptors of the process, 0 if that is not known.
