@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/connections"
 
 	"github.com/fieldtrie/fieldtrie/query/api"
+	"github.com/fieldtrie/fieldtrie/query/budget"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -24,109 +27,193 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
+	"github.com/fieldtrie/fieldtrie/symbols/owner"
 )
 
 // maxPrivateConnections is how many connections the private address and the socket have each,
 // if the process may have eight times as many files open.
 const maxPrivateConnections = 1024
 
-// serve runs the daemon until ctx is done.
+// serve runs the daemon until ctx is done. The steps stand in the order in which they have to be done.
 func (c *config) serve(ctx context.Context, log *slog.Logger) error {
-	options, err := c.collectOptions()
-	if err != nil {
-		return err
+	s := serving{config: c, log: log, registry: prometheus.NewRegistry()}
+	defer s.end()
+	for _, step := range []func(context.Context) error{
+		s.readFiles, // what is wrong with a file is said before anything is done
+		s.guard,     // whoever may ask is known before anybody can
+		s.listen,    // a port that is taken ends the program before it touches anything
+		s.open,      // from here on something may be written
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	budgets, err := c.readBudgets()
-	if err != nil {
-		return err
-	}
-	options.Features = budgets.Features
-	owners, err := c.readOwners()
-	if err != nil {
-		return err
-	}
-	links, err := c.links()
-	if err != nil {
-		return err
-	}
-	audit, auditFile, err := c.newAudit(log)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = auditFile.Close() }()
-	registry := prometheus.NewRegistry()
-	private, err := c.private(registry, log)
-	if err != nil {
-		return err
-	}
-	supervisor, err := findSupervisor(os.Getenv, log)
-	if err != nil {
-		log.Warn("the service manager is not told how the daemon is", "err", err)
-	}
-	hangUp := c.hangUps()
-	defer signal.Stop(hangUp)
-	// Listening comes first: a port that is taken ends the program before it touches
-	// anything.
-	public, err := net.Listen("tcp", c.listen)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = public.Close() }()
-	if err := private.listen(c.queryListen, log); err != nil {
-		return err
-	}
-	defer func() { _ = private.Close() }()
-	k, err := c.open(ctx, log)
-	if err != nil {
-		return err
-	}
-	s, symbols := k.backend, k.symbols
-	reads, surplus := newReads(), newSurplus()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s, reads, surplus, symbols,
-		newBuildInfo(commandline.ReadVersion()))
-	source := query.Local{Reader: s, Memory: query.NewMemory(memoryForAnswers), Responses: query.NewResponseCache(ctx), Steps: query.NewStepCache(),
-		Symbols: naming.New(symbols.tables), Owners: owners, Links: links}
-	board := c.board(query.Local{Reader: s, Symbols: source.Symbols, Owners: owners}, budgets, registry)
-	options.Store, options.Metrics, options.Logger = s, registry, log
-	options.KnownPages, options.Established = storedNames(ctx, s)
-	ownOrigin := ""
-	if c.demo {
-		ownOrigin = private.url()
-	}
-	options.Origins = withOwn(options.Origins, ownOrigin)
-	options.SiteBytes = c.siteBytes(log)
-	collector := collect.New(options)
-	registry.MustRegister(siteMetrics{collector})
-	settings := reload{c, ownOrigin, collector, private.guard, board, audit, reads, log}
-	d := daemon{
-		log: log, data: c.data, store: s, heap: c.heap, supervisor: supervisor, exitWhenStuck: c.exitWhenStuck, surplus: surplus,
-		failed: make(chan error, 3), hangUp: hangUp, reread: settings.all,
-	}
-	outer := publicHandler(collector)
-	inner := privateHandler(s, registry, &d.draining)
-	k.add(inner, audit, log)
-	gate := api.NewGate(api.GateOptions{Metrics: registry})
-	answers{source, gate, c.heap, c.site, audit, board}.add(inner)
-	addDashboard(inner, private.guard)
-	addDocs(inner)
-	if c.demo {
-		addDemo(outer, inner, urlOf(public.Addr()))
-		log.Info("demo", "url", private.url()+"/demo/")
-	}
-	inner.Handle("/api/v1/budgets", gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return board.Only(p.Takes) })))
-	inner.Handle("GET /api/v1/answers", api.Together(inner))
-	d.work(ctx, s.Work, symbols.sweep, symbols.follow, func(ctx context.Context) { evaluate(ctx, board, log) },
-		func(ctx context.Context) { c.keepSiteBytes(ctx, collector, log) })
-	d.start(public, cleanPaths(outer), connections.Share(c.maxConnections, 2))
-	d.start(private, private.handler(inner), connections.Share(maxPrivateConnections, 8))
-	if k.socket != nil {
-		d.start(k.socket, inner, connections.Share(maxPrivateConnections, 8))
+	s.register()
+	s.receive(ctx)
+	s.answer(ctx)
+	d := s.daemon()
+	public, private := s.handlers(d)
+	s.work(ctx, d)
+	d.start(s.public, public, connections.Share(c.maxConnections, 2))
+	d.start(s.private, s.private.handler(private), connections.Share(maxPrivateConnections, 8))
+	if s.kept.socket != nil {
+		d.start(s.kept.socket, private, connections.Share(maxPrivateConnections, 8))
 	}
 	if len(c.unknown) > 0 {
 		log.Warn("variables of the environment that are no settings", "names", c.unknown)
 	}
-	log.Info("listening", "public", public.Addr().String(), "private", private.Addr().String(), "data", c.data)
+	log.Info("listening", "public", s.public.Addr().String(), "private", s.private.Addr().String(), "data", c.data)
 	return d.run(ctx) // which closes the store
+}
+
+// serving is what a daemon is made of. Each step of [config.serve] adds to it.
+type serving struct {
+	config   *config
+	log      *slog.Logger
+	registry *prometheus.Registry
+	ends     []func() // what is done at the end, the last one first
+
+	options    collect.Options
+	budgets    *budget.File
+	owners     *owner.Rules
+	links      naming.Links
+	audit      *audit
+	private    *privateAddress
+	supervisor *supervisor
+	hangUp     chan os.Signal
+	public     net.Listener
+	kept       kept
+	reads      *prometheus.CounterVec
+	surplus    prometheus.Counter
+	collector  *collect.Collector
+	ownOrigin  string // of the demo, which may always send; empty without one
+	source     query.Local
+	board      *budget.Board
+	gate       *api.Gate
+}
+
+func (s *serving) end() {
+	for _, f := range slices.Backward(s.ends) {
+		f()
+	}
+}
+
+// readFiles reads the files that settings name.
+func (s *serving) readFiles(context.Context) (err error) {
+	c := s.config
+	if s.options, err = c.collectOptions(); err != nil {
+		return err
+	}
+	if s.budgets, err = c.readBudgets(); err != nil {
+		return err
+	}
+	s.options.Features = s.budgets.Features
+	if s.owners, err = c.readOwners(); err != nil {
+		return err
+	}
+	s.links, err = c.links()
+	return err
+}
+
+// guard prepares the private address, and what is told to others about the daemon.
+func (s *serving) guard(context.Context) (err error) {
+	var file io.Closer
+	if s.audit, file, err = s.config.newAudit(s.log); err != nil {
+		return err
+	}
+	s.ends = append(s.ends, func() { _ = file.Close() })
+	if s.private, err = s.config.private(s.registry, s.log); err != nil {
+		return err
+	}
+	if s.supervisor, err = findSupervisor(os.Getenv, s.log); err != nil {
+		s.log.Warn("the service manager is not told how the daemon is", "err", err)
+	}
+	s.hangUp = s.config.hangUps()
+	s.ends = append(s.ends, func() { signal.Stop(s.hangUp) })
+	return nil
+}
+
+// listen opens both addresses. Nobody is answered yet.
+func (s *serving) listen(context.Context) (err error) {
+	if s.public, err = net.Listen("tcp", s.config.listen); err != nil {
+		return err
+	}
+	s.ends = append(s.ends, func() { _ = s.public.Close() })
+	if err := s.private.listen(s.config.queryListen, s.log); err != nil {
+		return err
+	}
+	s.ends = append(s.ends, func() { _ = s.private.Close() })
+	return nil
+}
+
+// open opens what everything is kept in.
+func (s *serving) open(ctx context.Context) (err error) {
+	s.kept, err = s.config.open(ctx, s.log)
+	return err
+}
+
+// register registers the metrics of what is there.
+func (s *serving) register() {
+	s.reads, s.surplus = newReads(), newSurplus()
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		s.kept.backend, s.reads, s.surplus, s.kept.symbols, newBuildInfo(commandline.ReadVersion()))
+}
+
+// receive makes what receives traces.
+func (s *serving) receive(ctx context.Context) {
+	if s.config.demo {
+		s.ownOrigin = s.private.url()
+	}
+	o := &s.options
+	o.Store, o.Metrics, o.Logger = s.kept.backend, s.registry, s.log
+	o.KnownPages, o.Established = storedNames(ctx, s.kept.backend)
+	o.Origins = withOwn(o.Origins, s.ownOrigin)
+	o.SiteBytes = s.config.siteBytes(s.log)
+	s.collector = collect.New(*o)
+	s.registry.MustRegister(siteMetrics{s.collector})
+}
+
+// answer makes what answers queries.
+func (s *serving) answer(ctx context.Context) {
+	named := query.Local{Reader: s.kept.backend, Symbols: naming.New(s.kept.symbols.tables), Owners: s.owners}
+	s.board = s.config.board(named, s.budgets, s.registry)
+	s.source = named
+	s.source.Memory, s.source.Links = query.NewMemory(memoryForAnswers), s.links
+	s.source.Responses, s.source.Steps = query.NewResponseCache(ctx), query.NewStepCache()
+	s.gate = api.NewGate(api.GateOptions{Metrics: s.registry})
+}
+
+// daemon returns the daemon, which serves nothing yet.
+func (s *serving) daemon() *daemon {
+	c := s.config
+	settings := reload{c, s.ownOrigin, s.collector, s.private.guard, s.board, s.audit, s.reads, s.log}
+	return &daemon{
+		log: s.log, data: c.data, store: s.kept.backend, heap: c.heap, supervisor: s.supervisor, exitWhenStuck: c.exitWhenStuck, surplus: s.surplus,
+		failed: make(chan error, 3), hangUp: s.hangUp, reread: settings.all,
+	}
+}
+
+// handlers returns what the public and the private address serve.
+func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeMux) {
+	outer := publicHandler(s.collector)
+	inner := privateHandler(s.kept.backend, s.registry, &d.draining)
+	s.kept.add(inner, s.audit, s.log)
+	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board}.add(inner)
+	addDashboard(inner, s.private.guard)
+	addDocs(inner)
+	if s.config.demo {
+		addDemo(outer, inner, urlOf(s.public.Addr()))
+		s.log.Info("demo", "url", s.private.url()+"/demo/")
+	}
+	inner.Handle("/api/v1/budgets", s.gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return s.board.Only(p.Takes) })))
+	inner.Handle("GET /api/v1/answers", api.Together(inner))
+	return cleanPaths(outer), inner
+}
+
+// work has go on what a daemon does beside its servers.
+func (s *serving) work(ctx context.Context, d *daemon) {
+	d.work(ctx, s.kept.Work, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.log) },
+		func(ctx context.Context) { s.config.keepSiteBytes(ctx, s.collector, s.log) })
 }
 
 // kept is where everything is kept, and what comes with it.
