@@ -44,7 +44,7 @@ const (
 	MethodSums Method = "sums"
 )
 
-// Comparison is an answer to a CompareQuery.
+// Comparison is a response to a CompareQuery.
 type Comparison struct {
 	Method Method `json:"method_of_sums"`
 	Note   string `json:"note"` // what that means

@@ -36,8 +36,8 @@ func (c *ending) look() {
 func (c *ending) Err() error            { c.look(); return c.Context.Err() }
 func (c *ending) Done() <-chan struct{} { c.look(); return c.Context.Done() }
 
-// TestLocalEnds cancels each question at all moments. It ends with the error of the context,
-// and does not pass off as an answer what it has read until then.
+// TestLocalEnds cancels each query at all moments. It ends with the error of the context,
+// and does not pass off as a response what it has read until then.
 func TestLocalEnds(t *testing.T) {
 	l, _ := rolledField(t, 40)
 	traces := localOf(fixture.New(t)) // of which there are no sums

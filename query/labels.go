@@ -74,7 +74,7 @@ func (l Labels) Names(key string) (names []string) {
 // maxLabelValues is how many values of a label are listed.
 const maxLabelValues = 1000
 
-// refuseLabels returns the error of a question about labels that sums do not keep.
+// refuseLabels returns the error of a query about labels that sums do not keep.
 func refuseLabels(what string) error {
 	return selection.Refuse("%s are kept by page, feature, %s, not by the label that is asked for", what,
 		strings.Join([]string{rollup.KeyRelease, rollup.KeyEnvironment, rollup.KeyPhase, rollup.KeyVisibility, rollup.KeyDevice, rollup.KeyBrowser, rollup.KeyConnection}, ", "))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// All answers in the making have so much memory together, of which large ones leave some to
+// All responses in the making have so much memory together, of which large ones leave some to
 // small ones.
 func TestAnswersShareMemory(t *testing.T) {
 	m := NewMemory(100 << 20)

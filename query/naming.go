@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// naming returns what names the frames of an answer, nil if they stay as browsers said them.
+// naming returns what names the frames of a response, nil if they stay as browsers said them.
 func (l Local) naming(sel selection.Selection) *naming.Naming {
 	if sel.Minified {
 		return nil
@@ -27,7 +27,7 @@ func forNaming(s selection.Selection, n *naming.Naming) selection.Selection {
 	return s
 }
 
-// named names the frames of an answer to forNaming(s, n).
+// named names the frames of a response to forNaming(s, n).
 func named(s selection.Selection, r Result, n *naming.Naming) Result {
 	if n == nil {
 		r.Profile = naming.WithoutDebugIDs(r.Profile)

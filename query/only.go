@@ -40,8 +40,8 @@ func (l Local) Only(p Pages) Local {
 	return l
 }
 
-// key returns what tells an answer to a question from others, and from that of who knows other pages.
-func (l Local) key(question string) string { return l.only + "\x00" + question }
+// key returns what tells a response to a query from others, and from that of who knows other pages.
+func (l Local) key(query string) string { return l.only + "\x00" + query }
 
 // onlyReader reads what is stored of some pages. All that is answered comes through it, so nothing
 // that reads can forget whom it is for.
@@ -67,7 +67,7 @@ func (r onlyReader) Catalog(ctx context.Context, since, until time.Time, lag tim
 	return entries, stats, err
 }
 
-// Version returns a text that changes whenever the answers about [since, until) do.
+// Version returns a text that changes whenever the responses about [since, until) do.
 func (l Local) Version(since, until time.Time) string {
 	return l.key(l.Reader.Version(since, until) + l.Symbols.Generation())
 }

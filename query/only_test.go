@@ -115,7 +115,7 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// plainJSON returns what an answer says, but for how it was made.
+// plainJSON returns what a response says, but for how it was made.
 func plainJSON(t *testing.T, answer any) any {
 	t.Helper()
 	text, err := json.Marshal(answer)

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Stats say what an answer rests on.
+// Stats say what a response rests on.
 type Stats struct {
 	Days       int    `json:"days,omitempty"`      // read as rollups of days
 	Hours      int    `json:"hours,omitempty"`     // read as rollups of partitions
@@ -68,7 +68,7 @@ func (s Stats) Read() string {
 	return strings.Join(parts, ", ")
 }
 
-// add adds what another answer of the same question rests on.
+// add adds what another response of the same query rests on.
 func (s *Stats) add(o Stats) {
 	s.Days, s.Hours, s.RolledUp = s.Days+o.Days, s.Hours+o.Hours, s.RolledUp+o.RolledUp
 	s.Partitions, s.Traces, s.Profiles, s.Bytes = s.Partitions+o.Partitions, s.Traces+o.Traces, s.Profiles+o.Profiles, s.Bytes+o.Bytes
@@ -86,7 +86,7 @@ type reading struct {
 	sel     selection.Selection
 	decoder encode.BinaryDecoder
 	read    uint64
-	folded  int64 // page views whose labels, those that the answer is about, were too many
+	folded  int64 // page views whose labels, those that the response is about, were too many
 	bad     int
 	badErr  error
 }
@@ -103,10 +103,10 @@ func (r *reading) decode(rec store.Record) *trie.Trace {
 	return doc.Trace
 }
 
-// countFolded counts the page views of a rollup that the answer may lack.
+// countFolded counts the page views of a rollup that the response may lack.
 func (r *reading) countFolded(rec *rollup.Record) { r.folded += rec.Folded(r.sel.LabelKeys()) }
 
-// stats says what the answer rests on.
+// stats says what the response rests on.
 func (r *reading) stats(s store.ScanStats) Stats {
 	w := warnings(s)
 	if r.bad > 0 {

@@ -101,7 +101,7 @@ func TestReportRefuses(t *testing.T) {
 	}
 }
 
-// Questions about labels that sums do not have are answered from the traces.
+// Queries about labels that sums do not have are answered from the traces.
 func TestOtherLabels(t *testing.T) {
 	l, _ := rolledField(t, 30)
 	result, err := l.Profile(t.Context(), selection.Selection{Page: "/feed", Where: fixture.Having(trie.MakeLabels("navigation", ""))}, nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// Answers are of what was stored, neither less nor more, while traces come, are rolled up,
+// Responses are of what was stored, neither less nor more, while traces come, are rolled up,
 // and their hour ends; and nobody waits for anybody who waits for them.
 func TestQueriesBesideSealing(t *testing.T) {
 	var clock atomic.Int64
@@ -83,7 +83,7 @@ func TestQueriesBesideSealing(t *testing.T) {
 	}
 }
 
-// countTraces asks one of three questions that all count the traces.
+// countTraces asks one of three queries that all count the traces.
 func countTraces(ctx context.Context, l Local, kind int) (traces int64, warnings []string, err error) {
 	sel := selection.Selection{Page: "/feed"}
 	switch kind % 3 {

@@ -30,14 +30,14 @@ type SeriesQuery struct {
 	Limit int
 }
 
-// Series is an answer to a SeriesQuery.
+// Series is a response to a SeriesQuery.
 type Series struct {
-	// Step is that of the answer, in seconds: not less than an hour where there are more
+	// Step is that of the response, in seconds: not less than an hour where there are more
 	// than a few traces, since they are summed up by the hour, and not less than a day where
 	// hours are no more kept apart.
 	Step   float64       `json:"step_seconds"`
 	Groups []SeriesGroup `json:"groups"` // by labels; that with the most time first
-	// Spreads says why there are no distributions: they are not kept for every question.
+	// Spreads says why there are no distributions: they are not kept for every query.
 	Spreads string `json:"no_spread,omitempty"`
 	Stats   Stats  `json:"stats"`
 }
@@ -147,7 +147,7 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	return out, err
 }
 
-// stepOf returns when the first point of an answer begins, and how long all are. What can
+// stepOf returns when the first point of a response begins, and how long all are. What can
 // not be told apart must not be in several points, as each of them would have all of it.
 func (l Local) stepOf(ctx context.Context, q SeriesQuery) (since time.Time, step time.Duration, err error) {
 	if since, step = q.Since, q.Step; step == 0 {

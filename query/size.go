@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// TooLargeError says that an answer would take more memory than one may.
+// TooLargeError says that a response would take more memory than one may.
 type TooLargeError struct{ Most int } // bytes
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("its stacks take over %d MiB of memory, so it was given up: ask for one page or feature, less time, or fewer labels", e.Most>>20)
 }
 
-// CrowdedError says that all answers in the making together take too much memory. Asking
+// CrowdedError says that all responses in the making together take too much memory. Asking
 // again later may help, or asking for less.
 type CrowdedError struct{ Most int } // bytes
 
@@ -24,7 +24,7 @@ func (e *CrowdedError) Error() string {
 // defaultMaxSize has room for some four million stacks of one group.
 const defaultMaxSize = 256 << 20
 
-// Memory bounds what the merges for all answers in the making take together. It may be used
+// Memory bounds what the merges for all responses in the making take together. It may be used
 // by several goroutines. A nil Memory is no bound.
 type Memory struct {
 	most int64
@@ -37,14 +37,14 @@ func NewMemory(most int) *Memory { return &Memory{most: int64(most)} }
 // Used returns how many bytes are in use.
 func (m *Memory) Used() int64 { return m.used.Load() }
 
-// smallAnswer is the size up to which an answer may use the last quarter of the memory, so that
-// questions that take a lot keep nobody else from asking.
-const smallAnswer = 16 << 20
+// smallResponse is the size up to which a response may use the last quarter of the memory, so that
+// queries that take a lot keep nobody else from asking.
+const smallResponse = 16 << 20
 
-// take takes n bytes more for an answer that is then size bytes large. n may be negative.
+// take takes n bytes more for a response that is then size bytes large. n may be negative.
 func (m *Memory) take(n, size int64) error {
 	most := m.most
-	if size > smallAnswer {
+	if size > smallResponse {
 		most -= most / 4
 	}
 	if m.used.Add(n) > most && n > 0 {
@@ -54,14 +54,14 @@ func (m *Memory) take(n, size int64) error {
 	return nil
 }
 
-// room is the memory of the merge for one answer. It is not for concurrent use.
+// room is the memory of the merge for one response. It is not for concurrent use.
 type room struct {
 	most   int
 	shared *Memory
 	held   int64 // of shared
 }
 
-// room returns the memory for one answer. Give it back with release.
+// room returns the memory for one response. Give it back with release.
 func (l Local) room() *room {
 	return &room{most: cmp.Or(l.MaxSize, defaultMaxSize), shared: l.Memory}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Source is where answers come from.
+// Source is where responses come from.
 type Source interface {
 	// Profile merges what sel asks for. progress may be nil; it is called now and
 	// then with the number of traces read so far.
@@ -88,13 +88,29 @@ func (c Catalog) Pages() []Entry {
 	return pages
 }
 
+// Reader is what responses need of where traces are kept: a [store.Reader] of a directory, or one of a bucket.
+type Reader interface {
+	// Select hands over what q asks for by the shortest way, see [store.Reader.Select].
+	Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error)
+	// Catalog says what is stored for which page and tag, see [store.Reader.Catalog].
+	Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error)
+	// Version returns a text that changes whenever what is stored of a time changes.
+	Version(since, until time.Time) string
+	// HasTraces reports whether the traces of a time are there, and not only what they sum up to.
+	HasTraces(since, until time.Time) bool
+	// HasHours reports whether a time can be told apart by the hour.
+	HasHours(since, until time.Time) bool
+	// Now returns the time by the clock that traces were received by.
+	Now() time.Time
+}
+
 // Local reads where traces are kept itself.
 type Local struct {
-	Reader store.Reader
-	// MaxSize bounds the memory that the merge for one answer takes, in bytes: a larger one
+	Reader Reader
+	// MaxSize bounds the memory that the merge for one response takes, in bytes: a larger one
 	// is a [TooLargeError]. 0 is 256 MiB.
 	MaxSize int
-	// Memory bounds what the merges for all answers take, of all that share it.
+	// Memory bounds what the merges for all responses take, of all that share it.
 	Memory *Memory
 	// Symbols name the functions of minified scripts; nil does not.
 	Symbols *naming.Symbolizer
@@ -137,7 +153,7 @@ func (l Local) Profile(ctx context.Context, sel selection.Selection, progress fu
 // profile merges what sel asks for and names it.
 func (l Local) profile(ctx context.Context, sel selection.Selection, progress func(uint64)) (Result, error) {
 	result, err := l.namedProfile(ctx, sel, progress)
-	result.names = nil // answers are kept, and this is large
+	result.names = nil // responses are kept, and this is large
 	return result, err
 }
 

@@ -68,7 +68,7 @@ func (g *growing) want(sel selection.Selection) *trie.Profile {
 	return m.Profile()
 }
 
-// However queries, new traces and rolling up follow each other, an answer is of all that was
+// However queries, new traces and rolling up follow each other, a response is of all that was
 // stored before it was asked for.
 func TestTails(t *testing.T) {
 	for seed := range uint64(2) {

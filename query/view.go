@@ -73,7 +73,7 @@ type ViewStretch struct {
 }
 
 const (
-	// viewCalls bounds the calls of an answer about one page view.
+	// viewCalls bounds the calls of a response about one page view.
 	viewCalls = 200_000
 	// longStretch is how long, in µs, a long task is at least: https://w3c.github.io/longtasks/.
 	longStretch = 50_000

@@ -44,7 +44,7 @@ type ViewEntry struct {
 	LongTime    float64           `json:"long_task_ms"` // of Time, in stretches of 50 ms and more
 }
 
-// readViews bounds the traces that are read for an answer about single page views.
+// readViews bounds the traces that are read for a response about single page views.
 const readViews = 20_000
 
 // defaultQuantiles are those of [Views].

@@ -169,7 +169,7 @@ func (c *command) report(ctx context.Context, r *reporting) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	q := summary.Question{Compare: query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method)},
+	q := summary.Query{Compare: query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method)},
 		SideA: sideTitle(c.comparing.selection, c.comparing.release), SideB: sideTitle(c.selection, c.release),
 		Pages: r.pages, Functions: r.rows, Dashboard: c.dashboardOf(r), Selection: c.dashboardSelection()}
 	q.Compare.Options.MinViews = c.comparing.minViews

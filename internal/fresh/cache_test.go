@@ -30,7 +30,7 @@ func slowly(takes time.Duration, made *atomic.Int64) Make[int] {
 	}
 }
 
-// An answer is made once for all who ask while it is made. While somebody asks it is made anew
+// A response is made once for all who ask while it is made. While somebody asks it is made anew
 // before it is too old, and nobody waits; after that it is made anew at once.
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestCacheFast(t *testing.T) {
 	})
 }
 
-// Answers are made ahead one at a time, with pauses. Who asks for one that is too old meanwhile
+// Responses are made ahead one at a time, with pauses. Who asks for one that is too old meanwhile
 // makes it, or waits for the one that is being made.
 func TestCacheAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestCacheErrors(t *testing.T) {
 		if n, err := ask(t.Context(), 2*time.Second, 3, nil); n != 3 || err != nil {
 			t.Errorf("got %d, %v, want 3", n, err)
 		}
-		// One that goes wrong ahead of the next question leaves the one that is there.
+		// One that goes wrong ahead of the next query leaves the one that is there.
 		time.Sleep(40 * time.Second)
 		if n, err := ask(t.Context(), time.Second, 0, failing); n != 3 || err != nil {
 			t.Errorf("got %d, %v, want 3", n, err)
@@ -206,7 +206,7 @@ func TestCacheErrors(t *testing.T) {
 	})
 }
 
-// Answers make room for others, the oldest first. One that is too large is not kept.
+// Responses make room for others, the oldest first. One that is too large is not kept.
 func TestCacheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCache(t)

@@ -24,7 +24,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Whatever is asked for, all answers are of the profile that aggregate writes for it.
+// Whatever is asked for, all responses are of the profile that aggregate writes for it.
 func TestAnswersAgree(t *testing.T) {
 	f := fixture.New(t)
 	l := localOf(f)
@@ -77,7 +77,7 @@ func TestAnswersAgree(t *testing.T) {
 	}
 }
 
-// The points of a series, and the groups of one, are those of questions that are asked one
+// The points of a series, and the groups of one, are those of queries that are asked one
 // by one.
 func TestSeriesParts(t *testing.T) {
 	f := fixture.New(t)
@@ -315,7 +315,7 @@ func TestRemoteAnswers(t *testing.T) {
 	}
 }
 
-// Errors about the question are told from those of the store.
+// Errors about the query are told from those of the store.
 func TestRefused(t *testing.T) {
 	l, _ := rolledField(t, 3)
 	_, err := l.Series(t.Context(), query.SeriesQuery{Step: time.Hour})

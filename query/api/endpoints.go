@@ -38,47 +38,47 @@ const (
 	mostRows     = 10_000
 )
 
-// endpoints are the questions that are answered, by path.
+// endpoints are the queries that are answered, by path.
 func endpoints() map[string]endpoint {
 	with := func(more ...string) []string {
 		return append(selectionParameters[:len(selectionParameters):len(selectionParameters)], more...)
 	}
 	return map[string]endpoint{
-		"/api/v1/profile":  {parameters: with("names", "by", "only", "group_by", "format", "rows"), answer: answerProfile},
-		"/api/v1/stats":    {parameters: with("names"), answer: answerStats},
-		"/api/v1/vitals":   {parameters: with("group_by"), answer: answerVitals},
-		"/api/v1/catalog":  {parameters: []string{"since", "until"}, answer: answerCatalog},
-		"/api/v1/pages":    {parameters: with("limit"), answer: answerBy(selection.KeyPage, false)},
-		"/api/v1/features": {parameters: with("limit"), answer: answerBy(rollup.KeyFeature, false)},
-		"/api/v1/releases": {parameters: with("limit"), answer: answerBy(rollup.KeyRelease, false)},
-		"/api/v1/labels":   {parameters: with("key"), answer: answerLabels},
-		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), answer: answerSeries, resolve: resolveSeries},
-		"/api/v1/coverage": {parameters: with("limit"), answer: answerBy(selection.KeyPage, true)},
-		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), answer: answerTree},
-		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix")...), answer: answerCompare},
-		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), answer: answerTop},
-		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callers)},
-		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), answer: answerAround((*trie.Profile).Callees)},
-		"/api/v1/views":    {parameters: with("quantiles"), answer: answerViews},
-		"/api/v1/view":     {parameters: []string{"id", "page", "since", "until", "names"}, answer: answerView},
-		"/pprof/profile":   {parameters: with("names", "by", "only", "group_by", "seconds"), answer: answerPprof},
-		"/pprof/{$}":       {parameters: []string{"since", "until"}, answer: answerPprofIndex},
+		"/api/v1/profile":  {parameters: with("names", "by", "only", "group_by", "format", "rows"), respond: respondProfile},
+		"/api/v1/stats":    {parameters: with("names"), respond: respondStats},
+		"/api/v1/vitals":   {parameters: with("group_by"), respond: respondVitals},
+		"/api/v1/catalog":  {parameters: []string{"since", "until"}, respond: respondCatalog},
+		"/api/v1/pages":    {parameters: with("limit"), respond: respondBy(selection.KeyPage, false)},
+		"/api/v1/features": {parameters: with("limit"), respond: respondBy(rollup.KeyFeature, false)},
+		"/api/v1/releases": {parameters: with("limit"), respond: respondBy(rollup.KeyRelease, false)},
+		"/api/v1/labels":   {parameters: with("key"), respond: respondLabels},
+		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), respond: respondSeries, resolve: resolveSeries},
+		"/api/v1/coverage": {parameters: with("limit"), respond: respondBy(selection.KeyPage, true)},
+		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), respond: respondTree},
+		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix")...), respond: respondCompare},
+		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), respond: respondTop},
+		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround((*trie.Profile).Callers)},
+		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround((*trie.Profile).Callees)},
+		"/api/v1/views":    {parameters: with("quantiles"), respond: respondViews},
+		"/api/v1/view":     {parameters: []string{"id", "page", "since", "until", "names"}, respond: respondView},
+		"/pprof/profile":   {parameters: with("names", "by", "only", "group_by", "seconds"), respond: respondPprof},
+		"/pprof/{$}":       {parameters: []string{"since", "until"}, respond: respondPprofIndex},
 	}
 }
 
-func answerProfile(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondProfile(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	format, err := formats.Writer(p.choice("format", profileFormats()...))
 	if p.fail(err); p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	rows := p.number("rows", 0, -1, mostRows)
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
-	a, err := profileAnswer(ctx, h, sel, format, rows)
+	a, err := profileResponse(ctx, h, sel, format, rows)
 	if err == nil && format.Template {
-		// It is for a disk. Shown here, it would be of the origin that answers questions.
+		// It is for a disk. Shown here, it would be of the origin that answers queries.
 		a.header["Content-Disposition"] = "attachment"
 		a.header["Content-Security-Policy"] = "sandbox; default-src 'none'"
 	}
@@ -91,12 +91,12 @@ func profileFormats() []string {
 	return append([]string{"pprof"}, names...)
 }
 
-func profileAnswer(ctx context.Context, h *handler, sel selection.Selection, format formats.Format, rows int) (answer, error) {
+func profileResponse(ctx context.Context, h *handler, sel selection.Selection, format formats.Format, rows int) (response, error) {
 	o := output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page}
 	if format.Template {
 		var err error
 		if o.Template, err = h.opts.ProfileFile(); err != nil {
-			return answer{}, selection.Refuse("parameter format: %s: %w", format.Name, err)
+			return response{}, selection.Refuse("parameter format: %s: %w", format.Name, err)
 		}
 		o.Selection = strings.TrimPrefix(strings.TrimSpace(sel.String()), "for ")
 		if o.Until.IsZero() { // who opens the file does not know when it was asked for
@@ -105,14 +105,14 @@ func profileAnswer(ctx context.Context, h *handler, sel selection.Selection, for
 	}
 	result, err := h.src.Profile(ctx, sel, nil)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	stats, err := json.Marshal(result.Stats)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	header := map[string]string{statsHeader: string(stats)}
-	return answer{media: contentType(format), header: header, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
+	return response{media: contentType(format), header: header, behind: result.Stats.Behind, write: func(w http.ResponseWriter) error {
 		return format.Encode(w, result.Profile, o)
 	}}, nil
 }
@@ -133,52 +133,52 @@ func contentType(f formats.Format) string {
 	return "text/plain; charset=utf-8"
 }
 
-func answerStats(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondStats(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	report, err := h.src.Report(ctx, sel)
-	return answer{json: report, behind: report.Stats.Behind}, err
+	return response{json: report, behind: report.Stats.Behind}, err
 }
 
-func answerVitals(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondVitals(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	vitals, err := h.src.Vitals(ctx, sel)
-	return answer{json: vitals, behind: vitals.Stats.Behind}, err
+	return response{json: vitals, behind: vitals.Stats.Behind}, err
 }
 
-func answerCatalog(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondCatalog(ctx context.Context, h *handler, p *parameters) (response, error) {
 	since, until, err := parseTimes(p.Values, "", p.now)
 	if p.fail(err); p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	catalog, err := h.src.Catalog(ctx, since, until, p.lag)
-	return answer{json: catalog, behind: catalog.Behind}, err
+	return response{json: catalog, behind: catalog.Behind}, err
 }
 
-// answerBy answers with the page views of each value of a label, and those without a profile
+// respondBy answers with the page views of each value of a label, and those without a profile
 // if coverage is set.
-func answerBy(key string, coverage bool) func(context.Context, *handler, *parameters) (answer, error) {
-	return func(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondBy(key string, coverage bool) func(context.Context, *handler, *parameters) (response, error) {
+	return func(ctx context.Context, h *handler, p *parameters) (response, error) {
 		q := query.SeriesQuery{Selection: p.selection(), Coverage: coverage}
 		limit := p.number("limit", defaultRows, 1, query.MaxSeries)
 		if p.err != nil {
-			return answer{}, p.err
+			return response{}, p.err
 		}
 		q.GroupBy = []string{key}
 		series, err := h.src.Series(ctx, q)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		out := listOf(key, series, limit)
 		if coverage {
 			out.All = allOf(series)
 		}
-		return answer{json: out, behind: series.Stats.Behind}, nil
+		return response{json: out, behind: series.Stats.Behind}, nil
 	}
 }
 
@@ -240,19 +240,19 @@ func listOf(key string, s query.Series, limit int) list {
 	return out
 }
 
-func answerLabels(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondLabels(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	labels, err := h.src.Labels(ctx, sel)
 	if key := p.Get("key"); key != "" && err == nil {
 		labels.Labels = slices.DeleteFunc(slices.Clone(labels.Labels), func(x query.LabelValues) bool { return x.Key != key })
 	}
-	return answer{json: labels, behind: labels.Stats.Behind}, err
+	return response{json: labels, behind: labels.Stats.Behind}, err
 }
 
-// resolveSeries writes down what a question for a series means that leaves it open: how far
+// resolveSeries writes down what a query for a series means that leaves it open: how far
 // it reaches back, and how long its steps are, both of which depend on now.
 func resolveSeries(p *parameters) {
 	if p.Get("step") == stepAll {
@@ -263,22 +263,22 @@ func resolveSeries(p *parameters) {
 		setTimes(p.Values, "", since, time.Time{})
 	}
 	since, until, err := parseTimes(p.Values, "", p.now)
-	if err == nil && p.Get("step") == "" { // an error is that of the answer
+	if err == nil && p.Get("step") == "" { // an error is that of the response
 		p.Set("step", defaultStep(since, until, p.now).String())
 	}
 }
 
-// answerSeries answers what [resolveSeries] has written down.
-func answerSeries(ctx context.Context, h *handler, p *parameters) (answer, error) {
+// respondSeries answers what [resolveSeries] has written down.
+func respondSeries(ctx context.Context, h *handler, p *parameters) (response, error) {
 	q := query.SeriesQuery{Selection: p.selection(), Coverage: p.flag("coverage"), Histogram: p.flag("histogram"), Limit: p.number("limit", 0, 1, query.MaxSeries)}
 	if p.Get("step") != stepAll {
 		q.Step = p.duration("step", time.Hour)
 	}
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	series, err := h.src.Series(ctx, q)
-	return answer{json: series, behind: series.Stats.Behind}, err
+	return response{json: series, behind: series.Stats.Behind}, err
 }
 
 // stepAll asks for one point of all the time.
@@ -297,13 +297,13 @@ func defaultStep(since, until, now time.Time) time.Duration {
 	return 24 * time.Hour
 }
 
-func answerTop(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondTop(ctx context.Context, h *handler, p *parameters) (response, error) {
 	q := query.TopQuery{Selection: p.selection(), Limit: p.number("limit", defaultRows, 1, mostRows), Sort: p.choice("sort", "self", "total", "reach")}
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	top, err := h.src.Top(ctx, q)
-	return answer{json: top, behind: top.Stats.Behind}, err
+	return response{json: top, behind: top.Stats.Behind}, err
 }
 
 // compareParameters are those of a second selection.
@@ -325,7 +325,7 @@ func (p *parameters) comparison(sel selection.Selection) (base selection.Selecti
 	return base, ok
 }
 
-func answerCompare(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondCompare(ctx context.Context, h *handler, p *parameters) (response, error) {
 	q := query.CompareQuery{B: p.selection()}
 	var ok bool
 	if q.A, ok = p.comparison(q.B); !ok {
@@ -337,58 +337,58 @@ func answerCompare(ctx context.Context, h *handler, p *parameters) (answer, erro
 	q.Plain = p.choice("mix", "adjusted", "plain") == "plain"
 	q.Options.MinViews, q.Options.Functions = p.number("min_views", 0, 2, 1<<31-1), p.number("limit", 0, 1, mostRows)
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	comparison, err := h.src.Compare(ctx, q)
-	return answer{json: comparison, behind: max(comparison.StatsA.Behind, comparison.StatsB.Behind)}, err
+	return response{json: comparison, behind: max(comparison.StatsA.Behind, comparison.StatsB.Behind)}, err
 }
 
-func answerTree(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondTree(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	base, both := p.comparison(sel)
 	nodes, root := p.number("max_nodes", defaultNodes, 1, mostNodes), p.Get("root")
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	result, err := h.src.Profile(ctx, sel, nil)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	var other query.Result
 	if both {
 		if other, err = h.src.Profile(ctx, base, nil); err != nil {
-			return answer{}, fmt.Errorf("the other side: %w", err)
+			return response{}, fmt.Errorf("the other side: %w", err)
 		}
 		other.Profile = compare.Align(other.Profile, result.Profile)
 	}
 	tree, err := treeOf(result, other, root, nodes)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return answer{json: tree, behind: max(result.Stats.Behind, other.Stats.Behind)}, nil
+	return response{json: tree, behind: max(result.Stats.Behind, other.Stats.Behind)}, nil
 }
 
-func answerViews(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondViews(ctx context.Context, h *handler, p *parameters) (response, error) {
 	q := query.ViewsQuery{Selection: p.selection(), Quantiles: p.quantiles("quantiles")}
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	views, err := h.src.Views(ctx, q)
-	return answer{json: views, behind: views.Stats.Behind}, err
+	return response{json: views, behind: views.Stats.Behind}, err
 }
 
-func answerView(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondView(ctx context.Context, h *handler, p *parameters) (response, error) {
 	q := query.ViewQuery{Selection: p.selection(), ID: p.Get("id")}
 	if p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	view, err := h.src.View(ctx, q)
-	return answer{json: view, behind: view.Stats.Behind}, err
+	return response{json: view, behind: view.Stats.Behind}, err
 }
 
-// answerAround answers with who calls a function, or what it calls.
-func answerAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profile) func(context.Context, *handler, *parameters) (answer, error) {
-	return func(ctx context.Context, h *handler, p *parameters) (answer, error) {
+// respondAround answers with who calls a function, or what it calls.
+func respondAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profile) func(context.Context, *handler, *parameters) (response, error) {
+	return func(ctx context.Context, h *handler, p *parameters) (response, error) {
 		sel := p.selection()
 		nodes := p.number("max_nodes", 1000, 1, mostNodes)
 		line, column := p.number("line", 0, 1, 1<<31-1), p.number("column", 0, 1, 1<<31-1)
@@ -396,17 +396,17 @@ func answerAround(around func(*trie.Profile, func(trie.Frame) bool) *trie.Profil
 			p.fail(selection.Refuse("parameter name: it is missing; a function without a name is name="))
 		}
 		if p.err != nil {
-			return answer{}, p.err
+			return response{}, p.err
 		}
 		result, err := h.src.Profile(ctx, sel, nil)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		result.Profile = around(result.Profile, func(f trie.Frame) bool {
 			return f.Name == p.Get("name") && (!p.Has("resource") || f.Resource == p.Get("resource")) &&
 				(line == 0 || f.Line == uint32(line)) && (column == 0 || f.Column == uint32(column))
 		})
 		tree, err := treeOf(result, query.Result{}, "", nodes)
-		return answer{json: tree, behind: result.Stats.Behind}, err
+		return response{json: tree, behind: result.Stats.Behind}, err
 	}
 }

@@ -14,12 +14,12 @@ import (
 
 // GateOptions are the bounds of a [Gate]. A zero field means the default beside it.
 type GateOptions struct {
-	Concurrent int                   // 32 answers in the making at once: most of their time they wait for the store
-	Wait       time.Duration         // 10 s: that a question waits for its turn
+	Concurrent int                   // 32 responses in the making at once: most of their time they wait for the store
+	Wait       time.Duration         // 10 s: that a query waits for its turn
 	Metrics    prometheus.Registerer // where they are registered; nil is nowhere
 }
 
-// Gate bounds how many answers are in the making at once, over all handlers that share it,
+// Gate bounds how many responses are in the making at once, over all handlers that share it,
 // and measures them. One client has three quarters of them at the most, and who has the fewest
 // comes first, see [turn.WithClient]. It may be used by several goroutines.
 type Gate struct {
@@ -47,7 +47,7 @@ func NewGate(o GateOptions) *Gate {
 		}, []string{"code", "path"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "fieldtrie_query_request_seconds", Help: "Time to answer a request, waiting for its turn and writing included, by path.",
-			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s, after which answers are given up
+			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s, after which responses are given up
 		}, []string{"path"}),
 	}
 	if o.Metrics != nil {
@@ -64,7 +64,7 @@ func NewGate(o GateOptions) *Gate {
 // BusyError says that no turn came in time. Asking again later may help.
 type BusyError struct {
 	Concurrent int           // answers that were in the making
-	Wait       time.Duration // for which the question waited
+	Wait       time.Duration // for which the query waited
 }
 
 // Error implements error.
@@ -72,8 +72,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%d questions are being answered, and none was done within %s: try again", e.Concurrent, e.Wait)
 }
 
-// Do calls f once few enough answers are in the making. Its own errors are a [BusyError],
-// and that of ctx if that ends first. Write the answer afterwards: a client that reads
+// Do calls f once few enough responses are in the making. Its own errors are a [BusyError],
+// and that of ctx if that ends first. Write the response afterwards: a client that reads
 // slowly should keep nobody waiting.
 func (g *Gate) Do(ctx context.Context, f func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, g.wait)

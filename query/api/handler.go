@@ -20,9 +20,9 @@ import (
 // Options say how a [Handler] answers. A zero field means the default beside it.
 type Options struct {
 	Now     func() time.Time // time.Now
-	Timeout time.Duration    // 30 s: for one answer, waiting for its turn included
+	Timeout time.Duration    // 30 s: for one response, waiting for its turn included
 	Gate    *Gate            // one of its own
-	// Lag is [selection.Selection.Lag], unless the question has Cache-Control: no-cache.
+	// Lag is [selection.Selection.Lag], unless the query has Cache-Control: no-cache.
 	Lag time.Duration
 	// ProfileFile returns the template of profiles as HTML; without it they are refused.
 	ProfileFile func() ([]byte, error)
@@ -63,7 +63,7 @@ func Handler(src query.Source, o Options) http.Handler {
 	return o.withDeadline(compressed()(mux))
 }
 
-// compressed returns what compresses answers. Small ones are not worth it, and pprof files
+// compressed returns what compresses responses. Small ones are not worth it, and pprof files
 // are compressed already. What is compressed is another representation, so it gets an ETag
 // of its own.
 func compressed() func(http.Handler) http.HandlerFunc {
@@ -85,7 +85,7 @@ func (o Options) withDeadline(h http.Handler) http.Handler {
 	})
 }
 
-// readTime is how long a client may take to read an answer.
+// readTime is how long a client may take to read a response.
 const readTime = 2 * time.Minute
 
 // unknownPath answers what no endpoint is for.
@@ -102,19 +102,19 @@ func unknownPath(w http.ResponseWriter, r *http.Request) {
 	writeError(w, http.StatusNotFound, fmt.Errorf("no such path: %s; /api/v1/openapi.yaml describes those that there are", r.URL.Path))
 }
 
-// endpoint answers one kind of question.
+// endpoint answers one kind of query.
 type endpoint struct {
 	parameters []string
-	// answer returns what is to be written. It is called with parameters that are known,
+	// respond returns what is to be written. It is called with parameters that are known,
 	// and checks p.err before it asks the source.
-	answer func(ctx context.Context, h *handler, p *parameters) (answer, error)
-	// resolve, unless it is nil, writes defaults that depend on the time of the question
+	respond func(ctx context.Context, h *handler, p *parameters) (response, error)
+	// resolve, unless it is nil, writes defaults that depend on the time of the query
 	// into the parameters, so that the ETag is made of them, too.
 	resolve func(p *parameters)
 }
 
-// answer is written once it is there as a whole, so that errors have a status.
-type answer struct {
+// response is written once it is there as a whole, so that errors have a status.
+type response struct {
 	json   any                               // unless write is set
 	media  string                            // of what write writes
 	header map[string]string                 // more headers
@@ -127,7 +127,7 @@ type handler struct {
 	opts Options
 }
 
-// versioned is a source that can say whether its answers have changed.
+// versioned is a source that can say whether its responses have changed.
 type versioned interface {
 	Version(since, until time.Time) string
 }
@@ -154,9 +154,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	if !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") {
 		p.lag = h.opts.Lag
 	}
-	var a answer
+	var a response
 	err = h.opts.Gate.Do(ctx, func() (err error) {
-		a, err = e.answer(ctx, h, p)
+		a, err = e.respond(ctx, h, p)
 		return err
 	})
 	if err == nil {
@@ -168,13 +168,13 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		return
 	}
 	if a.behind > 0 {
-		w.Header().Del("ETag") // which is that of an answer of now
+		w.Header().Del("ETag") // which is that of a response of now
 		w.Header().Set("Age", strconv.Itoa(int(a.behind.Round(time.Second).Seconds())))
 	}
 	a.writeTo(w)
 }
 
-// refuse answers with an error of making an answer.
+// refuse answers with an error of making a response.
 func (h *handler) refuse(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	switch status {
@@ -186,7 +186,7 @@ func (h *handler) refuse(w http.ResponseWriter, err error) {
 	writeError(w, status, err)
 }
 
-// tag returns the ETag of an answer, or "" if nobody can say whether it changes. It is made
+// tag returns the ETag of a response, or "" if nobody can say whether it changes. It is made
 // of the times that are meant: "24h" is another time each hour.
 func (h *handler) tag(path string, p *parameters) string {
 	src, ok := h.src.(versioned)
@@ -208,12 +208,12 @@ func (h *handler) tag(path string, p *parameters) string {
 		}
 	}
 	fmt.Fprintln(hash, path, meant.Encode())
-	_, _ = hash.Write(openAPI) // another form of answers is another answer
+	_, _ = hash.Write(openAPI) // another form of responses is another response
 	return fmt.Sprintf(`"%x"`, hash.Sum(nil))
 }
 
-// hasTag reports whether a list of ETags has one. A compressed answer has that of the
-// answer with a suffix.
+// hasTag reports whether a list of ETags has one. A compressed response has that of the
+// response with a suffix.
 func hasTag(list, tag string) bool {
 	for text := range strings.SplitSeq(list, ",") {
 		text = strings.TrimPrefix(strings.TrimSpace(text), "W/")
@@ -231,7 +231,7 @@ func hasTag(list, tag string) bool {
 // reads it, but metrics tell it from failures.
 const statusClientGone = 499
 
-// statusOf returns the status of an answer that is an error.
+// statusOf returns the status of a response that is an error.
 func statusOf(err error) int {
 	if _, refused := errors.AsType[*selection.RefusedError](err); refused {
 		return http.StatusBadRequest
@@ -257,7 +257,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-func (a answer) writeTo(w http.ResponseWriter) {
+func (a response) writeTo(w http.ResponseWriter) {
 	for k, v := range a.header {
 		w.Header().Set(k, v)
 	}
@@ -282,7 +282,7 @@ func writeError(w http.ResponseWriter, status int, err error) {
 	writeJSON(w, status, map[string]string{"error": err.Error()})
 }
 
-// readError turns an error answer of a Handler back into an error.
+// readError turns an error response of a Handler back into an error.
 func readError(status string, body []byte) error {
 	var e struct{ Error string }
 	if json.Unmarshal(body, &e) == nil && e.Error != "" {

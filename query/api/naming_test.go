@@ -62,7 +62,7 @@ func newUploaded() *uploaded {
 	return u
 }
 
-// expected returns what a frame of a release has to be called in an answer with both builds:
+// expected returns what a frame of a release has to be called in a response with both builds:
 // the place of the newest one that has the function.
 func expected(release string, f trie.Frame) trie.Frame {
 	if f.Resource != "https://x.example/app.js" || release != "r0" && release != "r1" {

@@ -12,20 +12,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// answerPprof answers go tool pprof. That adds seconds to what it asks, which says how long
+// respondPprof answers go tool pprof. That adds seconds to what it asks, which says how long
 // to profile, and has no meaning here.
-func answerPprof(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondPprof(ctx context.Context, h *handler, p *parameters) (response, error) {
 	sel := p.selection()
 	if !p.Has("group_by") {
 		sel.GroupBy = selection.AllGroups() // as tags
 	}
 	format, err := formats.Writer("pprof")
 	if p.fail(err); p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
-	a, err := profileAnswer(ctx, h, sel, format, 0)
+	a, err := profileResponse(ctx, h, sel, format, 0)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	a.header["Content-Disposition"] = `attachment; filename="profile.pb.gz"`
 	return a, nil
@@ -48,14 +48,14 @@ Parameters are page, feature, release, label (label=device=mobile-low, also !=, 
 </html>
 `))
 
-func answerPprofIndex(ctx context.Context, h *handler, p *parameters) (answer, error) {
+func respondPprofIndex(ctx context.Context, h *handler, p *parameters) (response, error) {
 	since, until, err := parseTimes(p.Values, "", p.now)
 	if p.fail(err); p.err != nil {
-		return answer{}, p.err
+		return response{}, p.err
 	}
 	catalog, err := h.src.Catalog(ctx, since, until, p.lag)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	type row struct {
 		query.Entry
@@ -67,7 +67,7 @@ func answerPprofIndex(ctx context.Context, h *handler, p *parameters) (answer, e
 		setTimes(v, "", since, until)
 		rows = append(rows, row{e, template.URL("profile?" + v.Encode())})
 	}
-	return answer{media: "text/html; charset=utf-8", behind: catalog.Behind, write: func(w http.ResponseWriter) error {
+	return response{media: "text/html; charset=utf-8", behind: catalog.Behind, write: func(w http.ResponseWriter) error {
 		if err := pprofIndex.Execute(w, map[string]any{"Base": "http://HOST/pprof/", "Pages": rows}); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}

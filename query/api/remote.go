@@ -33,18 +33,18 @@ type Remote struct {
 	site   string // empty: all that may be asked about
 }
 
-// SiteParameter narrows a question to a site. Whoever serves a [Handler] reads it, see [query.Local.Only].
+// SiteParameter narrows a query to a site. Whoever serves a [Handler] reads it, see [query.Local.Only].
 const SiteParameter = "site"
 
-// SetSite has all questions be about a site.
+// SetSite has all queries be about a site.
 func (r *Remote) SetSite(name string) { r.site = name }
 
 // SocketName is the name of the Unix socket in its data directory on which a daemon
 // serves [Handler].
 const SocketName = "query.sock"
 
-// maxAnswer bounds what is read of one answer.
-const maxAnswer = 1 << 30
+// maxResponse bounds what is read of one response.
+const maxResponse = 1 << 30
 
 // NewRemote returns a source that asks the daemon at addr, "host:port" or a URL. A user and
 // a password in the URL are sent as basic authorization.
@@ -135,7 +135,7 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header.Set("Cache-Control", "no-cache") // an answer of now
+	req.Header.Set("Cache-Control", "no-cache") // a response of now
 	res, err := r.client.Do(req)
 	if err != nil {
 		if x, ok := errors.AsType[*url.Error](err); ok {
@@ -144,12 +144,12 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 		return nil, nil, fmt.Errorf("ask the daemon: %w", err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the daemon's answer: %w", err)
 	}
-	if len(body) > maxAnswer {
-		return nil, nil, fmt.Errorf("daemon's answer: over %d bytes; ask for less", maxAnswer)
+	if len(body) > maxResponse {
+		return nil, nil, fmt.Errorf("daemon's answer: over %d bytes; ask for less", maxResponse)
 	}
 	if res.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTPS server") {
 		return nil, nil, errors.New("the daemon speaks TLS alone; give its address with https://")
@@ -182,7 +182,7 @@ func (r *Remote) Profile(ctx context.Context, sel selection.Selection, _ func(ui
 	return out, nil
 }
 
-// ask reads the answer to a question, which is JSON.
+// ask reads the response to a query, which is JSON.
 func ask[T any](ctx context.Context, r *Remote, path string, v url.Values) (out T, err error) {
 	body, _, err := r.get(ctx, path, v)
 	if err != nil {

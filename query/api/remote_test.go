@@ -64,7 +64,7 @@ func TestRemote(t *testing.T) {
 		}
 		for name, r := range remotes {
 			if name != "address" && i%7 != 0 {
-				continue // the way does not depend on the question
+				continue // the way does not depend on the query
 			}
 			got, err := r.Profile(t.Context(), sel, nil)
 			if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // TestSharedAnswers asks everything several times at once. Nobody may change what others are
-// given, too: each answer is that of a question that nobody else asks.
+// given, too: each response is that of a query that nobody else asks.
 func TestSharedAnswers(t *testing.T) {
 	f := fixture.New(t)
 	shared := localOf(f)

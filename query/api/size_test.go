@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
 
-// A question that finds no memory is answered 503, and gives back what it took.
+// A query that finds no memory is answered 503, and gives back what it took.
 func TestCrowded(t *testing.T) {
 	l := localOf(fixture.New(t))
 	l.Memory = query.NewMemory(1000)
@@ -26,7 +26,7 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
-// An answer that would take too much memory is refused while it is made, whether it is merged
+// A response that would take too much memory is refused while it is made, whether it is merged
 // of traces or of sums.
 func TestAnswerSize(t *testing.T) {
 	traces := localOf(fixture.New(t))

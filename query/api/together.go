@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// Bounds of the questions that are asked together.
+// Bounds of the queries that are asked together.
 const (
-	mostTogether  = 16
-	longestAnswer = 4 << 20 // bytes, of one of them: it is kept until it is written
+	mostTogether    = 16
+	longestResponse = 4 << 20 // bytes, of one of them: it is kept until it is written
 )
 
-// together are the questions that can be asked together: those with short answers, which
+// together are the queries that can be asked together: those with short responses, which
 // need no more rights than each other.
 var together = []string{
 	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "stats", "vitals", "top", "compare", "budgets",
 }
 
-// Together answers GET /api/v1/answers: several questions by one request. Each parameter
-// ask is a question as its path below /api/v1/ with its parameters, such as
+// Together answers GET /api/v1/answers: several queries by one request. Each parameter
+// ask is a query as its path below /api/v1/ with its parameters, such as
 // series?since=24h&page=/feed. It is asked of h, which must answer requests for
-// /api/v1/series. The answers are written as lines of JSON as soon as they are there.
-// Each question waits for its own turn.
+// /api/v1/series. The responses are written as lines of JSON as soon as they are there.
+// Each query waits for its own turn.
 func Together(h http.Handler) http.Handler {
 	return compressed()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		questions, err := questionsOf(r)
+		queries, err := queriesOf(r)
 		if err != nil {
 			writeError(w, http.StatusBadRequest, err)
 			return
@@ -41,8 +41,8 @@ func Together(h http.Handler) http.Handler {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		w.Header().Set("Cache-Control", "no-store")
 		var all sync.WaitGroup
-		for i, question := range questions {
-			all.Go(func() { out.write(i, out.answerOf(h, question)) })
+		for i, q := range queries {
+			all.Go(func() { out.write(i, out.responseOf(h, q)) })
 		}
 		all.Wait()
 		if out.panicked != nil {
@@ -51,8 +51,8 @@ func Together(h http.Handler) http.Handler {
 	}))
 }
 
-// questionsOf returns the requests that a request is made of.
-func questionsOf(r *http.Request) ([]*http.Request, error) {
+// queriesOf returns the requests that a request is made of.
+func queriesOf(r *http.Request) ([]*http.Request, error) {
 	parameters, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, fmt.Errorf("parse parameters: %w", err)
@@ -65,7 +65,7 @@ func questionsOf(r *http.Request) ([]*http.Request, error) {
 	if len(asked) == 0 || len(asked) > mostTogether {
 		return nil, fmt.Errorf("%d questions: ask from 1 to %d", len(asked), mostTogether)
 	}
-	var questions []*http.Request
+	var queries []*http.Request
 	for _, text := range asked {
 		path, query, _ := strings.Cut(text, "?")
 		if !slices.Contains(together, path) {
@@ -77,20 +77,20 @@ func questionsOf(r *http.Request) ([]*http.Request, error) {
 		for _, name := range []string{"Accept-Encoding", "If-None-Match", "Range"} {
 			q.Header.Del(name)
 		}
-		questions = append(questions, q)
+		queries = append(queries, q)
 	}
-	return questions, nil
+	return queries, nil
 }
 
-// answerOf returns what h answers to a question.
-func (l *lines) answerOf(h http.Handler, r *http.Request) (a *kept) {
-	a = &kept{header: http.Header{}, status: http.StatusOK}
+// responseOf returns what h answers to a query.
+func (l *lines) responseOf(h http.Handler, r *http.Request) (a *buffered) {
+	a = &buffered{header: http.Header{}, status: http.StatusOK}
 	defer func() {
 		if v := recover(); v != nil {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.panicked = v
-			a = &kept{status: http.StatusInternalServerError}
+			a = &buffered{status: http.StatusInternalServerError}
 			a.body.WriteString(`{"error":"it could not be answered; the log says more"}`)
 		}
 	}()
@@ -98,24 +98,24 @@ func (l *lines) answerOf(h http.Handler, r *http.Request) (a *kept) {
 	if a.long {
 		a.status = http.StatusRequestEntityTooLarge
 		a.body.Reset()
-		fmt.Fprintf(&a.body, `{"error":"the answer has more than %d bytes: ask for it alone"}`, longestAnswer)
+		fmt.Fprintf(&a.body, `{"error":"the answer has more than %d bytes: ask for it alone"}`, longestResponse)
 	}
 	return a
 }
 
-// kept keeps an answer.
-type kept struct {
+// buffered keeps a response.
+type buffered struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 	long   bool // more than is kept
 }
 
-func (k *kept) Header() http.Header    { return k.header }
-func (k *kept) WriteHeader(status int) { k.status = status }
+func (k *buffered) Header() http.Header    { return k.header }
+func (k *buffered) WriteHeader(status int) { k.status = status }
 
-func (k *kept) Write(p []byte) (int, error) {
-	if k.long = k.long || k.body.Len()+len(p) > longestAnswer; !k.long {
+func (k *buffered) Write(p []byte) (int, error) {
+	if k.long = k.long || k.body.Len()+len(p) > longestResponse; !k.long {
 		k.body.Write(p)
 	}
 	return len(p), nil
@@ -129,10 +129,10 @@ type lines struct {
 	panicked any
 }
 
-// toldHeaders are the headers of an answer that its line has.
+// toldHeaders are the headers of a response that its line has.
 var toldHeaders = []string{"ETag", "Age", "Retry-After"}
 
-func (l *lines) write(i int, a *kept) {
+func (l *lines) write(i int, a *buffered) {
 	header := map[string]string{}
 	for _, name := range toldHeaders {
 		if value := a.header.Get(name); value != "" {

@@ -20,8 +20,8 @@ type togetherAnswer struct {
 	Body   json.RawMessage   `json:"body"`
 }
 
-// askTogether asks several questions at once, and returns their answers in the order of
-// the questions.
+// askTogether asks several queries at once, and returns their responses in the order of
+// the queries.
 func askTogether(t *testing.T, h http.Handler, questions ...string) []togetherAnswer {
 	t.Helper()
 	w := recorded(h, "/api/v1/answers?"+url.Values{"ask": questions}.Encode())
@@ -45,7 +45,7 @@ func askTogether(t *testing.T, h http.Handler, questions ...string) []togetherAn
 	return all
 }
 
-// Answers to questions that are asked together are those that each has alone, errors too.
+// Answers to queries that are asked together are those that each has alone, errors too.
 func TestTogether(t *testing.T) {
 	l, _ := rolledField(t, 300)
 	alone := Handler(l, Options{Now: fixture.Now})
@@ -86,14 +86,14 @@ func TestTogetherRefuses(t *testing.T) {
 	}
 }
 
-// An answer that is too long is an error of its own, and so is one that is never made.
+// A response that is too long is an error of its own, and so is one that is never made.
 func TestTogetherBounds(t *testing.T) {
 	h := Together(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Header.Get("If-None-Match") != "" || r.Header.Get("Accept-Encoding") != "":
 			t.Error("the answer may be none, or compressed")
 		case r.URL.Path == "/api/v1/top":
-			for range longestAnswer/1000 + 1 {
+			for range longestResponse/1000 + 1 {
 				_, _ = w.Write(make([]byte, 1000))
 			}
 		case r.URL.Path == "/api/v1/stats":

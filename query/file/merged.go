@@ -15,7 +15,7 @@ import (
 )
 
 // Merged is a [query.Source] of a profile that is there already, as that of files is. It has no times, so
-// that nothing can be asked over time and all that was received at any time is the answer.
+// that nothing can be asked over time and all that was received at any time is the response.
 type Merged struct {
 	Result query.Result
 	// Owners say whose code is whose; nil is [owner.Default].
@@ -99,7 +99,7 @@ func (s Merged) Catalog(context.Context, time.Time, time.Time, time.Duration) (q
 	return query.Catalog{Entries: []query.Entry{}, Warnings: slices.Clone(s.Result.Stats.Warnings)}, nil
 }
 
-// notOfFiles is the error of questions that only a store answers.
+// notOfFiles is the error of queries that only a store answers.
 func notOfFiles(what string) error {
 	return selection.Refuse("%s: files have none, as they do not tell page views and times apart; ask a store", what)
 }

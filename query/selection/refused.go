@@ -2,7 +2,7 @@ package selection
 
 import "fmt"
 
-// RefusedError says that a question can not be answered as it was asked.
+// RefusedError says that a query can not be answered as it was asked.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }

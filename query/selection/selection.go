@@ -29,7 +29,7 @@ type Selection struct {
 	// page view counts once, if its traces are of one page and were received in one
 	// partition of the store: no more is remembered of a view.
 	GroupBy []string
-	// Lag is how much of what came in last may be missing from an answer: under
+	// Lag is how much of what came in last may be missing from a response: under
 	// load, to sum it up again for everybody who asks is expensive. 0: nothing.
 	Lag time.Duration
 	// Minified has functions named as browsers said them, and not by the symbols that were
@@ -280,7 +280,7 @@ func CheckTimes(since, until time.Time) error {
 	return nil
 }
 
-// KnownTime reports whether a question can be about t: one from 1970 to the year 9999, in UTC.
+// KnownTime reports whether a query can be about t: one from 1970 to the year 9999, in UTC.
 func KnownTime(t time.Time) bool { return t.Unix() >= 0 && t.UTC().Year() <= 9999 }
 
 // KeyOwner groups by whose code time was in: see [owner.Owner]. It is no label of a page view.

@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-// Question is what a summary is made of.
-type Question struct {
+// Query is what a summary is made of.
+type Query struct {
 	Compare   query.CompareQuery // what changed from A to B
 	SideA     string             // names the sides, such as "release 2026.11.2"
 	SideB     string
@@ -50,7 +50,7 @@ type Page struct {
 }
 
 // Make asks a source. A side without page views is no error: All.Views tells.
-func Make(ctx context.Context, src query.Source, q Question) (*Summary, error) {
+func Make(ctx context.Context, src query.Source, q Query) (*Summary, error) {
 	s := &Summary{SideA: q.SideA, SideB: q.SideB, Budgets: q.Budgets, lab: q.Lab, functions: q.Functions, dashboard: q.Dashboard, selection: q.Selection}
 	var err error
 	if s.All, err = src.Compare(ctx, q.Compare); err != nil {

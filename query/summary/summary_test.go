@@ -60,7 +60,7 @@ func (f fake) Series(context.Context, query.SeriesQuery) (query.Series, error) {
 	return s, nil
 }
 
-func example() (fake, Question) {
+func example() (fake, Query) {
 	render := function("render", changed(compare.Slower, 20, 31.5))
 	feed := comparison(5000, changed(compare.Slower, 212, 240), render, function("onlyHere", changed(compare.New, 0.001, 4)), function("noise", changed(compare.WithinNoise, 3, 3.1)))
 	feed.Vitals = []query.VitalChange{{Name: "inp", Unit: "ms", A: query.Estimate{Value: 180}, B: query.Estimate{Value: 260}, Difference: query.Estimate{Value: 80, Low: 60, High: 100}, Status: compare.Slower},
@@ -69,13 +69,13 @@ func example() (fake, Question) {
 		"": comparison(12345, changed(compare.Slower, 200, 215.5), render, function(hostile, changed(compare.Faster, 9, 5))), "/quiet": comparison(900, changed(compare.WithinNoise, 100, 101)),
 		"/feed": feed, hostile: comparison(800, changed(compare.Faster, 50, 40)), "/rare": comparison(7, changed(compare.TooFew, 1, 2)),
 	}}
-	return src, Question{SideA: "release 1.2", SideB: "release 1.3", Pages: 4, Functions: 2, Dashboard: "https://profiles.example.com:8419",
+	return src, Query{SideA: "release 1.2", SideB: "release 1.3", Pages: 4, Functions: 2, Dashboard: "https://profiles.example.com:8419",
 		Selection: url.Values{"release": {"1.3"}, "compare_release": {"1.2"}, "since": {"24h"}},
 		Budgets: []budget.Status{{Name: "fast", Metric: budget.P75, Unit: "ms", Limit: 25, Verdict: budget.OK, Views: 100},
 			{Name: hostile, Owner: "team", Page: "/feed", Metric: budget.P75, Unit: "ms", Limit: 25, Verdict: budget.Blown, Value: &query.Estimate{Value: 30, Low: 29, High: 31}, Views: 100}}}
 }
 
-func markdown(t *testing.T, src query.Source, q Question) string {
+func markdown(t *testing.T, src query.Source, q Query) string {
 	t.Helper()
 	s, err := Make(t.Context(), src, q)
 	if err != nil {

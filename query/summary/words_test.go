@@ -25,7 +25,7 @@ func TestWords(t *testing.T) {
 		in, o := simulate.Random(rng)
 		of := query.Comparison{Result: compare.Compare(in, o)}
 		src := fake{pages: map[string]query.Comparison{"": of, "/p": of}, order: []string{"/p"}}
-		text := markdown(t, src, Question{SideA: "release 1", SideB: "release 2", Pages: 4, Functions: 100})
+		text := markdown(t, src, Query{SideA: "release 1", SideB: "release 2", Pages: 4, Functions: 100})
 		for _, problem := range judged(text, &of, said) {
 			t.Fatalf("%s\n%s", problem, text)
 		}
