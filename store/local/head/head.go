@@ -7,9 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -34,7 +37,7 @@ type Head struct {
 	size  int    // bytes of all pages
 	tick  uint64 // counts uses
 
-	ahead sync.Mutex // held to work before somebody asks: one page at a time, or all processors would be busy with it
+	ahead *fresh.Ahead // sums up before somebody asks: one page at a time, or all processors would be busy with it
 }
 
 type key struct {
@@ -47,7 +50,7 @@ func New(o Options) *Head {
 	if o.Size == 0 {
 		o.Size = MaxSize
 	}
-	return &Head{o: o, advanceBy: advanceBy, pages: make(map[key]*page)}
+	return &Head{o: o, advanceBy: advanceBy, pages: make(map[key]*page), ahead: fresh.NewAhead(context.Background())}
 }
 
 const (

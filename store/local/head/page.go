@@ -7,9 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/fresh"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
+	"github.com/fieldtrie/fieldtrie/store/part"
+	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -62,19 +65,9 @@ func (h *Head) Page(ctx context.Context, p *part.Partition, name string, q Quest
 	return h.now(ctx, k, q.Details)
 }
 
-const (
-	// recentFor is how many times as long as it takes to sum up what came, to all pages of a
-	// question, an answer is good: that takes a fiftieth of a processor.
-	recentFor = 50
-	// longSum is from where on it takes long to sum up many pages. They are good for the whole lag
-	// then, or those of a large site would be summed up again and again while somebody waits.
-	longSum = 100 * time.Millisecond
-	// aheadPause is how many times as long as it took nothing is summed up before somebody
-	// asks: that takes a quarter of a processor.
-	aheadPause = 3
-	// aheadFor bounds the time to sum up a page before somebody asks.
-	aheadFor = 30 * time.Second
-)
+// longSum is from where on it takes long to sum up many pages. They are good for the whole lag
+// then, or those of a large site would be summed up again and again while somebody waits.
+const longSum = 100 * time.Millisecond
 
 // recent returns what was known of a page a short time ago, if there is such an answer.
 func (h *Head) recent(k key, q Question) (Page, bool) {
@@ -88,12 +81,12 @@ func (h *Head) recent(k key, q Question) (Page, bool) {
 	}
 	age, good := time.Since(last.At), q.Lag
 	if takes := time.Duration(x.last.took.Load()) * time.Duration(q.Pages); q.Pages == 1 || takes < longSum {
-		good = min(good, recentFor*takes)
+		good = fresh.For(takes, good)
 	}
 	if age >= good {
 		return Page{}, false
 	}
-	if age > good/3 && x.last.refreshing.CompareAndSwap(false, true) {
+	if fresh.Due(age, good) && x.last.refreshing.CompareAndSwap(false, true) {
 		go h.refresh(x, last.details)
 	}
 	return *last, true
@@ -102,13 +95,9 @@ func (h *Head) recent(k key, q Question) (Page, bool) {
 // refresh sums up what came to a page before somebody asks. It waits for its turn.
 func (h *Head) refresh(x *page, details bool) {
 	defer x.last.refreshing.Store(false)
-	h.ahead.Lock()
-	defer h.ahead.Unlock()
-	begin := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), aheadFor)
-	defer cancel()
-	_, _ = h.now(ctx, x.key, details) // what goes wrong is said to the one who asks next
-	time.Sleep(min(aheadPause*time.Since(begin), aheadFor))
+	h.ahead.Do(func(ctx context.Context) {
+		_, _ = h.now(ctx, x.key, details) // what goes wrong is said to the one who asks next
+	})
 }
 
 // now brings the sum of a page up to date and returns it.
