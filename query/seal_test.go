@@ -21,7 +21,7 @@ import (
 func TestQueriesBesideSealing(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(fixture.Noon.Add(-30 * time.Minute).UnixNano())
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
 		Now: func() time.Time { return time.Unix(0, clock.Load()).UTC() }})
 	l := Local{Reader: s}
 	var begun, stored atomic.Int64 // traces

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -23,7 +23,7 @@ import (
 func TestStepCache(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	now := fixture.Noon
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
 	f := &fixture.Stored{Store: s}
 	exact := localOf(f)
 	kept := localOf(f)

@@ -73,7 +73,7 @@ func (g *growing) want(sel selection.Selection) *trie.Profile {
 func TestTails(t *testing.T) {
 	for seed := range uint64(2) {
 		now := fixture.Noon
-		s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
+		s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
 		g := &growing{Store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
 		l := Local{Reader: s}
 		g.append(t, 300) // beyond what is read trace by trace
@@ -110,7 +110,7 @@ func TestTails(t *testing.T) {
 
 // Many ask at once while traces come and are rolled up.
 func TestTailsAtOnce(t *testing.T) {
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
 	g := &growing{Store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
 	g.append(t, 300)
 	l := Local{Reader: s}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
@@ -65,7 +64,7 @@ func TestVitals(t *testing.T) {
 // release b one page view of two has an interaction that is 300 ms long, in which filter runs.
 func TestCompareVitals(t *testing.T) {
 	now := fixture.Noon
-	s := storetest.Open(t, store.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(7, 7))
 	const views = 400 // of each release
 	for i := range 2 * views {

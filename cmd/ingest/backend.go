@@ -129,7 +129,7 @@ func (d *directory) rollUp(ctx context.Context) {
 // inBucket is a backend in a bucket, which machines share.
 type inBucket struct {
 	*shared.Node
-	fleetMetrics
+	clusterMetrics
 }
 
 // openWait bounds how long the start waits for the store.
@@ -142,13 +142,13 @@ func (c *config) openShared(ctx context.Context, log *slog.Logger) (*inBucket, e
 	if err != nil {
 		return nil, err
 	}
-	o := c.fleetOptions()
+	o := c.sharedOptions()
 	o.Logger = log
 	n, err := shared.Open(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
-	return &inBucket{n, fleetMetrics{n}}, nil
+	return &inBucket{n, clusterMetrics{n}}, nil
 }
 
 // openBucket prepares to use the bucket of --data.
@@ -160,7 +160,7 @@ func (c *config) openBucket(ctx context.Context) (*bucket.Bucket, error) {
 	return bucket.Open(ctx, at, bucket.Options{Now: c.now})
 }
 
-func (c *config) fleetOptions() shared.Options {
+func (c *config) sharedOptions() shared.Options {
 	return shared.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten, Spool: c.spool, SpoolSize: c.spoolSize,
 		Cache: c.cache, CacheSize: c.cacheSize, RollEvery: c.rollEvery, TakeOver: c.takeOver}
 }

@@ -124,7 +124,7 @@ func (c *config) checkShared() error {
 	case c.partition != time.Hour:
 		return fmt.Errorf("--partition: in a bucket traces are kept by the hour")
 	}
-	return c.fleetOptions().Validate()
+	return c.sharedOptions().Validate()
 }
 
 // memTable holds the memory of the store near 150 MiB.

@@ -19,7 +19,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"

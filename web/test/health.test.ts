@@ -61,15 +61,15 @@ test('each thing that goes wrong is said, with what to do', () => {
 });
 
 test('with a bucket other things go wrong', () => {
-  const shared = (more: string) => new Metrics(`fieldtrie_fleet_shards 8\n${more}`);
+  const shared = (more: string) => new Metrics(`fieldtrie_cluster_shards 8\n${more}`);
   assert.equal(verdictOf(checksOf(shared(''))), 'All is well');
   const cases: [string, string, string][] = [
-    ['fieldtrie_fleet_silent_seconds 70', 'Bucket', 'act'],
-    ['fieldtrie_fleet_refused_traces_total 1', 'Writing', 'look'],
-    ['fieldtrie_fleet_lag_seconds{shard="0"} 1\nfieldtrie_fleet_lag_seconds{shard="1"} 90', 'Rollups', 'look'],
-    ['fieldtrie_fleet_spool_segments 2', 'Spool', 'look'],
-    ['fieldtrie_fleet_clock_offset_seconds -700', 'Clock', 'act'],
-    ['fieldtrie_fleet_unreadable_traces_total 1', 'Received traces', 'act'],
+    ['fieldtrie_cluster_silent_seconds 70', 'Bucket', 'act'],
+    ['fieldtrie_cluster_refused_traces_total 1', 'Writing', 'look'],
+    ['fieldtrie_cluster_lag_seconds{shard="0"} 1\nfieldtrie_cluster_lag_seconds{shard="1"} 90', 'Rollups', 'look'],
+    ['fieldtrie_cluster_spool_segments 2', 'Spool', 'look'],
+    ['fieldtrie_cluster_clock_offset_seconds -700', 'Clock', 'act'],
+    ['fieldtrie_cluster_unreadable_traces_total 1', 'Received traces', 'act'],
     ['fieldtrie_symbols_damaged 1', 'Symbols', 'act'],
   ];
   for (const [metric, name, level] of cases) {

@@ -61,41 +61,41 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_store_lost_traces{instance="a"} 0x60`, `fieldtrie_store_damaged_values{instance="a"} 0x60`, `fieldtrie_store_missing_traces{instance="a"} 0x60`},
 		},
 		"FieldtrieBucketSilent": {
-			[]series{`fieldtrie_fleet_silent_seconds{instance="a"} 0+60x60`},
-			[]series{`fieldtrie_fleet_silent_seconds{instance="a"} 14x60`},
+			[]series{`fieldtrie_cluster_silent_seconds{instance="a"} 0+60x60`},
+			[]series{`fieldtrie_cluster_silent_seconds{instance="a"} 14x60`},
 		},
 		"FieldtrieBucketRefusing": {
-			[]series{`fieldtrie_fleet_refused_traces_total{instance="a"} 0+5x60`},
-			[]series{`fieldtrie_fleet_refused_traces_total{instance="a"} 5x60`},
+			[]series{`fieldtrie_cluster_refused_traces_total{instance="a"} 0+5x60`},
+			[]series{`fieldtrie_cluster_refused_traces_total{instance="a"} 5x60`},
 		},
 		"FieldtrieManifestLost": {
-			[]series{`fieldtrie_fleet_lost_manifests{instance="a"} 1x60`, `fieldtrie_fleet_lost_manifests{instance="b"} 0x60`},
-			[]series{`fieldtrie_fleet_lost_manifests{instance="a"} 0x60`},
+			[]series{`fieldtrie_cluster_lost_manifests{instance="a"} 1x60`, `fieldtrie_cluster_lost_manifests{instance="b"} 0x60`},
+			[]series{`fieldtrie_cluster_lost_manifests{instance="a"} 0x60`},
 		},
 		"FieldtrieBadSegments": {
-			[]series{`fieldtrie_fleet_bad_segments_total{instance="a"} 1x60`},
-			[]series{`fieldtrie_fleet_bad_segments_total{instance="a"} 0x60`},
+			[]series{`fieldtrie_cluster_bad_segments_total{instance="a"} 1x60`},
+			[]series{`fieldtrie_cluster_bad_segments_total{instance="a"} 0x60`},
 		},
 		"FieldtrieLagging": {
-			[]series{`fieldtrie_fleet_lag_seconds{instance="a",shard="3"} 0+60x60`, `fieldtrie_fleet_lag_seconds{instance="b",shard="3"} 0+60x60`},
+			[]series{`fieldtrie_cluster_lag_seconds{instance="a",shard="3"} 0+60x60`, `fieldtrie_cluster_lag_seconds{instance="b",shard="3"} 0+60x60`},
 			// One of the machines has not looked for long.
-			[]series{`fieldtrie_fleet_lag_seconds{instance="a",shard="3"} 15x60`, `fieldtrie_fleet_lag_seconds{instance="b",shard="3"} 0+60x60`},
+			[]series{`fieldtrie_cluster_lag_seconds{instance="a",shard="3"} 15x60`, `fieldtrie_cluster_lag_seconds{instance="b",shard="3"} 0+60x60`},
 		},
 		"FieldtrieSegmentsWaiting": {
-			[]series{`fieldtrie_fleet_waiting_segments{instance="a",shard="3"} 0+100x60`, `fieldtrie_fleet_shards{instance="a"} 8x60`},
-			[]series{`fieldtrie_fleet_waiting_segments{instance="a",shard="3"} 400x60`, `fieldtrie_fleet_shards{instance="a"} 4x60`, `fieldtrie_fleet_shards{instance="b"} 4x60`},
+			[]series{`fieldtrie_cluster_waiting_segments{instance="a",shard="3"} 0+100x60`, `fieldtrie_cluster_shards{instance="a"} 8x60`},
+			[]series{`fieldtrie_cluster_waiting_segments{instance="a",shard="3"} 400x60`, `fieldtrie_cluster_shards{instance="a"} 4x60`, `fieldtrie_cluster_shards{instance="b"} 4x60`},
 		},
 		"FieldtrieHourOpen": {
-			[]series{`fieldtrie_fleet_open_hour_seconds{instance="a",shard="3"} 3000+60x60`},
-			[]series{`fieldtrie_fleet_open_hour_seconds{instance="a",shard="3"} 120x60`},
+			[]series{`fieldtrie_cluster_open_hour_seconds{instance="a",shard="3"} 3000+60x60`},
+			[]series{`fieldtrie_cluster_open_hour_seconds{instance="a",shard="3"} 120x60`},
 		},
 		"FieldtrieSpooled": {
-			[]series{`fieldtrie_fleet_spool_segments{instance="a"} 3x60`},
-			[]series{`fieldtrie_fleet_spool_segments{instance="a"} 0x50 3x9`},
+			[]series{`fieldtrie_cluster_spool_segments{instance="a"} 3x60`},
+			[]series{`fieldtrie_cluster_spool_segments{instance="a"} 0x50 3x9`},
 		},
 		"FieldtrieClockWrong": {
-			[]series{`fieldtrie_fleet_clock_offset_seconds{instance="a"} -90x60`},
-			[]series{`fieldtrie_fleet_clock_offset_seconds{instance="a"} -2x60`},
+			[]series{`fieldtrie_cluster_clock_offset_seconds{instance="a"} -90x60`},
+			[]series{`fieldtrie_cluster_clock_offset_seconds{instance="a"} -2x60`},
 		},
 	}
 }

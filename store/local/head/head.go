@@ -11,8 +11,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local/part"
 	"github.com/fieldtrie/fieldtrie/store/local/record"
-	"github.com/fieldtrie/fieldtrie/store/part"
-	"github.com/fieldtrie/fieldtrie/store/record"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )

@@ -106,9 +106,9 @@ func readState(ctx context.Context, private string) (s state, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.shards, s.spooled = values["fieldtrie_fleet_shards"], values["fieldtrie_fleet_spool_segments"]
+	s.shards, s.spooled = values["fieldtrie_cluster_shards"], values["fieldtrie_cluster_spool_segments"]
 	for name, v := range values {
-		if strings.HasPrefix(name, "fieldtrie_fleet_lag_seconds{") {
+		if strings.HasPrefix(name, "fieldtrie_cluster_lag_seconds{") {
 			s.lag = max(s.lag, time.Duration(v*float64(time.Second)))
 		}
 	}

@@ -73,7 +73,7 @@ type report struct {
 	PauseSeconds     float64 `json:"pause_s,omitempty"` // each
 	StoreDownSeconds float64 `json:"store_down_s,omitempty"`
 	Wiped            int     `json:"wiped_parts_of_store,omitempty"`
-	LongestLag       float64 `json:"longest_lag_s,omitempty"` // of fieldtrie_fleet_lag_seconds, asked of each each second
+	LongestLag       float64 `json:"longest_lag_s,omitempty"` // of fieldtrie_cluster_lag_seconds, asked of each each second
 	SettleSeconds    float64 `json:"settle_s,omitempty"`      // from the end of the load until all was rolled up
 
 	Verified         bool     `json:"verified"`

@@ -77,7 +77,7 @@ function Checks({ of }: { of: Check[] }) {
 }
 
 /** Counts of stored traces: of a directory, and of a bucket. */
-const stored = ['fieldtrie_store_traces_total', 'fieldtrie_fleet_traces_total'];
+const stored = ['fieldtrie_store_traces_total', 'fieldtrie_cluster_traces_total'];
 
 /** What was counted between two responses, by the second. */
 interface Rates {
@@ -154,13 +154,13 @@ function Disk({ now }: { now: Metrics }) {
 
 /** What this node does in the bucket; nobody counts what is there. */
 function Bucket({ now }: { now: Metrics }) {
-  const requests = [...now.by('fieldtrie_fleet_requests_total', 'kind')].sort();
-  const [hits, misses] = [now.sum('fieldtrie_fleet_cache_hits_total'), now.sum('fieldtrie_fleet_cache_misses_total')];
+  const requests = [...now.by('fieldtrie_cluster_requests_total', 'kind')].sort();
+  const [hits, misses] = [now.sum('fieldtrie_cluster_cache_hits_total'), now.sum('fieldtrie_cluster_cache_misses_total')];
   return (
     <Numbers
       rows={[
-        ['Stored by this node', bytes(now.sum('fieldtrie_fleet_segment_bytes_total'))],
-        ['Shards rolled up by this node', `${count(now.sum('fieldtrie_fleet_shards'))} of ${count(now.by('fieldtrie_fleet_lag_seconds', 'shard').size)}`],
+        ['Stored by this node', bytes(now.sum('fieldtrie_cluster_segment_bytes_total'))],
+        ['Shards rolled up by this node', `${count(now.sum('fieldtrie_cluster_shards'))} of ${count(now.by('fieldtrie_cluster_lag_seconds', 'shard').size)}`],
         ...requests.map(([kind, sent]): Row => [`Requests: ${kind}`, count(sent)]),
         ['Cache hits', hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'no lookups yet'],
         ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],

@@ -23,7 +23,7 @@ function none(name: string, value: number, [fine, wrong]: [string, string], reme
 
 /** Whether a daemon keeps its traces in a bucket, with other nodes. */
 export function inBucket(metrics: Metrics): boolean {
-  return metrics.has('fieldtrie_fleet_shards');
+  return metrics.has('fieldtrie_cluster_shards');
 }
 
 /** Looks at everything that should be looked at. */
@@ -75,11 +75,11 @@ function script(metrics: Metrics): Check {
 
 /** The bucket that nodes share, and what this one does for all. docs/storage.md has the same for alerts. */
 function bucket(metrics: Metrics): Check[] {
-  const silent = metrics.sum('fieldtrie_fleet_silent_seconds');
-  const refused = metrics.sum('fieldtrie_fleet_refused_traces_total');
-  const lag = Math.max(0, ...metrics.by('fieldtrie_fleet_lag_seconds', 'shard').values());
-  const spooled = metrics.sum('fieldtrie_fleet_spool_segments');
-  const offset = Math.abs(metrics.sum('fieldtrie_fleet_clock_offset_seconds'));
+  const silent = metrics.sum('fieldtrie_cluster_silent_seconds');
+  const refused = metrics.sum('fieldtrie_cluster_refused_traces_total');
+  const lag = Math.max(0, ...metrics.by('fieldtrie_cluster_lag_seconds', 'shard').values());
+  const spooled = metrics.sum('fieldtrie_cluster_spool_segments');
+  const offset = Math.abs(metrics.sum('fieldtrie_cluster_clock_offset_seconds'));
   return [
     {
       name: 'Bucket',
@@ -90,7 +90,7 @@ function bucket(metrics: Metrics): Check[] {
     {
       name: 'Writing',
       level: refused ? 'look' : 'fine',
-      says: `${count(metrics.sum('fieldtrie_fleet_queue_traces'))} traces wait; ${count(refused)} were refused since the start`,
+      says: `${count(metrics.sum('fieldtrie_cluster_queue_traces'))} traces wait; ${count(refused)} were refused since the start`,
       remedy: 'The bucket was unavailable or too slow. Browsers send again; --spool keeps what the bucket does not take.',
     },
     {
@@ -113,7 +113,7 @@ function bucket(metrics: Metrics): Check[] {
     },
     none(
       'Received traces',
-      metrics.sum('fieldtrie_fleet_unreadable_traces_total'),
+      metrics.sum('fieldtrie_cluster_unreadable_traces_total'),
       ['all could be rolled up', 'could not be read, and are in no rollup'],
       'Browsers send what this release does not know: update all nodes.',
     ),
