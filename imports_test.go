@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/lru":         {},
 	"internal/spelling":    {},
 	"internal/strictyaml":  {"internal/spelling"},
-	"internal/turn":        {},
+	"internal/fair":        {},
 	"internal/wire":        {},
 
 	"trie":        {},
@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"symbols/uploads":   {"symbols", "symbols/tables"},
 	"symbols/wasm":      {"trie"},
 
-	"rules/access":  {"internal/strictyaml", "internal/turn", "rules/feature", "rules/site"},
+	"rules/access":  {"internal/strictyaml", "internal/fair", "rules/feature", "rules/site"},
 	"rules/feature": {"rules/site", "trie"},
 	"rules/site":    {"internal/strictyaml"},
 
@@ -87,13 +87,13 @@ var mayImport = map[string][]string{
 	"store/shared/roll":       {"encode", "store", "store/block", "store/bucket", "store/shared/layout"},
 	"store/shared/write":      {"internal/disk", "store", "store/bucket", "store/shared/layout", "trie/rollup"},
 
-	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/turn", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
+	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/fair", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
 	"collect/quota":  {},
 	"collect/redact": {"trie"},
 
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/selection", "rules/site", "store", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/compare", "query/selection", "trie"},
-	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/turn", "query", "query/compare", "query/selection", "trie", "trie/rollup"},
+	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "query", "query/compare", "query/selection", "trie", "trie/rollup"},
 	"query/budget":    {"internal/strictyaml", "query", "query/selection", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},
 	"query/compare":   {"encode/output", "trie"},
@@ -105,7 +105,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate":          {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/compare", "query/file", "query/selection", "query/summary", "rules/access", "rules/site", "sdk", "store/bucket", "store/local", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
-	"cmd/ingest":             {"cmd/ingest/connections", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/turn", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/bucket", "store/local", "store/shared", "store/shared/move", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":             {"cmd/ingest/connections", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/fair", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/bucket", "store/local", "store/shared", "store/shared/move", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/connections": {"collect"},
 	"cmd/upload":             {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
 

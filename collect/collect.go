@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/internal/turn"
+	"github.com/fieldtrie/fieldtrie/internal/fair"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/rules/site"
 	"github.com/fieldtrie/fieldtrie/store"
@@ -90,7 +90,7 @@ type Collector struct {
 	// decoding has a place for each body that may be decoded at once. A decoded trace
 	// takes several times the memory of its bytes, and more of them than processors
 	// would not be done any sooner. One network that is known has half of the processors.
-	decoding *turn.Line
+	decoding *fair.Semaphore
 }
 
 // New returns a Collector.
@@ -126,7 +126,7 @@ func New(o Options) *Collector {
 	c.sites = newSites(o.Sites, o.Keep, o.SiteBytes)
 	c.pageRates = newSharedLimiter[string](c.limits.PageRate, time.Minute)
 	c.decoders.New = func() any { return new(encode.BinaryDecoder) }
-	c.decoding = turn.New(turn.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, runtime.GOMAXPROCS(0)/2)})
+	c.decoding = fair.New(fair.Options{Turns: 2 * runtime.GOMAXPROCS(0), Each: max(1, runtime.GOMAXPROCS(0)/2)})
 	c.mux.HandleFunc("POST /v1/traces", c.post)
 	c.mux.HandleFunc("OPTIONS /v1/traces", c.preflight)
 	c.mux.HandleFunc("POST /v1/views", c.postView)

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
-	"github.com/fieldtrie/fieldtrie/internal/turn"
+	"github.com/fieldtrie/fieldtrie/internal/fair"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
@@ -100,7 +100,7 @@ func (p *privateAddress) handler(mux *http.ServeMux) http.Handler {
 func asClients(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client := access.AddressOf(r) + " " + access.Credentials(r)
-		next.ServeHTTP(w, r.WithContext(turn.WithClient(r.Context(), client)))
+		next.ServeHTTP(w, r.WithContext(fair.WithClient(r.Context(), client)))
 	})
 }
 

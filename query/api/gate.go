@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/fieldtrie/fieldtrie/internal/turn"
+	"github.com/fieldtrie/fieldtrie/internal/fair"
 )
 
 // GateOptions are the bounds of a [Gate]. A zero field means the default beside it.
@@ -21,9 +21,9 @@ type GateOptions struct {
 
 // Gate bounds how many responses are in the making at once, over all handlers that share it,
 // and measures them. One client has three quarters of them at the most, and who has the fewest
-// comes first, see [turn.WithClient]. It may be used by several goroutines.
+// comes first, see [fair.WithClient]. It may be used by several goroutines.
 type Gate struct {
-	turns    *turn.Line
+	turns    *fair.Semaphore
 	most     int // turns
 	wait     time.Duration
 	requests *prometheus.CounterVec   // by status and path
@@ -39,7 +39,7 @@ func NewGate(o GateOptions) *Gate {
 		o.Wait = 10 * time.Second
 	}
 	g := &Gate{
-		turns: turn.New(turn.Options{Turns: o.Concurrent, Each: max(1, o.Concurrent*3/4)}),
+		turns: fair.New(fair.Options{Turns: o.Concurrent, Each: max(1, o.Concurrent*3/4)}),
 		most:  o.Concurrent,
 		wait:  o.Wait,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -78,7 +78,7 @@ func (e *BusyError) Error() string {
 func (g *Gate) Do(ctx context.Context, f func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, g.wait)
 	defer cancel()
-	done, err := g.turns.Take(waiting, turn.ClientOf(ctx))
+	done, err := g.turns.Take(waiting, fair.ClientOf(ctx))
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/internal/turn"
+	"github.com/fieldtrie/fieldtrie/internal/fair"
 )
 
 // privateMux answers with the pattern of what was asked for.
@@ -224,7 +224,7 @@ func TestSetRules(t *testing.T) {
 // others go on, and that who waits too long or with too many is told to come back.
 func TestWorkload(t *testing.T) {
 	g := NewGuard(parse(t, sampleText(t)), ignore)
-	g.work = &workload{line: turn.New(turn.Options{Turns: 1, Waiting: 1, Most: 2}), wait: time.Millisecond}
+	g.work = &workload{line: fair.New(fair.Options{Turns: 1, Waiting: 1, Most: 2}), wait: time.Millisecond}
 	h := g.Handler(privateMux())
 	get := func(authorization string) *httptest.ResponseRecorder {
 		return ask(h, http.MethodGet, "/api/v1/x", authorization)

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/fieldtrie/fieldtrie/internal/turn"
+	"github.com/fieldtrie/fieldtrie/internal/fair"
 )
 
 // passwords checks the passwords of the users of some rules, and remembers for each user
@@ -89,7 +89,7 @@ func (p *passwords) remembers(i int, sum [sha256.Size]byte) bool {
 // processor: half of the processors are left to others, and only so many requests wait, of one
 // address and of all. Who guesses keeps nobody else from logging in.
 type workload struct {
-	line *turn.Line
+	line *fair.Semaphore
 	wait time.Duration
 }
 
@@ -103,7 +103,7 @@ const (
 
 func newWorkload() *workload {
 	return &workload{
-		line: turn.New(turn.Options{Turns: max(1, runtime.GOMAXPROCS(0)/2), Waiting: mostOfAddress, Most: mostWaiting}),
+		line: fair.New(fair.Options{Turns: max(1, runtime.GOMAXPROCS(0)/2), Waiting: mostOfAddress, Most: mostWaiting}),
 		wait: 3 * time.Second,
 	}
 }

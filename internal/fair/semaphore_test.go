@@ -1,4 +1,4 @@
-package turn
+package fair
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-// Package turn bounds how much work goes on at once, and shares the turns out between clients:
-// one that asks for a hundred things waits for its own, and others get their turns meanwhile.
-package turn
+// Package fair has a fair semaphore: it bounds how much work is done at once, by all and by one client.
+// A client that asks for a hundred things waits for its own, and others get their turns meanwhile.
+package fair
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Line is a line of those who wait for their turn. It is safe for concurrent use.
-type Line struct {
+// Semaphore bounds how much work is done at once. It is safe for concurrent use.
+type Semaphore struct {
 	o Options
 
 	mu      sync.Mutex
@@ -19,7 +19,7 @@ type Line struct {
 	waiting []*waiter // the longest waiting first
 }
 
-// Options bound a [Line].
+// Options bound a [Semaphore].
 type Options struct {
 	Turns   int // taken at once
 	Each    int // of these by one client that is known, see [WithClient]; 0 is all
@@ -35,18 +35,18 @@ type waiter struct {
 // ErrTooMany says that too many of a client, or of all, wait already.
 var ErrTooMany = errors.New("too many wait for their turn")
 
-// New returns a line.
-func New(o Options) *Line {
+// New returns a semaphore.
+func New(o Options) *Semaphore {
 	if o.Each <= 0 {
 		o.Each = o.Turns
 	}
-	return &Line{o: o, working: map[string]int{}}
+	return &Semaphore{o: o, working: map[string]int{}}
 }
 
 // Take waits for a turn and takes it. done gives it back, and is to be called once. The error is
 // [ErrTooMany], or what ended ctx.
-func (l *Line) Take(ctx context.Context, client string) (done func(), err error) {
-	w, err := l.enter(client)
+func (s *Semaphore) Take(ctx context.Context, client string) (done func(), err error) {
+	w, err := s.enter(client)
 	if err != nil {
 		return nil, err
 	}
@@ -54,84 +54,84 @@ func (l *Line) Take(ctx context.Context, client string) (done func(), err error)
 		select {
 		case <-w.turn:
 		case <-ctx.Done():
-			if l.leave(w) {
+			if s.leave(w) {
 				return nil, context.Cause(ctx)
 			}
 		}
 	}
-	return func() { l.give(client) }, nil
+	return func() { s.give(client) }, nil
 }
 
 // enter takes a turn, or returns who waits for one.
-func (l *Line) enter(client string) (*waiter, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.taken < l.o.Turns && l.may(client) {
-		l.take(client)
+func (s *Semaphore) enter(client string) (*waiter, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken < s.o.Turns && s.may(client) {
+		s.take(client)
 		return nil, nil
 	}
 	own := 0
-	for _, w := range l.waiting {
+	for _, w := range s.waiting {
 		if w.client == client {
 			own++
 		}
 	}
-	if l.o.Waiting > 0 && own >= l.o.Waiting || l.o.Most > 0 && len(l.waiting) >= l.o.Most {
+	if s.o.Waiting > 0 && own >= s.o.Waiting || s.o.Most > 0 && len(s.waiting) >= s.o.Most {
 		return nil, ErrTooMany
 	}
 	w := &waiter{client, make(chan struct{})}
-	l.waiting = append(l.waiting, w)
+	s.waiting = append(s.waiting, w)
 	return w, nil
 }
 
 // may reports whether a client may have one turn more. The client "" is all who can not be told
 // apart.
-func (l *Line) may(client string) bool { return client == "" || l.working[client] < l.o.Each }
+func (s *Semaphore) may(client string) bool { return client == "" || s.working[client] < s.o.Each }
 
-func (l *Line) take(client string) {
-	l.taken++
-	l.working[client]++
+func (s *Semaphore) take(client string) {
+	s.taken++
+	s.working[client]++
 }
 
 // leave takes a waiter out of the line, and reports false if it has its turn already.
-func (l *Line) leave(w *waiter) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.Index(l.waiting, w)
+func (s *Semaphore) leave(w *waiter) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.waiting, w)
 	if i < 0 {
 		return false
 	}
-	l.waiting = slices.Delete(l.waiting, i, i+1)
+	s.waiting = slices.Delete(s.waiting, i, i+1)
 	return true
 }
 
 // give gives a turn back, to the client with the fewest turns; of several, the one who waited longest.
-func (l *Line) give(client string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.taken--
-	if l.working[client]--; l.working[client] == 0 {
-		delete(l.working, client)
+func (s *Semaphore) give(client string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken--
+	if s.working[client]--; s.working[client] == 0 {
+		delete(s.working, client)
 	}
 	next := -1
-	for i, w := range l.waiting {
-		if n := l.working[w.client]; l.may(w.client) && (next < 0 || n < l.working[l.waiting[next].client]) {
+	for i, w := range s.waiting {
+		if n := s.working[w.client]; s.may(w.client) && (next < 0 || n < s.working[s.waiting[next].client]) {
 			next = i
 		}
 	}
 	if next >= 0 {
-		w := l.waiting[next]
-		l.waiting = slices.Delete(l.waiting, next, next+1)
-		l.take(w.client)
+		w := s.waiting[next]
+		s.waiting = slices.Delete(s.waiting, next, next+1)
+		s.take(w.client)
 		close(w.turn)
 	}
 }
 
 // Taken returns how many turns are taken, and how many wait for one.
-func (l *Line) Taken() (taken, waiting int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.taken, len(l.waiting)
+func (s *Semaphore) Taken() (taken, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taken, len(s.waiting)
 }
 
 type clientKey struct{}
