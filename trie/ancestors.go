@@ -1,11 +1,11 @@
 package trie
 
-// ancestors is a trie of which any two stacks can be compared without walking along them: a
-// stack may have as many frames as there are samples, and then a walk for each takes for ever.
+// ancestors is a trie in which two stacks are compared in logarithmic time. A stack may have
+// as many frames as there are samples, so walking along each stack would take quadratic time.
 //
-// Each node knows its parent and one ancestor further up. These jumps are as long as the ones
-// of a skew binary number, so that any ancestor is a logarithmic number of steps away; see
-// Myers, "An applicative random-access stack", 1983.
+// Each node knows its parent and one ancestor further up. The jumps have the lengths of skew
+// binary numbers, so any ancestor is a logarithmic number of steps away; see Myers, "An
+// applicative random-access stack", 1983.
 type ancestors struct {
 	Trie
 	depth []int32  // by node: the frames of its stack
@@ -30,7 +30,7 @@ func (a *ancestors) child(parent NodeID, f FrameID) NodeID {
 	return n
 }
 
-// at returns the ancestor of n, or n itself, that has so many frames; n has no fewer.
+// at returns the ancestor of n, or n itself, at the given depth. n must be at least that deep.
 func (a *ancestors) at(n NodeID, depth int) NodeID {
 	for a.depth[n] > int32(depth) {
 		if j := a.jump[n]; a.depth[j] >= int32(depth) {

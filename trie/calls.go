@@ -7,30 +7,31 @@ import (
 	"sort"
 )
 
-// Calls estimates when the functions that s sampled were called and when they returned,
-// and puts them together with the events of their thread: a function lies in the event
-// that called it, and an event in the function that caused it. s may be nil, events nil.
+// Calls estimates call and return times of the functions sampled in s, and nests them with the
+// events of their thread: a function lies in the event that called it, and an event in the
+// function that caused it. Both s and events may be nil.
 //
-// Samples alone say what Chrome DevTools makes of them ("the life of a ProfileCall" in
-// its models/trace/helpers/SamplesIntegrator.ts): a call begins with the first sample
-// that has it and ends with the first that has not. Events say more:
+// For samples alone the result is that of Chrome DevTools ("the life of a ProfileCall" in its
+// models/trace/helpers/SamplesIntegrator.ts): a call begins with the first sample that contains
+// it and ends with the first that does not. Events improve on that:
 //
-//   - A function that was called by an event is over when the event is, and no call
-//     outlives its task.
-//   - It began with the event, if no sample of the event came before it, and after the
-//     script was compiled; DevTools waits for the sample. This is how Lighthouse bounds
-//     calls (core/lib/tracehouse/cpu-profile-model.js).
-//   - While the browser lays out, paints or collects garbage the stack stands still. A
-//     sample in there tells who caused it, so that call began before the event did.
+//   - A function called by an event ends with the event at the latest, and no call outlives its
+//     task.
+//   - It begins with the event if no earlier sample lies in the event, but not before its
+//     script was compiled. DevTools starts it at the sample; Lighthouse does as we do
+//     (core/lib/tracehouse/cpu-profile-model.js).
+//   - While the browser lays out, paints or collects garbage the stack does not change. A
+//     sample taken meanwhile shows which call caused the event, so that call began before the
+//     event.
 //   - The stack at an anchor is exact.
 //
-// A sample of (program) between two of the same outermost call is taken for a repeat of
-// the one before it, as DevTools does. The self times of the result sum to the time that
-// it covers, to the microsecond.
+// A sample of (program) between two samples of the same outermost call counts as a repeat of
+// the first, as in DevTools. The self times of the result sum to the covered time, to the
+// microsecond.
 //
-// The work is that of putting samples and events in order, and as much for each call, however
-// deep it is nested. But two deep stacks in turn are calls without end, so more than most, or
-// than people can look at, are a [TooManyCallsError].
+// The cost is that of sorting samples and events, plus logarithmic time for each call, however
+// deeply it is nested. Two deep stacks that alternate make calls without end, so more than most
+// calls return a [TooManyCallsError].
 func Calls(s *Stream, events []Event, most int) (*Timeline, error) {
 	c := newCalling(s, events)
 	c.keep, c.most = true, min(c.most, most)
@@ -41,11 +42,11 @@ func Calls(s *Stream, events []Event, most int) (*Timeline, error) {
 	return c.out, nil
 }
 
-// MaxCalls is how many calls may be put in order of time for one answer. They take a quarter of
-// a gigabyte of memory; real recordings have one or two dozen for each sample at most.
+// MaxCalls bounds the calls in time order for one response. They take a quarter of a gigabyte
+// of memory; real recordings have at most one or two dozen calls for each sample.
 const MaxCalls = 1 << 23
 
-// TooManyCallsError says that the samples and events of a thread are of too many calls.
+// TooManyCallsError says that the samples and events of a thread make too many calls.
 type TooManyCallsError struct{ Most int }
 
 func (e *TooManyCallsError) Error() string {
@@ -53,8 +54,8 @@ func (e *TooManyCallsError) Error() string {
 		"merge the samples alone (no --timed, no --events), choose one thread, or record for less time", e.Most)
 }
 
-// A thread may have so many calls, and so many more for each sample and event: with each a
-// stack as deep as browsers record it may come and go.
+// A thread may have this many calls, plus a number for each sample and event: a stack of the
+// greatest depth that browsers record may come and go with each.
 const (
 	someCalls = 1 << 20
 	callsEach = MaxStackDepth + 1
@@ -111,9 +112,9 @@ type openCall struct {
 	event int   // -1 for a function
 }
 
-// shown says where the functions that an event called, those that are open, are from: they
-// are frames of one stack, from a place in it on. So the next stack is compared with that one,
-// and not with each of the functions.
+// shown is the origin of the open functions that an event called: they are the frames of one
+// stack from an index on. So the next stack is compared with that stack, and not with each
+// function.
 type shown struct {
 	stack NodeID // of stacks
 	from  int
@@ -147,7 +148,7 @@ func (c *calling) run() error {
 	return nil
 }
 
-// closeEvents closes the events that are over at time.
+// closeEvents closes the events that end at or before time.
 func (c *calling) closeEvents(time int64) {
 	for len(c.opened) > 0 {
 		at := c.opened[len(c.opened)-1]
@@ -204,7 +205,7 @@ func (c *calling) open(event int) {
 	}
 }
 
-// framesFrom returns the functions from a place in the stack on.
+// framesFrom returns the functions of the stack from index at on.
 func (c *calling) framesFrom(at int) (frames []FrameID) {
 	for _, o := range c.stack[min(at, len(c.stack)):] {
 		frames = append(frames, o.frame)
@@ -212,10 +213,10 @@ func (c *calling) framesFrom(at int) (frames []FrameID) {
 	return frames
 }
 
-// ends reports whether the functions that run when an event begins are over with that,
-// whatever samples say. They go on if an invocation called them, or if the event is no
-// such that calls functions: then they may have caused it. A task within a task, as when
-// a page shows an alert, lies in what samples say.
+// ends reports whether the running functions end when an event begins, whatever samples say.
+// They go on if an invocation called them, or if events of this kind call no functions: then
+// the functions may have caused the event. For a task within a task, such as an alert shown by
+// a page, the samples decide.
 func (c *calling) ends(event int) bool {
 	kind := c.kinds[event]
 	switch {
@@ -231,16 +232,15 @@ func (c *calling) ends(event int) bool {
 	return kind < native && !c.kinds[around].calls()
 }
 
-// within returns which moments lie in an event: those from one place up to another.
+// within returns the range of moments that lie in an event.
 func (c *calling) within(e *Event) (from, to int) {
 	from = sort.Search(len(c.moments), func(i int) bool { return c.moments[i].Time > e.Start })
 	return from, from + sort.Search(len(c.moments)-from, func(i int) bool { return c.moments[from+i].Time >= e.End })
 }
 
-// lasting returns how many of the functions that are open, from the root, are in all
-// samples within an event. It lies in these alone: the others were over, or are those
-// of a sample that was taken a little early or late. A measure need not begin and end in
-// the same call at all.
+// lasting returns how many of the open functions, counted from the root, are in all samples
+// within an event. The event lies in only these: the others had ended, or belong to a sample
+// taken a little early or late. A measure need not begin and end in the same call.
 func (c *calling) lasting(e *Event) int {
 	from, to := c.within(e)
 	if from == to {
@@ -252,8 +252,7 @@ func (c *calling) lasting(e *Event) int {
 	return min(c.stacks.common(c.under(len(c.functions)), c.stacks.of(c.moments[from].Sample)), c.shared.least(from, to-1))
 }
 
-// sharedFrames returns how many frames, from the root, each moment has in common with the
-// one after it.
+// sharedFrames returns how many frames each moment shares with the next, counted from the root.
 func (c *calling) sharedFrames() *rangeMinimum {
 	values := make([]int32, max(len(c.moments)-1, 0))
 	last := Root
@@ -267,7 +266,7 @@ func (c *calling) sharedFrames() *rangeMinimum {
 	return newRangeMinimum(values)
 }
 
-// under returns the first n of the functions in the stack, as one of stacks.
+// under returns the stack of the first n functions, as a node of stacks.
 func (c *calling) under(n int) NodeID {
 	if n == 0 {
 		return Root
@@ -275,8 +274,8 @@ func (c *calling) under(n int) NodeID {
 	return c.functions[n-1]
 }
 
-// base returns where the functions of the innermost event begin in the stack, and how
-// many functions lie below it.
+// base returns the index of the first function of the innermost event in the stack, and the
+// number of functions below it.
 func (c *calling) base() (at, below int) {
 	if len(c.opened) == 0 {
 		return 0, 0
@@ -285,7 +284,7 @@ func (c *calling) base() (at, below int) {
 	return at + 1, c.stack[at].below
 }
 
-// show makes the functions of m, root first, those that are open at time.
+// show makes the functions of m the open ones at time, root first.
 func (c *calling) show(m Sample, time int64) {
 	base, below := c.base()
 	if base > 0 && c.kinds[c.stack[base-1].event] >= native {
@@ -309,8 +308,8 @@ func (c *calling) show(m Sample, time int64) {
 	c.path = c.path[:at]
 }
 
-// same returns how many functions of the innermost event, which are those from below on, are
-// the ones that now begins with.
+// same returns how many functions of the innermost event, from below on, now shares with the
+// open ones.
 func (c *calling) same(now shown, below int) int {
 	open := min(len(c.functions)-below, int(c.stacks.depth[now.stack])-now.from)
 	before := c.shown[len(c.shown)-1]
@@ -319,7 +318,7 @@ func (c *calling) same(now shown, below int) int {
 			return min(open, n-now.from)
 		}
 	}
-	// The two have other callers, so that what the stacks have in common says nothing.
+	// The two have other callers, so a common prefix of the stacks says nothing.
 	same := open
 	c.made += open
 	for n, i := c.stacks.at(now.stack, now.from+open), open-1; i >= 0; n, i = c.stacks.Nodes[n].Parent, i-1 {
@@ -330,7 +329,7 @@ func (c *calling) same(now shown, below int) int {
 	return same
 }
 
-// truncate ends all calls from a place in the stack on.
+// truncate ends all calls of the stack from an index on.
 func (c *calling) truncate(at int, time int64) {
 	c.now = max(c.now, time)
 	for i := len(c.stack) - 1; i >= at; i-- {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// renumber copies the given nodes of t, parents before children, into a new trie whose
-// frames are sorted by resource, line, column and name, each once, and whose strings are
-// numbered by first use. It returns the new number of each node, for those not copied 0.
-// Frames and strings that no node needs are left out. folded reports whether frames were
-// equal, so that nodes may have become so too.
+// renumber copies the given nodes of t, parents before children, into a new trie. Its
+// frames are unique and sorted by resource, line, column and name; its strings are
+// numbered by first use. Unused frames and strings are left out. nodeOf is the new
+// number of each node, 0 for those not copied. folded reports whether equal frames were
+// merged, so that there may be equal nodes, too.
 func (t *Trie) renumber(nodes []NodeID) (out *Trie, nodeOf []NodeID, folded bool) {
 	used := make([]bool, len(t.Frames))
 	for _, n := range nodes {
@@ -50,8 +50,8 @@ func (t *Trie) renumber(nodes []NodeID) (out *Trie, nodeOf []NodeID, folded bool
 }
 
 // Canonical returns t with its tables numbered in one defined way: nodes by their first
-// sample, parents first, then the nodes that no sample has, in the order of t; frames
-// sorted, each once. Traces that differ in numbering alone have the same canonical form.
+// sample, parents first, then nodes without a sample in the order of t; frames unique
+// and sorted. Traces that differ only in numbering have the same canonical form.
 func (t *Trace) Canonical() *Trace {
 	order := make([]NodeID, 0, len(t.Nodes))
 	seen := make([]bool, len(t.Nodes))
@@ -81,8 +81,8 @@ func (t *Trace) Canonical() *Trace {
 }
 
 // Canonical returns p with its tables numbered in one defined way: nodes in preorder,
-// without those that have no weight in themselves or below; frames sorted, each once;
-// groups sorted by their labels, without those that are empty.
+// without subtrees that have no weight; frames unique and sorted; groups sorted by their
+// labels, without empty ones.
 func (p *Profile) Canonical() *Profile {
 	needed := make([]bool, len(p.Nodes))
 	for i := range p.Groups {

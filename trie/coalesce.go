@@ -20,15 +20,15 @@ const (
 // ThirdParty returns the frame for all code of another party's host.
 func ThirdParty(host string) Frame { return Frame{Name: "(third-party " + host + ")"} }
 
-// Foreign reports whether f stands for code that is not attributed, so that a run of
-// such frames says nothing and must not show how deep the foreign calls went.
+// Foreign reports whether f stands for unattributed code. A run of such frames becomes one frame,
+// which hides the depth of the foreign calls.
 func (f Frame) Foreign() bool {
 	return f.Resource == "" && (f.Name == FrameUnknown || f.Name == FrameFieldtrie || strings.HasPrefix(f.Name, "(third-party "))
 }
 
-// rewrite builds the trie that has rename(f) for each frame f of t. A frame that joins,
-// directly above itself, is one node. So is a function of the browser with (fieldtrie), if that has
-// called it. It returns the new node of each old one.
+// rewrite builds a trie with rename(f) for each frame f of t, and returns the new node of each old
+// one. A frame directly above itself becomes one node if it joins. So does a browser function
+// called by (fieldtrie), with (fieldtrie).
 func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie, []NodeID) {
 	out := New()
 	frameOf := make([]FrameID, len(t.Frames))
@@ -56,9 +56,9 @@ func (t *Trie) rewrite(rename func(Frame) Frame, joins func(Frame) bool) (*Trie,
 	return out, nodeOf
 }
 
-// Coalesce returns t with each frame f replaced by rename(f), where runs of the same
-// foreign frame, (unknown) or (third-party HOST), are one node. A nil rename keeps all
-// frames. Coalescing twice is coalescing once if rename(rename(f)) = rename(f).
+// Coalesce returns t with each frame f replaced by rename(f), and with runs of the same foreign
+// frame, (unknown) or (third-party HOST), merged into one node. A nil rename keeps all frames.
+// Coalescing twice is coalescing once if rename(rename(f)) = rename(f).
 func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
 	trie, nodeOf := t.rewrite(orSame(rename), Frame.Foreign)
 	out := new(Trace)
@@ -71,16 +71,16 @@ func (t *Trace) Coalesce(rename func(Frame) Frame) *Trace {
 	return out
 }
 
-// Coalesce does for a profile what [Trace.Coalesce] does for a trace, and commutes with
-// Merge. Where sibling nodes become one, its reach is the sum of theirs, which counts a
-// page view twice that touched both; coalesce the traces to have the exact number.
+// Coalesce does for a profile what [Trace.Coalesce] does for a trace, and commutes with Merge. The
+// reach of merged sibling nodes is the sum of theirs, so a page view that touched both counts
+// twice; coalesce the traces for the exact number.
 func (p *Profile) Coalesce(rename func(Frame) Frame) *Profile {
 	return p.rewritten(orSame(rename), Frame.Foreign)
 }
 
-// Fold returns p with each frame f replaced by rename(f), where runs of any frame are one
-// node: rename says what a function belongs to, such as its package, and calls within that
-// do not matter. For the reach see [Profile.Coalesce].
+// Fold returns p with each frame f replaced by rename(f), and with runs of any frame merged into
+// one node. rename maps a function to a group, such as its package, and calls within a group do not
+// matter. For the reach see [Profile.Coalesce].
 func (p *Profile) Fold(rename func(Frame) Frame) *Profile {
 	return p.rewritten(rename, func(Frame) bool { return true })
 }
@@ -108,9 +108,9 @@ func orSame(rename func(Frame) Frame) func(Frame) Frame {
 	return rename
 }
 
-// Rename returns p with each frame f replaced by rename(f), and false if some frames get one
-// name: then nodes may become one, which is what [Profile.Coalesce] is for. The result shares the
-// nodes and weights of p, so that neither may be changed.
+// Rename returns p with each frame f replaced by rename(f), and false if two frames get the same
+// name: then nodes may have to be merged, see [Profile.Coalesce]. The result shares nodes and
+// weights with p, so neither may be changed.
 func (p *Profile) Rename(rename func(Frame) Frame) (*Profile, bool) {
 	names := New()
 	names.Grow(0)

@@ -5,12 +5,12 @@ import "strings"
 // debugIDMark stands between the URL of a script and its debug ID in a resource.
 const debugIDMark = "#debugId="
 
-// debugIDLength is that of a UUID with its dashes.
+// debugIDLength is the length of a UUID with its dashes.
 const debugIDLength = 36
 
-// CutDebugID takes the debug ID off a resource. A debug ID, see ECMA-426, names one build of a script
-// wherever it is served; it is a UUID in lower case, with dashes. A resource that ends in nothing of
-// the kind is returned as it is, with the ID "".
+// CutDebugID takes the debug ID off a resource. A debug ID, see ECMA-426, names one build of a
+// script wherever it is served; it is a UUID in lower case, with dashes. A resource without a debug
+// ID is returned unchanged, with the ID "".
 func CutDebugID(resource string) (url, id string) {
 	at := len(resource) - debugIDLength
 	if at < len(debugIDMark) || !isUUID(resource[at:]) || !strings.HasSuffix(resource[:at], debugIDMark) {
@@ -19,8 +19,8 @@ func CutDebugID(resource string) (url, id string) {
 	return resource[:at-len(debugIDMark)], resource[at:]
 }
 
-// WithDebugID returns the resource of which [CutDebugID] gives a URL and a debug ID. Without a URL
-// there is no script that an ID could be of.
+// WithDebugID is the inverse of [CutDebugID]. Without a URL there is no script to identify, and the
+// result is "".
 func WithDebugID(url, id string) string {
 	if url == "" || id == "" {
 		return url

@@ -16,10 +16,10 @@
 //   - Node 0 is the root. It has no frame and no weight.
 //   - A node's parent has a smaller id than the node.
 //   - String 0 is the empty string.
-//   - In a profile no two nodes have the same parent and frame. A trace may hold such
-//     pairs, as it came from outside; merging folds them.
-//   - A frame may stand twice in what came from outside. Merging folds such frames, and
-//     so does the canonical form.
+//   - In a profile no two nodes have the same parent and frame. A trace is outside
+//     input and may hold such pairs; merging joins them.
+//   - Outside input may hold the same frame twice. Merging joins such frames, and so
+//     does the canonical form.
 //
 // # Laws
 //
@@ -34,6 +34,6 @@
 //   - The slices of a trace, merged, give the whole trace: self time, unsampled time,
 //     stackless and idle time to the microsecond, and every counted sample once.
 //
-// The package is pure: it imports the standard library alone, and has no I/O, clock or
-// log.
+// The package is pure: it imports only the standard library and does no I/O, reads no
+// clock and writes no log.
 package trie

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Nest brings events into the order that [Thread] asks for and sees to it that none
-// crosses another, since time must not count twice. Of two that cross one is clipped, so
-// that the least is lost: the earlier one ends where the later begins, or the later one
-// where the earlier ends. A measure is dropped if it crosses anything, as pages measure
-// across tasks, or if it lies in nothing: then it says what the page waited for. It works
-// in place and returns what is left, and how many it clipped and dropped.
+// Nest sorts events into the order required by [Thread] and makes them nest, since time must
+// not count twice. Of two events that cross, one is clipped, whichever loses less: the earlier
+// one to end where the later begins, or the later one to end where the earlier ends. A
+// measure that crosses anything is dropped, as pages measure across tasks. So is a measure
+// that lies in no other event: it measures what the page waited for. Nest works in place. It
+// returns the remaining events and the numbers of clipped and dropped ones.
 func Nest(events []Event) (nested []Event, clipped, dropped int) {
 	slices.SortStableFunc(events, compareEvents)
 	n := nesting{events: events, drop: make([]bool, len(events))}
@@ -34,7 +34,8 @@ func compareEvents(a, b Event) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(outermost(a), outermost(b)), cmp.Compare(b.End, a.End))
 }
 
-// outermost orders events that begin at the same time: a task lies in nothing else then.
+// outermost orders events that begin at the same time: tasks come first, as they lie in
+// nothing else.
 func outermost(e Event) int {
 	if kindOf(e.Name) == task {
 		return 0
@@ -42,8 +43,8 @@ func outermost(e Event) int {
 	return 1
 }
 
-// nesting is the state of [Nest]. Events that are open lie each in the one before, so the last
-// ends first, and a search finds those that end before a time.
+// nesting is the state of [Nest]. Each open event lies in the one before it, so the last one
+// ends first, and a binary search finds those that end before a time.
 type nesting struct {
 	events   []Event
 	drop     []bool
@@ -73,7 +74,7 @@ func (n *nesting) add(i int) {
 	n.open = append(n.open, i)
 }
 
-// without returns those of a list of open events that do not end before a time.
+// without returns the open events of list that end at end or later.
 func (n *nesting) without(list []int, end int64) []int {
 	for len(list) > 0 && n.events[list[len(list)-1]].End < end {
 		list = list[:len(list)-1]
@@ -81,12 +82,12 @@ func (n *nesting) without(list []int, end int64) []int {
 	return list
 }
 
-// crosses reports whether e outlives one of a list of open events.
+// crosses reports whether e outlives one of the open events of list.
 func (n *nesting) crosses(list []int, e *Event) bool {
 	return len(list) > 0 && n.events[list[len(list)-1]].End < e.End
 }
 
-// clip ends e, or those that it crosses, so that it crosses nothing.
+// clip ends e, or the events that it crosses, so that nothing crosses.
 func (n *nesting) clip(e *Event) {
 	crossed := sort.Search(len(n.open), func(k int) bool { return n.events[n.open[k]].End < e.End })
 	outer, inner := &n.events[n.open[crossed]], &n.events[n.open[len(n.open)-1]]
@@ -102,8 +103,7 @@ func (n *nesting) clip(e *Event) {
 	}
 }
 
-// eventKind says what an event has to do with the functions that are called while it
-// lasts.
+// eventKind says how an event relates to the functions called while it lasts.
 type eventKind uint8
 
 const (
@@ -115,16 +115,15 @@ const (
 	invocation
 	// microtasks: both of these.
 	microtasks
-	// native: work of the browser in which no function runs, unless an invocation lies
-	// in it. What was called stands still.
+	// native: work of the browser in which no function runs, unless an invocation lies in it.
+	// The stack does not change meanwhile.
 	native
-	// compiling is native work on a script that did not run before it was over.
+	// compiling: native work on a script that cannot run before it is over.
 	compiling
 )
 
-// eventKinds are the kinds of the events of Chromium, by name; those of V8 have
-// prefixes. Which are invocations is said in front_end/models/trace/types/TraceEvents.ts
-// of Chrome DevTools.
+// eventKinds are the kinds of Chromium's events, by name; those of V8 have prefixes. The
+// invocations are those of front_end/models/trace/types/TraceEvents.ts in Chrome DevTools.
 var eventKinds = map[string]eventKind{
 	"RunTask": task, "RunMicrotasks": microtasks,
 
@@ -145,7 +144,7 @@ var eventKinds = map[string]eventKind{
 	"Decode Image": native, "ImageDecodeTask": native, "Resize Image": native,
 }
 
-// calls reports whether the functions in an event were called by it.
+// calls reports whether the event called the functions in it.
 func (k eventKind) calls() bool { return k == invocation || k == microtasks }
 
 // fresh reports whether an event begins with no function running.

@@ -14,11 +14,11 @@ type Function struct {
 	Reach       int64 // at least this many page views touched it: the largest reach of its nodes
 }
 
-// Weightless reports that nothing is known of f but its name.
+// Weightless reports that f has a name and no weight.
 func (f Function) Weightless() bool { return f.Self == 0 && f.Total == 0 && f.Samples == 0 }
 
-// Functions returns what each frame of p weighs over all groups, heaviest self time first,
-// then total, then by [CompareFrames]. Those without weight are left out.
+// Functions returns the weight of each frame of p over all groups: heaviest self time
+// first, then total, then by [CompareFrames]. Frames without weight are left out.
 func (p *Profile) Functions() []Function {
 	flat, _ := p.Flat()
 	out := slices.DeleteFunc(p.WeighFrames(flat, p.Totals(flat)), Function.Weightless)
@@ -28,7 +28,7 @@ func (p *Profile) Functions() []Function {
 	return out
 }
 
-// WeighFrames returns what each frame of t weighs, by its number, where flat and total are
+// WeighFrames returns the weight of each frame of t, by frame number. flat and total are
 // the weights of the nodes.
 func (t *Trie) WeighFrames(flat, total []Weight) []Function {
 	out := make([]Function, len(t.Frames))
@@ -56,7 +56,7 @@ func (t *Trie) WeighFrames(flat, total []Weight) []Function {
 	return out
 }
 
-// CompareFrames orders frames by where they are, and then by name.
+// CompareFrames orders frames by place, then by name.
 func CompareFrames(a, b Frame) int {
 	return cmp.Or(strings.Compare(a.Resource, b.Resource), cmp.Compare(a.Line, b.Line),
 		cmp.Compare(a.Column, b.Column), strings.Compare(a.Name, b.Name))

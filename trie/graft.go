@@ -1,33 +1,34 @@
 package trie
 
-// Grafter copies nodes of one trie after the other onto a trie that grows. Traces of one
-// page have much the same frames and nodes in the same order, and it looks there first.
+// Grafter copies nodes of many tries, one after the other, onto a trie that grows. Traces
+// of one page have mostly the same frames and nodes in the same order, so the Grafter
+// looks there first.
 type Grafter struct {
 	to   *Trie
 	from *Trie
 	most int  // nodes and frames of to; 0 is no limit
 	full bool // something became (other) for that
 
-	// From the tables of from to those of to. Of resources and nodes each entry is one
-	// more, and 0 is not known yet.
+	// From the tables of from to those of to. Entries of resources and nodes are one more
+	// than the number; 0 is not known yet.
 	resources []StringID
 	frames    []FrameID
 	nodes     []NodeID
 	last      NodeID // of to, found last
 }
 
-// NewGrafter returns a Grafter onto to. Once to has most frames or nodes, what it lacks
-// becomes the frame (other), below the last caller that it has; to can then get at most
-// as many nodes again. 0 is no limit.
+// NewGrafter returns a Grafter onto to. Once to has most frames or nodes, anything missing
+// becomes the frame (other) below the last caller that is there. This can at most double
+// the nodes of to. A limit of 0 is no limit.
 func NewGrafter(to *Trie, most int) *Grafter { return &Grafter{to: to, most: most} }
 
-// Close has everything that the target lacks become (other) from now on.
+// Close closes the target: from now on, everything missing in it becomes (other).
 func (g *Grafter) Close() { g.most = 1 }
 
-// Full reports whether something became (other) since the target had no room.
+// Full reports whether anything became (other) for lack of room in the target.
 func (g *Grafter) Full() bool { return g.full }
 
-// Begin makes from the trie that nodes are copied of. It copies the frames of it.
+// Begin makes from the source of the nodes, and copies its frames.
 func (g *Grafter) Begin(from *Trie) {
 	if len(g.to.Nodes) < 2 && g.most == 0 {
 		g.to.Grow(len(from.Nodes))
@@ -45,8 +46,8 @@ func (g *Grafter) Begin(from *Trie) {
 // zeroed returns n zeros, in s if they fit.
 func zeroed[E any](s []E, n int) []E { return extend(s[:0], n) }
 
-// mapFrames finds all frames of the input and adds what is missing. The first guess is the
-// frame after the one found last.
+// mapFrames finds all frames of the input and adds what is missing. Its first guess is the
+// frame after the last one found.
 func (g *Grafter) mapFrames() {
 	p, t := g.to, g.from
 	guess := FrameID(0)
@@ -84,13 +85,13 @@ func (g *Grafter) frameIfThere(f Frame) FrameID {
 	return g.to.Intern(Frame{Name: FrameOther})
 }
 
-// Node returns the node of the target for node n of the input, which it adds if it is not
-// there. The parent of n must have been asked for before.
+// Node returns the node of the target for node n of the input, and adds it if it is
+// missing. It must have been called for the parent of n before.
 func (g *Grafter) Node(n NodeID) NodeID {
 	if g.nodes[n] == 0 {
 		node := g.from.Nodes[n]
 		node.Parent, node.Frame = g.nodes[node.Parent]-1, g.frames[node.Frame]
-		// Traces of one page visit much the same nodes in turn.
+		// Traces of one page visit mostly the same nodes in the same order.
 		before := len(g.to.Nodes)
 		id := g.last + 1
 		if int(id) >= before || g.to.Nodes[id] != node {
@@ -112,7 +113,7 @@ func (g *Grafter) OnTop(n NodeID, f Frame) NodeID {
 	return g.child(Node{n, g.to.Intern(f)})
 }
 
-// child returns the node of the target, or what stands for it once there are too many.
+// child returns the node of the target, or (other) in place of it once there are too many.
 func (g *Grafter) child(n Node) NodeID {
 	if g.most == 0 || len(g.to.Nodes) < g.most {
 		return g.to.Child(n.Parent, n.Frame)

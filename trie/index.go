@@ -9,7 +9,7 @@ import (
 )
 
 // index finds the rows of a trie's tables. The tables themselves hold the keys: merging
-// is mostly looking up frames and nodes, and maps would take more than twice the time
+// mostly looks up frames and nodes, and maps would take more than twice as long
 // (docs/diary.md).
 type index struct {
 	strings hashTable // without the empty string
@@ -17,13 +17,13 @@ type index struct {
 	calls   []calls   // by node
 	nodes   hashTable // the nodes that calls does not list
 	text    int       // bytes of all strings
-	// Random, so that nobody can send frames or nodes that all fall into one slot.
+	// Random, so that nobody can send frames or nodes that all hash into one slot.
 	seed   maphash.Seed
 	k1, k2 uint64
 }
 
-// calls links a node to its first children: nearly all nodes have few, and looking
-// through them stays close to the node in memory, where a hash table does not.
+// calls links a node to its first children: nearly all nodes have few, and a linked list
+// stays close to the node in memory, unlike a hash table.
 type calls struct {
 	first NodeID  // the first child; 0 if there is none
 	next  NodeID  // the next child of the same parent; 0 if there is none
@@ -44,9 +44,9 @@ type hashTable struct {
 
 const lowHalf = 1<<32 - 1
 
-// reserve makes room for n rows in all, doubling the table: a larger one would not fit
-// the processor's cache so well. Growing needs no row, since 32 bits of the hash
-// are in the slot and no table has more slots.
+// reserve makes room for n rows in all by doubling the table; a larger one would not fit
+// the processor's cache as well. Growing reads no row: 32 bits of the hash are in the
+// slot, and no table has more slots than that.
 func (h *hashTable) reserve(n int) {
 	if 4*n <= 3*len(h.slots) {
 		return
@@ -67,7 +67,7 @@ func (h *hashTable) reserve(n int) {
 	}
 }
 
-// put adds a row whose hash is not in the table yet, at the free slot that was found.
+// put adds a row at a free slot. Its hash must not be in the table yet.
 func (h *hashTable) put(slot int, hash uint64, row int) {
 	h.slots[slot] = hash&^lowHalf | uint64(row+1)
 	h.used++
@@ -80,15 +80,15 @@ func (x *index) hashNode(n Node) uint64 {
 
 func (x *index) hashString(s string) uint64 { return maphash.String(x.seed, s) }
 
-// hashFrame hashes a frame by its place and the hash of its name's text, so that a frame
-// of another trie is found before its name is.
+// hashFrame hashes a frame by its place and the hash of its name, so a frame of another
+// trie can be looked up without looking up its name.
 func (x *index) hashFrame(name uint64, resource StringID, line, column uint32) uint64 {
 	h := (uint64(line)<<32 | uint64(column)) * x.k1
 	h = (bits.RotateLeft64(h, 32) ^ uint64(resource)) * x.k2
 	return h ^ name
 }
 
-// lookup returns the index of t, and makes it if there is none yet.
+// lookup returns the index of t, and builds it if there is none yet.
 func (t *Trie) lookup() *index {
 	if t.index != nil {
 		return t.index
@@ -129,7 +129,7 @@ func (t *Trie) lookup() *index {
 	return x
 }
 
-// spot is where a node that is not there yet is to be linked.
+// spot is the place where a missing node can be linked.
 type spot struct {
 	kind   uint8  // 0: nowhere, since the node is there
 	before NodeID // its parent, or the sibling before it
@@ -168,7 +168,7 @@ func (t *Trie) findChild(n Node) (NodeID, spot) {
 	return t.findHashed(n)
 }
 
-// findHashed does what findChild does, for nodes whose parent has many children.
+// findHashed is findChild for nodes whose parent has many children.
 func (t *Trie) findHashed(n Node) (NodeID, spot) {
 	hash := t.index.hashNode(n)
 	h := &t.index.nodes
@@ -197,7 +197,7 @@ func (x *index) link(s spot, n NodeID) {
 }
 
 // findFrame returns the number of the frame with this name and the other fields of f,
-// and -1, or the free slot that is its own.
+// and -1. If there is none, it returns the free slot for it.
 func (t *Trie) findFrame(hash uint64, name string, f FrameRow) (FrameID, int) {
 	h := &t.index.frames
 	mask := len(h.slots) - 1
@@ -216,7 +216,8 @@ func (t *Trie) findFrame(hash uint64, name string, f FrameRow) (FrameID, int) {
 	}
 }
 
-// findString returns the number of s and -1, or the free slot that is its own.
+// findString returns the number of s, and -1. If there is none, it returns the free slot
+// for it.
 func (t *Trie) findString(hash uint64, s string) (StringID, int) {
 	h := &t.index.strings
 	mask := len(h.slots) - 1
@@ -236,8 +237,8 @@ func (t *Trie) internString(s string) StringID {
 	return t.internHashed(s, t.lookup().hashString(s))
 }
 
-// internHashed is internString for a string whose hash is known. It keeps a copy of s,
-// which may be a part of a large buffer.
+// internHashed is internString for a string whose hash is known. It stores a copy of s,
+// since s may be part of a large buffer.
 func (t *Trie) internHashed(s string, hash uint64) StringID {
 	if s == "" {
 		return 0
@@ -270,8 +271,8 @@ func (t *Trie) internFrame(name string, resource StringID, line, column uint32) 
 	return id
 }
 
-// Child returns the node for a call of f by parent, which it adds if t does not have it
-// yet. Both must be of this trie.
+// Child returns the node for a call of f by parent, and adds it if it is missing. Both
+// must be of this trie.
 func (t *Trie) Child(parent NodeID, f FrameID) NodeID {
 	x := t.lookup()
 	n := Node{parent, f}
@@ -285,8 +286,9 @@ func (t *Trie) Child(parent NodeID, f FrameID) NodeID {
 	return id
 }
 
-// appendRow appends to a table, doubling it when it is full: tables of a merge grow to
-// tens of thousands of rows, and append's own steps of a quarter copy them too often.
+// appendRow appends to a table and doubles it when it is full: tables of a merge grow to
+// tens of thousands of rows, and append, which grows by a quarter, would copy them too
+// often.
 func appendRow[E any](s []E, e E) []E {
 	if len(s) == cap(s) {
 		s = slices.Grow(s, max(len(s), 64))
@@ -294,8 +296,7 @@ func appendRow[E any](s []E, e E) []E {
 	return append(s, e)
 }
 
-// extend returns s with n elements, zeros after the old ones, doubling it when it is
-// full.
+// extend returns s with n elements, the new ones zero. It doubles s when it is full.
 func extend[E any](s []E, n int) []E {
 	old := len(s)
 	if n > cap(s) {

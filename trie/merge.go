@@ -2,9 +2,9 @@ package trie
 
 import "slices"
 
-// Merger merges traces and profiles into one profile. It keeps scratch space between
-// calls, so use one for many. The inputs are never changed, and no memory of theirs is kept
-// but the labels of groups.
+// Merger merges traces and profiles into one profile. It reuses scratch space between calls, so use
+// one Merger for many inputs. The inputs are never changed; the result shares no memory with them,
+// except for the labels of groups.
 type Merger struct {
 	profile *Profile
 	graft   Grafter // onto the trie of profile
@@ -81,7 +81,7 @@ func (m *Merger) addProfile(p *Profile, negative bool) {
 	}
 }
 
-// NextView ends a page view: the next trace counts as one of another, whatever its view id.
+// NextView ends a page view: the next trace counts as a new page view, whatever its view id.
 func (m *Merger) NextView() {
 	m.viewID, m.counted = "", false
 	for _, g := range m.counts {
@@ -90,21 +90,22 @@ func (m *Merger) NextView() {
 	m.counts = m.counts[:0]
 }
 
-// AddTrace merges the parts of t that group sends somewhere. For every slice of t that
-// holds some of its time, group returns the number of a group, from [Merger.Group], or
-// -1 to leave the slice out. The traces of one page view must be added one after the
-// other, or the view counts more than once.
+// AddTrace merges the parts of t that group selects. It calls group with every slice that holds
+// some of the time of t. group returns the number of a group, from [Merger.Group], or -1 to leave
+// the slice out. The traces of one page view must be added one after the other, or the view counts
+// more than once.
 //
-// How the samples become weights is said at [Weight], and the markers become synthetic
-// frames: garbage collection, style, layout and paint are one frame each on top of the
-// stack that they interrupted; a script without a stack is (unknown).
+// For the weight of samples see [Weight]. Markers become synthetic frames: garbage collection,
+// style, layout and paint are one frame each on top of the interrupted stack; a script without a
+// stack is (unknown).
 func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 	m.recorded = false
 	m.addTrace(t, group)
 }
 
-// AddStream merges what a profiler recorded of a thread into a group, see [Merger.Group]. It counts as a trace, and as
-// no page view: a recording has as many threads as its program, and its times are sums.
+// AddStream merges one sampler's recording of a thread into a group, see [Merger.Group]. It counts
+// as a trace, but not as a page view: a recording has as many threads as its program, and its times
+// are sums over them.
 func (m *Merger) AddStream(s *Stream, group int) {
 	m.NextView()
 	m.recorded = true
@@ -140,13 +141,13 @@ func (m *Merger) addTrace(t *Trace, group func(Slice) int) {
 	}
 }
 
-// weigh sums the time of t that goes to group g by the nodes of t.
+// weigh sums the time of t in group g by the nodes of t.
 func (m *Merger) weigh(t *Trace, g int) {
 	m.weights = zeroed(m.weights, len(t.Nodes))
 	c := &m.profile.Groups[g].Coverage
 	var stackless, idle, unsampled int64
 	at := 0 // the slice of the sample
-	for i, s := range t.stretches() {
+	for i, s := range t.sampleRanges() {
 		self, gap, here := s.clip-s.start, s.end-s.clip, true
 		if len(m.slices) > 1 {
 			at = sliceFrom(m.slices, at, s.start)
@@ -184,9 +185,9 @@ func (m *Merger) weigh(t *Trace, g int) {
 	c.Unsampled = add(c.Unsampled, unsampled)
 }
 
-// share returns what of s, which begins in slice at, lies in the slices that go to group
-// g, and whether the moment of the sample itself does.
-func (m *Merger) share(s stretch, at, g int) (self, gap int64, here bool) {
+// share returns how much of s, which begins in slice at, lies in slices of group g, and whether the
+// moment of the sample itself does.
+func (m *Merger) share(s sampleRange, at, g int) (self, gap int64, here bool) {
 	for k := at; k < len(m.slices) && m.slices[k].Start < max(s.end, s.start+1); k++ {
 		if m.to[k] == g {
 			self += m.slices[k].overlap(s.start, s.clip)
@@ -227,10 +228,10 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 	m.addNode(g, to, self, samples)
 }
 
-// AddCalls merges the calls of s and events, see [Calls], into a group, see
-// [Merger.Group], as one trace and no page view: the self time of a node is the time in which nothing
-// that it called was running. There are no samples to count. Sampled time outside of all
-// events and calls is stackless. Of too many calls nothing is merged.
+// AddCalls merges the calls of s and events, see [Calls], into a group, see [Merger.Group], as one
+// trace and no page view. The self time of a node is the time in which none of its callees ran. No
+// samples are counted. Sampled time outside all events and calls is stackless. If there are too
+// many calls, nothing is merged.
 func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
 	c := newCalling(s, events)
 	if err := c.run(); err != nil {
@@ -254,8 +255,8 @@ func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
 	return nil
 }
 
-// addWeights adds m.weights, of the nodes of t, to group g. It is the inner loop of every
-// query, so it grows the tables once and not with each node.
+// addWeights adds m.weights, the weights of the nodes of t, to group g. It is the inner loop of
+// every query, so it grows the tables once, not with each node.
 func (m *Merger) addWeights(t *Trie, g int) {
 	for n := len(t.Nodes) - 1; n > 0; n-- {
 		if m.weights[n].Reach != 0 {
@@ -269,8 +270,8 @@ func (m *Merger) addWeights(t *Trie, g int) {
 	}
 }
 
-// addNode adds self time and samples to node n of group g, and the page view unless it
-// was there already.
+// addNode adds self time and samples to node n of group g. It also counts the page view, once for
+// each node.
 func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
 	b := m.profile.Groups[g].Weights.block(n)
 	w := &b.weights[n%blockNodes]
@@ -288,8 +289,8 @@ func (m *Merger) addNode(g int, n NodeID, self, samples int64) {
 	}
 }
 
-// countTrace counts the trace if a group gets some of it, and its page view unless it
-// was.
+// countTrace counts the trace if a group gets some of it, and its page view if that is not counted
+// yet.
 func (m *Merger) countTrace() {
 	if !slices.ContainsFunc(m.to, func(g int) bool { return g >= 0 }) {
 		return
@@ -302,7 +303,7 @@ func (m *Merger) countTrace() {
 	}
 }
 
-// countInGroup does for group g what countTrace does for the profile.
+// countInGroup is countTrace for group g.
 func (m *Merger) countInGroup(g int) {
 	for len(m.touched) <= g {
 		m.touched = append(m.touched, touched{})
@@ -352,8 +353,8 @@ func Merge(profiles ...*Profile) *Profile {
 	return m.Profile()
 }
 
-// Subtract returns a less b: what a has more than b is positive, what it has less is
-// negative. Subtract(Merge(a, b), b) equals a.
+// Subtract returns a less b. Weights that are larger in b become negative. Subtract(Merge(a, b), b)
+// equals a.
 func Subtract(a, b *Profile) *Profile {
 	m := NewMerger()
 	m.AddProfile(a)

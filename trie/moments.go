@@ -25,12 +25,12 @@ const (
 	places
 )
 
-// readSamples makes moments of what s holds, in time order.
+// readSamples turns the samples of s into moments, in time order.
 func (c *calling) readSamples(s *Stream) {
 	t := s.Trace
 	samples := t.Samples
 	end := int64(0)
-	for i, x := range t.stretches() {
+	for i, x := range t.sampleRanges() {
 		sample := samples[i]
 		if c.stacks.isProgram(sample) && i > 0 && i+1 < len(samples) && c.stacks.sameCall(samples[i-1], samples[i+1]) {
 			sample.Node = samples[i-1].Node
@@ -55,8 +55,8 @@ func (c *calling) readSamples(s *Stream) {
 	slices.SortStableFunc(c.moments, func(a, b moment) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// placeMoments moves the samples to the earliest time at which their stack may have
-// stood, given the events, and binds them to the event that says so.
+// placeMoments moves each sample to the earliest time at which its stack may have been
+// there, given the events, and binds it to the event that says so.
 func (c *calling) placeMoments() {
 	c.kinds, c.lies = make([]eventKind, len(c.events)), make([]lies, len(c.events))
 	for i := range c.bound {
@@ -100,8 +100,8 @@ func (c *calling) placeMoments() {
 	enter(math.MaxInt64)
 }
 
-// bind moves m, a sample in event inner, to an event that began after the moment before
-// it, at last.
+// bind moves m, a sample in event inner, to an event that began after the previous
+// moment, at last.
 func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 	if m.Marker == MarkerGC && c.begun(inner, last) {
 		m.Node = Root // what it is said to have interrupted was over
@@ -120,14 +120,14 @@ func (c *calling) bind(m *moment, inner int, last int64, compiled []int) {
 	}
 }
 
-// lies says in which events an event lies, or which it is itself; -1 for none.
+// lies holds the events around an event, or the event itself; -1 for none.
 type lies struct {
 	running  int // the innermost in which functions run
 	standing int // the outermost within that in which none does
 	fresh    int // the innermost task or call
 }
 
-// placeEvent returns where an event lies, given the one around it.
+// placeEvent returns the place of an event, given the one around it.
 func (c *calling) placeEvent(event, around int) lies {
 	out := lies{-1, -1, -1}
 	if around >= 0 {
@@ -145,8 +145,8 @@ func (c *calling) placeEvent(event, around int) lies {
 	return out
 }
 
-// begun reports whether a task or a call has begun since a time, given the innermost of
-// the events that are open.
+// begun reports whether a task or a call has begun since a time, given the innermost
+// open event.
 func (c *calling) begun(inner int, since int64) bool {
 	fresh := c.lies[inner].fresh
 	return fresh >= 0 && c.events[fresh].Start >= since

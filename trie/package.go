@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// PackageOf returns the name of the npm package that a script belongs to, such as
-// "lodash" or "@babel/core", or "" if it does not lie in a node_modules folder. Of nested
-// packages it is the innermost, which also finds the package in the folders of pnpm
+// PackageOf returns the name of the npm package of a script, such as "lodash" or
+// "@babel/core", or "" if the script is not in a node_modules folder. The innermost of
+// nested packages wins, which also finds packages in the folders of pnpm
 // (node_modules/.pnpm/lodash@4.17.21/node_modules/lodash) and in the archives of Yarn.
 // Windows paths and percent-encoding are understood.
 func PackageOf(resource string) string {

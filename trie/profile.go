@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Coverage is what a group of weights knows beside its stacks. All values add up.
+// Coverage is the part of a group's weights beside its stacks. All values add up.
 type Coverage struct {
 	Views     int64 // page views with a trace in the group
 	Traces    int64 // traces with time in the group
@@ -28,8 +28,8 @@ type Group struct {
 type Profile struct {
 	Trie
 	Groups []Group // no two with the same labels
-	// Views and Traces are the page views and traces that the profile was made of. A
-	// trace can have time in several groups, so they are no sums over the groups.
+	// Views and Traces count the page views and traces in the profile. They are not sums over the
+	// groups, as a trace can have time in several.
 	Views, Traces int64
 	// Unknown holds fields of the binary format that this version does not know, as
 	// they were read. Merging drops them.
@@ -57,8 +57,8 @@ func (c Coverage) negate() Coverage {
 	return Coverage{-c.Views, -c.Traces, -c.Stackless, -c.Idle, -c.Unsampled, -c.Truncated}
 }
 
-// UnsampledShare returns how much of the time that the group's traces speak for was
-// not sampled, from 0 to 1. self is the sum of the group's self times.
+// UnsampledShare returns the unsampled share, from 0 to 1, of the time that the group's traces
+// cover. self is the sum of the group's self times.
 func (c Coverage) UnsampledShare(self int64) float64 {
 	all := float64(self) + float64(c.Stackless) + float64(c.Unsampled)
 	if all == 0 {
@@ -67,8 +67,9 @@ func (c Coverage) UnsampledShare(self int64) float64 {
 	return float64(c.Unsampled) / all
 }
 
-// Scaled returns what self (µs) is if it had as large a share of the time that was not sampled as of the time that was. Nobody
-// knows what ran then: it is an estimate, and the time itself is in no self time.
+// Scaled extrapolates self (µs) to the unsampled time: it assumes that self has the same share of
+// it as of the sampled time. This is an estimate, as nobody knows what ran then. No self time
+// includes unsampled time.
 func (c Coverage) Scaled(self int64) float64 {
 	sampled := float64(self) + float64(c.Stackless)
 	if sampled <= 0 {
@@ -97,9 +98,9 @@ func (l Labels) key() string {
 	return string(b)
 }
 
-// group returns the place of the group with these labels, which it adds if p does not
-// have it. There may be as many groups as there are sets of features on all pages, so
-// the places are remembered; Groups is open to all, so what is remembered is checked.
+// group returns the index of the group with these labels, and adds it if it is missing. There may
+// be as many groups as sets of features on all pages, so the indexes are cached. Groups is
+// exported, so a cached index is checked.
 func (p *Profile) group(l Labels) int {
 	key := l.key()
 	i, ok := p.byLabels[key]
@@ -122,16 +123,16 @@ func (p *Profile) group(l Labels) int {
 	return i
 }
 
-// Group returns the group with these labels, which must be sorted. It adds the group if
-// p does not have it; the pointer is good until the next group is added.
+// Group returns the group with these labels, which must be sorted. It adds the group if it is
+// missing. The pointer is valid until the next group is added.
 func (p *Profile) Group(l Labels) *Group { return &p.Groups[p.group(l)] }
 
 // Add adds w to node n, of the trie of p, in the group with labels l.
 func (p *Profile) Add(l Labels, n NodeID, w Weight) { p.Group(l).Weights.Add(n, w) }
 
-// Flat returns the weight of every node summed over all groups, and the coverage of the
-// whole profile. The reach of a node counts a page view once for each group that it is
-// in: to have it counted once, merge the traces into one group.
+// Flat returns the weight of every node summed over all groups, and the coverage of the whole
+// profile. The reach of a node counts a page view once for each of its groups; merge the traces
+// into one group to count it once.
 func (p *Profile) Flat() ([]Weight, Coverage) {
 	flat := make([]Weight, len(p.Nodes))
 	var c Coverage

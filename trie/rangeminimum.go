@@ -2,8 +2,8 @@ package trie
 
 import "math/bits"
 
-// rangeMinimum answers in constant time what the least of some values in a row is. It is
-// a sparse table: level k has the least of each 2^k values in a row.
+// rangeMinimum finds the least of consecutive values in constant time. It is a sparse
+// table: level k has the least of each 2^k consecutive values.
 type rangeMinimum struct{ levels [][]int32 }
 
 func newRangeMinimum(values []int32) *rangeMinimum {
@@ -19,8 +19,8 @@ func newRangeMinimum(values []int32) *rangeMinimum {
 	return r
 }
 
-// least returns the least of the values from one place up to, but without, another; of
-// none it is as large as an int32 can be.
+// least returns the least of the values in [from, to); for an empty range, the largest
+// int32.
 func (r *rangeMinimum) least(from, to int) int {
 	if from >= to {
 		return 1<<31 - 1

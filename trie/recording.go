@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Recording is what a file of a profiler holds: the threads of one or more processes.
-// All times of its threads are on one clock, in µs since the recording began.
+// Recording is the content of a profiler's file: the threads of one or more processes. All
+// times of its threads are on one clock, in µs since the recording began.
 type Recording struct {
 	Threads []Thread
-	// Warnings say, for people, what of the file was dropped or mended, and how often.
+	// Warnings tell people what was dropped or repaired in the file, and how often.
 	Warnings []string
-	// Scripts are those of which the file has a source map.
+	// Scripts are the scripts that the file has a source map for.
 	Scripts []Script
 }
 
-// Script is a script that a recording carries, with what names its functions.
+// Script is a script in a recording, with the data that names its functions.
 type Script struct {
 	URL  string // as frames of the script have it
 	Text []byte // as the browser ran it, in UTF-8; nil if the file does not have it
@@ -31,19 +31,20 @@ type Thread struct {
 	Events      []Event  // nested, see [Event]
 }
 
-// Stream is what one sampler recorded of a thread. A thread can have several at the same
-// time, which saw the same work: these must not be added up, see [Thread.Chosen].
+// Stream is one sampler's recording of a thread. A thread can have several at the same
+// time. They saw the same work and must not be added up, see [Thread.Chosen].
 type Stream struct {
 	Source string // who started it, such as "Inspector"; "" if not known
 	ID     string // as the file names it, such as "0x2"; unique within the process
 	Trace  *Trace
-	// Anchors are the stacks at moments that an event names, by the number of the moment.
+	// Anchors are the exact stacks at moments that events refer to, by the number of the
+	// moment.
 	Anchors map[int64]NodeID
 }
 
-// Event is a stretch of time that the browser, or the page, recorded on a thread. The
-// events of a thread are sorted by start; one that lies in another stands after it, and
-// no two cross, see [Nest]. One without length is there for its anchor only.
+// Event is a time range that the browser, or the page, recorded on a thread. The events of
+// a thread are sorted by start, outer before inner, and no two cross, see [Nest]. An event
+// without length only carries its anchor.
 type Event struct {
 	Frame            // a name, and a place if the event is a call that was recorded
 	Start, End int64 // [Start, End) in µs
@@ -51,8 +52,8 @@ type Event struct {
 	Measure    bool  // the page made it, with performance.measure
 }
 
-// sourceRank is the order in which DevTools takes the streams of a trace: that of the
-// browser's own tracing first, then that of an inspector, then any other.
+// sourceRank is the order in which DevTools prefers the streams of a trace: the browser's
+// own tracing first, then an inspector, then any other.
 func sourceRank(source string) int {
 	switch source {
 	case "Internal":
@@ -63,8 +64,8 @@ func sourceRank(source string) int {
 	return 2
 }
 
-// Best returns the place of the stream that speaks for the thread as Chrome DevTools
-// chooses it, or -1 if no stream has a sample.
+// Best returns the index of the stream that stands for the thread, chosen as Chrome
+// DevTools does, or -1 if no stream has a sample.
 func (t *Thread) Best() int {
 	best := -1
 	for i, s := range t.Streams {
@@ -78,11 +79,11 @@ func (t *Thread) Best() int {
 	return best
 }
 
-// Chosen returns the places of the streams that speak for the thread, in time order: the
-// one that [Thread.Best] returns, and every other that overlaps none that is taken, those
-// that Best prefers first. So two profiles that were recorded one after the other are both
-// taken, and of two at the same time one. Streams that do not fit are not looked at; nil
-// fits all. A stream lasts from its first sample to its last one.
+// Chosen returns the indexes of the streams that stand for the thread, in time order: that
+// of [Thread.Best], and every other that overlaps no chosen one, in the order of preference
+// of Best. So of two profiles recorded one after the other both are chosen, and of two at
+// the same time one. Streams for which fits returns false are ignored; a nil fits accepts
+// all. A stream lasts from its first sample to its last.
 func (t *Thread) Chosen(fits func(*Stream) bool) []int {
 	var order []int
 	for i := range t.Streams {
@@ -116,26 +117,25 @@ func (t *Thread) Chosen(fits func(*Stream) bool) []int {
 	return taken
 }
 
-// bounds returns the times of the first and the last sample of s, which has some.
+// bounds returns the times of the first and the last sample of s, which must have samples.
 func (s *Stream) bounds() (first, last int64) {
 	samples := s.Trace.Samples
 	return samples[0].Time, samples[len(samples)-1].Time
 }
 
-// Part is a stretch of the time of a thread: what one sampler recorded of it, and what
-// the browser did.
+// Part is a time range of a thread: the recording of one sampler, and the events of the
+// browser.
 type Part struct {
 	Stream *Stream // nil if there are events only
 	Events []Event // see [Thread]
 }
 
-// Parts returns the streams with these places, which follow each other in time as those
-// of [Thread.Chosen] do, each with the events of its time. Events between two streams
-// belong to the nearer one: the time is cut in the middle of the gap. An event that lasts
-// beyond a cut is two, which touch there, so that it holds the functions of both streams
-// and no time counts twice. The last sample of a stream does not speak for time of the
-// next one. Without streams all events are one part. If events would be cut more often than
-// maxCuts, that is a [TooManyCallsError].
+// Parts returns the streams with these indexes, each with the events of its time. The
+// streams must follow each other in time, as those of [Thread.Chosen] do. The thread is cut
+// in the middle of the gap between two streams. An event that crosses a cut becomes two,
+// which touch there, so it holds the functions of both streams and no time counts twice.
+// The last sample of a stream covers no time of the next one. Without streams all events
+// are one part. More than maxCuts cuts through events return a [TooManyCallsError].
 func (t *Thread) Parts(streams []int) ([]Part, error) {
 	if len(streams) == 0 {
 		return []Part{{Events: t.Events}}, nil
@@ -172,8 +172,8 @@ func (t *Thread) Parts(streams []int) ([]Part, error) {
 // of a million could last beyond each of a thousand.
 const maxCuts = 1 << 20
 
-// cutEvents ends events at a time and returns what is left of them after it. The anchor
-// of an event is that of its start.
+// cutEvents ends events at a time and returns their remainders after it. The anchor of an
+// event stays with its start.
 func cutEvents(events []Event, at int64) (after []Event) {
 	for i := range events {
 		e := &events[i]
@@ -200,8 +200,8 @@ func Covered(events []Event) int64 {
 	return sum
 }
 
-// ShowIdle returns t with a frame for the time in which the thread had nothing to do, as
-// far as the markers say so. Without that it is no part of a profile.
+// ShowIdle returns t with a frame for the time in which the markers say that the thread was
+// idle. Otherwise idle time is not part of a profile.
 func (t *Trace) ShowIdle() *Trace {
 	out := new(Trace)
 	*out = *t // all but the tables

@@ -1,8 +1,9 @@
 package trie
 
-// Callees returns what the frames that is chooses call: each is a root, and below it is all
-// that it called, wherever it was called from. A moment counts once, also if they call each
-// other: below the outermost. Groups stay apart; their coverage is that of p.
+// Callees returns the callees of the frames that is selects. Each selected frame is a root;
+// below it are all its callees, whatever its callers. Where selected frames call each
+// other, a moment counts once, below the outermost. Groups stay apart, with the coverage of
+// p.
 func (p *Profile) Callees(is func(Frame) bool) *Profile {
 	return p.around(is, func(out *Profile, outer []NodeID) []NodeID {
 		nodeOf := make([]NodeID, len(p.Nodes))
@@ -16,10 +17,10 @@ func (p *Profile) Callees(is func(Frame) bool) *Profile {
 	})
 }
 
-// Callers returns who calls the frames that is chooses: each is a root, and below it are
-// its callers, and theirs, the root of the stack last. The weights are those of the calls,
-// with what they called. A moment counts once, also if they call each other: for the
-// outermost.
+// Callers returns the callers of the frames that is selects. Each selected frame is a root;
+// below it are its callers, and theirs, down to the root of the stack. The weights are
+// those of the calls, including their callees. Where selected frames call each other, a
+// moment counts once, for the outermost.
 func (p *Profile) Callers(is func(Frame) bool) *Profile {
 	return p.around(is, func(out *Profile, outer []NodeID) []NodeID {
 		inverted := make([]NodeID, len(p.Nodes)) // of the outermost
@@ -40,8 +41,8 @@ func (p *Profile) Callers(is func(Frame) bool) *Profile {
 	})
 }
 
-// around returns p with its weights on the nodes that regraft makes. It gets for each node
-// the outermost one on its stack that is chooses, or the root.
+// around returns p with its weights on the nodes that regraft makes. regraft gets, for each
+// node, the outermost selected node on its stack, or the root.
 func (p *Profile) around(is func(Frame) bool, regraft func(*Profile, []NodeID) []NodeID) *Profile {
 	chosen := make([]bool, len(p.Frames))
 	for i := range chosen {
@@ -63,7 +64,7 @@ func (p *Profile) around(is func(Frame) bool, regraft func(*Profile, []NodeID) [
 		to.Labels, to.Coverage = from.Labels, from.Coverage
 		for n, w := range from.Weights.All() {
 			if id := nodeOf[n]; id != Root {
-				// At least as many page views as the most of the nodes that become one.
+				// At least the largest number of page views among the merged nodes.
 				w.Reach = max(w.Reach-to.Weights.Of(id).Reach, 0)
 				to.Weights.Add(id, w)
 			}

@@ -1,7 +1,7 @@
 package trie
 
-// What an entry of a table takes, in bytes: with its part of the index, and with the room
-// that growing leaves.
+// The size of a table's entry in bytes, including its part of the index and the slack that
+// growing leaves.
 const (
 	nodeSize   = 32
 	frameSize  = 40
@@ -9,8 +9,8 @@ const (
 	cellSize   = 25 // a weight, and its part of a block
 )
 
-// Size returns about how many bytes p takes. It looks at each group and not at each node, so
-// it may be asked for while p grows.
+// Size returns about how many bytes p takes. It visits groups, not nodes, so it can be
+// called while p grows.
 func (p *Profile) Size() int {
 	size := p.Trie.Size()
 	for i := range p.Groups {
@@ -19,12 +19,12 @@ func (p *Profile) Size() int {
 	return size
 }
 
-// Size returns about how many bytes t takes, with what finds nodes and frames in it.
+// Size returns about how many bytes t takes, including its index.
 func (t *Trie) Size() int {
 	return len(t.Nodes)*nodeSize + len(t.Frames)*frameSize + len(t.Strings)*stringSize + t.textSize()
 }
 
-// textSize returns how many bytes all strings have. It is known of a trie that grows.
+// textSize returns the number of bytes of all strings. A growing trie keeps count of it.
 func (t *Trie) textSize() (size int) {
 	if t.index != nil {
 		return t.index.text

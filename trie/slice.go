@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Slice is a stretch of a trace's time on one page with one set of features at work and
-// one set of labels.
+// Slice is a time range of a trace on one page with one set of active features and one set of
+// labels.
 type Slice struct {
 	Start, End int64    // [Start, End) in µs since the page's time origin
 	Page       string   // page that was shown
 	Features   []string // sorted, each once; nil if none was at work
-	// Labels are those of the label spans, sorted by key, a key once; nil if there was
-	// none. They hold instead of labels of the context that have the same key.
+	// Labels are those of the label spans, sorted by key, a key once; nil if there was none. They
+	// override labels of the context with the same key.
 	Labels Labels
 }
 
-// Slices cuts the time of t at the bounds of its spans. The slices are in time order,
-// do not overlap and cover all time, so a trace without spans is one slice. A feature
-// that overlaps itself is at work once. Where labels with the same key overlap, the one
-// that began last holds; of those that began together, the last in the order of spans.
+// Slices cuts the time of t at the bounds of its spans. The slices are in time order, do not
+// overlap and cover all time, so a trace without spans is one slice. A feature that overlaps itself
+// counts once. Where labels with the same key overlap, the one that began last wins; of those that
+// began together, the last in the order of spans.
 func (t *Trace) Slices() []Slice { return t.appendSlices(nil) }
 
 func (t *Trace) appendSlices(out []Slice) []Slice {
@@ -51,7 +51,7 @@ func (t *Trace) appendSlices(out []Slice) []Slice {
 	return joinSlices(out)
 }
 
-// sliceOf describes [start, end), in which the spans open are at work, in their order.
+// sliceOf describes [start, end), in which the spans open are active, in their order.
 func sliceOf(start, end int64, page string, open []Span) Slice {
 	s := Slice{Start: start, End: end, Page: page}
 	for _, o := range slices.Backward(open) { // the label that holds comes first
@@ -71,7 +71,7 @@ func sliceOf(start, end int64, page string, open []Span) Slice {
 	return s
 }
 
-// joinSlices makes one slice of neighbours that differ in time alone.
+// joinSlices joins neighbours that differ only in time.
 func joinSlices(s []Slice) []Slice {
 	out := s[:1]
 	for _, x := range s[1:] {
@@ -99,7 +99,7 @@ func (t *Trace) Pages() []string {
 	return slices.Compact(pages)
 }
 
-// Features returns the features of t that are at work on page, sorted.
+// Features returns the features of t that are active on page, sorted.
 func (t *Trace) Features(page string) []string {
 	from, to := t.covered()
 	var features []string
@@ -112,8 +112,7 @@ func (t *Trace) Features(page string) []string {
 	return slices.Compact(features)
 }
 
-// covered returns the time [from, to) that the samples of t speak for. It is never
-// empty.
+// covered returns the time [from, to) that the samples of t cover. It is never empty.
 func (t *Trace) covered() (from, to int64) {
 	if len(t.Samples) == 0 {
 		return 0, 1
@@ -125,29 +124,28 @@ func (t *Trace) covered() (from, to int64) {
 	return from, last + max(int64(t.Context.Interval), 1)
 }
 
-// maxGap is how many intervals a sample may speak for. A longer gap means that the
-// browser took no samples, not that the same stack stood all the time.
+// maxGap is how many intervals a sample can cover. A longer gap means that the browser took no
+// samples, not that the stack stayed the same.
 const maxGap = 3
 
-// stretch is the time that one sample speaks for: [start, clip) goes to its stack,
-// [clip, end) is unsampled.
-type stretch struct {
+// sampleRange is the time that one sample covers: [start, clip) goes to its stack, [clip, end) is
+// unsampled.
+type sampleRange struct {
 	start, clip, end int64
 	counts           bool // it is not the repeat of a burst
 }
 
-// stretches yields the stretch of every sample of t. The time of a sample is that to
-// the next sample, that of the last is one interval; beyond maxGap intervals it is
-// unsampled. A sample counts if it stands half an interval or more after the last that
-// counted: browsers add samples in bursts, thousands within one interval. For a trace
-// without gaps see [Trace].
-func (t *Trace) stretches() iter.Seq2[int, stretch] {
-	return func(yield func(int, stretch) bool) {
+// sampleRanges yields the range of every sample of t. A sample covers the time to the next sample,
+// the last one an interval; the time beyond maxGap intervals is unsampled. A sample counts if it
+// comes half an interval or more after the last that counted: browsers add samples in bursts,
+// thousands within one interval. For a gapless trace see [Trace].
+func (t *Trace) sampleRanges() iter.Seq2[int, sampleRange] {
+	return func(yield func(int, sampleRange) bool) {
 		interval := int64(t.Context.Interval)
 		var counted int64
 		for i := range t.Samples {
 			start := t.Samples[i].Time
-			s := stretch{start: start, end: start + interval}
+			s := sampleRange{start: start, end: start + interval}
 			switch {
 			case i+1 < len(t.Samples):
 				s.end = t.Samples[i+1].Time
@@ -168,11 +166,11 @@ func (t *Trace) stretches() iter.Seq2[int, stretch] {
 	}
 }
 
-// Unsampled yields the times [start, end) (µs since the page's time origin) between the samples of t
-// in which the browser took none, in order: nobody knows what ran in them.
+// Unsampled yields the times [start, end) (µs since the page's time origin) between the samples of
+// t in which the browser took none, in order. Nobody knows what ran in them.
 func (t *Trace) Unsampled() iter.Seq2[int64, int64] {
 	return func(yield func(start, end int64) bool) {
-		for _, s := range t.stretches() {
+		for _, s := range t.sampleRanges() {
 			if s.clip < s.end && !yield(s.clip, s.end) {
 				return
 			}

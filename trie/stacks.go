@@ -1,6 +1,6 @@
 package trie
 
-// stackReader finds the stacks of a trace as stacks of frames of another trie.
+// stackReader translates the stacks of a trace into stacks of another trie.
 type stackReader struct {
 	*ancestors
 	to      *Trie
@@ -35,8 +35,8 @@ func newStackReader(from *Trace, to *Trie) *stackReader {
 	return s
 }
 
-// of returns the stack of a sample, with what its marker stands for on top. A moment without
-// a trace has none.
+// of returns the stack of a sample, with the synthetic frame of its marker on top. A moment
+// without a trace has none.
 func (s *stackReader) of(x Sample) NodeID {
 	if x.Node == Root && x.Marker == MarkerNone {
 		return Root
@@ -48,7 +48,7 @@ func (s *stackReader) of(x Sample) NodeID {
 	return n
 }
 
-// background reports whether a stack is one frame, which stands for what is when no function runs:
+// background reports whether a stack is a single frame for time in which no function runs:
 // (program) or (idle).
 func (s *stackReader) background(n NodeID) bool {
 	return s.depth[n] == 1 && s.backgroundFrame(s.Nodes[n].Frame)
@@ -56,13 +56,13 @@ func (s *stackReader) background(n NodeID) bool {
 
 func (s *stackReader) backgroundFrame(f FrameID) bool { return f == s.program || f == s.idle }
 
-// isProgram reports whether x is of work that is no function of the page's.
+// isProgram reports whether x is work outside the page's functions.
 func (s *stackReader) isProgram(x Sample) bool {
 	n := s.nodes[x.Node]
 	return x.Marker == MarkerNone && s.depth[n] == 1 && s.Nodes[n].Frame == s.program
 }
 
-// sameCall reports whether both samples are of functions that the same call called.
+// sameCall reports whether both samples lie in the same outermost call.
 func (s *stackReader) sameCall(a, b Sample) bool {
 	if a.Node == Root || b.Node == Root || a.Marker != MarkerNone || b.Marker != MarkerNone {
 		return false

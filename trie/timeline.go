@@ -2,12 +2,12 @@ package trie
 
 import "iter"
 
-// Call is one call of a function, or one event, as it is estimated from samples: what
-// Chrome DevTools calls a ProfileCall.
+// Call is one call of a function, or one event, as estimated from samples. Chrome
+// DevTools calls it a ProfileCall.
 type Call struct {
 	Node NodeID // in the trie of the timeline
-	// Event reports that this is an event which the browser recorded, such as a task or
-	// a layout, and no function.
+	// Event reports that this is an event recorded by the browser, such as a task or a
+	// layout, and not a function.
 	Event      bool
 	Start, End int64 // [Start, End) in µs on the clock of the timeline
 }
@@ -17,22 +17,21 @@ type Timeline struct {
 	Trie
 	Process, Thread int64  // as the file numbers them; 0 if it does not say
 	Name            string // of the thread, such as "CrRendererMain"; "" if not known
-	// Calls are sorted by start. A call stands before those that it made, which lie
-	// within its time; its node is the parent of theirs. Two calls of one caller do not
-	// overlap.
+	// Calls are sorted by start. A call comes before its callees, which lie within its
+	// time; its node is their parent. Two calls of one caller do not overlap.
 	Calls []Call
 }
 
-// Segment is a stretch of time in which one stack stood.
+// Segment is a time range in which the stack did not change.
 type Segment struct {
 	Start, End int64  // [Start, End) in µs; not empty
 	Node       NodeID // leaf of the stack; Root between calls
 }
 
-// Segments yields the time from the first call to the end of the last: segments touch
-// each other, those in which nothing was called are at [Root], and neighbours differ in
-// node, or are two calls of the same function with nothing between them. The lengths of
-// the segments of a node sum to its self time.
+// Segments yields the segments from the start of the first call to the end of the last.
+// They touch each other. Time without a call is at [Root]. Neighbours differ in node, or
+// are two calls of the same function with nothing between them. The lengths of the
+// segments of a node sum to its self time.
 func (t *Timeline) Segments() iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		if len(t.Calls) == 0 {
@@ -72,8 +71,8 @@ func (t *Timeline) Segments() iter.Seq[Segment] {
 	}
 }
 
-// Self returns the sum of the self times of all calls, which is the time that they
-// cover, in µs.
+// Self returns the sum of the self times of all calls, which is the time they cover, in
+// µs.
 func (t *Timeline) Self() int64 {
 	var sum int64
 	for s := range t.Segments() {
@@ -85,10 +84,10 @@ func (t *Timeline) Self() int64 {
 }
 
 // Rewrite returns t with each frame f replaced by rename(f). Runs of the same foreign
-// frame, see [Frame.Foreign], are one call, and if fold is set runs of any frame are:
-// rename says what a function belongs to, such as its package, and calls within that are
-// time of their caller. Calls of one node by one caller that touch are then one, too. The
-// time that is covered stays the same.
+// frame, see [Frame.Foreign], become one call. If fold is set, so do runs of any frame:
+// rename maps a function to a group, such as its package, and calls within a group are
+// time of their caller. Touching calls of one node by one caller then become one, too.
+// The covered time stays the same.
 func (t *Timeline) Rewrite(rename func(Frame) Frame, fold bool) *Timeline {
 	joins := Frame.Foreign
 	if fold {
@@ -110,9 +109,9 @@ func (t *Timeline) Rewrite(rename func(Frame) Frame, fold bool) *Timeline {
 	return out
 }
 
-// Concat returns the calls of timelines that follow each other in time, as one. An event
-// that lasts from one to the next, see [Thread.Parts], is one. The process, thread and
-// name are those of the first.
+// Concat joins timelines that follow each other in time. An event that was cut between
+// two of them, see [Thread.Parts], becomes one again. The process, thread and name are
+// those of the first.
 func Concat(lines ...*Timeline) *Timeline {
 	if len(lines) == 1 {
 		return lines[0]
@@ -134,7 +133,7 @@ func Concat(lines ...*Timeline) *Timeline {
 	return out
 }
 
-// callWriter puts together the calls of a timeline, which it is given in their order.
+// callWriter builds the calls of a timeline. It gets them in their order.
 type callWriter struct {
 	calls []Call
 	made  []int // by call: the last call that it made, -1 for none
@@ -142,7 +141,8 @@ type callWriter struct {
 	last  int   // 1 + the last call that nothing called
 }
 
-// add adds c, or, if joins is set, lengthens the call before it that c continues.
+// add adds c. If joins is set and c continues the call before it, add lengthens that call
+// instead.
 func (w *callWriter) add(c Call, joins bool) {
 	for len(w.open) > 0 && w.calls[w.open[len(w.open)-1]].End <= c.Start {
 		w.open = w.open[:len(w.open)-1]

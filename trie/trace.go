@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// MaxStackDepth is where Chromium stops to record a stack: the frames on the root side
-// of a deeper one are missing, so it hangs from the root although it should not.
+// MaxStackDepth is the depth at which Chromium cuts off a stack. A deeper stack lacks the
+// frames on its root side, so it wrongly hangs from the root.
 const MaxStackDepth = 255
 
-// MaxTime bounds every time stamp and span bound, in microseconds either side of zero:
-// 35 years, so that sums of a few of them can not overflow.
+// MaxTime bounds every time stamp and span bound, in microseconds either side of zero: 35
+// years, so that sums of a few of them cannot overflow.
 const MaxTime = 1 << 50
 
 // Marker says what the browser was doing when it took a sample. The values are those of
@@ -64,10 +64,9 @@ type Trace struct {
 	Samples []Sample // sorted by time; equal times keep the browser's order
 	Context Context
 	Cost    Cost
-	// Gapless says that the sampler took its samples whatever the thread did, and never
-	// paused, as those of developer tools do: a sample speaks for all the time to the next
-	// one, the last one for that to End, and each sample counts. The interval is not
-	// needed then.
+	// Gapless says that the sampler sampled whatever the thread did and never paused, as
+	// developer tools do. A sample covers all the time to the next one, the last one the
+	// time to End, and each sample counts. The interval is not needed then.
 	Gapless bool
 	End     int64 // µs on the clock of the samples; not before the last one
 	// Unknown holds fields of the binary format that this version does not know, as
@@ -75,8 +74,8 @@ type Trace struct {
 	Unknown []byte
 }
 
-// Cost is what profiling cost a page view since its trace before this one, as the SDK
-// measured it. The zero value means that it did not.
+// Cost is the cost of profiling in a page view since its previous trace, as measured by
+// the SDK. The zero value means not measured.
 type Cost struct {
 	Start   uint32 // µs of main-thread time to start the profiler
 	Stop    uint32 // µs to stop it and to get the trace
@@ -85,7 +84,7 @@ type Cost struct {
 	Dropped uint32 // traces that could not be sent and were given up
 }
 
-// Context says where a trace comes from.
+// Context is the origin of a trace.
 type Context struct {
 	Page          string  // path such as "/feed"; the page wherever no page span says otherwise
 	ViewID        string  // up to 16 bytes that name the page view; "" if not known
@@ -100,7 +99,7 @@ type Context struct {
 	Unknown       []byte // see Trace.Unknown
 }
 
-// SpanKind says what a [Span] names.
+// SpanKind is the kind of name that a [Span] has.
 type SpanKind uint8
 
 // Kinds of spans. The values are those of the binary format.
@@ -111,7 +110,7 @@ const (
 	spanEnd
 )
 
-// Span is a stretch of a trace's time.
+// Span is a time range of a trace.
 type Span struct {
 	Kind   SpanKind
 	Name   string
@@ -119,7 +118,7 @@ type Span struct {
 	Length int64 // µs, not negative
 }
 
-// End returns the time at which s is over: it covers [Start, End).
+// End returns the time at which s ends: it covers [Start, End).
 func (s Span) End() int64 { return s.Start + s.Length }
 
 // Label returns the label that a span of the kind [SpanLabel] names.
@@ -141,7 +140,7 @@ func SortSamples(s []Sample) {
 	}
 }
 
-// SortSpans brings spans into the order that [Context] asks for.
+// SortSpans brings spans into the order required by [Context].
 func SortSpans(s []Span) { slices.SortFunc(s, compareSpans) }
 
 // Validate reports the first thing in t that breaks the invariants of its type.
@@ -170,7 +169,7 @@ func (t *Trace) Validate() error {
 	return t.Context.Validate()
 }
 
-// Validate reports the first thing in c that can not be.
+// Validate reports the first invalid value in c.
 func (c *Context) Validate() error {
 	switch {
 	case len(c.ViewID) > 16:
@@ -211,7 +210,7 @@ func (c *Context) Validate() error {
 	return nil
 }
 
-// Label is a key and a value that describe where weights come from.
+// Label is a key and a value that describe the origin of weights.
 type Label struct{ Key, Value string }
 
 // Labels is a set of labels, sorted by key and value.

@@ -28,7 +28,7 @@ type Frame struct {
 	Column   uint32 // 1-based column of the definition; 0 if unknown
 }
 
-// FrameRow is a [Frame] whose texts are numbers of the trie's string table.
+// FrameRow is a [Frame] with indexes into the trie's string table instead of texts.
 type FrameRow struct {
 	Name, Resource StringID
 	Line, Column   uint32
@@ -40,10 +40,9 @@ type Node struct {
 	Frame  FrameID
 }
 
-// Trie is a set of stacks in which stacks with the same callers share nodes. The tables
-// are exported for encoders; change them through [Trie.Child] and [Trie.Intern] only,
-// which keep each entry unique. A copy of the struct shares its tables: read it, but do
-// not add to both.
+// Trie is a set of stacks in which stacks with the same callers share nodes. The tables are
+// exported for encoders. Change them only through [Trie.Child] and [Trie.Intern], which keep
+// entries unique. A copy of the struct shares its tables: read it, but do not add to both.
 type Trie struct {
 	Strings []string   // [0] is ""
 	Frames  []FrameRow // in no particular order
@@ -57,8 +56,8 @@ func New() *Trie {
 	return &Trie{Strings: []string{""}, Nodes: []Node{{}}}
 }
 
-// Snapshot returns t as it is now, for those who read it while more is added to t. Nothing
-// may be added to the snapshot.
+// Snapshot returns t as it is now, to be read while t grows. Nothing may be added to the
+// snapshot.
 func (t *Trie) Snapshot() *Trie {
 	return &Trie{Strings: slices.Clip(t.Strings), Frames: slices.Clip(t.Frames), Nodes: slices.Clip(t.Nodes)}
 }
@@ -70,7 +69,7 @@ func (t *Trie) Grow(n int) {
 	x.calls = slices.Grow(x.calls, n)
 }
 
-// Intern returns the number of f, which it adds if t does not have it yet.
+// Intern returns the number of f, and adds f if it is missing.
 func (t *Trie) Intern(f Frame) FrameID {
 	t.lookup()
 	return t.internFrame(f.Name, t.internString(f.Resource), f.Line, f.Column)
@@ -112,8 +111,8 @@ func (t *Trie) findFrameOf(f Frame) (FrameID, bool) {
 	return id, slot < 0
 }
 
-// Other returns the node for what is not told apart below n: a call of the frame (other), or n
-// if it is one.
+// Other returns the node for everything below n that is not kept apart: a call of the frame
+// (other), or n itself if it is one.
 func (t *Trie) Other(n NodeID) NodeID {
 	if t.Frame(n) == (Frame{Name: FrameOther}) {
 		return n
@@ -159,7 +158,7 @@ func (t *Trie) AddAll(o *Trie) []NodeID {
 	return nodes
 }
 
-// Depths returns how many frames the stack of each node has; 0 for the root.
+// Depths returns the number of frames in the stack of each node; 0 for the root.
 func (t *Trie) Depths() []uint32 { return t.appendDepths(nil) }
 
 func (t *Trie) appendDepths(depths []uint32) []uint32 {
@@ -170,8 +169,8 @@ func (t *Trie) appendDepths(depths []uint32) []uint32 {
 	return depths
 }
 
-// rankStrings returns for each string of t that use marks its place in the order of the
-// texts. Equal texts have equal ranks.
+// rankStrings ranks the strings of t that use refers to by their text. Equal texts have equal
+// ranks.
 func (t *Trie) rankStrings(use func(FrameRow) StringID) []uint32 {
 	rank := make([]uint32, len(t.Strings))
 	used := make([]StringID, 0, 16)
@@ -192,9 +191,9 @@ func (t *Trie) rankStrings(use func(FrameRow) StringID) []uint32 {
 	return rank
 }
 
-// rankFrames returns the frames ordered by resource, line, column and name, and each
-// frame's place in that order. Equal frames have equal ranks. A trace has few resources,
-// so they are compared once and not with each pair of frames.
+// rankFrames returns the frames ordered by resource, line, column and name, and each frame's
+// rank in that order. Equal frames have equal ranks. A trace has few resources, so it compares
+// them once, not with each pair of frames.
 func (t *Trie) rankFrames() (order []FrameID, rank []uint32) {
 	resource := t.rankStrings(func(f FrameRow) StringID { return f.Resource })
 	compare := func(a, b FrameID) int {
@@ -223,9 +222,9 @@ func (t *Trie) rankFrames() (order []FrameID, rank []uint32) {
 	return order, rank
 }
 
-// Preorder yields every node but the root, with the number of frames of its stack, each
-// node after its parent and directly before its own descendants. Siblings are ordered
-// by resource, line, column and name, so that equal tries walk alike.
+// Preorder yields every node but the root, with its depth: each node after its parent and
+// directly before its own descendants. Siblings are ordered by resource, line, column and
+// name, so equal tries are walked alike.
 func (t *Trie) Preorder() iter.Seq2[NodeID, int] {
 	return func(yield func(NodeID, int) bool) {
 		if len(t.Nodes) < 2 {
@@ -255,9 +254,8 @@ func (t *Trie) Preorder() iter.Seq2[NodeID, int] {
 }
 
 // children returns the children of each node as one list, those of n being
-// list[first[n]:first[n+1]], in the reverse of the order of [Trie.Preorder], so that a
-// stack pops the first child first. It sorts by counting, as a profile of a program can
-// have a million nodes.
+// list[first[n]:first[n+1]], in the reverse order of [Trie.Preorder], so that a stack pops the
+// first child first. It uses counting sort, as a profile can have a million nodes.
 func (t *Trie) children() (list []NodeID, first []uint32) {
 	_, rank := t.rankFrames()
 	at := make([]uint32, len(t.Frames)+1) // where the nodes of a rank begin, the highest rank first

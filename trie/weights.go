@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// Weight is what a node of a profile carries. Every value adds up exactly.
+// Weight is the weight of a node of a profile. All values add up exactly.
 type Weight struct {
 	Self    int64 // µs in which this stack was on the main thread and nothing above it
 	Samples int64 // samples of this very stack, bursts collapsed
-	// Reach is the number of page views in which a sampled stack held this node. Two
-	// chunks of one page view count once if they are added one after the other.
+	// Reach is the number of page views with this node in a sampled stack. Two chunks
+	// of one page view count once if they are added one after the other.
 	Reach int64
 }
 
 // IsZero reports whether w carries nothing.
 func (w Weight) IsZero() bool { return w == Weight{} }
 
-// MaxWeight bounds each weight that comes from outside, in either direction. Sums are
-// saturated, so a profile can not overflow into nonsense.
+// MaxWeight bounds each weight that comes from outside, in either direction. Sums
+// saturate, so a profile cannot overflow.
 const MaxWeight = 1 << 56
 
 // add returns a+b, held within the range of int64.
@@ -42,8 +42,8 @@ func (w *Weight) add(o Weight) {
 func (w Weight) negate() Weight { return Weight{-w.Self, -w.Samples, -w.Reach} }
 
 // Weights holds the weights of a group by node. A profile of many pages has many groups
-// with few nodes each, and the nodes of a page lie together, so it is a table of blocks
-// of which only those with weight are there. The zero value is empty.
+// with few nodes each, and the nodes of a page lie together, so it is a table of
+// blocks, of which those without weight are not allocated. The zero value is empty.
 type Weights struct {
 	blocks []*weightBlock // node n is in block n / blockNodes
 	made   int            // blocks that are there
@@ -72,7 +72,7 @@ func (w *Weights) Add(n NodeID, v Weight) {
 	}
 }
 
-// block returns the block of n, which it makes if it is not there.
+// block returns the block of n, and allocates it if it is missing.
 func (w *Weights) block(n NodeID) *weightBlock {
 	i := int(n / blockNodes)
 	if i >= len(w.blocks) {
@@ -101,7 +101,7 @@ func (w *Weights) All() iter.Seq2[NodeID, Weight] {
 	}
 }
 
-// Cells returns for how many nodes w takes memory.
+// Cells returns for how many nodes w has allocated memory.
 func (w *Weights) Cells() int { return w.made * blockNodes }
 
 // equal reports whether w and o hold the same weights.

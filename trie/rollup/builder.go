@@ -8,23 +8,23 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Limits bound what one record can grow to, whoever sends what. What is over them is
-// counted as (other), never left out.
+// Limits bound the size of one record, whatever is sent. Anything over a limit is counted as
+// (other), never left out.
 type Limits struct {
 	Nodes int // stacks of a page in one stack table: 1<<17
 	Bytes int // of the names and URLs in one stack table: 16 MiB
-	// Cells is how many sets of labels a record has: 2048, and twice as many once browser,
-	// connection and device of further ones were made (other).
+	// Cells bounds the sets of labels in a record: 2048, and twice as many once browser, connection
+	// and device of further ones are replaced by (other).
 	Cells int
-	// Functions is how many are kept with their distribution in a record that is final:
-	// 500 for each release, the heaviest.
+	// Functions is how many functions of a final record keep a distribution of their own: the
+	// heaviest 500 of each release.
 	Functions int
-	// AllFunctions is how many functions of all releases are told apart in a record that is
-	// not final: 1<<16. If there are more, the lightest half is summed up with the rest.
+	// AllFunctions is how many functions of all releases are kept apart in a record that is not
+	// final: 1<<16. If there are more, the lightest half is added to the rest.
 	AllFunctions int
-	// Memory is how many bytes the rows of a record in the making take, by cell and node: 256
-	// MiB. From half of it on, browser, connection and device of the page views that come are
-	// (other), and once it is used up all labels.
+	// Memory bounds the bytes of the rows of a record under construction, by cell and node: 256
+	// MiB. Above half of it, browser, connection and device of new page views are (other); above
+	// all of it, all labels are.
 	Memory int
 }
 
@@ -74,7 +74,7 @@ type Builder struct {
 	view  view
 }
 
-// touch is a set of cells, see the package comment.
+// touch is a set of cells; see the package comment.
 type touch struct {
 	cells         []int // sorted
 	views, traces int64
@@ -91,9 +91,9 @@ func NewBuilder(page string, stacks *trie.Trie, lim Limits) *Builder {
 	}
 }
 
-// NewFlatBuilder returns an empty Builder for the traces of page that keeps neither stacks nor
-// functions: all time with a stack is that of the root. That takes a fraction of the work, for
-// who asks for time alone.
+// NewFlatBuilder returns an empty Builder for the traces of page without stacks and functions: all
+// time with a stack is that of the root. This takes a fraction of the work and is enough for
+// queries about time alone.
 func NewFlatBuilder(page string, lim Limits) *Builder {
 	b := NewBuilder(page, trie.New(), lim)
 	b.flat = true
@@ -105,7 +105,7 @@ func (b *Builder) Empty() bool {
 	return len(b.touches) == 0 && len(b.outcomes) == 0 && len(b.vitals.of) == 0
 }
 
-// AddOutcome counts page views of which there is no trace, by the reason.
+// AddOutcome counts page views without a trace, by the reason.
 func (b *Builder) AddOutcome(outcome string, views int64) { b.outcomes[outcome] += views }
 
 // cellOf returns the number of the cell with these labels.
@@ -137,7 +137,7 @@ func (b *Builder) cellOf(l trie.Labels) int {
 	return i
 }
 
-// fitting returns the labels under which there is room for what has the labels l.
+// fitting returns the labels to count l under, given the room there is.
 func (b *Builder) fitting(l trie.Labels) trie.Labels {
 	switch size := b.weights.size + b.reach.size; {
 	case size <= b.lim.Memory/2 || l.Value(trie.FrameOther) != "":
@@ -160,7 +160,7 @@ func (b *Builder) distOf(l trie.Labels) int {
 	return i
 }
 
-// touchOf returns the number of the touch with these cells, which are sorted.
+// touchOf returns the number of the touch with these cells, which must be sorted.
 func (b *Builder) touchOf(cells []int) int {
 	b.key = b.key[:0]
 	for _, c := range cells {
@@ -178,8 +178,8 @@ func (b *Builder) touchOf(cells []int) int {
 	return i
 }
 
-// foldTouch returns the cells to count a page view in instead, if there are too many
-// touches; nil if there are not, or nothing is left to fold.
+// foldTouch returns a smaller set of cells to count a page view in if there are too many touches,
+// and nil otherwise, or if nothing is left to leave out.
 func (b *Builder) foldTouch(cells []int) []int {
 	if len(b.touches) < 4*b.lim.Cells {
 		return nil
@@ -211,7 +211,7 @@ type chunk struct {
 	depths []uint32
 }
 
-// part is a share of the trace.
+// part is a share of the trace in one cell.
 type part struct {
 	cell    int // the view's
 	node    trie.NodeID
@@ -222,23 +222,23 @@ type part struct {
 	stack   bool
 }
 
-// longTask is how long the main thread is busy in a long task at least, as
-// https://w3c.github.io/longtasks/ has it, µs.
+// longTask is the minimum duration of a long task, as defined by https://w3c.github.io/longtasks/,
+// in µs.
 const longTask = 50_000
 
-// KeyStopped is the label of traces of a page view that was not profiled to its end, and says why.
-// How long such a view took is not known, so it is in sums and not in distributions: there it would
-// make slow devices look fast, on which profiling costs the most.
+// KeyStopped is the label of traces of a page view whose profiling stopped early; its value is the
+// reason. The length of such a view is unknown, so it counts in sums and not in distributions:
+// there it would make slow devices look fast, as profiling costs most on them.
 const KeyStopped = "stopped"
 
-// Begin begins a page view. With sign 1 it is added, with -1 taken away.
+// Begin begins a page view: sign 1 adds it, sign -1 subtracts it.
 func (b *Builder) Begin(sign int64) {
 	b.view.reset()
 	b.view.sign = sign
 }
 
-// Add adds what a trace of the page view has on the page. All of one page view must be
-// added between Begin and End. The trace is not kept.
+// Add adds the part of a trace of the page view that is on the page. All traces of a page view must
+// be added between Begin and End. The trace is not retained.
 func (b *Builder) Add(t *trie.Trace) {
 	c, v := &b.chunk, &b.view
 	c.slices, c.used = t.SlicesInUse(c.slices, c.used)
@@ -274,7 +274,7 @@ func (b *Builder) Add(t *trie.Trace) {
 	b.settle(t)
 }
 
-// collect finds the parts of the trace, and what is known beside stacks.
+// collect finds the parts of the trace, and the values beside stacks.
 func (b *Builder) collect(t *trie.Trace) {
 	c, v := &b.chunk, &b.view
 	c.parts = c.parts[:0]
@@ -319,7 +319,7 @@ func (b *Builder) collect(t *trie.Trace) {
 	})
 }
 
-// same reports whether o goes on where p ended.
+// same reports whether o continues p.
 func (p *part) same(o *part) bool {
 	return !p.ends && p.cell == o.cell && p.node == o.node && p.top == o.top
 }
@@ -364,7 +364,7 @@ func (b *Builder) flatten() {
 	}
 }
 
-// spread notes for each node of the trace in which cells it was.
+// spread notes the cells of each node of the trace.
 func (b *Builder) spread(t *trie.Trace) {
 	c := &b.chunk
 	n := len(t.Nodes)
@@ -414,8 +414,8 @@ func (b *Builder) settle(t *trie.Trace) {
 	}
 }
 
-// begin makes t what nodes are taken from. Once the stack table has too much text, it gets
-// no more of it.
+// begin makes t the source of nodes. Once the stack table has too much text, it accepts no more of
+// it.
 func (b *Builder) begin(t *trie.Trie) {
 	b.countText()
 	if most := b.lim.Bytes; b.bytes > most && (!b.whole || b.bytes > 2*most) {
@@ -424,7 +424,7 @@ func (b *Builder) begin(t *trie.Trie) {
 	b.graft.Begin(t)
 }
 
-// countText counts the bytes of the names and URLs that came to the stack table.
+// countText counts the bytes of new names and URLs in the stack table.
 func (b *Builder) countText() {
 	for ; b.counted < len(b.stacks.Strings); b.counted++ {
 		b.bytes += len(b.stacks.Strings[b.counted])
@@ -450,8 +450,8 @@ func (b *Builder) End() {
 	b.relieve()
 }
 
-// population returns how many page views one with this share stands for, in thousandths,
-// 10,000 at most.
+// population returns how many page views a view with this sampling share stands for, in
+// thousandths, at most 10,000.
 func population(share float64) int64 {
 	if share <= 0 || share > 1 {
 		return 1000
@@ -473,7 +473,7 @@ func (b *Builder) Views() (views, traces int64) {
 	return views, traces
 }
 
-// Record returns what was added as a record of its own stack table, see [Builder.Stacks].
+// Record returns the sums as a record of its own stack table, see [Builder.Stacks].
 func (b *Builder) Record() (*Record, error) { return Decode(b.Encode(Whole, false), b.stacks) }
 
 // Stacks returns the stack table.

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Labels that records keep apart. All others are in the traces alone.
+// Labels that records keep apart. All others exist only in the traces.
 const (
 	KeyRelease     = "release"
 	KeyEnvironment = "environment"
@@ -17,26 +17,25 @@ const (
 	KeyDevice      = "device"
 	KeyBrowser     = "browser"
 	KeyConnection  = "connection"
-	// KeyNavigation is for Web Vitals alone: [NavigationSoft] or none, which is that of a document.
+	// KeyNavigation is the label of Web Vitals alone: [NavigationSoft], or none for a document.
 	KeyNavigation = "navigation"
 )
 
-// NavigationSoft is the value of [KeyNavigation] for changes of route within a document, which have a Largest Contentful Paint
-// and an INP of their own and no Time to First Byte.
+// NavigationSoft is the value of [KeyNavigation] for changes of route within a document, with their
+// own Largest Contentful Paint and INP, and no Time to First Byte.
 const NavigationSoft = "soft"
 
-// Level says which labels a record keeps apart. What a record has no more it has summed up.
+// Level says which labels a record keeps apart. The record sums over all others.
 type Level uint8
 
 const (
-	// Narrow has release, environment, phase, visibility and features: most questions are
-	// about these.
+	// Narrow has release, environment, phase, visibility and features: most queries use only these.
 	Narrow Level = iota
 	// Wide has all labels that records keep apart.
 	Wide
-	// Details has the functions and outcomes, which are not kept by labels.
+	// Details has the functions and outcomes, which are not kept by label.
 	Details
-	// Whole is Wide and Details: all that is known.
+	// Whole is Wide and Details together.
 	Whole
 )
 
@@ -51,7 +50,7 @@ func (l Level) Has(key string) bool {
 	return false
 }
 
-// project returns labels without those that l has not. Both are sorted.
+// project returns labels without those that l lacks. Both are sorted.
 func (l Level) project(labels trie.Labels) trie.Labels {
 	var out trie.Labels
 	for _, x := range labels {
@@ -62,10 +61,10 @@ func (l Level) project(labels trie.Labels) trie.Labels {
 	return out
 }
 
-// otherLabels are those of what there was no room for.
+// otherLabels are the labels of data that found no room.
 func otherLabels() trie.Labels { return trie.Labels{{Key: trie.FrameOther, Value: trie.FrameOther}} }
 
-// foldWide returns l with (other) for the values of the labels that Narrow has not.
+// foldWide returns l with (other) as the value of each label that Narrow lacks.
 func foldWide(l trie.Labels) trie.Labels {
 	out := slices.Clone(l)
 	for i := range out {
@@ -76,15 +75,15 @@ func foldWide(l trie.Labels) trie.Labels {
 	return out
 }
 
-// cell is a cell in the making.
+// cell is a cell under construction.
 type cell struct {
 	labels trie.Labels
 	Silence
 	dists []int // distributions that a view with time in the cell takes part in
 }
 
-// Silence is what is known beside stacks. All values are in µs, but Truncated, which
-// counts samples whose stack the browser cut off.
+// Silence is the time without a stack, in µs. Truncated counts samples whose stack the browser cut
+// off.
 type Silence struct {
 	Stackless, Idle, Unsampled, Truncated int64
 }
@@ -96,8 +95,8 @@ func (s *Silence) add(o Silence, sign int64) {
 	s.Truncated += sign * o.Truncated
 }
 
-// CellLabels returns the labels of the cell that a slice of a trace with the context c
-// belongs to. A label of the slice holds instead of one of the context.
+// CellLabels returns the cell labels of a slice of a trace with the context c. A label of the slice
+// overrides one of the context.
 func CellLabels(slice trie.Slice, c *trie.Context) trie.Labels {
 	l := make(trie.Labels, 0, len(slice.Features)+7)
 	add := func(key, value string) {
@@ -136,7 +135,7 @@ func appendLabelsKey(dst []byte, l trie.Labels) []byte {
 	return dst
 }
 
-// baseOf returns the labels of l that do not change during a page view, as a rule.
+// baseOf returns those labels of l that rarely change during a page view.
 func baseOf(l trie.Labels) trie.Labels {
 	var out trie.Labels
 	for _, x := range l {
@@ -147,6 +146,6 @@ func baseOf(l trie.Labels) trie.Labels {
 	return out
 }
 
-// BaseLabels returns the labels of a page view with the context c that do not change during
-// it, as a rule: those by which distributions are kept.
+// BaseLabels returns those labels of a page view with the context c that rarely change during it.
+// Distributions are kept by them.
 func BaseLabels(c *trie.Context) trie.Labels { return baseOf(CellLabels(trie.Slice{}, c)) }

@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Spread is how a quantity, in µs, is spread over page views.
+// Spread is the spread of a quantity over page views, in µs.
 type Spread struct {
 	Moments
 	Histogram Histogram
@@ -19,7 +19,7 @@ func (s *Spread) add(v, sign int64) {
 	s.Histogram.Add(v, sign)
 }
 
-// AddAll adds what o has.
+// AddAll adds o.
 func (s *Spread) AddAll(o *Spread) {
 	s.Moments.AddAll(o.Moments)
 	s.Histogram.AddAll(&o.Histogram)
@@ -34,15 +34,15 @@ func (s *Spread) size() int {
 	return int(unsafe.Sizeof(*s)) + len(s.Histogram.buckets)*int(unsafe.Sizeof(bucket{}))
 }
 
-// Distribution says how page views with the same labels differ. The labels are those that
-// do not change during a view, and may have one feature or one phase more, to which the
-// times are confined then.
+// Distribution is how page views with the same labels differ. The labels are those that
+// do not change during a view. One feature or one phase may be added; the times are then
+// limited to it.
 type Distribution struct {
 	Labels trie.Labels
 	Time   Spread // time with a stack
-	Long   Spread // of Time, that in long tasks: stretches of 50 ms and more without a pause
-	// Population is how many page views those that were sampled stand for: the sum of
-	// 1/share, in thousandths. PopulationSquares is the sum of its squares, in thousandths.
+	Long   Spread // of Time, that in long tasks: 50 ms and more without a pause
+	// Population is how many page views the sampled ones stand for: the sum of 1/share,
+	// in thousandths. PopulationSquares is the sum of its squares, in thousandths.
 	Population, PopulationSquares int64
 }
 
@@ -53,7 +53,7 @@ func (d *Distribution) add(time, long, weight, sign int64) {
 	d.PopulationSquares += sign * (weight * weight / 1000)
 }
 
-// AddAll adds what o has, but for its labels.
+// AddAll adds o, without its labels.
 func (d *Distribution) AddAll(o *Distribution) {
 	d.Time.AddAll(&o.Time)
 	d.Long.AddAll(&o.Long)
@@ -65,8 +65,8 @@ func (d *Distribution) isZero() bool {
 	return d.Population == 0 && d.PopulationSquares == 0 && d.Time.isZero() && d.Long.isZero()
 }
 
-// Function says how much of page views a function took. Only views in which it was in a
-// sampled stack count.
+// Function is the time that a function took of each page view. Only views with the
+// function in a sampled stack count.
 type Function struct {
 	Frame trie.FrameID // of the stack table
 	Self  Spread
@@ -78,13 +78,13 @@ func (f *Function) add(self, total, sign int64) {
 	f.Total.add(total, sign)
 }
 
-// AddAll adds what o has.
+// AddAll adds o.
 func (f *Function) AddAll(o *Function) {
 	f.Self.AddAll(&o.Self)
 	f.Total.AddAll(&o.Total)
 }
 
-// Rest is what functions have that are not kept on their own.
+// Rest is the sum of the functions without a distribution of their own.
 type Rest struct {
 	Functions int64 // how many, added up over records: some may count more than once
 	Self      int64 // µs
@@ -105,8 +105,8 @@ type functions struct {
 	rest  Rest
 }
 
-// denseReleases is how many releases of a record have their functions by frame as well.
-// There may be thousands, and a table has many frames.
+// denseReleases is how many releases of a record index their functions by frame as well.
+// There may be thousands of releases, and a table has many frames.
 const denseReleases = 4
 
 func (b *Builder) functionsOf(release string) *functions {
@@ -121,7 +121,7 @@ func (b *Builder) functionsOf(release string) *functions {
 	return f
 }
 
-// function returns a function of a release. It is good until the next call.
+// function returns a function of a release. The pointer is valid until the next call.
 func (b *Builder) function(release string, frame trie.FrameID) *Function {
 	s := b.functionsOf(release)
 	if int(frame) < len(s.dense) && s.dense[frame] != nil {
@@ -143,8 +143,8 @@ func (b *Builder) function(release string, frame trie.FrameID) *Function {
 	return f
 }
 
-// shed sums the lightest half of the functions up with the rest of their release. What is
-// taken away is as heavy as what is added.
+// shed adds the lightest half of the functions to the rest of their release. Time that
+// was subtracted weighs as much as time that was added.
 func (b *Builder) shed() {
 	type told struct {
 		*Function
@@ -170,8 +170,8 @@ func (b *Builder) shed() {
 	}
 }
 
-// weight says how much f matters beside others.
+// weight orders functions by importance.
 func (f *Function) weight() int64 { return max(f.Self.Sum, -f.Self.Sum) }
 
-// rest returns what f adds to the rest.
+// rest returns f's contribution to the rest.
 func (f *Function) rest() Rest { return Rest{1, f.Self.Sum, f.Total.Count} }

@@ -1,31 +1,31 @@
-// Package rollup sums up what was received of one page in one stretch of time: who spent
-// how much time where, and how page views differ.
+// Package rollup sums up the traces of one page in one time range: which functions took how much
+// time, and how page views differ.
 //
-// A [Builder] takes page views and other records, and writes a [Record]. Records add up:
-// adding those of two stretches gives what building one from the traces of both gives, to
-// the microsecond, in any order. What was added can be taken away again, which is how the
-// later chunks of a page view find their way into a record that has the earlier ones.
+// A [Builder] takes page views and other records, and writes a [Record]. Records add up: the sum
+// of the records of two time ranges equals the record built from the traces of both, to the
+// microsecond, in any order. They can also be subtracted again. That is how later chunks of a page
+// view get into a record with the earlier ones.
 //
 // A record has no strings, frames or nodes: it refers to the nodes of a trie that many
 // records share, the stack table of their page.
 //
 // # Cells and touches
 //
-// The time of a record is kept by cells. A cell is the set of labels under which time was
-// spent: at most one value for each key, and any number of features. Sums of cells
-// are exact for whatever is asked of these labels.
+// A record holds its time by cell. A cell is a set of labels under which time was spent: at most
+// one value for each key, and any number of features. Sums of cells are exact for every query over
+// these labels.
 //
-// How many page views there were is no such sum, since most page views have time in
-// several cells. So each page view is counted once for each node, under the very set of
-// cells in which it was there: a touch. Whether a view is in an answer depends on its
-// touch alone, so page views are exact for whatever is asked, too.
+// The number of page views is not such a sum, since most page views have time in several cells. So
+// each page view is counted once for each node, under the exact set of cells in which it was
+// there: a touch. The touch alone decides whether a view matches a query, so page views are exact
+// for every query, too.
 //
 // # Distributions
 //
-// What can not be had by adding cells is kept on its own: how long page views took,
-// for all of the page, for each feature and for each phase; and how long the heaviest
-// functions took of each page view. A page view whose labels change in the middle, other
-// than feature and phase, is one view for each set of them here.
+// Distributions cannot be derived from cells, so a record stores them separately: how long page
+// views took, for all of the page, for each feature and for each phase; and how long the heaviest
+// functions took in each page view. Here, a page view whose labels other than feature and phase
+// change counts as one view for each set of them.
 //
 // # Bytes
 //
@@ -53,5 +53,5 @@
 //
 // The version is 2 if there are Web Vitals; without any it is 1, and the record ends before them.
 // Their text is the name, and their values are in µs, those of CLS in millionths. Steps count from
-// the row before. Values may be negative where a view got later chunks.
+// the previous row. Values may be negative where later chunks of a view arrived.
 package rollup

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Version is the first byte of encoded records with Web Vitals; others have the one before.
-// The package documentation describes the other bytes.
+// Version is the first byte of encoded records with Web Vitals; records without have the
+// version before. The package comment describes the other bytes.
 const Version = 2
 
 // writer appends to a record. Numbers are variants of LEB128.
@@ -68,9 +68,9 @@ func (w *writer) histogram(h *Histogram) {
 	}
 }
 
-// Encode returns what was added as a record of a level. A record that is final keeps the
-// heaviest functions alone, see [Limits]; one that will be added to keeps all, or the order
-// of adding would matter. Equal sums of the same stack table encode alike.
+// Encode returns the sums as a record of a level. A final record keeps only the heaviest
+// functions, see [Limits]. One that will be added to keeps all, or the order of adding
+// would matter. Equal sums of the same stack table encode alike.
 func (b *Builder) Encode(level Level, final bool) []byte {
 	w := &writer{strings: map[string]uint64{}}
 	if level == Details {
@@ -101,7 +101,7 @@ func (b *Builder) Encode(level Level, final bool) []byte {
 	return append(head.out, w.out...)
 }
 
-// sums writes all that is kept by labels.
+// sums writes everything that is kept by label.
 func (w *writer) sums(b *Builder, level Level) {
 	liveCells, liveTouches := b.live()
 	cells, cellTo := b.projectCells(level, liveCells)
@@ -128,8 +128,8 @@ func (w *writer) sums(b *Builder, level Level) {
 	w.distributions(b.dists, level)
 }
 
-// live reports which cells and touches have something to say: adding and taking away can
-// leave some that have not.
+// live reports which cells and touches are not zero: adding and subtracting can leave empty
+// ones.
 func (b *Builder) live() (cells, touches []bool) {
 	cells, touches = make([]bool, len(b.cells)), make([]bool, len(b.touches))
 	for i := range cells {
@@ -150,8 +150,8 @@ func (b *Builder) live() (cells, touches []bool) {
 	return cells, touches
 }
 
-// projectCells returns the live cells of a level, sorted, and for each of b's the number
-// of its cell there.
+// projectCells returns the live cells of a level, sorted, and the number there of each cell
+// of b.
 func (b *Builder) projectCells(level Level, live []bool) (out []cell, to []int) {
 	type place struct {
 		key  string
@@ -184,7 +184,7 @@ func (b *Builder) projectCells(level Level, live []bool) (out []cell, to []int) 
 	return out, to
 }
 
-// projectTouches does for touches what projectCells does for cells.
+// projectTouches is projectCells for touches.
 func (b *Builder) projectTouches(cellTo []int, live []bool) (out []touch, to []int) {
 	mapped := make([]touch, len(b.touches))
 	var order []int
@@ -215,8 +215,8 @@ func (b *Builder) projectTouches(cellTo []int, live []bool) (out []touch, to []i
 	return out, to
 }
 
-// writeRows writes for each cell or touch how many rows it has, and then for each row the
-// step from the node before and what write writes.
+// writeRows writes the number of rows of each cell or touch. For each row it writes the
+// step from the previous node, and calls write.
 func writeRows[R comparable](w *writer, t *table[R], write func(R)) {
 	for _, of := range t.of {
 		n := 0
@@ -276,7 +276,7 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 	}
 }
 
-// heaviest returns the functions to keep, by frame, and what the others have.
+// heaviest returns the functions to keep, by frame, and the sum of the others.
 func (s *functions) heaviest(most int, final bool) (kept []*Function, rest Rest) {
 	rest = s.rest
 	for _, f := range s.of {

@@ -7,10 +7,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// NewWholeBuilder returns an empty Builder for all there is of page. It has a stack table of
-// its own, and when that is full it keeps the heaviest stacks: those that the most page views
-// were at. So a flood of others makes no stack (other) that views have in common, whichever
-// came first. A stack may be added anew after it was dropped; what it had before stays (other).
+// NewWholeBuilder returns an empty Builder for all data of page. It has its own stack table.
+// When that is full, it keeps the heaviest stacks: those in the most page views. So a flood of
+// other stacks cannot turn common stacks into (other), whichever came first. A dropped stack
+// may be added again; its earlier sums stay (other).
 func NewWholeBuilder(page string, lim Limits) *Builder {
 	b := NewBuilder(page, trie.New(), lim)
 	b.whole = true
@@ -18,11 +18,11 @@ func NewWholeBuilder(page string, lim Limits) *Builder {
 	return b
 }
 
-// Full reports whether something became (other) since the stack table had no room.
+// Full reports whether anything became (other) for lack of room in the stack table.
 func (b *Builder) Full() bool { return b.graft.Full() }
 
-// useStacks makes stacks the stack table. One that is not shared may have twice as much as it
-// is to have, until the page view at hand ends.
+// useStacks makes stacks the stack table. A table that is not shared may reach twice its size
+// until the current page view ends.
 func (b *Builder) useStacks(stacks *trie.Trie) {
 	most := b.lim.Nodes
 	if b.whole {
@@ -32,7 +32,7 @@ func (b *Builder) useStacks(stacks *trie.Trie) {
 	b.counted, b.bytes = 0, 0
 }
 
-// relieve drops the lighter stacks of a table that is full. It is called between page views.
+// relieve drops the lighter stacks of a full table. It is called between page views.
 func (b *Builder) relieve() {
 	b.countText()
 	if b.whole && (len(b.stacks.Nodes) > b.lim.Nodes || b.bytes > b.lim.Bytes) {
@@ -40,16 +40,16 @@ func (b *Builder) relieve() {
 	}
 }
 
-// Shares are how many tables of the full size a table grows to that records share which were
-// made one after the other, and which part of that size each finds room for.
+// Shares: a table shared by records that were made one after the other grows to this many times
+// the full size, and each record finds room for this part of that size.
 const (
 	sharedTables = 4
 	sharedPart   = 8
 )
 
-// Onto returns a Builder with the same sums, of which the nodes are added to a stack table that
-// others share. If that is full, or nearly, each finds room for the heaviest of its stacks all
-// the same, up to an eighth of what a table has: so none is (other) for what came before.
+// Onto returns a Builder with the same sums whose nodes are in a shared stack table. If that is
+// full, or nearly, there is still room for the heaviest of its stacks, up to an eighth of a
+// table: so no earlier record turns a heavy stack into (other).
 func (b *Builder) Onto(stacks *trie.Trie) (*Builder, error) {
 	used := room{nodes: b.lim.Nodes - len(stacks.Nodes), bytes: b.lim.Bytes - textOf(stacks)}
 	b.keep(room{
@@ -76,15 +76,15 @@ func textOf(t *trie.Trie) (bytes int) {
 	return bytes
 }
 
-// room says what may be kept of a stack table.
+// room bounds the part of a stack table to keep.
 type room struct {
 	nodes, bytes int        // stacks, and bytes of names and URLs
 	known        *trie.Trie // what stands in here takes no room
 }
 
-// keep drops stacks until the others find room, the lightest first. What they have goes to the
-// stack (other) below the nearest caller that is kept, and functions of which no stack is left
-// are summed up with the rest.
+// keep drops the lightest stacks until the others fit. The sums of a dropped stack go to
+// (other) below its nearest remaining caller. Functions without a remaining stack are added to
+// the rest.
 func (b *Builder) keep(r room) {
 	b.view.reset()
 	clear(b.view.outer)
@@ -123,8 +123,8 @@ func (b *Builder) keep(r room) {
 	b.moveFunctions(frames)
 }
 
-// heaviest returns the nodes but for the root, the heaviest first: by the page views that were
-// there, and then by time. No node comes before its parent.
+// heaviest returns all nodes but the root, heaviest first: by page views, then by time. No node
+// comes before its parent.
 func (b *Builder) heaviest() []trie.NodeID {
 	n := len(b.stacks.Nodes)
 	views, time := make([]int64, n), make([]int64, n)
@@ -147,7 +147,7 @@ func (b *Builder) heaviest() []trie.NodeID {
 	return order
 }
 
-// costs are what the nodes of a stack table take.
+// costs are the sizes of the nodes of a stack table.
 type costs struct {
 	free         []bool // by node: it takes nothing
 	nodes, bytes int    // of all
@@ -173,7 +173,7 @@ func (r room) costs(t *trie.Trie) (c costs) {
 	return c
 }
 
-// fitting returns which nodes there is room for, in an order in which parents come first.
+// fitting returns the nodes that fit, in an order with parents first.
 func (c *costs) fitting(t *trie.Trie, order []trie.NodeID, nodes, bytes int) (stays []bool) {
 	stays = make([]bool, len(t.Nodes))
 	stays[trie.Root] = true
@@ -203,7 +203,8 @@ func (c *costs) fitting(t *trie.Trie, order []trie.NodeID, nodes, bytes int) (st
 	return stays
 }
 
-// others returns how many nodes a table has in which some stay, with those for the others.
+// others returns the number of nodes in a table of the remaining nodes, including those for
+// (other).
 func (c *costs) others(t *trie.Trie, stays []bool) (n int) {
 	has := make([]bool, len(t.Nodes))
 	for i := 1; i < len(t.Nodes); i++ {
@@ -219,9 +220,8 @@ func (c *costs) others(t *trie.Trie, stays []bool) (n int) {
 	return n
 }
 
-// moveRows moves what nodes have to others. Which of the page views that were at several nodes
-// that become one are the same is not known: it has those of the one that had the most, and
-// no more than its caller.
+// moveRows moves the rows of nodes to others. How many page views the merged nodes have in
+// common is unknown: the result has the page views of the largest, and no more than its caller.
 func (b *Builder) moveRows(to []trie.NodeID, stays []bool) {
 	var weights table[weight]
 	for cell, of := range b.weights.of {
@@ -245,7 +245,7 @@ func (b *Builder) moveRows(to []trie.NodeID, stays []bool) {
 	b.boundOthers()
 }
 
-// boundOthers gives what stands for others the page views of its caller, if it has more.
+// boundOthers limits the page views of (other) nodes to those of their caller.
 func (b *Builder) boundOthers() {
 	views := make([]int64, len(b.stacks.Nodes))
 	for _, of := range b.reach.of {
@@ -283,8 +283,8 @@ func (b *Builder) boundOthers() {
 	b.reach = reach
 }
 
-// moveFunctions gives functions the new numbers of their frames, which are one less than what
-// to has.
+// moveFunctions renumbers the frames of functions. The new numbers are one less than those in
+// to.
 func (b *Builder) moveFunctions(to []trie.FrameID) {
 	old := b.functions
 	b.functions, b.told = map[string]*functions{}, 0

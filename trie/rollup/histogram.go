@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Histogram counts values in buckets whose width grows with the value: the middle of a
-// bucket is within 1.6 % of all values in it. It has no more error than that, however many
-// are added or taken away, in any order: it is a list of counts. Values are not negative.
-// The zero value is empty.
+// Histogram counts values in buckets whose width grows with the value: the middle of a bucket is
+// within 1.6 % of all values in it. The error stays the same however many values are added or
+// subtracted, in any order, as it is a list of counts. Values are not negative. The zero value is
+// empty.
 type Histogram struct {
 	buckets []bucket // sorted; nearly all histograms are of few page views
 }
@@ -21,7 +21,7 @@ type bucket struct {
 	count int64
 }
 
-// subBits says how fine buckets are: 32 for each doubling. Smaller values have one each.
+// subBits sets the resolution: 32 buckets for each doubling. Smaller values have one bucket each.
 const subBits = 5
 
 const maxBucket = (62-subBits+1)<<subBits | (1<<subBits - 1)
@@ -66,7 +66,7 @@ func (h *Histogram) addBucket(at int, n int64) {
 	h.buckets = slices.Insert(h.buckets, i, bucket{int32(at), n})
 }
 
-// AddAll adds what o counts.
+// AddAll adds the counts of o.
 func (h *Histogram) AddAll(o *Histogram) {
 	if len(o.buckets) < 4 {
 		for _, b := range o.buckets {
@@ -105,7 +105,7 @@ func (h *Histogram) used() []bucket {
 // Bar counts the values in [Low, High).
 type Bar struct{ Low, High, Count int64 }
 
-// All returns the bars that count some values, the smallest values first.
+// All returns the bars with a count, smallest values first.
 func (h *Histogram) All() iter.Seq[Bar] {
 	return func(yield func(Bar) bool) {
 		for _, b := range h.buckets {
@@ -125,8 +125,8 @@ func (h *Histogram) Count() (n int64) {
 	return n
 }
 
-// Quantile returns the least value that a share q, from 0 to 1, of the values do not exceed, as [Rank] says; 0 if there are
-// none.
+// Quantile returns the smallest value that is not exceeded by a share q, from 0 to 1, of the
+// values, as [Rank] says; 0 if there are none.
 func (h *Histogram) Quantile(q float64) float64 {
 	n := h.Count()
 	if n <= 0 {
@@ -135,13 +135,13 @@ func (h *Histogram) Quantile(q float64) float64 {
 	return h.rank(float64(Rank(q, int(n))))
 }
 
-// Rank returns which of n sorted values, from 0, is their quantile q: the nearest rank. It is the one definition of percentiles, of
-// sums as of single page views.
+// Rank returns the index of quantile q among n sorted values: the nearest rank. It is the one
+// definition of percentiles, for rollups and single page views alike.
 func Rank(q float64, n int) int {
 	return min(max(int(math.Ceil(q*float64(n)-1e-9))-1, 0), n-1)
 }
 
-// Largest returns about what the n largest values sum up to, n at most as many as there are.
+// Largest returns an estimate of the sum of the n largest values. n is at most their number.
 func (h *Histogram) Largest(n int64) (sum float64) {
 	for _, b := range slices.Backward(h.buckets) {
 		if n <= 0 {
@@ -155,7 +155,7 @@ func (h *Histogram) Largest(n int64) (sum float64) {
 	return sum
 }
 
-// rank returns the value that so many values precede, taking values as spread evenly in their bucket.
+// rank returns the value at a rank. It takes values as spread evenly in their bucket.
 func (h *Histogram) rank(rank float64) (value float64) {
 	before := 0.0
 	for _, b := range h.buckets {
@@ -177,9 +177,9 @@ func (h *Histogram) rank(rank float64) (value float64) {
 // normal distribution.
 const z95 = 1.959963984540054
 
-// QuantileInterval returns bounds that hold the true quantile q in 95 % of cases, by the
-// ranks of order statistics (normal approximation of the binomial distribution), and false
-// if there are too few values to say.
+// QuantileInterval returns the 95 % confidence interval of quantile q, by the ranks of order
+// statistics (normal approximation of the binomial distribution), and false if there are too few
+// values.
 func (h *Histogram) QuantileInterval(q float64) (low, high float64, ok bool) {
 	n := float64(h.Count())
 	d := z95 * math.Sqrt(n*q*(1-q))
@@ -198,7 +198,7 @@ type Moments struct {
 	hi, lo uint64
 }
 
-// Add adds v, or takes it away if sign is -1.
+// Add adds v; sign -1 subtracts it.
 func (m *Moments) Add(v, sign int64) {
 	m.Count += sign
 	m.Sum += sign * v
@@ -217,7 +217,7 @@ func (m *Moments) square(hi, lo uint64, sign int64) {
 	m.hi, _ = bits.Sub64(m.hi, hi, carry)
 }
 
-// AddAll adds what o has.
+// AddAll adds o.
 func (m *Moments) AddAll(o Moments) {
 	m.Count += o.Count
 	m.Sum += o.Sum
@@ -227,8 +227,8 @@ func (m *Moments) AddAll(o Moments) {
 // Squares returns the sum of squares.
 func (m *Moments) Squares() float64 { return float64(int64(m.hi))*0x1p64 + float64(m.lo) }
 
-// Mean returns the mean over n values, of which those that were not added are 0, and half
-// the width of its 95 % confidence interval.
+// Mean returns the mean over n values, and half the width of its 95 % confidence interval. Values
+// that were not added are 0.
 func (m *Moments) Mean(n int64) (mean, half float64) {
 	if n <= 0 {
 		return 0, 0

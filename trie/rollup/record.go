@@ -13,7 +13,7 @@ import (
 // ErrMalformed is wrapped by every error about bytes that are no record or stack table.
 var ErrMalformed = errors.New("malformed rollup")
 
-// Record is a decoded record. It shares memory with the bytes that it was read from.
+// Record is a decoded record. It shares memory with the encoded bytes.
 type Record struct {
 	Level         Level
 	Cells         []Cell
@@ -33,7 +33,7 @@ type Cell struct {
 	Silence
 }
 
-// Touch is a set of cells, and how many page views, and how many traces, had time in just
+// Touch is a set of cells, with the numbers of page views and traces that had time in exactly
 // these.
 type Touch struct {
 	Cells         []int
@@ -47,13 +47,13 @@ type Functions struct {
 	Of      []Function
 }
 
-// Outcome counts page views of which there is no trace, by the reason.
+// Outcome counts page views without a trace, by the reason.
 type Outcome struct {
 	Reason string
 	Views  int64
 }
 
-// reader takes a record apart. After the first fault it returns zeros.
+// reader decodes a record. After the first error it returns zeros.
 type reader struct {
 	wire.Reader
 	texts []string
@@ -162,7 +162,7 @@ func (r *reader) touch(cells int) (t Touch) {
 	return t
 }
 
-// rows checks the rows of n cells or touches, and returns them as they are.
+// rows checks the encoded rows of n cells or touches, and returns them still encoded.
 func (r *reader) rows(n, numbers int, nodes uint64) []byte {
 	begin := r.Rest()
 	for range n {
@@ -217,8 +217,8 @@ func (r *Record) EachWeight(f func(cell int, n trie.NodeID, self, samples int64)
 	eachRow(r.weights, len(r.Cells), true, f)
 }
 
-// EachReach calls f with the number of page views that were at a node in just the cells of
-// a touch, touch by touch, by node.
+// EachReach calls f with the number of page views at a node in exactly the cells of a touch,
+// touch by touch, by node.
 func (r *Record) EachReach(f func(touch int, n trie.NodeID, views int64)) {
 	eachRow(r.reach, len(r.Touches), false, func(t int, n trie.NodeID, v, _ int64) { f(t, n, v) })
 }
@@ -255,8 +255,8 @@ func (r *Record) Size() int {
 	return size
 }
 
-// Folded returns how many page views had labels with one of these keys that there was no
-// room for: the value, or all labels, of a cell of theirs are (other).
+// Folded returns how many page views lost a label with one of these keys for lack of room: the
+// value, or all labels, of one of their cells are (other).
 func (r *Record) Folded(keys []string) (views int64) {
 	if len(keys) == 0 {
 		return 0
@@ -272,7 +272,7 @@ func (r *Record) Folded(keys []string) (views int64) {
 	return views
 }
 
-// AddRecord adds a record whose nodes are those of stacks.
+// AddRecord adds a record with nodes of stacks.
 func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	nodes, frames := b.translate(rec, stacks)
 	defer b.relieve()
@@ -319,7 +319,7 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	}
 }
 
-// translate returns the numbers in b's stack table of the nodes and frames of another.
+// translate returns the numbers in b's stack table for nodes and frames of another table.
 func (b *Builder) translate(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
 	if b.whole {
 		return b.take(rec, stacks)
@@ -335,8 +335,8 @@ func (b *Builder) translate(rec *Record, stacks *trie.Trie) (nodes func(trie.Nod
 	return func(n trie.NodeID) trie.NodeID { return to[n] }, b.graft.Frame
 }
 
-// take adds those nodes and frames of a stack table that a record has, which others may share, to
-// b's own, and returns their numbers in there.
+// take copies the nodes and frames of a record from a stack table, which others may share, to b's
+// own, and returns their new numbers.
 func (b *Builder) take(rec *Record, stacks *trie.Trie) (nodes func(trie.NodeID) trie.NodeID, frames func(trie.FrameID) trie.FrameID) {
 	used := make([]bool, len(stacks.Nodes))
 	rec.EachWeight(func(_ int, n trie.NodeID, _, _ int64) { used[n] = true })

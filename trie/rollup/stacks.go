@@ -7,16 +7,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Size says how much of a stack table there is, or was at some time: tables only grow.
+// Size is the size of a stack table, now or at an earlier time: tables only grow.
 type Size struct{ Strings, Frames, Nodes int }
 
 // SizeOf returns the size of t.
 func SizeOf(t *trie.Trie) Size { return Size{len(t.Strings), len(t.Frames), len(t.Nodes)} }
 
-// stacksVersion is the first number of encoded stack tables, which have not changed since the first.
+// stacksVersion is the first number of encoded stack tables. It has never changed.
 const stacksVersion = 1
 
-// EncodeStacks returns what t has beyond from.
+// EncodeStacks returns the part of t beyond from.
 func EncodeStacks(t *trie.Trie, from Size) []byte {
 	w := &writer{}
 	w.uint(stacksVersion)
@@ -45,8 +45,8 @@ func EncodeStacks(t *trie.Trie, from Size) []byte {
 	return w.out
 }
 
-// DecodeStacks appends what [EncodeStacks] returned to t, which must be as large as it was
-// then. After an error t is not to be used.
+// DecodeStacks appends the result of [EncodeStacks] to t, which must be as large as from
+// was. After an error t must not be used.
 func DecodeStacks(t *trie.Trie, data []byte) error {
 	r := wire.NewReader(data, ErrMalformed)
 	if v := r.Uint(); r.Err() == nil && v != stacksVersion {

@@ -6,8 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Sum adds up what a question asks for of many records into a profile. It is equal to
-// what [trie.Merger] makes of the traces that the records were made of.
+// Sum adds up the parts of many records that a query selects into a profile. It equals the
+// profile that [trie.Merger] makes of the traces in the records.
 type Sum struct {
 	group   func(trie.Labels) (trie.Labels, bool)
 	profile *trie.Profile
@@ -18,36 +18,35 @@ type Sum struct {
 	pending int // bytes that groups take
 	size    int // of profile, at the last flush
 	fits    func(size int) error
-	asked   int   // for which size fits was asked
+	asked   int   // the size at the last call of fits
 	err     error // of fits
 }
 
-// maxPending is how many bytes groups take before they are moved to the profile.
+// maxPending is how many bytes groups take before they are flushed to the profile.
 const maxPending = 32 << 20
 
-// summed is a group of the profile, by the nodes of stacks.
+// summed is a group of the profile, by nodes of stacks.
 type summed struct {
 	labels   trie.Labels
 	weights  rows[trie.Weight]
 	coverage trie.Coverage
 }
 
-// NewSum returns an empty Sum. For the labels of a cell, group returns those of the group
-// of the profile that its time goes to, sorted, and false if it is left out.
+// NewSum returns an empty Sum. group maps the labels of a cell to those of the profile's group
+// for its time, sorted, and returns false to leave the cell out.
 func NewSum(group func(cell trie.Labels) (trie.Labels, bool)) *Sum {
 	return &Sum{group: group, profile: trie.NewProfile(), byKey: map[string]int{}}
 }
 
-// Bound has [Sum.Add] ask fits whether the Sum may be so many bytes large, each time that it
-// has grown by one MiB, in the middle of a record, too: one can take hundreds.
+// Bound sets a check of the size. [Sum.Add] calls fits whenever the Sum has grown by one MiB,
+// even in the middle of a record: one can take hundreds.
 func (s *Sum) Bound(fits func(size int) error) { s.fits = fits }
 
-// askEvery is how many bytes a Sum grows by until it asks whether it fits.
+// askEvery is how many bytes a Sum grows by between two checks of its size.
 const askEvery = 1 << 20
 
-// Add adds a record whose nodes are those of stacks. It is fastest if records of one table
-// follow each other. An error is one that was returned to [Sum.Bound]; what was added is of no
-// use then.
+// Add adds a record with nodes of stacks. It is fastest if records of one table follow each
+// other. An error is one of the function given to [Sum.Bound]; the Sum is useless then.
 func (s *Sum) Add(rec *Record, stacks *trie.Trie) error {
 	if s.err != nil {
 		return s.err
@@ -101,14 +100,14 @@ func (s *Sum) Add(rec *Record, stacks *trie.Trie) error {
 	return s.err
 }
 
-// ask asks whether the Sum fits as it is.
+// ask checks the size of the Sum.
 func (s *Sum) ask() {
 	if s.asked = s.Size(); s.fits != nil && s.err == nil {
 		s.err = s.fits(s.asked)
 	}
 }
 
-// at returns the weight of a node in a group. It is good until the next call.
+// at returns the weight of a node in a group. The pointer is valid until the next call.
 func (s *Sum) at(group int, n trie.NodeID) *trie.Weight {
 	w, size := s.groups[group].weights.at(n)
 	if s.pending += size; s.Size() > s.asked+askEvery {
@@ -117,7 +116,7 @@ func (s *Sum) at(group int, n trie.NodeID) *trie.Weight {
 	return w
 }
 
-// Size returns about how many bytes what was added takes. It takes no time to ask for.
+// Size returns about how many bytes the sums take. It is cheap.
 func (s *Sum) Size() int { return s.size + s.pending }
 
 func (s *Sum) groupOf(l trie.Labels) int {
@@ -131,7 +130,7 @@ func (s *Sum) groupOf(l trie.Labels) int {
 	return i
 }
 
-// groupsOf returns the groups that a touch has part in, each once.
+// groupsOf returns the groups of a touch, each once.
 func (s *Sum) groupsOf(t Touch, to []int) []int {
 	var set []int
 	for _, c := range t.Cells {
@@ -142,7 +141,7 @@ func (s *Sum) groupsOf(t Touch, to []int) []int {
 	return set
 }
 
-// flush moves what was added to the profile.
+// flush moves the pending sums to the profile.
 func (s *Sum) flush() {
 	if s.stacks == nil {
 		return
@@ -160,7 +159,7 @@ func (s *Sum) flush() {
 	clear(s.byKey)
 }
 
-// graft adds the nodes that have weight to the profile, and returns the number of each.
+// graft adds the nodes with a weight to the profile, and returns their numbers.
 func (s *Sum) graft() []trie.NodeID {
 	used := make([]bool, len(s.stacks.Nodes))
 	for _, g := range s.groups {
@@ -185,7 +184,7 @@ func (s *Sum) graft() []trie.NodeID {
 	return nodes
 }
 
-// Profile returns what was added. Nothing may be added after that.
+// Profile returns the sums as a profile. Nothing may be added after that.
 func (s *Sum) Profile() *trie.Profile {
 	s.flush()
 	return s.profile

@@ -6,16 +6,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// table holds something for each node of each cell or touch. A page view has nodes that lie
-// together, so it is a table of blocks of which only those are there that something was
-// added to: adding is the inner loop of rolling up, and a hash table takes twice as long.
+// table holds a row for each node of each cell or touch. The nodes of a page view lie
+// together, so it is a table of blocks, which are allocated when something is added: adding
+// is the inner loop of rolling up, and a hash table takes twice as long.
 type table[R comparable] struct {
 	of   []rows[R] // by cell or touch
 	size int       // bytes of the blocks and groups
 }
 
-// rows are those of one cell or touch: node n is in block n / blockRows, and that in group
-// n / groupRows, so that one of a few nodes takes little however many nodes there are.
+// rows are those of one cell or touch: node n is in block n / blockRows, in group n /
+// groupRows, so rows of a few nodes take little memory however many nodes there are.
 type rows[R comparable] []*[groupBlocks]*[blockRows]R
 
 const (
@@ -25,10 +25,10 @@ const (
 	pointerSize = 8
 )
 
-// weight is what a node has in a cell.
+// weight is the weight of a node in a cell.
 type weight struct{ self, samples int64 }
 
-// at returns the row of a node. It is good until the next call.
+// at returns the row of a node. The pointer is valid until the next call.
 func (t *table[R]) at(of int, n trie.NodeID) *R {
 	if of >= len(t.of) {
 		t.of = extended(t.of, of+1)
@@ -38,7 +38,7 @@ func (t *table[R]) at(of int, n trie.NodeID) *R {
 	return row
 }
 
-// at returns the row of a node, and how many bytes were allocated for it.
+// at returns the row of a node, and the number of bytes allocated for it.
 func (s *rows[R]) at(n trie.NodeID) (row *R, size int) {
 	i := int(n / groupRows)
 	if i >= len(*s) {
@@ -61,7 +61,7 @@ func (s *rows[R]) at(n trie.NodeID) (row *R, size int) {
 	return &block[n%blockRows], size
 }
 
-// each calls f with the rows that are not zero, by node.
+// each calls f with each row that is not zero, by node.
 func (s rows[R]) each(f func(n trie.NodeID, r R)) {
 	var zero R
 	for i, group := range s {
@@ -88,8 +88,8 @@ func (s rows[R]) used() bool {
 	return used
 }
 
-// mapped returns the table with the rows of each cell or touch added to those of to; those
-// for which to is negative are left out. Where there is nothing to add up, it shares rows.
+// mapped returns a table in which the rows of each cell or touch are added to those of to;
+// a negative to leaves them out. Where nothing is added up, the tables share rows.
 func (t *table[R]) mapped(to []int, n int, add func(to *R, r R)) *table[R] {
 	out := &table[R]{of: make([]rows[R], n)}
 	shared := make([]bool, n) // whether the rows that are there are still those of t

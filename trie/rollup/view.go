@@ -7,8 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// view is the page view that is being added. It numbers the cells that it has time in from
-// 0, so that a set of them is a word.
+// view is the page view being added. It numbers its cells from 0, so that a set of them
+// fits a word.
 type view struct {
 	sign    int64
 	share   float64 // sampling share, 0 if not known
@@ -44,7 +44,7 @@ type distributed struct {
 	sums
 }
 
-// reset forgets the page view, but not what is known of nodes.
+// reset forgets the page view, but not the cached data of nodes.
 func (v *view) reset() {
 	for _, n := range v.nodes {
 		v.at[n] = 0
@@ -126,7 +126,7 @@ func (v *view) outermost(t *trie.Trie, n trie.NodeID) bool {
 	return v.outer[n] == 1
 }
 
-// distribute adds the view to the distributions that it takes part in.
+// distribute adds the view to the distributions that include it.
 func (v *view) distribute(b *Builder) {
 	v.parts = v.parts[:0]
 	for i, c := range v.cells {
@@ -146,7 +146,7 @@ func (v *view) distribute(b *Builder) {
 	}
 }
 
-// extended returns s with at least n elements, twice as many if it has to move.
+// extended returns s with at least n elements. If it must allocate, it doubles s.
 func extended[E any](s []E, n int) []E {
 	if n <= len(s) {
 		return s

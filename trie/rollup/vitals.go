@@ -9,17 +9,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// VitalKind is a Web Vital: a measure of how a page view was for the visitor, see
-// https://web.dev/articles/vitals.
+// VitalKind is a Web Vital, a measure of user experience; see https://web.dev/articles/vitals.
 type VitalKind struct {
 	Name string // lcp, inp, cls, fcp or ttfb
-	// Good is the largest value that is good, and Poor the largest that is not poor, as they are
-	// published: µs, or millionths of a layout shift score.
+	// Good is the largest value rated good, and Poor the largest that is not yet poor, as
+	// published: in µs, or in millionths of a layout shift score.
 	Good, Poor int64
 	Score      bool // it is a score, and not a time
 }
 
-// VitalKinds returns the Web Vitals that are known, those of a visitor's eye first.
+// VitalKinds returns all known Web Vitals, the Core Web Vitals first.
 func VitalKinds() []VitalKind {
 	return []VitalKind{
 		{Name: "lcp", Good: 2_500_000, Poor: 4_000_000},
@@ -40,7 +39,7 @@ func VitalKindOf(name string) (VitalKind, bool) {
 	return VitalKind{}, false
 }
 
-// Rating says whether a value, in the unit of k, is good, poor or between.
+// Rating says whether a value, in the unit of k, is good, poor or in between.
 func (k VitalKind) Rating(value float64) string {
 	switch {
 	case value <= float64(k.Good):
@@ -79,7 +78,7 @@ func (v *Vital) Add(value, weight int64) {
 // MaxVitalWeight bounds a weight, so that a million page views of it can be added up.
 const MaxVitalWeight = 10_000
 
-// AddAll adds what o has, but for labels and name.
+// AddAll adds o, without labels and name.
 func (v *Vital) AddAll(o *Vital) {
 	v.Views += o.Views
 	v.Weight += o.Weight
@@ -89,9 +88,9 @@ func (v *Vital) AddAll(o *Vital) {
 	v.Histogram.AddAll(&o.Histogram)
 }
 
-// Interval returns bounds that hold the true quantile q in 95 % of cases, and false if there are
-// too few page views to say. Those of different weights say less than as many of the same: as
-// much as Weight²/WeightSquares of these (L. Kish, Survey Sampling, 1965).
+// Interval returns the 95 % confidence interval of quantile q, and false if there are too few page
+// views. Page views of different weights carry less information than as many of equal weight; the
+// effective number is Weight²/WeightSquares (L. Kish, Survey Sampling, 1965).
 func (v *Vital) Interval(q float64) (low, high float64, ok bool) {
 	if v.Weight <= 0 || v.WeightSquares <= 0 {
 		return 0, 0, false
@@ -110,8 +109,8 @@ func (v *Vital) size() int {
 	return int(unsafe.Sizeof(*v)) + len(v.Histogram.buckets)*int(unsafe.Sizeof(bucket{})) + len(v.Labels)*int(unsafe.Sizeof(trie.Label{}))
 }
 
-// AddVital adds v to the one of the same name in list, whose labels are all the same, and returns
-// the list. It does not keep v.
+// AddVital adds v to the vital of the same name in list, and returns the list. All labels in list
+// are the same. It does not retain v.
 func AddVital(list []Vital, v *Vital) []Vital {
 	i := slices.IndexFunc(list, func(o Vital) bool { return o.Name == v.Name })
 	if i < 0 {
@@ -122,14 +121,14 @@ func AddVital(list []Vital, v *Vital) []Vital {
 	return list
 }
 
-// vitals are those in the making.
+// vitals are the Web Vitals under construction.
 type vitals struct {
 	of   map[string]*Vital // by labels and name
 	sets map[string]bool   // of labels
 }
 
-// AddVital adds what v says of page views with its labels, which are sorted. Labels that there is no
-// room for are (other), as those of cells are.
+// AddVital adds v to the page views with its labels, which must be sorted. Labels that find no room
+// become (other), as in cells.
 func (b *Builder) AddVital(v *Vital) {
 	if b.vitals.of == nil {
 		b.vitals = vitals{map[string]*Vital{}, map[string]bool{}}
@@ -152,7 +151,7 @@ func (b *Builder) AddVital(v *Vital) {
 	sum.AddAll(v)
 }
 
-// vitals writes those of a level.
+// vitals writes the Web Vitals of a level.
 func (w *writer) vitals(of map[string]*Vital, level Level) {
 	byKey := map[string]*Vital{}
 	for _, v := range of {
@@ -180,7 +179,7 @@ func (r *reader) vital() Vital {
 	return Vital{r.labels(), r.text(), r.Int(), r.Int(), r.Int(), r.Int(), r.Int(), r.histogram()}
 }
 
-// EncodeVitals returns the bytes of vitals, which [DecodeVitals] reads. It needs no stack table.
+// EncodeVitals encodes vitals for [DecodeVitals]. It needs no stack table.
 func EncodeVitals(list []Vital) []byte {
 	b := NewBuilder("", trie.New(), Limits{})
 	for i := range list {
@@ -189,7 +188,7 @@ func EncodeVitals(list []Vital) []byte {
 	return b.Encode(Wide, false)
 }
 
-// DecodeVitals reads what [EncodeVitals] wrote. Errors wrap [ErrMalformed].
+// DecodeVitals decodes the result of [EncodeVitals]. Errors wrap [ErrMalformed].
 func DecodeVitals(data []byte) ([]Vital, error) {
 	rec, err := Decode(data, trie.New())
 	if err != nil {
