@@ -7,8 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// FormatVersion is the version of the binary format that this package writes, and the
-// newest that it reads. proto/fieldtrie/v1/fieldtrie.proto specifies it.
+// FormatVersion is the version of the binary format written by this package, and the
+// newest that it reads. The specification is proto/fieldtrie/v1/fieldtrie.proto.
 const FormatVersion = 1
 
 // The first bytes of every document: the tag of field 1, "FTR" and the version.
@@ -18,15 +18,15 @@ const (
 	magicNumber = FormatVersion<<24 | 'R'<<16 | 'T'<<8 | 'F'
 )
 
-// IsBinary reports whether data begins as a document in the binary format does, of any
+// IsBinary reports whether data begins like a document in the binary format, of any
 // version.
 func IsBinary(data []byte) bool {
 	return len(data) >= 5 && data[0] == magicTag && string(data[1:4]) == magicLetter
 }
 
-// DecodeBinary reads a document in the binary format. What it returns is valid and
-// shares no memory with data. Fields that it does not know are kept in Unknown and
-// written again by [EncodeTrace] and [EncodeProfile].
+// DecodeBinary reads a document in the binary format. The result is valid and shares
+// no memory with data. Unknown fields are kept in Unknown and written again by
+// [EncodeTrace] and [EncodeProfile].
 func DecodeBinary(data []byte, lim Limits) (Document, error) {
 	var d BinaryDecoder
 	doc, err := d.Decode(data, lim)
@@ -37,8 +37,8 @@ func DecodeBinary(data []byte, lim Limits) (Document, error) {
 	return doc, err
 }
 
-// BinaryDecoder decodes many documents in the same memory. The zero value is ready. It
-// is not for concurrent use.
+// BinaryDecoder decodes many documents and reuses its memory. The zero value is ready.
+// It is not for concurrent use.
 type BinaryDecoder struct {
 	columns columns
 	trace   trie.Trace
@@ -46,7 +46,7 @@ type BinaryDecoder struct {
 	urlEnds []int
 }
 
-// Decode does what [DecodeBinary] does, but a trace is good until the next call only.
+// Decode is [DecodeBinary], but a trace is valid only until the next call.
 func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
 	if !IsBinary(data) {
 		return Document{}, input.Refuse(input.Malformed, "", "not in the binary format: it must begin with 0d 46 54 52")
@@ -79,7 +79,7 @@ type documentReader struct {
 	cells int // weights that the groups so far take in memory
 }
 
-// cutText takes the first n bytes of text, which must be a whole string.
+// cutText takes the first n bytes of text, and checks that they end at a character.
 func (r *documentReader) cutText(field string, row int, text []byte, n uint64) (own, rest []byte, err error) {
 	switch {
 	case n > uint64(len(text)):
@@ -92,7 +92,7 @@ func (r *documentReader) cutText(field string, row int, text []byte, n uint64) (
 	return text[:n], text[n:], nil
 }
 
-// sameRows refuses columns of one table that differ in length.
+// sameRows rejects columns of one table that differ in length.
 func (r *documentReader) sameRows(fields ...int) error {
 	rows := len(r.col(fields[0]))
 	for _, f := range fields[1:] {

@@ -11,8 +11,7 @@ import (
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
-// Field numbers of the Document message. TestColumnNumbers holds them against the
-// schema.
+// Field numbers of the Document message. TestColumnNumbers compares them with the schema.
 const (
 	colMagic           = 1
 	colContext         = 2
@@ -64,10 +63,10 @@ const (
 	costEnd     = 6
 )
 
-// columns is a Document as it stands on the wire, its numbers undecoded. It is what the
-// generated code would give, without memory of its own for each document: reading
-// traces back is most of what a query does, and this takes half the time and a tenth
-// of the memory. FuzzBinary holds it against the generated code.
+// columns is a Document as on the wire, with undecoded numbers. It replaces the generated
+// code and allocates nothing for each document: reading traces is most of the work of a
+// query, and this takes half the time and a tenth of the memory. FuzzBinary tests it
+// against the generated code.
 type columns struct {
 	numbers [colEnd][]uint64 // by field number; a single number is a column of one row
 	// The texts are parts of the document's bytes.
@@ -83,7 +82,7 @@ type columns struct {
 // col returns a column; see the constants.
 func (c *columns) col(field int) []uint64 { return c.numbers[field] }
 
-// single returns a field that is not repeated: the last value that was written.
+// single returns a field that is not repeated: the last value written.
 func (c *columns) single(field int) uint64 {
 	if n := c.numbers[field]; len(n) > 0 {
 		return n[len(n)-1]
@@ -102,14 +101,14 @@ func (c *columns) reset() {
 	c.cost, c.hasCost = [costEnd]uint64{}, false
 }
 
-// parse splits a document into columns, which last until data changes or parse is
-// called again. It bounds memory by 8 times the length of data.
+// parse splits a document into columns. They are valid until data changes or the next
+// call. It needs at most 8 times the length of data in memory.
 func (c *columns) parse(data []byte) error {
 	c.reset()
 	for rest := data; len(rest) > 0; {
 		number, typ, n := protowire.ConsumeTag(rest)
 		if n >= 0 && number > protowire.MaxValidNumber {
-			// No protobuf library reads it, so it must not be written back.
+			// No protobuf library can read it, so it must not be written back.
 			return input.Refuse(input.Malformed, "", "at byte %d: field number %d is out of range", len(data)-len(rest), number)
 		}
 		if n < 0 {
@@ -140,7 +139,7 @@ func costName(n protowire.Number) string {
 	return "cost." + string((&fieldtriev1.Cost{}).ProtoReflect().Descriptor().Fields().ByNumber(n).Name())
 }
 
-// field takes one field: whole is the tag and the value, value the value alone.
+// field takes one field: whole is the tag and the value, value only the value.
 func (c *columns) field(number protowire.Number, typ protowire.Type, whole, value []byte) error {
 	if number >= colEnd {
 		c.unknown = append(c.unknown, whole...)
@@ -193,8 +192,8 @@ func (c *columns) text(number protowire.Number, v []byte) error {
 	return nil
 }
 
-// parseCost takes the fields of a Cost message. The generated code would do, but it drops
-// what a number has over 32 bits.
+// parseCost takes the fields of a Cost message. The generated code would silently drop
+// the bits of a number above 32.
 func (c *columns) parseCost(v []byte) error {
 	c.hasCost = true
 	for len(v) > 0 {

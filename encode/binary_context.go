@@ -9,10 +9,10 @@ import (
 )
 
 // ReplaceContext returns a trace in the binary format with another context. data must be
-// what was decoded, and the interval that of its own context, since times depend on it. It
-// is what [EncodeTrace] returns of the trace with that context, in another form: the
-// tables are copied, which takes a tenth of the time, and not brought into order. Fields
-// that this version does not know are left out.
+// the decoded bytes of the trace. The interval must stay the same, since times depend on
+// it. The result is equivalent to [EncodeTrace] of the trace with that context, but not in
+// canonical order: it copies the tables, which takes a tenth of the time. Fields that this
+// version does not know are left out.
 func ReplaceContext(data []byte, c *trie.Context) ([]byte, error) {
 	context, err := proto.MarshalOptions{Deterministic: true}.Marshal(contextColumns(c))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// maxGroupCells bounds the weights of a profile that is read, as they are in memory: a
-// few bytes can ask for a block of them.
+// maxGroupCells bounds the memory for the weights of a decoded profile: a few bytes
+// can ask for a block of them.
 const maxGroupCells = 1 << 25
 
 func (r *documentReader) profile() (*trie.Profile, error) {
@@ -64,7 +64,7 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 }
 
 // group reads group g, whose weights and labels begin at row and label, and moves both
-// to the next group's.
+// on to the next group.
 func (r *documentReader) group(g int, row, label *int, nodes int) (trie.Group, error) {
 	at := func(field int) int64 { return unzigzag(r.col(field)[g]) }
 	group := trie.Group{Coverage: trie.Coverage{

@@ -34,8 +34,8 @@ func (r *documentReader) readTrace(t *trie.Trace) error {
 		return err
 	}
 	t.Unknown = bytes.Clone(r.unknown)
-	// The tables are valid by now, or one of the readers above has refused them; to
-	// validate the whole trace would look at every row a second time.
+	// The tables are valid here, or one of the readers above would have rejected
+	// them. Validating the whole trace would look at every row a second time.
 	if t.Context.Interval == 0 && len(t.Samples) > 0 {
 		return input.Refuse(input.Invalid, "context.interval", "missing")
 	}
@@ -186,7 +186,7 @@ func (r *documentReader) readContext() (trie.Context, error) {
 	return c, r.checkTexts(&c)
 }
 
-// checkTexts bounds the texts of c, which protobuf does not.
+// checkTexts bounds the texts of c; protobuf does not.
 func (r *documentReader) checkTexts(c *trie.Context) error {
 	check := func(field, s string) error {
 		if len(s) > r.lim.TextBytes {

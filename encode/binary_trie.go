@@ -16,10 +16,10 @@ func fieldNameOf(field int) string { return fieldName(protowire.Number(field)) }
 // unzigzag undoes protobuf's zigzag.
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// zigzag is what protobuf's sint types do.
+// zigzag encodes v like the sint types of protobuf.
 func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
-// readTrie fills the tables of t from the columns, in the memory that they have.
+// readTrie fills the tables of t from the columns and reuses their memory.
 func (r *documentReader) readTrie(t *trie.Trie) error {
 	names, urls := len(r.col(colNameLength)), len(r.col(colResourceLength))
 	if err := input.First(
@@ -89,7 +89,7 @@ func (r *documentReader) resources(t *trie.Trie) error {
 		start = len(r.urls)
 		r.urls = append(append(r.urls, last[:shared]...), own...)
 		r.urlEnds = append(r.urlEnds, len(r.urls))
-		// Sharing lets a few bytes stand for many, so the sum is bounded too.
+		// A few bytes can stand for many by sharing, so the sum is bounded, too.
 		if size := len(r.urls) - start; size > r.lim.StringBytes || len(r.urls) > min(512*r.lim.Resources, maxResourceBytes) {
 			return input.Refuse(input.TooLarge, "resource_length", "row %d: a URL of %d bytes, %d in all", i, size, len(r.urls))
 		} else if size == 0 {
@@ -153,8 +153,9 @@ func (r *documentReader) frames(t *trie.Trie, firstResource trie.StringID) error
 	return nil
 }
 
-// movePosition sets line and column of f, which has those of the frame before it, by
-// the next one or two numbers of frame_position. It returns how many.
+// movePosition reads line and column of f from the next one or two numbers of
+// frame_position. f must have those of the previous frame. It returns how many
+// numbers it took.
 func movePosition(f *trie.FrameRow, position []uint64) (taken int, ok bool) {
 	if len(position) == 0 {
 		return 0, false

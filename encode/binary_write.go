@@ -13,8 +13,8 @@ import (
 )
 
 // EncodeTrace returns t as a document in the binary format. Equal traces give equal
-// bytes. The format is for traces from browsers in the field: it has no room for one
-// without gaps, see [trie.Trace].
+// bytes. The format is for traces from browsers in the field. Gapless traces have no
+// encoding, see [trie.Trace].
 func EncodeTrace(t *trie.Trace) ([]byte, error) {
 	if t.Gapless {
 		return nil, errors.New("a trace without gaps can not be written as binary")
@@ -47,7 +47,7 @@ func marshal(d *fieldtriev1.Document) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(d)
 }
 
-// trieColumns writes the tables of t, which is in canonical form: frames sorted,
+// trieColumns writes the tables of t, which must be in canonical form: frames sorted,
 // strings numbered by first use.
 func trieColumns(d *fieldtriev1.Document, t *trie.Trie) {
 	var resources, names []byte
@@ -91,7 +91,7 @@ func trieColumns(d *fieldtriev1.Document, t *trie.Trie) {
 	nodeColumns(d, t)
 }
 
-// sharedPrefix returns how many bytes b can take over from a without cutting a UTF-8
+// sharedPrefix returns how many bytes b can share with a without cutting a UTF-8
 // sequence of either.
 func sharedPrefix(a, b string) int {
 	n := 0

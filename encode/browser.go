@@ -2,11 +2,11 @@ package encode
 
 import "strings"
 
-// BrowserOf returns the family and the major version of the browser that sends ua,
-// such as "Chrome 156"; "" if it is not a known one.
+// BrowserOf returns family and major version of the browser with the user agent ua,
+// such as "Chrome 156", or "" if it is unknown.
 func BrowserOf(ua string) string {
 	for _, b := range []struct{ token, family string }{
-		// In the order in which they claim to be each other.
+		// The order matters: most claim to be some of those after them.
 		{"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"Edg/", "Edge"}, {"OPR/", "Opera"},
 		{"SamsungBrowser/", "SamsungBrowser"}, {"FxiOS/", "Firefox"}, {"Firefox/", "Firefox"},
 		{"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Version/", "Safari"},

@@ -1,13 +1,13 @@
-// Package encode reads and writes what browsers send and the store keeps: Fieldtrie's own binary
-// format, which docs/format.md describes, and the JSON of the JS Self-Profiling API.
+// Package encode reads and writes the formats of the SDK and the store: Fieldtrie's own binary
+// format, described in docs/format.md, and the JSON of the JS Self-Profiling API.
 //
-// The formats of other tools are in the packages below this one, each family in one. Package
-// formats has the table of all.
+// The formats of other tools are in the packages below this one, a package for each family.
+// Package formats has the table of all formats.
 package encode
 
 import "github.com/fieldtrie/fieldtrie/trie"
 
-// Document is what one document holds; the other fields are nil.
+// Document is the content of one document. All fields but one are nil.
 type Document struct {
 	Trace     *trie.Trace
 	Profile   *trie.Profile

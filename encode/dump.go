@@ -16,15 +16,15 @@ import (
 )
 
 // Dump writes a document in the binary format as text, so that people can read it and a
-// change of the format is a readable difference. A line is
+// change of the format shows as a readable diff. A line is
 //
 //	offset: bytes  # meaning
 //
-// with at most 16 bytes; a line without a meaning goes on with the bytes of the line
-// before it. Columns are shown as rows [first-last] with their numbers, zigzag undone,
-// and texts by the lengths of their rows. Dump goes by the schema alone, so it also
-// takes documents that [DecodeBinary] refuses. Where data is not a sequence of fields
-// it ends with an error that says at which byte; what came before is written.
+// with at most 16 bytes; a line without a meaning continues the line before it. Columns
+// are shown as rows [first-last] with their numbers, zigzag decoded, and texts cut by
+// row. Dump needs only the schema, so it also accepts documents that [DecodeBinary]
+// rejects. Where data is not a sequence of fields, Dump stops with an error that names
+// the byte; everything before it is written.
 func Dump(w io.Writer, data []byte) error {
 	d := dumper{w: bufio.NewWriter(w), data: data}
 	err := d.message((&fieldtriev1.Document{}).ProtoReflect().Descriptor(), 0, len(data), 0)
@@ -56,7 +56,7 @@ func (d *dumper) line(from, to, depth int, format string, args ...any) {
 	}
 }
 
-// message writes the fields in [from, to), which are those of m.
+// message writes the fields of message m in [from, to).
 func (d *dumper) message(m protoreflect.MessageDescriptor, from, to, depth int) error {
 	for at := from; at < to; {
 		number, typ, n := protowire.ConsumeTag(d.data[at:to])
@@ -79,7 +79,7 @@ func (d *dumper) message(m protoreflect.MessageDescriptor, from, to, depth int) 
 	return nil
 }
 
-// field writes a field that the schema knows: its tag begins at tag, its value at value.
+// field writes a known field with its tag at tag and its value at value.
 func (d *dumper) field(f protoreflect.FieldDescriptor, typ protowire.Type, tag, value, end, depth int) error {
 	raw := d.data[value:end]
 	if typ == protowire.BytesType {
@@ -124,7 +124,7 @@ func (d *dumper) field(f protoreflect.FieldDescriptor, typ protowire.Type, tag, 
 	return nil
 }
 
-// rows writes a text that holds the texts of all rows of a table.
+// rows writes a text that contains the texts of all rows of a table.
 func (d *dumper) rows(f protoreflect.FieldDescriptor, tag, text, end int, lengths []uint64) {
 	sum := uint64(0)
 	for _, n := range lengths {
@@ -197,7 +197,7 @@ func (d *dumper) column(field protowire.Number) []uint64 {
 	return out
 }
 
-// number returns v as the kind of f means it.
+// number returns v interpreted as the kind of f.
 func number(f protoreflect.FieldDescriptor, v uint64) string {
 	switch f.Kind() {
 	case protoreflect.Sint32Kind, protoreflect.Sint64Kind:
@@ -212,7 +212,7 @@ func number(f protoreflect.FieldDescriptor, v uint64) string {
 	return fmt.Sprint(v)
 }
 
-// wireType returns how a number of this kind stands on the wire.
+// wireType returns the wire type of numbers of this kind.
 func wireType(k protoreflect.Kind) protowire.Type {
 	switch k {
 	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.MessageKind:

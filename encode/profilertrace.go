@@ -11,7 +11,7 @@ import (
 )
 
 // DecodeProfilerTrace reads the ProfilerTrace of the JS Self-Profiling API as JSON,
-// either bare or within an envelope that says where it comes from:
+// either bare or in an envelope with its origin:
 //
 //	{"page": "/feed", "timeOrigin": 1795216764503.8, "interval": 10, "trace": {
 //	  "resources": ["https://example.com/app.js"],
@@ -23,13 +23,13 @@ import (
 // to 16 bytes, or 32 hexadecimal digits), chunk, release, environment, labels (an object
 // of strings), samplingShare, spans ([{"page" or "feature": name, "start", "end"}], or
 // "label": "key=value"), cost ({"start", "stop", "encode", "bytes", "dropped"}, see
-// [trie.Cost]) and ua, of which only the browser's name and major version are kept, as
+// [trie.Cost]) and ua, of which only the browser's name and major version are used, as
 // the label browser.
 //
-// Keys may stand in any order, unknown keys are skipped, and of a key that stands twice
-// the last is taken. A null counts as an absent value where a value may be absent.
-// Bytes that are not UTF-8 become U+FFFD. Samples are brought into time order, and the
-// trace is repaired, see [Repair].
+// Keys may come in any order, unknown keys are skipped, and the last of a repeated key
+// wins. A null counts as an absent value where a value may be absent. Bytes that are not
+// UTF-8 become U+FFFD. Samples are brought into time order, and the trace is repaired,
+// see [Repair].
 func DecodeProfilerTrace(data []byte, lim Limits) (*trie.Trace, error) {
 	d := profilerTraces.Get().(*profilerTrace)
 	d.begin(data, lim.WithDefaults())
@@ -41,11 +41,11 @@ func DecodeProfilerTrace(data []byte, lim Limits) (*trie.Trace, error) {
 	return t, err
 }
 
-// profilerTraces keeps decoders, for their scratch space.
+// profilerTraces pools decoders for their scratch space.
 var profilerTraces = sync.Pool{New: func() any { return new(profilerTrace) }}
 
-// profilerTrace decodes a ProfilerTrace. The tables are scratch space, which is copied
-// at its exact size in the end.
+// profilerTrace decodes a ProfilerTrace. Its tables are scratch space, which is copied
+// at its exact size at the end.
 type profilerTrace struct {
 	input.JSON
 	lim   Limits
@@ -112,12 +112,12 @@ func (d *profilerTrace) decode() (*trie.Trace, error) {
 	return t, nil
 }
 
-// invalid refuses the value of key in the row that is being read.
+// invalid rejects the value of key in the current row.
 func (d *profilerTrace) invalid(key, format string, args ...any) {
 	d.Stop(input.Refuse(input.Invalid, d.field(key), format, args...))
 }
 
-// field names the row that is being read, or the value of a key in it.
+// field names the current row, or the value of a key in it.
 func (d *profilerTrace) field(key string) string {
 	switch {
 	case d.table == "":
@@ -130,7 +130,8 @@ func (d *profilerTrace) field(key string) string {
 	return fmt.Sprintf("%s%s[%d].%s", d.where, d.table, d.row, key)
 }
 
-// document reads the whole document. The tables may stand at the top or under "trace".
+// document reads the whole document. The tables may be at the top level or under
+// "trace".
 func (d *profilerTrace) document() {
 	for d.Object(); d.Key(); {
 		switch {
@@ -150,7 +151,7 @@ func (d *profilerTrace) document() {
 	d.End()
 }
 
-// readTable reads the table that the last key names, if it names one.
+// readTable reads the table named by the last key, if it names one.
 func (d *profilerTrace) readTable() bool {
 	switch string(d.Name) {
 	case "resources":
@@ -171,7 +172,7 @@ func (d *profilerTrace) readTable() bool {
 	return true
 }
 
-// rows calls read for each row of a table, of which there may be most.
+// rows calls read for each row of a table with at most most rows.
 func (d *profilerTrace) rows(table, most int, read func()) {
 	d.table, d.row = tableNames[table], -1
 	d.read[table] = true
@@ -276,7 +277,8 @@ func (d *profilerTrace) checkLength(key string, n int) {
 	}
 }
 
-// functionName reads a name. Repair would do the same, but would have to make new tables.
+// functionName reads a name. Repair would clean it as well, but would have to make new
+// tables.
 func (d *profilerTrace) functionName() trie.StringID {
 	name := d.Str()
 	d.checkLength("name", len(name))
@@ -319,8 +321,8 @@ func (d *profilerTrace) time(key string, most float64) int64 {
 	return us
 }
 
-// resolve checks the ids that could not be checked while reading, because the tables
-// may stand in any order, and brings frames into their final form.
+// resolve checks the ids that could not be checked while reading, because the tables may
+// come in any order, and completes the frames.
 func (d *profilerTrace) resolve() {
 	for i, there := range d.read {
 		if !there {
@@ -361,8 +363,8 @@ func (d *profilerTrace) resolve() {
 	}
 }
 
-// IsProfilerTrace reports whether data begins like what [DecodeProfilerTrace] reads: an
-// object with one of the tables, at its top or under "trace".
+// IsProfilerTrace reports whether data begins like input of [DecodeProfilerTrace]: an
+// object with one of the tables, at the top level or under "trace".
 func IsProfilerTrace(data []byte) bool {
 	var r input.JSON
 	r.Reset(data)
@@ -385,7 +387,7 @@ func IsProfilerTrace(data []byte) bool {
 	return empty > 1 && r.Err == nil
 }
 
-// isRow reports whether what comes next may be a row of a table. Other formats have
+// isRow reports whether the next value may be a row of a table. Other formats have
 // tables of the same names.
 func isRow(r *input.JSON, table string) bool {
 	if table == "resources" {

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// readContext reads the value of the last key, which is not of a table.
+// readContext reads the value of the last key, which is not a table.
 func (d *profilerTrace) readContext() {
 	c := &d.context
 	switch string(d.Name) {
@@ -136,7 +136,7 @@ func (d *profilerTrace) span() trie.Span {
 	return s
 }
 
-// spanName reads the name of s under the key that says its kind.
+// spanName reads the name of s; key gives its kind.
 func (d *profilerTrace) spanName(s *trie.Span, key string) {
 	s.Name = d.text(key)
 	switch key {
@@ -175,7 +175,7 @@ func (d *profilerTrace) readCost() {
 	}
 }
 
-// spent reads milliseconds of work and returns microseconds.
+// spent reads a duration of work in milliseconds and returns microseconds.
 func (d *profilerTrace) spent(key string) uint32 {
 	if d.Null() {
 		return 0
@@ -197,7 +197,7 @@ func microseconds(ms, most float64) (int64, bool) {
 	return int64(us), true
 }
 
-// maxInterval is the longest sampling interval that makes sense, in microseconds.
+// maxInterval is the longest sensible sampling interval, in microseconds.
 const maxInterval = 60_000_000
 
 // interval returns a sampling interval in milliseconds as whole microseconds.
@@ -206,7 +206,7 @@ func interval(ms float64) (uint32, bool) {
 	return uint32(us), ok && us > 0
 }
 
-// estimateInterval guesses the sampling interval, in microseconds, from the times of
+// estimateInterval estimates the sampling interval, in microseconds, from the times of
 // samples: their median distance, to the millisecond.
 func estimateInterval(samples []trie.Sample) uint32 {
 	const usual = 10_000

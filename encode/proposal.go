@@ -16,12 +16,13 @@ import (
 //	  "stackFrames": {"101": {"name": 0}, "102": {"name": 1, "parent": 101}},
 //	  "main-thread": [{"type": "stack", "timestamp": 12345.678, "stack": 102}]}}
 //
-// A name without " @ " is a function alone. "unknown" is code of another origin, and
-// becomes [trie.FrameUnknown], with runs of it joined. Entries of other types than
-// "stack" are skipped; an entry without a stack had none. The interval is sampleInterval
-// or timeInterval in milliseconds; without either it is estimated from the samples.
+// A name without " @ " is a function without a place. "unknown" is code of another
+// origin and becomes [trie.FrameUnknown], with runs of it joined. Entries of other types
+// than "stack" are skipped; an entry without a stack had none. The interval is
+// sampleInterval or timeInterval in milliseconds; without either it is estimated from
+// the samples.
 //
-// For keys, nulls and text the rules are those of [DecodeProfilerTrace].
+// Keys, nulls and text follow the rules of [DecodeProfilerTrace].
 func DecodeProposal(data []byte, lim Limits) (*trie.Trace, error) {
 	d := proposal{lim: lim.WithDefaults(), ids: map[string]int{}}
 	d.Reset(data)
@@ -38,7 +39,7 @@ func DecodeProposal(data []byte, lim Limits) (*trie.Trace, error) {
 	}
 	Repair(t)
 	t = t.Coalesce(nil)
-	// Taken out of its trie, so that the maps of the latter are not kept.
+	// Copied out of its trie, so that the maps of the trie can be freed.
 	t.Trie = trie.Trie{Strings: t.Strings, Frames: t.Frames, Nodes: t.Nodes}
 	return t, nil
 }
@@ -55,7 +56,7 @@ type proposal struct {
 	read     [3]bool // whether the tables were there, in the order of proposalTables
 }
 
-// proposalCall is a stack: a call by another stack.
+// proposalCall is a stack: a call from another stack.
 type proposalCall struct {
 	id     string
 	name   uint64 // index into the strings
@@ -194,8 +195,8 @@ func callField(id, key string) string {
 	return fmt.Sprintf("profile.stackFrames[%.40q].%s", id, key)
 }
 
-// id reads the id of a stack, which is the key of an object and may be a number where
-// it is referred to. It returns "" for null.
+// id reads the id of a stack. Ids are keys of an object, and references to them may be
+// numbers. It returns "" for null.
 func (d *proposal) id() string {
 	switch c := d.Peek(); {
 	case d.Null():
@@ -261,7 +262,7 @@ func sampleField(row int, key string) string {
 	return fmt.Sprintf("profile.main-thread[%d].%s", row, key)
 }
 
-// trace makes a trace of what was read.
+// trace makes a trace of the decoded data.
 func (d *proposal) trace() (*trie.Trace, error) {
 	t := &trie.Trace{Trie: *trie.New()}
 	nodes, err := d.nodes(&t.Trie)
@@ -287,9 +288,9 @@ func (d *proposal) trace() (*trie.Trace, error) {
 	return t, nil
 }
 
-// nodes adds all stacks to t and returns the node of each. A caller may stand behind
-// its callees, so each chain of callers is followed up to a known one and added from
-// there on down.
+// nodes adds all stacks to t and returns the node of each. A caller may come after its
+// callees, so each chain of callers is followed up to a known one and added from there
+// down.
 func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
 	frames := make([]trie.FrameID, len(d.strings))
 	for i, s := range d.strings {
@@ -333,9 +334,9 @@ func (d *proposal) nodes(t *trie.Trie) ([]trie.NodeID, error) {
 	return nodes, nil
 }
 
-// parseFrame reads a frame that is written as function @ resource:line:column.
+// parseFrame reads a frame in the form function @ resource:line:column.
 func parseFrame(s string) trie.Frame {
-	// The last one, since a URL has no spaces and a name may have anything.
+	// The last one, since a URL has no spaces, and a name may contain anything.
 	i := strings.LastIndex(" "+s, " @ ")
 	if i < 0 {
 		if s == "unknown" || s == trie.FrameUnknown {
@@ -352,7 +353,7 @@ func parseFrame(s string) trie.Frame {
 	return f
 }
 
-// IsProposal reports whether data begins like what [DecodeProposal] reads.
+// IsProposal reports whether data begins like input of [DecodeProposal].
 func IsProposal(data []byte) bool {
 	var r input.JSON
 	r.Reset(data)

@@ -2,11 +2,11 @@ package encode
 
 import "github.com/fieldtrie/fieldtrie/encode/internal/input"
 
-// Error is the error of every decoder, of this package and of those below it, for input that
-// it refuses.
+// Error is the error of every decoder, in this package and those below it, for rejected
+// input.
 type Error = input.Error
 
-// Kind says what is wrong with input that can not be read.
+// Kind is the reason why input was rejected.
 type Kind = input.Kind
 
 // Kinds of [Error].
@@ -19,10 +19,10 @@ const (
 // KindOf returns the kind of the first [Error] in err's chain, or 0.
 func KindOf(err error) Kind { return input.KindOf(err) }
 
-// Limits bounds what a decoder accepts for one trace or profile. The zero value has limits
-// for traces from the field.
+// Limits bounds one trace or profile for a decoder. The zero value has limits for traces
+// from the field.
 type Limits = input.Limits
 
-// FileLimits returns limits for files that the user of a program names: large enough
-// for any real recording, small enough that a broken file can not take all memory.
+// FileLimits returns limits for files named by the user of a program: large enough for any
+// real recording, small enough that a broken file cannot take all memory.
 func FileLimits() Limits { return input.FileLimits() }

@@ -7,23 +7,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Repair brings t, which must be valid, into the form that all traces have before they
-// are stored, whatever they were sent as:
+// Repair normalises t, which must be valid, before it is stored, whatever format it arrived
+// in:
 //
-//   - A name that is UTF-8 read as Latin-1 is decoded. Chromium reports the names of
-//     functions so when they are not ASCII.
-//   - A resource has no user, password, query or fragment but a debug ID, see
-//     [trie.CutDebugID]. Of a blob: URL the origin is kept, as the rest is new in every page
-//     view; of a data: URL the media type.
-//   - A frame of a browser extension is [trie.FrameUnknown]: it is none of the site's
-//     business what a visitor has installed. [trie.Trace.Coalesce] joins runs of them.
-//   - A frame without a resource has no line and no column.
-//   - Strings that no frame has are dropped, since nobody can say what they hold.
-//   - A page is a path: it has no origin, query or fragment.
+//   - A name that is UTF-8 read as Latin-1 is decoded. Chromium reports function names that
+//     are not ASCII in this way.
+//   - A resource loses user, password, query and fragment, except for a debug ID, see
+//     [trie.CutDebugID]. A blob: URL keeps only its origin, as the rest is new in every page
+//     view, and a data: URL its media type.
+//   - A frame of a browser extension becomes [trie.FrameUnknown]: which extensions a visitor
+//     has installed is private. [trie.Trace.Coalesce] joins runs of them.
+//   - A frame without a resource loses line and column.
+//   - Strings without a frame are dropped, since their content is unknown.
+//   - A page becomes a path, without origin, query or fragment.
 //
-// It changes t in place, and replaces its tables where that is needed. Repairing twice
-// is repairing once. It is quick where there is nothing to do, and reports whether it
-// changed anything but the context.
+// Repair changes t in place and replaces its tables where needed. It is idempotent, fast if
+// there is nothing to do, and reports whether it changed anything but the context.
 func Repair(t *trie.Trace) bool {
 	repairPages(&t.Context)
 	if !needsRepair(&t.Trie) {
@@ -77,8 +76,8 @@ func needsRepair(t *trie.Trie) bool {
 	return false
 }
 
-// repairTables makes new tables for t, in which each string and each frame stands once.
-// Nodes that become equal are left for merging and coalescing to join.
+// repairTables makes new tables for t with unique strings and frames. Nodes that become
+// equal are joined later, by merging and coalescing.
 func repairTables(t *trie.Trace) {
 	out := trie.New()
 	frameOf := make([]trie.FrameID, len(t.Frames))
@@ -89,7 +88,7 @@ func repairTables(t *trie.Trace) {
 		n := &t.Nodes[i+1]
 		n.Frame = frameOf[n.Frame]
 	}
-	// Taken out of its trie, so that the maps of the latter are not kept.
+	// Copied out of its trie, so that the maps of the trie can be freed.
 	t.Trie = trie.Trie{Strings: out.Strings, Frames: out.Frames, Nodes: t.Nodes}
 }
 
@@ -104,7 +103,8 @@ func repairFrame(f trie.Frame) trie.Frame {
 	return f
 }
 
-// repairName decodes a name that is UTF-8 read as Latin-1, as often as it was.
+// repairName decodes a name that is UTF-8 read as Latin-1, as many times as it was encoded
+// so.
 func repairName(s string) string {
 	for {
 		b, ok := fromLatin1(s)
@@ -115,8 +115,8 @@ func repairName(s string) string {
 	}
 }
 
-// fromLatin1 returns the characters of s as bytes if they are the bytes of a text in
-// UTF-8 that is not ASCII.
+// fromLatin1 returns the characters of s as bytes, if these are UTF-8 text that is not
+// ASCII.
 func fromLatin1(s string) ([]byte, bool) {
 	i := 0
 	for i < len(s) && s[i] < utf8.RuneSelf {
@@ -135,7 +135,7 @@ func fromLatin1(s string) ([]byte, bool) {
 	return b, utf8.Valid(b)
 }
 
-// cutScheme takes the scheme, such as "data:", off the front of s in either case.
+// cutScheme cuts the scheme, such as "data:", off the front of s, ignoring case.
 func cutScheme(s, scheme string) (rest string, ok bool) {
 	if len(s) < len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
 		return s, false
@@ -143,9 +143,8 @@ func cutScheme(s, scheme string) (rest string, ok bool) {
 	return s[len(scheme):], true
 }
 
-// isExtension reports whether a script is part of a browser extension. All browsers
-// have a scheme for that whose name ends alike: chrome-extension, moz-extension,
-// safari-web-extension.
+// isExtension reports whether a script is part of a browser extension. The schemes of all
+// browsers for extensions end alike: chrome-extension, moz-extension, safari-web-extension.
 func isExtension(resource string) bool {
 	for {
 		rest, ok := cutScheme(resource, "blob:")
@@ -159,8 +158,8 @@ func isExtension(resource string) bool {
 	return ok && len(scheme) > len(suffix) && strings.EqualFold(scheme[len(scheme)-len(suffix):], suffix)
 }
 
-// repairResource takes from a URL what may tell a person from another, and what makes
-// the same script differ from one page view to the next.
+// repairResource removes from a URL everything that may identify a person, or that makes the
+// same script differ between page views.
 func repairResource(s string) string {
 	url, id := trie.CutDebugID(s)
 	return trie.WithDebugID(repairURL(url), id)
@@ -184,8 +183,7 @@ func repairURL(s string) string {
 	return cutUser(s)
 }
 
-// mediaType returns the media type at the front of what follows "data:", "" if there is
-// none.
+// mediaType returns the media type at the front of the text after "data:", or "".
 func mediaType(s string) string {
 	if i := strings.IndexAny(s, ",;"); i >= 0 {
 		s = s[:i]
@@ -213,7 +211,7 @@ func cutQuery(s string) string {
 	return s
 }
 
-// cutUser takes the user and the password out of a URL.
+// cutUser removes the user and the password from a URL.
 func cutUser(s string) string {
 	i := strings.Index(s, "://")
 	if i < 0 {
@@ -230,7 +228,7 @@ func cutUser(s string) string {
 	return s
 }
 
-// pagePath returns the path of a page that is given as a path or as a whole URL.
+// pagePath returns the path of a page given as a path or as a full URL.
 func pagePath(s string) string {
 	if s == "" {
 		return ""

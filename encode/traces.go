@@ -7,10 +7,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// DecodeTraceJSON reads one trace in either JSON form of the API; the content tells
-// which.
+// DecodeTraceJSON reads one trace in either JSON form of the API, detected by content.
 func DecodeTraceJSON(data []byte, lim Limits) (*trie.Trace, error) {
-	// The older form is rare, and looking for it may mean to read everything.
+	// The older form is rare, and detecting it may require reading everything.
 	if !IsProfilerTrace(data) && IsProposal(data) {
 		return DecodeProposal(data, lim)
 	}

@@ -2,11 +2,10 @@ package columns
 
 import "github.com/fieldtrie/fieldtrie/trie"
 
-// Names are frames in columns, and their strings, each of which is there once.
+// Names are frames in columns, and their strings without duplicates.
 type Names struct {
 	Strings []string `json:"strings"`
-	// Frames are columns, too: indexes into Strings, and numbers from 1, or 0 where they are
-	// not known.
+	// Frames are columns, too: indexes into Strings, and numbers from 1, or 0 if unknown.
 	Frames Frames `json:"frames"`
 
 	indexes map[string]int // of Strings
@@ -20,7 +19,7 @@ type Frames struct {
 	Column   []uint32 `json:"column"`
 }
 
-// NewNames returns names of nothing, in JSON without nulls.
+// NewNames returns empty names, without nulls in JSON.
 func NewNames() Names {
 	return Names{
 		Strings: []string{}, Frames: Frames{Name: []int{}, Resource: []int{}, Line: []uint32{}, Column: []uint32{}},
@@ -28,8 +27,8 @@ func NewNames() Names {
 	}
 }
 
-// Add adds a frame at the end of the columns, and returns its index. It does not look whether
-// the frame is there: callers know that by cheaper keys.
+// Add appends a frame to the columns and returns its index. It does not look for duplicates:
+// callers have cheaper keys for that.
 func (n *Names) Add(f trie.Frame) int {
 	n.Frames.Name = append(n.Frames.Name, n.text(f.Name))
 	n.Frames.Resource = append(n.Frames.Resource, n.text(f.Resource))

@@ -1,5 +1,5 @@
-// Package columns writes call trees as columns of numbers, which viewers draw without making an
-// object of each node: preorder, with the level of each.
+// Package columns writes call trees as columns of numbers: preorder, with the level of each
+// node. Viewers draw them without an object for each node.
 package columns
 
 import (
@@ -10,10 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Tree is a call tree in columns: node i is named by frame Label[i] and is
-// Level[i] calls below the root, and its callees follow it, the heaviest first. The root
-// is not in it. The total of a node is its self time and that of all that follow it on
-// deeper levels.
+// Tree is a call tree in columns. Node i has frame Label[i] and is Level[i] calls below the
+// root; its callees follow it, heaviest first. The root is not included. The total of a node is
+// its self time plus that of all following nodes on deeper levels.
 type Tree struct {
 	Unit   string `json:"unit"` // "us": microseconds, summed over the page views
 	Views  int64  `json:"views"`
@@ -25,13 +24,13 @@ type Tree struct {
 	Self  []int64 `json:"self"`
 	// Base is the second side, if there is one.
 	Base *Side `json:"base,omitempty"`
-	// Root are the frames from the root to the node that was asked for; the first node
-	// of the tree is that node. Empty if all was asked for.
+	// Root are the frames from the root to the requested node, which is the first node of the
+	// tree. Empty for the whole tree.
 	Root   []int  `json:"root,omitempty"`
 	Pruned Pruned `json:"pruned"`
 }
 
-// Side is what the nodes of a [Tree] have in another profile.
+// Side is the weight of the nodes of a [Tree] in another profile.
 type Side struct {
 	Views  int64   `json:"views"`
 	Traces int64   `json:"traces"`
@@ -39,14 +38,14 @@ type Side struct {
 	Self   []int64 `json:"self"`
 }
 
-// Pruned says what is folded into (other) nodes. A [Tree] whose root is the parent of one, see
-// [Key], shows what is in it.
+// Pruned describes the content of (other) nodes. A [Tree] whose root is the parent of one, see
+// [Key], shows its content.
 type Pruned struct {
 	Nodes int   `json:"nodes"`
 	Self  int64 `json:"self_us"`
 }
 
-// twoSides is a profile and another one beside it, on one trie.
+// twoSides are two profiles on one trie.
 type twoSides struct {
 	*trie.Profile
 	both bool
@@ -64,8 +63,8 @@ func besides(a, b *trie.Profile) twoSides {
 	return twoSides{m.Profile(), b != nil}
 }
 
-// OneGroup returns a profile whose groups are one, with these labels, so that profiles can
-// be merged and stay apart.
+// OneGroup returns a profile with all groups joined into one with these labels, so that
+// profiles can be merged and stay apart.
 func OneGroup(p *trie.Profile, labels trie.Labels) *trie.Profile {
 	out := &trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
 	g := out.Group(labels)
@@ -88,9 +87,9 @@ func (s twoSides) self(i int) []int64 {
 	return out
 }
 
-// Key returns the key of the node with these frames, root first: 16 hexadecimal digits,
-// the 64-bit FNV-1a hash of the text that each frame is, NAME NUL RESOURCE NUL LINE:COLUMN LF.
-// It depends on the stack alone, so that whoever shows a tree can make it.
+// Key returns the key of the node with these frames, root first: 16 hexadecimal digits, the
+// 64-bit FNV-1a hash of the frames, each as NAME NUL RESOURCE NUL LINE:COLUMN LF. It depends
+// only on the stack, so viewers can compute it.
 func Key(stack ...trie.Frame) string {
 	key := uint64(fnvOffset)
 	for _, f := range stack {
@@ -130,8 +129,8 @@ func nodeKeys(t *trie.Trie) []uint64 {
 	return keys
 }
 
-// below returns s with nothing but the node that has a key, what it calls, and what calls
-// it, which has no weight; and the node.
+// below returns s reduced to the node with this key, its descendants, and its ancestors without
+// weight. It also returns the node.
 func (s twoSides) below(key string) (twoSides, error) {
 	var want uint64
 	if _, err := fmt.Sscanf(key, "%x", &want); err != nil || len(key) != 16 {
@@ -162,9 +161,8 @@ func (s twoSides) below(key string) (twoSides, error) {
 	return twoSides{&out, s.both}, nil
 }
 
-// Of returns the tree of a profile and, unless it is nil, another one, pruned to about
-// maxNodes nodes. root is the key of the node to begin with, or ""; one that no node has is an
-// error.
+// Of returns the tree of a profile and, unless it is nil, another one, pruned to about maxNodes
+// nodes. root is the key of the first node, or "". An unknown key is an error.
 func Of(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 	s := besides(a, b)
 	if root != "" {
@@ -192,7 +190,7 @@ func Of(a, b *trie.Profile, root string, maxNodes int) (Tree, error) {
 	return t, nil
 }
 
-// used returns how many nodes have some time, or are called on the way to some.
+// used returns how many nodes have time in themselves or below.
 func (s twoSides) used() (n int) {
 	used := make([]bool, len(s.Nodes))
 	for i := range s.Groups {

@@ -13,20 +13,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Decode reads what the Firefox Profiler saves and shares, its processed format,
-// and what Firefox itself writes, the Gecko format, both in JSON. The former changes
-// often, so its structure is looked at and not its version: tables may be part of each
-// thread or shared by all, and cells that hold nothing are null, -1 or without a flag.
-// Time 0 is the start of the recording, or that of the main process if the file does not
-// say it.
+// Decode reads the processed format, which the Firefox Profiler saves and shares, and
+// the Gecko format, which Firefox itself writes, both in JSON. The processed format
+// changes often, so Decode goes by structure and not by version: tables may be part of
+// each thread or shared by all, and empty cells are null, -1 or without a flag. Time 0
+// is the start of the recording, or that of the main process if the file does not give
+// it.
 //
 // Each thread with samples becomes a thread with one stream. A function is its name and
-// the place of its definition; native code is kept under the names that the file has
-// for it. A sample in the category Idle is idle and has no stack. Where the profiler
-// paused there is no stack. In a thread with weights in milliseconds, a trace and no
-// samples, each sample lasts for its weight. Threads that weigh bytes are no profiles of
-// time and are left out; if the file has no other, it is refused. So is a comparison of
-// profiles, with weights below zero.
+// the place of its definition; native code keeps its names in the file. A sample in the
+// category Idle is idle and has no stack. Time in which the profiler was paused has no
+// stack. In a thread with weights in milliseconds, a trace and no samples, each sample
+// lasts for its weight. Threads that weigh bytes are not profiles of time and are left
+// out; a file with no others is rejected. So is a comparison of profiles, with weights
+// below zero.
 func Decode(data []byte, lim input.Limits) (*trie.Recording, error) {
 	if bytes.HasPrefix(data, []byte(jsonSlabs)) {
 		return nil, input.Refuse(input.Malformed, "", "a binary file of the Firefox Profiler (JsonSlabs); save it as JSON")
@@ -64,7 +64,7 @@ type geckoReader struct {
 	path    []int32 // scratch space of nodeOf
 }
 
-// geckoProcess is what a process knows that its threads need.
+// geckoProcess is the data of a process that its threads need.
 type geckoProcess struct {
 	tables   geckoTables // shared by all threads
 	idle     int         // the number of the category Idle; -1 if there is none
@@ -74,8 +74,8 @@ type geckoProcess struct {
 	paused   []float64   // ms after start at which the profiler paused
 }
 
-// readProcess reads a profile, with the profiles of other processes in it. The threads
-// need what may stand behind them, so they are read last.
+// readProcess reads a profile, including those of other processes in it. The threads are
+// read last, as they need data that may follow them.
 func (d *geckoReader) readProcess(depth int) {
 	p := geckoProcess{idle: -1, interval: 1}
 	threads, processes := -1, -1 // where they begin
@@ -192,7 +192,8 @@ func (d *geckoReader) readPauses(p *geckoProcess) {
 	}
 }
 
-// cell reads a value of a table, none unless it is a number or a boolean.
+// cell reads a value of a table. If it is neither a number nor a boolean, cell returns
+// none.
 func (d *geckoReader) cell(none float64) float64 {
 	switch c := d.Peek(); {
 	case c == '-' || c-'0' <= 9:
@@ -260,7 +261,7 @@ func (d *geckoReader) warn(t *trie.Thread, format string, args ...any) {
 		fmt.Sprintf("thread %d of process %d (%q): ", t.ID, t.Process, t.Name)+fmt.Sprintf(format, args...))
 }
 
-// id reads the number of a process or a thread, which may be a text that begins with it.
+// id reads the number of a process or a thread. It may be a text that begins with it.
 func (d *geckoReader) id() int64 {
 	if d.Peek() != '"' {
 		return int64(min(max(d.cell(0), 0), 1<<53))
@@ -270,8 +271,8 @@ func (d *geckoReader) id() int64 {
 	return n
 }
 
-// Detect reports whether head, or the document that it is the beginning of, is in a
-// format of the Firefox Profiler.
+// Detect reports whether head, the beginning of a document or all of it, is in a format
+// of the Firefox Profiler.
 func Detect(head []byte) bool {
 	if bytes.HasPrefix(head, []byte(jsonSlabs)) {
 		return true

@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// geckoTable is a table by columns, of which only those that were asked for were read.
-// A cell that is null, or no number, is NaN.
+// geckoTable is a table by columns; only the requested columns are read. A cell that is
+// null, or no number, is NaN.
 type geckoTable struct {
 	columns    map[string][]float64
 	weightType string // what the weights of samples are
@@ -20,7 +20,7 @@ type geckoTable struct {
 // rows returns how many rows the table has, by one of its columns.
 func (t *geckoTable) rows(column string) int { return len(t.columns[column]) }
 
-// index returns a cell as the number of a row of another table, or -1.
+// index returns a cell as a row number of another table, or -1.
 func (t *geckoTable) index(column string, row int) int {
 	c := t.columns[column]
 	if row >= len(c) || !(c[row] >= 0 && c[row] < math.MaxInt32) || c[row] != math.Trunc(c[row]) {
@@ -29,19 +29,19 @@ func (t *geckoTable) index(column string, row int) int {
 	return int(c[row])
 }
 
-// position returns a cell as a line or a column, 0 if it is none.
+// position returns a cell as a line or a column, or 0.
 func (t *geckoTable) position(column string, row int) uint32 {
 	return uint32(max(t.index(column, row), 0))
 }
 
-// has reports whether a cell may be looked at. Newer versions have a zero and a missing
-// flag where older ones have a null.
+// has reports whether a cell has a value. Newer versions have a zero and a missing flag
+// where older ones have a null.
 func (t *geckoTable) has(flag, row int) bool {
 	_, flagged := t.columns["flags"]
 	return !flagged || max(t.index("flags", row), 0)&flag != 0
 }
 
-// Flags of rows. They tell which columns hold a value.
+// Flags of rows. They tell which columns have a value.
 const (
 	frameHasCategory = 1 << 2
 	funcHasSource    = 1 << 3
@@ -49,8 +49,8 @@ const (
 	funcHasColumn    = 1 << 5
 )
 
-// geckoTables are the tables that stacks are made of. They are part of each thread, or
-// shared by all, or some are this and some are that.
+// geckoTables are the tables for stacks. Each may be part of each thread, or shared by
+// all.
 type geckoTables struct {
 	strings                     [][]byte
 	stack, frame, fn, source    geckoTable
@@ -63,7 +63,7 @@ func (d *geckoReader) readTables(t *geckoTables) {
 	}
 }
 
-// readTableOf reads the value of the key that was read into t, if it is a table.
+// readTableOf reads the current key's value into t, if it is a table.
 func (d *geckoReader) readTableOf(t *geckoTables) {
 	switch string(d.Name) {
 	case "stringArray", "stringTable":
@@ -84,8 +84,8 @@ func (d *geckoReader) readTableOf(t *geckoTables) {
 	}
 }
 
-// readStrings reads the texts. They stay parts of the document: most are of markers, and
-// may be longer than a name can be.
+// readStrings reads the texts. They remain parts of the document: most belong to markers
+// and may be longer than a name can be.
 func (d *geckoReader) readStrings(t *geckoTables) {
 	t.strings = nil
 	for d.Array(); d.Element(); {
@@ -101,8 +101,8 @@ func (d *geckoReader) readStrings(t *geckoTables) {
 }
 
 // table reads the columns of a table with up to most rows. The processed format has an
-// array for each column, the Gecko format an array for each row and a schema, which says
-// where in a row each column is.
+// array for each column. The Gecko format has an array for each row, and a schema with
+// the index of each column in a row.
 func (d *geckoReader) table(field string, most int, columns ...string) geckoTable {
 	t := geckoTable{columns: map[string][]float64{}}
 	if d.Peek() != '{' { // tables of threads can be null where all is shared
@@ -180,19 +180,19 @@ func (d *geckoReader) readRows(t *geckoTable, field string, most int, places map
 	}
 }
 
-// geckoStacks are the stacks of tables that were checked.
+// geckoStacks are the stacks of checked tables.
 type geckoStacks struct {
 	frame, prefix []int32 // prefix is the stack of the caller, a smaller number; -1 for none
 	idle          []bool
 	frames        []trie.Frame
-	// The node that each stack has in the trie of a thread, if that thread is number
-	// owner: the stacks may be shared by many threads of which each uses few.
+	// node is the node of each stack in the trie of a thread, valid if owner is that thread.
+	// Many threads can share the stacks, and each uses few.
 	node   []trie.NodeID
 	owner  []int32
 	thread int32
 }
 
-// stacks returns the stacks of the tables that a thread has, or shares.
+// stacks returns the stacks of the tables of a thread, its own or the shared ones.
 func (d *geckoReader) stacks(p *geckoProcess, own *geckoTables) (*geckoStacks, error) {
 	sharedOnly := !own.hasStack && !own.hasStrings
 	if sharedOnly && d.shared != nil {
@@ -219,7 +219,7 @@ func (d *geckoReader) stacks(p *geckoProcess, own *geckoTables) (*geckoStacks, e
 	return s, err
 }
 
-// frames returns what each frame of the tables is.
+// frames returns the frames of the tables.
 func (d *geckoReader) frames(t *geckoTables) ([]trie.Frame, error) {
 	var functions []trie.Frame
 	column, count := "func", t.fn.rows("name")
@@ -258,8 +258,8 @@ func (d *geckoReader) textOf(t *geckoTables, i int, field string, row int) (stri
 	return string(t.strings[i]), nil
 }
 
-// rootScope begins the names that the processed format gives to scripts themselves,
-// which have no name in the Gecko format.
+// rootScope is the prefix of the processed format for names of scripts themselves. They
+// have no name in the Gecko format.
 const rootScope = "(root scope)"
 
 // function returns a function of the processed format.
@@ -290,7 +290,7 @@ func (d *geckoReader) function(t *geckoTables, row int) (f trie.Frame, err error
 	return f, nil
 }
 
-// location returns the function that a location of the Gecko format names.
+// location returns the function of a location in the Gecko format.
 func (d *geckoReader) location(t *geckoTables, row int) (trie.Frame, error) {
 	s, err := d.textOf(t, row, "stringTable", row)
 	if err != nil {
@@ -301,7 +301,7 @@ func (d *geckoReader) location(t *geckoTables, row int) (trie.Frame, error) {
 
 // parseGeckoLocation reads "name (url:line:column)" or, for a script itself,
 // "url:line:column". The column may be missing, and the number of the source in brackets
-// may follow. Anything else is a name: that of a label, or of native code.
+// may follow. Anything else is the name of a label or of native code.
 func parseGeckoLocation(s string) trie.Frame {
 	text := s
 	if i := strings.LastIndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") && strings.Trim(s[i+1:len(s)-1], "0123456789") == "" {
@@ -315,7 +315,7 @@ func parseGeckoLocation(s string) trie.Frame {
 	if f.Line == 0 || !ok && !input.IsResource(f.Resource) {
 		return trie.Frame{Name: s}
 	}
-	// Scripts that chrome code loads are named by their loader and themselves.
+	// Scripts loaded by chrome code are named by their loader and themselves.
 	if i := strings.LastIndex(f.Resource, " -> "); i >= 0 {
 		f.Resource = f.Resource[i+len(" -> "):]
 	}
@@ -338,7 +338,8 @@ func newGeckoStacks(t *geckoTables, frames []trie.Frame, idle int) (*geckoStacks
 				return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.prefixOffset[%d]", i), "there is no such stack")
 			}
 		}
-		// Files have callers first, so what goes backwards or round is broken.
+		// Files list callers first, so a prefix that points forward or to itself is
+		// invalid.
 		if prefix >= i {
 			return nil, input.Refuse(input.Invalid, fmt.Sprintf("stackTable.prefix[%d]", i), "%d does not come before it", prefix)
 		}

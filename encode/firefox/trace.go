@@ -17,7 +17,7 @@ type geckoSample struct {
 	marker       trie.Marker
 }
 
-// trace makes a trace of the samples of t.
+// trace makes a trace from the samples of t.
 func (d *geckoReader) trace(p *geckoProcess, t *trie.Thread, stacks *geckoStacks, in geckoTable) (*trie.Trace, error) {
 	tr := trie.New()
 	samples, err := d.samplesOf(p, t, stacks, in, tr)
@@ -117,7 +117,7 @@ func (d *geckoReader) samplesOf(p *geckoProcess, t *trie.Thread, stacks *geckoSt
 	return samples, nil
 }
 
-// nodeOf returns the node of a stack in the trie of the present thread.
+// nodeOf returns the node of a stack in the trie of the current thread.
 func (d *geckoReader) nodeOf(s *geckoStacks, tr *trie.Trie, stack int32) (trie.NodeID, error) {
 	path := d.path[:0]
 	parent := trie.Root
@@ -142,9 +142,9 @@ func (d *geckoReader) nodeOf(s *geckoStacks, tr *trie.Trie, stack int32) (trie.N
 	return parent, nil
 }
 
-// lasting returns samples of which each lasts for its weight, with none where nothing
-// was traced, and the end of the last. One that begins before the one before it is over
-// begins when that is over, so that no time is lost.
+// lasting returns samples that each last for their weight, with empty ones where
+// nothing was traced, and the end of the last. A sample that begins before the previous
+// one ends begins when that ends, so no time is lost.
 func lasting(in []geckoSample) (out []geckoSample, end float64) {
 	end = in[0].time
 	for _, s := range in {

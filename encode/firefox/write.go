@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// firefoxVersion is the version of the processed profile format that is written. It is
-// the last before sources got a table of their own; the profiler upgrades it by itself.
+// firefoxVersion is the written version of the processed profile format, the last before
+// sources got a table of their own. The profiler upgrades it by itself.
 // https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md
 const firefoxVersion = 57
 
@@ -46,7 +46,7 @@ type firefoxCategory struct {
 	Subcategories []string `json:"subcategories"`
 }
 
-// Categories of frames, by their place in the list.
+// Categories of frames, by their index in the list.
 const (
 	firefoxOther = iota
 	firefoxJavaScript
@@ -61,7 +61,7 @@ func firefoxCategories() []firefoxCategory {
 	}
 }
 
-// firefoxThread has tables of columns, whose rows are referred to by their number.
+// firefoxThread has tables of columns. Other tables refer to rows by number.
 type firefoxThread struct {
 	ProcessType         string         `json:"processType"`
 	ProcessStartupTime  float64        `json:"processStartupTime"`
@@ -123,9 +123,9 @@ type firefoxFuncs struct {
 
 // EncodeTimed writes threads in time order as a processed profile of the Firefox
 // Profiler, profiler.firefox.com, in version 57, which the profiler upgrades to its own.
-// A sample stands wherever the stack changes. Its weight is how long the stack stood, so
-// the call tree shows times and not numbers of samples; its time counts from the first
-// call of all threads. Both are milliseconds, exact to the microsecond.
+// There is a sample wherever the stack changes. Its weight is the duration of the stack,
+// so the call tree shows times and not numbers of samples. Its time counts from the
+// first call of all threads. Both are milliseconds, exact to the microsecond.
 func EncodeTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	lines = output.NotEmpty(lines)
 	f := firefoxWriter{places: map[string]int{}, first: output.FirstStart(lines)}
@@ -158,7 +158,7 @@ type firefoxWriter struct {
 	first  int64          // µs, what times count from
 }
 
-// text returns the number of s in the table of strings.
+// text returns the number of s in the string table.
 func (f *firefoxWriter) text(s string) int {
 	i, known := f.places[s]
 	if !known {
@@ -169,7 +169,7 @@ func (f *firefoxWriter) text(s string) int {
 	return i
 }
 
-// thread returns t, which is the thread with the number i.
+// thread returns t as thread number i.
 func (f *firefoxWriter) thread(t *trie.Timeline, i int) firefoxThread {
 	tid := t.Thread
 	if tid == 0 {
@@ -227,8 +227,8 @@ func (f *firefoxWriter) samples(t *trie.Timeline) firefoxSamples {
 	return s
 }
 
-// functions fills the tables of functions and of frames, which have a row for each frame
-// of t: samples do not know a line within a function.
+// functions fills the tables of functions and of frames. They have a row for each frame
+// of t, as samples do not know a line within a function.
 func (f *firefoxWriter) functions(t *trie.Trie, out *firefoxThread) {
 	known := func(v uint32) *uint32 {
 		if v == 0 {

@@ -13,20 +13,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Decode reads folded stacks, see [Encode]. A line is a stack, root first,
-// with its frames joined by ";", then white space and a count; blank lines are skipped
-// and so are comments, which begin with "#".
+// Decode reads folded stacks, see [Encode]. A line is a stack, root first, with its
+// frames joined by ";", then white space and a count. Blank lines and comments, which
+// begin with "#", are skipped.
 //
-// The count is taken as microseconds of self time. That is what Fieldtrie writes and
-// what tools for JavaScript write. Files of tools that count samples have the right
-// shares and no right times; their counts are no samples here, as nothing tells them
-// from times. Counts with decimals are rounded, each on its own. Files that compare two
-// profiles, with a second column or with counts below zero, are refused.
+// The count is taken as microseconds of self time, as Fieldtrie and tools for
+// JavaScript write it. Files of tools that count samples give correct shares but wrong
+// times, as nothing distinguishes their counts from times. Each count with decimals is
+// rounded on its own. Files that compare two profiles, with a second column or with
+// counts below zero, are rejected.
 //
-// A frame that is written as "name (url:line:column)" is taken apart, any other is a
-// name as it stands. The escapes of [Encode] are undone if the whole file has no
-// other use of "\", such as paths on Windows. What can not be told apart is a name that
-// itself ends like a place, "f (a.js:1)", and a URL that ends like one, "x?y:1".
+// A frame of the form "name (url:line:column)" is split, any other is a name. The
+// escapes of [Encode] are decoded if the whole file has no other use of "\", such as
+// paths on Windows. Two cases are ambiguous: a name that itself ends like a place, "f
+// (a.js:1)", and a URL that ends like one, "x?y:1".
 func Decode(data []byte, lim input.Limits) (*trie.Profile, error) {
 	d := folded{lim: lim.WithDefaults(), p: trie.NewProfile(), frames: map[string]trie.FrameID{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -58,7 +58,7 @@ func Decode(data []byte, lim input.Limits) (*trie.Profile, error) {
 	return d.p, nil
 }
 
-// atLine says in which line of the input err, an *Error, was.
+// atLine adds the line number of the input to err, an *Error.
 func atLine(number int, err error) error {
 	e := err.(*input.Error)
 	e.Field = strings.TrimSuffix(fmt.Sprintf("line %d: %s", number, e.Field), ": ")
@@ -80,8 +80,8 @@ func (d *folded) add(stack, count []byte) error {
 		return input.Refuse(input.Invalid, "", "the count %s is below zero: this compares two profiles, give one of them", count)
 	}
 	self, err := strconv.ParseFloat(string(count), 64)
-	// The largest sum of self times is half of what a weight can be, so that whatever
-	// is merged with it stays a number.
+	// The largest sum of self times is half of the largest weight, so that no merge
+	// with it overflows.
 	if err != nil || self > trie.MaxWeight/2 {
 		return input.Refuse(input.Invalid, "", "the count %.40s is out of range", count)
 	}
@@ -104,7 +104,7 @@ func (d *folded) add(stack, count []byte) error {
 	return nil
 }
 
-// frame returns the number of the frame that is written as text.
+// frame returns the number of the frame written as text.
 func (d *folded) frame(text []byte) (trie.FrameID, error) {
 	if id, ok := d.frames[string(text)]; ok {
 		return id, nil
@@ -124,8 +124,8 @@ func (d *folded) frame(text []byte) (trie.FrameID, error) {
 	return id, nil
 }
 
-// cutCount splits a line into a stack and the text of its count, which is a decimal
-// number; it reports whether the line is like that.
+// cutCount splits a line into a stack and the text of its count, a decimal number. It
+// reports whether the line has that form.
 func cutCount(line []byte) (stack, count []byte, ok bool) {
 	line = bytes.TrimRight(line, " \t\r\n")
 	i := bytes.LastIndexAny(line, " \t")
@@ -153,13 +153,13 @@ func isComment(line []byte) bool {
 	return len(line) > 1 && line[0] == '#' && strings.IndexByte(" \t!#", line[1]) >= 0
 }
 
-// isBlankOrComment reports whether a line that has no count is for people.
+// isBlankOrComment reports whether a line without a count may be skipped.
 func isBlankOrComment(line []byte) bool {
 	return len(bytes.TrimSpace(line)) == 0 || line[0] == '#'
 }
 
-// escapeLength returns how many bytes the escape of [escape] has that s begins
-// with, and what it stands for; 0 if s does not begin with one.
+// escapeLength returns the length of the escape of [escape] at the beginning of s, and
+// its character; 0 if there is none.
 func escapeLength(s string) (length int, r rune) {
 	switch {
 	case len(s) < 2:
@@ -177,7 +177,7 @@ func escapeLength(s string) (length int, r rune) {
 	return 0, 0
 }
 
-// onlyOurEscapes reports whether each "\" of data begins an escape of [escape].
+// onlyOurEscapes reports whether every "\" in data begins an escape of [escape].
 func onlyOurEscapes(data []byte) bool {
 	for {
 		i := bytes.IndexByte(data, '\\')
@@ -192,7 +192,7 @@ func onlyOurEscapes(data []byte) bool {
 	}
 }
 
-// unescapeFolded undoes [escape].
+// unescapeFolded is the inverse of [escape].
 func unescapeFolded(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -210,7 +210,7 @@ func unescapeFolded(s string) string {
 	return b.String() + s
 }
 
-// parseLocation undoes [location].
+// parseLocation is the inverse of [location].
 func parseLocation(s string) trie.Frame {
 	name, place, ok := input.CutPlace(s)
 	if !ok {
@@ -224,14 +224,15 @@ func parseLocation(s string) trie.Frame {
 	return f
 }
 
-// Detection of folded stacks looks at so many lines, of so many bytes but for the first.
+// Detection of folded stacks looks at this many lines, each of up to this many bytes
+// except the first.
 const (
 	foldedLines = 50
 	foldedBytes = 64 << 10
 )
 
 // Detect reports whether each of the first lines of data is a stack with a count, and
-// one of them has several frames or a place: any text may have numbers at line ends.
+// one of them has several frames or a place. Any text may have numbers at line ends.
 func Detect(data []byte) bool {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	head := data[:min(len(data), foldedBytes)]

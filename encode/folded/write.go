@@ -1,4 +1,5 @@
-// Package folded reads and writes folded stacks, as flamegraph.pl and inferno have them.
+// Package folded reads and writes folded stacks, the format of flamegraph.pl and
+// inferno.
 package folded
 
 import (
@@ -50,9 +51,8 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	return b.Flush()
 }
 
-// escape keeps a name from being taken for the structure of the format, and from
-// moving the cursor of a terminal. Readers that do not know the escapes show them as
-// they stand.
+// escape keeps a name from being read as structure of the format, and from moving the
+// cursor of a terminal. Readers that do not know the escapes show them literally.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -15,12 +15,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
-// detectWindows are how much of a document is looked at to tell its format: more, if less
-// does not tell.
+// detectWindows are the sizes of a document's beginning used to detect its format, tried in
+// this order.
 var detectWindows = [...]int{input.HeadSize, 4 << 20, 64 << 20}
 
-// Decode reads a document of any format that can be read, gzipped or not, in UTF-8 or in
-// UTF-16 with a byte order mark. The format is told by the content.
+// Decode reads a document of any readable format, gzipped or not, in UTF-8 or in UTF-16 with
+// a byte order mark. It detects the format by content.
 func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
 	b, err := plain(bufio.NewReaderSize(r, input.HeadSize), maxCompressions)
 	if err != nil {
@@ -55,7 +55,7 @@ func Decode(r io.Reader, lim encode.Limits) (encode.Document, error) {
 	return encode.Document{}, input.Refuse(input.Malformed, "", "not in a known format: neither of %s", strings.Join(known, ", "))
 }
 
-// rest is what comes after the beginning that was looked at.
+// rest is the document after the inspected beginning.
 type rest struct {
 	r   io.Reader
 	err error // with which the beginning ended
@@ -77,11 +77,11 @@ func detect(head []byte) (Format, bool) {
 	return Format{}, false
 }
 
-// maxCompressions is how often a document may be gzipped. Some are twice, by a tool and by a
-// server; there are files that are themselves when they are unpacked.
+// maxCompressions is how often a document may be gzipped. Some are gzipped twice, by a tool
+// and by a server; and there are gzip files that decompress to themselves.
 const maxCompressions = 3
 
-// plain returns what b holds without gzip, which may be around it so often, and in UTF-8.
+// plain returns the content of b in UTF-8, after up to compressions layers of gzip.
 func plain(b *bufio.Reader, compressions int) (io.Reader, error) {
 	magic, _ := b.Peek(2) // an empty document is not in a known format
 	switch string(magic) {
@@ -100,8 +100,8 @@ func plain(b *bufio.Reader, compressions int) (io.Reader, error) {
 	return b, nil
 }
 
-// neighbour returns an error about a document that looks like a profile and is none that
-// can be merged here, and nil if it is not known at all.
+// neighbour returns an error about a document that looks like a profile of a format that
+// cannot be merged here, and nil if it is not recognised.
 func neighbour(head []byte) error {
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
 		return input.Refuse(input.Invalid, "", "a zip archive; unpack it, or if it is a .devtools file of Edge, save the trace itself from its Performance panel")

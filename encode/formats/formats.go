@@ -1,5 +1,4 @@
-// Package formats is the table of all formats: their names, how they are told apart, and what
-// reads and writes them.
+// Package formats is the table of all formats: their names, detection, decoders and encoders.
 package formats
 
 import (
@@ -27,33 +26,33 @@ type Format struct {
 	Name  string // as in --format
 	About string // one line for --help
 	Loses string // what a file of this format can not hold, or what is not read of it
-	// Binary reports that what Encode writes is not for a terminal.
+	// Binary reports that the output of Encode is not for a terminal.
 	Binary bool
-	// Detect reports whether a document looks like this format, given its beginning,
-	// which may be cut anywhere. It may be cheap and wrong if a format before it in
-	// [All] would have taken the document. nil: not read.
+	// Detect reports whether a document looks like this format, given its beginning, which
+	// may be cut anywhere. It may be wrong about documents that an earlier format in [All]
+	// accepts. nil: not read.
 	Detect func(head []byte) bool
 	// Decode reads one document. Exactly one field of it is set. nil: not read.
 	Decode func(r io.Reader, lim encode.Limits) (encode.Document, error)
-	// Encode writes a profile. nil: not written, or in time order only.
+	// Encode writes a profile. nil: not written, or only in time order.
 	Encode func(w io.Writer, p *trie.Profile, o output.Options) error
-	// EncodeTimed writes threads in time order, as --timed asks for. nil: it can not.
+	// EncodeTimed writes threads in time order, for --timed. nil: not supported.
 	EncodeTimed func(w io.Writer, lines []*trie.Timeline, o output.Options) error
 	// Labels reports that Encode keeps the groups of a profile apart.
 	Labels bool
-	// Compares reports that Encode shows what p has more and less than o.Base.
+	// Compares reports that Encode shows the difference between p and o.Base.
 	Compares bool
 	// Template reports that Encode needs o.Template.
 	Template bool
 }
 
-// All returns all formats in the order of detection: those with a magic number
-// first, then those that are told by their structure.
+// All returns all formats in the order of detection: those with a magic number first, then
+// those detected by structure.
 func All() []Format {
 	return append(readFormats(), writtenFormats()...)
 }
 
-// readFormats are those that can be read, in the order of detection.
+// readFormats are the readable formats, in the order of detection.
 func readFormats() []Format {
 	return []Format{
 		{
@@ -117,7 +116,7 @@ func readFormats() []Format {
 	}
 }
 
-// writtenFormats are those that can only be written.
+// writtenFormats are the formats that can only be written.
 func writtenFormats() []Format {
 	return []Format{
 		{
@@ -205,10 +204,10 @@ func streamDecoder(f func(io.Reader, encode.Limits) (*trie.Recording, error)) fu
 	}
 }
 
-// Writes reports whether f can be written, in either way.
+// Writes reports whether f can be written, by stack or in time order.
 func (f Format) Writes() bool { return f.Encode != nil || f.EncodeTimed != nil }
 
-// Abilities returns four letters, or dashes, for what f can do: r for read, w for written,
+// Abilities returns four letters or dashes for the abilities of f: r for read, w for written,
 // t for written in time order, d for showing a difference.
 func (f Format) Abilities() string {
 	out := []byte("rwtd")
@@ -220,7 +219,7 @@ func (f Format) Abilities() string {
 	return string(out)
 }
 
-// Names returns the names of the formats that keep selects, in order.
+// Names returns the names of the formats selected by keep, in order.
 func Names(keep func(Format) bool) []string {
 	var names []string
 	for _, f := range All() {

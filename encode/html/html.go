@@ -1,8 +1,7 @@
-// Package html writes a profile as one HTML file that needs nothing else: a flame graph and a
-// table of functions, for whoever has a browser and no access to where the profile is from.
+// Package html writes a profile as one self-contained HTML file: a flame graph and a table of
+// functions, for people without access to the server of the profile.
 //
-// The scripts and styles are not of this package: package web builds a template, and main
-// programs hand it over.
+// Scripts and styles come from a template. Package web builds it, and main programs pass it in.
 package html
 
 import (
@@ -22,14 +21,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// What a template has where the title and the data of a profile come: the text of an element
-// title, and that of a script of type application/json. It has each of them once, in this order.
+// The placeholders of a template for title and data: the text of an element title, and that of
+// a script of type application/json. A template has each exactly once, in this order.
 const (
 	TitlePlace = "%TITLE%"
 	DataPlace  = "%DATA%"
 )
 
-// Bounds of what is written.
+// Limits of the written data.
 const (
 	maxNodes = 50_000   // of the tree; lighter calls become (other)
 	maxTexts = 16 << 20 // bytes of all names and resources; if there are more, long ones are cut
@@ -40,7 +39,7 @@ const (
 // ErrNoTemplate says that o.Template is missing.
 var ErrNoTemplate = errors.New("there is no template for HTML files")
 
-// document are the data of a file.
+// document is the data in a file.
 type document struct {
 	Title         string       `json:"title,omitempty"`
 	Of            string       `json:"of"`
@@ -55,8 +54,8 @@ type document struct {
 // Encode writes p into o.Template. Groups are summed, and self times below zero are written as
 // 0, as a flame graph has no width for them. With o.Base the file shows a comparison.
 //
-// A profile with more than 50,000 nodes is pruned: the lighter calls are (other). If names have
-// more than 16 MiB together, those of more than 200 bytes are cut. The file says both.
+// A profile with more than 50,000 nodes is pruned: the lighter calls become (other). If all
+// names together exceed 16 MiB, those of more than 200 bytes are cut. The file reports both.
 func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	head, between, tail, err := parts(o.Template)
 	if err != nil {
@@ -70,8 +69,8 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	b.Write(head)
 	b.WriteString(html.EscapeString(pageTitle(o)))
 	b.Write(between)
-	// The encoder escapes <, >, & and the line ends of JavaScript, so that no name ends the
-	// element or hides what follows.
+	// The encoder escapes <, >, & and the line ends of JavaScript, so that no name can end the
+	// element or hide text after it.
 	if err := json.NewEncoder(b).Encode(d); err != nil {
 		return err
 	}
@@ -79,7 +78,7 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	return b.Flush()
 }
 
-// parts returns what a template has before, between and after its two places.
+// parts returns a template's text before, between and after its two placeholders.
 func parts(template []byte) (head, between, tail []byte, err error) {
 	if len(template) == 0 {
 		return nil, nil, nil, ErrNoTemplate
@@ -118,7 +117,7 @@ func documentOf(p *trie.Profile, o output.Options) (document, error) {
 	return d, nil
 }
 
-// drawable leaves no time below zero.
+// drawable removes times below zero.
 func drawable(t *columns.Tree) {
 	t.Total = positive(t.Self)
 	if t.Base != nil {
@@ -127,7 +126,7 @@ func drawable(t *columns.Tree) {
 	t.Pruned.Self = max(t.Pruned.Self, 0)
 }
 
-// positive replaces what is below zero, and returns the sum.
+// positive replaces negative values with 0, and returns the sum.
 func positive(self []int64) (total int64) {
 	for i := range self {
 		self[i] = max(self[i], 0)
@@ -136,7 +135,7 @@ func positive(self []int64) (total int64) {
 	return total
 }
 
-// cutLong cuts texts if they have more than most bytes together, and reports whether it did.
+// cutLong cuts texts if they exceed most bytes together, and reports whether it did.
 func cutLong(texts []string, most int) bool {
 	all := 0
 	for _, s := range texts {
@@ -151,7 +150,7 @@ func cutLong(texts []string, most int) bool {
 	return true
 }
 
-// cut returns at most so many bytes of s, which end with an ellipsis if that is not all.
+// cut returns at most most bytes of s, with an ellipsis at the end if it cuts.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -163,7 +162,7 @@ func cut(s string, most int) string {
 	return s[:end] + "…"
 }
 
-// pageTitle returns what windows and bookmarks call the file.
+// pageTitle returns the file's title for windows and bookmarks.
 func pageTitle(o output.Options) string {
 	title := "Profile"
 	if o.Title != "" {

@@ -16,13 +16,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Encode writes p in the profiles signal of OpenTelemetry, as the binary form of a
-// ProfilesData message, which is the one for files. The signal is not stable yet: what
-// is written is v1development as of version 0.4.0 of its Go module, and a later version
-// may not read it.
+// Encode writes p in the profiles signal of OpenTelemetry, as a binary ProfilesData
+// message, the form for files. The signal is not stable yet: the output is v1development
+// as of version 0.4.0 of its Go module, and a later version may not read it.
 //
-// There are two profiles, since one has one type of value: wall in nanoseconds, which
-// stands first because tools show the first, and samples as a count. A sample is a node
+// There are two profiles, since each has one type of value: wall in nanoseconds, which
+// comes first because tools show the first, and samples as a count. A sample is a node
 // with self weight in one group, and the labels of the group are its attributes; a label
 // key with several values is an attribute with a list. The id of a profile is a hash of
 // its content. Equal profiles and times give equal bytes.
@@ -59,8 +58,8 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	return err
 }
 
-// otlpTables is the tables that all profiles of a message share. In each, entry 0 is the
-// zero value and means that there is none.
+// otlpTables are the tables shared by all profiles of a message. In each, entry 0 is the
+// zero value and means none.
 type otlpTables struct {
 	p          *trie.Profile // canonical
 	dictionary *otlp.ProfilesDictionary
@@ -91,7 +90,7 @@ func newOTLPTables(p *trie.Profile) *otlpTables {
 	}
 }
 
-// profile returns the weights that value selects.
+// profile returns the weights selected by value.
 func (t *otlpTables) profile(kind, unit string, value func(trie.Weight) int64) *otlp.Profile {
 	out := &otlp.Profile{SampleType: &otlp.ValueType{TypeStrindex: t.text(kind), UnitStrindex: t.text(unit)}}
 	for i := range t.p.Groups {
@@ -179,7 +178,8 @@ func (t *otlpTables) location(id trie.FrameID) int32 {
 	return t.locations[id]
 }
 
-// function returns the number of the function of a frame. Functions have no column, so several of one line may be one.
+// function returns the number of the function of a frame. Functions have no column, so
+// several on one line may become one.
 func (t *otlpTables) function(f trie.Frame) int32 {
 	k := function{t.text(output.Shown(f)), t.text(f.Resource), int64(f.Line)}
 	i, known := t.functions[k]
@@ -191,13 +191,13 @@ func (t *otlpTables) function(f trie.Frame) int32 {
 	return i
 }
 
-// function is what tells a function from others.
+// function is the identity of a function.
 type function struct {
 	name, file int32 // numbers of texts
 	line       int64
 }
 
-// identify gives p an id that is a hash of it and of the tables.
+// identify sets the id of p to a hash of it and of the tables.
 func (t *otlpTables) identify(p *otlp.Profile) error {
 	h := sha256.New()
 	for _, m := range []proto.Message{t.dictionary, p} {

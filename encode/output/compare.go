@@ -7,8 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Weighted is a trie and what its nodes weigh in a profile and, if there is one, in the
-// profile that it is compared with. All slices are by node; times are µs.
+// Weighted is a trie with the weights of its nodes in a profile and, if there is one,
+// in the base that it is compared with. All slices are by node; times are µs.
 type Weighted struct {
 	*trie.Trie
 	Self, Total         []trie.Weight
@@ -29,7 +29,7 @@ func Weigh(p *trie.Profile, o Options) Weighted {
 	return w
 }
 
-// moved returns the weights of p by the numbers that its nodes have in a trie of n nodes.
+// moved returns the weights of p by the new numbers of its nodes in a trie of n nodes.
 func moved(p *trie.Profile, to []trie.NodeID, n int) []trie.Weight {
 	flat, _ := p.Flat()
 	out := make([]trie.Weight, n)
@@ -49,8 +49,8 @@ func SelfSum(self []trie.Weight) int64 {
 	return total
 }
 
-// Drawable returns self times without those below zero, which no chart can show as a
-// width or as a stretch of time, and the totals of what is left, both in µs.
+// Drawable returns self times with negative ones left out, as no chart can draw them,
+// and the totals of the rest, both in µs.
 func (w Weighted) Drawable() (self, total []int64) {
 	self, total = make([]int64, len(w.Self)), make([]int64, len(w.Self))
 	for i, v := range w.Self {
@@ -63,7 +63,7 @@ func (w Weighted) Drawable() (self, total []int64) {
 	return self, total
 }
 
-// Delta returns how much more self time node n has than in the base, in µs.
+// Delta returns the self time of node n less its self time in the base, in µs.
 func (w Weighted) Delta(n trie.NodeID) int64 {
 	if w.BaseSelf == nil {
 		return 0
@@ -71,14 +71,14 @@ func (w Weighted) Delta(n trie.NodeID) int64 {
 	return w.Self[n].Self - w.BaseSelf[n].Self
 }
 
-// Change is what a function weighs in two profiles.
+// Change is the weight of a function in two profiles.
 type Change struct {
 	trie.Function // in the profile that is written
 	Base          trie.Function
 }
 
-// Changes returns what each frame of either profile weighs, the largest change of self
-// time first, be it more or less.
+// Changes returns the weights of each frame of either profile, the largest change of
+// self time first, in either direction.
 func Changes(w Weighted) []Change {
 	now, base := w.WeighFrames(w.Self, w.Total), w.WeighFrames(w.BaseSelf, w.BaseTotal)
 	var out []Change
@@ -95,10 +95,10 @@ func Changes(w Weighted) []Change {
 	return out
 }
 
-// Size returns how far v is from 0.
+// Size returns the absolute value of v.
 func Size(v int64) int64 { return max(v, -v) }
 
-// Weight returns by what nodes are compared, in µs.
+// Weight returns the weight by which nodes are compared, in µs.
 func (t Weighted) Weight(n trie.NodeID) int64 {
 	v := Size(t.Total[n].Self)
 	if t.BaseTotal != nil {
@@ -107,8 +107,8 @@ func (t Weighted) Weight(n trie.NodeID) int64 {
 	return v
 }
 
-// Heaviest marks the root and at most rows other nodes, of those that weigh at least
-// least µs, and with each its callers. They are as heavy, unless weights are negative.
+// Heaviest marks the root, at most rows other nodes that weigh at least least µs, and
+// the callers of each. Callers are as heavy, unless weights are negative.
 func (t Weighted) Heaviest(rows int, least int64) []bool {
 	var order []trie.NodeID
 	for n := range t.Preorder() {

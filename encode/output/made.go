@@ -6,8 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// MadeOf says in words what a profile was made of: page views and traces, or the profiles of a recording, which has no page
-// views. It is "" if that is not known.
+// MadeOf describes the content of a profile: page views and traces, or profiles of a recording,
+// which has no page views. It is "" if unknown.
 func MadeOf(c trie.Coverage) string {
 	switch {
 	case c.Views != 0:
@@ -25,5 +25,5 @@ func counted(n int64, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// WorthSaying is the share of the time, from 0 to 1, that people are told of if it was not sampled.
+// WorthSaying is the unsampled share of time, from 0 to 1, from which on people are told about it.
 const WorthSaying = 0.02

@@ -8,11 +8,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Anonymous is how a function without a name is shown where an empty text would be
-// mistaken for a missing one.
+// Anonymous is shown for a function without a name where an empty text would look
+// like a missing one.
 const Anonymous = "(anonymous)"
 
-// Shown returns the name under which f is shown.
+// Shown returns the display name of f.
 func Shown(f trie.Frame) string {
 	if f.Name == "" {
 		return Anonymous
@@ -20,7 +20,7 @@ func Shown(f trie.Frame) string {
 	return f.Name
 }
 
-// Location returns f as people write it: name (url:line:column).
+// Location returns f in the usual notation: name (url:line:column).
 func Location(f trie.Frame) string {
 	name := Shown(f)
 	switch {
@@ -34,7 +34,7 @@ func Location(f trie.Frame) string {
 	return fmt.Sprintf("%s (%s:%d:%d)", name, f.Resource, f.Line, f.Column)
 }
 
-// LabelText returns labels as people write them.
+// LabelText returns labels in a notation for people.
 func LabelText(l trie.Labels) string {
 	if len(l) == 0 {
 		return "(no labels)"
@@ -46,7 +46,8 @@ func LabelText(l trie.Labels) string {
 	return strings.Join(pairs, " ")
 }
 
-// IsControl reports whether r moves the cursor of a terminal or the like.
+// IsControl reports whether r is a control character, such as one that moves the
+// cursor of a terminal.
 func IsControl(r rune) bool { return r < ' ' || (r >= 0x7f && r < 0xa0) }
 
 // Quote returns s as a JSON string.

@@ -1,5 +1,5 @@
-// Package output has what encoders of all formats share: options, names as they are shown, and
-// the weights of a profile beside those of another one.
+// Package output has the parts shared by the encoders of all formats: options, display names,
+// and the comparison of two profiles.
 package output
 
 import (
@@ -9,27 +9,27 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Options says what an encoder of a profile can not learn from the profile.
+// Options tells an encoder what the profile itself does not say.
 type Options struct {
 	Since, Until time.Time // the time that was asked for; zero if there was no such
 	Rows         int       // how many functions a table shows; 0 means 40, less than 0 all
 	Title        string    // what the profile is of, such as "/feed"; "" if nobody said
 	Of           string    // what the self times are of, "JavaScript" if empty: with events it is more
-	// Base is the profile that the one to be written is compared with; nil if it stands
-	// alone. Only formats with Compares set look at it.
+	// Base is the profile to compare with; nil if there is none. Only formats with Compares
+	// set use it.
 	Base *trie.Profile
-	// Selection and BaseSelection say in words which part of what there is the profile and
-	// Base are, such as "/feed with release=B"; "" if nobody said.
+	// Selection and BaseSelection describe the selected data of the profile and of Base, such
+	// as "/feed with release=B"; "" if unknown.
 	Selection, BaseSelection string
-	// Template is the document that format html puts the profile into; package web has it.
+	// Template is the document for format html; package web has it.
 	Template []byte
 }
 
-// Subject says what self times are of.
+// Subject names the work that self times measure.
 func (o Options) Subject() string { return cmp.Or(o.Of, "JavaScript") }
 
-// RootName returns what the root of a chart is called. (root) is its name in the
-// profiles of browsers.
+// RootName returns the display name of a chart's root. (root) is its name in the profiles of
+// browsers.
 func (o Options) RootName() string {
 	if o.Title == "" {
 		return "(root)"
@@ -37,7 +37,7 @@ func (o Options) RootName() string {
 	return o.Title
 }
 
-// Alone returns o without a base, for formats that can not compare.
+// Alone returns o without a base, for formats that cannot compare.
 func (o Options) Alone() Options {
 	o.Base = nil
 	return o

@@ -6,11 +6,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// maxStackFrames bounds the frames of all stacks in a format that writes each stack
-// whole: calls nested 20,000 deep have 200 million.
+// maxStackFrames bounds the frames of all stacks in a format that writes every
+// stack in full: calls nested 20,000 deep have 200 million.
 const maxStackFrames = 1 << 26
 
-// CheckStacks refuses a profile whose stacks are too deep to be written one by one.
+// CheckStacks rejects a profile whose stacks are too deep to be written one by one.
 func CheckStacks(p *trie.Profile) error {
 	depths := p.Depths()
 	frames := 0

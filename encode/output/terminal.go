@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Anybody may send names. Written to a terminal as they are, they could move its cursor, set
-// its title, or show a line other than the one that is there.
+// Names come from anybody. Written to a terminal unchanged, they could move its cursor, set
+// its title, or hide a line behind another.
 
-// Printable returns s as one line that a terminal shows as what it is. Characters that move
-// the cursor, change the direction of the text or are not seen become U+FFFD, line breaks
-// among them; of marks that pile up on a letter the first few are kept.
+// Printable returns s as one line that a terminal shows as it is. Line breaks, and characters
+// that move the cursor, change the direction of the text or are invisible, become U+FFFD. Of
+// marks that pile up on a letter the first few are kept.
 func Printable(s string) string { return printable(s, "") }
 
 // PrintableLines is [Printable] for a text of several lines.
@@ -21,7 +21,7 @@ func PrintableLines(s string) string { return printable(s, "\n") }
 // maxMarks is how many marks a letter keeps. Vietnamese and Hebrew get by with three.
 const maxMarks = 4
 
-// printable is Printable, but for the characters in kept.
+// printable is Printable, except that it keeps the characters in kept.
 func printable(s, kept string) string {
 	if isPlain(s) {
 		return s
@@ -48,7 +48,7 @@ func printable(s, kept string) string {
 	return b.String()
 }
 
-// isPlain reports whether s is of printable ASCII, as nearly all names are.
+// isPlain reports whether s is printable ASCII, like nearly all names.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -58,7 +58,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// isBlank reports whether r counts as a letter and shows nothing: fillers of Hangul, and the
+// isBlank reports whether r counts as a letter but is invisible: fillers of Hangul, and the
 // empty pattern of Braille.
 func isBlank(r rune) bool {
 	switch r {
@@ -68,8 +68,8 @@ func isBlank(r rune) bool {
 	return false
 }
 
-// Terminal returns a writer that passes to w what [PrintableLines] leaves of it, and tabs. It
-// keeps the last bytes of a character that is not whole until the rest comes.
+// Terminal returns a writer that filters text for w like [PrintableLines], and also keeps
+// tabs. It holds back the bytes of an incomplete character until the rest comes.
 func Terminal(w io.Writer) io.Writer { return &terminal{w: w} }
 
 type terminal struct {

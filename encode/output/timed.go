@@ -9,12 +9,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// NotEmpty returns the timelines that have a call.
+// NotEmpty returns the timelines with at least one call.
 func NotEmpty(lines []*trie.Timeline) []*trie.Timeline {
 	return slices.DeleteFunc(slices.Clone(lines), func(t *trie.Timeline) bool { return len(t.Calls) == 0 })
 }
 
-// FirstStart returns when the first call of all threads began, in µs; 0 if there is none.
+// FirstStart returns the start of the first call of all threads, in µs; 0 if there
+// is none.
 func FirstStart(lines []*trie.Timeline) int64 {
 	first := int64(math.MaxInt64)
 	for _, t := range lines {
@@ -28,7 +29,7 @@ func FirstStart(lines []*trie.Timeline) int64 {
 	return first
 }
 
-// LastEnd returns when the last call of t was over, in µs.
+// LastEnd returns the end of the last call of t, in µs.
 func LastEnd(t *trie.Timeline) int64 {
 	return slices.MaxFunc(t.Calls, func(a, b trie.Call) int { return cmp.Compare(a.End, b.End) }).End
 }
@@ -53,7 +54,7 @@ func CallSelf(t *trie.Timeline) []int64 {
 	return self
 }
 
-// ThreadName returns how a thread is shown.
+// ThreadName returns the display name of a thread.
 func ThreadName(t *trie.Timeline) string {
 	switch {
 	case t.Name != "":

@@ -21,15 +21,14 @@ const coverageComment = "fieldtrie coverage: "
 
 // Encode writes p as a gzipped pprof profile, specified in
 // https://github.com/google/pprof/blob/main/proto/profile.proto. Its sample types are
-// samples/count, pageviews/count and wall/nanoseconds, of which the last is the
-// default. Each sample is a node with self weight in one group and carries the labels
-// of the group; a label key may have several values. pageviews is the reach of the
-// node; it does not add up over nodes, so only its flat value means something. Equal
-// profiles and times give equal bytes.
+// samples/count, pageviews/count and wall/nanoseconds, the default. Each sample is a node
+// with self weight in one group and carries the labels of the group; a label key may have
+// several values. pageviews is the reach of the node. It does not add up over nodes, so
+// only its flat value is meaningful. Equal profiles and times give equal bytes.
 //
-// With o.Base the samples of the base follow, negative and with the label
-// pprof::base=true, as go tool pprof -diff_base reads two files: that tool then shows
-// shares of the base, and sums are differences.
+// With o.Base the samples of the base follow, negative and with the label pprof::base=true,
+// like the input of go tool pprof -diff_base: that tool then shows shares of the base, and
+// sums are differences.
 func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	z := gzip.NewWriter(w)
 	if err := Write(z, p, o); err != nil {
@@ -38,8 +37,8 @@ func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	return z.Close()
 }
 
-// Write writes what [Encode] does, not compressed, and of the values of samples
-// those alone whose types are named, such as "wall". No name stands for all.
+// Write is [Encode] without compression. It writes only the sample types named in types,
+// such as "wall"; no name means all.
 func Write(w io.Writer, p *trie.Profile, o output.Options, types ...string) error {
 	if err := output.CheckStacks(p); err != nil {
 		return err
@@ -69,14 +68,13 @@ func Write(w io.Writer, p *trie.Profile, o output.Options, types ...string) erro
 	return both.WriteUncompressed(w)
 }
 
-// pprofValue is a value that samples have.
+// pprofValue is a sample type.
 type pprofValue struct {
 	profile.ValueType
 	of func(trie.Weight) int64
 }
 
-// pprofValues returns the values that samples can have. The last is the one that tools show
-// if nobody asks for another.
+// pprofValues returns all sample types. Tools show the last by default.
 func pprofValues() []pprofValue {
 	return []pprofValue{
 		{profile.ValueType{Type: "samples", Unit: "count"}, func(w trie.Weight) int64 { return w.Samples }},
@@ -85,7 +83,7 @@ func pprofValues() []pprofValue {
 	}
 }
 
-// pprofValuesOf returns the values of some types, all without a type.
+// pprofValuesOf returns the named sample types, or all if none is named.
 func pprofValuesOf(types []string) ([]pprofValue, error) {
 	all := pprofValues()
 	if len(types) == 0 {
@@ -102,8 +100,8 @@ func pprofValuesOf(types []string) ([]pprofValue, error) {
 	return values, nil
 }
 
-// pprofTimes returns when the time that was asked for began and how long it is, in
-// nanoseconds; 0 if there is no such time.
+// pprofTimes returns start and duration of the queried time range, in nanoseconds; 0 if
+// there is none.
 func pprofTimes(o output.Options) (start, duration int64) {
 	if o.Since.IsZero() || o.Until.IsZero() {
 		return 0, 0
@@ -111,8 +109,8 @@ func pprofTimes(o output.Options) (start, duration int64) {
 	return o.Since.UnixNano(), int64(o.Until.Sub(o.Since))
 }
 
-// pprofProfile returns p in the form of the pprof library, which can be merged.
-// [writePprof] writes the same.
+// pprofProfile returns p in the form of the pprof library, which can merge it. [writePprof]
+// writes the same.
 func pprofProfile(p *trie.Profile, o output.Options, values []pprofValue) *profile.Profile {
 	p = p.Canonical()
 	out := &profile.Profile{DefaultSampleType: values[len(values)-1].Type, Comments: coverageComments(p)}
@@ -120,7 +118,7 @@ func pprofProfile(p *trie.Profile, o output.Options, values []pprofValue) *profi
 	for _, v := range values {
 		out.SampleType = append(out.SampleType, &v.ValueType)
 	}
-	// A mapping that says that all is symbolized keeps pprof from trying to.
+	// A mapping marked as symbolized keeps pprof from symbolizing it.
 	mapping := &profile.Mapping{ID: 1, File: mappingFile(p), HasFunctions: true, HasFilenames: true, HasLineNumbers: true}
 	out.Mapping = []*profile.Mapping{mapping}
 	used := calledFrames(p)
@@ -165,8 +163,8 @@ func pprofProfile(p *trie.Profile, o output.Options, values []pprofValue) *profi
 	return out
 }
 
-// calledFrames marks the frames that a stack with a sample has. A frame may have none:
-// one that was on top for no time at all has reach alone.
+// calledFrames marks the frames of all stacks with a sample. A frame that was on top for no
+// time has only reach, and is in none.
 func calledFrames(p *trie.Profile) []bool {
 	nodes := make([]bool, len(p.Nodes))
 	for i := range p.Groups {
@@ -184,7 +182,7 @@ func calledFrames(p *trie.Profile) []bool {
 	return frames
 }
 
-// mappingFile is what pprof shows as the profile's file: the page if there is one only.
+// mappingFile is the profile's file as shown by pprof: the page, if there is only one.
 func mappingFile(p *trie.Profile) string {
 	page := ""
 	for i := range p.Groups {
@@ -200,8 +198,8 @@ func mappingFile(p *trie.Profile) string {
 	return page
 }
 
-// coverageComments says what the stacks can not, for people and, in the last line, for
-// [Decode].
+// coverageComments returns the data that stacks cannot carry: lines for people, and a last
+// line for [Decode].
 func coverageComments(p *trie.Profile) []string {
 	var self int64
 	var c trie.Coverage

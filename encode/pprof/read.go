@@ -17,10 +17,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Detect reports whether data is a sequence of protobuf fields of which each could be
-// one of a pprof profile, with a sample type and a string table that begins with "".
-// The fields may stand in any order: Go's own profiles begin with the time, and the string
-// table comes last, so of a long one the beginning must do.
+// Detect reports whether data is a sequence of protobuf fields that could all be fields of
+// a pprof profile, with a sample type and a string table that begins with "". The fields
+// may come in any order: Go's own profiles begin with the time, and the string table comes
+// last, so for a long profile the beginning must be enough.
 func Detect(data []byte) bool {
 	sampleType, firstString, long := false, -1, len(data) >= input.HeadSize
 	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] == '{' || text[0] == '[' {
@@ -47,10 +47,10 @@ func Detect(data []byte) bool {
 	return sampleType && firstString == 0
 }
 
-// Decode reads a pprof profile, gzipped or not. Self time is its sample type with a
-// unit of time: wall if there is one, else the default, else the last. Sample types
-// samples/count and pageviews/count are read if they are there, and the labels of the
-// samples become groups. Numeric labels, mappings and addresses are left out.
+// Decode reads a pprof profile, gzipped or not. Self time is its sample type with a unit
+// of time: wall if there is one, else the default, else the last. Sample types
+// samples/count and pageviews/count are read if present. The labels of the samples become
+// groups. Numeric labels, mappings and addresses are left out.
 func Decode(data []byte, lim input.Limits) (*trie.Profile, error) {
 	lim = lim.WithDefaults()
 	in, err := parsePprof(data)
@@ -116,8 +116,8 @@ func addSamples(p *trie.Profile, in *profile.Profile, columns pprofColumn, lim i
 	return nil
 }
 
-// parsePprof does what profile.ParseData does, but for the protobuf form alone and with
-// a bound on what a gzipped profile holds.
+// parsePprof is profile.ParseData, but accepts only the protobuf form and bounds the size
+// of a decompressed profile.
 func parsePprof(data []byte) (*profile.Profile, error) {
 	data, err := input.Gunzip(data)
 	if err != nil {
@@ -133,7 +133,7 @@ func parsePprof(data []byte) (*profile.Profile, error) {
 	return in, nil
 }
 
-// pprofColumn says where the values of a sample are; -1 where there is none.
+// pprofColumn holds the indexes of the values of a sample; -1 for a missing one.
 type pprofColumn struct {
 	self, samples, views int
 	perMicro             int64 // self units in a µs, or less than 0: -µs in a unit
@@ -172,9 +172,9 @@ func pprofColumns(in *profile.Profile) (pprofColumn, error) {
 	return c, nil
 }
 
-// weight returns the values of a sample, and whether they are in range. A time that is
-// not a whole number of microseconds is rounded, half away from zero, so that negative
-// weights of a difference come back as they were written.
+// weight returns the values of a sample, and whether they are in range. A time that is not
+// a whole number of microseconds is rounded, half away from zero, so that negative weights
+// of a difference survive a round trip.
 func (c pprofColumn) weight(v []int64) (w trie.Weight, ok bool) {
 	w.Self = v[c.self]
 	if c.perMicro > 0 {
@@ -199,8 +199,8 @@ func (c pprofColumn) weight(v []int64) (w trie.Weight, ok bool) {
 	return w, true
 }
 
-// locationFrames returns the frames of l, root first: a location has more than one
-// where functions were inlined, the innermost first.
+// locationFrames returns the frames of l, root first. A location with inlined functions
+// has several, the innermost first.
 func locationFrames(p *trie.Profile, l *profile.Location, lim input.Limits) ([]trie.FrameID, error) {
 	var out []trie.FrameID
 	for i := len(l.Line) - 1; i >= 0; i-- {
@@ -241,8 +241,8 @@ func sampleLabels(s *profile.Sample) trie.Labels {
 	return l.Sort()
 }
 
-// readCoverage adds what [Encode] wrote into a comment. Which group it belongs to
-// is not known any more.
+// readCoverage adds the coverage that [Encode] wrote into a comment. Its group is no
+// longer known.
 func readCoverage(comment string, p *trie.Profile) {
 	text, ok := strings.CutPrefix(comment, coverageComment)
 	if !ok {

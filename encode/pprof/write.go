@@ -10,9 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// pprofWriter writes the messages of a pprof profile as they are made. In the form of the
-// pprof library each sample is an object with a list of pointers, and all of them are there
-// before the first byte is.
+// pprofWriter writes the messages of a pprof profile as they are made. In the pprof library
+// each sample is an object with a list of pointers, and all of them exist before the first
+// byte is written.
 type pprofWriter struct {
 	p       *trie.Profile // canonical
 	values  []pprofValue
@@ -22,8 +22,7 @@ type pprofWriter struct {
 	texts   []string // by number
 }
 
-// writePprof writes what pprofProfile(p, o, values).WriteUncompressed(w) writes, as far as
-// one who reads it can tell.
+// writePprof writes the equivalent of pprofProfile(p, o, values).WriteUncompressed(w).
 func writePprof(w io.Writer, p *trie.Profile, o output.Options, values []pprofValue) error {
 	p = p.Canonical()
 	t := &pprofWriter{
@@ -102,7 +101,7 @@ func (t *pprofWriter) symbols() {
 	}
 }
 
-// rest writes what stands in the profile itself, and at last the texts that all refer to.
+// rest writes the fields of the profile itself, and finally the string table.
 func (t *pprofWriter) rest(o output.Options) {
 	start, duration := pprofTimes(o)
 	b := appendUint(nil, 9, uint64(start))  // time_nanos
@@ -117,15 +116,15 @@ func (t *pprofWriter) rest(o output.Options) {
 	}
 }
 
-// message writes a field of the profile that has b, a message or a text. Only where much
-// follows is it worth to look at the error, which the end finds too.
+// message writes b, a message or a text, as a field of the profile. Checking the error is
+// worthwhile only where much follows; the end finds it, too.
 func (t *pprofWriter) message(field protowire.Number, b []byte) error {
 	t.w.Write(protowire.AppendVarint(protowire.AppendTag(t.w.AvailableBuffer(), field, protowire.BytesType), uint64(len(b))))
 	_, err := t.w.Write(b)
 	return err
 }
 
-// appendText appends a field with the number of s in the table of texts.
+// appendText appends a field with the number of s in the string table.
 func (t *pprofWriter) appendText(b []byte, field protowire.Number, s string) []byte {
 	n, known := t.numbers[s]
 	if !known {
@@ -135,7 +134,7 @@ func (t *pprofWriter) appendText(b []byte, field protowire.Number, s string) []b
 	return appendUint(b, field, n)
 }
 
-// appendUint appends a field that has v. One that is not there is 0.
+// appendUint appends a field with value v. A missing field is 0.
 func appendUint(b []byte, field protowire.Number, v uint64) []byte {
 	if v == 0 {
 		return b
@@ -143,7 +142,7 @@ func appendUint(b []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
 }
 
-// appendBytes appends a field that has v: a message, or a list of numbers.
+// appendBytes appends a field with value v: a message, or a list of numbers.
 func appendBytes(b []byte, field protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
 }

@@ -14,15 +14,15 @@ import (
 // https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts. Each of its
 // profiles becomes a thread with one stream. Time 0 is the earliest start of a profile.
 //
-// A sampled profile has a sample for each of its own, whose weight is its time. An
-// evented one has a sample wherever the stack changes. Absolute times are rounded to
-// microseconds and not durations, so that sums stay exact. Values without a unit are
-// taken as microseconds, with a warning. A profile of bytes is no profile of time and is
-// left out; if the file has no other, it is refused.
+// A sampled profile keeps its samples; their weights are their durations. An evented one
+// gets a sample wherever the stack changes. Absolute times are rounded to microseconds,
+// not durations, so sums stay exact. Values without a unit are taken as microseconds, with
+// a warning. A profile of bytes is not a profile of time and is left out; a file with no
+// other is rejected.
 //
-// Events that do not match are mended, and the warnings say how many: what is closed
-// below open frames closes those too, what closes nothing is skipped, what is open at
-// the end closes there, and a time that runs backwards is that of the event before it.
+// Events that do not match are repaired, and the warnings say how many. Closing a frame
+// closes the frames above it. An event that closes nothing is skipped. Frames still open
+// at the end close there. A time that runs backwards becomes that of the previous event.
 func Decode(data []byte, lim input.Limits) (*trie.Recording, error) {
 	d := scopeReader{lim: lim.WithDefaults()}
 	d.Reset(data)
@@ -44,8 +44,8 @@ type scopeReader struct {
 	warnings []string
 }
 
-// scopeFrame is a frame, and the number that it has in the trie of a profile, if that
-// profile is the one with the number owner: they share their frames.
+// scopeFrame is a frame. All profiles share the frames; id is its number in the trie of
+// profile number owner.
 type scopeFrame struct {
 	trie.Frame
 	id    trie.FrameID
@@ -66,8 +66,7 @@ type scopeProfile struct {
 	unclosed        int           // frames that were open at the end
 }
 
-// scopeUnit returns how many microseconds a unit of time is: factor/divisor, which are
-// both exact.
+// scopeUnit returns the microseconds in a unit of time as factor/divisor, both exact.
 func scopeUnit(unit string) (factor, divisor float64, ok bool) {
 	switch unit {
 	case "nanoseconds":
@@ -82,8 +81,8 @@ func scopeUnit(unit string) (factor, divisor float64, ok bool) {
 	return 0, 1, false
 }
 
-// document reads the document. The profiles refer to frames that may stand behind them,
-// so they are read last.
+// document reads the document. The profiles are read last, as the frames may come after
+// them.
 func (d *scopeReader) document() {
 	profiles := -1 // where they begin
 	for d.Object(); d.Key(); {
@@ -213,7 +212,7 @@ func (d *scopeReader) call(p *scopeProfile, n trie.NodeID, frame uint64) trie.No
 	return n
 }
 
-// sampled counts one more sample.
+// sampled counts another sample.
 func (d *scopeReader) sampled(p *scopeProfile, leaf trie.NodeID) {
 	p.leaves = append(p.leaves, leaf)
 	if d.samples++; d.samples > d.lim.Samples {
@@ -233,7 +232,7 @@ func (d *scopeReader) readStacks(p *scopeProfile) {
 	}
 }
 
-// openFrames are the calls of an evented profile that are not over, root first.
+// openFrames are the open calls of an evented profile, root first.
 type openFrames struct {
 	calls []openFrame
 	count map[uint64]int // how often each frame is open
@@ -256,8 +255,8 @@ func (o *openFrames) push(frame uint64, n trie.NodeID) {
 	o.count[frame]++
 }
 
-// close closes the innermost call of frame and all calls in it. It reports whether that
-// was all in order.
+// close closes the innermost call of frame and all calls in it. It reports whether frame
+// was on top.
 func (o *openFrames) close(frame uint64) bool {
 	if o.count[frame] == 0 {
 		return false
@@ -314,8 +313,8 @@ func (d *scopeReader) readEvents(p *scopeProfile) {
 	p.unclosed = len(open.calls)
 }
 
-// Detect reports whether head, or the document that it is the beginning of, is in
-// the format of speedscope.
+// Detect reports whether head, the beginning of a document or all of it, is in the format
+// of speedscope.
 func Detect(head []byte) bool {
 	var r input.JSON
 	r.Reset(head)

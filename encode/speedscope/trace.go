@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// recording makes a recording of the profiles that are of time.
+// recording makes a recording from the profiles of time.
 func (d *scopeReader) recording() (*trie.Recording, error) {
 	var timed []scopeProfile
 	for _, p := range d.profiles {
@@ -56,7 +56,7 @@ func (p *scopeProfile) micros(v float64) float64 {
 	return v * factor / divisor
 }
 
-// mended says what of p was mended.
+// mended returns warnings about the repairs in p.
 func (p *scopeProfile) mended() (warnings []string) {
 	for _, m := range []struct {
 		n    int
@@ -105,7 +105,7 @@ func (p *scopeProfile) trace(origin float64) (*trie.Trace, error) {
 			t.End = int64(us)
 			break
 		}
-		// Of the stacks of one moment the last is the one that lasts.
+		// Of several stacks at one moment the last counts.
 		if n := len(t.Samples); p.kind == "evented" && n > 0 && t.Samples[n-1].Time == int64(us) {
 			t.Samples[n-1].Node = leaves[i]
 		} else {

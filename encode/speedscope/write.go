@@ -57,11 +57,10 @@ type speedscopeEvent struct {
 	Frame int    `json:"frame"`
 }
 
-// Encode writes p in speedscope's own format, in microseconds: a profile for
-// each group, or one if the groups have no labels to tell them apart. A sample is a node
-// with self time; they stand in preorder, so that the order of a flame chart means
-// nothing and its widths are totals. Self times below zero are left out: speedscope
-// draws none.
+// Encode writes p in speedscope's own format, in microseconds: a profile for each group, or
+// one if the groups have no labels to tell them apart. A sample is a node with self time.
+// Samples are in preorder, so the order of a flame chart is meaningless and its widths are
+// totals. Self times below zero are left out: speedscope cannot draw them.
 func Encode(w io.Writer, p *trie.Profile, o output.Options) error {
 	if err := output.CheckStacks(p); err != nil {
 		return err
@@ -136,8 +135,8 @@ func EncodeTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	return b.Flush()
 }
 
-// writeOpen writes v as JSON without its end, which is that of an empty list: what the list
-// holds is written piece by piece, since it is too much to be held at once.
+// writeOpen writes v as JSON without its end, the end of an empty list. The list follows
+// piece by piece, since it is too large for memory.
 func writeOpen(b *bufio.Writer, v any, end string) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -185,7 +184,7 @@ func writeEvented(b *bufio.Writer, t *trie.Timeline, frames []int, first int64) 
 	return err // one sticks to b
 }
 
-// speedscope puts together a file.
+// speedscope builds a file.
 type speedscope struct {
 	speedscopeFile
 	places map[trie.Frame]int // of the shared frames
@@ -198,8 +197,7 @@ func newSpeedscope(o output.Options) *speedscope {
 	}, map[trie.Frame]int{}}
 }
 
-// frames adds the frames of t to those that all profiles share and returns where each
-// of them is.
+// frames adds the frames of t to the shared frames and returns their indexes.
 func (s *speedscope) frames(t *trie.Trie) []int {
 	out := make([]int, len(t.Frames))
 	for i := range out {

@@ -14,21 +14,21 @@ import (
 
 // DecodeChromeTrace reads a trace in Chrome's Trace Event Format
 // (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): a list
-// of events, or an object that has one under "traceEvents". Read are
+// of events, or an object that has one under "traceEvents". It reads
 //
-//   - the events that have a begin and an end (X, and B with E): per thread, nested, B
-//     and E paired by name;
-//   - performance.measure (b with e of the category blink.user_timing), where it lies
-//     within the events of a thread;
+//   - events with a begin and an end (X, and B with E): per thread, nested, B and E paired
+//     by name;
+//   - performance.measure (b with e of the category blink.user_timing), if it lies within
+//     the events of a thread;
 //   - the profiles of V8 among them: CpuProfile, or Profile with its ProfileChunks, which
-//     belong together by process and id and are put in the order of their time;
+//     are matched by process and id and sorted by time;
 //   - "samples" and "stackFrames" beside the events, as Hermes and React Native write them;
 //   - the names of processes and threads;
-//   - scripts and their source maps, which DevTools saves if it is asked to.
+//   - scripts and their source maps, which DevTools saves on request.
 //
-// A list that has no end, and a file that was cut off, give what they hold, and a warning.
-// All times are on the clock of the events, in µs since the first. Arguments that nobody
-// asks for are passed over, so that a file takes memory for its events and samples alone.
+// A list without an end and a truncated file give their readable part and a warning. All
+// times are on the clock of the events, in µs since the first. Unused arguments are
+// skipped, so a file takes memory only for its events and samples.
 func DecodeChromeTrace(r io.Reader, lim input.Limits) (*trie.Recording, error) {
 	d := newTraceReader(lim.WithDefaults())
 	d.Stream(&cutOff{r: r})
@@ -51,8 +51,7 @@ func DecodeChromeTrace(r io.Reader, lim input.Limits) (*trie.Recording, error) {
 	return d.recording()
 }
 
-// cutOff reads a stream that may break off, as that of a gzipped file does of which the
-// end is missing.
+// cutOff reads a stream that may break off, such as a gzipped file without its end.
 type cutOff struct{ r io.Reader }
 
 func (c *cutOff) Read(p []byte) (int, error) {
@@ -63,7 +62,7 @@ func (c *cutOff) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// traceReader collects what a trace holds.
+// traceReader collects the content of a trace.
 type traceReader struct {
 	cpuProfileReader // reads the profiles in arguments, too
 	*v8Tables
@@ -84,7 +83,7 @@ type traceReader struct {
 
 type threadKey struct{ pid, tid int64 }
 
-// traceThread is what a trace holds of one thread.
+// traceThread is the data of one thread in a trace.
 type traceThread struct {
 	threadKey
 	name     string
@@ -111,7 +110,7 @@ type traceMark struct {
 	begin  bool
 }
 
-// traceEvent is an event as it is read; its arguments go where they belong at once.
+// traceEvent is the current event; its arguments are stored elsewhere as they are read.
 type traceEvent struct {
 	name, phase, id trie.StringID
 	timing          bool // of the category of user timing
@@ -140,7 +139,7 @@ func (d *traceReader) warn(format string, args ...any) {
 	d.warnings = append(d.warnings, fmt.Sprintf(format, args...))
 }
 
-// found reports whether anything was read that means something.
+// found reports whether anything useful was read.
 func (d *traceReader) found() bool { return d.count > 0 || len(d.hermes.samples) > 0 }
 
 // member reads the value of a key of the object around the events.
@@ -162,8 +161,8 @@ func (d *traceReader) member() {
 	}
 }
 
-// readEvents reads the list of events. A comma after the last is forgiven, and so is
-// what is no object.
+// readEvents reads the list of events. It accepts a comma after the last, and skips values
+// that are not objects.
 func (d *traceReader) readEvents() {
 	for d.Array(); d.Element(); {
 		switch d.Peek() {
@@ -177,7 +176,7 @@ func (d *traceReader) readEvents() {
 	}
 }
 
-// readEvent reads an event and keeps what is wanted of it.
+// readEvent reads an event and stores its useful parts.
 func (d *traceReader) readEvent() {
 	d.checkCount("traceEvents", d.count, d.lim.Samples)
 	d.count++
@@ -223,7 +222,7 @@ func (d *traceReader) readEvent() {
 	}
 }
 
-// keep puts an event where it belongs.
+// keep stores an event where it belongs.
 func (d *traceReader) keep(e *traceEvent) {
 	phase := string(d.strings.Text(e.phase))
 	if d.carried.event.given {
@@ -255,7 +254,7 @@ func (d *traceReader) keep(e *traceEvent) {
 	}
 }
 
-// thread returns what is kept of the thread of e.
+// thread returns the data of the thread of e.
 func (d *traceReader) thread(e *traceEvent) *traceThread { return d.threadOf(threadKey{e.pid, e.tid}) }
 
 func (d *traceReader) threadOf(k threadKey) *traceThread {
@@ -272,7 +271,7 @@ func (d *traceReader) threadOf(k threadKey) *traceThread {
 	return t
 }
 
-// textOf reads a string or a number as a text; anything else is none.
+// textOf reads a string or a number as text; anything else is empty.
 func (d *traceReader) textOf() trie.StringID {
 	switch c := d.Peek(); {
 	case c == '"':
@@ -288,8 +287,8 @@ func (d *traceReader) textOf() trie.StringID {
 	return 0
 }
 
-// processNumber reads the number of a process or thread. One that is a name gets a
-// number of its own, below zero.
+// processNumber reads the number of a process or thread. A name gets a number of its own,
+// below zero.
 func (d *traceReader) processNumber() int64 {
 	if n, decimals, end := d.Decimal(); end > 0 && decimals == 0 && n < 1<<53 {
 		d.Pos = end
@@ -331,7 +330,7 @@ func (d *traceReader) category() {
 	}
 }
 
-// containsField reports whether the list, separated by commas, has the field.
+// containsField reports whether the comma-separated list contains field.
 func containsField(list []byte, field string) bool {
 	for len(list) > 0 {
 		i := slices.Index(list, ',')
@@ -346,7 +345,7 @@ func containsField(list []byte, field string) bool {
 	return false
 }
 
-// arguments reads what is wanted of the arguments of an event.
+// arguments reads the useful arguments of an event.
 func (d *traceReader) arguments() {
 	if d.Peek() != '{' {
 		d.Skip()
@@ -371,7 +370,7 @@ func (d *traceReader) arguments() {
 	}
 }
 
-// data reads the member data of the arguments: the number of a moment, or a profile.
+// data reads the argument data: the number of a moment, or a profile.
 func (d *traceReader) data() {
 	if d.Peek() != '{' {
 		d.Skip()

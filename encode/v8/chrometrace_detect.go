@@ -2,8 +2,8 @@ package v8
 
 import "github.com/fieldtrie/fieldtrie/encode/internal/input"
 
-// IsChromeTrace reports whether head begins like what [DecodeChromeTrace] reads: a list of
-// which an early element has a phase, or an object with a list of events.
+// IsChromeTrace reports whether head begins like input of [DecodeChromeTrace]: a list with
+// a phase in an early element, or an object with a list of events.
 func IsChromeTrace(head []byte) bool {
 	var r input.JSON
 	r.Reset(head)
@@ -37,7 +37,7 @@ func IsChromeTrace(head []byte) bool {
 	return frames && samples && r.Err == nil
 }
 
-// isDevToolsMetadata reads the metadata of a trace, up to where it says that DevTools saved it.
+// isDevToolsMetadata reads the metadata of a trace until it finds that DevTools saved it.
 func isDevToolsMetadata(r *input.JSON) bool {
 	if r.Peek() != '{' {
 		r.Skip()
@@ -55,7 +55,7 @@ func isDevToolsMetadata(r *input.JSON) bool {
 	return false
 }
 
-// isEventList looks for an event: some programs begin with what is none.
+// isEventList looks for an event. Some programs begin the list with other values.
 func isEventList(r *input.JSON) bool {
 	r.Array()
 	empty := true

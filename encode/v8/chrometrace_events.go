@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// recording makes threads of what was read.
+// recording makes threads from the data.
 func (d *traceReader) recording() (*trie.Recording, error) {
 	profiles := append(d.byOrder, d.hermes.profiles(d.v8Tables)...)
 	origin := d.origin(profiles)
@@ -76,14 +76,14 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 	return out, nil
 }
 
-// maxStreams bounds the profiles of one thread, which are compared with each other.
+// maxStreams bounds the profiles of one thread, as each is compared with the others.
 const maxStreams = 1 << 12
 
-// maxWarnings is how many things about a file are said one by one.
+// maxWarnings is how many warnings about a file are listed one by one.
 const maxWarnings = 50
 
-// origin returns the time of the first event or profile. Where times are further apart than
-// a recording can last, those far from most of them do not count.
+// origin returns the time of the first event or profile. If times are further apart than a
+// recording can last, those far from most others do not count.
 func (d *traceReader) origin(profiles []*traceProfile) float64 {
 	var times []float64
 	for _, p := range profiles {
@@ -112,7 +112,7 @@ func (d *traceReader) origin(profiles []*traceProfile) float64 {
 	return math.Floor(least)
 }
 
-// mostWithin returns the least of those times that most lie near: within a span of one.
+// mostWithin returns the start of the window of length span that contains most times.
 func mostWithin(times []float64, span float64) float64 {
 	slices.Sort(times)
 	from, most, end := 0, 0, 0
@@ -139,7 +139,7 @@ func (d *traceReader) streamOf(p *traceProfile, origin float64) (trie.Stream, er
 	return s, nil
 }
 
-// lostEvents counts what could not be kept.
+// lostEvents counts lost events.
 type lostEvents struct{ begins, ends, clipped, measures, strange int }
 
 func (l *lostEvents) warn(d *traceReader) {
@@ -160,7 +160,7 @@ func (l *lostEvents) warn(d *traceReader) {
 	}
 }
 
-// events returns the events of t, nested, with times that count from origin.
+// events returns the events of t, nested, with times relative to origin.
 func (t *traceThread) events(d *traceReader, origin float64, lost *lostEvents) []trie.Event {
 	texts := map[trie.StringID]string{} // so that the names are in memory once
 	text := func(id trie.StringID) string {
@@ -209,14 +209,14 @@ func (t *traceThread) events(d *traceReader, origin float64, lost *lostEvents) [
 	return out
 }
 
-// pair makes events of their begins and ends, which is what the format asks for: an end
-// is that of the last begin with its name, or of the last at all if it has none.
+// pair makes events from begins and ends, as the format defines: an end closes the last
+// begin with its name, or the last of all if it has no name.
 func pair(marks []traceMark, lost *lostEvents) []traceSpan {
 	slices.SortStableFunc(marks, func(a, b traceMark) int { return cmp.Compare(a.time, b.time) })
-	// Spans are in the order of their begins, so that of two of the same time the one that
+	// Spans are in the order of their begins, so of two with the same time the one that
 	// began first is the outer one.
 	spans, ended := make([]traceSpan, len(marks)), make([]bool, len(marks))
-	// Places in marks of what has begun, in order, and by name.
+	// Indexes in marks of open begins, in order, and by name.
 	var open []int
 	byName := map[trie.StringID][]int{}
 	last := func(list []int) []int { // without what has ended at its end
@@ -259,8 +259,7 @@ func pair(marks []traceMark, lost *lostEvents) []traceSpan {
 	return spans[:at]
 }
 
-// pairMeasures makes spans of the begins and ends of measures, which belong together by
-// name and id.
+// pairMeasures makes spans from the begins and ends of measures, matched by name and id.
 func pairMeasures(marks []traceMark) []traceSpan {
 	slices.SortStableFunc(marks, func(a, b traceMark) int { return cmp.Compare(a.time, b.time) })
 	type key struct{ name, id trie.StringID }

@@ -18,7 +18,7 @@ type carriedMap struct {
 	used        bool
 }
 
-// readMetadata reads the metadata of a trace, of which the maps are wanted.
+// readMetadata reads the source maps in the metadata of a trace.
 func (c *carriedScripts) readMetadata(r *input.JSON) {
 	if r.Peek() != '{' {
 		r.Skip()
@@ -70,8 +70,7 @@ func (c *carriedScripts) readMap(r *input.JSON) {
 	}
 }
 
-// scripts returns the scripts that have a map, and at their end the maps of which the trace has
-// no script.
+// scripts returns the scripts with a map, followed by the maps without a script in the trace.
 func (c *carriedScripts) scripts() (out []trie.Script) {
 	byURL, byMapURL := map[string]*carriedMap{}, map[string]*carriedMap{}
 	for i := range c.maps {
@@ -115,7 +114,7 @@ func (c *carriedScripts) scripts() (out []trie.Script) {
 	return out
 }
 
-// resolve returns a URL that may be relative to another.
+// resolve resolves a URL that may be relative to another.
 func resolve(base, ref string) string {
 	b, err := url.Parse(base)
 	if err != nil || ref == "" {
@@ -128,8 +127,8 @@ func resolve(base, ref string) string {
 	return u.String()
 }
 
-// commentURL returns the data: URL of the comment sourceMappingURL at the end of a script, ""
-// if it has none.
+// commentURL returns the data: URL of the sourceMappingURL comment at the end of a script, or
+// "".
 func commentURL(text []byte) string {
 	const mark = "# sourceMappingURL="
 	at := bytes.LastIndex(text, []byte(mark+"data:"))
@@ -146,8 +145,8 @@ func commentURL(text []byte) string {
 	return string(value)
 }
 
-// dataOf returns the content of a data: URL. One that can not be decoded is given as it is, so
-// that who reads the map says what is wrong with it; nil if there is no such URL.
+// dataOf returns the content of a data: URL. If it cannot be decoded, it is returned undecoded,
+// so that the reader of the map reports the error; nil if text is no such URL.
 func dataOf(text string) []byte {
 	if text == "" {
 		return nil

@@ -11,8 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// profileKey names a profile: ids are those of a process, and other processes use the
-// same.
+// profileKey identifies a profile: ids are unique only within a process.
 type profileKey struct {
 	pid int64
 	id  trie.StringID
@@ -31,14 +30,13 @@ type traceProfile struct {
 	anchors map[int64]int64 // ids of nodes by the number of a moment
 }
 
-// traceChunk is a piece of a profile: the samples from one to another.
+// traceChunk is a piece of a profile: a range of samples.
 type traceChunk struct {
 	time     float64 // µs
 	from, to int
 }
 
-// beginProfile makes room for the piece of a profile that is in the arguments of the
-// event.
+// beginProfile prepares for the piece of a profile in the arguments of the event.
 func (d *traceReader) beginProfile() {
 	if d.event.profiled {
 		return
@@ -49,7 +47,7 @@ func (d *traceReader) beginProfile() {
 	d.deltas, d.startTime = d.deltas[:0], 0
 }
 
-// readProfile reads the member cpuProfile of the arguments.
+// readProfile reads the argument cpuProfile.
 func (d *traceReader) readProfile() {
 	d.beginProfile()
 	if d.Peek() != '{' {
@@ -75,7 +73,7 @@ func (d *traceReader) readProfile() {
 	}
 }
 
-// keepProfile adds what an event holds to the profile that it is of.
+// keepProfile adds the data of an event to its profile.
 func (d *traceReader) keepProfile(e *traceEvent, name string) {
 	key := profileKey{e.pid, e.id}
 	if name == "CpuProfile" { // a whole one, without an id
@@ -144,7 +142,7 @@ func (p *traceProfile) setTimes() {
 		p.samples, p.deltas = samples, deltas
 	}
 	if !p.headed && len(p.chunks) > 0 {
-		// The chunk was written when its last sample was there.
+		// A chunk is written with its last sample.
 		p.start = p.chunks[0].time
 		for _, d := range p.deltas[:p.chunks[0].to-p.chunks[0].from] {
 			p.start -= d
@@ -153,7 +151,7 @@ func (p *traceProfile) setTimes() {
 	p.times = sums(p.times, p.deltas, p.start)
 }
 
-// anchored returns the anchors as nodes of the trace, once there is one.
+// anchored returns the anchors as nodes of the trace, once a trace exists.
 func (p *traceProfile) anchored() map[int64]trie.NodeID {
 	out := make(map[int64]trie.NodeID, len(p.anchors))
 	for moment, id := range p.anchors {
@@ -203,7 +201,7 @@ func (h *hermesSamples) readSamples(d *traceReader) {
 	}
 }
 
-// readFrames reads the nodes, an object by their ids:
+// readFrames reads the nodes, an object keyed by id:
 //
 //	{"4": {"name": "render(http://localhost/index.bundle:12:3)", "category": "JavaScript",
 //	  "line": "12", "column": "3", "parent": 2}}
@@ -229,7 +227,7 @@ func (h *hermesSamples) readFrames(d *traceReader) {
 	}
 }
 
-// profiles returns a profile for each thread that was sampled.
+// profiles returns a profile for each sampled thread.
 func (h *hermesSamples) profiles(tables *v8Tables) []*traceProfile {
 	graph := &v8Graph{v8Tables: tables, nodes: h.nodes}
 	byThread := map[threadKey]*traceProfile{}
@@ -250,7 +248,7 @@ func (h *hermesSamples) profiles(tables *v8Tables) []*traceProfile {
 	return out
 }
 
-// hermesPlace says where a function that Hermes or React Native recorded is defined.
+// hermesPlace is the place of a function in a recording of Hermes or React Native.
 type hermesPlace struct {
 	name, url            trie.StringID
 	line, column         float64
@@ -280,7 +278,7 @@ func (f *hermesPlace) member(d *traceReader) bool {
 	return true
 }
 
-// kept returns f if it is of a call.
+// kept returns f if it is a call, or nil.
 func (f hermesPlace) kept() *hermesPlace {
 	if !f.recorded {
 		return nil
@@ -288,7 +286,7 @@ func (f hermesPlace) kept() *hermesPlace {
 	return &f
 }
 
-// row returns the function. Its place may stand in its name, as "f(url:line:column)".
+// row returns the function. Its name may include the place, as in "f(url:line:column)".
 func (f *hermesPlace) row(s *input.Strings) trie.FrameRow {
 	r := trie.FrameRow{Name: f.name, Resource: f.url, Line: input.ClampLine(int64(f.line)), Column: input.ClampLine(int64(f.column))}
 	if f.funcLine > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
-// Bounds of the scripts and source maps that a trace carries. What is beyond them is left out.
+// Bounds of the scripts and source maps in a trace. Anything beyond is left out.
 const (
 	maxScripts     = 20_000
 	maxScriptBytes = 256 << 20 // of all scripts and maps
@@ -17,10 +17,10 @@ const (
 	maxScriptField = 8 << 10 // of a URL or number
 )
 
-// carriedScripts are the scripts and source maps in a trace that DevTools saved with them. V8
-// writes events of two categories: one of v8-source-rundown says what a script is called, and
-// those of v8-source-rundown-sources have its text, in parts of a million characters. DevTools
-// adds the maps as metadata, see ScriptsHandler.ts of its frontend.
+// carriedScripts are the scripts and source maps that DevTools saved with a trace. V8 writes
+// events of two categories: one of v8-source-rundown has the name of a script, and those of
+// v8-source-rundown-sources have its text, in parts of a million characters. DevTools adds the
+// maps as metadata, see ScriptsHandler.ts of its frontend.
 type carriedScripts struct {
 	event scriptEvent // being read
 	byKey map[scriptKey]*carriedScript
@@ -35,8 +35,8 @@ type scriptKey struct {
 	isolate, id string
 }
 
-// scriptEvent is what the arguments of an event say of a script: the texts of JSON values. Its
-// memory is used again, since other events have members of these names, too.
+// scriptEvent holds the arguments of an event about a script as the texts of JSON values. Its
+// memory is reused, since other events have arguments with these names, too.
 type scriptEvent struct {
 	isolate, id, url, sourceURL, mapURL, text []byte
 	line, column, part, parts                 []byte
@@ -66,8 +66,8 @@ func (e *scriptEvent) clear() {
 	}
 }
 
-// field returns where the value of a key of the arguments goes, and how long it may be; nil if
-// it does not matter.
+// field returns the destination and the maximum length of the value of an argument; nil if the
+// argument is not used.
 func (c *carriedScripts) field(key []byte) (*[]byte, int) {
 	e := &c.event
 	switch string(key) {
@@ -95,7 +95,7 @@ func (c *carriedScripts) field(key []byte) (*[]byte, int) {
 	return nil, 0
 }
 
-// room returns how many bytes a text or map may have.
+// room returns how many bytes another text or map may have.
 func (c *carriedScripts) room() int { return min(maxScriptValue, maxScriptBytes-c.bytes) }
 
 // member reads the value of a key if it belongs to a script.
@@ -113,7 +113,7 @@ func (c *carriedScripts) member(r *input.JSON) bool {
 	return true
 }
 
-// keep adds what an event says of a script.
+// keep adds the data of an event about a script.
 func (c *carriedScripts) keep(pid int64, name string) {
 	switch name {
 	case "ScriptCatchup", "LargeScriptCatchup":
@@ -152,7 +152,7 @@ func (c *carriedScripts) keep(pid int64, name string) {
 	c.setText(&s.mapURL, e.mapURL)
 }
 
-// setText sets a text to a JSON value, if that is there.
+// setText sets a text to a JSON value, if there is one.
 func (c *carriedScripts) setText(to *string, value []byte) {
 	if text := textValue(value); text != "" {
 		c.bytes += len(text) - len(*to)
@@ -160,7 +160,7 @@ func (c *carriedScripts) setText(to *string, value []byte) {
 	}
 }
 
-// keepText adds a text, or a part of one. The same script may come again, and so may its parts.
+// keepText adds a text, or a part of one. The same script and the same parts may come again.
 func (c *carriedScripts) keepText(s *carriedScript) {
 	e := &c.event
 	part, parts := numberValue(e.part, 0), numberValue(e.parts, 1)
@@ -184,7 +184,7 @@ func (c *carriedScripts) forget(s *carriedScript) {
 	s.parts = nil
 }
 
-// text returns the text of s, nil if it is not known as a whole.
+// text returns the text of s, or nil if it is incomplete.
 func (s *carriedScript) text() []byte {
 	if len(s.parts) == 0 {
 		return nil
@@ -200,7 +200,7 @@ func (s *carriedScript) text() []byte {
 	return bytes.Join(s.parts, nil)
 }
 
-// textValue returns what a JSON value says: a string, or a number as a text. "" is for others.
+// textValue returns a JSON string, or a number as text; "" for other values.
 func textValue(value []byte) string {
 	if len(value) == 0 {
 		return ""
@@ -217,7 +217,7 @@ func textValue(value []byte) string {
 	return s
 }
 
-// numberValue returns a whole number, or what stands for one that is not there.
+// numberValue returns a whole number, or missing if there is none.
 func numberValue(value []byte, missing int) int {
 	if len(value) == 0 {
 		return missing

@@ -33,10 +33,10 @@ type chromeArgs struct {
 // EncodeChromeTraceTimed writes the calls of threads in time order as a Chrome trace,
 // which Perfetto, chrome://tracing, speedscope and Chrome DevTools open. Each call is one
 // complete event (phase X) of the category fieldtrie, or fieldtrie.event if the browser
-// recorded it as an event, with the place of the function as args. Times are those of
-// the timelines, in µs, moved so that the first is at least 1: readers take 0 for
-// missing. DevTools shows such a trace as a generic one, a track for each thread; the
-// events by which it would know a page are those of a browser, and are not made up.
+// recorded it as an event, with the place of the function as args. Times are those of the
+// timelines, in µs, shifted so that the first is at least 1: readers take 0 for missing.
+// DevTools shows a generic trace with a track for each thread, as the browser events by
+// which it recognises a page are missing.
 func EncodeChromeTraceTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	lines = output.NotEmpty(lines)
 	b := bufio.NewWriter(w)
@@ -67,8 +67,8 @@ func EncodeChromeTraceTimed(w io.Writer, lines []*trie.Timeline, o output.Option
 	return b.Flush()
 }
 
-// chromeWriter makes events of the calls of threads, one by one: they take ten times the
-// memory of a call.
+// chromeWriter turns the calls of threads into events one by one: an event takes ten
+// times the memory of a call.
 type chromeWriter struct {
 	lines    []*trie.Timeline
 	shift    int64
@@ -90,7 +90,7 @@ func newChromeWriter(lines []*trie.Timeline) *chromeWriter {
 	return c
 }
 
-// thread returns the numbers of the thread in a place.
+// thread returns the ids of the thread at index i.
 func (c *chromeWriter) thread(i int) (pid, tid int64) {
 	pid, tid = max(c.lines[i].Process, 1), c.lines[i].Thread
 	if tid == 0 {
@@ -113,10 +113,10 @@ func (c *chromeWriter) names() (names []chromeEvent) {
 	return names
 }
 
-// chromeCall says where a call is: which thread, and which of its calls.
+// chromeCall refers to a call: the index of the thread, and that of the call.
 type chromeCall struct{ line, call int32 }
 
-// order returns all calls sorted by time. Of those that begin together the caller stands
+// order returns all calls sorted by time. Of calls that begin together the caller comes
 // first.
 func (c *chromeWriter) order() (out []chromeCall) {
 	all := 0
@@ -156,9 +156,9 @@ func (c *chromeWriter) event(at chromeCall) chromeEvent {
 	return event
 }
 
-// repeats returns the times at which a call of a function ends and another of the same
-// begins. speedscope would take the two for an event without length, and from there on
-// nest everything wrongly, so what ends there is written a nanosecond shorter.
+// repeats returns the times at which a call of a function ends and another call of the
+// same function begins. speedscope would take the two for an event without length and
+// nest everything after it wrongly, so the first call is written a nanosecond shorter.
 func repeats(t *trie.Timeline) map[int64]bool {
 	type end struct {
 		time  int64

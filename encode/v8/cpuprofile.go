@@ -22,14 +22,13 @@ import (
 //	{"head": {"id": 1, "functionName": "f", "lineNumber": 1, "children": [{…}]},
 //	   "samples": [1, 2], "timestamps": [100, 300]}
 //
-// Times are µs since the start of the profile. A sample's time is the sum of all deltas
-// up to it, negative ones too, and it speaks for the time to the next sample; the last one
-// for the mean interval. What V8 calls (idle) and (root) is no stack, and a garbage
-// collection lies on the stack that it interrupted. Hit counts are not looked at: they
-// are not time.
+// Times are µs since the start of the profile. A sample's time is the sum of all deltas up
+// to it, including negative ones. A sample covers the time to the next one, the last one
+// the mean interval. V8's (idle) and (root) become no stack, and a garbage collection is
+// put on top of the interrupted stack. Hit counts are ignored: they are not time.
 //
-// What contradicts itself, such as nodes in a circle, is mended where the rest still
-// means something, and counted in the warnings.
+// Contradictions, such as nodes in a cycle, are repaired if the rest is still meaningful,
+// and counted in the warnings.
 func DecodeCPUProfile(r io.Reader, lim input.Limits) (*trie.Recording, error) {
 	d := cpuProfileReader{lim: lim.WithDefaults(), profile: newV8Profile(newV8Tables())}
 	d.Stream(r)
@@ -42,7 +41,7 @@ func DecodeCPUProfile(r io.Reader, lim input.Limits) (*trie.Recording, error) {
 	return d.recording()
 }
 
-// cpuProfileReader reads the members of a profile, alone or within a trace.
+// cpuProfileReader reads the members of a profile, on its own or in a trace.
 type cpuProfileReader struct {
 	input.JSON
 	lim     input.Limits
@@ -57,8 +56,8 @@ type cpuProfileReader struct {
 	stamps             []float64               // µs
 }
 
-// doubled returns s with room for one more. It grows by doubling, as append does not where
-// slices are long, and then copies a table of a million nodes twenty times.
+// doubled returns s with room for one more. It grows by doubling, unlike append, which
+// grows long slices less and would copy a table of a million nodes twenty times.
 func doubled[E any](s []E) []E {
 	if len(s) == cap(s) {
 		s = slices.Grow(s, max(len(s), 256))
@@ -66,10 +65,10 @@ func doubled[E any](s []E) []E {
 	return s
 }
 
-// maxTreeDepth is how deep the calls of the older form may be nested.
+// maxTreeDepth bounds the depth of calls in the older form.
 const maxTreeDepth = 100_000
 
-// member reads the value of the key that was read last.
+// member reads the value of the last key.
 func (d *cpuProfileReader) member() {
 	if d.Null() {
 		return
@@ -136,7 +135,7 @@ func (d *cpuProfileReader) nodeID() int64 {
 	return d.Integer()
 }
 
-// noNode is the id of no node.
+// noNode is the id of a missing node.
 const noNode = math.MinInt64
 
 // node reads a node of the flat form.
@@ -177,7 +176,7 @@ func (d *cpuProfileReader) children(row int32) {
 	}
 }
 
-// v8Place is what says which function a node is of.
+// v8Place identifies the function of a node.
 type v8Place struct {
 	name, url    trie.StringID
 	script       string
@@ -209,7 +208,7 @@ func (f *v8Place) member(d *cpuProfileReader) bool {
 // callFrame reads the function of a node, whose line and column count from 0.
 //
 // A file has a hundred times as many nodes as functions, and reading their call frames is
-// most of the work. So the text of each is remembered, if it ends at its first brace.
+// most of the work. So call frames are cached by their text, if it ends at its first brace.
 func (d *cpuProfileReader) callFrame() trie.FrameID {
 	d.Peek()
 	text := d.Ahead()
@@ -232,7 +231,7 @@ func (d *cpuProfileReader) callFrame() trie.FrameID {
 	return id
 }
 
-// Call frames are remembered if they have at most so many bytes, and so many of them.
+// Bounds of the cache of call frames: the bytes of each, and their number.
 const (
 	maxCallFrame  = 1 << 10
 	maxCallFrames = 1 << 16
@@ -248,7 +247,7 @@ func (d *cpuProfileReader) readCallFrame() trie.FrameID {
 	return d.profile.function(f.name, f.url, f.script, f.line+1, f.column+1)
 }
 
-// tree reads a node of the older form with all below it. Lines count from 1 there.
+// tree reads a node of the older form and its descendants. Lines count from 1 there.
 func (d *cpuProfileReader) tree(parent int32, depth int) {
 	p := &d.profile
 	d.checkCount("nodes", len(p.nodes), d.lim.Nodes)
@@ -291,8 +290,7 @@ func (d *cpuProfileReader) text() trie.StringID {
 	return d.profile.strings.Intern(s)
 }
 
-// scriptID reads the number of a script, which is a text in profiles and a number in
-// traces.
+// scriptID reads the number of a script. It is text in profiles and a number in traces.
 func (d *cpuProfileReader) scriptID() string {
 	id := d.Number
 	if d.Peek() == '"' {
@@ -304,7 +302,7 @@ func (d *cpuProfileReader) scriptID() string {
 	return ""
 }
 
-// recording returns the profile as the only stream of the only thread.
+// recording returns the profile as the only stream of a single thread.
 func (d *cpuProfileReader) recording() (*trie.Recording, error) {
 	if !d.nodes {
 		return nil, input.Refuse(input.Malformed, "nodes", "missing")
@@ -353,7 +351,7 @@ func (d *cpuProfileReader) setTimes() (warnings []string, err error) {
 	return warnings, nil
 }
 
-// sums appends start and the sums of deltas up to each.
+// sums appends start plus the sum of the deltas up to each.
 func sums(times, deltas []float64, start float64) []float64 {
 	for _, d := range deltas {
 		start += d
@@ -362,7 +360,7 @@ func sums(times, deltas []float64, start float64) []float64 {
 	return times
 }
 
-// IsCPUProfile reports whether head begins like what [DecodeCPUProfile] reads.
+// IsCPUProfile reports whether head begins like input of [DecodeCPUProfile].
 func IsCPUProfile(head []byte) bool {
 	var r input.JSON
 	r.Reset(head)
@@ -393,8 +391,8 @@ func IsCPUProfile(head []byte) bool {
 	return false
 }
 
-// isCPUNode reports whether what comes next is a node, or a list of nodes, of a CPU
-// profile. A heap profile is a tree of the same shape, but with call frames.
+// isCPUNode reports whether the next value is a node, or a list of nodes, of a CPU profile.
+// A heap profile is a tree of the same shape, but with call frames.
 func isCPUNode(r *input.JSON) bool {
 	tree := r.Peek() == '{'
 	if !tree {

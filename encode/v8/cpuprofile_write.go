@@ -22,7 +22,7 @@ type cdpProfile struct {
 	Fieldtrie  cdpNote   `json:"fieldtrie"` // no reader looks at it
 }
 
-// cdpNote says what a file is that looks like the recording of a browser.
+// cdpNote explains a file that looks like the recording of a browser.
 type cdpNote struct {
 	Aggregated bool   `json:"aggregated"`
 	Title      string `json:"title,omitempty"`
@@ -44,20 +44,20 @@ type cdpFrame struct {
 	ColumnNumber int64  `json:"columnNumber"` // from 0; -1 if not known
 }
 
-// cdpStart is when an aggregated profile begins, in µs. It is not 0, which DevTools
-// takes for a time that is missing.
+// cdpStart is the start of an aggregated profile, in µs. It is not 0, which DevTools
+// takes for a missing time.
 const cdpStart = 1_000_000
 
 // EncodeCPUProfile writes p as a .cpuprofile, which Chrome DevTools, VS Code and
-// speedscope open. Groups are summed, and the recording that the format asks for is made
-// up: the stacks stand in preorder, one after the other, each for as long as its self
-// time. So the widths of a flame chart are totals, and its order means nothing; the
-// member fieldtrie says so. Self times below zero are left out. hitCount is the samples
-// of the node, at least 1 if it has self time.
+// speedscope open. Groups are summed. The recording that the format requires is
+// synthetic: the stacks follow each other in preorder, each for its self time. So the
+// widths of a flame chart are totals and its order is meaningless; the member fieldtrie
+// says so. Self times below zero are left out. hitCount is the samples of the node, at
+// least 1 if it has self time.
 //
-// Readers give the last sample of a profile the mean interval (DevTools), the rest until
-// endTime (VS Code) or nothing (speedscope). It is therefore one of (root) at endTime,
-// which is no function's time in any of them.
+// The last sample of a profile lasts for the mean interval in DevTools, until endTime in
+// VS Code, and not at all in speedscope. It is therefore a sample of (root) at endTime,
+// which adds to no function's time in any of them.
 func EncodeCPUProfile(w io.Writer, p *trie.Profile, o output.Options) error {
 	t := output.Weigh(p, o.Alone())
 	self, _ := t.Drawable()
@@ -76,7 +76,7 @@ func EncodeCPUProfile(w io.Writer, p *trie.Profile, o output.Options) error {
 
 // EncodeCPUProfileTimed writes the calls of one thread as a .cpuprofile with a sample
 // wherever the stack changes; time between calls is (idle). Two calls of one function
-// that touch are one in it. The format has one thread, so several are an error that
+// that touch become one. The format has one thread, so several threads are an error that
 // names them.
 func EncodeCPUProfileTimed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	lines = output.NotEmpty(lines)
@@ -107,10 +107,10 @@ func EncodeCPUProfileTimed(w io.Writer, lines []*trie.Timeline, o output.Options
 	return c.write(w)
 }
 
-// shownThreads is how many threads an error names.
+// shownThreads is how many threads the error names.
 const shownThreads = 10
 
-// chosenNames names threads as --thread takes them: NAME PROCESS/NUMBER.
+// chosenNames returns the names of threads as accepted by --thread: NAME PROCESS/NUMBER.
 func chosenNames(lines []*trie.Timeline) string {
 	var names []string
 	for _, t := range lines[:min(shownThreads, len(lines))] {
@@ -122,7 +122,7 @@ func chosenNames(lines []*trie.Timeline) string {
 	return strings.Join(names, ", ")
 }
 
-// cdpWriter puts together a cdpProfile.
+// cdpWriter builds a cdpProfile.
 type cdpWriter struct {
 	out     cdpProfile
 	scripts map[string]int // by URL, from 1 in the order of their first node
@@ -146,7 +146,7 @@ func (c *cdpWriter) addNodes(t *trie.Trie) []int {
 	return ids
 }
 
-// node adds a node and returns its id, which is its place from 1.
+// node adds a node and returns its id, its index counted from 1.
 func (c *cdpWriter) node(parent int, f trie.Frame) int {
 	id := len(c.out.Nodes) + 1
 	script := 0
@@ -156,7 +156,7 @@ func (c *cdpWriter) node(parent int, f trie.Frame) int {
 		}
 		script = c.scripts[f.Resource]
 	}
-	// An empty name is what browsers write; each reader has its own text for it.
+	// An empty name is as browsers write it; each reader shows a text of its own for it.
 	c.out.Nodes = append(c.out.Nodes, cdpNode{ID: id, CallFrame: cdpFrame{
 		FunctionName: f.Name, ScriptID: strconv.Itoa(script), URL: f.Resource,
 		LineNumber: int64(f.Line) - 1, ColumnNumber: int64(f.Column) - 1,
@@ -170,8 +170,8 @@ func (c *cdpWriter) node(parent int, f trie.Frame) int {
 
 func (c *cdpWriter) begin(start int64) { c.out.StartTime, c.out.EndTime = start, start }
 
-// sample adds a sample that stands for length µs from the end of the one before. Its
-// time delta is from that one, so length is the delta of the next.
+// sample adds a sample of length µs after the end of the previous one. Its time delta
+// counts from the previous sample, so length becomes the delta of the next.
 func (c *cdpWriter) sample(id int, length int64) {
 	c.out.Samples = append(c.out.Samples, id)
 	c.out.TimeDeltas = append(c.out.TimeDeltas, c.next)

@@ -9,9 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// v8Graph is the nodes of CPU profiles of V8, as they stand in a file: they name their
-// parent or their children, in any order, and may contradict each other. Profiles can
-// share one.
+// v8Graph is the nodes of V8's CPU profiles as in a file: they name their parent or
+// their children, in any order, and may contradict each other. Profiles can share a
+// graph.
 type v8Graph struct {
 	*v8Tables
 	nodes []v8Node
@@ -21,11 +21,11 @@ type v8Graph struct {
 	sparse map[int64]int32
 	placed *placed
 
-	// What was wrong, for the warnings.
+	// Counts of errors, for the warnings.
 	duplicateIDs, danglingChildren, missingParents, cycles int
 }
 
-// v8Node is a node as it stands in the file.
+// v8Node is a node as in the file.
 type v8Node struct {
 	id     int64
 	parent int64 // id of the parent if link is parentID, its row if it is parentRow
@@ -33,7 +33,7 @@ type v8Node struct {
 	frame  trie.FrameID
 }
 
-// v8Link says how a node names its parent.
+// v8Link is the way in which a node names its parent.
 type v8Link uint8
 
 const (
@@ -42,13 +42,13 @@ const (
 	parentRow
 )
 
-// v8Edge says that the node in a row has a child with an id.
+// v8Edge says that the node in a row has a child with this id.
 type v8Edge struct {
 	row   int32
 	child int64
 }
 
-// v8Tables are the strings and functions of a file, which its profiles share.
+// v8Tables are the strings and functions of a file. Its profiles share them.
 type v8Tables struct {
 	strings input.Strings
 	frames  []trie.FrameRow
@@ -65,15 +65,16 @@ func newV8Tables() *v8Tables {
 	return t
 }
 
-// Numbers of the frames that all files have.
+// Numbers of the frames in every file.
 const (
 	v8RootFrame trie.FrameID = iota + 1
 	v8IdleFrame
 	v8GCFrame
 )
 
-// function returns the number of a function. Script is the number of its script, which
-// tells apart what has no URL; line and column are 1-based, 0 or less if not known.
+// function returns the number of a function. script is the number of its script and
+// distinguishes functions without a URL; line and column are 1-based, 0 or less if
+// unknown.
 func (p *v8Tables) function(name, url trie.StringID, script string, line, column int64) trie.FrameID {
 	f := trie.FrameRow{Name: name, Resource: url, Line: input.ClampLine(line), Column: input.ClampLine(column)}
 	if name != 0 {
@@ -90,7 +91,7 @@ func (p *v8Tables) function(name, url trie.StringID, script string, line, column
 	return p.frame(f)
 }
 
-// Names of the nodes that V8 adds to those of functions, beside (program).
+// Names of the nodes that V8 adds besides functions and (program).
 const (
 	v8Root = "(root)"
 	v8Idle = "(idle)"
@@ -107,7 +108,7 @@ func (p *v8Tables) frame(f trie.FrameRow) trie.FrameID {
 	return id
 }
 
-// indexRows makes row find nodes by their id. Of nodes with one id the first counts.
+// indexRows prepares row. Of several nodes with one id the first counts.
 func (p *v8Graph) indexRows() {
 	most := int64(0)
 	for i := range p.nodes {
@@ -175,7 +176,7 @@ func (p *v8Graph) parents() []int32 {
 	return parents
 }
 
-// v8Kind tells the nodes that V8 adds to those of functions.
+// v8Kind is the kind of a node: a function, or one that V8 adds.
 type v8Kind uint8
 
 const (
@@ -184,14 +185,15 @@ const (
 	kindGC
 )
 
-// placed is what a graph comes down to.
+// placed is the trie made from a graph.
 type placed struct {
 	trie  trie.Trie
 	nodes []trie.NodeID // by row
 	kinds []v8Kind      // by row
 }
 
-// place makes a trie of the nodes, once. A node that is its own ancestor is cut off there.
+// place makes a trie from the nodes, once. If a node is its own ancestor, the cycle is
+// cut there.
 func (p *v8Graph) place() *placed {
 	if p.placed != nil {
 		return p.placed
@@ -237,13 +239,13 @@ func (p *v8Graph) place() *placed {
 			}
 		}
 	}
-	// Out of its trie, so that the index of the latter is not kept.
+	// Copied out of its trie, so that the index of the trie can be freed.
 	out.trie = trie.Trie{Strings: t.Strings, Frames: t.Frames, Nodes: t.Nodes}
 	return out
 }
 
-// usedTables is a trie that has of the tables of a file what its nodes use: the file's
-// tables are shared by its profiles.
+// usedTables is a trie with those frames of a file that its nodes use: the profiles of
+// a file share its tables.
 type usedTables struct {
 	trie.Trie
 	from  *v8Tables
@@ -263,8 +265,8 @@ func newUsedTables(from *v8Tables, nodes int) *usedTables {
 	return t
 }
 
-// frame returns the number of a frame of the file. Each is new to the trie when it is
-// first seen, so it need not be looked for there.
+// frame returns the number of a frame of the file. The frame is new to the trie at its
+// first use, so it need not be searched there.
 func (t *usedTables) frame(id trie.FrameID) trie.FrameID {
 	known := t.few[id]
 	if t.dense != nil {

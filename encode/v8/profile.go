@@ -1,5 +1,5 @@
-// Package v8 reads and writes what V8 and its tools do: .cpuprofile files and traces of Chrome,
-// Node.js and React Native.
+// Package v8 reads and writes the formats of V8 and its tools: .cpuprofile files, and traces of
+// Chrome, Node.js and React Native.
 package v8
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// v8Profile collects the parts of a CPU profile of V8 and makes a trace of them. All
-// formats that V8 and the tools around it write come down to nodes with a parent, samples
-// that name a node, and times.
+// v8Profile collects the parts of a V8 CPU profile and makes a trace from them. All formats of
+// V8 and the tools around it consist of nodes with a parent, samples that refer to a node, and
+// times.
 type v8Profile struct {
 	*v8Graph
 	samples []int64   // ids of nodes
@@ -23,9 +23,8 @@ type v8Profile struct {
 
 func newV8Profile(t *v8Tables) v8Profile { return v8Profile{v8Graph: &v8Graph{v8Tables: t}} }
 
-// trace returns what was collected as a trace without gaps whose times count from
-// origin. The last sample stands for the mean interval, since the file does not say how
-// long it stood.
+// trace returns the collected data as a gapless trace with times relative to origin. The last
+// sample gets the mean interval, since the file does not give its duration.
 func (p *v8Profile) trace(origin float64) (*trie.Trace, error) {
 	placed := p.place()
 	t := &trie.Trace{Gapless: true, Trie: placed.trie}
@@ -68,7 +67,7 @@ func meanInterval(span int64, n int) int64 {
 	return int64(math.Round(float64(span) / float64(n-1)))
 }
 
-// wholeMicros rounds a time, and tells whether it is in range.
+// wholeMicros rounds a time, and reports whether it is in range.
 func wholeMicros(us float64) (int64, bool) {
 	us = math.Round(us)
 	if !(us >= -trie.MaxTime && us <= trie.MaxTime) { // NaN too
@@ -77,8 +76,8 @@ func wholeMicros(us float64) (int64, bool) {
 	return int64(us), true
 }
 
-// collectOnTop puts each garbage collection on the stack that it interrupted: that of
-// the sample before it.
+// collectOnTop puts each garbage collection on top of the stack that it interrupted, that of
+// the previous sample.
 func collectOnTop(t *trie.Trace) {
 	program := trie.Root
 	for i, n := range t.Nodes[1:] {
@@ -97,7 +96,7 @@ func collectOnTop(t *trie.Trace) {
 	}
 }
 
-// warnings says what was dropped or mended, about the profile called name.
+// warnings describes everything that was dropped or repaired in the profile called name.
 func (p *v8Profile) warnings(name string) []string {
 	var w []string
 	for _, x := range []struct {
@@ -115,7 +114,7 @@ func (p *v8Profile) warnings(name string) []string {
 			w = append(w, fmt.Sprintf("%s%d %s", name, x.n, x.what))
 		}
 	}
-	// Of a graph that profiles share it is said once.
+	// A graph shared by profiles is reported once.
 	p.duplicateIDs, p.danglingChildren, p.missingParents, p.cycles = 0, 0, 0, 0
 	return w
 }

@@ -17,10 +17,10 @@ import (
 // With o.Base there are four more columns, and the rows are the functions of both, the
 // largest change of self time first.
 //
-// A name or URL that a spreadsheet would take for a formula, since it begins with =, +,
-// -, @, a tab or a carriage return, gets an apostrophe in front: names come from any page that was
-// profiled, and a formula can send what else is in the sheet away. No function that
-// was written by hand begins so.
+// A spreadsheet would take a name or URL that begins with =, +, -, @, a tab or a carriage return
+// for a formula, so it gets an apostrophe in front: names come from any profiled page, and a
+// formula could send the rest of the sheet elsewhere. Functions written by hand never begin like
+// this.
 func EncodeCSV(w io.Writer, p *trie.Profile, o output.Options) error {
 	out := csv.NewWriter(w)
 	header := []string{"function", "resource", "line", "column", "package", "self_us", "total_us", "samples", "views"}
@@ -47,7 +47,7 @@ func csvRow(f trie.Function) []string {
 	}
 }
 
-// csvText returns s so that no spreadsheet takes it for a formula.
+// csvText returns s escaped so that no spreadsheet takes it for a formula.
 func csvText(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s

@@ -9,18 +9,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// EncodeD3 writes p as the nested JSON that d3-flame-graph draws, in the shape of
-// cpuprofile-to-flamegraph: each node has name, value, executionTime and children.
-// value is the self time and executionTime the time with all children, both whole
-// microseconds, so the chart must be told selfValue(true). Where they are known, a node
-// also has resource, line and column, counted from 1, and the npm package of its script
-// as package and, which is its name in cpuprofile-to-flamegraph, as nodeModule. Groups
-// are summed. Siblings are ordered as in [trie.Trie.Preorder].
+// EncodeD3 writes p as nested JSON for d3-flame-graph, in the shape of
+// cpuprofile-to-flamegraph: each node has name, value, executionTime and children. value
+// is the self time and executionTime the time with all children, both whole
+// microseconds, so the chart must be told selfValue(true). If known, a node also has
+// resource, line and column, counted from 1, and the npm package of its script as
+// package and as nodeModule, the name in cpuprofile-to-flamegraph. Groups are summed.
+// Siblings are ordered as in [trie.Trie.Preorder].
 //
-// With o.Base the nodes are those of both profiles, and each has delta, the self time
-// that it has more than in the base; the chart colours by it with computeDelta(true)
-// and the differential colours. Self times below zero are written as 0: a chart has no
-// width for them.
+// With o.Base the nodes are those of both profiles, and each has delta, its self time
+// less that in the base. With computeDelta(true) and the differential colours, the chart
+// colours by it. Self times below zero are written as 0: a chart cannot draw them.
 func EncodeD3(w io.Writer, p *trie.Profile, o output.Options) error {
 	t := output.Weigh(p, o)
 	self, total := t.Drawable()
@@ -45,14 +44,13 @@ func EncodeD3(w io.Writer, p *trie.Profile, o output.Options) error {
 }
 
 // EncodeD3Timed writes the calls of threads in time order in the JSON of [EncodeD3]: one
-// node for each call, calls of one function not merged, children in time order, and
-// start, in µs since the first call of all threads. Each thread is a child of the root,
-// if there are several.
+// node for each call, without merging calls of one function. Children are in time order,
+// and each node has start, in µs since the first call of all threads. If there are
+// several threads, each is a child of the root.
 //
-// A chart of d3-flame-graph has no gaps, so the time between calls is a node (idle), as
-// it is in what cpuprofile-to-flamegraph makes of a recording. Within a call there are
-// none: there the chart moves the calls that it made to its left end, and start alone
-// says when they were.
+// A chart of d3-flame-graph has no gaps, so the time between calls becomes a node
+// (idle), as in the output of cpuprofile-to-flamegraph. Within a call there are no such
+// nodes: the chart moves the callees to its left end, and only start gives their time.
 func EncodeD3Timed(w io.Writer, lines []*trie.Timeline, o output.Options) error {
 	lines = output.NotEmpty(lines)
 	d := newD3Writer(w, trie.New())
@@ -73,7 +71,7 @@ func EncodeD3Timed(w io.Writer, lines []*trie.Timeline, o output.Options) error 
 	return d.end()
 }
 
-// line writes one thread, below the root or as the root.
+// line writes one thread, either below the root or as the root.
 func (d *d3Writer) line(t *trie.Timeline, first int64, below bool, o output.Options) {
 	name := o.RootName()
 	if below || o.Title == "" {
@@ -106,8 +104,8 @@ func (d *d3Writer) line(t *trie.Timeline, first int64, below bool, o output.Opti
 	}
 }
 
-// d3Writer writes nested nodes without recursion: stacks may be deeper than what a
-// program can call.
+// d3Writer writes nested nodes without recursion: stacks may be deeper than a program
+// can recurse.
 type d3Writer struct {
 	w      *bufio.Writer
 	frames []string // by FrameID: name and place of the function, as members of an object
@@ -119,7 +117,7 @@ func newD3Writer(w io.Writer, t *trie.Trie) *d3Writer {
 	return &d3Writer{w: bufio.NewWriterSize(w, 1<<16), frames: d3Frames(t)}
 }
 
-// d3Frames returns the members of a node that say what was called.
+// d3Frames returns the members of a node that identify its function.
 func d3Frames(t *trie.Trie) []string {
 	out := make([]string, len(t.Frames))
 	for i := range out {
@@ -142,8 +140,8 @@ func d3Frames(t *trie.Trie) []string {
 	return out
 }
 
-// begin opens a node below the one that is open. name is its name as JSON, and may go on
-// with further members.
+// begin opens a node below the open one. name is its name as JSON, and may continue with
+// further members.
 func (d *d3Writer) begin(name string) {
 	if d.child {
 		d.w.WriteString(",\n")
@@ -156,7 +154,7 @@ func (d *d3Writer) begin(name string) {
 	d.child = false
 }
 
-// times writes the times of the node that was begun last, in µs.
+// times writes the times of the last opened node, in µs.
 func (d *d3Writer) times(self, total int64) {
 	d.number("value", self)
 	d.number("executionTime", total)
@@ -168,7 +166,7 @@ func (d *d3Writer) number(key string, v int64) {
 	d.w.Write(strconv.AppendInt(b, v, 10))
 }
 
-// closeTo closes nodes until depth are open.
+// closeTo closes nodes until depth remain open.
 func (d *d3Writer) closeTo(depth int) {
 	for ; d.depth > depth; d.depth-- {
 		if d.child {

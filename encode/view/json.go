@@ -21,7 +21,7 @@ type jsonProfile struct {
 	Base      *jsonBase      `json:"base,omitempty"`
 }
 
-// jsonBase is what is known of the profile that the written one is compared with.
+// jsonBase is the base of a comparison.
 type jsonBase struct {
 	Coverage jsonCoverage `json:"coverage"`
 	Groups   []jsonGroup  `json:"groups"`
@@ -57,7 +57,7 @@ type jsonFunction struct {
 	Delta *jsonWeight `json:"delta,omitempty"` // the function's own values less those of base
 }
 
-// jsonWeight is what a function weighs in the base, or how much more it weighs now.
+// jsonWeight is the weight of a function in the base, or its change.
 type jsonWeight struct {
 	Self    int64 `json:"self"`
 	Total   int64 `json:"total"`
@@ -122,8 +122,8 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o output.Options) error {
 	return e.Encode(out)
 }
 
-// jsonNodesOf returns the nodes of t in preorder; row says where a frame stands among
-// the functions.
+// jsonNodesOf returns the nodes of t in preorder; row gives the index of each frame
+// among the functions.
 func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
 	n := jsonNodes{Function: []int{}, Depth: []int{}, Self: []int64{}, Total: []int64{}, Samples: []int64{}, Views: []int64{}}
 	for id, depth := range t.Preorder() {

@@ -22,34 +22,34 @@ var svgStyle string
 //go:embed svg.js
 var svgScript string
 
-// Measures of the chart, in CSS pixels.
+// Dimensions of the chart, in CSS pixels.
 const (
 	svgRow      = 18   // height of a frame
 	svgWidth    = 1200 // for which names are cut; the script cuts them for the real width
 	svgColumn   = 7.23 // width of a letter
 	svgNarrow   = 0.3  // at svgWidth: what is narrower is not drawn
 	svgNameFrom = 24   // at svgWidth: narrower frames show no name until they are zoomed
-	// svgFrames is how many frames are drawn at most, the widest first. A frame takes
-	// about 250 bytes.
+	// svgFrames bounds the drawn frames, the widest first. A frame takes about 250
+	// bytes.
 	svgFrames = 10_000
-	// svgNameBytes is where a name, or a URL, is cut for good.
+	// svgNameBytes bounds a name or URL in the file.
 	svgNameBytes = 200
 	svgHues      = 12 // classes of colours in svgColours
 	svgShades    = 3
 	svgSteps     = 6 // of red and of blue
 )
 
-// EncodeSVG writes p as a flame graph in one SVG file that needs nothing else: the root
-// is on top, and the width of a frame is its total. With a browser's script it can be
-// searched, zoomed with a click or the keys, and it fits the names to the width of the
-// window; it loads nothing. A function has the same colour in every file, and functions
-// of one package or script are alike. Groups are summed, self times below zero left out.
+// EncodeSVG writes p as a flame graph in one self-contained SVG file: the root is on
+// top, and the width of a frame is its total. In a browser, a script adds search, zoom
+// by click or key, and names fitted to the window; it loads nothing. A function has the
+// same colour in every file, and functions of one package or script have similar
+// colours. Groups are summed, self times below zero left out.
 //
-// Frames that would be narrower than 0.3 pixels of 1200 are not drawn, nor are more than
-// the 10,000 widest; the head of the chart says how much that is.
+// Frames narrower than 0.3 of 1200 pixels are not drawn, and of the others only the
+// 10,000 widest. The head of the chart says how much is missing.
 //
-// With o.Base, red frames have more self time than in the base and blue ones less. What
-// is in the base alone has no width; the head says how much it is.
+// With o.Base, red frames have more self time than in the base and blue ones less.
+// Functions only in the base have no width; the head gives their time.
 func EncodeSVG(w io.Writer, p *trie.Profile, o output.Options) error {
 	p = p.Canonical()
 	s := svgChart{w: bufio.NewWriterSize(w, 1<<16), t: output.Weigh(p, o)}
@@ -95,8 +95,8 @@ type svgChart struct {
 	narrow      int64    // µs, the totals of the topmost of them
 }
 
-// choose decides which nodes are drawn: those that are wide enough. A node is never
-// wider than its caller, so whatever is drawn has its callers drawn.
+// choose selects the drawn nodes: those that are wide enough. A node is never wider than
+// its caller, so the callers of a drawn node are drawn.
 func (s *svgChart) choose() {
 	least := max(int64(math.Ceil(float64(s.total[trie.Root])*svgNarrow/svgWidth)), 1)
 	drawn := output.Weighted{Trie: s.t.Trie, Total: make([]trie.Weight, len(s.total))}
@@ -122,8 +122,8 @@ func (s *svgChart) choose() {
 // svgLine is a line of text above the chart.
 type svgLine struct{ class, swatch, text string }
 
-// head returns what stands above the chart. Lines are short: a telephone has room for
-// fifty letters.
+// head returns the lines above the chart. They are short: a phone has room for fifty
+// letters.
 func (s *svgChart) head(p *trie.Profile, o output.Options) []svgLine {
 	title := o.Title
 	if title == "" {
@@ -148,7 +148,7 @@ func (s *svgChart) head(p *trie.Profile, o output.Options) []svgLine {
 	return lines
 }
 
-// legend explains the colours of a comparison and sums what they stand for.
+// legend explains the colours of a comparison, with the sum of each.
 func (s *svgChart) legend(o output.Options) []svgLine {
 	var more, less, gone int64
 	for n := range s.t.Nodes {
@@ -174,7 +174,7 @@ func (s *svgChart) legend(o output.Options) []svgLine {
 	}
 }
 
-// counted returns n things, in words for people.
+// counted returns n things in words.
 func counted(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -214,8 +214,8 @@ func place(f trie.Frame) string {
 	return strings.TrimSuffix(strings.TrimPrefix(output.Location(trie.Frame{Name: "x", Resource: f.Resource, Line: f.Line, Column: f.Column}), "x ("), ")")
 }
 
-// frame writes one frame. It is an svg of its own, so that a name is cut off at its end
-// where there is no script to cut it, and that moving the frame moves all of it.
+// frame writes one frame. It is an svg element of its own, so that its name is clipped
+// at its end without a script, and so that moving the frame moves all of it.
 func (s *svgChart) frame(n trie.NodeID, y int, left int64, name, place string) {
 	all := float64(max(s.total[trie.Root], 1))
 	share := float64(s.total[n]) / all
@@ -246,7 +246,7 @@ func svgShare(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// cutText returns s, or its beginning if it has more than most bytes.
+// cutText returns s, cut to at most most bytes.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -257,7 +257,7 @@ func cutText(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// cutName returns as much of a name as fits into columns letters.
+// cutName returns the part of a name that fits into columns letters.
 func cutName(s string, columns int) string {
 	if utf8.RuneCountInString(s) <= columns {
 		return s
@@ -265,8 +265,7 @@ func cutName(s string, columns int) string {
 	return string([]rune(s)[:max(columns-1, 0)]) + "…"
 }
 
-// xmlText returns s as text of an XML document, in which control characters can not
-// stand at all.
+// xmlText returns s as text of an XML document, which allows no control characters.
 func xmlText(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
@@ -274,7 +273,7 @@ func xmlText(s string) string {
 }
 
 // colours chooses the class of each frame: a hue for the package or script, a shade for
-// the function, so that a function looks the same in every chart.
+// the function. So a function looks the same in every chart.
 func (s *svgChart) colours() {
 	s.classes = make([]string, len(s.t.Frames))
 	for i := range s.classes {
@@ -305,7 +304,7 @@ func (s *svgChart) class(n trie.NodeID) string {
 	if d == 0 {
 		return "same"
 	}
-	// The root makes small changes visible beside a large one.
+	// The square root makes small changes visible beside a large one.
 	step := max(1, int(math.Ceil(svgSteps*math.Sqrt(float64(output.Size(d))/float64(s.mostDelta)))))
 	if d > 0 {
 		return fmt.Sprintf("r%d", step)
@@ -313,7 +312,7 @@ func (s *svgChart) class(n trie.NodeID) string {
 	return fmt.Sprintf("b%d", step)
 }
 
-// svgColours returns the style of the classes, for a light and for a dark page.
+// svgColours returns the style of the classes, for light and dark pages.
 func svgColours(compare bool) string {
 	var light, dark strings.Builder
 	add := func(class string, hue, saturation, lightness, darkSaturation, darkLightness int) {

@@ -11,8 +11,8 @@ import (
 
 // EncodeTop writes the functions of p as a table for people, heaviest self time first.
 // Times are per table row, in milliseconds, and shares are of the self time of all of p.
-// With o.Base the functions that changed most come first, in self time, with what they
-// have more or less than in the base.
+// With o.Base the functions with the largest change of self time come first, with their
+// change from the base.
 func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	b := bufio.NewWriter(w)
 	t := output.Weigh(p, o)
@@ -46,8 +46,8 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	return b.Flush()
 }
 
-// writeTopHead writes what the table can not say: the coverage of p, whose self time is
-// self µs of something, such as JavaScript.
+// writeTopHead writes the coverage of p, which the table does not show. self is the self
+// time of p in µs, and of names what it measures, such as JavaScript.
 func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of string) {
 	of = output.Printable(of)
 	_, c := p.Flat()
@@ -90,7 +90,7 @@ func writeTopChanges(b *bufio.Writer, all []output.Change, most int) {
 	}
 }
 
-// tableRows returns how many of n rows to write if the user asked for rows of them: see
+// tableRows returns how many of n rows to write for the requested number rows: see
 // [output.Options].
 func tableRows(rows, n int) int {
 	if rows == 0 {
@@ -110,7 +110,7 @@ func share(v, all int64) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(v)/float64(all))
 }
 
-// signed returns µs as milliseconds that show which way they go.
+// signed returns µs as milliseconds with a sign.
 func signed(us int64) string {
 	if s := millis(us); us >= 50 {
 		return "+" + s

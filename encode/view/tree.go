@@ -1,5 +1,5 @@
-// Package view writes profiles for people, and for the programs that they look at profiles with:
-// tables, trees, flame graphs, and plain JSON and CSV.
+// Package view writes profiles for people and for their tools: tables, trees, flame graphs, and
+// plain JSON and CSV.
 package view
 
 import (
@@ -21,17 +21,16 @@ const (
 	treeLevels = 50    // of indents that are drawn; deeper lines say their level
 )
 
-// EncodeTree writes p as a call tree for people, children with the largest total first.
-// Times are milliseconds, shares are of the self time of all of p. Nodes with less than
-// 0.5 % of it are folded into one line for each parent. o.Rows bounds the other lines,
-// 0 meaning 200: the heaviest nodes are shown, wherever they are; less than 0 shows all.
+// EncodeTree writes p as a call tree for people, children with the largest total first. Times
+// are milliseconds, shares are of the self time of all of p. Nodes with less than 0.5 % of it
+// are folded into one line for each parent. o.Rows bounds the other lines; 0 means 200, less
+// than 0 all. The heaviest nodes are shown, wherever they are.
 //
-// A call that is the only one of its caller stands below it without an indent: stacks of
-// programs are long chains, which would be a staircase.
+// The only callee of a caller is not indented: the stacks of programs are long chains, which
+// would look like a staircase.
 //
-// With o.Base the tree is of both profiles, and two more columns say how much more or
-// less total and self time a node has than in the base. A node is then as heavy as the
-// larger of its totals.
+// With o.Base the tree covers both profiles, and two more columns show the change of total and
+// self time from the base. The weight of a node is then the larger of its totals.
 func EncodeTree(w io.Writer, p *trie.Profile, o output.Options) error {
 	b := bufio.NewWriter(w)
 	t := newTree(p, o)
@@ -106,7 +105,7 @@ func writeTreeHead(b *bufio.Writer, p *trie.Profile, o output.Options, t *tree, 
 	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-", "function")
 }
 
-// tree is a weighted trie of which a part is shown.
+// tree is a weighted trie that is partly shown.
 type tree struct {
 	output.Weighted
 	next   []trie.NodeID // the shown nodes: by parent, heaviest first
@@ -114,7 +113,7 @@ type tree struct {
 	hidden []hiddenNodes // by parent
 }
 
-// hiddenNodes is the nodes below one node that are not shown.
+// hiddenNodes are the hidden nodes below one node.
 type hiddenNodes struct {
 	nodes       int
 	total, base int64 // µs
@@ -156,7 +155,7 @@ func newTree(p *trie.Profile, o output.Options) *tree {
 	for i := range t.Nodes {
 		t.first[i+1] += t.first[i]
 	}
-	// Stable, so that equal nodes stay in preorder.
+	// The sort is stable, so equal nodes stay in preorder.
 	slices.SortStableFunc(t.next, func(a, b trie.NodeID) int {
 		return cmp.Or(cmp.Compare(t.Nodes[a].Parent, t.Nodes[b].Parent), cmp.Compare(t.Weight(b), t.Weight(a)))
 	})
@@ -174,7 +173,7 @@ func (t *tree) line(b *bufio.Writer, n trie.NodeID, indent, name string) {
 	fmt.Fprintf(b, "  %s%s\n", indent, name)
 }
 
-// foldedLine writes what is not shown below parent. Its times are those of all of it.
+// foldedLine writes the line for the hidden nodes below parent. Its times are their sum.
 func (t *tree) foldedLine(b *bufio.Writer, parent trie.NodeID, indent string) {
 	f := t.hidden[parent]
 	fmt.Fprintf(b, "%12s %7s %12s", millis(f.total), share(f.total, t.Total[trie.Root].Self), "")

@@ -1,5 +1,5 @@
-// Package input has what decoders of all formats share: errors, limits, a reader of JSON, and
-// names of functions and places as tools write them.
+// Package input has the parts shared by the decoders of all formats: errors, limits, a reader
+// of JSON, and a parser of function names and places.
 package input
 
 import (
@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Kind says what is wrong with input that can not be read.
+// Kind is the reason why input was rejected.
 type Kind uint8
 
 // Kinds of [Error].
@@ -17,7 +17,7 @@ const (
 	TooLarge                  // the content is over a limit
 )
 
-// Error is the error of every decoder in this package for input that it refuses.
+// Error is the error of every decoder in this package for input that it rejects.
 type Error struct {
 	Kind  Kind
 	Field string // where, such as "trace.stacks[3].parentId"; may be ""

@@ -6,22 +6,22 @@ import (
 	"io"
 )
 
-// What is gzipped may be so many bytes, and then so many times as many as it is compressed.
-// Profiles in JSON shrink to a tenth or a thirtieth. Gzip can make a thousandth of what is all
-// the same, and so a file that is easily sent into one that no memory holds.
+// Bounds of gzipped input: up to this many bytes are always accepted, and beyond that up to
+// this multiple of the compressed size. Profiles in JSON shrink to a tenth or a thirtieth. But
+// gzip can reach a thousandth, so a small file could expand to one that fits no memory.
 const (
 	freeInflated  = 64 << 20
 	inflatedRatio = 128
 )
 
-// gunzip is what gzip holds, as far as that is not too much.
+// gunzip reads the content of gzip up to the bounds.
 type gunzip struct {
 	z    *gzip.Reader
 	from *counted
 	out  int64
 }
 
-// NewGunzip returns what r holds, which is gzip. Reading what is over the bounds of one
+// NewGunzip returns the content of r, which must be gzip. Reading beyond the bounds of one
 // document is a TooLarge error.
 func NewGunzip(r *bufio.Reader) (io.Reader, error) {
 	from := &counted{r: r}
@@ -41,8 +41,8 @@ func (g *gunzip) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counted counts the bytes that are read. It is a [io.ByteReader], as gzip would read ahead
-// from another reader and be compared with bytes that it did not need.
+// counted counts the bytes read. It is an [io.ByteReader]: gzip would read ahead from any
+// other reader, and the count would include bytes that it did not decompress yet.
 type counted struct {
 	r *bufio.Reader
 	n int64

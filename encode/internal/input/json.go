@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxJSONDepth is how deep the values may be nested that a [JSON] skips. It is
-// the limit of encoding/json.
+// maxJSONDepth bounds the depth of values that a [JSON] skips. It is the limit of
+// encoding/json.
 const maxJSONDepth = 10_000
 
-// JSON reads a JSON document from a byte slice, piece by piece, and builds
-// nothing of it. It exists because traces in JSON are the most work that a server has, and
-// large files the most that a user waits for: encoding/json takes more than five times as
-// long, and the fast libraries twice as long and several times the memory
-// (docs/diary.md); none of them checks a limit before it has built the document.
+// JSON reads a JSON document from a byte slice, piece by piece, without building values. It
+// exists because traces in JSON are most of the work of a server, and large files most of the
+// wait of a user: encoding/json takes more than five times as long, and the fast libraries
+// twice as long and several times the memory (docs/diary.md). None of them checks limits
+// before the whole document is built.
 //
-// It accepts exactly what encoding/json accepts, and like it puts U+FFFD in the place
-// of each byte that is not UTF-8 and of each lone half of a surrogate pair. The methods read
-// what must come next:
+// It accepts exactly the documents that encoding/json accepts. Like it, it replaces each byte
+// that is not UTF-8, and each lone half of a surrogate pair, with U+FFFD. The methods read
+// the expected next token or value:
 //
 //	for r.Object(); r.Key(); {
 //		switch string(r.Name) {
@@ -37,8 +37,8 @@ const maxJSONDepth = 10_000
 //	r.End()
 //	return r.Err
 //
-// The first error sticks. After it every method returns zero or false, so that loops
-// end and one check at the end is enough.
+// The first error sticks. After it every method returns zero or false, so loops end and one
+// check at the end is enough.
 type JSON struct {
 	data  []byte // the document; nil after an error
 	Pos   int    // offset of the next byte
@@ -48,7 +48,7 @@ type JSON struct {
 	First bool   // nothing of the innermost open object or array was read yet
 	open  []byte // scratch space of Skip
 
-	// For a document that is read as it comes, see [JSON.Stream].
+	// For a streamed document, see [JSON.Stream].
 	streamed bool
 	src      io.Reader // where the rest is; nil if data holds all that is left
 	base     int64     // offset of data[0] in the document
@@ -56,15 +56,14 @@ type JSON struct {
 	copied   *jsonCopy // what is read goes there, too; nil if nowhere
 }
 
-// Ahead returns the bytes that come next, as far as r holds them. They are good until more is
-// read.
+// Ahead returns the next bytes, as far as r holds them. They are valid until more is read.
 func (r *JSON) Ahead() []byte { return r.data[r.Pos:] }
 
 // Offset returns how many bytes of the document are read.
 func (r *JSON) Offset() int64 { return r.base + int64(r.Pos) }
 
-// Reset makes r read data from its beginning. It passes over a byte order mark, which
-// some tools write although JSON has none.
+// Reset makes r read data from the beginning. It skips a byte order mark, which some tools
+// write although JSON has none.
 func (r *JSON) Reset(data []byte) {
 	*r = JSON{data: data, open: r.open, kept: r.kept}
 	if bytes.HasPrefix(data, []byte("\ufeff")) {
@@ -85,7 +84,7 @@ func (r *JSON) Stop(err error) {
 	r.data, r.Pos, r.src = nil, 0, nil
 }
 
-// want fails because what comes next is not what is wanted.
+// want fails because the next bytes are not the expected ones.
 func (r *JSON) want(what string) {
 	if r.Pos >= len(r.data) {
 		r.Ended = r.Ended || r.Err == nil
@@ -104,7 +103,7 @@ func (r *JSON) at() byte {
 	return 0
 }
 
-// Peek passes over white space and returns the byte after it, 0 at the end.
+// Peek skips white space and returns the byte after it, 0 at the end.
 func (r *JSON) Peek() byte {
 	if c := r.at(); c > ' ' {
 		return c
@@ -127,7 +126,7 @@ func (r *JSON) peekSpace() byte {
 	}
 }
 
-// expect reads the byte c, which opens something unless it is a colon.
+// expect reads the byte c. Unless c is a colon, it opens a value.
 func (r *JSON) expect(c byte, what string) {
 	if r.Peek() != c {
 		r.want(what)
@@ -143,7 +142,7 @@ func (r *JSON) Object() { r.expect('{', "an object") }
 // Array reads the beginning of an array.
 func (r *JSON) Array() { r.expect('[', "an array") }
 
-// next goes to the next member of what is open, or reads the end of it.
+// next goes to the next member of the open value, or reads its end.
 func (r *JSON) next(end byte, what string) bool {
 	c := r.Peek()
 	switch {
@@ -162,12 +161,12 @@ func (r *JSON) next(end byte, what string) bool {
 	return false
 }
 
-// Element goes to the next element of the array that is open. It returns false at the
-// end of the array, which it reads.
+// Element goes to the next element of the open array. At the end of the array it reads the
+// end and returns false.
 func (r *JSON) Element() bool { return r.next(']', "a comma or the end of the array") }
 
-// Key reads the next key of the object that is open into r.Name, and the colon. It
-// returns false at the end of the object, which it reads.
+// Key reads the next key of the open object into r.Name, and the colon. At the end of the
+// object it reads the end and returns false.
 func (r *JSON) Key() bool {
 	if !r.next('}', "a comma or the end of the object") {
 		return false
@@ -213,7 +212,7 @@ func (r *JSON) literal(s string) {
 	r.Pos += len(s)
 }
 
-// plainByte tells the bytes that stand for themselves in a string.
+// plainByte marks the bytes that stand for themselves in a string.
 var plainByte = func() (t [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -221,8 +220,8 @@ var plainByte = func() (t [256]bool) {
 	return t
 }()
 
-// Str reads a string. What it returns is a part of the document, where that is possible,
-// and of a streamed one good until more is read.
+// Str reads a string. If possible, the result is part of the document; in a streamed one it
+// is valid until more is read.
 func (r *JSON) Str() []byte {
 	if r.Peek() != '"' {
 		r.want("a string")
@@ -241,8 +240,8 @@ func (r *JSON) Str() []byte {
 	return r.oddString(len(data) - start)
 }
 
-// oddString reads the string that comes next, of which the first bytes are plain. What
-// has to be decoded is left to encoding/json, as it is rare.
+// oddString reads the next string, whose first bytes are plain. Escapes are rare, so
+// encoding/json decodes them.
 func (r *JSON) oddString(plain int) []byte {
 	escaped := false
 	n := 1 + plain // how much of the string was looked at, with its quotation mark
@@ -312,8 +311,9 @@ func numberByte(c byte) bool {
 	return c-'0' <= 9 || c == '-' || c == '+' || c == '.' || c|0x20 == 'e'
 }
 
-// Decimal reads ahead over a number without sign, exponent and more than 19 digits:
-// mantissa / 10^decimals. It returns where the number ends, or 0 if it is not like that.
+// Decimal reads ahead over a number without sign or exponent and with at most 19 digits:
+// mantissa / 10^decimals. It returns the end of the number, or 0 if the number has another
+// form.
 func (r *JSON) Decimal() (mantissa uint64, decimals, end int) {
 	c := r.Peek()
 	data, start, point := r.data, r.Pos, 0
@@ -344,7 +344,7 @@ func (r *JSON) Decimal() (mantissa uint64, decimals, end int) {
 	return mantissa, decimals, i
 }
 
-// cutDecimal does what decimal does for a number of which more may have to be read.
+// cutDecimal is Decimal for a number that may continue beyond the bytes read so far.
 func (r *JSON) cutDecimal(n int) (mantissa uint64, decimals, end int) {
 	for more := true; more; {
 		for more = r.more(r.Pos); r.Pos+n < len(r.data) && numberByte(r.data[r.Pos+n]); n++ {
@@ -357,16 +357,16 @@ func (r *JSON) cutDecimal(n int) (mantissa uint64, decimals, end int) {
 	return r.Decimal()
 }
 
-// powersOfTen are those that a float64 holds exactly and decimal may ask for.
+// powersOfTen are the powers that a float64 represents exactly and Decimal may need.
 var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
 	1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// Float reads a number. One that is too large for a float64 is an infinity.
+// Float reads a number. A number too large for a float64 becomes an infinity.
 func (r *JSON) Float() float64 {
 	mantissa, decimals, end := r.Decimal()
 	if end > 0 && mantissa <= 1<<53 {
-		// The quotient of two numbers that a float64 holds exactly is rounded once, so
-		// it is the float64 that is nearest to the decimal number.
+		// The quotient of two numbers that are exact in float64 is rounded once, so it is the
+		// float64 nearest to the decimal number.
 		r.Pos = end
 		return float64(mantissa) / powersOfTen[decimals]
 	}
@@ -374,8 +374,8 @@ func (r *JSON) Float() float64 {
 	return f
 }
 
-// Whole reads a number and tells whether it is whole and in the range from 0 to most,
-// which may be up to 2^53.
+// Whole reads a number and reports whether it is whole and from 0 to most, which may be up to
+// 2^53.
 func (r *JSON) Whole(most uint64) (uint64, bool) {
 	if mantissa, decimals, end := r.Decimal(); end > 0 && decimals == 0 {
 		r.Pos = end
@@ -386,7 +386,7 @@ func (r *JSON) Whole(most uint64) (uint64, bool) {
 	return u, float64(u) == f && u <= most
 }
 
-// Skip reads a value of any kind and drops it.
+// Skip reads and drops a value of any kind.
 func (r *JSON) Skip() {
 	if r.streamed {
 		r.skipStreamed()

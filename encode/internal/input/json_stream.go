@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// jsonWindow is how much of a streamed document is held, unless a string is longer.
+// jsonWindow is how much of a streamed document is buffered, unless a string is longer.
 const jsonWindow = 256 << 10
 
-// maxJSONString bounds a string of a streamed document that is wanted.
+// maxJSONString bounds a string that is read, not skipped, from a streamed document.
 const maxJSONString = 64 << 20
 
-// Stream makes r read a document as it comes from src, so that a file of any size takes
-// little memory. What r returns is good until more is read. Values that are skipped are
-// not checked, but for their end.
+// Stream makes r read a document from src as it arrives, so a file of any size takes little
+// memory. Results of r are valid until more is read. Of skipped values, only the end is
+// checked.
 func (r *JSON) Stream(src io.Reader) {
 	*r = JSON{open: r.open, kept: r.kept, streamed: true, src: src}
 	for len(r.data) < len("\ufeff") && r.more(0) {
@@ -24,8 +24,8 @@ func (r *JSON) Stream(src io.Reader) {
 	}
 }
 
-// more reads more of the document, and forgets what of it stands before the offset from,
-// so that offsets are less by that after it. It returns false at the end of the document.
+// more reads more of the document and forgets everything before the offset from, so offsets
+// shrink by from. It returns false at the end of the document.
 func (r *JSON) more(from int) bool {
 	if r.src == nil {
 		return false
@@ -67,7 +67,7 @@ func (r *JSON) more(from int) bool {
 	}
 }
 
-// jsonCopy takes the text of a value while it is passed over.
+// jsonCopy collects the text of a value while it is skipped.
 type jsonCopy struct {
 	text []byte
 	from int // where in the window the rest of the value begins
@@ -81,9 +81,9 @@ func (c *jsonCopy) add(text []byte) {
 	}
 }
 
-// AppendValue reads a value of any kind and appends its text to a slice, as it stands in the
-// document. It is checked no more than what [JSON.Skip] passes over. A value of more than most
-// bytes is passed over, and then whole is false and the slice is what it was.
+// AppendValue reads a value of any kind and appends its text to a slice, unchanged. It is
+// checked as little as in [JSON.Skip]. A value of more than most bytes is skipped; then whole
+// is false and the slice unchanged.
 func (r *JSON) AppendValue(to []byte, most int) (value []byte, whole bool) {
 	r.Peek()
 	c := &jsonCopy{text: to, from: r.Pos, room: most}
@@ -99,7 +99,7 @@ func (r *JSON) AppendValue(to []byte, most int) (value []byte, whole bool) {
 	return c.text, true
 }
 
-// structural tells the bytes that skipStreamed has to look at.
+// structural marks the bytes that skipStreamed must look at.
 var structural = func() (t [256]bool) {
 	for _, c := range []byte(`{}[]"`) {
 		t[c] = true
@@ -107,8 +107,8 @@ var structural = func() (t [256]bool) {
 	return t
 }()
 
-// skipStreamed passes over a value. Most of a trace are arguments that nobody asked for,
-// so nothing is looked at but strings and brackets.
+// skipStreamed skips a value. Most of a trace are unused arguments, so it looks only at
+// strings and brackets.
 func (r *JSON) skipStreamed() {
 	switch r.Peek() {
 	case '{', '[':
@@ -160,12 +160,12 @@ func (r *JSON) skipStreamed() {
 	}
 }
 
-// skipString passes over the rest of a string. It may be longer than memory has room for.
+// skipString skips the rest of a string, which may be longer than memory.
 func (r *JSON) skipString() {
 	for {
 		i := bytes.IndexByte(r.data[r.Pos:], '"')
 		if i < 0 {
-			// A backslash at the end belongs to what comes.
+			// A backslash at the end escapes the next byte.
 			odd := trailingBackslashes(r.data[r.Pos:]) % 2
 			if r.Pos = len(r.data) - odd; !r.more(r.Pos) {
 				r.want("the end of a string")

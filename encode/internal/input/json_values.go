@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Integer reads a whole number, of either sign, or a text of one. What is no such, or out
-// of range, is an error.
+// Integer reads a whole number of either sign, or a text of one. Anything else, or a
+// number out of range, is an error.
 func (r *JSON) Integer() int64 {
 	if r.Peek() == '"' {
 		text := r.Str()
@@ -30,8 +30,8 @@ func (r *JSON) Integer() int64 {
 	return int64(f)
 }
 
-// LooseFloat reads a number, or a text of one, since some programs write numbers so. What
-// is neither is passed over, and ok is false.
+// LooseFloat reads a number, or a text of one, as some programs write numbers as text.
+// Anything else is skipped, and ok is false.
 func (r *JSON) LooseFloat() (f float64, ok bool) {
 	switch c := r.Peek(); {
 	case c == '"':
@@ -57,8 +57,8 @@ func (r *JSON) Text(field string, most int) string {
 	return string(s)
 }
 
-// Position reads a line or column from 1 up. Anything else, such as null, is 0: files
-// have -1 and the like for what is not known.
+// Position reads a line or column from 1 up. Anything else, such as null, is 0: files use
+// -1 and the like for unknown.
 func (r *JSON) Position() uint32 {
 	if c := r.Peek(); c != '-' && c-'0' > 9 {
 		r.Skip()
@@ -71,8 +71,8 @@ func (r *JSON) Position() uint32 {
 	return uint32(n)
 }
 
-// HasMember reads a value, and reports whether it is an object that has a member of one
-// of these names. If so, the rest of the object is not read.
+// HasMember reads a value and reports whether it is an object with a member of one of
+// these names. If so, the rest of the object is not read.
 func (r *JSON) HasMember(names ...string) bool {
 	if r.Peek() != '{' {
 		r.Skip()
@@ -86,8 +86,8 @@ func (r *JSON) HasMember(names ...string) bool {
 	return false
 }
 
-// FirstHasMember reads a value, and reports whether it is an array whose first element
-// is an object that has a member of one of these names. If so, the rest is not read.
+// FirstHasMember reads a value and reports whether it is an array whose first element is
+// an object with a member of one of these names. If so, the rest is not read.
 func (r *JSON) FirstHasMember(names ...string) bool {
 	if r.Peek() != '[' {
 		r.Skip()

@@ -1,7 +1,7 @@
 package input
 
-// Limits bounds what a decoder accepts for one trace or profile. A zero field means the
-// default that stands beside it.
+// Limits bounds one trace or profile for a decoder. A zero field means the default
+// given beside it.
 type Limits struct {
 	Samples     int // 60,000
 	Nodes       int // 20,000
@@ -13,8 +13,8 @@ type Limits struct {
 	Labels      int // 64
 }
 
-// FileLimits returns limits for files that the user of a program names: large enough
-// for any real recording, small enough that a broken file can not take all memory.
+// FileLimits returns limits for files named by the user of a program: large enough for
+// any real recording, small enough that a broken file cannot take all memory.
 func FileLimits() Limits {
 	return Limits{Samples: 1 << 28, Nodes: 1 << 23, Frames: 1 << 23, Resources: 1 << 22, StringBytes: 1 << 20, Spans: 1 << 20, Labels: 1 << 10}.WithDefaults()
 }
@@ -38,7 +38,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Check returns a TooLarge error if n things of field are more than most.
+// Check returns a TooLarge error if field has more than most entries, n.
 func Check(field string, n, most int) error {
 	if n > most {
 		return Refuse(TooLarge, field, "%d, the most is %d", n, most)

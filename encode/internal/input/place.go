@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// FunctionName returns the name of a function, "" if s says that it has none.
+// FunctionName returns the name of a function, or "" if s says that it has none.
 func FunctionName(s string) string {
 	if s == "(anonymous)" || s == "(anonymous function)" {
 		return ""
@@ -39,8 +39,8 @@ func ParsePlace(s string) trie.Frame {
 	return trie.Frame{Resource: s}
 }
 
-// CutPlace splits "name (place)". A URL may have parentheses of its own, and so may a
-// name, so the one that belongs to the last is looked for.
+// CutPlace splits "name (place)". Both a URL and a name may contain parentheses, so it
+// looks for the one that matches the last.
 func CutPlace(s string) (name, place string, ok bool) {
 	if !strings.HasSuffix(s, ")") {
 		return "", "", false
@@ -59,13 +59,14 @@ func CutPlace(s string) (name, place string, ok bool) {
 			break
 		}
 	}
-	// The parentheses of the URL do not match. No URL has a space, so the last " (" it is.
+	// The parentheses of the URL do not match. URLs have no spaces, so the place begins
+	// at the last " (".
 	i := strings.LastIndex(s, " (")
 	return s[:max(i, 0)], s[min(i+2, len(s)-1) : len(s)-1], i >= 0
 }
 
-// IsResource reports whether s is likely to be the URL or path of a script, and no list
-// of types.
+// IsResource reports whether s is likely to be the URL or path of a script, and not a
+// list of types.
 func IsResource(s string) bool {
 	return strings.Contains(s, "://") ||
 		!strings.ContainsAny(s, " ,") && !strings.Contains(s, "::") && strings.ContainsAny(s, ":/")
@@ -77,14 +78,14 @@ func isOrigin(s string) bool {
 	return ok && strings.HasPrefix(s, "http") && host != "" && !strings.ContainsAny(host, "/?#")
 }
 
-// cutPositive is [CutNumber] for a number as programs write it: from 1 up and with no
-// zeros before it.
+// cutPositive is [CutNumber] for numbers as programs write them: from 1 up, without
+// leading zeros.
 func cutPositive(s string) (rest string, n uint32, ok bool) {
 	rest, n, ok = CutNumber(s)
 	return rest, n, ok && n > 0 && s[len(rest)+1] != '0' && s[len(rest)+1] != '+'
 }
 
-// ClampLine returns n as a line or column, 0 if it can not be one.
+// ClampLine returns n as a line or column, or 0 if it is out of range.
 func ClampLine(n int64) uint32 {
 	if n < 0 || n > 1<<32-1 {
 		return 0

@@ -69,7 +69,7 @@ func (s *Strings) Texts() []string {
 	return texts
 }
 
-// Text returns the text with a number. It is good until the next text is added.
+// Text returns the text with a number. It is valid until the next text is added.
 func (s *Strings) Text(id trie.StringID) []byte {
 	if id == 0 {
 		return nil

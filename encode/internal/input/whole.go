@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// maxInflated is how many bytes a document may have that is held in memory as a whole.
+// maxInflated bounds the bytes of a document that is held in memory as a whole.
 const maxInflated = 1 << 30
 
 // ReadWhole reads all of a document.
@@ -20,7 +20,7 @@ func ReadWhole(r io.Reader) ([]byte, error) {
 	return data, Check("document", len(data), maxInflated)
 }
 
-// Gunzip returns what data holds if it is gzip, else data.
+// Gunzip returns data, decompressed if it is gzip.
 func Gunzip(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data, nil
@@ -32,7 +32,7 @@ func Gunzip(data []byte) ([]byte, error) {
 	return ReadWhole(z)
 }
 
-// ReadError says that a document could not be read to its end.
+// ReadError wraps an error that ended the reading of a document.
 func ReadError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
 		return &Error{Malformed, "gzip", err}
@@ -40,6 +40,6 @@ func ReadError(err error) error {
 	return err
 }
 
-// HeadSize is how many bytes of a document are looked at first to tell its format. A
-// beginning that is as long may be cut off anywhere.
+// HeadSize is how many bytes of a document are inspected first to detect its format.
+// A beginning of this size may be cut off anywhere.
 const HeadSize = 64 << 10
