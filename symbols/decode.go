@@ -14,10 +14,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/wire"
 )
 
-// ErrMalformed is wrapped by every error about bytes that are no table.
+// ErrMalformed is wrapped by every error about malformed bytes of a table.
 var ErrMalformed = errors.New("malformed table of symbols")
 
-// Decode reads a table. The errors wrap [ErrMalformed], but those of r.
+// Decode reads a table. All errors except those of r wrap [ErrMalformed].
 func Decode(r io.Reader) (*Table, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxTable+1))
 	if err != nil {
@@ -49,7 +49,7 @@ func Decode(r io.Reader) (*Table, error) {
 	return t, nil
 }
 
-// tableReader takes a table apart. After the first fault it returns zeros.
+// tableReader decodes a table. After the first error it returns zeros.
 type tableReader struct{ wire.Reader }
 
 func newTableReader(b []byte) tableReader { return tableReader{wire.NewReader(b, ErrMalformed)} }
@@ -74,7 +74,7 @@ func (r *tableReader) text() []byte {
 	return b
 }
 
-// texts returns a list of texts. They share one string, so that a table holds nothing else of what
+// texts returns a list of texts. They share one string, so a table does not retain the bytes that
 // it was read from.
 func (r *tableReader) texts(most int) []string {
 	out := make([]string, r.LengthAtMost(most, 1))
@@ -95,7 +95,8 @@ func (r *tableReader) texts(most int) []string {
 	return out
 }
 
-// leastBytes is the least that a function takes: a byte in most columns, and those of key and text.
+// leastBytes is the minimum size of a function: a byte in most columns, and the sizes of key and
+// text.
 const leastBytes = columns - 2 + 8 + 4
 
 func (r *tableReader) table() *Table {
@@ -137,7 +138,7 @@ func (r *tableReader) table() *Table {
 	return t
 }
 
-// functionReader reads one function after the other from their columns.
+// functionReader reads the functions one by one from their columns.
 type functionReader struct {
 	columns      [columns]tableReader
 	texts        []string
@@ -147,7 +148,7 @@ type functionReader struct {
 	sourceLines  []int64
 }
 
-// text returns the text that a column says.
+// text returns the text in a column.
 func (r *functionReader) text(column int) string {
 	c := &r.columns[column]
 	back := c.Uint()
@@ -203,7 +204,7 @@ func (r *functionReader) next(f *Function) error {
 	return nil
 }
 
-// end reports what is left over.
+// end returns an error if anything is left over.
 func (r *functionReader) end() error {
 	for i := range r.columns {
 		if n := r.columns[i].Left(); n > 0 {

@@ -11,21 +11,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The format of a table: docs/symbols.md describes it.
+// The format of a table, as described in docs/symbols.md.
 const (
 	magic   = "FTSY"
 	version = 1
-	// MaxTable is the most bytes of an encoded table.
+	// MaxTable bounds an encoded table, in bytes.
 	MaxTable = 16 << 20
-	// maxBody is the most bytes of what is compressed in it. A function takes 42 of them.
+	// maxBody bounds the uncompressed content of a table, in bytes. A function takes 42 of them.
 	maxBody      = 32 << 20
 	maxFunctions = 1_000_000
 	maxSources   = 100_000
-	// maxName is the most bytes of a text. Longer ones are cut.
+	// maxName bounds a text, in bytes. Longer ones are cut.
 	maxName = 8 << 10
 )
 
-// The columns of functions, in the order in which they follow each other.
+// The columns of functions, in the order of the format.
 const (
 	columnLine = iota
 	columnColumn
@@ -40,8 +40,8 @@ const (
 	columns
 )
 
-// Encode writes t. Equal tables are equal bytes. Texts over 8 KiB are cut, and what is no UTF-8 in
-// them is replaced. A table that [Decode] would not read is an error.
+// Encode writes t. Equal tables are equal bytes. Texts over 8 KiB are cut, and bytes that are not
+// UTF-8 are replaced. A table that [Decode] would reject is an error.
 func Encode(w io.Writer, t *Table) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("encode table: %w", err)
@@ -65,8 +65,8 @@ func Encode(w io.Writer, t *Table) error {
 	return nil
 }
 
-// Validate reports what keeps t from being a table: functions that are not sorted or begin at one
-// place, and numbers that mean nothing or are over a bound.
+// Validate reports why t is not a valid table: functions that are not sorted or share a place, and
+// numbers that are meaningless or out of bounds.
 func (t *Table) Validate() error {
 	switch {
 	case len(t.Sources) > maxSources:
@@ -94,14 +94,14 @@ func (t *Table) Validate() error {
 	return nil
 }
 
-// tableEncoder encodes functions. A text is written down when it is first used.
+// tableEncoder encodes functions. A text is written at its first use.
 type tableEncoder struct {
 	columns [columns][]byte
 	texts   []byte
 	number  map[string]uint64
 }
 
-// text appends a text to a column: 0 for the next one of the list, else how far back it is.
+// text appends a text to a column: 0 for the next of the list, otherwise how far back it is.
 func (e *tableEncoder) text(column int, text string) {
 	text = fitting(text)
 	at, known := e.number[text]
@@ -122,7 +122,7 @@ func (e *tableEncoder) int(column int, v int64) {
 	e.columns[column] = binary.AppendVarint(e.columns[column], v)
 }
 
-// fitting returns a text as it can be written.
+// fitting returns a text in a form that can be written.
 func fitting(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= maxName {
@@ -139,7 +139,7 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// appendTable appends what is compressed of a table.
+// appendTable appends the uncompressed content of a table.
 func appendTable(b []byte, t *Table) []byte {
 	b = append(append(b, t.Script[:]...), t.Map[:]...)
 	b = appendText(b, fitting(t.DebugID))

@@ -9,11 +9,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/outline"
 )
 
-// anonymous stands for a function of which not even a caller is known.
+// anonymous stands for a function without even a known caller.
 const anonymous = "(anonymous)"
 
-// wraps reports whether a function is known for handing back the one that it gets, so that the
-// name of what it returns is that of its argument.
+// wraps reports whether a function is known to return its argument, so that its result has the
+// name of the argument.
 func wraps(callee string) bool {
 	switch callee {
 	case "memo", "forwardRef", "lazy", "observer", "connect", "useCallback", "useEvent", "debounce", "throttle",
@@ -24,7 +24,7 @@ func wraps(callee string) bool {
 	return false
 }
 
-// own returns what a function is called by itself, without what is around it.
+// own returns the name of a function by itself, without its surroundings.
 func own(f *outline.Function) string {
 	switch {
 	case f.Kind == outline.Constructor || !f.Kind.Written():
@@ -51,7 +51,7 @@ func own(f *outline.Function) string {
 	return anonymous
 }
 
-// call writes down a call; one with an argument has its parentheses already.
+// call formats a call. A callee with an argument already has its parentheses.
 func call(callee string) string {
 	if strings.HasSuffix(callee, ")") {
 		return callee
@@ -59,8 +59,8 @@ func call(callee string) string {
 	return callee + "()"
 }
 
-// describe makes the paths of all functions, which are their names and those of all around
-// them, and numbers those with equal paths.
+// describe makes the paths of all functions, from their names and those of all enclosing
+// functions, and numbers functions with equal paths.
 func (o *original) describe() {
 	if o.paths != nil {
 		return
@@ -81,11 +81,12 @@ func (o *original) describe() {
 	}
 }
 
-// maxPath bounds a path, in bytes: as long ones as functions are deep would be quadratic.
+// maxPath bounds a path, in bytes: paths as long as functions are deep would take quadratic
+// space.
 const maxPath = 1 << 10
 
-// label returns what people read: the name, and for a function that has none, that of the
-// nearest one around it that has.
+// label returns the readable name. A function without a name gets that of the nearest
+// enclosing function with one.
 func (o *original) label(i int32) string {
 	f := &o.functions[i]
 	name := own(f)
@@ -112,8 +113,8 @@ func keyOf(source, path string, ordinal uint32) uint64 {
 }
 
 // textHashes returns for each function a hash of its text without white space. It is a
-// polynomial, so that the text of nested functions is read once: that of a part is the
-// difference of those of the text up to its end and up to its beginning.
+// polynomial, so the text of nested functions is read once: the hash of a part is the
+// difference of the hashes up to its end and up to its beginning.
 func (o *original) textHashes() []uint32 {
 	const factor = 0x9E3779B97F4A7C15 | 1
 	type prefix struct{ hash, power uint64 }
@@ -146,7 +147,7 @@ func (o *original) textHashes() []uint32 {
 }
 
 // inverse returns the inverse of an odd number modulo 2^64, by Newton's iteration: each step
-// doubles the bits that are right.
+// doubles the number of correct bits.
 func inverse(x uint64) uint64 {
 	y := x // right in 3 bits
 	for range 5 {

@@ -15,25 +15,25 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// MaxScript is the most bytes of a script that [Make] takes.
+// MaxScript bounds the script of [Make], in bytes.
 const MaxScript = 64 << 20
 
-// Report says how well a table was made, for those who can do something about it.
+// Report describes the quality of a table, for people who can improve it.
 type Report struct {
 	Functions int          // of the script
 	Found     [EndWays]int // by the way
 	Sources   int          // of the map
-	// WithoutText lists the sources that the map does not contain. Functions of such a source
-	// are named as far as the map has names, which are few.
+	// WithoutText lists the sources without content in the map. Their functions get only the names
+	// in the map, which are few.
 	WithoutText []string
-	// Minified lists the sources that were minified before they were bundled.
+	// Minified lists the sources that were already minified before bundling.
 	Minified []string
-	// Misplaced is the share of the mappings, from 0 to 1, that lead into the middle of a
-	// word of the script, or out of it. Those of a map of this script do so hardly ever.
+	// Misplaced is the share of the mappings, from 0 to 1, that point into the middle of a word of
+	// the script, or out of it. In a map of this script hardly any do.
 	Misplaced float64
 }
 
-// Named returns the share of the functions, from 0 to 1, of which the original is known.
+// Named returns the share of the functions, from 0 to 1, whose original is known.
 func (r *Report) Named() float64 {
 	if r.Functions == 0 {
 		return 1
@@ -41,22 +41,23 @@ func (r *Report) Named() float64 {
 	return 1 - float64(r.Found[Kept])/float64(r.Functions)
 }
 
-// OtherScriptError says that a map is that of another script.
+// OtherScriptError says that a map belongs to another script.
 type OtherScriptError struct{ Misplaced float64 }
 
 func (e *OtherScriptError) Error() string {
 	return fmt.Sprintf("the map is that of another script: %.1f %% of its mappings lead into the middle of words, or out of the script; upload the two that were built together", 100*e.Misplaced)
 }
 
-// The share of mappings that may be misplaced in a map that is believed. Turbopack misplaces 3.2 % of those of its own small
-// scripts; in a large one that can not be by chance, and maps of another build have 3.9 % there and more, and 15 in small ones.
+// The share of misplaced mappings that an accepted map may have. Turbopack misplaces 3.2 % in its
+// own small scripts. In large scripts such a share cannot be chance: maps of another build have 3.9
+// % and more there, and 15 % in small ones.
 const (
 	maxMisplaced      = 0.03
 	maxMisplacedSmall = 0.1
 	fewMisplaced      = 200 // so many are those of a small script
 )
 
-// ofAnother reports whether a map with so many misplaced mappings is that of another script.
+// ofAnother reports whether a map with this many misplaced mappings belongs to another script.
 func ofAnother(misplaced, all int) bool {
 	most := maxMisplaced
 	if misplaced <= fewMisplaced {
@@ -65,8 +66,8 @@ func ofAnother(misplaced, all int) bool {
 	return float64(misplaced) > most*float64(all)
 }
 
-// Make makes the table of a script by its map. The text of the sources is that in the map. A
-// map of another script is an [OtherScriptError].
+// Make makes the table of a script from its map. The text of the sources is that in the map. A map
+// of another script is an [OtherScriptError].
 func Make(script []byte, m *sourcemap.Map) (*Table, Report, error) {
 	report := Report{Sources: len(m.Sources)}
 	if len(script) > MaxScript {
@@ -96,7 +97,7 @@ func Make(script []byte, m *sourcemap.Map) (*Table, Report, error) {
 	return t, report, nil
 }
 
-// misplaced returns how many mappings lead into the middle of a word, or out of the script.
+// misplaced returns how many mappings point into the middle of a word, or out of the script.
 func (x *matching) misplaced() (bad int) {
 	for line := range x.m.Lines() {
 		first, end := x.m.Line(line)
@@ -118,7 +119,7 @@ func (x *matching) misplaced() (bad int) {
 	return bad
 }
 
-// list writes what was found into a table.
+// list writes the matches into a table.
 func (x *matching) list(t *Table) {
 	w := tableWriter{matching: x, table: t, sources: make([]int32, len(x.m.Sources)), hashes: make([][]uint32, len(x.m.Sources)),
 		seen: map[string]uint32{}}
@@ -145,7 +146,7 @@ type tableWriter struct {
 	seen    map[string]uint32 // by source and name: how many functions without an original have it
 }
 
-// source returns the number in the table of a source of the map.
+// source returns the number in the table for a source of the map.
 func (w *tableWriter) source(s int32) int32 {
 	if w.sources[s] < 0 {
 		w.sources[s] = int32(len(w.table.Sources))
@@ -196,8 +197,8 @@ func (w *tableWriter) matched(f *Function, x match) {
 	f.Text = w.hashes[x.source][x.function]
 }
 
-// numbered gives a function without an original a key: those with one name in one source are
-// numbered as they follow each other.
+// numbered gives a function without an original a key: functions with one name in one source are
+// numbered in order.
 func (w *tableWriter) numbered(f *Function, source int32, name string) {
 	if source < 0 {
 		return
@@ -207,8 +208,8 @@ func (w *tableWriter) numbered(f *Function, source int32, name string) {
 	w.seen[at+"\x00"+name]++
 }
 
-// boundName returns the name of what a function is bound to, as the map, the text of the
-// source or a key that is not minified has it; "" if none has.
+// boundName returns the name that a function is bound to, as given by the map, the text of the
+// source, or a key that is not minified; "" if there is none.
 func (x *matching) boundName(g *outline.Function) string {
 	if g.BindStart < 0 {
 		return ""
@@ -233,8 +234,7 @@ func (x *matching) boundName(g *outline.Function) string {
 
 func numeric(name string) bool { return strings.Trim(name, "0123456789") == "" }
 
-// identifierAt returns the identifier that a text begins with, "" if it is a word of the
-// language.
+// identifierAt returns the identifier at the beginning of a text, or "" for a word of the language.
 func identifierAt(text []byte) string {
 	n := 0
 	for n < len(text) {

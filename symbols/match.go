@@ -10,11 +10,11 @@ import (
 
 // matching finds the original of each function of a script.
 //
-// A map alone does not say it. A place within a line may have no mapping of its own, as
-// bundlers map whole fragments of packages, and minifiers move functions to where they are
-// called. So the functions of the script and those of the sources are found first, and each
-// of the former gets one of the latter: by where its beginning leads (start), by where its
-// body leads (body, moved), and by the order of what is left (order).
+// A map alone is not enough. A place within a line may have no mapping of its own, as bundlers map
+// whole fragments of packages, and minifiers move functions to their callers. So matching first
+// finds the functions of the script and of the sources, and then gives each function of the script
+// an original: by the mapping of its beginning (start), by the mappings of its body (body, moved),
+// and the rest by order (order).
 type matching struct {
 	m         *sourcemap.Map
 	mappings  []sourcemap.Mapping
@@ -44,8 +44,8 @@ type match struct {
 	way              Way
 }
 
-// votes say of which originals the mappings in the body of a function are, those in functions
-// within it aside.
+// votes count, for each original, the mappings in the body of a function, without those of nested
+// functions.
 type votes struct {
 	of       []vote // the most frequent first
 	inside   int32  // in functions of some source
@@ -55,11 +55,11 @@ type votes struct {
 
 type vote struct{ source, function, n int32 }
 
-// mostVotes is how many originals are counted for one function. One that was made of more by
-// inlining is none of them.
+// mostVotes bounds the originals counted for one function. A function made of more by inlining is
+// none of them.
 const mostVotes = 64
 
-// newMatching reads script and sources.
+// newMatching parses script and sources.
 func newMatching(script []byte, m *sourcemap.Map) *matching {
 	x := &matching{m: m, mappings: m.Mappings(), text: script, positions: sourcemap.NewPositions(script)}
 	x.functions, _, _ = outline.Functions(script, outline.Script)
@@ -90,7 +90,7 @@ func newMatching(script []byte, m *sourcemap.Map) *matching {
 	return x
 }
 
-// run tries the ways one after the other: those that are surer take originals first.
+// run tries the rules one after the other: the more certain ones choose originals first.
 func (x *matching) run() {
 	for i := range x.functions {
 		if !x.byStart(i) {
@@ -118,7 +118,7 @@ func (x *matching) headOf(offset int) head {
 	return head{to.Source, x.offsets[k], to.SourceLine, to.SourceColumn, exact}
 }
 
-// countVotes goes through the mappings and the functions of the script together.
+// countVotes walks the mappings and the functions of the script together.
 func (x *matching) countVotes() {
 	var open []int
 	next := 0
@@ -175,7 +175,7 @@ func (x *matching) set(i int, source, function int32, way Way) {
 	x.originals[source].taken[function] = true
 }
 
-// original returns the text that a head leads to, nil if there is none.
+// original returns the source that a head points to, or nil.
 func (x *matching) original(h head) *original {
 	if h.offset < 0 {
 		return nil
@@ -183,7 +183,7 @@ func (x *matching) original(h head) *original {
 	return x.originals[h.source]
 }
 
-// byStart takes the original whose beginning the beginning of a function leads to.
+// byStart matches a function to the original at the beginning of which its own beginning points.
 func (x *matching) byStart(i int) bool {
 	h := x.heads[i]
 	if o := x.original(h); o != nil {
@@ -199,8 +199,8 @@ func (x *matching) byStart(i int) bool {
 	return x.byParameter(i)
 }
 
-// byParameter takes the original whose first parameter the first parameter of a function leads
-// to: where a name is dropped, some minifiers map nothing before.
+// byParameter matches a function by its first parameter: where a name is dropped, some minifiers
+// map nothing before the parameter. The original's first parameter must be where it points.
 func (x *matching) byParameter(i int) bool {
 	at := x.functions[i].Place
 	if at >= len(x.text) || x.text[at] != '(' {
@@ -208,7 +208,7 @@ func (x *matching) byParameter(i int) bool {
 	}
 	line, column := x.positions.Place(skipSpace(x.text, at+1))
 	first, _ := x.m.Line(int(line))
-	// Turbopack writes several mappings of one place.
+	// Turbopack writes several mappings for one place.
 	for k := x.m.At(line, column); k >= first && x.mappings[k].Column == column; k-- {
 		to := &x.mappings[k]
 		if to.Source < 0 || x.offsets[k] < 0 {
@@ -222,8 +222,8 @@ func (x *matching) byParameter(i int) bool {
 	return false
 }
 
-// byBody takes the original that most of the body leads to, of those that begin in the
-// fragment that the beginning leads to.
+// byBody matches a function to the original that most of its body points to, among those that begin
+// in the fragment that its beginning points to.
 func (x *matching) byBody(i int) {
 	h := x.heads[i]
 	o := x.original(h)
@@ -245,7 +245,8 @@ func (x *matching) byBody(i int) {
 	}
 }
 
-// byMove takes the original that most of the body leads to, wherever the beginning leads.
+// byMove matches a function to the original that most of its body points to, wherever its beginning
+// points.
 func (x *matching) byMove(i int) {
 	if len(x.votes[i].of) == 0 {
 		return
@@ -256,8 +257,8 @@ func (x *matching) byMove(i int) {
 		return
 	}
 	if h := x.heads[i]; h.source == v.source {
-		// The beginning leads into the original or just before it: so it was not moved, but
-		// is a function within it, or one beside it.
+		// The beginning points into the original or just before it: so the function did not move,
+		// but is nested in it or next to it.
 		f := &o.functions[v.function]
 		within := int(h.offset) >= f.Start && int(h.offset) < f.End
 		before := int(h.offset) <= f.Place && f.Place <= int(o.fragmentEnd(h.offset))
@@ -268,8 +269,8 @@ func (x *matching) byMove(i int) {
 	x.set(i, v.source, v.function, Moved)
 }
 
-// movable reports whether g of the script may be f, from elsewhere, with n of all mappings of
-// its body in it.
+// movable reports whether g of the script may be f, moved from elsewhere, if n of all mappings of
+// its body point into f.
 func movable(g, f *outline.Function, n, all int32) bool {
 	if g.Kind == outline.Arrow {
 		return f.Kind == outline.Arrow && 5*n >= 4*all
@@ -277,13 +278,13 @@ func movable(g, f *outline.Function, n, all int32) bool {
 	return 2*n >= all && !otherKey(g, f) && !moduleWrapper(g)
 }
 
-// moduleWrapper reports whether a function of a script is what webpack puts around a module: its
-// key is a number. Whatever is in it, it is none of the functions of the module.
+// moduleWrapper reports whether a function of a script is webpack's wrapper of a module: its key is
+// a number. It is not a function of the module, whatever it contains.
 func moduleWrapper(g *outline.Function) bool {
 	return (g.Kind == outline.Method || g.Binding == outline.Key) && g.Name != "" && numeric(g.Name)
 }
 
-// otherKey reports whether g of the script can not be f as it has another key: those of methods
+// otherKey reports whether g of the script cannot be f because their keys differ: keys of methods
 // are not minified.
 func otherKey(g, f *outline.Function) bool {
 	switch g.Kind {
@@ -293,8 +294,8 @@ func otherKey(g, f *outline.Function) bool {
 	return false
 }
 
-// byOrder goes through the functions that are left and lead to one place, and the originals
-// that nobody took in the fragment from there on.
+// byOrder matches the remaining functions that point to one place with the free originals from
+// there to the end of the fragment.
 func (x *matching) byOrder(sure bool) {
 	type fragment struct{ source, offset int32 }
 	left := map[fragment][]int{}
@@ -319,7 +320,7 @@ func (x *matching) byOrder(sure bool) {
 	}
 }
 
-// free returns the functions that nobody took and that begin in the fragment at offset.
+// free returns the unmatched functions that begin in the fragment at offset.
 func (o *original) free(offset int32) (free []int32) {
 	end := int(o.fragmentEnd(offset))
 	first, _ := slices.BinarySearchFunc(o.functions, int(offset), func(f outline.Function, at int) int { return cmp.Compare(f.Start, at) })
@@ -331,24 +332,25 @@ func (o *original) free(offset int32) (free []int32) {
 	return free
 }
 
-// fits reports whether a function of the script may be an original at all. What a bundler puts around a module that is loaded
-// later has code from outside all functions, and begins where the first function of the module does.
+// fits reports whether a function of the script may match an original at all. A bundler's wrapper
+// of a lazily loaded module has code from outside all functions, and begins where the first
+// function of the module does.
 func (x *matching) fits(i int, source, original int32) bool {
 	return !x.votes[i].toplevelCode() || x.alike(i, source, original)
 }
 
-// toplevelCode reports whether most of a body leads outside all functions.
+// toplevelCode reports whether most of a body points outside all functions.
 func (v *votes) toplevelCode() bool { return v.outside > 0 && v.outside >= v.inside }
 
-// alike reports whether a function of the script has as many parameters as an original and is
-// an arrow function if that is one.
+// alike reports whether a function of the script and an original have the same number of
+// parameters, and are both arrow functions if the original is one.
 func (x *matching) alike(i int, source, original int32) bool {
 	g, f := &x.functions[i], &x.originals[source].functions[original]
 	return f.Parameters == g.Parameters && (f.Kind == outline.Arrow) == (g.Kind == outline.Arrow)
 }
 
-// pair gives functions of the script the free originals: in order if they are as many, else
-// each the only one with as many parameters and of its kind.
+// pair matches functions of the script with free originals: in order if their numbers are equal,
+// otherwise only where exactly one has as many parameters and the same kind.
 func (x *matching) pair(functions []int, source int32, free []int32) {
 	fit := len(free) == len(functions)
 	for n := 0; fit && n < len(free); n++ {

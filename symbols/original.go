@@ -11,21 +11,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// original is a file that a script was built of, with all that is asked of its functions.
+// original is a source file of a script, with indexes of its functions.
 type original struct {
 	text      []byte
 	positions *sourcemap.Positions
 	functions []outline.Function
 
-	// The innermost function at an offset is within[i] of the last edge at or before it; -1 is
-	// none.
+	// The innermost function at an offset is within[i], where i is the last edge at or before
+	// it; -1 is none.
 	edges  []int32
 	within []int32
 	last   int // edge that was found last: what is asked next lies near it
 
-	// begins has the function that begins at an offset, or whose own name does. parameters has
-	// the one whose parameters begin there without their parenthesis, which minifiers drop, or
-	// map to its first parameter.
+	// begins has the function that begins at an offset, or whose own name begins there.
+	// parameters has the function whose parameters begin there after their parenthesis, which
+	// minifiers drop or map to the first parameter.
 	begins     map[int32]int32
 	parameters map[int32]int32
 
@@ -36,8 +36,7 @@ type original struct {
 	ordinals []uint32
 }
 
-// newOriginal reads a source. One of a language that has no functions of its own, as a style
-// sheet, has none.
+// newOriginal parses a source. Languages without functions, such as style sheets, have none.
 func newOriginal(source string, text []byte) *original {
 	o := &original{text: text, positions: sourcemap.NewPositions(text), mapped: make([]uint64, len(text)/64+1)}
 	code := text
@@ -60,7 +59,7 @@ func newOriginal(source string, text []byte) *original {
 	return o
 }
 
-// nest finds out which function is the innermost one from where on.
+// nest finds the innermost function at every offset.
 func (o *original) nest() {
 	var open []int32
 	edge := func(offset int, function int32) {
@@ -94,8 +93,8 @@ func (o *original) nest() {
 	}
 }
 
-// indexBegins notes where functions begin. The first one that begins somewhere has the place,
-// and those that are written come before those that a class has by itself.
+// indexBegins records where functions begin. The first function at an offset takes it; written
+// functions come before those that a class has implicitly.
 func (o *original) indexBegins(code []byte) {
 	o.begins, o.parameters = make(map[int32]int32, 2*len(o.functions)), map[int32]int32{}
 	put := func(m map[int32]int32, offset, function int) {
@@ -131,7 +130,7 @@ func (o *original) indexBegins(code []byte) {
 	}
 }
 
-// skipTypes returns where the type parameters end that begin at an offset, and what follows.
+// skipTypes returns the offset after the type parameters at an offset and the space behind them.
 func skipTypes(code []byte, at int) int {
 	depth := 0
 	for i := at; i < len(code) && i < at+maxTypes; i++ {
@@ -150,7 +149,7 @@ func skipTypes(code []byte, at int) int {
 	return at
 }
 
-// maxTypes is how many bytes type parameters may take, as each function has them searched.
+// maxTypes bounds the bytes of type parameters, as they are searched for each function.
 const maxTypes = 500
 
 func skipSpace(text []byte, at int) int {
@@ -182,11 +181,11 @@ func (o *original) innermost(offset int32) int32 {
 	return o.within[o.last]
 }
 
-// markMapped notes that a mapping leads to an offset.
+// markMapped records that a mapping points to an offset.
 func (o *original) markMapped(offset int32) { o.mapped[offset/64] |= 1 << (offset % 64) }
 
-// fragmentEnd returns the next offset after one that a mapping leads to. Bundlers that map no
-// identifiers map fragments: what lies between two such offsets.
+// fragmentEnd returns the next offset with a mapping. Bundlers that do not map identifiers map
+// fragments, the text between two such offsets.
 func (o *original) fragmentEnd(offset int32) int32 {
 	offset++
 	word := int(offset / 64)
@@ -203,8 +202,7 @@ func (o *original) fragmentEnd(offset int32) int32 {
 	return int32(64*word + bits.TrailingZeros64(set))
 }
 
-// beginning returns the first offset that belongs to a function: its own name may stand
-// before it.
+// beginning returns the first offset of a function: its own name may come before it.
 func beginning(f *outline.Function) int {
 	if f.Binding == outline.Own {
 		return min(f.Start, f.BindStart)

@@ -2,9 +2,9 @@ package symbols
 
 import "strings"
 
-// SourceName normalises the name that a map gives a source, so that all machines and bundlers
-// give one file one name: without query, scheme and host, without the steps out of the build
-// folder at its beginning, and for packages from the last node_modules on.
+// SourceName normalises the name of a source in a map, so that a file has the same name on all
+// machines and with all bundlers. It removes query, scheme and host, leading steps out of the
+// build folder, and for packages everything before the last node_modules.
 //
 //	webpack://shop/./src/table/Row.tsx?4c2a        src/table/Row.tsx
 //	../../node_modules/.pnpm/react@19.2.0/node_modules/react/index.js
@@ -37,8 +37,8 @@ func SourceName(name string) string {
 	}
 }
 
-// keySource returns the name of a source as keys have it. Parts of one file that bundlers hand
-// on as files of their own, such as the template of a component, stay apart.
+// keySource returns the name of a source in keys. Parts of one file that bundlers treat as
+// separate files, such as the template of a component, stay apart.
 func keySource(name string) string {
 	key := SourceName(name)
 	_, query, _ := strings.Cut(name, "?")
@@ -50,8 +50,8 @@ func keySource(name string) string {
 	return key
 }
 
-// minifiedText reports whether a source looks as if it was minified before: then its names are
-// what a minifier left.
+// minifiedText reports whether a source looks already minified: then its names are those of a
+// minifier.
 func minifiedText(text []byte) bool {
 	const long = 500 // bytes of a line, on average
 	lines := 1

@@ -1,9 +1,9 @@
-// Package symbols names the functions of minified scripts as their authors did.
+// Package symbols gives the functions of minified scripts their original names.
 //
-// A [Table] lists the functions of one script by the places where V8 says that they begin,
-// each with the function of the sources that it was made of. A table is all that is ever
-// needed of a source map to read profiles: profilers say where a function begins, and not
-// where in it they found it. Tables hold names and paths, and no code.
+// A [Table] lists the functions of one script by the place where V8 says they begin, each
+// with its original in the sources. It is all that profiles need of a source map: profilers
+// report where a function begins, and not the position within it. Tables hold names and
+// paths, but no code.
 package symbols
 
 import (
@@ -11,48 +11,49 @@ import (
 	"slices"
 )
 
-// Table lists the functions of one script. It does not change once it is made.
+// Table lists the functions of one script. It does not change after it is made.
 type Table struct {
 	Script  [32]byte // SHA-256 of the script
 	Map     [32]byte // SHA-256 of the map
 	DebugID string   // of ECMA-426, in lower case; "" if script and map have none
 	Sources []Source // of which something is left in the script
-	// Functions are sorted by line and column, no two of which begin at one place.
+	// Functions are sorted by line and column. No two begin at the same place.
 	Functions []Function
 
 	places []uint64 // of Functions: what is searched lies close together; nil if nobody made it
 }
 
-// Source is a file that a script was built of.
+// Source is a source file of a script.
 type Source struct {
 	Name    string // normalised, see [SourceName]
 	Version string // of the package that it is of, where its path says it; "" if not known
 	Ignored bool   // in the ignoreList of the map: code that its authors do not call theirs
 }
 
-// Function is a function of a script and the one of the sources that it was made of.
+// Function is a function of a script, with its original in the sources.
 type Function struct {
-	// Line and Column say where V8 says that the function begins, from 1, columns in UTF-16
-	// units: at the parenthesis of the parameters, for an arrow function at its beginning.
+	// Line and Column are the place where V8 says that the function begins, from 1, columns
+	// in UTF-16 units: the parenthesis of the parameters, or the start of an arrow
+	// function.
 	Line, Column uint32
 	Minified     string // the name that V8 gives it in the script
-	// Name is readable: Class.method, get Class.x, new Class, Board/useEffect(). It is
-	// Minified if nothing better was found.
+	// Name is readable: Class.method, get Class.x, new Class, Board/useEffect(). If nothing
+	// better was found, Minified is set.
 	Name   string
 	Source int32 // index in [Table.Sources], -1 if not known
-	// SourceLine and SourceColumn say where it begins in its source, counted as Line and
-	// Column are; 0 if not known.
+	// SourceLine and SourceColumn are its place in its source, counted like Line and
+	// Column; 0 if unknown.
 	SourceLine, SourceColumn uint32
 	// Key is equal for one function in all builds in which its file, its name and those
-	// around it are the same; 0 if the function is not known.
+	// around it are the same; 0 if the function is unknown.
 	Key uint64
-	// Text is a hash of the text of the original, white space aside: it tells functions
-	// apart that changed their key. 0 if the original is not known.
+	// Text is a hash of the original's text without white space. It tells apart functions
+	// that exchanged keys. 0 if the original is unknown.
 	Text uint32
 	Way  Way
 }
 
-// Way says how a function was found.
+// Way is the rule by which a function was found.
 type Way uint8
 
 // The ways, in the order in which they are tried.
@@ -95,7 +96,7 @@ func (t *Table) Index(line, column uint32) int {
 	return i
 }
 
-// index makes Find fast. The functions must not change any more.
+// index makes Find fast. The functions must not change after it.
 func (t *Table) index() {
 	t.places = make([]uint64, len(t.Functions))
 	for i := range t.Functions {
@@ -105,7 +106,7 @@ func (t *Table) index() {
 
 func place(line, column uint32) uint64 { return uint64(line)<<32 | uint64(column) }
 
-// Found returns how many functions were found in each way.
+// Found returns how many functions each rule found.
 func (t *Table) Found() (n [EndWays]int) {
 	for i := range t.Functions {
 		n[t.Functions[i].Way]++

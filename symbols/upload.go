@@ -2,14 +2,15 @@ package symbols
 
 import "time"
 
-// Upload says which scripts a build has, and whose code is in it.
+// Upload lists the scripts of a build, with the owners of its code.
 type Upload struct {
 	ID      string    `json:"id,omitempty"`     // set by who keeps it
 	Time    time.Time `json:"time,omitzero"`    // when it came; set by who keeps it
 	Release string    `json:"release"`          // as the pages of the build say it; "" if they do not
 	Scripts []Script  `json:"scripts"`          // sorted by path
 	Owners  string    `json:"owners,omitempty"` // a CODEOWNERS file
-	// Repository is where links to the sources lead, such as example/shop; "" if not known.
+	// Repository is the repository that links to the sources use, such as
+	// example/shop; "" if unknown.
 	Repository string `json:"repository,omitempty"`
 }
 

@@ -1,12 +1,12 @@
-// Package build finds the scripts in the folder that a bundler wrote, and the source map of each.
+// Package build finds the scripts in the output folder of a bundler, and the source map of each.
 //
-// [Find] looks through the folder and pairs scripts with maps. It keeps no file in memory, so
-// [Build.Load] reads a script and its map again when their turn comes. What is wrong on the way
-// is no error but a [Problem] with a path and an advice, as a build has many scripts and most of
-// them are right. Both return the same for the same folder, in the same order.
+// [Find] searches the folder and pairs scripts with maps. It keeps no file in memory, so
+// [Build.Load] reads a script and its map again. A fault of a script is not an error but a
+// [Problem] with a path and advice, as a build has many scripts and most are fine. The results of
+// both are deterministic, including their order.
 //
-// The file system has to keep links from leading out of the folder, as that of [os.Root] does and
-// that of [os.DirFS] does not.
+// The file system must not follow links out of the folder: that of [os.Root] does not, that of
+// [os.DirFS] does.
 package build
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// Build is what was found in a folder.
+// Build is the result of searching a folder.
 type Build struct {
 	Scripts  []Script  // by path
 	Problems []Problem // of pairing, by path and kind; those of a map come when it is loaded
@@ -28,7 +28,7 @@ type Build struct {
 	options Options
 }
 
-// Script is a script in a folder and where its map is.
+// Script is a script in a folder with the location of its map.
 type Script struct {
 	Path    string // in the folder, with slashes
 	Size    int64  // bytes
@@ -38,7 +38,7 @@ type Script struct {
 	MapPath string // in the folder; "" if the map is in the script, or there is none
 }
 
-// Way is how the map of a script was found.
+// Way is the rule by which the map of a script was found.
 type Way string
 
 // Ways, in the order in which they are tried.
@@ -54,14 +54,14 @@ const (
 // Options say what to read.
 type Options struct {
 	Limits Limits
-	// Sources is the folder of the project, from which sources are read that maps have no
-	// content of; nil if they are not to be read. Links in it must not lead out of it.
+	// Sources is the folder of the project. Sources without content in the map are read from it;
+	// nil to not read them. It must not follow links out of it.
 	Sources fs.FS
-	// Dir is the path of the folder of the build in Sources, such as "dist".
+	// Dir is the path of the build folder within Sources, such as "dist".
 	Dir string
 }
 
-// Limits bound what is read. A limit of 0 is that of [DefaultLimits].
+// Limits bound the files that are read. A limit of 0 is that of [DefaultLimits].
 type Limits struct {
 	Entries     int   // files and folders in the folder
 	Scripts     int   // scripts in the folder
@@ -91,8 +91,8 @@ func (l Limits) withDefaults() Limits {
 	return l // sourcemap has its own defaults
 }
 
-// Find looks through a folder for files that end with .js, .mjs and .cjs, and for their maps. A
-// script has the first map of these:
+// Find searches a folder for files that end with .js, .mjs or .cjs, and for their maps. A script
+// gets the first map of these:
 //
 //  1. what the last sourceMappingURL comment in its last lines says: a data: URL, or a path in
 //     the folder. Of a URL of the network, and of an absolute path, only the file of that name
@@ -101,11 +101,11 @@ func (l Limits) withDefaults() Limits {
 //  3. a file that ends with .map and belongs to no other script, and has the debug ID of the
 //     script, or names it by its file key.
 //
-// Folders with the name node_modules or a dot before their name are not looked through, except
-// that fsys itself may be one. Links to files are followed, links to folders are not. A page of
-// HTML that has the name of a script is none.
+// Folders called node_modules and folders whose name begins with a dot are skipped, except for
+// fsys itself. Links to files are followed, links to folders are not. An HTML page with the name
+// of a script is not a script.
 //
-// The error says that the folder can not be read, or is over a limit as a whole.
+// The error says that the folder cannot be read, or exceeds a limit as a whole.
 func Find(fsys fs.FS, o Options) (*Build, error) {
 	o.Limits = o.Limits.withDefaults()
 	b := &Build{fsys: fsys, options: o}

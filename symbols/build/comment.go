@@ -9,15 +9,15 @@ import (
 // empty ones. Bundlers write theirs last, and other tools a few lines after them.
 const commentLines = 10
 
-// comments are what a script says about itself in comments at its end.
+// comments are the statements of a script about itself in comments at its end.
 type comments struct {
 	mapURL  string // of sourceMappingURL
 	debugID string // in lower case
 }
 
-// readComments returns the last comment of each kind in the last lines of a script. What goes on
-// with code or with a quote is none, as it stands in a string. ECMA-426 says how to find them in
-// JavaScriptExtractSourceMapURL.
+// readComments returns the last comment of each kind in the last lines of a script. Text
+// followed by code or a quote is not a comment, but part of a string. ECMA-426 defines the
+// search in JavaScriptExtractSourceMapURL.
 func readComments(text []byte) comments {
 	var found comments
 	for lines := 0; lines < commentLines && len(text) > 0; {
@@ -38,7 +38,7 @@ func readComments(text []byte) comments {
 	return found
 }
 
-// commentValue returns what follows a key in a comment at the end of a line, or "".
+// commentValue returns the text after a key in a comment at the end of a line, or "".
 func commentValue(line []byte, key string) string {
 	at := bytes.LastIndex(line, []byte(key))
 	if at < 0 {
@@ -69,7 +69,7 @@ func isDebugID(s string) bool {
 	return len(digits) == 32 && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
 }
 
-// isPage reports whether a file is a page of HTML, which a server or a tool wrote in place of a
+// isPage reports whether a file is an HTML page that a server or a tool wrote in place of a
 // script.
 func isPage(text []byte) bool {
 	begin := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")

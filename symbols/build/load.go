@@ -22,11 +22,11 @@ type Loaded struct {
 	Problems  []Problem // of the map, by kind
 }
 
-// Load reads a script of b and its map. If the map has no content of some sources, they are read
-// from the folder of the project, if there is one. A map that can not be read is a problem of the
-// script; the error is for a script that can not be read any more, or is another one by now.
+// Load reads a script of b and its map. Sources without content in the map are read from the
+// folder of the project, if there is one. An unreadable map is a problem of the script; the error
+// is for a script that can no longer be read, or that has changed.
 //
-// DebugID of what is returned is that of the map if the script has none.
+// If the script has no debug ID, the result has that of the map.
 func (b *Build) Load(s Script) (*Loaded, error) {
 	text, err := read(b.fsys, s.Path, b.options.Limits.ScriptBytes)
 	if err == nil && sha256.Sum256(text) != s.SHA256 {
@@ -75,7 +75,7 @@ func (b *Build) loadMap(l *Loaded) (err error) {
 	return nil
 }
 
-// complete reads sources that a map has no content of, and tells which are still missing.
+// complete reads sources without content in the map, and records those still missing.
 func (b *Build) complete(l *Loaded) {
 	var missing []Missing
 	if b.options.Sources != nil {

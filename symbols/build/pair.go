@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// Advices that several problems give.
+// Advice shared by several problems.
 const (
 	adviceBuild  = "have the build write source maps"
 	adviceUpload = "upload before maps are deleted, or have the build keep them"
@@ -22,7 +22,7 @@ const (
 // pairing pairs the scripts of a build with maps, rule by rule.
 type pairing struct {
 	*Build
-	// lost has for scripts without a map what was wrong with the one that their comment names.
+	// lost has, for scripts without a map, the fault of the map that their comment names.
 	lost map[int]Problem
 }
 
@@ -63,8 +63,7 @@ func (p *pairing) add(name string) {
 	}
 }
 
-// doubt remembers what is wrong with the comment of a script, which matters if no other rule
-// finds a map.
+// doubt records a fault in the comment of a script. It matters if no other rule finds a map.
 func (p *pairing) doubt(i int, r reference, mapURL string) {
 	if r.outside != "" {
 		p.lose(i, MapOutside, "put the map beside the script, or give the folder that holds both",
@@ -74,12 +73,12 @@ func (p *pairing) doubt(i int, r reference, mapURL string) {
 	p.lose(i, MapMissing, adviceUpload, "its sourceMappingURL %q is not there", shorten(mapURL))
 }
 
-// lose remembers why a script has no map.
+// lose records why a script has no map.
 func (p *pairing) lose(i int, kind Kind, advice, format string, args ...any) {
 	p.lost[i] = Problem{p.Scripts[i].Path, kind, fmt.Sprintf(format, args...), advice}
 }
 
-// shorten returns what something outside says, short enough for a line.
+// shorten returns outside text, cut to fit a line.
 func shorten(s string) string {
 	const most = 100
 	if len(s) <= most {
@@ -93,8 +92,8 @@ func (p *pairing) isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// share leaves a map that different scripts have to the one whose name it has, if there is one,
-// as it can not be that of others.
+// share resolves maps claimed by different scripts: the script whose name the map has keeps it,
+// and the others lose it.
 func (p *pairing) share() {
 	owners := map[string][]int{}
 	for i, s := range p.Scripts {
@@ -125,18 +124,18 @@ func (p *pairing) share() {
 	}
 }
 
-// claim is what a map that no script has says about itself.
+// claim is the identity that an unused map states.
 type claim struct {
 	path string
 	sourcemap.Header
 }
 
-// byClaim has maps by one of the things they say.
+// byClaim has maps by one of their statements.
 type byClaim map[string][]claim
 
 func (b byClaim) add(key string, c claim) { b[key] = append(b[key], c) }
 
-// search gives scripts without a map those that say that they are theirs.
+// search gives scripts without a map the maps that claim them.
 func (p *pairing) search(maps []string) {
 	if !slices.ContainsFunc(p.Scripts, func(s Script) bool { return s.Way == NoMap }) {
 		return
@@ -170,8 +169,8 @@ func (p *pairing) search(maps []string) {
 	}
 }
 
-// claims reads the headers of maps that no script has. Those that are none are passed over, as a
-// build has files of other kinds that end with .map.
+// claims reads the headers of unused maps. Other files are skipped, as a build may have files of
+// other kinds that end with .map.
 func (p *pairing) claims(maps []string) (claims []claim) {
 	owned := map[string]bool{}
 	for _, s := range p.Scripts {
@@ -192,7 +191,7 @@ func (p *pairing) claims(maps []string) (claims []claim) {
 	return claims
 }
 
-// accept gives a script the map that claims it, if there is one alone.
+// accept gives a script the map that claims it, if there is exactly one.
 func (p *pairing) accept(i int, way Way, does string, claims []claim) {
 	if len(claims) > 1 {
 		p.lose(i, MapAmbiguous, adviceClean, "both %s and %s say that they are its map: each %s", claims[0].path, claims[1].path, does)
@@ -202,7 +201,8 @@ func (p *pairing) accept(i int, way Way, does string, claims []claim) {
 	delete(p.lost, i)
 }
 
-// report tells which scripts have no map, or have the debug ID of another.
+// report adds a problem for each script without a map, or with a debug ID that differs from its
+// map's.
 func (p *pairing) report() {
 	firstWithID := map[string]Script{}
 	for i, s := range p.Scripts {

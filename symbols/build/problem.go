@@ -1,7 +1,7 @@
 package build
 
-// Problem is something that keeps functions of a script from having names, or gives them wrong
-// ones. It is written to be read by whoever runs the build.
+// Problem is a reason why functions of a script have no names, or wrong ones. It is written
+// for the people who run the build.
 type Problem struct {
 	Path   string `json:"path"` // of the script, or of the file or folder it is about
 	Kind   Kind   `json:"kind"`
@@ -12,7 +12,7 @@ type Problem struct {
 // String returns the problem as a line.
 func (p Problem) String() string { return p.Path + ": " + p.What + "; " + p.Advice }
 
-// Kind says what a problem is about, for programs.
+// Kind is the kind of a problem, for programs.
 type Kind string
 
 // Kinds of problems.

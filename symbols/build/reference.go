@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// reference is what a sourceMappingURL comment says, as paths to try. Paths are in the folder.
+// reference is the content of a sourceMappingURL comment, as paths to try. Paths are in the
+// folder.
 type reference struct {
 	inline  bool   // the map is in the URL
 	path    string // what the comment names; "" if that is outside the folder
@@ -18,7 +19,7 @@ type reference struct {
 	outside string // why the comment names something outside the folder; "" if it does not
 }
 
-// refer returns what a comment in a script refers to.
+// refer resolves a comment in a script.
 func refer(script, mapURL string) reference {
 	if strings.HasPrefix(mapURL, "data:") {
 		return reference{inline: true}
@@ -54,8 +55,7 @@ func refer(script, mapURL string) reference {
 	return r
 }
 
-// isLocal reports whether a path, which is clean, is that of something in the folder on any
-// system.
+// isLocal reports whether a clean path stays in the folder on every operating system.
 func isLocal(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\\x00")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// withoutContent returns the sources that a map names and has no content of.
+// withoutContent returns the sources that a map names without their content.
 func withoutContent(m *sourcemap.Map) (missing []Missing) {
 	for i, s := range m.Sources {
 		if s.Content == nil && s.Name != "" {
@@ -19,21 +19,21 @@ func withoutContent(m *sourcemap.Map) (missing []Missing) {
 	return missing
 }
 
-// Missing is a source that a map has no content of.
+// Missing is a source without content in its map.
 type Missing struct {
 	Source int    // index in Sources of the map
 	Name   string // as the map has it
 	Why    string // it was not read; "" if nobody tried
 }
 
-// Complete reads the sources that a map names and has no content of from the folder of a project,
-// and returns those that are still missing, in the order of the map. It reads at most so many
-// bytes in all. Content that it reads becomes that of the map.
+// Complete reads the sources without content in the map from the folder of a project, and adds
+// their content to the map. It returns those still missing, in the order of the map. It reads at
+// most most bytes in all.
 //
 // Names are relative to the folder of the map, whose path in root is mapPath, or, as bundlers
-// write them with a scheme of their own, to root. Only files of languages that have functions of
-// scripts are read, and none outside root; links in root must not lead out of it. A file with
-// fewer lines than the map knows of is another one than what was built, and is left.
+// write them with a scheme of their own, to root. Only files of languages with script functions
+// are read, and none outside root; root must not follow links out of it. A file with fewer lines
+// than the map refers to is not the one that was built, and is skipped.
 func Complete(m *sourcemap.Map, root fs.FS, mapPath string, most int64) (missing []Missing) {
 	lastLines := make([]int32, len(m.Sources))
 	for _, mapping := range m.Mappings() {
@@ -57,7 +57,7 @@ func Complete(m *sourcemap.Map, root fs.FS, mapPath string, most int64) (missing
 	return missing
 }
 
-// sourceSuffixes are those of files that have functions.
+// sourceSuffixes are the suffixes of files that have functions.
 var sourceSuffixes = map[string]bool{
 	".js": true, ".mjs": true, ".cjs": true, ".jsx": true,
 	".ts": true, ".mts": true, ".cts": true, ".tsx": true,

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// scriptSuffixes are those of the files that browsers run.
+// scriptSuffixes are the suffixes of files that browsers run.
 var scriptSuffixes = []string{".js", ".mjs", ".cjs"}
 
 const mapSuffix = ".map"
@@ -19,7 +19,7 @@ const mapSuffix = ".map"
 // files are the paths of files in a folder, in order.
 type files struct{ scripts, maps []string }
 
-// walk looks through the folder.
+// walk searches the folder.
 func (b *Build) walk() (files, error) {
 	var found files
 	entries := 0
@@ -57,8 +57,8 @@ func (b *Build) walk() (files, error) {
 	return found, err
 }
 
-// leadsToFile reports whether a link leads to a file in the folder. It tells if there might be
-// scripts at its end and they are left out.
+// leadsToFile reports whether a link leads to a file in the folder. If it does not and might
+// hide scripts, it adds a problem.
 func (b *Build) leadsToFile(name string, isScript bool) bool {
 	info, err := fs.Stat(b.fsys, name)
 	switch {
@@ -70,10 +70,10 @@ func (b *Build) leadsToFile(name string, isScript bool) bool {
 	return err == nil && !info.IsDir()
 }
 
-// errTooLarge is for a file that is over its limit.
+// errTooLarge is for a file over its limit.
 var errTooLarge = errors.New("too large")
 
-// read reads a file of at most so many bytes. Its errors are of a few words.
+// read reads a file of at most most bytes. Its errors are short.
 func read(fsys fs.FS, name string, most int64) ([]byte, error) {
 	info, err := fs.Stat(fsys, name) // before it is opened, as a pipe would wait for a writer
 	if err != nil {
@@ -101,7 +101,7 @@ func read(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// cause returns an error without the path that is said elsewhere.
+// cause returns an error without its path, which the problem states anyway.
 func cause(err error) error {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathError.Err

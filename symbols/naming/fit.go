@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Problem says why the frames of a script are not named.
+// Problem is the reason why the frames of a script are not named.
 type Problem string
 
 // The problems.
@@ -18,13 +18,13 @@ const (
 	Damaged       Problem = "the symbols can not be read"
 )
 
-// allowedMisses is how many frames there must be for each one that a table does not have, if
-// it is believed. Frames of the script that a table was made of are all in it. Of those of
-// another build most are not; but up to the first change of a build they are all.
+// allowedMisses is the minimum number of frames for each frame missing in a table, for the table
+// to be accepted. A table has all frames of its own script. It lacks most frames of another
+// build, but none before the first difference between the builds.
 const allowedMisses = 50
 
-// choose returns the table that the frames of a script are named by: that of the first library
-// that has one. If none has, the problem is that of the first that knows the script.
+// choose returns the table that names the frames of a script: that of the first library with
+// one. If there is none, the problem is that of the first library that knows the script.
 func (n *Naming) choose(s *script) chosen {
 	problem := NoSymbols
 	for _, from := range n.shelves {
@@ -39,9 +39,9 @@ func (n *Naming) choose(s *script) chosen {
 	return chosen{problem: problem}
 }
 
-// choose returns the table of a library. One fits if its functions begin where those of the
-// frames do, and have the same names in the script: then it is of this build, or of one that is
-// equal as far as can be seen.
+// choose returns the table of a library. A table fits if its functions begin where those of the
+// frames do and have the same minified names: then it belongs to this build, or to one that
+// cannot be told from it.
 func (x *shelf) choose(s *script) chosen {
 	problem := NoSymbols
 	var found []chosen
@@ -69,8 +69,7 @@ func (x *shelf) choose(s *script) chosen {
 	return found[0]
 }
 
-// fits reports whether the frames of a script are those of a table, and notes which function
-// each is.
+// fits reports whether a table has the frames of a script, and records the function of each.
 func (s *script) fits(t *symbols.Table) bool {
 	all, missed := 0, 0
 	for i := range s.frames {
@@ -87,8 +86,7 @@ func (s *script) fits(t *symbols.Table) bool {
 	return missed*allowedMisses <= all
 }
 
-// agree reports whether tables give all frames the same names: then it does not matter which
-// build it is.
+// agree reports whether tables give all frames the same names: then the build does not matter.
 func agree(found []chosen, frames []seen) bool {
 	for i := range frames {
 		first := lookup(found[0].table, frames[i].Frame)
@@ -108,8 +106,8 @@ func agree(found []chosen, frames []seen) bool {
 	return true
 }
 
-// lookup returns the number of the function that a frame is of, -1 if the table does not have it
-// there under that name.
+// lookup returns the number of a frame's function, or -1 if the table has none there with that
+// name.
 func lookup(t *symbols.Table, f trie.Frame) int32 {
 	i := t.Index(f.Line, f.Column)
 	if i < 0 || t.Functions[i].Minified != f.Name && !memberName(&t.Functions[i], f) {
@@ -118,13 +116,14 @@ func lookup(t *symbols.Table, f trie.Frame) int32 {
 	return int32(i)
 }
 
-// memberName reports whether a function without a name is called as what it is assigned to:
-// DevTools writes a.b for a.b = function, where the Self-Profiling API has no name.
+// memberName reports whether a frame has the name of the member to which a function without a
+// name is assigned: DevTools writes a.b for a.b = function, where the Self-Profiling API has no
+// name.
 func memberName(fn *symbols.Function, f trie.Frame) bool {
 	return fn.Minified == "" && (strings.Contains(f.Name, ".") || f.Name == "(anonymous)")
 }
 
-// topLevel reports whether a frame is the code of a script that is in no function.
+// topLevel reports whether a frame is code of a script outside all functions.
 func topLevel(f trie.Frame) bool {
 	return f.Line == 1 && f.Column == 1 && (f.Name == "" || f.Name == "(anonymous)")
 }

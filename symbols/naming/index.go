@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// index finds the scripts that a URL may be of.
+// index finds the scripts that a URL may belong to.
 type index struct {
 	generation string
 	byBase     map[string][]*candidate // by the last part of the path
@@ -18,7 +18,8 @@ type index struct {
 	ambiguous  bool // two builds have scripts that one URL may be of
 }
 
-// candidate is a script of an upload. A script that several uploads have is that of the newest.
+// candidate is a script of an upload. For a script in several uploads, it is that of the
+// newest.
 type candidate struct {
 	symbols.Script
 	releases   []string          // of all uploads that have it, the newest first
@@ -59,8 +60,8 @@ func newIndex(generation string, uploads []symbols.Upload) *index {
 }
 
 // candidates returns the scripts that a resource of a release may be: those with its debug ID,
-// else those whose path it ends with. Of several those of the release are left, if it has one.
-// The newest comes first, and each table once.
+// otherwise those whose path it ends with. If there are several, those of the release are
+// preferred. The newest comes first, and each table once.
 func (x *index) candidates(resource, release string) []*candidate {
 	url, id := trie.CutDebugID(resource)
 	found := x.byDebugID[id]
@@ -83,7 +84,7 @@ func (x *index) candidates(resource, release string) []*candidate {
 	})
 }
 
-// byPath returns the scripts whose path a URL has most of.
+// byPath returns the scripts that share the longest path with a URL.
 func (x *index) byPath(url string) []*candidate {
 	path := pathOf(url)
 	var best []*candidate
@@ -131,18 +132,17 @@ func pathOf(url string) string {
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// endsWith reports whether the last parts of a path are those of another.
+// endsWith reports whether the last parts of a path are equal to another path.
 func endsWith(path, end string) bool {
 	end = strings.TrimPrefix(end, "./")
 	return end != "" && (path == end || strings.HasSuffix(path, "/"+end))
 }
 
-// hashed reports whether a file name has a hash of the content, by which it is the only one of
-// its name.
+// hashed reports whether a file name has a content hash, which makes it unique.
 func hashed(name string) bool { return unhashed(name) != name }
 
-// unhashed returns a file name without the hash of the content that bundlers put into it, as
-// what differs between two builds: app-3f9a81bc.js is app.js.
+// unhashed returns a file name without the content hash of bundlers, which differs between
+// builds: app-3f9a81bc.js is app.js.
 func unhashed(name string) string {
 	parts := strings.Split(name, ".")
 	out := parts[:1:1]
@@ -173,7 +173,7 @@ func cutHash(part string) string {
 }
 
 // hash reports whether a text looks like a hash in hexadecimal, base 32, 36 or 64, as bundlers
-// write them: at least eight characters that are no words.
+// write them: at least eight characters that are not words.
 func hash(text string) bool {
 	if len(text) < 8 || len(text) > 64 {
 		return false
@@ -202,7 +202,7 @@ func hash(text string) bool {
 }
 
 // words reports whether a text without digits is made of words of three letters and more, each
-// with or without a capital at its beginning.
+// with or without a capital first letter.
 func words(text string) bool {
 	length := 3
 	for i, c := range []byte(text) {

@@ -26,8 +26,8 @@ func ParseLinks(template string) (Links, error) {
 	return Links{template}, nil
 }
 
-// Of returns the URL of the source of a frame that [Names.Of] returned; "" for one whose source is
-// not known, or is not in the repository, as that of a package.
+// Of returns the URL of the source of a frame returned by [Names.Of], or "" if its source is
+// unknown or outside the repository, such as that of a package.
 func (l Links) Of(n *Names, named trie.Frame) string {
 	if l.template == "" {
 		return ""
@@ -42,7 +42,7 @@ func (l Links) Of(n *Names, named trie.Frame) string {
 	).Replace(l.template)
 }
 
-// escapePath escapes the parts of a path, and leaves the slashes.
+// escapePath escapes the parts of a path, but not the slashes.
 func escapePath(path string) string {
 	parts := strings.Split(path, "/")
 	for i := range parts {

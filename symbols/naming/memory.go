@@ -13,7 +13,8 @@ type Memory struct {
 	tables map[string]*symbols.Table
 }
 
-// NewMemory returns a Library of one build, with the path of each table's script.
+// NewMemory returns a Library with one build: its tables by the path of their
+// script.
 func NewMemory(release string, tables map[string]*symbols.Table) *Memory {
 	m := &Memory{upload: symbols.Upload{Release: release}, tables: map[string]*symbols.Table{}}
 	for path, t := range tables {

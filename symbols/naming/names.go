@@ -11,10 +11,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TopLevel is the name of the code of a script that is in no function.
+// TopLevel is the name of the code of a script outside all functions.
 const TopLevel = "(top level)"
 
-// Names say what the frames of an answer are called. They do not change; nil names nothing.
+// Names holds the names of the frames of a response. It does not change; nil names nothing.
 type Names struct {
 	byRelease bool
 	scripts   map[scriptKey]*script
@@ -26,12 +26,12 @@ type Names struct {
 	origins     map[trie.Frame]Origin
 }
 
-// Origin is where a named frame comes from.
+// Origin is the origin of a named frame.
 type Origin struct {
 	Function *symbols.Function // nil for [TopLevel]
 	Source   symbols.Source
-	// Release is one that has the function where its frame says, and Repository where that
-	// build says its sources are.
+	// Release is a release with the function at the place of the frame, and Repository is the
+	// repository that the build gives for its sources.
 	Release, Repository string
 	Owners              *owner.Codeowners // of the build; nil if it has none
 }
@@ -43,12 +43,12 @@ type Coverage struct {
 	Builds  int       `json:"builds"`            // whose tables named them
 	Missing []Missing `json:"missing,omitempty"` // scripts that are not named, the heaviest first
 	More    int       `json:"more_missing,omitempty"`
-	// Bounded is how many functions were several in one release: how many page views had them
-	// is known at most, and not exactly.
+	// Bounded is how many functions were several functions in one release: their page views are
+	// an upper bound, not exact.
 	Bounded int `json:"bounded,omitempty"`
 }
 
-// Missing is a script that is not named.
+// Missing is a script without names.
 type Missing struct {
 	Resource string  `json:"resource"`
 	Release  string  `json:"release,omitempty"`
@@ -56,11 +56,12 @@ type Missing struct {
 	Problem  Problem `json:"problem"`
 }
 
-// listedMissing is how many scripts a Coverage lists.
+// listedMissing bounds the scripts listed in a Coverage.
 const listedMissing = 20
 
-// Of returns what a frame of a release is called. One that is not named stays, but for the debug
-// ID of its resource, which is another in each build and says nothing to people.
+// Of returns the named form of a frame of a release. A frame without a name is returned as it
+// is, but without the debug ID of its resource, which differs in each build and means nothing to
+// people.
 func (n *Names) Of(release string, f trie.Frame) trie.Frame {
 	resource := f.Resource
 	f.Resource, _ = trie.CutDebugID(resource)
@@ -83,8 +84,8 @@ func (n *Names) Of(release string, f trie.Frame) trie.Frame {
 	return f
 }
 
-// Origin returns where a frame that [Names.Of] returned comes from, and false if it is as the
-// browser said it.
+// Origin returns the origin of a frame returned by [Names.Of], and false if the frame is as the
+// browser reported it.
 func (n *Names) Origin(named trie.Frame) (Origin, bool) {
 	if n == nil {
 		return Origin{}, false
@@ -117,7 +118,7 @@ func (n *Names) addOrigins(s *script) {
 	}
 }
 
-// placeOf returns where a function of a script is in the newest build.
+// placeOf returns the place of a function of a script in the newest build.
 func (n *Names) placeOf(s *script, function int32) identity {
 	fn := &s.chosen.table.Functions[function]
 	if key, ok := s.keys[function]; ok {
@@ -129,7 +130,7 @@ func (n *Names) placeOf(s *script, function int32) identity {
 	return identity{place: place{s.chosen, fn}}
 }
 
-// Coverage says how much is named.
+// Coverage returns the coverage of the frames.
 func (n *Names) Coverage() *Coverage {
 	if n == nil {
 		return nil
@@ -166,7 +167,7 @@ func (n *Names) add(s *script) {
 	s.frames = nil
 }
 
-// Add adds the coverage of another answer, or of another part of one; nil is that of nothing.
+// Add adds the coverage of another response, or of another part of one; nil adds nothing.
 func (c *Coverage) Add(o *Coverage) {
 	if o == nil {
 		return
@@ -192,7 +193,7 @@ func (c *Coverage) finish(n *Names) {
 	c.list()
 }
 
-// list sorts the missing scripts and drops all but the heaviest.
+// list sorts the missing scripts and drops all but those with the most self time.
 func (c *Coverage) list() {
 	slices.SortStableFunc(c.Missing, func(a, b Missing) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Release, b.Release))
@@ -202,13 +203,13 @@ func (c *Coverage) list() {
 	}
 }
 
-// stablePath returns the path of a script as it is in all builds.
+// stablePath returns the path of a script without the parts that differ between builds.
 func stablePath(path string) string {
 	base := baseName(path)
 	return path[:len(path)-len(base)] + unhashed(base)
 }
 
-// Lines say in words how much is named, and what is missing: nothing if all is named.
+// Lines describes the coverage in words, and lists missing scripts: no lines if all is named.
 func (c *Coverage) Lines() []string {
 	if c == nil || c.Self == 0 || c.Named == c.Self && len(c.Missing) == 0 {
 		return nil
@@ -231,7 +232,7 @@ func (c *Coverage) Lines() []string {
 	return out
 }
 
-// maxLines is how many scripts Lines names.
+// maxLines bounds the scripts listed by Lines.
 const maxLines = 5
 
 func share(part, all int64) string {

@@ -6,18 +6,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Functions without a name are numbered among those that are equal but for their text, so one that
-// is inserted takes the key of the one that stood there, and moves the keys of all after it. The
-// texts tell where they went.
+// Functions without a name are numbered among those that differ only in their text. So an inserted
+// function takes the key of the one at its place, and the keys of all after it move. The texts
+// tell where they went.
 
-// textKey is what a function has that was moved and not changed.
+// textKey identifies a function that was moved but not changed.
 type textKey struct {
 	source, name string
 	text         uint32
 }
 
-// texts finds the functions of a table by what they are, and by their keys. It is made when it is
-// first needed, and safe for concurrent use.
+// texts finds the functions of a table by text and by key. It is built at its first use, and safe
+// for concurrent use.
 type texts struct {
 	once   sync.Once
 	byText map[textKey]*symbols.Function // nil for those that several have
@@ -48,14 +48,13 @@ func textOf(t *symbols.Table, f *symbols.Function) textKey {
 	return textKey{t.Sources[f.Source].Name, f.Name, f.Text}
 }
 
-// textsOf returns the texts of a table that is chosen.
+// textsOf returns the texts of a chosen table.
 func (n *Naming) textsOf(t *symbols.Table) *texts {
 	made, _ := n.texts.LoadOrStore(t, &texts{})
 	return made.(*texts).of(t)
 }
 
-// newestSources returns for each source the newest of the tables that have it, if there are
-// several tables.
+// newestSources returns the newest table with each source, if there are several tables.
 func newestSources(scripts []*script) map[string]chosen {
 	tables := map[*symbols.Table]chosen{}
 	for _, s := range scripts {
@@ -77,8 +76,8 @@ func newestSources(scripts []*script) map[string]chosen {
 	return out
 }
 
-// keyOf returns the key that a function of a script has in the newest build that has its source.
-// gone says that the build has another function in its place.
+// keyOf returns the key of a function of a script in the newest build with its source. gone
+// reports that this build has another function in its place.
 func (n *Naming) keyOf(c chosen, f *symbols.Function, newest map[string]chosen) (key uint64, gone bool) {
 	if f.Text == 0 || f.Source < 0 || f.Key == 0 || newest == nil {
 		return f.Key, false
@@ -94,7 +93,8 @@ func (n *Naming) keyOf(c chosen, f *symbols.Function, newest map[string]chosen) 
 	if same := theirs.byText[textOf(c.table, f)]; same != nil {
 		return same.Key, false
 	}
-	// It was changed, or is gone. Then the key may be that of another one, which was elsewhere.
+	// The function changed, or is gone. Then the key may belong to another function, which was
+	// elsewhere before.
 	if other := theirs.byKey[f.Key]; other != nil {
 		if before := ours.byText[textOf(to.table, other)]; before != nil && before.Key != f.Key {
 			return f.Key ^ uint64(c.rank+1)*0x9E3779B97F4A7C15, true

@@ -1,13 +1,12 @@
-// Package naming names the frames of an answer.
+// Package naming names the frames of a response.
 //
-// What is stored is what browsers said: a minified name, a script and a place. Which function of
-// the sources that is gets decided when somebody asks, by the tables that were uploaded until
-// then. So symbols that come late name old data, too, and those that were wrong do no lasting
-// harm.
+// The store holds frames as browsers reported them: a minified name, a script and a place. They
+// are matched with functions of the sources at query time, by the tables uploaded until then. So
+// symbols that arrive late name old data, too, and wrong symbols do no lasting harm.
 //
-// A [Naming] sees all frames of an answer first, as what one is called depends on the others: a
-// table is believed only if it fits the frames of its script, and a function that stands
-// elsewhere in each release gets one place, that in the newest of them.
+// A [Naming] first sees all frames of a response, as names depend on the other frames: a table
+// is accepted only if it fits the frames of its script, and a function with a different place in
+// each release gets one place, that in the newest release.
 package naming
 
 import (
@@ -20,17 +19,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Library has what was uploaded. It is safe for concurrent use.
+// Library has the uploaded symbols. It is safe for concurrent use.
 type Library interface {
-	// Uploads are the newest first. Nobody may change them.
+	// Uploads are the uploads, newest first. They must not be changed.
 	Uploads() []symbols.Upload
 	// Table returns the table of the script with a hash, in hexadecimal.
 	Table(sha256 string) (*symbols.Table, error)
-	// Generation is another text whenever Uploads or Table may answer something else.
+	// Generation changes whenever the results of Uploads or Table may change.
 	Generation() string
 }
 
-// Symbolizer names frames by a Library. It is safe for concurrent use; nil names nothing.
+// Symbolizer names frames with a Library. It is safe for concurrent use; nil names nothing.
 type Symbolizer struct {
 	library Library
 	next    *Symbolizer // see [Symbolizer.Before]
@@ -42,8 +41,8 @@ type Symbolizer struct {
 // New returns a Symbolizer.
 func New(library Library) *Symbolizer { return &Symbolizer{library: library} }
 
-// Before returns a Symbolizer that names scripts as s does, and those that s does not name as
-// next does. Either may be nil.
+// Before returns a Symbolizer that names scripts like s, and those without names in s like next.
+// Either may be nil.
 func (s *Symbolizer) Before(next *Symbolizer) *Symbolizer {
 	if s == nil {
 		return next
@@ -59,7 +58,7 @@ func (s *Symbolizer) Generation() string {
 	return s.library.Generation() + s.next.Generation()
 }
 
-// Begin returns a Naming that has seen nothing, or nil if there is nothing to name by.
+// Begin returns an empty Naming, or nil if there are no symbols.
 func (s *Symbolizer) Begin() *Naming {
 	if s == nil {
 		return nil
@@ -78,7 +77,7 @@ func (s *Symbolizer) Begin() *Naming {
 	return n
 }
 
-// current returns the index of what is uploaded now.
+// current returns the index of the current uploads.
 func (s *Symbolizer) current() (*index, *sync.Map) {
 	generation := s.library.Generation() // before what it stands for, so that the index is never too old
 	s.mu.Lock()
@@ -89,7 +88,7 @@ func (s *Symbolizer) current() (*index, *sync.Map) {
 	return s.index, s.texts
 }
 
-// Naming collects the frames of an answer. It is for one goroutine.
+// Naming collects the frames of a response. It is not safe for concurrent use.
 type Naming struct {
 	shelves   []shelf // one that comes first is asked first
 	texts     *sync.Map
@@ -106,7 +105,7 @@ type shelf struct {
 
 type scriptKey struct{ release, resource string }
 
-// script is one that frames of a release are in.
+// script is a script with frames of a release.
 type script struct {
 	scriptKey
 	frames []seen
@@ -116,25 +115,25 @@ type script struct {
 	top    trie.Frame       // what its code outside functions is called
 }
 
-// seen is a frame that was seen; it may have been several times.
+// seen is a frame that was seen, once or several times.
 type seen struct {
 	trie.Frame
 	self     int64 // µs
 	function int32 // of the table that was chosen, -1 for none
 }
 
-// chosen is the table that a script is named by.
+// chosen is the table that names a script.
 type chosen struct {
 	*candidate
 	table   *symbols.Table
 	problem Problem // why there is none
 }
 
-// ByRelease reports whether the release of frames matters: two builds have scripts of one name.
-// If it does not, frames of all releases may be seen as of one.
+// ByRelease reports whether the release of frames matters, because two builds have scripts of
+// the same name. Otherwise frames of all releases may be added as those of one.
 func (n *Naming) ByRelease() bool { return n != nil && n.ambiguous }
 
-// See adds a frame, and how much self time (µs) it has in the answer.
+// See adds a frame with its self time (µs) in the response.
 func (n *Naming) See(release string, f trie.Frame, self int64) {
 	if f.Resource == "" {
 		return
@@ -153,7 +152,7 @@ func (n *Naming) See(release string, f trie.Frame, self int64) {
 	n.last.frames = append(n.last.frames, seen{f, self, -1})
 }
 
-// Names decides what the frames that were seen are called.
+// Names decides the names of all frames seen.
 func (n *Naming) Names() *Names {
 	out := &Names{byRelease: n.ByRelease(), scripts: n.scripts}
 	for _, s := range n.scripts {
@@ -179,7 +178,7 @@ func (n *Naming) Names() *Names {
 	return out
 }
 
-// identity is a function of several builds.
+// identity is a function across builds.
 type identity struct {
 	place        // in the newest of them
 	several bool // two functions of one release are it, so that a page view may have had both
@@ -195,7 +194,7 @@ func (x identity) frame() trie.Frame {
 	return f
 }
 
-// identify notes where the functions of a script are that were seen.
+// identify records the places of the functions of a script that were seen.
 func (n *Naming) identify(s *script, known map[uint64]identity, newest map[string]chosen) {
 	if s.chosen.table == nil {
 		return
@@ -241,15 +240,15 @@ func (p place) overlaps(q place) bool {
 	return slices.ContainsFunc(p.releases, func(r string) bool { return slices.Contains(q.releases, r) })
 }
 
-// before reports whether p says where a function stands rather than q: it is of a newer build,
-// or stands further up.
+// before reports whether p is preferred to q as the place of a function: it is of a newer build,
+// or further up.
 func (p place) before(q place) bool {
 	return cmp.Or(cmp.Compare(p.rank, q.rank), cmp.Compare(p.SourceLine, q.SourceLine), cmp.Compare(p.SourceColumn, q.SourceColumn),
 		strings.Compare(p.SHA256, q.SHA256), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column)) < 0
 }
 
-// frame returns the function as a frame. One whose source is not known, as code that a bundler
-// adds, is where it is in the script.
+// frame returns the function as a frame. A function without a known source, such as code added
+// by a bundler, gets its place in the script.
 func (p place) frame() trie.Frame {
 	if p.Source < 0 {
 		return trie.Frame{Name: p.Name, Resource: stablePath(p.Path), Line: p.Line, Column: p.Column}

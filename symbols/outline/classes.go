@@ -1,7 +1,7 @@
 package outline
 
-// classBody is what is known of a class while its members are read: indices of functions,
-// -1 if there is none.
+// classBody is the state of a class while its members are read: indexes of functions, -1
+// if there is none.
 type classBody struct{ class, fields, statics int }
 
 // class reads a class from its keyword. The value is its slot among the functions.
@@ -36,7 +36,7 @@ func (p *parser) class() value {
 	return value{kind: definition, a: c.class}
 }
 
-// implements reports whether the present word begins a list of interfaces, and is not the
+// implements reports whether the current word begins a list of interfaces and is not the
 // name of a class.
 func (p *parser) implements() bool {
 	if p.token.kind != wordImplements || !p.types {
@@ -47,7 +47,7 @@ func (p *parser) implements() bool {
 	return word != "" && word != "extends" && word != "implements"
 }
 
-// heritage reads what stands between the name of a class and its brace.
+// heritage reads the text between the name of a class and its brace.
 func (p *parser) heritage() {
 	if p.types && p.token.kind == less && !p.angle() {
 		p.unclear++
@@ -106,8 +106,8 @@ func (p *parser) classMember(c *classBody) {
 	p.field(c.class, k)
 }
 
-// memberModifiers reads the words before a key. What is absent when the program runs is
-// declared or abstract.
+// memberModifiers reads the words before a key. absent is set for declared and abstract
+// members, which do not exist at run time.
 func (p *parser) memberModifiers() (kind Kind, static, absent bool) {
 	kind = Method
 	for p.modifies() {
@@ -136,7 +136,7 @@ func (p *parser) memberModifiers() (kind Kind, static, absent bool) {
 	return kind, static, absent
 }
 
-// initializes adds the function that initializes fields at the first one.
+// initializes adds the function that initializes fields, at the first field.
 func (p *parser) initializes(index *int, kind Kind, class, start int) {
 	if *index < 0 {
 		*index = p.define(kind, start)
@@ -152,7 +152,8 @@ func (p *parser) staticBlock() {
 	p.generator = outer
 }
 
-// indexSignature reports whether the present bracket begins [key: type], which is no field.
+// indexSignature reports whether the current bracket begins [key: type], which is not a
+// field.
 func (p *parser) indexSignature() bool {
 	at, _, _ := p.ahead()
 	word := p.wordAhead(at)

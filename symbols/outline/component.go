@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ComponentScripts returns a single-file component of Vue, Svelte or Astro with all but its
-// code blanked: the contents of <script>, and what stands between lines --- at the start.
-// The length and the ends of lines are those of text, so that offsets in both are the same.
-// Data in a <script>, such as JSON, is blanked too.
+// ComponentScripts returns a single-file component of Vue, Svelte or Astro with everything
+// but its code blanked: the code is the contents of <script>, and the text between lines
+// --- at the start. Length and line ends stay the same, so offsets in both are equal. Data
+// in a <script>, such as JSON, is blanked too.
 func ComponentScripts(text []byte) []byte {
 	scripts := make([]byte, 0, len(text))
 	kept := 0
@@ -50,8 +50,8 @@ func ComponentScripts(text []byte) []byte {
 	return appendBlanks(scripts, text[kept:])
 }
 
-// frontmatter returns what stands between lines --- at the start of a text; end is 0 if
-// nothing does.
+// frontmatter returns the range between lines --- at the start of a text; end is 0 if there
+// is none.
 func frontmatter(text []byte) (start, end int) {
 	const fence = "---"
 	start = len(text) - len(bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n"))
@@ -66,8 +66,8 @@ func frontmatter(text []byte) (start, end int) {
 	return start, start + length + 1
 }
 
-// scriptTag returns the attributes of the tag <script> at an offset and where its contents
-// begin, -1 if none is there.
+// scriptTag returns the attributes of the tag <script> at an offset, and the start of its
+// contents, or -1 if there is no such tag.
 func scriptTag(text []byte, at int) (attributes string, start int) {
 	const name = "<script"
 	if len(text)-at <= len(name) || !strings.EqualFold(string(text[at:at+len(name)]), name) {
@@ -91,7 +91,7 @@ func scriptTag(text []byte, at int) (attributes string, start int) {
 	return "", -1
 }
 
-// closingTag returns where </script begins, the end of the text if it does not.
+// closingTag returns the offset of </script, or the end of the text if there is none.
 func closingTag(text []byte, at int) int {
 	const name = "</script"
 	for {
@@ -116,7 +116,7 @@ func indexAfter(text []byte, at int, mark string) int {
 	return at + length + len(mark)
 }
 
-// appendBlanks appends as many blanks as text has bytes, but what ends lines stays.
+// appendBlanks appends a blank for each byte of text, but keeps line ends.
 func appendBlanks(blanks, text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		c := text[i]

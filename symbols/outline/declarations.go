@@ -2,7 +2,7 @@ package outline
 
 import "strings"
 
-// imports reads an import declaration, in which no functions are, but in the value of
+// imports reads an import declaration. It has no functions, except in the value of
 // import x = …
 func (p *parser) imports() {
 	p.next()
@@ -64,7 +64,7 @@ func (p *parser) exports() {
 	}
 }
 
-// exportList reads names that are exported, and from where.
+// exportList reads a list of exported names, and the module they come from.
 func (p *parser) exportList() {
 	if p.token.kind == braceOpen {
 		p.balanced()
@@ -78,7 +78,7 @@ func (p *parser) exportList() {
 	p.semicolon()
 }
 
-// defaultExport reads what is exported after default.
+// defaultExport reads the declaration or expression after default.
 func (p *parser) defaultExport() {
 	p.decorators()
 	start := p.token.start
@@ -102,8 +102,8 @@ func (p *parser) defaultExport() {
 	}
 }
 
-// typeStatement reads a declaration of TypeScript that begins with a word that can be a
-// name. It reports whether it is one.
+// typeStatement reads a TypeScript declaration that begins with a word that can also be
+// a name. It reports whether it is one.
 func (p *parser) typeStatement(kind lexeme) bool {
 	at, first, newline := p.ahead()
 	word := p.wordAhead(at)
@@ -142,7 +142,7 @@ func (p *parser) typeStatement(kind lexeme) bool {
 		if word == "" || word == "in" || word == "instanceof" || word == "as" || word == "satisfies" {
 			return false
 		}
-		// What is declared is not there when the program runs.
+		// Declared things do not exist at run time.
 		functions, members := len(p.functions), len(p.members)
 		p.next()
 		p.statement()

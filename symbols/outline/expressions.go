@@ -36,8 +36,8 @@ func (p *parser) assignment() (v value) {
 	return v
 }
 
-// isAll reports whether the present token is sure to be all of an expression. Most are so
-// short, and need not go through all that an expression may be.
+// isAll reports whether the current token is certainly a whole expression. Most expressions
+// are this short and can skip the full grammar.
 func (p *parser) isAll() bool {
 	switch p.token.kind {
 	case identifier, number, quoted, wordLiteral:
@@ -46,8 +46,8 @@ func (p *parser) isAll() bool {
 	return false
 }
 
-// conditional reads an expression without assignments, but those within a ? b : c. Which
-// operator binds more does not matter where all that counts is which functions there are.
+// conditional reads an expression without assignments, except those within a ? b : c. It
+// ignores the precedence of operators: only the functions matter.
 func (p *parser) conditional() value {
 	v := p.unary()
 	for !v.ends() {
@@ -60,7 +60,7 @@ func (p *parser) conditional() value {
 				return v
 			}
 			p.consequent()
-			// What comes last in a ? b : c = d is assigned to.
+			// In a ? b : c = d, the last operand is assigned to.
 			if v = p.unary(); v.kind != variable && v.kind != memberReference {
 				v = operand(v)
 			}
@@ -74,7 +74,7 @@ func (p *parser) conditional() value {
 	return v
 }
 
-// operand is the value of an expression that ends with an operand.
+// operand is the value of an expression whose last token is an operand.
 func operand(v value) value {
 	if v.ends() {
 		return value{kind: finished}
@@ -92,7 +92,7 @@ func (p *parser) consequent() {
 	p.expect(colon)
 }
 
-// optionalMark reports whether the present question mark is that of an optional parameter.
+// optionalMark reports whether the current question mark marks an optional parameter.
 func (p *parser) optionalMark() bool {
 	_, first, _ := p.ahead()
 	return first == ':' || first == ',' || first == ')'
@@ -148,7 +148,7 @@ func (p *parser) unary() value {
 	return v
 }
 
-// awaits reports whether the present await is an operator and not a name.
+// awaits reports whether the current await is an operator and not a name.
 func (p *parser) awaits() bool {
 	start, first, _ := p.ahead()
 	switch first {
@@ -161,7 +161,7 @@ func (p *parser) awaits() bool {
 	return true
 }
 
-// yieldEnds reports whether nothing follows that yield could give.
+// yieldEnds reports whether yield has no operand.
 func (p *parser) yieldEnds() bool {
 	switch p.token.kind {
 	case eof, parenClose, bracketClose, braceClose, comma, semicolon, colon, wordIn, wordOf, question:
@@ -205,7 +205,7 @@ func (p *parser) leftHandSide() value {
 	return p.suffixes(v, news)
 }
 
-// suffixes reads what follows an operand: members, calls, templates. The first calls belong
+// suffixes reads the members, calls and templates after an operand. The first calls belong
 // to the news before the operand.
 func (p *parser) suffixes(v value, news int) value {
 	chain := noArgument
@@ -263,7 +263,7 @@ func (p *parser) memberName() value {
 	return v
 }
 
-// computedMember reads a member in brackets, which has a name if that is a string.
+// computedMember reads a member in brackets. It has a name if that is a string.
 func (p *parser) computedMember() value {
 	outer := p.enclose()
 	p.next()

@@ -2,11 +2,11 @@ package outline
 
 import "strings"
 
-// value is what is known of an expression: as much as a name needs.
+// value is the part of an expression's value that names depend on.
 type value struct {
 	kind valueKind
-	// a and b are the start and end of a reference's name; of a definition a is the index
-	// of the function, of a call the first of the functions that are its arguments.
+	// a and b are the start and end of a reference's name. Of a definition, a is the index
+	// of the function; of a call, it is the first of the functions among its arguments.
 	a, b int
 }
 
@@ -32,11 +32,11 @@ func (p *parser) define(kind Kind, start int) int {
 	return len(p.functions) - 1
 }
 
-// erase takes back a function, as one without a body.
+// erase removes a function, such as one without a body.
 func (p *parser) erase(index int) { p.functions[index].Kind = erased }
 
-// bind gives a function the name of what it is bound to, and to functions that are
-// arguments of a call what its result is bound to.
+// bind gives a function the name that it is bound to, and gives functions among the
+// arguments of a call the name that its result is bound to.
 func (p *parser) bind(v value, binding Binding, start, end int) {
 	switch v.kind {
 	case definition, arrowFunction:
@@ -46,7 +46,7 @@ func (p *parser) bind(v value, binding Binding, start, end int) {
 	}
 }
 
-// bindTo binds a value to what is assigned to.
+// bindTo binds a value to the target of an assignment.
 func (p *parser) bindTo(v, target value) {
 	switch target.kind {
 	case variable:
@@ -56,7 +56,7 @@ func (p *parser) bindTo(v, target value) {
 	}
 }
 
-// bindDefault binds a value to a default export, which has a name and no place.
+// bindDefault binds a value to a default export, which has a name but no place.
 func (p *parser) bindDefault(v value) {
 	switch v.kind {
 	case definition, arrowFunction:
@@ -76,20 +76,21 @@ func (p *parser) name(index int, binding Binding, start, end int) {
 	}
 }
 
-// noArgument ends the list of functions that are arguments of a call, or what is called.
+// noArgument ends the list of functions among the arguments of a call, or in the callee.
 // While the text is read, Function.Parent is the next one of the list.
 const noArgument = -1
 
-// result tells the functions that are arguments of a call what its result is bound to.
+// result tells the functions among the arguments of a call the name that its result is
+// bound to.
 func (p *parser) result(v value, name string) {
 	for i := v.a; i != noArgument; i = p.functions[i].Parent {
 		p.functions[i].Result = name
 	}
 }
 
-// arguments reads the arguments of a call and returns it, how many there are, and whether
-// they can only be parameters. The functions among them go before a list of others, those
-// of the calls before in a chain such as a(…).b(…).
+// arguments reads the arguments of a call and returns the call, the number of arguments,
+// and whether they can only be parameters. The functions among them are put before the
+// list chain, those of the earlier calls in a chain such as a(…).b(…).
 func (p *parser) arguments(callee value, chain int) (v value, count int, annotated bool) {
 	if callee.kind == definition && p.functions[callee.a].Kind != Class { // called where it stands
 		p.functions[callee.a].Parent = chain
@@ -120,10 +121,10 @@ func (p *parser) arguments(callee value, chain int) (v value, count int, annotat
 	return value{kind: call, a: chain}, count, annotated
 }
 
-// maxLiteral is how long a string with its quotes may be to stand with a callee.
+// maxLiteral bounds a string, with its quotes, that is shown with a callee.
 const maxLiteral = 66
 
-// callee names what is called, with the string that is the first argument if there is one.
+// callee returns the name of the callee, with the first argument if that is a string.
 func (p *parser) callee(v, literal value) string {
 	switch v.kind {
 	case variable, memberReference, keyword:
@@ -141,13 +142,14 @@ func (p *parser) callee(v, literal value) string {
 	return name + `("` + quotation[1:len(quotation)-1] + `")`
 }
 
-// isString reports whether a text is one string, and not an expression that begins with one.
+// isString reports whether a text is a single string, and not an expression that begins
+// with one.
 func isString(s string) bool {
 	return len(s) >= 2 && s[len(s)-1] == s[0] && strings.IndexByte(s[1:len(s)-1], s[0]) < 0
 }
 
-// element reads an argument, an expression in parentheses, or a parameter of what may turn
-// out to be an arrow function; annotated says that it can only be the last.
+// element reads an argument, an expression in parentheses, or a parameter of a possible
+// arrow function; annotated says that it can only be a parameter.
 func (p *parser) element() (v value, annotated bool) {
 	p.eat(ellipsis)
 	v = p.assignment()
@@ -178,7 +180,7 @@ func (p *parser) function(start int) value {
 }
 
 // signatureAndBody reads a function from its type parameters on. Without a body it is an
-// overload or abstract, and no function.
+// overload or abstract, and not a function.
 func (p *parser) signatureAndBody(index int, generator bool) {
 	outer := p.enclose()
 	outerGenerator := p.generator
@@ -205,7 +207,8 @@ func (p *parser) signatureAndBody(index int, generator bool) {
 	p.generator, p.colonFollows = outerGenerator, outer
 }
 
-// parameters reads the parameters of all but arrow functions and returns how many they are.
+// parameters reads the parameters of any function but an arrow function, and returns their
+// number.
 func (p *parser) parameters() (count int) {
 	p.expect(parenOpen)
 	for p.more(parenClose) {
@@ -240,7 +243,7 @@ func isParameterModifier(kind lexeme) bool {
 	return false
 }
 
-// bindingTarget reads a name or pattern that is declared.
+// bindingTarget reads a declared name or pattern.
 func (p *parser) bindingTarget() value {
 	switch {
 	case p.token.kind.isWord():
@@ -257,7 +260,7 @@ func (p *parser) bindingTarget() value {
 	return value{}
 }
 
-// initializer reads the type and the value of what is declared.
+// initializer reads the type and the value of a declared name.
 func (p *parser) initializer(target value) {
 	if p.types && p.eat(colon) {
 		p.typeExpression()

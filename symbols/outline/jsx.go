@@ -2,8 +2,8 @@ package outline
 
 import "strings"
 
-// jsxElement reads an element of JSX from its < and returns where it ends. It reads no
-// token after that: what follows may be the text of another element.
+// jsxElement reads an element of JSX from its < and returns its end. It reads no token
+// after that: the text of an outer element may follow.
 func (p *parser) jsxElement() (end int) {
 	if !p.deeper() {
 		p.depth--
@@ -104,8 +104,8 @@ func (p *parser) jsxValue(name value) {
 	}
 }
 
-// jsxChildren reads what an element holds from i on, and its closing tag, and returns where
-// that ends.
+// jsxChildren reads the content of an element from i on, and its closing tag, and returns
+// the end of the tag.
 func (p *parser) jsxChildren(i int) (end int) {
 	for p.err == nil {
 		length := strings.IndexAny(p.text[i:], "{<")
@@ -131,8 +131,8 @@ func (p *parser) jsxChildren(i int) (end int) {
 	return len(p.text)
 }
 
-// jsxContainer reads an expression among the children of an element and returns where its
-// braces end.
+// jsxContainer reads an expression among the children of an element and returns the end of
+// its braces.
 func (p *parser) jsxContainer(start int) (end int) {
 	p.resume(start + 1)
 	p.eat(ellipsis)

@@ -12,8 +12,9 @@ type token struct {
 	start, end int
 }
 
-// lexer cuts a text into tokens, one at a time. Regular expressions, templates and the text
-// of JSX begin where only the parser knows; it reads them itself and goes on with resume.
+// lexer cuts a text into tokens, one at a time. Only the parser knows where regular
+// expressions, templates and the text of JSX begin; it reads them itself and continues with
+// resume.
 type lexer struct {
 	text         string
 	position     int // where the token after the present one is looked for
@@ -33,7 +34,8 @@ func (l *lexer) stop(err error) {
 	l.position, l.last, l.token = end, end, token{kind: eof, start: end, end: end}
 }
 
-// resume goes on with the token after an offset, up to which the parser has read itself.
+// resume continues with the token after an offset. Up to there the parser has read the text
+// itself.
 func (l *lexer) resume(offset int) {
 	l.position = min(offset, len(l.text))
 	l.token.end = l.position
@@ -101,7 +103,7 @@ func (l *lexer) next() {
 	l.token = token{kind: kind, newline: newline, start: start, end: end}
 }
 
-// ahead returns where the token after the present one begins, its first byte, which is 0 at
+// ahead returns the start of the token after the current one, its first byte, which is 0 at
 // the end of the text, and whether a line ends before it.
 func (l *lexer) ahead() (start int, first byte, newline bool) {
 	start = l.position
@@ -111,7 +113,7 @@ func (l *lexer) ahead() (start int, first byte, newline bool) {
 	return start, l.byteAt(start), newline
 }
 
-// wordAhead returns the word that begins at an offset, "" if none does.
+// wordAhead returns the word at an offset, or "".
 func (l *lexer) wordAhead(start int) string {
 	if start >= len(l.text) {
 		return ""
@@ -130,8 +132,8 @@ func (l *lexer) byteAt(i int) byte {
 	return 0
 }
 
-// skipBlanks returns the first offset from i that is no blank and no comment, and whether a
-// line ends before it.
+// skipBlanks returns the first offset from i on that is neither blank nor comment, and
+// whether a line ends before it.
 func (l *lexer) skipBlanks(i int) (at int, newline bool) {
 	text := l.text
 	for i < len(text) {
@@ -168,8 +170,8 @@ func (l *lexer) skipBlanks(i int) (at int, newline bool) {
 	return len(text), newline
 }
 
-// commentEnd returns where the comment ends that begins with the slash at i, i if none
-// does, and whether a line ends within it.
+// commentEnd returns the end of the comment that begins with the slash at i, or i if there
+// is none, and whether a line ends within it.
 func (l *lexer) commentEnd(i int) (end int, newline bool) {
 	switch l.byteAt(i + 1) {
 	case '/':
@@ -185,7 +187,7 @@ func (l *lexer) commentEnd(i int) (end int, newline bool) {
 	return i, false
 }
 
-// lineEnd returns where the line with offset i ends, before what ends it.
+// lineEnd returns the end of the line with offset i, before its line end.
 func (l *lexer) lineEnd(i int) int {
 	for ; i < len(l.text); i++ {
 		c := l.text[i]
@@ -196,8 +198,8 @@ func (l *lexer) lineEnd(i int) int {
 	return i
 }
 
-// wordEnd returns where the word ends that i is in. It knows escapes and all of Unicode:
-// what is neither ASCII nor blank is taken for a letter.
+// wordEnd returns the end of the word at i. It knows escapes and all of Unicode: a
+// character that is neither ASCII nor blank counts as a letter.
 func (l *lexer) wordEnd(i int) int {
 	text := l.text
 	for i < len(text) {
@@ -226,7 +228,7 @@ func (l *lexer) wordEnd(i int) int {
 	return i
 }
 
-// numberEnd returns where the number ends that begins at i.
+// numberEnd returns the end of the number at i.
 func (l *lexer) numberEnd(i int) int {
 	text := l.text
 	decimal := text[i] != '0' || l.byteAt(i+1)|' ' != 'x'
@@ -246,8 +248,8 @@ func (l *lexer) numberEnd(i int) int {
 	return i
 }
 
-// stringEnd returns where the string ends that begins at i. It ends with the line, unless
-// that is escaped.
+// stringEnd returns the end of the string at i. A string ends with the line, unless the
+// line end is escaped.
 func (l *lexer) stringEnd(i int) int {
 	text := l.text
 	delimiter := text[i]
@@ -267,7 +269,7 @@ func (l *lexer) stringEnd(i int) int {
 	return len(text)
 }
 
-// regexEnd returns where the regular expression ends that begins at i, with its flags.
+// regexEnd returns the end of the regular expression at i, with its flags.
 func (l *lexer) regexEnd(i int) int {
 	text := l.text
 	class := false

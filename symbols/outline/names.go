@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// nameOf returns the name that a word, string or number of the text stands for.
+// nameOf returns the name in a word, string or number of the text.
 func nameOf(source string) string {
 	if source == "" {
 		return ""
@@ -27,7 +27,7 @@ func nameOf(source string) string {
 	return source
 }
 
-// numberName returns a number as JavaScript prints it, as it does for keys: 0x10 is 16.
+// numberName returns a number as JavaScript prints it as a key: 0x10 is 16.
 func numberName(source string) string {
 	plain := source[0] != '0' || len(source) == 1
 	for i := 0; plain && i < len(source); i++ {
@@ -74,7 +74,7 @@ func unescape(source string) string {
 	return b.String()
 }
 
-// escape returns the character that an escape stands for, -1 for none, and its length.
+// escape returns the character of an escape, -1 for none, and its length.
 func escape(s string) (r rune, size int) {
 	if len(s) < 2 {
 		return '\\', len(s)

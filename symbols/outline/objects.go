@@ -26,7 +26,7 @@ func (p *parser) properties() {
 	}
 }
 
-// property reads a property of an object: a value, a method, an accessor or a mere name.
+// property reads a property of an object: a value, a method, an accessor or only a name.
 func (p *parser) property() {
 	start, kind := p.token.start, Method
 	for p.modifies() && (p.token.kind == wordGet || p.token.kind == wordSet || p.token.kind == wordAsync) {
@@ -58,8 +58,8 @@ func (p *parser) property() {
 	}
 }
 
-// modifies reports whether the present word is a modifier of what comes next, and not the
-// key of a property. A line may end after get, set and static alone.
+// modifies reports whether the current word is a modifier of the next token, and not the
+// key of a property. A line may end only after get, set and static.
 func (p *parser) modifies() bool {
 	kind := p.token.kind
 	if !kind.isName() {
@@ -77,12 +77,12 @@ func (p *parser) modifies() bool {
 	return !newline || kind == wordGet || kind == wordSet || kind == wordStatic
 }
 
-// key is what a property is called.
+// key is the key of a property.
 type key struct {
 	first      int // where it begins, with its bracket if it is computed
 	start, end int // the word, string or number
-	// literal says that the key stands there: a word, a string, a number. computed says
-	// that it is in brackets, where V8 takes no name from it.
+	// literal says that the key is a word, a string or a number. computed says that it is
+	// in brackets, where V8 takes no name from it.
 	literal, computed bool
 }
 

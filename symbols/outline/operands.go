@@ -2,7 +2,7 @@ package outline
 
 import "strings"
 
-// primary reads an operand without what follows it.
+// primary reads an operand without suffixes.
 func (p *parser) primary() value {
 	start := p.token.start
 	switch kind := p.token.kind; kind {
@@ -48,7 +48,7 @@ func (p *parser) primary() value {
 	return value{}
 }
 
-// nameOrArrow reads a name, or the arrow function whose only parameter it is.
+// nameOrArrow reads a name, or the arrow function with that name as its only parameter.
 func (p *parser) nameOrArrow(start int) value {
 	v := value{kind: variable, a: p.token.start, b: p.token.end}
 	p.next()
@@ -59,7 +59,7 @@ func (p *parser) nameOrArrow(start int) value {
 }
 
 // asyncOrName reads an operand that begins with async: a function, an arrow function, a call
-// of what has that name, or the name.
+// of async, or the name.
 func (p *parser) asyncOrName() value {
 	start := p.token.start
 	at, first, newline := p.ahead()
@@ -103,8 +103,8 @@ func (p *parser) arrowSignAt(offset int) bool {
 	return !newline && strings.HasPrefix(p.text[at:], "=>")
 }
 
-// parenthesized reads an expression in parentheses, or the arrow function whose parameters
-// they are. A function in parentheses has the name of what these are bound to.
+// parenthesized reads an expression in parentheses, or the arrow function with these
+// parameters. A function in parentheses gets the name that they are bound to.
 func (p *parser) parenthesized() value {
 	start, count, annotated := p.token.start, 0, false
 	var v value
@@ -133,9 +133,9 @@ func (p *parser) parenthesized() value {
 	return v
 }
 
-// arrowAfter reads the rest of an arrow function after its parameters, if this is one.
-// Types among the parameters make it certain; else a colon after them may not be that of
-// the type it returns.
+// arrowAfter reads the rest of an arrow function after its parameters, if this is one. Types
+// among the parameters make it certain; otherwise a colon after them need not begin its
+// return type.
 func (p *parser) arrowAfter(start, count int, certain bool) (v value, isArrow bool) {
 	switch {
 	case p.token.kind == arrowSign:
@@ -146,8 +146,8 @@ func (p *parser) arrowAfter(start, count int, certain bool) (v value, isArrow bo
 	case p.token.kind != colon || !p.types:
 		return value{}, false
 	}
-	// In a ? (b) : c => d the colon is that of the conditional: it is not if another one
-	// follows the function.
+	// In a ? (b) : c => d the colon belongs to the conditional, unless another colon follows
+	// the function.
 	ambiguous := p.colonFollows && !certain
 	m := p.mark()
 	p.next()
@@ -181,7 +181,7 @@ func (p *parser) array() {
 	p.colonFollows = outer
 }
 
-// within is what the ${…} of a template hold.
+// within is the content of a template's ${…}.
 type within bool
 
 const (
@@ -216,7 +216,7 @@ func (p *parser) template(content within) {
 	p.colonFollows = outer
 }
 
-// templatePart returns where the text of a template ends, and whether it does at ${.
+// templatePart returns the end of a template's text, and whether it ends at ${.
 func (p *parser) templatePart(i int) (end int, open bool) {
 	text := p.text
 	for ; i < len(text); i++ {

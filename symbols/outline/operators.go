@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// byteClass says what a byte means where a token begins, and what it may be elsewhere.
+// byteClass is the meaning of a byte at the start of a token, and elsewhere.
 type byteClass uint8
 
 const (
@@ -50,7 +50,7 @@ var byteClasses = func() (classes [256]byteClass) {
 	return classes
 }()
 
-// alone has the tokens that are one byte whatever comes next.
+// alone has the tokens that are always one byte.
 var alone = [256]lexeme{
 	'{': braceOpen, '}': braceClose,
 	'(': parenOpen, ')': parenClose,
@@ -106,7 +106,7 @@ func (l *lexer) operator(start int) (kind lexeme, end int) {
 	return l.doubledOperator(start, first, second, third)
 }
 
-// equals is 1 for =, which makes an operator longer.
+// equals is 1 for =, which lengthens an operator.
 func equals(c byte) int {
 	if c == '=' {
 		return 1
@@ -140,8 +140,8 @@ func (l *lexer) greaterOperator(start int) (kind lexeme, end int) {
 	return greater, end
 }
 
-// doubledOperator returns operators that assign with =, and those that stand twice and then
-// assign only in some cases: & && &&= * ** **=, ?? and ??=.
+// doubledOperator returns operators that may be doubled, and then may assign with =: & &&
+// &&= * ** **=, ?? and ??=.
 func (l *lexer) doubledOperator(start int, first, second, third byte) (kind lexeme, end int) {
 	if second == first && first != '/' && first != '%' && first != '^' {
 		switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// fillClasses tells the members of classes the names of these, which may be known only
-// after the class.
+// fillClasses gives the members of classes the names of their classes, which may be
+// known only after the class.
 func (p *parser) fillClasses() {
 	for _, m := range p.members {
 		f, class := &p.functions[m.function], &p.functions[m.class]

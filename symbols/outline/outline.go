@@ -1,21 +1,22 @@
 // Package outline finds the functions of JavaScript and TypeScript, with the names and the
-// places that V8 gives them. It builds no tree: it keeps functions and skips all else.
+// places that V8 gives them. It builds no syntax tree: it records functions and skips
+// everything else.
 //
-// A text need not be valid. What the parser does not understand it counts and skips, and
-// the functions around it are found all the same. So the package accepts much that an
-// engine refuses, and it is no judge of a program.
+// A text need not be valid. The parser counts and skips anything that it does not
+// understand, and still finds the functions around it. So the package accepts much that an
+// engine rejects, and does not validate programs.
 //
-// What it does not do:
+// Limits:
 //
-//   - It knows no scopes: a name is what stands in the text.
+//   - It has no scopes: a name is the text of the source.
 //   - It does not say which functions run, or how often a class is made.
 //   - It does not follow eval, new Function, or scripts in HTML. [ComponentScripts] takes
 //     the scripts out of single-file components; templates of these have no functions.
-//   - Functions that a compiler of TypeScript writes for enums and namespaces are none of
-//     the text. A field of a class without a value counts as a field, as it does with
+//   - Functions that the TypeScript compiler generates for enums and namespaces are not
+//     included. A field of a class without a value counts as a field, as it does with
 //     useDefineForClassFields.
-//   - It knows no Flow and no proposals below stage 3, but decorators and using.
-//   - Names hold on to the text: they are parts of one copy of it.
+//   - It does not know Flow, nor proposals below stage 3 except for decorators and using.
+//   - Names retain the text in memory: they are parts of one copy of it.
 package outline
 
 import (
@@ -23,7 +24,7 @@ import (
 	"errors"
 )
 
-// Language is what a text is written in.
+// Language is the language of a text.
 type Language uint8
 
 const (
@@ -50,11 +51,11 @@ const (
 	erased // has no body, as overloads of TypeScript; never returned
 )
 
-// Written reports whether a function of this kind has a text of its own: all but those that
-// the engine makes for a class.
+// Written reports whether functions of this kind have a text of their own: all but those
+// that the engine creates for a class.
 func (k Kind) Written() bool { return k < Class }
 
-// Binding says what gave a function its name.
+// Binding says how a function got its name.
 type Binding uint8
 
 const (
@@ -70,37 +71,37 @@ const (
 type Function struct {
 	// Start is the first byte, with async, static, get and the like; End is after the last.
 	Start, End int
-	// Place is where V8 says that the function begins: the parenthesis of the parameters,
-	// the first character of an arrow function, the keyword class, the key of the first
-	// field, the first static.
+	// Place is where V8 places the function: the parenthesis of the parameters, the first
+	// character of an arrow function, the keyword class, the key of the first field, the
+	// first static.
 	Place int
-	// Body is the brace of the body, or the expression of an arrow function. For what is
-	// not written it is Place.
+	// Body is the brace of the body, or the expression of an arrow function. Without
+	// written text it is Place.
 	Body    int
 	Kind    Kind
 	Binding Binding
-	// BindStart and BindEnd are the identifier or key that the name is from, a key with its
-	// quotes or brackets; -1 if there is none.
+	// BindStart and BindEnd are the range of the identifier or key that gave the name, a
+	// key with its quotes or brackets; -1 if there is none.
 	BindStart, BindEnd int
 	// Name is Function.name: with "get ", "set " and "#", "default" for a default export,
 	// that of the class for a constructor and initializers. With Binding Member it is the
 	// member's name, and that of V8 is "".
 	Name string
-	// Callee is the name of the function that it is an argument of, with the first argument
-	// if that is a short string: addEventListener("scroll"). In JSX it is the attribute.
+	// Callee is the name of the function that it is passed to, with the first argument if
+	// that is a short string: addEventListener("scroll"). In JSX it is the attribute.
 	Callee string
-	// Result is what the result of that call, or of the chain of calls that has it, is
-	// bound to: App in const App = memo(() => …). For a function that is called where it
-	// stands it is what the result of this call is bound to.
+	// Result is the name that the result of that call, or of its chain of calls, is bound
+	// to: App in const App = memo(() => …). For a function that is called immediately it is
+	// the name for the result of this call.
 	Result string
-	// Class is the name of the class that it is a member of.
+	// Class is the name of the class of a member.
 	Class      string
 	Parameters int // how many are declared; a pattern is one, this of TypeScript none
 	Parent     int // index of the innermost written function around it, -1 if none
 }
 
 var (
-	// ErrNested says that a text is nested deeper than any program.
+	// ErrNested says that a text is nested too deeply to be a program.
 	ErrNested = errors.New("nested too deep")
 	// ErrWork says that a text is so ambiguous that reading it takes too long.
 	ErrWork = errors.New("too ambiguous")
@@ -112,9 +113,9 @@ const (
 	leastTokens   = 1000
 )
 
-// Functions returns the functions of a text sorted by Start, an outer one before those
-// inside, and how many places of the text it did not understand. With [ErrNested] or
-// [ErrWork] it returns the functions found so far; those that were open end with the text.
+// Functions returns the functions of a text sorted by Start, an outer one before nested
+// ones, and the number of places that it did not understand. With [ErrNested] or [ErrWork]
+// it returns the functions found so far; open functions end with the text.
 func Functions(text []byte, language Language) (functions []Function, unclear int, err error) {
 	p := parser{
 		lexer: lexer{
@@ -124,7 +125,8 @@ func Functions(text []byte, language Language) (functions []Function, unclear in
 		},
 		types: language == TypeScript || language == TSX,
 		jsx:   language == JavaScript || language == TSX,
-		// Most texts have fewer functions than five for eight braces, which are fast to count.
+		// Most texts have fewer than five functions for eight braces, and braces are fast
+		// to count.
 		functions: make([]Function, 0, min(bytes.Count(text, []byte("{"))*5/8, len(text)/64)+16),
 	}
 	p.skipHashbang()

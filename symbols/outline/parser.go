@@ -1,8 +1,9 @@
 package outline
 
-// parser reads statements and expressions for the functions in them. Its methods read what
-// they are named for from the present token on, and leave the token after it. At the end of
-// the text, and when the parser has stopped, all tokens are eof, which ends all loops.
+// parser reads statements and expressions for the functions in them. Each method reads the
+// construct that it is named for, from the current token on, and stops at the token after
+// it. At the end of the text, and when the parser has stopped, all tokens are eof, which
+// ends all loops.
 type parser struct {
 	lexer
 	types, jsx bool
@@ -11,13 +12,13 @@ type parser struct {
 	unclear    int
 	depth      int
 	generator  bool // yield is no name here
-	// colonFollows is set where a colon after a parenthesis may be that of a conditional
-	// or case, and not that of the type that an arrow function returns.
+	// colonFollows is set where a colon after a parenthesis may belong to a conditional or
+	// case, and not begin the return type of an arrow function.
 	colonFollows bool
 }
 
 // member is a function of a class. Both are indices of functions. The class has a slot of
-// kind Class from its start on, which is erased if there is a constructor.
+// kind Class from its start on. It is erased if there is a constructor.
 type member struct{ function, class int }
 
 // expect eats a token of a kind, or counts a place that is unclear.
@@ -27,7 +28,7 @@ func (p *parser) expect(kind lexeme) {
 	}
 }
 
-// eat goes on if the present token is of a kind.
+// eat advances if the current token has this kind.
 func (p *parser) eat(kind lexeme) bool {
 	if p.token.kind != kind {
 		return false
@@ -45,20 +46,20 @@ func (p *parser) deeper() bool {
 	return p.err == nil
 }
 
-// enclose begins what is in brackets, where a colon has no meaning from outside. The value
-// returned is that of colonFollows to go back to.
+// enclose begins a part in brackets, where an outer colon has no meaning. It returns
+// colonFollows, to restore it after the part.
 func (p *parser) enclose() (outer bool) {
 	outer, p.colonFollows = p.colonFollows, false
 	return outer
 }
 
-// more reports whether a list goes on before its closing bracket.
+// more reports whether a list continues before its closing bracket.
 func (p *parser) more(closing lexeme) bool {
 	return p.token.kind != closing && p.token.kind != eof
 }
 
-// separator eats the comma after an element of a list that began at start. It skips what is
-// neither comma nor bracket, and reports whether the list can go on.
+// separator eats the comma after an element of a list that began at start. It skips
+// anything else up to a comma or bracket, and reports whether the list can continue.
 func (p *parser) separator(closing lexeme, start int) bool {
 	if p.eat(comma) || p.token.kind == closing {
 		return true
@@ -73,13 +74,13 @@ func (p *parser) separator(closing lexeme, start int) bool {
 	return true
 }
 
-// balanced skips a bracket and all within it, where no functions can be.
+// balanced skips a bracket and its content, where no functions can be.
 func (p *parser) balanced() {
 	p.next()
 	p.skipToClosing(1)
 }
 
-// skipToClosing skips to the end of as many brackets as are open.
+// skipToClosing skips to the end of depth open brackets.
 func (p *parser) skipToClosing(depth int) {
 	for depth > 0 && p.token.kind != eof {
 		switch p.token.kind {
@@ -106,7 +107,7 @@ func (p *parser) mark() mark {
 	return mark{p.lexer, len(p.functions), len(p.members), p.unclear, p.depth}
 }
 
-// rewind forgets what was read since a mark, but not the work that it was.
+// rewind forgets everything read since a mark, except for the count of work.
 func (p *parser) rewind(m mark) {
 	p.forget(m.functions, m.members)
 	p.unclear, p.depth = m.unclear, m.depth

@@ -73,7 +73,7 @@ func (p *parser) expressionStatement() {
 	p.semicolon()
 }
 
-// semicolon reads the end of a statement, which may be that of the line.
+// semicolon reads the end of a statement, which may be the end of the line.
 func (p *parser) semicolon() {
 	if p.eat(semicolon) || p.token.newline || p.token.kind == braceClose || p.token.kind == eof {
 		return
@@ -120,8 +120,8 @@ func (p *parser) controlStatement(kind lexeme) {
 	}
 }
 
-// ifBranches reads all branches of an if from its condition on. A chain of else if is as
-// long as programs make it, and no deeper for that.
+// ifBranches reads all branches of an if from its condition on. It loops over chains of
+// else if, which can be long, instead of nesting them.
 func (p *parser) ifBranches() {
 	for {
 		p.condition()
@@ -208,8 +208,8 @@ func (p *parser) tryBlocks() {
 	}
 }
 
-// nameStatement reads a statement that begins with a word that has a meaning there, or with
-// a label. It reports whether it is one.
+// nameStatement reads a statement that begins with a contextual keyword, or with a label.
+// It reports whether it is one.
 func (p *parser) nameStatement(kind lexeme) bool {
 	at, first, newline := p.ahead()
 	if first == ':' {
@@ -248,7 +248,7 @@ func (p *parser) nameStatement(kind lexeme) bool {
 	return p.types && p.typeStatement(kind)
 }
 
-// declares reports whether the present let or using begins a declaration, and is no name.
+// declares reports whether the current let or using begins a declaration and is not a name.
 func (p *parser) declares() bool {
 	at, first, newline := p.ahead()
 	if p.token.kind == wordLet && (first == '[' || first == '{') {
@@ -257,7 +257,7 @@ func (p *parser) declares() bool {
 	return (p.token.kind == wordLet || !newline) && p.declaresWord(at)
 }
 
-// declaresWord reports whether the word at an offset is a name that is declared.
+// declaresWord reports whether the word at an offset is a declared name.
 func (p *parser) declaresWord(at int) bool {
 	switch word := p.wordAhead(at); word {
 	case "", "in", "instanceof", "as", "satisfies":
@@ -268,7 +268,7 @@ func (p *parser) declaresWord(at int) bool {
 	return true
 }
 
-// awaitUsing reports whether the present await begins a declaration.
+// awaitUsing reports whether the current await begins a declaration.
 func (p *parser) awaitUsing() bool {
 	at, first, newline := p.ahead()
 	if first != 'u' || newline || p.wordAhead(at) != "using" {

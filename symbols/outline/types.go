@@ -1,6 +1,6 @@
 package outline
 
-// The types of TypeScript hold no functions, so they are only read to find their ends.
+// The types of TypeScript contain no functions, so they are only read to find their ends.
 
 // typeExpression reads a type.
 func (p *parser) typeExpression() {
@@ -73,8 +73,8 @@ func (p *parser) typeOperand() {
 	p.typeSuffixes()
 }
 
-// parenthesizedType reads a type in parentheses, or all of the type of a function, and
-// reports whether it is the latter. After (a | b) an arrow is not part of the type.
+// parenthesizedType reads a type in parentheses, or a whole function type, and reports
+// whether it is the latter. After (a | b) an arrow is not part of the type.
 func (p *parser) parenthesizedType() (function bool) {
 	switch p.next(); p.token.kind {
 	case parenClose, ellipsis:
@@ -97,8 +97,8 @@ func (p *parser) parenthesizedType() (function bool) {
 	return true
 }
 
-// endsTypeParameter reports whether what was read after a parenthesis is the first parameter
-// of the type of a function.
+// endsTypeParameter reports whether the text since a parenthesis is the first parameter of a
+// function type.
 func (p *parser) endsTypeParameter() bool {
 	switch p.token.kind {
 	case colon, comma, question, assign:
@@ -109,7 +109,7 @@ func (p *parser) endsTypeParameter() bool {
 	return false
 }
 
-// isTypeOperator reports whether the present word is an operator of types, and not a type.
+// isTypeOperator reports whether the current word is an operator of types and not a type.
 func (p *parser) isTypeOperator() bool {
 	switch p.token.kind {
 	case wordNew:
@@ -174,7 +174,7 @@ func (p *parser) angle() bool {
 	return true
 }
 
-// splitToken makes the present token, which begins with < or >, one byte long.
+// splitToken cuts the current token, which begins with < or >, to one byte.
 func (p *parser) splitToken() {
 	p.token.end = p.token.start + 1
 	p.position = p.token.end
@@ -199,7 +199,8 @@ func (p *parser) typeList() {
 	}
 }
 
-// typeArguments reads <…> after an operand, if these are type arguments and no comparison.
+// typeArguments reads <…> after an operand, if these are type arguments and not a
+// comparison.
 func (p *parser) typeArguments() bool {
 	m := p.mark()
 	if p.angle() && p.unclear == m.unclear && p.endsTypeArguments() {
@@ -209,8 +210,8 @@ func (p *parser) typeArguments() bool {
 	return false
 }
 
-// endsTypeArguments reports whether the present token can follow type arguments in an
-// expression. The rules are those of the compiler of TypeScript.
+// endsTypeArguments reports whether the current token can follow type arguments in an
+// expression. The rules are those of the TypeScript compiler.
 func (p *parser) endsTypeArguments() bool {
 	switch kind := p.token.kind; {
 	case kind == parenOpen, kind == backtick:

@@ -7,23 +7,22 @@ import (
 )
 
 const (
-	// MaxCodeowners bounds a CODEOWNERS file, in bytes. It is GitHub's bound.
+	// MaxCodeowners bounds a CODEOWNERS file, in bytes, like GitHub does.
 	MaxCodeowners = 3_000_000
-	// MaxRules bounds the lines of a CODEOWNERS file that say something, and the entries of a
-	// file of rules: each may be compared with each source file.
+	// MaxRules bounds the rules of a CODEOWNERS file, and the entries of a file of rules: each may
+	// be compared with each source file.
 	MaxRules = 10_000
 	// maxPatterns bounds all patterns of a file together, in bytes. It keeps the worst file and the
 	// worst path below a few seconds.
 	maxPatterns = 512 << 10
-	// maxWarnings bounds what is said of one file.
+	// maxWarnings bounds the warnings about one file.
 	maxWarnings = 100
 )
 
-// Codeowners says which team looks after a file of a repository. It does not change; nil says
-// nothing.
+// Codeowners gives the team of each file of a repository. It does not change; nil has no teams.
 type Codeowners struct{ rules pathRules }
 
-// Warning says why a line of a CODEOWNERS file does not count.
+// Warning is the reason why a line of a CODEOWNERS file is ignored.
 type Warning struct {
 	Line int // from 1
 	Text string
@@ -31,11 +30,10 @@ type Warning struct {
 
 func (w Warning) String() string { return fmt.Sprintf("line %d: %s", w.Line, w.Text) }
 
-// ParseCodeowners reads a CODEOWNERS file as GitHub does: a line that can not be read is left out,
-// which a warning says, and so are ! and [ ]. Beyond that a backslash before # or a space is
-// understood, and so are sections, both as GitLab has them: a line of a section without owners
-// gets those of the section. Of more than 100 warnings the first are returned. An error says that
-// the file is over a bound.
+// ParseCodeowners reads a CODEOWNERS file like GitHub does: it skips an invalid line with a
+// warning, and does not support ! and [ ]. In addition it supports two features of GitLab: a
+// backslash before # or a space, and sections, where a line without owners gets those of the
+// section. It returns at most the first 100 warnings. An error says that the file exceeds a bound.
 //
 // See https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
 // and https://docs.gitlab.com/user/project/codeowners/reference/.
@@ -88,7 +86,7 @@ func ParseCodeowners(text string) (*Codeowners, []Warning, error) {
 	return &c, warnings, nil
 }
 
-// newRule reads a line that is a pattern and its owners.
+// newRule parses a pattern and its owners from a line.
 func newRule(fields []string, bySection string) (r pathRule, err error) {
 	if r.pattern, err = newPattern(fields[0]); err != nil {
 		return r, fmt.Errorf("%.60q: %w", fields[0], err)
@@ -109,8 +107,8 @@ func checkOwners(owners []string) error {
 	return nil
 }
 
-// fieldsOf splits a line at white space, up to a comment. A backslash keeps the character after
-// it from both; it stays for the pattern to read.
+// fieldsOf splits a line at white space, up to a comment. A backslash escapes the next character;
+// it stays in the field for the pattern.
 func fieldsOf(line string) (fields []string) {
 	for {
 		line = strings.TrimLeft(line, " \t\r\n")
@@ -129,8 +127,8 @@ func fieldsOf(line string) (fields []string) {
 	}
 }
 
-// sectionOwners returns the owners of a section if a line is the heading of one: [name],
-// ^[name] or [name][2], and then owners.
+// sectionOwners returns the owners of a section if a line is its heading: [name], ^[name] or
+// [name][2], followed by owners.
 func sectionOwners(line string) (owners []string, ok bool) {
 	line = strings.TrimPrefix(strings.TrimSpace(line), "^")
 	if !strings.HasPrefix(line, "[") {
@@ -147,9 +145,8 @@ func sectionOwners(line string) (owners []string, ok bool) {
 	return fieldsOf(rest), true
 }
 
-// Team returns who looks after a file, whose path is from the top of the repository on, with
-// slashes. Of the lines that fit the last one counts; "" is nobody. Several are one text, with a
-// space between them.
+// Team returns the team of a file. path is relative to the top of the repository, with slashes. The
+// last matching line wins; "" is nobody. Several teams are one text, separated by a space.
 func (c *Codeowners) Team(path string) string {
 	if c == nil {
 		return ""

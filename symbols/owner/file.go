@@ -11,8 +11,8 @@ import (
 // maxText bounds each text of a file, in bytes.
 const maxText = 500
 
-// Parse reads a file of rules, which come on top of the default ones; see docs/owners.md. It has
-// 1 MiB and [MaxRules] entries at most. Errors name the line.
+// Parse reads a file of rules, which extend the default ones; see docs/owners.md. It has at most
+// 1 MiB and [MaxRules] entries. Errors name the line.
 func Parse(r io.Reader) (*Rules, error) {
 	v, err := strictyaml.Read(r)
 	if err != nil {
@@ -74,7 +74,7 @@ func (f *file) each(list strictyaml.Value, read func(strictyaml.Value) error) {
 	}
 }
 
-// packageName reads entries that are names of packages.
+// packageName reads entries with names of packages.
 func (f *file) packageName(to *names) func(strictyaml.Value) error {
 	return func(item strictyaml.Value) error {
 		name, err := text(item, "a name")
@@ -92,7 +92,7 @@ func (f *file) packageName(to *names) func(strictyaml.Value) error {
 	}
 }
 
-// pathOf reads entries that say something of paths, in a field.
+// pathOf reads entries with a pattern of paths and a text in field.
 func pathOf(to *pathRules, field string) func(strictyaml.Value) error {
 	return func(item strictyaml.Value) error {
 		fields, err := item.Fields("path", field)
@@ -122,7 +122,7 @@ func addPath(to *pathRules, item strictyaml.Value, path, text string) error {
 	return nil
 }
 
-// text reads a text that says something; what is it, for errors.
+// text reads a text that is not empty; what names it in errors.
 func text(v strictyaml.Value, what string) (string, error) {
 	text, err := v.Text()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Finder says whose code the frames of an answer are. It decides once for each file, and is safe
-// for concurrent use if the function that it asks for origins is.
+// Finder finds the owners of the frames of a response. It decides once for each file. It is safe
+// for concurrent use if origin is.
 type Finder struct {
 	rules  *Rules
 	origin func(trie.Frame) Origin
@@ -18,14 +18,14 @@ type Finder struct {
 	known  map[evidence]Owner
 }
 
-// evidence is all that an owner depends on.
+// evidence is everything that an owner depends on.
 type evidence struct {
 	trie.Frame // without its place, and with a name only if it has no resource
 	Origin
 }
 
-// NewFinder returns a Finder. origin says what symbols know of a frame; nil is for frames as
-// browsers said them.
+// NewFinder returns a Finder. origin returns the symbols' data about a frame; nil is for frames
+// without symbols.
 func NewFinder(rules *Rules, origin func(trie.Frame) Origin) *Finder {
 	if origin == nil {
 		origin = func(trie.Frame) Origin { return Origin{} }
@@ -33,7 +33,7 @@ func NewFinder(rules *Rules, origin func(trie.Frame) Origin) *Finder {
 	return &Finder{rules: rules, origin: origin, known: map[evidence]Owner{}}
 }
 
-// Of returns whose code f is, see [Rules.Of].
+// Of returns the owner of f, see [Rules.Of].
 func (x *Finder) Of(f trie.Frame) Owner {
 	key := evidence{trie.Frame{Resource: f.Resource}, x.origin(f)}
 	if f.Resource == "" {
@@ -49,8 +49,8 @@ func (x *Finder) Of(f trie.Frame) Owner {
 	return o
 }
 
-// By returns the function that gives for each frame the one that stands for all code of its
-// owner, team, package or file, for [trie.Profile.Fold]. "resource" is another word for file.
+// By returns a function for [trie.Profile.Fold] that maps each frame to one for all code of its
+// owner, team, package or file. "resource" is a synonym of file.
 func (x *Finder) By(what string) (func(trie.Frame) trie.Frame, error) {
 	switch what {
 	case "owner":
@@ -65,12 +65,11 @@ func (x *Finder) By(what string) (func(trie.Frame) trie.Frame, error) {
 	return nil, fmt.Errorf("by %.40q: known are owner, team, package, file, resource", what)
 }
 
-// ByOwner returns the frame that stands for the owner of f, such as "(app)" or
-// "(framework react-dom)".
+// ByOwner returns the frame for the owner of f, such as "(app)" or "(framework react-dom)".
 func (x *Finder) ByOwner(f trie.Frame) trie.Frame { return x.Of(f).Frame() }
 
-// ByTeam returns the frame that stands for the team of f. The app's code that is no team's is
-// "(no team)", and that of others has the kind of its owner, such as "(framework)".
+// ByTeam returns the frame for the team of f. The app's code without a team is "(no team)", and the
+// code of others has the kind of its owner, such as "(framework)".
 func (x *Finder) ByTeam(f trie.Frame) trie.Frame {
 	switch o := x.Of(f); {
 	case o.Team != "":
@@ -82,11 +81,11 @@ func (x *Finder) ByTeam(f trie.Frame) trie.Frame {
 	}
 }
 
-// ByPackage returns the frame that stands for the package of f, with its version where that is
-// known: "lodash@4.17.21". The app's own code is "(app)", and what a bundler added is
-// "(runtime webpack)". A frame whose source is not known stands for the package in whose folder
-// the script is, for "(unmapped HOST)" that the script is from, "(extension)", "(node)", "(wasm)", or
-// "(own code)". A function of the browser without a script is "(browser)"; what is in parentheses stays.
+// ByPackage returns the frame for the package of f, with its version if known: "lodash@4.17.21".
+// The app's own code is "(app)", and code added by a bundler is "(runtime webpack)". A frame
+// without a known source goes by its script: the package that its folder belongs to, or "(unmapped
+// HOST)", "(extension)", "(node)", "(wasm)" or "(own code)". A function of the browser without a
+// script is "(browser)"; frames in parentheses stay.
 func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
 	if x.origin(f).Source == "" {
 		return x.byScript(f)
@@ -101,7 +100,7 @@ func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
 	return trie.Frame{Name: o.Name}
 }
 
-// byScript is ByPackage for a frame of which all that is known is the URL of its script.
+// byScript is ByPackage for a frame with nothing known but the URL of its script.
 func (x *Finder) byScript(f trie.Frame) trie.Frame {
 	if f.Resource == "" {
 		if strings.HasPrefix(f.Name, "(") {
@@ -127,8 +126,8 @@ func (x *Finder) byScript(f trie.Frame) trie.Frame {
 	return trie.Frame{Name: "(own code)"}
 }
 
-// ByFile returns the frame that stands for all of the source file of f, or of its script if no
-// source is known. A frame without either stays.
+// ByFile returns the frame for the source file of f, or for its script if no source is known. A
+// frame without either stays.
 func ByFile(f trie.Frame) trie.Frame {
 	if f.Resource == "" {
 		return f

@@ -2,18 +2,18 @@ package owner
 
 import "github.com/fieldtrie/fieldtrie/trie"
 
-// FoldOthers returns p with the code of others folded: calls of one owner that follow each other
-// are one node, the frame of the owner, where they were called. All of the app stays as it is,
-// below the owners that call it. It is what pictures show.
+// FoldOthers returns p with the code of other owners collapsed: nested calls within one owner
+// become one node, the frame of the owner. The app's code stays as it is, below the owners that
+// call it. Flame graphs show this.
 //
-// A function of the browser that an owner calls is part of that node: it worked for the owner.
-// One that the app calls stays, as do the frames that say what the browser did, such as (gc):
-// which it is tells what to do about it. Scripts without symbols may be the app's, so they stay,
+// A browser function called by an owner becomes part of that node: it worked for the owner.
+// Browser functions called by the app stay, and so do frames for work of the browser, such as
+// (gc), as these tell where to optimise. Scripts without symbols may be the app's, so they stay,
 // too.
 //
-// In each group, the sums of self times and of samples are what they were, and so are the self
-// time, total and samples of each function that is [App] or [Unmapped]. Folding twice is folding
-// once, and folding commutes with [trie.Merge]. For the reach see [trie.Profile.Coalesce].
+// In each group, the sums of self times and of samples stay the same, and so do self time, total
+// and samples of each function that is [App] or [Unmapped]. FoldOthers is idempotent and commutes
+// with [trie.Merge]. For the reach see [trie.Profile.Coalesce].
 func FoldOthers(p *trie.Profile, of func(trie.Frame) Owner) *trie.Profile {
 	roles := rolesOf(&p.Trie, of)
 	shown := make([]trie.Frame, len(roles))
@@ -42,13 +42,13 @@ func FoldOthers(p *trie.Profile, of func(trie.Frame) Owner) *trie.Profile {
 	return m.profile()
 }
 
-// OnlyApp returns p with the functions of the app alone. The time of others goes to the function
-// of the app that called them, through whatever else. Time that no function of the app is
-// responsible for goes to a node for each owner at the root, where functions of the browser are
-// as in [FoldOthers], and "(browser)" if nobody called them. It is for those who ask what they
-// can do themselves.
+// OnlyApp returns p with only the functions of the app. The time of other code goes to the app's
+// function that called it, directly or through others. Time without a function of the app on the
+// stack goes to a node for each owner at the root. There, functions of the browser are treated as
+// in [FoldOthers], and are "(browser)" without a caller. OnlyApp shows the app's developers what
+// they can change themselves.
 //
-// In each group, the sums of self times and of samples are what they were, and so is the total of
+// In each group, the sums of self times and of samples stay the same, and so does the total of
 // each function of the app. OnlyApp of OnlyApp, or of [FoldOthers], is OnlyApp, and it commutes
 // with [trie.Merge]. For the reach see [trie.Profile.Coalesce].
 func OnlyApp(p *trie.Profile, of func(trie.Frame) Owner) *trie.Profile {
@@ -80,7 +80,7 @@ func OnlyApp(p *trie.Profile, of func(trie.Frame) Owner) *trie.Profile {
 	return m.profile()
 }
 
-// role is what a frame is for what shows the app.
+// role is the treatment of a frame in a view of the app.
 type role struct {
 	is    is
 	owner trie.Frame // stands for its owner
@@ -117,7 +117,7 @@ func rolesOf(t *trie.Trie, of func(trie.Frame) Owner) []role {
 	return out
 }
 
-// move builds a profile that has the weights of another at other nodes.
+// move builds a profile by moving the weights of another to new nodes.
 type move struct {
 	from   *trie.Profile
 	out    *trie.Profile
@@ -141,21 +141,21 @@ func (m *move) frame(f trie.FrameID) trie.FrameID {
 	return m.frames[f] - 1
 }
 
-// isFrame reports whether a node of out is a call of what a frame of from is shown as.
+// isFrame reports whether a node of out has the frame that a frame of from is shown as.
 func (m *move) isFrame(n trie.NodeID, f trie.FrameID) bool { return m.out.Nodes[n].Frame == m.frame(f) }
 
-// call makes node i a call by a node of out.
+// call turns node i into a call by a node of out.
 func (m *move) call(i int, parent trie.NodeID) {
 	m.to[i] = m.out.Child(parent, m.frame(m.from.Nodes[i].Frame))
 }
 
-// join makes node i part of the node that its parent has become.
+// join makes node i part of its parent's new node.
 func (m *move) join(i int) {
 	m.to[i], m.again[i] = m.to[m.from.Nodes[i].Parent], true
 }
 
-// findRepeats finds the nodes of which one that called them, however far up, has become the same
-// node. Those that have one in the app join their parent.
+// findRepeats finds the nodes with an ancestor that has become the same node, however far up.
+// Those with one in the app join their parent.
 func (m *move) findRepeats(inApp []bool) {
 	open := make([]int, len(m.out.Nodes)) // how many nodes of the stack that is walked have become it
 	var stack []trie.NodeID
@@ -170,7 +170,7 @@ func (m *move) findRepeats(inApp []bool) {
 	}
 }
 
-// profile returns what was built.
+// profile returns the new profile.
 func (m *move) profile() *trie.Profile {
 	m.out.Views, m.out.Traces = m.from.Views, m.from.Traces
 	m.out.Groups = make([]trie.Group, len(m.from.Groups))

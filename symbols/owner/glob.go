@@ -6,17 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxName bounds what fits more than one of * and ?, in bytes: no filesystem has longer names.
+// maxName bounds the text matched by more than one of * and ?, in bytes: no filesystem has
+// longer names.
 const maxName = 255
 
-// glob is a text in which * is any text and ? any character; a backslash takes from the
-// character after it what it means. Most are a text without either, or have one star.
+// glob is a text in which * is any text and ? any character; a backslash escapes the next
+// character. Most globs have no wildcard, or one star.
 type glob struct {
 	first, last string // before the first and after the last of * and ?
 	between     []rune // from the first of them to the last; nil: there are none, and first is all
 }
 
-// Characters of glob.between that stand for others.
+// Wildcards in glob.between.
 const (
 	anyText rune = -1
 	anyRune rune = -2
@@ -66,13 +67,13 @@ func newGlob(text string) (glob, error) {
 	return glob{first: string(all[:first]), last: string(all[last+1:]), between: all[first : last+1]}, nil
 }
 
-// all reports whether any text fits.
+// all reports whether every text matches.
 func (g *glob) all() bool {
 	return g.first == "" && g.last == "" && len(g.between) == 1 && g.between[0] == anyText
 }
 
-// fits reports whether all of s is what the glob says. A star takes as little as it can, and
-// only the last one that was met ever takes more.
+// fits reports whether the whole of s matches. A star takes as little as possible, and only
+// the last star reached is ever extended.
 func (g *glob) fits(s string) bool {
 	if g.between == nil {
 		return s == g.first

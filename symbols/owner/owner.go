@@ -1,12 +1,12 @@
-// Package owner says whose code a function is: the app's, and there which team's, or that of a
+// Package owner finds the owner of a function's code: the app, and a team within it, or a
 // package, a framework, a bundler, another company.
 //
-// [Rules] decide for one frame. A [Finder] remembers what they said for the frames of an answer,
-// and makes of each frame what stands for all code of its owner, team, package or file.
-// [FoldOthers] and [OnlyApp] make the code of others small in a profile, and lose no time of it.
+// [Rules] decide for one frame. A [Finder] caches the decisions for the frames of a response,
+// and maps each frame to one for all code of its owner, team, package or file. [FoldOthers] and
+// [OnlyApp] collapse the code of other owners in a profile without losing time.
 //
-// Where a frame has no readable name, its script is all there is to tell by. Where symbols named
-// it, its [Origin] tells more: the source file, and the CODEOWNERS file of the build.
+// For a frame without symbols, only the script decides. Frames named by symbols have an [Origin]
+// with more: the source file, and the CODEOWNERS file of the build.
 package owner
 
 import (
@@ -32,25 +32,26 @@ const (
 	Unknown    Kind = "unknown"     // nobody can say: hidden code, or what a smaller profile left out
 )
 
-// named says which kinds have owners with names.
+// named holds the kinds whose owners have names.
 var named = map[Kind]bool{
 	App: false, Package: true, Framework: true, Runtime: true, ThirdParty: true,
 	Extension: false, Browser: false, Unmapped: false, Unknown: false,
 }
 
-// Owner is whose code something is.
+// Owner is the owner of code.
 type Owner struct {
 	Kind Kind `json:"kind"`
-	// Name is that of the package, of the bundler, or the host of a third party; else "".
+	// Name is the name of the package or of the bundler, or the host of a third party; otherwise
+	// "".
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"` // of the package, such as 19.2.0; "" if not known
-	// Team is who looks after the source, as a CODEOWNERS file has it; "" for nobody. Several
-	// teams of one source are one text, with a space between them.
+	// Team is the team of the source, as given by a CODEOWNERS file; "" for none. Several teams
+	// of one source are one text, separated by a space.
 	Team string `json:"team,omitempty"`
 }
 
-// String returns the kind and the name, such as "app", "framework react-dom" or
-// "third-party cdn.example.com". It does not tell versions and teams apart.
+// String returns the kind and the name, such as "app", "framework react-dom" or "third-party
+// cdn.example.com". Versions and teams are not part of it.
 func (o Owner) String() string {
 	if o.Name == "" {
 		return string(o.Kind)
@@ -58,20 +59,20 @@ func (o Owner) String() string {
 	return string(o.Kind) + " " + o.Name
 }
 
-// Frame returns the frame that stands for all code of o: its text in parentheses, as all frames
-// that stand for no function of their own are called. [Rules.Of] knows it again.
+// Frame returns the frame for all code of o: its text in parentheses, like the names of all
+// frames that are not functions. [Rules.Of] recognises it.
 func (o Owner) Frame() trie.Frame { return trie.Frame{Name: "(" + o.String() + ")"} }
 
-// Is reports whether o is what a text says: a kind, such as "framework", or one owner, such as
+// Is reports whether o matches a text: a kind, such as "framework", or one owner, such as
 // "framework react-dom".
 func (o Owner) Is(text string) bool { return text == string(o.Kind) || text == o.String() }
 
-// OfTeam reports whether team is one of those that look after the source.
+// OfTeam reports whether team is one of the teams of the source.
 func (o Owner) OfTeam(team string) bool {
 	return team != "" && (team == o.Team || slices.Contains(strings.Fields(o.Team), team))
 }
 
-// standsFor returns the owner whose frame has a name, see [Owner.Frame].
+// standsFor returns the owner whose frame has this name, see [Owner.Frame].
 func standsFor(name string) (Owner, bool) {
 	if name == trie.FrameFieldtrie {
 		return Owner{Kind: Package, Name: "fieldtrie"}, true
@@ -86,8 +87,8 @@ func standsFor(name string) (Owner, bool) {
 	return Owner{Kind: Kind(kind), Name: of}, known && (of == "" || hasName)
 }
 
-// marker reports whether a frame says what the browser did, or that something was left out, and
-// is no function. Such a frame says more than the name of its owner.
+// marker reports whether a frame is not a function, but stands for work of the browser or for
+// something left out. Such a frame says more than the name of its owner.
 func marker(f trie.Frame) bool {
 	switch f.Name {
 	case trie.FrameGC, trie.FrameStyle, trie.FrameLayout, trie.FramePaint, trie.FrameIdle, trie.FrameProgram, trie.FrameOther:

@@ -6,8 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// frameworks are the packages that call the app: what they take depends on what the app asks
-// them to render. Libraries for them, such as routers and stores, are packages as others are.
+// frameworks are the packages that call the app: their time depends on what the app asks them to
+// render. Libraries for them, such as routers and stores, are ordinary packages.
 var frameworks = []string{
 	"react", "react-dom", "react-reconciler", "react-server-dom-*", "scheduler", "preact", "@preact/*", "inferno",
 	"next", "@next/*", "gatsby", "@remix-run/react", "astro",
@@ -22,7 +22,7 @@ var frameworks = []string{
 	"jquery", "backbone", "knockout", "mithril",
 }
 
-// names are patterns of package names, in which * is any text.
+// names are patterns of package names. In them, * is any text.
 type names struct {
 	plain map[string]bool
 	globs []glob
@@ -55,11 +55,12 @@ func (n *names) has(name string) bool {
 	return false
 }
 
-// modulesFolder begins the path of a source that was installed, and is not in the repository.
+// modulesFolder is the prefix of the path of an installed source, which is not in the
+// repository.
 const modulesFolder = "node_modules/"
 
-// packageOf returns the package of a source, "" if it is in none. What tools put into
-// node_modules is in a package with the name of the folder, such as .prisma.
+// packageOf returns the package of a source, or "". Files that tools put into node_modules
+// belong to a package with the name of the folder, such as .prisma.
 func packageOf(source string) string {
 	if name := trie.PackageOf(source); name != "" {
 		return name
@@ -72,9 +73,9 @@ func packageOf(source string) string {
 	return name
 }
 
-// ignoredName returns what to call code that a build says is not the app's, and that is in no
-// package: its path up to the folder, or file, in a folder that is for the code of others, else
-// the folder at the top.
+// ignoredName returns a name for code that a build marks as not the app's and that is in no
+// package: its path up to the folder, or file, in a folder for third-party code, otherwise the
+// top-level folder.
 func ignoredName(source string) string {
 	end := strings.IndexByte(source, '/')
 	for from := 0; ; {
@@ -97,7 +98,7 @@ func ignoredName(source string) string {
 	return source[:end]
 }
 
-// bundlerOf returns the bundler that added a source to the build, "" if none did.
+// bundlerOf returns the bundler that added a source to the build, or "".
 func bundlerOf(source, pkg string) string {
 	if i := strings.IndexByte(source, 0); i >= 0 { // a module that a plugin of Rollup makes up
 		for _, bundler := range []string{"vite", "rolldown"} {
@@ -132,7 +133,7 @@ func bundlerOf(source, pkg string) string {
 	return ""
 }
 
-// webpackModule reports whether a path in webpack/ is one that webpack made up, and not one of a
+// webpackModule reports whether a path in webpack/ is one that webpack invented, and not a
 // folder of the app with that name.
 func webpackModule(path string) bool {
 	for _, made := range []string{"bootstrap", "runtime/", "container/", "container_", "sharing/", "startup", "before-startup", "after-startup", "universalModuleDefinition"} {

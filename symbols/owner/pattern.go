@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Bounds in bytes. What does not fit in them is no path that a repository has.
+// Bounds in bytes. No path of a repository exceeds them.
 const (
 	maxPattern = 256
 	maxPath    = 1024
 )
 
-// pattern is a pattern of paths as CODEOWNERS files have them: that of .gitignore, without ! and
-// [ ], and with a last part * that does not reach into folders.
+// pattern is a pattern of paths of a CODEOWNERS file: like those of .gitignore, without ! and [
+// ], and a last part * does not match in subfolders.
 //
 //	*.js       files of that name in all folders
 //	/docs/     all below docs at the top
@@ -25,13 +25,13 @@ type pattern struct {
 	tail  tail
 }
 
-// part is what one part of a path must be. deep stands for any number of parts.
+// part matches one part of a path. deep stands for any number of parts.
 type part struct {
 	glob
 	deep bool
 }
 
-// tail says what may follow in a path after the parts of a pattern.
+// tail says what may follow the parts of a pattern in a path.
 type tail uint8
 
 const (
@@ -87,9 +87,9 @@ func newPattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// fits reports whether path, in parts, is one of the pattern. Where several ** could take
-// different parts, each takes as few as it can: that leaves the most to those after it, so only
-// the last one ever has to take more, and no part is compared twice with one of the pattern.
+// fits reports whether path, in parts, matches the pattern. Each ** takes as few parts as
+// possible, which leaves the most to those after it. So only the last one ever has to take more,
+// and no part is compared twice with the same part of the pattern.
 func (p *pattern) fits(path []string) bool {
 	i, k := 0, 0               // in the pattern, in the path
 	afterDeep, resume := -1, 0 // where the last ** ended
@@ -125,16 +125,17 @@ func (t tail) fits(left int) bool {
 	return true
 }
 
-// pathRules say something of paths. Where several fit one, the last counts.
+// pathRules map paths to texts. The last matching rule wins.
 type pathRules []pathRule
 
-// pathRule says text of the paths that fit a pattern.
+// pathRule maps the paths that match a pattern to text.
 type pathRule struct {
 	pattern
 	text string
 }
 
-// of returns what the rules say of a path, and false if none fits. None fits one that is too long.
+// of returns the text of the last matching rule, and false if none matches. A path that is too
+// long matches none.
 func (r pathRules) of(path string) (text string, ok bool) {
 	if len(r) == 0 || len(path) > maxPath {
 		return "", false

@@ -6,8 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Origin is what symbols say of a frame. The zero Origin is that of a frame which they did not
-// name; its resource is the URL of a script.
+// Origin is the symbols' data about a frame. The zero Origin means that symbols did not name it;
+// its resource is the URL of a script.
 type Origin struct {
 	Source  string      // path of the source file, normalised; "" if it is not known
 	Ignored bool        // in the ignoreList of the source map: its authors do not call it theirs
@@ -15,7 +15,7 @@ type Origin struct {
 	Teams   *Codeowners // of the repository of the build; nil if there is none
 }
 
-// Rules decide whose code a frame is. Get them from [Default] or [Parse]. They do not change.
+// Rules decide the owner of a frame. Get them from [Default] or [Parse]. They do not change.
 type Rules struct {
 	ours       names     // packages of the app
 	own        pathRules // sources of the app
@@ -24,7 +24,7 @@ type Rules struct {
 	teams      pathRules
 }
 
-// Default returns the rules that hold where no file has others.
+// Default returns the default rules.
 func Default() *Rules {
 	r := new(Rules)
 	for _, name := range frameworks {
@@ -33,19 +33,19 @@ func Default() *Rules {
 	return r
 }
 
-// Of returns whose code f is. The first of these that fits counts:
+// Of returns the owner of f. The first match counts:
 //
-//   - For a frame with a source: the packages of the rules, by path; the sources of the app of
-//     the rules; the runtimes of bundlers; the package in whose folder it is, which is the app's,
-//     a framework or any package; the ignoreList, whose sources are packages that have the path of
-//     their folder for a name; the app.
-//   - For a script without one: extensions and what belongs to browsers; the package in whose
-//     folder it is, or that the URL of a CDN names; [Unmapped].
-//   - For what has no script: the frames that stand for an owner, see [Owner.Frame]; (other) is
-//     [Unknown]; the browser.
+//   - For a frame with a source: the packages of the rules, by path; the sources of the app of the
+//     rules; the runtimes of bundlers; the package of its folder, which is the app's, a framework
+//     or any package; the ignoreList, whose sources are packages named by the path of their
+//     folder; the app.
+//   - For a script without a source: browser extensions and browser internals; the package of its
+//     folder, or in the URL of a CDN; [Unmapped].
+//   - Without a script: the frames of owners, see [Owner.Frame]; (other) is [Unknown]; the
+//     browser.
 //
-// The teams of the rules are those of all sources but runtimes. Where they say nothing of one,
-// CODEOWNERS does, but not of what is in node_modules, which is not in the repository.
+// The rules give the teams of all sources but runtimes. Where they give none, CODEOWNERS does,
+// except in node_modules, which is not in the repository.
 func (r *Rules) Of(f trie.Frame, from Origin) Owner {
 	switch {
 	case from.Source != "":

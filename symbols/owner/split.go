@@ -6,14 +6,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Split returns p with a group for each owner in each group: the samples in which a function of
-// that owner was running, whoever called it. The groups have a label more, with the text of
-// [Owner.Frame] under key.
+// Split returns p with each group split by owner: a group has the samples in which a function of
+// its owner was running, whatever its callers. The groups have an additional label key with the
+// text of [Owner.Frame].
 //
-// Self times and samples add up to those of the group before. So does its coverage: time without a
-// stack stays in a group without an owner, and page views and traces are those of the group before
-// in each. The reach of a node is a bound, as nobody knows in which page views an owner ran below
-// it: at most that of the node before, and at most the sum of what is below it.
+// Self times and samples add up to those of the original group. So does its coverage: time without
+// a stack stays in a group without an owner. Each new group has the page views and traces of the
+// original group. The reach of a node is a bound, as it is unknown in which page views an owner
+// ran below it: at most that of the original node, and at most the sum of the nodes below it.
 func Split(p *trie.Profile, key string, of func(trie.Frame) Owner) *trie.Profile {
 	out := &trie.Profile{Trie: p.Trie, Views: p.Views, Traces: p.Traces}
 	owners := make([]string, len(p.Frames))
@@ -51,7 +51,7 @@ func Split(p *trie.Profile, key string, of func(trie.Frame) Owner) *trie.Profile
 	return out
 }
 
-// ownersOf returns the owners that have time in a group, sorted.
+// ownersOf returns the owners with time in a group, sorted.
 func ownersOf(p *trie.Profile, g *trie.Group, owners []string) (names []string) {
 	seen := map[string]bool{}
 	for n, w := range g.Weights.All() {

@@ -7,10 +7,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// PackageVersion returns the version of the npm package that a file is of, such as "19.2.0", or ""
-// if its path does not say. It takes the name of a source as a source map has it, or a URL, since
-// what says the version is dropped when names of sources are normalised: the folder in which a
-// package manager keeps the package, or the part name@version of a CDN's URL.
+// PackageVersion returns the version of the npm package of a file, such as "19.2.0", or "" if its
+// path does not give it. source is the name of a source in a source map, or a URL. It must not be
+// normalised, which drops the version: it is in the folder in which a package manager stores the
+// package, or in the part name@version of a CDN's URL.
 //
 //	node_modules/.pnpm/react@19.2.0/node_modules/react/index.js    also .bun, .deno
 //	.yarn/cache/react-npm-19.2.0-2f1b8c3a44-5e2d….zip/node_modules/react/index.js
@@ -40,13 +40,13 @@ func PackageVersion(source string) string {
 	return ""
 }
 
-// storedVersion returns the version in the name of the folder or archive that a package manager
-// keeps a package in, "" if it is not that of the package.
+// storedVersion returns the version in the name of the folder or archive in which a package
+// manager stores a package, or "" if it belongs to another package.
 func storedVersion(folder, name string) string {
 	if plain, err := url.PathUnescape(folder); err == nil {
 		folder = plain
 	}
-	// pnpm, Bun and Deno: @scope+name@version, and then _ or ( and what it was resolved with.
+	// pnpm, Bun and Deno: @scope+name@version, then _ or ( and the peer dependencies.
 	if rest, ok := strings.CutPrefix(folder, strings.ReplaceAll(name, "/", "+")+"@"); ok {
 		return leadingVersion(rest)
 	}
@@ -63,13 +63,13 @@ func storedVersion(folder, name string) string {
 	return ""
 }
 
-// isHash reports whether a text is the short hash that Yarn puts before the long one.
+// isHash reports whether a text is the short hash before Yarn's long one.
 func isHash(text string) bool {
 	return len(text) == 10 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// leadingVersion returns the version at the front of a text: one to three numbers, and what may
-// follow them after - or +.
+// leadingVersion returns the version at the front of a text: one to three numbers, and an optional
+// suffix after - or +.
 func leadingVersion(text string) string {
 	text = strings.TrimPrefix(text, "v")
 	end := 0
@@ -103,7 +103,7 @@ func isVersionByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '.' || c == '-' || c == '+'
 }
 
-// cdns are the hosts from which packages are loaded, and where in a path the package stands.
+// cdns are the hosts that serve packages, with the position of the package in their paths.
 var cdns = map[string]struct {
 	before string // the name
 	libs   bool   // name/version, not name@version
@@ -118,7 +118,7 @@ var cdns = map[string]struct {
 	"ajax.googleapis.com":  {before: "/ajax/libs/", libs: true},
 }
 
-// cdnPackage returns the package that a URL of a CDN is of, and its version if it says one.
+// cdnPackage returns the package in the URL of a CDN, and its version if the URL has one.
 func cdnPackage(resource string) (name, version string) {
 	scheme, rest, ok := strings.Cut(resource, "://")
 	if !ok || scheme != "https" && scheme != "http" {

@@ -22,7 +22,7 @@ type section struct {
 	document
 }
 
-// reader reads documents and counts what limits bound over all sections.
+// reader reads documents and counts the limited quantities over all sections.
 type reader struct {
 	scanner
 	limits         Limits
@@ -31,8 +31,7 @@ type reader struct {
 	nameBytes      int64
 }
 
-// fields are the values of the keys of a map as they stand there. Slices are nil if their key
-// is not there.
+// fields are the undecoded values of a map's keys. A slice is nil if its key is missing.
 type fields struct {
 	document
 	version             int32 // -1 if it is not there
@@ -41,10 +40,10 @@ type fields struct {
 	ignored, oldIgnored []int32
 }
 
-// aMap is what is wanted where a map begins, for errors.
+// aMap names the expected value at the start of a map, for errors.
 const aMap = "an object, a source map,"
 
-// document reads a map. Of keys that are there twice the last one counts.
+// document reads a map. The last of repeated keys wins.
 func (r *reader) document() (document, error) {
 	f := fields{version: -1}
 	err := r.object(aMap, func(key string) error {
@@ -92,8 +91,8 @@ func (r *reader) field(f *fields, key string) (err error) {
 	return nil
 }
 
-// list reads an array of at most so many elements. It puts the key, and the index of the
-// element, before what is wrong.
+// list reads an array of at most most elements. It prefixes errors with the key and the index
+// of the element.
 func (r *reader) list(key string, most int, element func(i int) error) error {
 	inElement := false
 	err := r.array(func(i int) error {
@@ -115,7 +114,7 @@ func (r *reader) list(key string, most int, element func(i int) error) error {
 	return err
 }
 
-// optional reads a string or null, which is "".
+// optional reads a string, or null as "".
 func (r *reader) optional() (string, error) {
 	if r.null() {
 		return "", nil
@@ -264,7 +263,7 @@ func (r *reader) offset(s *section) error {
 	})
 }
 
-// combine checks that the keys of a map are there and puts together what is about one source.
+// combine checks that the required keys exist and combines the fields of each source.
 func (r *reader) combine(f *fields) (document, error) {
 	doc := f.document
 	doc.debugID = f.id()
@@ -299,12 +298,12 @@ func (r *reader) combine(f *fields) (document, error) {
 	return doc, nil
 }
 
-// id returns the debug ID under its name or its old one.
+// id returns the debug ID, under its current or its old name.
 func (f *fields) id() string { return strings.ToLower(cmp.Or(f.debugID, f.oldID)) }
 
 // prefix puts the sourceRoot before names of sources, with a slash between them, as browsers
-// do. A URL stays as it is. What that takes is known before it is made, as a long root of many
-// sources takes far more than the map has.
+// do. A URL stays as it is. The size of the result is checked first, as a long root of many
+// sources takes far more than the map itself.
 func (r *reader) prefix(sources []Source, root string) error {
 	if root == "" {
 		return nil

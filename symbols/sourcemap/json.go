@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads JSON of a known shape without a copy of it. It checks what it returns; what it
-// passes over has closed quotes and brackets, and may be wrong otherwise.
+// scanner reads JSON of a known shape without a copy of it. It validates the values it returns.
+// Skipped values must have balanced quotes and brackets, but may be invalid otherwise.
 type scanner struct {
 	text []byte
 	at   int
 }
 
-// peek passes over white space and returns the byte after it, 0 at the end.
+// peek skips white space and returns the byte after it, 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; c {
@@ -27,7 +27,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// take passes over white space and then c, if it is there.
+// take skips white space and then c, if it comes next.
 func (s *scanner) take(c byte) bool {
 	if s.peek() != c || s.at >= len(s.text) {
 		return false
@@ -36,7 +36,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// null passes over null, if it is there.
+// null skips null, if it comes next.
 func (s *scanner) null() bool {
 	if s.peek() != 'n' || !bytes.HasPrefix(s.text[s.at:], []byte("null")) {
 		return false
@@ -45,13 +45,13 @@ func (s *scanner) null() bool {
 	return true
 }
 
-// unexpected is the error for another value than the one that is wanted.
+// unexpected is the error for a value other than wanted.
 func (s *scanner) unexpected(wanted string) error {
 	found := s.found()
 	return fmt.Errorf("byte %d: %s where %s is wanted", s.at, found, wanted)
 }
 
-// found says what stands at s, for errors.
+// found describes the next value, for errors.
 func (s *scanner) found() string {
 	switch c := s.peek(); {
 	case s.at >= len(s.text):
@@ -126,7 +126,7 @@ func (s *scanner) array(element func(i int) error) error {
 	}
 }
 
-// quoted returns what stands between the quotes of a string.
+// quoted returns the text between the quotes of a string.
 func (s *scanner) quoted(what string) ([]byte, error) {
 	if !s.take('"') {
 		return nil, s.unexpected(what)
@@ -162,9 +162,9 @@ func (s *scanner) string(what string) ([]byte, error) {
 	return value, nil
 }
 
-// unescape returns what raw, from [scanner.quoted], stands for, or where it has an escape that is
-// none; bad is -1 if all are right. A surrogate without its other half becomes U+FFFD, which has one UTF-16 unit
-// as well, so columns stay right.
+// unescape returns the value of raw, from [scanner.quoted], or the offset of an invalid escape; bad
+// is -1 if all are valid. A surrogate without its other half becomes U+FFFD, which has one UTF-16
+// unit as well, so columns stay right.
 func unescape(raw []byte) (value []byte, bad int) {
 	value = make([]byte, 0, len(raw))
 	for at := 0; ; {
@@ -194,7 +194,7 @@ func unescape(raw []byte) (value []byte, bad int) {
 	}
 }
 
-// unescaped has what stands after a backslash, and what it means, for escapes of two bytes.
+// unescaped maps the byte after a backslash to its meaning, for escapes of two bytes.
 var unescaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
@@ -208,7 +208,7 @@ func codeUnit(b []byte) (rune, bool) {
 	return rune(unit), err == nil
 }
 
-// index returns a number that is whole, not negative and below 1<<31.
+// index returns a whole number from 0 to below 1<<31.
 func (s *scanner) index(what string) (int32, error) {
 	if c := s.peek(); (c < '0' || c > '9') && c != '-' {
 		return 0, s.unexpected(what)
@@ -226,7 +226,7 @@ func (s *scanner) index(what string) (int32, error) {
 	return int32(n), nil
 }
 
-// skip passes over a value. It keeps no stack, so values may be nested as deep as they like.
+// skip skips a value. It keeps no stack, so values may be nested to any depth.
 func (s *scanner) skip() error {
 	if c := s.peek(); c == ',' || c == ':' || c == ']' || c == '}' || s.at >= len(s.text) {
 		return s.unexpected("a value")

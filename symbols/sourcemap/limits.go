@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Limits bound what a map may hold. A limit of 0 is that of [DefaultLimits]. The text of the
-// map itself is bounded by its reader: contents of sources take no more than that.
+// Limits bound the content of a map. A limit of 0 is that of [DefaultLimits]. The reader of
+// a map bounds its text: contents of sources take no more than that.
 type Limits struct {
 	Mappings int // of all sections
 	Lines    int // generated lines
@@ -16,7 +16,7 @@ type Limits struct {
 	Text     int // bytes of the names of sources, with their sourceRoot, and of Names
 }
 
-// DefaultLimits returns limits that no map of a real build comes near to, and with which a
+// DefaultLimits returns limits far above any map of a real build, and low enough that a
 // hostile one does no harm: 20 million mappings (400 MB), 5 million lines, 100,000 sources,
 // 2 million names, 10,000 sections and 64 MiB of names.
 func DefaultLimits() Limits {
@@ -46,12 +46,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// tooMany is the error for more than most things.
+// tooMany is the error for more than most of things.
 func tooMany(most int, things string) error {
 	return fmt.Errorf("more than %s%s", grouped(most), things)
 }
 
-// grouped writes a number with a comma before each three digits.
+// grouped writes a number with a comma before every three digits.
 func grouped(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {

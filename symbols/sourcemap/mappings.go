@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// flatten decodes the mappings of a document and of its sections into one map. What they take
-// is counted first, so that too many are refused before there is memory for them.
+// flatten decodes the mappings of a document and its sections into one map. It counts their size
+// first, so that too many are rejected before memory is allocated.
 func (doc *document) flatten(limits Limits) (*Map, error) {
 	sections := doc.sections
 	if sections == nil {
@@ -44,7 +44,7 @@ func (doc *document) flatten(limits Limits) (*Map, error) {
 	return m, nil
 }
 
-// in says in which section an error is.
+// in adds the number of a section to an error.
 func (doc *document) in(section int, err error) error {
 	if doc.sections == nil {
 		return err
@@ -52,7 +52,7 @@ func (doc *document) in(section int, err error) error {
 	return fmt.Errorf("sections[%d]: map: %w", section, err)
 }
 
-// measure returns how many ends of lines and how many mappings are encoded in text.
+// measure returns how many line ends and how many mappings are encoded in text.
 func measure(text []byte) (ends, mappings int) {
 	before := uint8(1)
 	for _, c := range text {
@@ -63,8 +63,8 @@ func measure(text []byte) (ends, mappings int) {
 	return bytes.Count(text, []byte(";")), mappings
 }
 
-// open ends the mappings so far at a place, which is not before that of an open before it, and
-// begins its line.
+// open begins a section at a place: it drops mappings of earlier sections beyond the place and
+// begins its line. Places must not decrease.
 func (m *Map) open(line, column int32) {
 	if next := int(line) + 1; next < len(m.lines) {
 		m.mappings = m.mappings[:m.lines[next]]
@@ -79,7 +79,7 @@ func (m *Map) open(line, column int32) {
 	}
 }
 
-// Values of what is no digit.
+// Values of bytes that are not digits.
 const (
 	noDigit   = 0x40
 	separator = 0x80
@@ -136,8 +136,7 @@ func (m *Map) decode(s *section) error {
 	return nil
 }
 
-// decoder turns the numbers of mappings, which are steps from those of the mapping before,
-// into mappings.
+// decoder decodes the numbers of mappings, which are differences from the previous mapping.
 type decoder struct {
 	sources, names         int64 // how many the section has
 	firstSource, firstName int32 // of the section among those of the map
@@ -184,8 +183,8 @@ func outOfRange(what string, value int64) error {
 	return fmt.Errorf("%s %d is out of range", what, value)
 }
 
-// sort puts the mappings of a line from first on in order of their columns, and then as they
-// are. It sorts numbers, as stable sorting of mappings takes several times as long.
+// sort sorts the mappings of a line, from first on, by column, and keeps the order of equal
+// ones. It sorts numbers, as stable sorting of mappings takes several times as long.
 func (m *Map) sort(first int, sorted bool) {
 	if sorted {
 		return
@@ -201,8 +200,8 @@ func (m *Map) sort(first int, sorted bool) {
 	}
 }
 
-// numbers reads the numbers of the mapping that text begins with, and returns how many there are
-// and how many bytes they have. If they are wrong, n is where.
+// numbers reads the numbers of the mapping at the start of text, and returns their count and
+// their length in bytes. On an error, n is its position.
 func numbers(text []byte, field *[5]int64) (count, n int, err error) {
 	for n < len(text) {
 		digit := digits[text[n]]
@@ -228,8 +227,8 @@ func numbers(text []byte, field *[5]int64) (count, n int, err error) {
 	return count, n, nil
 }
 
-// number returns the number in base64 VLQ that text begins with, and how many bytes it has. If
-// there is none, n is where it goes wrong.
+// number returns the base64 VLQ number at the start of text, and its length in bytes. On an
+// error, n is its position.
 func number(text []byte) (value int64, n int, err error) {
 	const bits = 5
 	var sum uint64

@@ -6,25 +6,25 @@ import (
 	"sort"
 )
 
-// Positions turns byte offsets of a text into lines and columns and back, as source maps and V8
+// Positions converts between byte offsets of a text and lines and columns as source maps and V8
 // count them: both from 0, columns in UTF-16 units. Lines end after \n, \r, \r\n, U+2028 and
 // U+2029. A byte order mark before the text has no column.
 //
-// The text is UTF-8 of less than 1 GiB. Where it is not, each byte that can begin a character
-// is one, and the others belong to the character before them.
+// The text is UTF-8 of less than 1 GiB. In invalid UTF-8, each byte that can begin a character
+// is one, and other bytes belong to the previous character.
 type Positions struct {
 	text []byte
 	// starts has where each line begins.
 	starts []int32
-	// units has for each block of bytes how many UTF-16 units the characters that begin
-	// before it have. It is nil for ASCII, where that is the offset.
+	// units has for each block of bytes the number of UTF-16 units of all characters that begin
+	// before it. It is nil for ASCII, where that is the offset.
 	units []int32
 	// lineUnits has the same for each line.
 	lineUnits []int32
 }
 
-// block is how many bytes there are to an entry of units. With more of them a place takes
-// longer to find, with fewer the index takes more memory.
+// block is how many bytes share an entry of units. Larger blocks make lookups slower, smaller
+// ones the index larger.
 const block = 64
 
 // NewPositions returns an index of text, which must not change while the index is in use. It
@@ -88,7 +88,8 @@ func (p *Positions) countUnits() {
 	}
 }
 
-// width returns how many UTF-16 units the character has that begins with c, 0 if none does.
+// width returns the number of UTF-16 units of the character that begins with c, or 0 if none
+// does.
 func width(c byte) int32 {
 	switch {
 	case c < 0x80:
@@ -105,7 +106,7 @@ func width(c byte) int32 {
 func (p *Positions) Lines() int { return len(p.starts) }
 
 // Place returns the line and column of the character that begins at offset. An offset within a
-// character is the place after it. Offsets outside the text are those of its begin and end.
+// character gives the place after it. Offsets outside the text give its start or end.
 func (p *Positions) Place(offset int) (line, column int32) {
 	offset = min(max(offset, int(p.starts[0])), len(p.text))
 	after, found := slices.BinarySearch(p.starts, int32(offset))
@@ -119,7 +120,7 @@ func (p *Positions) Place(offset int) (line, column int32) {
 	return int32(after), p.unitsBefore(offset) - p.lineUnits[after]
 }
 
-// unitsBefore returns how many UTF-16 units the characters have that begin before offset.
+// unitsBefore returns the number of UTF-16 units of the characters that begin before offset.
 func (p *Positions) unitsBefore(offset int) int32 {
 	units := p.units[offset/block]
 	for _, c := range p.text[offset/block*block : offset] {
@@ -128,10 +129,9 @@ func (p *Positions) unitsBefore(offset int) int32 {
 	return units
 }
 
-// Offset returns where the character at a place begins. A column beyond its line is that of the
-// last character of the line, which is the one that ends it, so it is never in the next line; in
-// the last line it is the end of the text. A line beyond the text is the end of the text. What
-// is negative counts as 0.
+// Offset returns the start of the character at a place. A column beyond its line gives the last
+// character of the line, its line end, and never the next line; in the last line it gives the
+// end of the text. A line beyond the text gives the end of the text. Negative values count as 0.
 func (p *Positions) Offset(line, column int32) int {
 	line, column = max(line, 0), max(column, 0)
 	if int(line) >= len(p.starts) {
@@ -145,8 +145,8 @@ func (p *Positions) Offset(line, column int32) int {
 	return min(p.character(start, p.lineUnits[line]+column), last)
 }
 
-// last returns where the last character of a line begins, or the end of the text if it is the
-// last line.
+// last returns the start of the last character of a line, or the end of the text for the last
+// line.
 func (p *Positions) last(line int) int {
 	if line+1 == len(p.starts) {
 		return len(p.text)
@@ -158,8 +158,8 @@ func (p *Positions) last(line int) int {
 	return end
 }
 
-// character returns where the character begins that has a UTF-16 unit of the text, from start
-// on.
+// character returns the start of the character that contains a UTF-16 unit of the text,
+// searching from start.
 func (p *Positions) character(start int, unit int32) int {
 	first := start / block
 	after := sort.Search(len(p.units)-first, func(i int) bool { return p.units[first+i] > unit })

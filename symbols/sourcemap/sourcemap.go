@@ -1,10 +1,10 @@
-// Package sourcemap reads source maps: which place of an original file each place of a
-// generated script comes from. It reads ECMA-426, https://tc39.es/ecma426/ (known before as
-// revision 3), with index maps, whose sections become one map, and the keys debugId and
-// ignoreList under their old names too.
+// Package sourcemap reads source maps, which map the places of a generated script to places in
+// its original files. It reads ECMA-426, https://tc39.es/ecma426/ (formerly revision 3).
+// Sections of index maps become one map, and the keys debugId and ignoreList are accepted under
+// their old names, too.
 //
-// A map comes from outside, so what it may hold is bounded by [Limits] and everything in it is
-// checked: what [Read] returns has mappings in order, and no index is out of range.
+// A map is outside input, so its content is bounded by [Limits] and fully checked: the result of
+// [Read] has its mappings in order and no index out of range.
 package sourcemap
 
 import (
@@ -32,7 +32,7 @@ type Source struct {
 	Ignored bool   // the map says that it is code of others, in its ignoreList
 }
 
-// Mapping says where the generated code from one place on comes from.
+// Mapping gives the origin of the generated code from one place on.
 type Mapping struct {
 	Column       int32 // of the generated code
 	Source       int32 // index in Sources; -1 if the code has no original
@@ -41,15 +41,15 @@ type Mapping struct {
 	Name         int32 // index in Names; -1 if there is none
 }
 
-// Mappings returns all mappings, by generated line and column. Of mappings of one place the
-// order is that of the map. They belong to m and must not be changed.
+// Mappings returns all mappings, by generated line and column. Mappings of one place keep the
+// order of the map. They belong to m and must not be changed.
 func (m *Map) Mappings() []Mapping { return m.mappings }
 
-// Lines returns how many generated lines the map speaks of. The script may have more.
+// Lines returns how many generated lines the map covers. The script may have more.
 func (m *Map) Lines() int { return max(0, len(m.lines)-1) }
 
-// Line returns the range in [Map.Mappings] of a generated line: from first to before end. It
-// is empty for a line that the map does not speak of.
+// Line returns the range in [Map.Mappings] of a generated line: from first to before end. It is
+// empty for a line that the map does not cover.
 func (m *Map) Line(line int) (first, end int) {
 	if line < 0 || line >= m.Lines() {
 		return 0, 0
@@ -68,13 +68,13 @@ func (m *Map) At(line, column int32) int {
 	return first + after - 1
 }
 
-// Read reads a map. A byte order mark and the line with which some servers guard JSON, which
-// begins with )]}, are passed over. What is refused is refused with an error that says where:
-// by the key and index, and by the byte of the file or of the mappings.
+// Read reads a map. It skips a byte order mark, and the line that begins with )]} with which
+// some servers guard JSON. Errors give the position: the key and index, and the byte of the file
+// or of the mappings.
 //
-// Sections end where the next one begins: mappings of theirs beyond that are dropped. Sections
-// that refer to another file by its URL, or have sections themselves, are refused. Columns that
-// are not in order are sorted.
+// Sections end where the next one begins: their mappings beyond that are dropped. Sections that
+// refer to another file by URL, or have sections themselves, are rejected. Columns out of order
+// are sorted.
 //
 // The map shares the bytes of b, so b must not be changed while the map is in use.
 func Read(b []byte, limits Limits) (*Map, error) {
@@ -85,13 +85,13 @@ func Read(b []byte, limits Limits) (*Map, error) {
 	return m, nil
 }
 
-// Header is what a map says about itself, as the fields of [Map].
+// Header is the part of a map that describes it, with the fields of [Map].
 type Header struct {
 	File, DebugID string
 }
 
-// ReadHeader reads what a map says about itself and passes over the rest, which takes a fraction
-// of the time and nearly no memory. The rest may be wrong.
+// ReadHeader reads the header of a map and skips the rest, which takes a fraction of the time
+// and almost no memory. The rest may be invalid.
 func ReadHeader(b []byte) (Header, error) {
 	r := &reader{scanner: scanner{text: b}, limits: DefaultLimits()}
 	f := fields{}
@@ -126,7 +126,7 @@ func read(b []byte, limits Limits) (*Map, error) {
 	return doc.flatten(limits)
 }
 
-// preface passes over what may stand before a map.
+// preface skips the text allowed before a map.
 func (r *reader) preface() error {
 	if bytes.HasPrefix(r.text, []byte(byteOrderMark)) {
 		r.at = len(byteOrderMark)

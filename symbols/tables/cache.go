@@ -5,7 +5,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// newCache returns what keeps decoded tables by the hash of their script, up to so many bytes.
+// newCache returns a cache of decoded tables by the hash of their script, of at
+// most most bytes.
 func newCache(most int) *lru.Cache[*symbols.Table] {
 	return lru.New[*symbols.Table](int64(most), nil)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Bounds of uploads, in bytes where nothing else is said.
+// Bounds of uploads, in bytes unless noted.
 const (
 	MaxScripts = 20_000   // of one
 	MaxUpload  = 16 << 20 // of its JSON, as it comes
@@ -23,7 +23,7 @@ const (
 	maxListed = 128 << 20
 )
 
-// check refuses what is over a bound, and sorts the scripts.
+// check rejects an upload over a bound, and sorts the scripts.
 func check(u *symbols.Upload) error {
 	switch {
 	case len(u.Scripts) == 0:

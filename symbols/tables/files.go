@@ -14,30 +14,31 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Files is where the files of a store are. Their names have slashes, whatever the machine has.
+// Files is the storage of a store. Names have slashes on every operating system.
 type Files interface {
-	// List returns the files whose names begin with a folder and a slash, sorted by name.
+	// List returns the files in a folder, sorted by name.
 	List(folder string) ([]File, error)
-	// Read returns a file of at most so many bytes. One that is not there is [fs.ErrNotExist].
+	// Read returns a file of at most most bytes. A missing file is [fs.ErrNotExist].
 	Read(name string, most int64) ([]byte, error)
-	// Write makes or replaces a file. It is durable then; after an error it may be there, but whole.
+	// Write creates or replaces a file durably. After an error the file may exist, but only as a
+	// whole.
 	Write(name string, body []byte) error
-	// Remove deletes a file. One that is not there is no error.
+	// Remove deletes a file. A missing file is not an error.
 	Remove(name string) error
-	// Path returns how a file is named for people.
+	// Path returns the name of a file for people.
 	Path(name string) string
 	// Shared reports whether other stores write to the same files, see [Store.Refresh].
 	Shared() bool
 }
 
-// File is what a list says of a file.
+// File is an entry of a list.
 type File struct {
 	Name    string
 	Size    int64 // bytes
 	Written time.Time
 }
 
-// InFolder returns the files of a folder, see [Folder], which it makes if it is not there.
+// InFolder returns the files of a folder, see [Folder], and creates it if it is missing.
 func InFolder(dir string) (Files, error) {
 	f := folder{dir}
 	if err := f.make(); err != nil {
@@ -46,8 +47,8 @@ func InFolder(dir string) (Files, error) {
 	return f, nil
 }
 
-// Copy copies what one store has to where another one is, and returns how many files that were. What is there
-// already stays: begun again it goes on. Uploads come last, so that the tables they name are there.
+// Copy copies the files of one store to another, and returns how many it copied. Existing files
+// stay, so Copy can be resumed. Uploads come last, after the tables that they name.
 func Copy(to, from Files) (files int, err error) {
 	for _, folder := range []string{tablesFolder + "/", uploadsFolder + "/"} {
 		list, err := from.List(folder)
@@ -79,7 +80,7 @@ func Copy(to, from Files) (files int, err error) {
 	return files, nil
 }
 
-// folder is a directory of this machine, which has one writer.
+// folder is a local directory with one writer.
 type folder struct{ dir string }
 
 // make makes the folders of a store.
@@ -92,7 +93,7 @@ func (f folder) make() error {
 	return nil
 }
 
-// makeFolder makes a folder that only the owner may read, durably.
+// makeFolder creates a folder, durably, that only the owner may read.
 func makeFolder(path string) error {
 	err := os.Mkdir(path, 0o700)
 	if errors.Is(err, fs.ErrExist) {

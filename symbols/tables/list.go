@@ -12,14 +12,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// file is a file of an upload that can not be read. What it names is not known.
+// file is an unreadable file of an upload. The tables that it names are unknown.
 type file struct {
 	name    string
 	written time.Time
 }
 
-// list returns what is there. Uploads come first: the tables of those that are found are there
-// already, whatever others do meanwhile. What is known of old is not read again.
+// list returns the state of the files. Uploads are listed first: the tables of a listed upload
+// exist already, whatever others do meanwhile. Files known from old are not read again.
 func (s *Store) list(old *state) (x state, err error) {
 	x = newState()
 	uploads, err := s.listUploads(old, &x)
@@ -45,7 +45,7 @@ func (s *Store) list(old *state) (x state, err error) {
 // same reports whether two entries of a script are of one file.
 func (e *entry) same(o *entry) bool { return e.bytes == o.bytes && e.written.Equal(o.written) }
 
-// become has the store know what was listed. Who calls holds mu.
+// become makes x the state of the store. The caller holds mu.
 func (s *Store) become(x state) {
 	for _, hash := range s.decoded.Names() {
 		if e, o := x.tables[hash], s.tables[hash]; e == nil || o == nil || !e.same(o) {
@@ -74,7 +74,7 @@ func (s *Store) listTables() (out []*entry, err error) {
 	return out, nil
 }
 
-// leftover removes what a crash left of a file that was being written.
+// leftover removes a file that a crash left half-written.
 func (s *Store) leftover(name string) error {
 	if s.readOnly || !strings.HasSuffix(name, ".tmp") {
 		return nil
@@ -82,13 +82,13 @@ func (s *Store) leftover(name string) error {
 	return s.files.Remove(name)
 }
 
-// listedUpload is an upload of which the file has so many bytes.
+// listedUpload is an upload with the size of its file.
 type listedUpload struct {
 	symbols.Upload
 	bytes int64
 }
 
-// listUploads returns the uploads, the newest first. The files that can not be read are noted in x.
+// listUploads returns the uploads, newest first. Unreadable files are noted in x.
 func (s *Store) listUploads(old, x *state) (out []listedUpload, err error) {
 	files, err := s.files.List(uploadsFolder + "/")
 	if err != nil {

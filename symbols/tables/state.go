@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// state is what a store knows to be in its folder.
+// state is the content of a store's folder as the store knows it.
 type state struct {
 	tables     map[string]*entry // by the hash of the script
 	bytes      int64             // of tables
@@ -25,7 +25,7 @@ func newState() state {
 	return state{tables: map[string]*entry{}, lengths: map[string]int64{}}
 }
 
-// setTable notes that there is a table. It takes the place of one of the same script.
+// setTable adds a table, or replaces that of the same script.
 func (x *state) setTable(e *entry) {
 	if old := x.tables[e.hash]; old != nil {
 		e.uploads = old.uploads
@@ -42,13 +42,14 @@ func (x *state) dropTable(e *entry) {
 	x.generation ^= e.fingerprint()
 }
 
-// addUpload notes an upload of which the file has so many bytes as the newest one.
+// addUpload adds an upload as the newest. bytes is the size of its file.
 func (x *state) addUpload(u symbols.Upload, bytes int64) {
 	x.uploads = slices.Concat([]symbols.Upload{u}, x.uploads)
 	x.noteUpload(&x.uploads[0], bytes)
 }
 
-// addOldest is addUpload for one that is older than the others. Nobody has got these yet.
+// addOldest is addUpload for an upload older than all others. The list has no other
+// readers yet.
 func (x *state) addOldest(u symbols.Upload, bytes int64) {
 	x.uploads = append(x.uploads, u)
 	x.noteUpload(&x.uploads[len(x.uploads)-1], bytes)
@@ -65,14 +66,15 @@ func (e *entry) fingerprint() uint64 {
 	return fingerprint(e.hash, e.bytes, e.written.UnixNano())
 }
 
-// fingerprint returns a hash of what something goes by. It is the same in each process.
+// fingerprint returns a hash of the given values. It is the same in every process.
 func fingerprint(of ...any) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintln(h, of...)
 	return h.Sum64()
 }
 
-// intern has an upload share texts with others. Its scripts are changed, so they have to be our own.
+// intern makes an upload share texts with others. It changes the scripts, so they
+// must not be shared.
 func intern(u *symbols.Upload) {
 	u.Owners, u.Repository = share(u.Owners), share(u.Repository)
 	for i, script := range u.Scripts {
@@ -80,7 +82,8 @@ func intern(u *symbols.Upload) {
 	}
 }
 
-// share returns the one copy of a text: builds have most of their scripts in common.
+// share returns the single copy of a text: builds have most of their scripts in
+// common.
 func share(text string) string { return unique.Make(text).Value() }
 
 // dropUpload forgets the upload at an index.
@@ -93,7 +96,7 @@ func (x *state) dropUpload(at int) {
 	x.count(u, -1)
 }
 
-// count has the tables of an upload know that it is there, or that it is not any more.
+// count adds n to the number of uploads of each table of an upload.
 func (x *state) count(u symbols.Upload, n int) {
 	for hash := range hashesOf(u) {
 		if e := x.tables[hash]; e != nil {
@@ -111,7 +114,7 @@ func hashesOf(u symbols.Upload) map[string]bool {
 	return out
 }
 
-// sameBuild reports whether two uploads say the same.
+// sameBuild reports whether two uploads have the same content.
 func sameBuild(a, b symbols.Upload) bool {
 	return a.Release == b.Release && a.Repository == b.Repository && a.Owners == b.Owners && slices.Equal(a.Scripts, b.Scripts)
 }

@@ -16,21 +16,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Options say what is kept. A zero field means the default beside it.
+// Options bound a store. A zero field means the default beside it.
 type Options struct {
 	Retention time.Duration // 400 days since an upload; negative keeps uploads for ever
 	MaxSize   int64         // 2 GiB: bytes of all tables
 	MaxMemory int           // 64 MiB: bytes of the tables that are kept decoded
 	Now       func() time.Time
-	// Room is asked before so many bytes are written, and says why that must not be: an error
-	// that wraps [ErrNoSpace]. Without it there is always room.
+	// Room is called before n bytes are written. If they must not be, it returns an error that
+	// wraps [ErrNoSpace]. If nil, there is always room.
 	Room func(n int64) error
-	// Damaged is told once of each file that can not be read, from several goroutines. Without
-	// it nobody is told.
+	// Damaged is called once for each unreadable file, from several goroutines. It may be nil.
 	Damaged func(error)
 }
 
-// ErrNoSpace says that too little space is free on the filesystem.
+// ErrNoSpace says that too little space is left on the filesystem.
 var ErrNoSpace = disk.ErrNoSpace
 
 func (o Options) withDefaults() Options {
@@ -50,14 +49,14 @@ func (o Options) withDefaults() Options {
 }
 
 // Store is a folder of tables and uploads. It is safe for concurrent use, and implements the
-// Library of package symbolize.
+// Library of package naming.
 type Store struct {
 	files    Files
 	options  Options
 	readOnly bool
 
-	// writing is held by who changes files, and taken before mu. So nobody who asks waits for
-	// the disk.
+	// writing is held by callers that change files, and is locked before mu. So queries never
+	// wait for the disk.
 	writing sync.Mutex
 
 	mu      sync.Mutex // guards the fields below
@@ -66,7 +65,7 @@ type Store struct {
 	looked  time.Time // at the files, by a reader
 }
 
-// entry is what is known of a table. A table that takes its place is another entry.
+// entry is the state of a table. A table that replaces it has another entry.
 type entry struct {
 	hash    string // of the script
 	bytes   int64
@@ -76,7 +75,7 @@ type entry struct {
 	damage  error   // why it can not be read
 }
 
-// Counts say how many functions a table has.
+// Counts are numbers of functions in a table.
 type Counts struct {
 	Functions int
 	Named     int // of the functions
@@ -86,7 +85,7 @@ func countsOf(t *symbols.Table) Counts {
 	return Counts{len(t.Functions), len(t.Functions) - t.Found()[symbols.Kept]}
 }
 
-// The names of folders and of what is no file of the store.
+// The names of folders, and suffixes of files that do not belong to the store.
 const (
 	tablesFolder  = "tables"
 	uploadsFolder = "uploads"
@@ -96,7 +95,7 @@ const (
 // Folder returns the folder of tables in a data directory.
 func Folder(data string) string { return filepath.Join(data, "symbols") }
 
-// Open opens a folder, which it makes if it is not there. What a crash left is removed.
+// Open opens a folder, creates it if it is missing, and removes leftovers of a crash.
 func Open(dir string, o Options) (*Store, error) {
 	f, err := InFolder(dir)
 	if err != nil {
@@ -105,14 +104,14 @@ func Open(dir string, o Options) (*Store, error) {
 	return OpenFiles(f, o)
 }
 
-// OpenFiles opens a store whose files are somewhere else.
+// OpenFiles opens a store on other files.
 func OpenFiles(f Files, o Options) (*Store, error) { return open(f, o, false) }
 
-// OpenReader opens a folder to read it alone, beside a daemon or without one. One that is not
-// there is empty.
+// OpenReader opens a folder read-only, with or without a running daemon. A missing folder is
+// empty.
 func OpenReader(dir string) (*Store, error) { return OpenFilesReader(folder{dir}) }
 
-// OpenFilesReader is OpenReader for a store whose files are somewhere else.
+// OpenFilesReader is OpenReader for other files.
 func OpenFilesReader(f Files) (*Store, error) { return open(f, Options{}, true) }
 
 func open(f Files, o Options, readOnly bool) (*Store, error) {
@@ -126,14 +125,14 @@ func open(f Files, o Options, readOnly bool) (*Store, error) {
 	return s, nil
 }
 
-// Refresh sees what other stores on the same files have changed. Nobody who asks waits for it.
+// Refresh reads the changes of other stores on the same files. Queries do not wait for it.
 func (s *Store) Refresh() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return s.refresh()
 }
 
-// refresh is Refresh for who changes files.
+// refresh is Refresh for callers that hold writing.
 func (s *Store) refresh() error {
 	x, err := s.list(s.known())
 	if err != nil {
@@ -145,7 +144,8 @@ func (s *Store) refresh() error {
 	return nil
 }
 
-// known returns what is known now, to look up in. What was counted or found damaged meanwhile is found out again.
+// known returns a copy of the current state for lookups. Counts and damage found meanwhile are
+// not in it.
 func (s *Store) known() *state {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,8 +159,8 @@ func (s *Store) known() *state {
 	return &x
 }
 
-// Generation is another text whenever Uploads or Table may answer something else. It is the same
-// after a restart if nothing has changed.
+// Generation changes whenever the results of Uploads or Table may change. It is the same after a
+// restart if nothing has changed.
 func (s *Store) Generation() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,13 +168,13 @@ func (s *Store) Generation() string {
 	return fmt.Sprintf("%016x", s.generation)
 }
 
-// How often a reader looks whether somebody has changed something.
+// How often a reader looks for changes.
 const (
 	lookEvery       = time.Second
 	lookSharedEvery = 30 * time.Second
 )
 
-// look has a reader see what a daemon has changed since.
+// look makes a reader see changes of a daemon.
 func (s *Store) look() {
 	every := lookEvery
 	if s.files.Shared() {
@@ -190,21 +190,20 @@ func (s *Store) look() {
 	}
 }
 
-// Uploads returns all uploads, the newest first. Nobody may change them.
+// Uploads returns all uploads, newest first. They must not be changed.
 func (s *Store) Uploads() []symbols.Upload {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.uploads
 }
 
-// Has reports whether there is the table of a script, and it can be read. It is for who would
-// send it else.
+// Has reports whether the table of a script exists and is readable. Senders skip the table then.
 func (s *Store) Has(sha256 string) bool {
 	_, err := s.Counts(sha256)
 	return err == nil
 }
 
-// Counts returns how many functions the table of a script has. It reads each table once.
+// Counts returns the numbers of functions in the table of a script. It reads each table once.
 func (s *Store) Counts(sha256 string) (Counts, error) {
 	e, err := s.entry(sha256)
 	if err != nil {
@@ -226,7 +225,7 @@ func (s *Store) countsIn(e *entry) *Counts {
 	return e.counts
 }
 
-// Table returns the table of a script. Nobody may change it.
+// Table returns the table of a script. It must not be changed.
 func (s *Store) Table(sha256 string) (*symbols.Table, error) {
 	e, err := s.entry(sha256)
 	if err != nil {
@@ -249,7 +248,7 @@ func (s *Store) Table(sha256 string) (*symbols.Table, error) {
 	return t, nil
 }
 
-// entry returns the entry of a table that is there, and not known to be damaged.
+// entry returns the entry of a table that exists and is not known to be damaged.
 func (s *Store) entry(sha256 string) (*entry, error) {
 	if err := CheckHash(sha256); err != nil {
 		return nil, err
@@ -263,7 +262,7 @@ func (s *Store) entry(sha256 string) (*entry, error) {
 	return e, e.damage
 }
 
-// load reads a table from its file, and notes what is in it.
+// load reads a table from its file, and records its counts.
 func (s *Store) load(e *entry) (*symbols.Table, error) {
 	b, err := s.files.Read(tableName(e.hash), symbols.MaxTable)
 	if err != nil {
@@ -288,7 +287,7 @@ func (s *Store) load(e *entry) (*symbols.Table, error) {
 	return t, err
 }
 
-// decode reads a table that has to be that of a script.
+// decode reads a table and checks that it belongs to the script.
 func decode(sha256 string, b []byte) (*symbols.Table, error) {
 	t, err := symbols.Decode(bytes.NewReader(b))
 	if err != nil {
@@ -304,14 +303,14 @@ func tableName(sha256 string) string { return tablesFolder + "/" + sha256[:2] + 
 
 func uploadName(id string) string { return uploadsFolder + "/" + id + extension }
 
-// Stats say what is kept.
+// Stats are the sizes of a store.
 type Stats struct {
 	Uploads, Tables int
 	Bytes           int64 // of tables
 	Damaged         int   // files that are known to be unreadable
 }
 
-// Stats returns what is kept.
+// Stats returns the sizes of s.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,7 +323,7 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// CheckHash refuses what is no SHA-256 in lower-case hexadecimal.
+// CheckHash rejects a text that is not a SHA-256 in lower-case hexadecimal.
 func CheckHash(text string) error {
 	if len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
 		return fmt.Errorf("%.70q is not a SHA-256 of 64 lower-case hexadecimal digits", text)

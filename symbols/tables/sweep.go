@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// unnamedFor is how long a table is kept that no upload names: that comes after its tables.
+// unnamedFor is how long a table without an upload is kept: the upload comes after its tables.
 const unnamedFor = 24 * time.Hour
 
-// Sweep deletes uploads that are too old, or with whose tables all take too much, and the tables
-// that no upload names any more. While an upload can not be read, nobody knows which tables it
-// names: then tables are deleted only if all take too much.
+// Sweep deletes uploads that are too old, or whose tables exceed the limit of all tables, and
+// tables that no upload names any more. While an upload is unreadable, the tables that it names
+// are unknown: then tables are deleted only if all exceed their limit.
 func (s *Store) Sweep() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -40,7 +40,7 @@ func (s *Store) Sweep() error {
 	return nil
 }
 
-// expire deletes what was uploaded before a time.
+// expire deletes uploads from before a time.
 func (s *Store) expire(before time.Time) error {
 	for {
 		uploads := s.Uploads()
@@ -66,15 +66,15 @@ func (s *Store) expire(before time.Time) error {
 	return nil
 }
 
-// damagedUploads returns the files of uploads that can not be read.
+// damagedUploads returns the unreadable files of uploads.
 func (s *Store) damagedUploads() []file {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.unreadable)
 }
 
-// makeRoom sees to it that a table of n bytes may be written: that it does not make all tables
-// too large, and that the disk has room.
+// makeRoom makes room for a table of n bytes, both in the limit of all tables and on the disk, or
+// returns an error.
 func (s *Store) makeRoom(n int64) error {
 	if err := s.options.Room(n); err != nil {
 		return err
@@ -88,16 +88,16 @@ func (s *Store) makeRoom(n int64) error {
 	return nil
 }
 
-// size returns the bytes of all tables.
+// size returns the size of all tables in bytes.
 func (s *Store) size() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes
 }
 
-// evict deletes tables until all take at most so many bytes: first those that no upload names and
-// that are too old for one to come, then those of the oldest uploads, with these. Those that an
-// upload may still name stay.
+// evict deletes tables until all take at most most bytes: first tables without an upload that are
+// too old to get one, then the oldest uploads with their tables. Tables that may still get an
+// upload stay.
 func (s *Store) evict(most int64) error {
 	if s.size() <= most {
 		return nil
@@ -136,8 +136,7 @@ func (s *Store) unused(hash string) *entry {
 	return nil
 }
 
-// unnamed returns the tables that no upload names and that were written up to a time, the oldest
-// first.
+// unnamed returns the tables without an upload that were written up to a time, oldest first.
 func (s *Store) unnamed(until time.Time) (out []*entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

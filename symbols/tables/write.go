@@ -12,29 +12,29 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// InvalidError says that something is not what it should be, so that it was not stored.
+// InvalidError says that an invalid table or upload was not stored.
 type InvalidError struct{ Err error }
 
 func (e *InvalidError) Error() string { return e.Err.Error() }
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// MissingError says that an upload names scripts whose tables are not there, or can not be read.
+// MissingError says that an upload names scripts whose tables are missing or unreadable.
 type MissingError struct{ Missing []string } // hashes, sorted
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("the tables of %d scripts are missing; send them first", len(e.Missing))
 }
 
-// FullError says that the tables of one build take more than all may.
+// FullError says that the tables of one build alone exceed the limit of all tables.
 type FullError struct{ Most int64 } // bytes
 
 func (e *FullError) Error() string {
 	return fmt.Sprintf("the tables that no upload has named yet take over %d bytes, which is all that symbols may take", e.Most)
 }
 
-// Put stores the table of a script, and reports whether it did: the one that is there stays if it
-// can be read and names as many functions. What is no table, or that of another script, is an
-// [InvalidError]. If all tables take too much, the oldest uploads go.
+// Put stores the table of a script, and reports whether it did: an existing table stays if it is
+// readable and names as many functions. An invalid table, or that of another script, is an
+// [InvalidError]. If all tables exceed their limit, the oldest uploads are deleted.
 func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	if err := CheckHash(sha256); err != nil {
 		return false, &InvalidError{err}
@@ -63,9 +63,9 @@ func (s *Store) Put(sha256 string, body []byte) (stored bool, err error) {
 	return true, nil
 }
 
-// AddUpload stores what was uploaded of a build, and returns its ID. One that says the same as one
-// that is there takes its place, with its own time. Scripts whose tables are missing are a
-// [MissingError], and what is over a bound is an [InvalidError].
+// AddUpload stores the upload of a build, and returns its ID. It replaces an existing upload with
+// the same content, with its own time. Missing tables of its scripts are a [MissingError], and an
+// upload over a bound is an [InvalidError].
 func (s *Store) AddUpload(u symbols.Upload) (id string, created bool, err error) {
 	if err := check(&u); err != nil {
 		return "", false, &InvalidError{err}
@@ -108,7 +108,7 @@ func (s *Store) AddUpload(u symbols.Upload) (id string, created bool, err error)
 	return u.ID, old < 0, nil
 }
 
-// expect returns the uploads that are there, if the tables that another one names are.
+// expect returns the existing uploads, if all tables named by u exist.
 func (s *Store) expect(u symbols.Upload) (before []symbols.Upload, err error) {
 	if before, err = s.expectKnown(u); err == nil || !s.files.Shared() {
 		return before, err
@@ -135,7 +135,7 @@ func (s *Store) expectKnown(u symbols.Upload) ([]symbols.Upload, error) {
 	return s.uploads, nil
 }
 
-// encode returns what the file of an upload has.
+// encode returns the content of an upload's file.
 func encode(u symbols.Upload) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -149,14 +149,14 @@ func encode(u symbols.Upload) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// over reports whether the files of uploads take more than so many bytes, and are more than one.
+// over reports whether there are several uploads and their files take more than most bytes.
 func (s *Store) over(most int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listed > most && len(s.uploads) > 1
 }
 
-// removeUpload deletes the upload at an index. Its tables stay for now.
+// removeUpload deletes the upload at an index, but not its tables.
 func (s *Store) removeUpload(at int) error {
 	u := s.Uploads()[at]
 	if err := s.files.Remove(uploadName(u.ID)); err != nil {

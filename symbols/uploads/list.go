@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// listing is what is there.
+// listing is the response with all uploads.
 type listing struct {
 	Uploads []listed `json:"uploads"` // the newest first
 	More    int      `json:"more,omitempty"`
@@ -18,7 +18,7 @@ type listing struct {
 	Bytes   int64    `json:"bytes"` // of tables
 }
 
-// listed is an upload.
+// listed is an upload in a listing.
 type listed struct {
 	ID         string    `json:"id"`
 	Time       time.Time `json:"time"`
@@ -30,7 +30,7 @@ type listed struct {
 	Damaged    int       `json:"damaged,omitempty"` // tables that can not be read
 }
 
-// Uploads that are listed.
+// Bounds of a listing.
 const (
 	defaultListed = 20
 	mostListed    = 1000
@@ -62,8 +62,8 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, out)
 }
 
-// describe returns what is listed of an upload, unless ctx ends. The store reads each table once,
-// so that only the first answer takes long.
+// describe returns the listed form of an upload, unless ctx ends. The store reads each table
+// once, so only the first response takes long.
 func (h *Handler) describe(ctx context.Context, u symbols.Upload) (x listed, ok bool) {
 	x = listed{ID: u.ID, Time: u.Time, Release: u.Release, Repository: u.Repository, Scripts: len(u.Scripts)}
 	for _, s := range u.Scripts {

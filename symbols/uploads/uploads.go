@@ -1,5 +1,5 @@
-// Package uploads takes symbols over HTTP: tables of the functions of scripts, and which scripts a
-// build has. It is for the private address; docs/symbols.md describes the requests.
+// Package uploads accepts symbols over HTTP: tables of the functions of scripts, and the scripts
+// of builds. It is for the private address; docs/symbols.md describes the requests.
 package uploads
 
 import (
@@ -26,7 +26,7 @@ type Handler struct {
 	refused atomic.Int64
 }
 
-// maxBodies is how many bodies are in memory at once.
+// maxBodies bounds the bodies in memory at once.
 const maxBodies = 4
 
 // New returns a Handler.
@@ -45,7 +45,7 @@ func New(store *tables.Store) *Handler {
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
 
-// Refused returns how many requests were refused.
+// Refused returns how many requests were rejected.
 func (h *Handler) Refused() int64 { return h.refused.Load() }
 
 func (h *Handler) head(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func (h *Handler) add(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { <-h.bodies }()
-	// What the store sets is not read.
+	// The fields set by the store are not read.
 	var u struct {
 		symbols.Upload
 		ID   *struct{} `json:"id"`
@@ -108,13 +108,13 @@ func (h *Handler) add(w http.ResponseWriter, r *http.Request) {
 	write(w, status, map[string]string{"id": id})
 }
 
-// How long who sends may take: tables may be large, and CI far away.
+// Time limits of senders: tables may be large, and CI far away.
 const (
 	bodyStall = 10 * time.Second // without a byte
 	bodyTime  = 2 * time.Minute  // in all
 )
 
-// patientReader reads a body as long as it comes.
+// patientReader reads a body as long as data arrives.
 type patientReader struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -131,7 +131,7 @@ func (p *patientReader) Read(b []byte) (int, error) {
 	return p.ReadCloser.Read(b)
 }
 
-// body reads a body of at most so many bytes. If ok it holds a place in h.bodies.
+// body reads a body of at most most bytes. If ok, it holds a slot of h.bodies.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request, most int64) (b []byte, ok bool) {
 	select {
 	case h.bodies <- struct{}{}:
@@ -156,7 +156,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, most int64) (b []
 	return nil, false
 }
 
-// fail answers with an error of the store.
+// fail responds with an error of the store.
 func (h *Handler) fail(w http.ResponseWriter, err error) {
 	if missing, ok := errors.AsType[*tables.MissingError](err); ok {
 		h.refused.Add(1)

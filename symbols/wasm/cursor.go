@@ -6,7 +6,7 @@ import (
 )
 
 // cursor reads a part of a module. The first error sticks; after it every method returns
-// zero, so that loops end and one check at the end is enough.
+// zero, so loops end and one check at the end is enough.
 type cursor struct {
 	data []byte
 	pos  int // offset of the next byte in data
@@ -50,7 +50,7 @@ func (c *cursor) number() uint32 {
 	return 0
 }
 
-// skipNumber passes over a number of up to most bits.
+// skipNumber skips a number of up to most bits.
 func (c *cursor) skipNumber(most int) {
 	for shift := 0; shift < most; shift += 7 {
 		if c.byte() < 0x80 {
@@ -60,7 +60,7 @@ func (c *cursor) skipNumber(most int) {
 	c.fail("a number of more than %d bits", most)
 }
 
-// bytes reads a length and so many bytes.
+// bytes reads a length and that many bytes.
 func (c *cursor) bytes() []byte {
 	n := c.number()
 	if c.err == nil && uint64(n) > uint64(len(c.data)-c.pos) {
@@ -73,23 +73,23 @@ func (c *cursor) bytes() []byte {
 	return c.data[c.pos-int(n) : c.pos]
 }
 
-// text reads a name. Names are UTF-8; what is not becomes U+FFFD.
+// text reads a name. Names are UTF-8; other bytes become U+FFFD.
 func (c *cursor) text() string { return strings.ToValidUTF8(string(c.bytes()), "\ufffd") }
 
-// part reads a length and returns a cursor for so many bytes.
+// part reads a length and returns a cursor for that many bytes.
 func (c *cursor) part() *cursor {
 	data := c.bytes()
 	return &cursor{data: data, base: c.base + c.pos - len(data), err: c.err}
 }
 
-// take makes an error in a part an error of c.
+// take passes an error of a part on to c.
 func (c *cursor) take(part *cursor) {
 	if c.err == nil {
 		c.err = part.err
 	}
 }
 
-// valueType passes over the type of a value.
+// valueType skips the type of a value.
 func (c *cursor) valueType() {
 	const nullableReference, reference = 0x63, 0x64
 	if t := c.byte(); t == nullableReference || t == reference {
@@ -97,7 +97,7 @@ func (c *cursor) valueType() {
 	}
 }
 
-// limits passes over the limits of a memory or a table.
+// limits skips the limits of a memory or a table.
 func (c *cursor) limits() {
 	const hasMost, hasPageSize = 1, 8
 	flags := c.byte()

@@ -17,23 +17,22 @@ type Module struct {
 	hashes []uint32          // see urlHash
 }
 
-// maxModule is how many bytes a module may have; browsers take no more.
+// maxModule bounds a module, in bytes; browsers accept no more.
 const maxModule = 1 << 30
 
-// header begins each module: a magic number and the version. In the place of the latter
-// components have another number.
+// header begins each module: a magic number and the version. Components have another
+// number instead of the version.
 var header = [8]byte{0, 'a', 's', 'm', 1}
 
-// Sections of a module that have names, or tell where they belong.
+// Sections of a module that have names, or the data to assign them.
 const (
 	sectionCustom = 0
 	sectionImport = 2
 	sectionExport = 7
 )
 
-// Read reads the module that r has. name is what to call it, such as the name of its file.
-// A function without a name in the name section is called by the name under which it is
-// exported, or imported.
+// Read reads a module. name is its display name, such as the name of its file. A function
+// without an entry in the name section gets the name of its export or import.
 func Read(r io.Reader, name string) (*Module, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxModule+1))
 	if err != nil {
@@ -111,7 +110,7 @@ func (m *Module) readNames(c *cursor) {
 	}
 }
 
-// Kinds of what is imported and exported.
+// Kinds of imports and exports.
 const (
 	kindFunction = iota
 	kindTable

@@ -8,18 +8,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Modules are those that frames of a recording may belong to.
+// Modules are the possible modules of the frames of a recording.
 type Modules []*Module
 
-// Rename returns f under the name that its function has in the module that it belongs to.
-// Frames that are not of WebAssembly are returned as they are. It suits
-// [trie.Trace.Coalesce] and [trie.Profile.Coalesce].
+// Rename returns f with the name of its function in its module. Frames other than
+// WebAssembly are returned unchanged. It suits [trie.Trace.Coalesce] and
+// [trie.Profile.Coalesce].
 //
 // A frame wasm-function[N] belongs to the module whose hash is in its URL, as V8 writes
-// it: wasm://wasm/HASH or wasm://wasm/NAME-HASH. A module that was stripped later is
-// known too, if it is larger than 16 kB. Otherwise it belongs to the one module with the
-// name in the URL: its own, or that of its file. If there is but one module, all frames
-// belong to it. The names that a browser knows are made readable.
+// it: wasm://wasm/HASH or wasm://wasm/NAME-HASH. A stripped copy of a module is
+// recognised, too, if it is larger than 16 kB. Otherwise the frame belongs to the only
+// module with the name in the URL, either its own or that of its file. If there is only
+// one module, all frames belong to it. Names known to the browser are made readable.
 func (m Modules) Rename(f trie.Frame) trie.Frame {
 	number, numbered := functionNumber(f.Name)
 	if !numbered && !strings.HasPrefix(f.Resource, "wasm") {
@@ -40,8 +40,8 @@ func (m Modules) Rename(f trie.Frame) trie.Frame {
 	return f
 }
 
-// functionNumber returns N of a name wasm-function[N]. JavaScriptCore writes something
-// about the module before it, and a dot.
+// functionNumber returns N of a name wasm-function[N]. JavaScriptCore puts text about the
+// module and a dot before it.
 func functionNumber(name string) (uint32, bool) {
 	const begin, end = "wasm-function[", "]"
 	i := strings.LastIndex(name, begin)
@@ -52,7 +52,7 @@ func functionNumber(name string) (uint32, bool) {
 	return uint32(n), err == nil
 }
 
-// find returns the module that a resource is, or nil.
+// find returns the module of a resource, or nil.
 func (m Modules) find(resource string) *Module {
 	name, hash, hashed := cutURL(resource)
 	if hashed {
@@ -105,8 +105,8 @@ func stem(file string) string {
 	return strings.TrimSpace(name)
 }
 
-// V8 hashes the bytes of a module as if they were a string, and the URL has the hash as
-// it stands in the header of a string: two bits say what it is.
+// V8 hashes the bytes of a module like a string, and the URL has the hash as in the
+// header of a string: two bits are its type.
 const (
 	hashShift = 2
 	isHash    = 2
@@ -114,10 +114,10 @@ const (
 	maxHashed = 16383
 )
 
-// urlHashes returns the hashes that V8 may know a module by: that of data, and if it is
-// large, those of stripped forms of it with these sizes. That of a small module is as V8
-// in Node.js 20 has it. V8 in Chromium 156 hashes them in another way; large ones in the
-// same.
+// urlHashes returns the hashes that V8 may use for a module: that of data, and if it is
+// large, those of stripped forms with these sizes. The hash of a small module is that of
+// V8 in Node.js 20; V8 in Chromium 156 hashes small modules differently, large ones
+// alike.
 func urlHashes(data []byte, stripped ...int) []uint32 {
 	if len(data) <= maxHashed {
 		return []uint32{oneAtATime(data)<<hashShift | isHash}
