@@ -21,20 +21,19 @@ type Certificate struct {
 	said    string    // the last error
 }
 
-// stamp tells a file from the one that replaces it.
+// stamp distinguishes a file from its replacement.
 type stamp struct {
 	modified time.Time
 	size     int64
 }
 
-// lookEvery is how often handshakes have the files looked at.
+// lookEvery is the interval at which handshakes check the files.
 const lookEvery = time.Second
 
-// LoadCertificate reads a certificate, with those between it and the root, and its
-// private key, both as PEM. Once it is in use, handshakes look whether the files changed.
-// changed, unless it is nil, is called with nil when there is a new certificate, and with
-// an error when there should be one and the files can not be used: then the old one stays,
-// and it is tried again.
+// LoadCertificate reads a certificate, with those between it and the root, and its private
+// key, both as PEM. While it is in use, handshakes check the files for changes. changed,
+// unless nil, is called with nil when a new certificate is loaded, and with an error when
+// new files cannot be used: then the old certificate stays, and loading is tried again.
 func LoadCertificate(certFile, keyFile string, changed func(error)) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile, changed: changed}
 	if c.changed == nil {
@@ -47,7 +46,7 @@ func LoadCertificate(certFile, keyFile string, changed func(error)) (*Certificat
 	return c, c.load(stamps)
 }
 
-// Config returns the settings of a server that has this certificate.
+// Config returns a server's settings with this certificate.
 func (c *Certificate) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -55,7 +54,7 @@ func (c *Certificate) Config() *tls.Config {
 	}
 }
 
-// get returns the certificate of the files, if they can be used, and else the last one.
+// get returns the certificate in the files if it can be used, otherwise the last one.
 func (c *Certificate) get(now time.Time) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +93,7 @@ func (c *Certificate) look() (stamps [2]stamp, err error) {
 	return stamps, nil
 }
 
-// load reads the files, which had the given stamps before.
+// load reads the files. stamps are those from before.
 func (c *Certificate) load(stamps [2]stamp) error {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package access guards the private address of a daemon: it asks who a request is from,
-// and whether they may have what they ask for.
+// Package access guards the private address of a daemon: it authenticates and authorises
+// requests.
 //
 //	tokens:
 //	  - name: grafana
@@ -10,21 +10,22 @@
 //	    bcrypt: $2y$10$fl/8dALl0ZD4qWj30CnvgeczmaDhiGj9kzhlK1kDA8gu3iqi7Vd3.
 //	    scopes: [query, metrics, backup]
 //
-// With sites and pages a token or user has a part of what is stored:
+// sites and pages restrict a token or user to a part of the data:
 //
 //   - name: checkout-team
 //     sha256: …
 //     sites: [shop]
 //     pages: [/checkout/**]
 //
-// Whoever answers asks [From] for whom it is, and sees to it.
+// Handlers get the identity from [From] and must apply the restriction.
 //
-// A token comes as "Authorization: Bearer TOKEN", a user and a password as Basic. The
-// file has no secret in the clear: of tokens, which are long and random, it has the
-// SHA-256, of passwords a slow hash. Who has no scopes in the file has query and metrics.
+// A token comes as "Authorization: Bearer TOKEN", a user and a password as Basic. The file has
+// no secret in plain text: it has the SHA-256 of tokens, which are long and random, and a slow
+// hash of passwords. Without scopes in the file a token or user has query and metrics, or only
+// query if it is restricted to sites or pages.
 //
-// A browser can log in instead, by [Guard.Login], and has a cookie then.
+// A browser can log in instead, by [Guard.Login], and gets a cookie.
 //
-// /healthz and /readyz are open, since probes carry no secrets and are told none, and so are the
-// scripts of the dashboard, which say nothing but what they are answered.
+// /healthz and /readyz are open, since probes neither carry nor receive secrets. So are the
+// scripts of the dashboard, which contain no data.
 package access

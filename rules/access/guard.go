@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Guard lets requests through that the rules allow.
+// Guard lets through the requests that the rules allow.
 type Guard struct {
 	now     atomic.Pointer[guarding]
 	work    *workload
 	refused func(*http.Request, Reason)
 }
 
-// Reason says why a request was refused.
+// Reason is the reason why a request was refused.
 type Reason string
 
 // The reasons.
@@ -30,31 +30,31 @@ const (
 	ReasonBusy      Reason = "busy"      // too many passwords are being checked
 )
 
-// guarding is what a Guard goes by.
+// guarding is the current state of a Guard.
 type guarding struct {
 	rules     *Rules
 	passwords *passwords
 	sessions  *sessions
 }
 
-// NewGuard returns a Guard that goes by some rules. It calls refused with each request that
-// it refuses, from several goroutines.
+// NewGuard returns a Guard with some rules. It calls refused for each refused request, from several
+// goroutines.
 func NewGuard(r *Rules, refused func(*http.Request, Reason)) *Guard {
 	g := &Guard{work: newWorkload(), refused: refused}
 	g.SetRules(r)
 	return g
 }
 
-// SetRules replaces the rules. It may be called while requests come in. Passwords that
-// were right are forgotten, and logins end.
+// SetRules replaces the rules. It is safe during requests. Cached passwords are forgotten, and
+// logins end.
 func (g *Guard) SetRules(r *Rules) {
 	g.now.Store(&guarding{r, newPasswords(r.users), newSessions(time.Now)})
 }
 
-// Handler returns a handler that asks mux for what may be had. What a request needs is
-// decided by the pattern that mux routes it by, and not by its path, which can be written
-// in many ways. Refusals are JSON objects with one key, error: 401 for those that are not
-// known, 403 for those that lack a scope, 429 if too many passwords are being checked.
+// Handler returns a handler that passes allowed requests to mux. The required scope depends on the
+// pattern by which mux routes a request, not on its path, which can be written in many ways.
+// Refusals are JSON objects with one key, error: 401 for an unknown identity, 403 for a missing
+// scope, 429 if too many passwords are being checked.
 func (g *Guard) Handler(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
@@ -70,15 +70,15 @@ func (g *Guard) Handler(mux *http.ServeMux) http.Handler {
 // identityKey is the key of the Identity in a context.
 type identityKey struct{}
 
-// From returns who a request is from that a [Guard] let through, nil if it needed nobody, or came
-// another way.
+// From returns the identity of a request that a [Guard] let through, or nil if the request needed
+// none or did not pass a Guard.
 func From(ctx context.Context) *Identity {
 	who, _ := ctx.Value(identityKey{}).(*Identity)
 	return who
 }
 
-// scopeOf returns the scope that a pattern of a mux needs, "" if it needs none. What is
-// not known needs one, also what is not there.
+// scopeOf returns the scope required by a pattern of a mux, "" if none. Unknown patterns, and paths
+// without a pattern, require one.
 func scopeOf(pattern string) Scope {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path
@@ -100,8 +100,8 @@ func scopeOf(pattern string) Scope {
 	return ScopeQuery
 }
 
-// scopesHeader says in an answer what else may be asked by who asked, so that the dashboard shows no
-// links to what would be refused: scopes with spaces between.
+// scopesHeader lists in a response all scopes of the identity, separated by spaces, so that the
+// dashboard shows no links that would be refused.
 const scopesHeader = "Fieldtrie-Scopes"
 
 func names(scopes []Scope) []string {
@@ -112,8 +112,8 @@ func names(scopes []Scope) []string {
 	return out
 }
 
-// admit returns who sends a request for something that takes a scope. If they may not have it, it
-// answers, and returns nil.
+// admit returns the sender of a request that requires a scope. If the sender lacks it, admit
+// responds and returns nil.
 func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, pattern string) *Identity {
 	who, err := g.identify(r)
 	switch {
@@ -145,10 +145,10 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request, needs Scope, patte
 	return nil
 }
 
-// aboutAll reports whether what a pattern leads to can not tell sites apart, and tells of them.
+// aboutAll reports whether a pattern serves data of all sites that cannot be separated by site.
 func aboutAll(pattern string) bool { return strings.HasSuffix(pattern, "/v1/symbols") }
 
-// identify returns who sent a request, nil if nobody knows.
+// identify returns the sender of a request, or nil if it is unknown.
 func (g *Guard) identify(r *http.Request) (*Identity, error) {
 	now := g.now.Load()
 	switch cookie := cookieOf(r); {
@@ -167,7 +167,7 @@ func (g *Guard) identify(r *http.Request) (*Identity, error) {
 	return now.rules.token(strings.TrimSpace(sent)), nil
 }
 
-// AddressOf returns the address that a request came from, without its port.
+// AddressOf returns the address of a request's sender, without its port.
 func AddressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// LocalHosts refuses requests for other hosts than this machine. A page in a browser here
-// may have a name that was made to lead to 127.0.0.1, and could read all that is answered.
+// LocalHosts refuses requests for hosts other than this machine. A page in a local
+// browser may use a name that resolves to 127.0.0.1 (DNS rebinding), and could read all
+// responses.
 func LocalHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// ReasonForeign is that a browser sent the request for a page of another origin.
+// ReasonForeign says that a browser sent the request for a page of another origin.
 const ReasonForeign Reason = "foreign"
 
-// SameOrigin keeps the pages of other origins from what next answers. A browser that may
-// reach a private address lets any page on the web send requests there: it hides most answers
-// from the page, but runs them as scripts and draws them as images where they look like it,
-// and what the request does is done. mux says which pattern a request is for; next gets the
-// requests that are let through. refused is called with each other, from several goroutines.
+// SameOrigin protects next from pages of other origins. A browser that can reach a private
+// address lets any page on the web send requests there. It hides most responses from the
+// page, but runs or shows those that look like scripts or images, and the request takes
+// effect in any case. mux gives the pattern of a request; next gets the allowed requests.
+// refused is called for all others, from several goroutines.
 //
-// Browsers say which page a request comes from (Fetch Metadata, W3C). Let through are
-// requests of pages of this origin, those that a person typed or followed a link for, unless
-// it leads to a backup, and those of other programs than browsers.
+// Browsers send the origin of a request (Fetch Metadata, W3C). SameOrigin allows requests of
+// pages of this origin, visits by a typed URL or a link, except to a backup, and requests of
+// programs other than browsers.
 //
-// Each answer says that no other page may include it, whatever it looks like, or show it in
-// a frame.
+// Each response forbids other pages to include it, whatever it looks like, or to show it in a
+// frame.
 func SameOrigin(mux *http.ServeMux, next http.Handler, refused func(*http.Request, Reason)) http.Handler {
 	changes := http.NewCrossOriginProtection() // of all that is no GET or HEAD
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,8 +41,8 @@ func SameOrigin(mux *http.ServeMux, next http.Handler, refused func(*http.Reques
 }
 
 // isForeign reports whether a browser sent r for a page of another origin. Old browsers, and
-// all of them where the address is neither of this machine nor has TLS, say so by Origin
-// alone, and not about each request.
+// all browsers if the address is neither local nor has TLS, only send Origin, and not with
+// every request.
 func isForeign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
@@ -55,14 +55,13 @@ func isForeign(r *http.Request) bool {
 	return true
 }
 
-// isVisit reports whether r is for a whole page, of a tab of its own, and does nothing but
-// read.
+// isVisit reports whether r loads a whole page in a tab of its own and only reads.
 func isVisit(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// originOf names where r comes from, as far as its browser says.
+// originOf describes the origin of r, as far as the browser gives it.
 func originOf(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		return fmt.Sprintf("%.100q", origin)

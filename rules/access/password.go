@@ -16,8 +16,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/fair"
 )
 
-// passwords checks the passwords of the users of some rules, and remembers for each user
-// the one that was right, so that the work is done once and not for each request.
+// passwords checks the passwords of the users in some rules. It caches the last correct one of each
+// user, so that the slow hash is not computed for each request.
 type passwords struct {
 	users []user
 	index map[string]int // by name
@@ -37,10 +37,9 @@ func newPasswords(users []user) *passwords {
 	return p
 }
 
-// check returns the user with a password, nil if nobody knows one. Nobody learns from the time that it
-// takes whether there is such a user: the password of one who is not there is compared
-// with that of another user, always the same one for a name, as costs may differ. address says whose
-// turn it is if many are checked.
+// check returns the user with this name and password, or nil. Its duration does not reveal whether
+// the user exists: the password for an unknown name is compared with that of another user, always
+// the same one for a name, as costs may differ. Waiting checks take turns by address.
 func (p *passwords) check(ctx context.Context, work *workload, address, name, password string) (who *Identity, err error) {
 	if len(p.users) == 0 {
 		return nil, nil
@@ -77,7 +76,7 @@ func (p *passwords) sum(password string) (out [sha256.Size]byte) {
 	return out
 }
 
-// remembers reports whether the last right password of a user has the given sum.
+// remembers reports whether the cached password of a user has this hash.
 func (p *passwords) remembers(i int, sum [sha256.Size]byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,9 +84,9 @@ func (p *passwords) remembers(i int, sum [sha256.Size]byte) bool {
 	return ok && hmac.Equal(right[:], sum[:])
 }
 
-// workload bounds the work on passwords, of which each takes up to a second of a
-// processor: half of the processors are left to others, and only so many requests wait, of one
-// address and of all. Who guesses keeps nobody else from logging in.
+// workload bounds the work on passwords, each of which takes up to a second of a processor. It
+// leaves half of the processors to other work and bounds the waiting requests, of one address and
+// of all. So nobody who guesses passwords keeps others from logging in.
 type workload struct {
 	line *fair.Semaphore
 	wait time.Duration
@@ -95,7 +94,7 @@ type workload struct {
 
 var errBusy = errors.New("too many passwords are being checked; try again later")
 
-// Requests that wait for a password to be checked.
+// Limits of requests that wait for a check of their password.
 const (
 	mostWaiting   = 64 // of all
 	mostOfAddress = 8  // of one address
@@ -108,8 +107,8 @@ func newWorkload() *workload {
 	}
 }
 
-// begin waits until there is room for one more of an address, and returns what makes room again. It
-// returns errBusy if that takes too long or too many wait.
+// begin waits until there is room for another check of an address, and returns a function that
+// frees it. It returns errBusy if that takes too long or too many wait.
 func (w *workload) begin(ctx context.Context, address string) (done func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, w.wait)
 	defer cancel()

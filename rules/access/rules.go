@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/site"
 )
 
-// Scope is a part of what a daemon serves.
+// Scope is a permission for a part of a daemon's API.
 type Scope string
 
 // The scopes.
@@ -29,20 +29,20 @@ const (
 	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: what one person's visit went through
 )
 
-// scopeAdmin stands in a file for all scopes.
+// scopeAdmin is the name in a file for all scopes.
 const scopeAdmin Scope = "admin"
 
 func allScopes() []Scope {
 	return []Scope{ScopeQuery, ScopeMetrics, ScopeBackup, ScopeSymbols, ScopeViews}
 }
 
-// Rules say who may have what. They do not change.
+// Rules hold the permissions of tokens and users. They do not change.
 type Rules struct {
 	tokens []token
 	users  []user
 }
 
-// Identity is who asks, and what they may have.
+// Identity is a token or user with its permissions.
 type Identity struct {
 	Name   string // of the token or user; tokens and users may have the same
 	Kind   string // "token" or "user"
@@ -51,16 +51,16 @@ type Identity struct {
 	Pages  []string // patterns of pages, see [feature.CheckPage]; none: all
 }
 
-// Limited reports whether some sites or pages are not for them.
+// Limited reports whether the identity is restricted to some sites or pages.
 func (i *Identity) Limited() bool { return len(i.Sites)+len(i.Pages) > 0 }
 
-// token is who has the token with this hash.
+// token is the identity of the token with this hash.
 type token struct {
 	Identity
 	hash [sha256.Size]byte
 }
 
-// user is who has the password with this hash.
+// user is the identity of the password with this hash.
 type user struct {
 	Identity
 	hash []byte // bcrypt
@@ -68,12 +68,12 @@ type user struct {
 
 const (
 	maxName = 64 // bytes
-	// maxCost bounds the work for one password: at 14 it is about a second.
+	// maxCost bounds the cost of one password: 14 takes about a second.
 	maxCost = 14
 )
 
-// Parse reads rules, see the package documentation. Errors name the line and say what to
-// do about it. A file that would let nobody in is an error, too.
+// Parse reads rules, see the package documentation. Errors name the line and a remedy. A
+// file without any token or user is an error, too.
 func Parse(r io.Reader) (*Rules, error) {
 	file, err := strictyaml.Read(r)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *Rules) addUser(item strictyaml.Value) error {
 	return nil
 }
 
-// checkHash reports what is wrong with a hash of bcrypt.
+// checkHash reports what is wrong with a bcrypt hash.
 func checkHash(hash []byte) error {
 	const alphabet = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	const size, encoded = 60, 53 // bytes, of which the last are salt and sum
@@ -186,7 +186,7 @@ func checkHash(hash []byte) error {
 }
 
 // nameOf returns the name of a token or user. It is shown in errors and compared with
-// what comes in a header.
+// request headers.
 func nameOf(item strictyaml.Value, fields map[string]strictyaml.Value) (string, error) {
 	name, err := fields["name"].Text()
 	if err != nil {
@@ -199,7 +199,7 @@ func nameOf(item strictyaml.Value, fields map[string]strictyaml.Value) (string, 
 	return name, nil
 }
 
-// identityOf returns who an item of the file is about.
+// identityOf returns the identity in an item of the file.
 func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml.Value) (who Identity, err error) {
 	who.Kind = kind
 	if who.Name, err = nameOf(item, fields); err != nil {
@@ -217,7 +217,7 @@ func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml
 	if !who.Limited() {
 		return who, nil
 	}
-	// Without scopes in the file they are those that nobody is kept from.
+	// Without scopes in the file, a restricted identity has only query.
 	if _, said := fields["scopes"]; !said {
 		who.Scopes = []Scope{ScopeQuery}
 	}
@@ -229,7 +229,7 @@ func identityOf(kind string, item strictyaml.Value, fields map[string]strictyaml
 	return who, nil
 }
 
-// textsOf returns the texts of a list, each of which passes a check.
+// textsOf returns the texts of a list. Each must pass check.
 func textsOf(list strictyaml.Value, check func(string) error) (texts []string, err error) {
 	items, err := list.Items()
 	if err != nil {
@@ -275,7 +275,7 @@ func scopesOf(list strictyaml.Value) ([]Scope, error) {
 	return out, nil
 }
 
-// Sites returns the sites that the rules name, each once.
+// Sites returns all sites named in the rules, without duplicates.
 func (r *Rules) Sites() (sites []string) {
 	for _, t := range r.tokens {
 		sites = append(sites, t.Sites...)
@@ -287,7 +287,7 @@ func (r *Rules) Sites() (sites []string) {
 	return slices.Compact(sites)
 }
 
-// token returns who sent a token, nil if nobody knows. It takes the same time whatever was sent.
+// token returns the identity of a sent token, or nil. It always takes the same time.
 func (r *Rules) token(sent string) (who *Identity) {
 	hash := sha256.Sum256([]byte(sent))
 	for i := range r.tokens {

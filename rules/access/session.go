@@ -13,18 +13,17 @@ import (
 )
 
 const (
-	// sessionCookie names the cookie that a browser has after a login.
+	// sessionCookie is the name of the cookie of a login.
 	sessionCookie = "fieldtrie-session"
-	// sessionFor is how long a login holds.
+	// sessionFor is the duration of a login.
 	sessionFor = 12 * time.Hour
-	// mostSessions bounds the logins that hold: the oldest ends when there is one more.
+	// mostSessions bounds the current logins: another login ends the oldest.
 	mostSessions = 10_000
-	// maxLogin bounds what is sent to log in, in bytes.
+	// maxLogin bounds the body of a login, in bytes.
 	maxLogin = 4 << 10
 )
 
-// sessions are the logins of browsers. They end with the rules by which they were granted, and with
-// the process.
+// sessions are the logins of browsers. They end with their rules, and with the process.
 type sessions struct {
 	now func() time.Time
 
@@ -56,7 +55,7 @@ func (s *sessions) begin(who *Identity) string {
 	return text
 }
 
-// whose returns who has the login of a cookie, nil if there is none.
+// whose returns the identity of a cookie's login, or nil.
 func (s *sessions) whose(text string) *Identity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +71,7 @@ func (s *sessions) whose(text string) *Identity {
 	return x.who
 }
 
-// end ends the login of a cookie, if there is one.
+// end ends the login of a cookie, if any.
 func (s *sessions) end(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *sessions) drop(e *list.Element) {
 	s.old.Remove(e)
 }
 
-// cookieOf returns what a browser has of a login, "" if it has none.
+// cookieOf returns the login cookie of a request, or "".
 func cookieOf(r *http.Request) string {
 	if c, err := r.Cookie(sessionCookie); err == nil {
 		return c.Value
@@ -94,24 +93,24 @@ func cookieOf(r *http.Request) string {
 	return ""
 }
 
-// Credentials returns what a request says about who sent it, so that those of different people can
-// be told apart. It is a secret.
+// Credentials returns the credentials of a request, so that different senders can be told apart. It
+// is a secret.
 func Credentials(r *http.Request) string {
 	return r.Header.Get("Authorization") + " " + cookieOf(r)
 }
 
-// login is what is sent to log in: a user and a password, or a token.
+// login is the body of a login: a user and a password, or a token.
 type login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
 	Token    string `json:"token"`
 }
 
-// Login returns a handler that takes a user and a password, or a token, as JSON, and gives the
-// browser a cookie for it: 204, 400 for what is no login, 401 for one that is not known, 429 if too
-// many passwords are being checked. The cookie is for this address alone, no script reads it, and no
-// page of another site makes a browser send it. The login holds for twelve hours, until the rules
-// are read again, or until [Guard.Logout].
+// Login returns a handler that accepts a user and a password, or a token, as JSON, and gives the
+// browser a cookie: 204, 400 for a malformed login, 401 for an unknown one, 429 if too many
+// passwords are being checked. The cookie is only for this address; scripts cannot read it, and
+// pages of other sites cannot make a browser send it. The login holds for twelve hours, until the
+// rules are read again, or until [Guard.Logout].
 func (g *Guard) Login() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var l login
@@ -162,8 +161,9 @@ func setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	})
 }
 
-// isSecure reports whether a browser came by TLS: to the daemon itself, or to a proxy before it. Anybody may say so: the
-// cookie is his own, and a browser that came without TLS does not keep it then.
+// isSecure reports whether a browser uses TLS, to the daemon itself or to a proxy in front of it.
+// The header of the proxy can be forged without harm: a browser without TLS then rejects its own
+// cookie.
 func isSecure(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(r.Header.Get("Origin"), "https://")
 }

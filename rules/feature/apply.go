@@ -9,19 +9,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Bounds say how many spans a trace may have.
+// Bounds bound the spans of a trace.
 type Bounds struct {
 	Spans  int // in all
 	AtOnce int // that overlap
 }
 
-// Apply adds spans to the context of t for the features of r that are at work in it. The
-// spans of a feature that t has already and those that are added become one set, none of
-// which overlaps another. A feature for which there is no room within the bounds is left as
-// it was, since a part of its time would look like all of it; Apply returns how many those
-// are. The trace must be valid, and then it stays so.
+// Apply adds spans to the context of t for the features of r that are active in it. Existing
+// and added spans of a feature are merged into spans that do not overlap. A feature that
+// exceeds the bounds is left unchanged, since a part of its time would look like all of it;
+// Apply returns the number of such features. The trace must be valid, and stays valid.
 func (r Rules) Apply(t *trie.Trace, most Bounds) (skipped int) {
-	var found [MaxFeatures][]stretch
+	var found [MaxFeatures][]timeRange
 	r.onPages(t, &found)
 	over := r.inStacks(t, most.Spans, &found)
 	spans := t.Context.Spans
@@ -43,16 +42,16 @@ func (r Rules) Apply(t *trie.Trace, most Bounds) (skipped int) {
 	return skipped
 }
 
-// stretch is a time [start, end).
-type stretch struct{ start, end int64 }
+// timeRange is a time [start, end).
+type timeRange struct{ start, end int64 }
 
-// set is a set of features, by their numbers.
+// set is a set of features by number.
 type set uint64
 
 func (s set) has(i int) bool { return s&(1<<i) != 0 }
 
-// onPages adds to found the time on the pages of features for which the samples of t speak.
-func (r *Rules) onPages(t *trie.Trace, found *[MaxFeatures][]stretch) {
+// onPages adds to found the time that the samples of t cover on the pages of features.
+func (r *Rules) onPages(t *trie.Trace, found *[MaxFeatures][]timeRange) {
 	if len(r.pages) == 0 {
 		return
 	}
@@ -64,14 +63,14 @@ func (r *Rules) onPages(t *trie.Trace, found *[MaxFeatures][]stretch) {
 		}
 		for _, rule := range r.pages {
 			if FitsPage(rule.pattern, s.Page) {
-				found[rule.feature] = append(found[rule.feature], stretch{start, end})
+				found[rule.feature] = append(found[rule.feature], timeRange{start, end})
 			}
 		}
 	}
 }
 
-// covered returns the time for which the samples of t speak. A trace without samples is on
-// the page that it began on.
+// covered returns the time that the samples of t cover. A trace without samples is on the
+// page that it began on.
 func covered(t *trie.Trace) (from, to int64) {
 	if len(t.Samples) == 0 {
 		return 0, 1
@@ -83,10 +82,10 @@ func covered(t *trie.Trace) (from, to int64) {
 	return from, last + max(int64(t.Context.Interval), 1)
 }
 
-// inStacks adds to found the time of those samples whose stack has a function of a feature.
-// It gives up the features that it returns: they have more stretches than there may be
-// spans.
-func (r *Rules) inStacks(t *trie.Trace, most int, found *[MaxFeatures][]stretch) (over set) {
+// inStacks adds to found the time of the samples with a function of a feature in their
+// stack. It gives up the features that it returns: they have more time ranges than the limit
+// of spans.
+func (r *Rules) inStacks(t *trie.Trace, most int, found *[MaxFeatures][]timeRange) (over set) {
 	nodes := r.ofNodes(t)
 	if nodes == nil {
 		return 0
@@ -98,7 +97,7 @@ func (r *Rules) inStacks(t *trie.Trace, most int, found *[MaxFeatures][]stretch)
 	finish := func(which set) {
 		for ; which != 0; which &= which - 1 {
 			i := bits.TrailingZeros64(uint64(which))
-			if found[i] = append(found[i], stretch{begun[i], last}); len(found[i]) > most {
+			if found[i] = append(found[i], timeRange{begun[i], last}); len(found[i]) > most {
 				over |= 1 << i
 			}
 		}
@@ -135,8 +134,8 @@ func (r *Rules) inStacks(t *trie.Trace, most int, found *[MaxFeatures][]stretch)
 	return over
 }
 
-// ofNodes returns for each node of t the features that its frame or one below it belongs to.
-// It is nil if no stack belongs to any.
+// ofNodes returns for each node of t the features of its frame and those below it on the
+// stack. It is nil if no stack has any.
 func (r *Rules) ofNodes(t *trie.Trace) []set {
 	if len(r.frames) == 0 {
 		return nil
@@ -168,7 +167,7 @@ func (r *Rules) ofNodes(t *trie.Trace) []set {
 	return nodes
 }
 
-// about returns the numbers of the rules that are about functions of a script.
+// about returns the numbers of the rules for functions of a script.
 func (r *Rules) about(resource string) (out []int) {
 	resource, _ = trie.CutDebugID(resource)
 	pkg := ""
@@ -183,7 +182,7 @@ func (r *Rules) about(resource string) (out []int) {
 	return out
 }
 
-// of returns the features that a function belongs to by the rules about its script.
+// of returns the features of a function, given the rules for its script.
 func (r *Rules) of(name string, about []int) (out set) {
 	for _, i := range about {
 		if rule := &r.frames[i]; !out.has(rule.feature) && rule.function.fits(name) {
@@ -193,19 +192,19 @@ func (r *Rules) of(name string, about []int) (out set) {
 	return out
 }
 
-// unite returns spans, sorted, in which those of the feature with this name cover the time
-// that they covered, and that of more. It does not change spans.
-func unite(spans []trie.Span, name string, more []stretch) []trie.Span {
+// unite returns spans, sorted, extended by the time ranges more for the feature with this
+// name. It does not change spans.
+func unite(spans []trie.Span, name string, more []timeRange) []trie.Span {
 	out := make([]trie.Span, 0, len(spans)+len(more))
 	all := slices.Clone(more)
 	for _, s := range spans {
 		if s.Kind == trie.SpanFeature && s.Name == name {
-			all = append(all, stretch{s.Start, s.End()})
+			all = append(all, timeRange{s.Start, s.End()})
 		} else {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
+	slices.SortFunc(all, func(a, b timeRange) int { return cmp.Compare(a.start, b.start) })
 	for i := 0; i < len(all); {
 		joined := all[i]
 		for i++; i < len(all) && all[i].start <= joined.end; i++ {
@@ -217,7 +216,7 @@ func unite(spans []trie.Span, name string, more []stretch) []trie.Span {
 	return out
 }
 
-// atOnce returns how many of the spans, which are sorted, overlap at most.
+// atOnce returns the maximum number of overlapping spans. spans are sorted.
 func atOnce(spans []trie.Span) (most int) {
 	var ends []int64 // of the spans that last
 	for _, s := range spans {

@@ -1,5 +1,6 @@
-// Package feature names features from the outside: rules say which pages, packages and
-// functions belong to a feature, and a trace gets spans as if its page had said so itself.
+// Package feature defines features without changes to a page: rules assign pages, packages
+// and functions to a feature, and a trace gets spans as if its page had marked them
+// itself.
 //
 //	rules, err := feature.NewRules([]feature.Rule{
 //		{Name: "checkout", Page: "/checkout/**"},
@@ -8,7 +9,7 @@
 //	})
 //	skipped := rules.Apply(t, feature.Bounds{Spans: 1000, AtOnce: 32})
 //
-// A rule for a page covers all time on it. One for code covers the time in which the stack
-// has a function that it is about, whoever called it and whatever it calls: that time is
-// exactly the total of those stacks, each moment once.
+// A rule for a page covers all time on it. A rule for code covers the time in which a
+// matching function is on the stack, whatever its callers and callees. This is exactly the
+// total time of the function, with each moment counted once.
 package feature

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/site"
 )
 
-// Rule says what belongs to a feature. It has either a page or one or more of the others,
-// which then must all hold for one and the same function.
+// Rule defines a part of a feature. It has either a page, or one or more of the other conditions,
+// which must all hold for the same function.
 type Rule struct {
 	Name     string // of the feature; several rules may have one
 	Page     string // see [CheckPage]
@@ -20,15 +20,15 @@ type Rule struct {
 }
 
 const (
-	// MaxFeatures bounds the features of all rules, and MaxRules the rules: each is compared
-	// with each function of each trace that comes.
+	// MaxFeatures bounds the features of all rules, and MaxRules the rules: each is compared with
+	// every function of every trace received.
 	MaxFeatures = 64
 	MaxRules    = 200
 	// maxText bounds each text of a rule, in bytes.
 	maxText = 500
 )
 
-// Rules are rules that can be applied. The zero value has none. They do not change.
+// Rules are compiled rules. The zero value has none. They do not change.
 type Rules struct {
 	names    []string // of the features, by number
 	pages    []pageRule
@@ -36,13 +36,13 @@ type Rules struct {
 	packages bool // some rule is about one
 }
 
-// pageRule says that a page belongs to a feature.
+// pageRule assigns a page to a feature.
 type pageRule struct {
 	feature int
 	pattern string
 }
 
-// frameRule says that functions belong to a feature.
+// frameRule assigns functions to a feature.
 type frameRule struct {
 	feature  int
 	pkg      string // "": any
@@ -50,7 +50,7 @@ type frameRule struct {
 	resource glob
 }
 
-// NewRules returns rules that can be applied.
+// NewRules compiles rules.
 func NewRules(list []Rule) (Rules, error) {
 	if len(list) > MaxRules {
 		return Rules{}, fmt.Errorf("%d rules for features, the most is %d", len(list), MaxRules)
@@ -101,9 +101,9 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// CheckPage reports what is wrong with a pattern of pages: a page as the catalogue shows
-// it, such as /feed or /user/:id, or such a page and /** for it and all below it. One without a site is
-// about the pages of all sites.
+// CheckPage reports what is wrong with a pattern of pages: a page as shown in the catalogue, such
+// as /feed or /user/:id, or such a page followed by /** for it and all pages below it. A pattern
+// without a site matches the pages of all sites.
 func CheckPage(pattern string) error {
 	_, pattern = site.Cut(pattern)
 	base := strings.TrimSuffix(pattern, "/**")
@@ -116,7 +116,7 @@ func CheckPage(pattern string) error {
 	return nil
 }
 
-// FitsPage reports whether page is one of a pattern, see [CheckPage].
+// FitsPage reports whether page matches a pattern, see [CheckPage].
 func FitsPage(pattern, page string) bool {
 	if of, _ := site.Cut(pattern); of == "" {
 		_, page = site.Cut(page)
@@ -129,15 +129,15 @@ func FitsPage(pattern, page string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// glob is a text with stars, each of which is any text: what stands before the first, after
-// the last, and between them.
+// glob is a text with stars that match any text: the parts before the first star, after the last,
+// and in between.
 type glob struct {
 	exact       bool // there is no star
 	first, last string
 	between     []string
 }
 
-// newGlob returns the pattern in text. An empty one is any text.
+// newGlob returns the pattern in text. An empty text matches everything.
 func newGlob(text string) glob {
 	if text == "" {
 		return glob{}
@@ -150,8 +150,8 @@ func newGlob(text string) glob {
 	return glob{first: parts[0], last: parts[len(parts)-1], between: between}
 }
 
-// fits reports whether all of s is what the pattern says. The first fit of each part leaves
-// the most for the next ones, so it never has to go back.
+// fits reports whether the whole of s matches. The first match of each part leaves the most for the
+// next ones, so it never needs to backtrack.
 func (g *glob) fits(s string) bool {
 	if g.exact {
 		return s == g.first
@@ -170,8 +170,8 @@ func (g *glob) fits(s string) bool {
 	return true
 }
 
-// FitsText reports whether all of s is what a pattern says, in which * is any text. An empty
-// pattern is any text, too.
+// FitsText reports whether the whole of s matches a pattern, in which * is any text. An empty
+// pattern matches everything.
 func FitsText(pattern, s string) bool {
 	g := newGlob(pattern)
 	return g.fits(s)

@@ -1,6 +1,6 @@
-// Package site keeps the sites of one daemon apart. A page of a site has its name before its path:
-// "shop:/feed". All that is kept and answered is by page, so what is of different sites never
-// meets. Pages of a daemon that knows no sites are paths alone.
+// Package site separates the sites of one daemon. A page of a site has the name of the site before
+// its path: "shop:/feed". All storage and queries are by page, so data of different sites never
+// mix. Pages of a daemon without sites are only paths.
 package site
 
 import (
@@ -21,15 +21,15 @@ type Site struct {
 	Disk int64   // bytes that its traces may be, as they were sent to the store; 0: no limit
 }
 
-// maxName bounds names in bytes: they stand before each page.
+// maxName bounds names in bytes: they are part of every page.
 const maxName = 32
 
-// MaxSites bounds how many there are, since each has its share of what all have together.
+// MaxSites bounds the sites, since each has a share of the common limits.
 const MaxSites = 1000
 
 const nameChars = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// CheckName refuses what is no name of a site.
+// CheckName rejects a text that is not the name of a site.
 func CheckName(name string) error {
 	if name == "" || len(name) > maxName || strings.Trim(name, nameChars) != "" {
 		return fmt.Errorf("%.60q is not the name of a site: use up to %d small letters, digits, - and _", name, maxName)
@@ -38,7 +38,7 @@ func CheckName(name string) error {
 }
 
 // Page returns the page of a site: "shop" and "/feed" are "shop:/feed", as are "shop" and
-// "shop:/feed". Without a site it is the page alone.
+// "shop:/feed". Without a site it is only the page.
 func Page(site, page string) string {
 	if of, _ := Cut(page); site == "" || of == site {
 		return page
@@ -46,7 +46,7 @@ func Page(site, page string) string {
 	return site + ":" + page
 }
 
-// Cut returns the site of a page, "" if it has none, and its path.
+// Cut splits a page into its site, "" if it has none, and its path.
 func Cut(page string) (site, path string) {
 	if before, after, ok := strings.Cut(page, ":"); ok && CheckName(before) == nil && after != "" && (after[0] == '/' || after[0] == '(') {
 		return before, after
