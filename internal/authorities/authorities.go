@@ -1,5 +1,5 @@
-// Package authorities has clients trust the certificate authorities of the web where the system has none, as in an image of
-// one program.
+// Package authorities provides the web's certificate authorities to clients on a system without
+// any, such as a container image with a single program.
 package authorities
 
 import (
@@ -11,9 +11,10 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// Transport returns what carries requests to a URL: a clone of [http.DefaultTransport]. If that takes certificates and the
-// system has no authorities, this program trusts those of Mozilla's list from then on. They are not read before, since that
-// takes longer than all else at a start.
+// Transport returns a transport for requests to a URL: a clone of [http.DefaultTransport]. If the
+// URL needs certificates and the system has no authorities, this program trusts those of Mozilla's
+// list from then on. They are read only then, since that takes longer than everything else at
+// startup.
 func Transport(to *url.URL) *http.Transport {
 	if to.Scheme == "https" {
 		complete()
@@ -21,7 +22,7 @@ func Transport(to *url.URL) *http.Transport {
 	return http.DefaultTransport.(*http.Transport).Clone()
 }
 
-// complete runs once, as the runtime demands it.
+// complete runs once, as the runtime requires.
 var complete = sync.OnceFunc(func() {
 	if system, err := x509.SystemCertPool(); err == nil && !system.Equal(x509.NewCertPool()) {
 		return

@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Shells are those that there are completions for.
+// Shells are the shells with completions.
 func Shells() []string { return []string{"bash", "fish", "zsh"} }
 
-// Values is the annotation of a flag that has the values it takes.
+// Values is the annotation of a flag that lists its values.
 const Values = "values"
 
-// WriteCompletion writes what has a shell complete the flags of programs, the first of which
-// is typed alone and the others are its subcommands ("aggregate", "aggregate report"). It
-// has no code of the programs: they need not run.
+// WriteCompletion writes the completion script of a shell for the flags of programs. The
+// first is typed alone, the others are its subcommands ("aggregate", "aggregate report").
+// The script does not run the programs.
 func WriteCompletion(w io.Writer, shell string, programs ...*Program) error {
 	write := map[string]func(*strings.Builder, []*Program){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[shell]
 	if write == nil {
@@ -29,7 +29,7 @@ func WriteCompletion(w io.Writer, shell string, programs ...*Program) error {
 	return err
 }
 
-// argument is what a flag takes.
+// argument is the kind of a flag's argument.
 type argument int
 
 const (
@@ -40,7 +40,7 @@ const (
 	oneWord                 // one of some words
 )
 
-// argumentOf returns what a flag takes, and which words if it takes one of some.
+// argumentOf returns the kind of a flag's argument, and its values if they are listed.
 func argumentOf(f *pflag.Flag) (argument, []string) {
 	if f.NoOptDefVal != "" {
 		return none, nil
@@ -57,7 +57,7 @@ func argumentOf(f *pflag.Flag) (argument, []string) {
 	return text, nil
 }
 
-// flags calls do for each flag that is shown.
+// flags calls do for each visible flag.
 func (p *Program) flags(do func(*pflag.Flag)) {
 	p.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -66,7 +66,7 @@ func (p *Program) flags(do func(*pflag.Flag)) {
 	})
 }
 
-// forms returns how a flag is typed.
+// forms returns the forms in which a flag is typed.
 func forms(f *pflag.Flag) []string {
 	if f.Shorthand != "" {
 		return []string{"--" + f.Name, "-" + f.Shorthand}
@@ -74,13 +74,13 @@ func forms(f *pflag.Flag) []string {
 	return []string{"--" + f.Name}
 }
 
-// subcommand returns the word behind the name of the first program; empty for that itself.
+// subcommand returns the word after the name of the first program; empty for that itself.
 func (p *Program) subcommand() string {
 	_, sub, _ := strings.Cut(p.Name, " ")
 	return sub
 }
 
-// summary returns the beginning of what a flag is for, as one line.
+// summary returns the beginning of a flag's help text, as one line.
 func summary(f *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(f)
 	usage, _, _ = strings.Cut(usage, ";")
@@ -91,7 +91,7 @@ func summary(f *pflag.Flag) string {
 func writeBash(b *strings.Builder, programs []*Program) {
 	name := programs[0].Name
 	fmt.Fprintf(b, "# bash completion for %s\n_%s() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n  case ${COMP_WORDS[1]} in\n", name, name)
-	// Those of subcommands come first, as * is all else.
+	// Subcommands come first, as * matches everything.
 	for _, p := range slices.Backward(programs) {
 		pattern := p.subcommand()
 		if pattern == "" {
@@ -125,7 +125,7 @@ func writeBash(b *strings.Builder, programs []*Program) {
 	fmt.Fprintf(b, "  esac\n}\ncomplete -o filenames -F _%s %s\n", name, name)
 }
 
-// subcommands returns the words behind the name of the first program.
+// subcommands returns the words after the name of the first program.
 func subcommands(programs []*Program) string {
 	var subs []string
 	for _, p := range programs[1:] {
@@ -205,5 +205,5 @@ func writeFish(b *strings.Builder, programs []*Program) {
 	}
 }
 
-// quote makes one word of a shell.
+// quote makes s one word of a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WriteMan writes the man page of a program, section 1, as man(7) has it, with its subcommands.
+// WriteMan writes the man page of a program and its subcommands, section 1, in the format of
+// man(7).
 func (p *Program) WriteMan(w io.Writer, v Version, subcommands ...*Program) error {
 	var b strings.Builder
 	name := strings.ReplaceAll(p.Name, " ", "-")
@@ -67,7 +68,7 @@ func writeFlag(b *strings.Builder, f *pflag.Flag) {
 	fmt.Fprintf(b, "\n%s\n", escape(usage))
 }
 
-// writeText writes paragraphs. Those that are indented, and lists, are as they are.
+// writeText writes paragraphs. Indented paragraphs and lists are not wrapped.
 func writeText(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if strings.HasPrefix(paragraph, "  ") {
@@ -78,8 +79,8 @@ func writeText(b *strings.Builder, text string) {
 	}
 }
 
-// escape makes text of man pages: a backslash, a hyphen that is typed, and a line that begins
-// with what is a command otherwise.
+// escape escapes text for man pages: backslashes, typed hyphens, and lines that begin like a
+// command.
 func escape(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

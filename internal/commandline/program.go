@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Program is what a program says of its command line.
+// Program describes the command line of a program.
 type Program struct {
 	Name     string    // as it is typed: "ingest", "aggregate report"
 	Summary  string    // what it does, in one line without a full stop
@@ -17,13 +17,14 @@ type Program struct {
 	Notes    string    // the text below the flags, as Usage
 }
 
-// Section is a part of the flags.
+// Section is a group of flags.
 type Section struct {
 	Title string // empty if there is only one
 	Flags *pflag.FlagSet
 }
 
-// Flags returns the flags of all sections, to be parsed. Its errors go to who parses.
+// Flags returns the flags of all sections for parsing. Errors are returned to the
+// caller of Parse.
 func (p *Program) Flags() *pflag.FlagSet {
 	fs := pflag.NewFlagSet(p.Name, pflag.ContinueOnError)
 	fs.SortFlags = false
@@ -34,10 +35,11 @@ func (p *Program) Flags() *pflag.FlagSet {
 	return fs
 }
 
-// width is that of a help, in characters.
+// width is the width of the help, in characters.
 const width = 92
 
-// WriteHelp writes the help with the named flags, or with all if there are no names.
+// WriteHelp writes the help with the named flags, or with all flags if none are
+// named.
 func (p *Program) WriteHelp(w io.Writer, names ...string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(p.Usage))
@@ -64,13 +66,14 @@ func (p *Program) WriteHelp(w io.Writer, names ...string) error {
 	return err
 }
 
-// Asked is what a program is asked of itself. Its zero value asks nothing.
+// Asked holds the flags that ask a program about itself. The zero value asks
+// nothing.
 type Asked struct {
 	Version, Man bool
 	Completion   string // a shell
 }
 
-// Add adds the flags with which a program is asked.
+// Add adds the flags that ask a program about itself.
 func (a *Asked) Add(fs *pflag.FlagSet) {
 	fs.BoolVar(&a.Version, "version", false, "print the version and exit")
 	fs.StringVar(&a.Completion, "completion", "", "print what has a `SHELL` complete the flags, and exit: "+strings.Join(Shells(), ", "))
@@ -78,10 +81,11 @@ func (a *Asked) Add(fs *pflag.FlagSet) {
 	fs.BoolVar(&a.Man, "man", false, "print the manual page, for man -l -, and exit")
 }
 
-// Any reports whether there is something to answer.
+// Any reports whether anything is asked.
 func (a *Asked) Any() bool { return a.Version || a.Man || a.Completion != "" }
 
-// Answer answers for a program, and for its subcommands if it has some.
+// Answer writes the requested text for a program, and for its subcommands if it has
+// some.
 func (a *Asked) Answer(w io.Writer, p *Program, subcommands ...*Program) error {
 	switch {
 	case a.Man:

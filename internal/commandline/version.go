@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Version says which program this is. It is what the go command recorded, so that the same
-// sources make the same bytes.
+// Version is the version of a program. It is as recorded by the go command, so that the
+// same sources build the same bytes.
 type Version struct {
 	Version  string // of the module, such as v1.2.3, or (unknown)
 	Revision string // the commit; empty if it is not known

@@ -10,10 +10,10 @@ import (
 
 const ballastFile = "BALLAST"
 
-// A ballast takes at most this part of the filesystem, and of [SpaceOptions.MaxDisk].
+// A ballast takes at most this fraction of the filesystem, and of [SpaceOptions.MaxDisk].
 const ballastShare = 32
 
-// ballastFor returns how many bytes of ballast there are to be.
+// ballastFor returns the intended size of the ballast in bytes.
 func ballastFor(dir string, o SpaceOptions) int64 {
 	if o.Ballast <= 0 {
 		return 0
@@ -37,9 +37,9 @@ func BallastBytes(dir string) int64 {
 	return Bytes(fi)
 }
 
-// Ensure sees to it that n bytes are free, if need be by giving up the ballast. It is for
-// what brings a data directory in order, and never for new traces: these could take the
-// room and leave the next start without.
+// Ensure makes n bytes free, if need be by giving up the ballast. It is for repairs of a
+// data directory, never for new traces: they would use up the room and leave none for the
+// next start.
 func (s *Space) Ensure(n int64) error {
 	err := s.Room(n, 0)
 	there := BallastBytes(s.dir)
@@ -53,7 +53,7 @@ func (s *Space) Ensure(n int64) error {
 	return s.waitFor(n)
 }
 
-// releaseTime is how long a filesystem may take to give the space of a file back.
+// releaseTime is how long a filesystem may take to release the space of a file.
 const releaseTime = 500 * time.Millisecond
 
 func (s *Space) waitFor(n int64) error {
@@ -64,8 +64,8 @@ func (s *Space) waitFor(n int64) error {
 	}
 }
 
-// PutBallast puts the ballast back if there is ample room for it, and removes one that is
-// not wanted any more.
+// PutBallast restores the ballast if there is ample room for it, and removes it if it is
+// no longer wanted.
 func (s *Space) PutBallast() {
 	path := filepath.Join(s.dir, ballastFile)
 	there := BallastBytes(s.dir)
@@ -92,7 +92,7 @@ func (s *Space) PutBallast() {
 	}
 }
 
-// allocate makes a file of n bytes for which the filesystem has set all of the space aside.
+// allocate creates a file of n bytes with all its space allocated.
 func allocate(path string, n int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {

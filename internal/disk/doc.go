@@ -1,4 +1,4 @@
-// Package disk is what the store needs of a filesystem beyond package os: writes that are
-// durable and all or nothing, a lock on a directory, and the knowledge of how much room is
-// left, with a reserve for bad times.
+// Package disk has the filesystem functions that the store needs beyond package os:
+// durable atomic writes, a lock on a directory, and checks of the free space, with a
+// reserve for emergencies.
 package disk

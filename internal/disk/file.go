@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// WriteFile makes path hold b, all or nothing, and durably. Only the owner may read it.
+// WriteFile writes b to path, atomically and durably. Only the owner may read it.
 func WriteFile(path string, b []byte) error {
 	tmp := path + ".tmp"
 	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
@@ -31,8 +31,8 @@ func WriteFile(path string, b []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// MakeDir makes an empty directory, durably. One that is there and empty will do: an earlier
-// attempt may have failed after it was made.
+// MakeDir makes an empty directory, durably. An existing empty one is accepted: an earlier
+// attempt may have failed after creating it.
 func MakeDir(path string) error {
 	err := os.Mkdir(path, dirMode)
 	if errors.Is(err, fs.ErrExist) {
@@ -63,7 +63,8 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// TreeBytes returns what a directory or file occupies. Files that vanish meanwhile do not count.
+// TreeBytes returns the disk space of a directory or file. Files that vanish meanwhile do
+// not count.
 func TreeBytes(dir string) (n int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -92,8 +93,8 @@ func SyncFiles(dir string) error {
 	return err
 }
 
-// TrashSuffix ends the name of a file or directory that is on its way out. The next start
-// removes it for good.
+// TrashSuffix is the suffix of a file or directory that is being deleted. The next start
+// completes the deletion.
 const TrashSuffix = ".deleting"
 
 // Erase deletes a file or directory. It is renamed first, so that a crash halfway leaves

@@ -12,14 +12,14 @@ import (
 
 const LockFile = "LOCK"
 
-// LockWait is how long an opener waits for others that will be gone soon: the
-// daemon for running readers, a reader for one that recovers a partition.
+// LockWait is how long an opener waits for short-lived holders: the daemon for running
+// readers, a reader for one that recovers a partition.
 const LockWait = 10 * time.Second
 
 // errLocked is what tryFlock returns when another open file holds the lock.
 var errLocked = errors.New("locked")
 
-// InUseError says who has a data directory open.
+// InUseError says which process has a data directory open.
 type InUseError struct {
 	Dir     string
 	Program string // "" if the holder left no note
@@ -34,8 +34,8 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("data directory %s is in use by %s", e.Dir, who)
 }
 
-// lockNote is what the holder of the lock writes into it, for the message only:
-// the lock itself is the flock, which goes away with its holder.
+// lockNote is the holder's note in the lock file, only for the message: the lock
+// itself is the flock, which ends with its holder.
 type lockNote struct {
 	Program string `json:"program"`
 	PID     int    `json:"pid"`
@@ -61,8 +61,8 @@ func OpenLock(dir, program string) (*Lock, error) {
 	return &Lock{f: f, dir: dir, program: program}, nil
 }
 
-// Exclusive takes the lock for one process alone. It waits for readers, which are
-// short-lived, also while they recover, and for nobody else.
+// Exclusive takes the lock for a single process. It waits only for readers, which are
+// short-lived, even while they recover.
 func (l *Lock) Exclusive(mode string, wait time.Duration) error {
 	return l.acquire(true, mode, wait, func() bool {
 		if tryFlock(l.f, false) != nil {
@@ -72,8 +72,8 @@ func (l *Lock) Exclusive(mode string, wait time.Duration) error {
 	})
 }
 
-// Shared takes the lock together with other readers. It waits for a reader that
-// recovers a partition, and for nobody else.
+// Shared takes the lock together with other readers. It waits only for a reader that
+// recovers a partition.
 func (l *Lock) Shared(wait time.Duration) error {
 	return l.acquire(false, "read", wait, func() bool { return l.note().Mode == "recover" })
 }
@@ -109,19 +109,19 @@ func (l *Lock) note() (n lockNote) {
 	return n
 }
 
-// sign writes the note. Readers overwrite each other's: any of them is a true answer.
+// sign writes the note. Readers overwrite each other's notes: any of them is correct.
 func (l *Lock) sign(mode string) error {
 	b, err := json.Marshal(lockNote{Program: l.program, PID: os.Getpid(), Mode: mode})
 	if err != nil {
 		return err
 	}
-	// The lock holds without a note too: a reader may have no right to write here, and
-	// a disk may be full.
+	// The lock also holds without a note: a reader may lack the right to write, and
+	// the disk may be full.
 	if l.f.Truncate(0) == nil {
 		_, _ = l.f.WriteAt(append(b, '\n'), 0)
 	}
 	return nil
 }
 
-// Release gives the lock back. The note stays until the next holder signs.
+// Release releases the lock. The note stays until the next holder signs.
 func (l *Lock) Release() error { return l.f.Close() }

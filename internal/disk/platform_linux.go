@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fallocate sets n bytes of the filesystem aside for f. Where it cannot, the error is
+// fallocate allocates n bytes of the filesystem for f. If it cannot, the error is
 // [errors.ErrUnsupported].
 func fallocate(f *os.File, n int64) error {
 	for {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryFlock locks f, or changes the lock it has, without waiting.
+// tryFlock locks f, or changes its lock, without waiting.
 func tryFlock(f *os.File, exclusive bool) error {
 	how := unix.LOCK_SH
 	if exclusive {
@@ -32,7 +32,7 @@ func tryFlock(f *os.File, exclusive bool) error {
 
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
-// Bytes returns what a file occupies: Badger's files are sparse.
+// Bytes returns the disk space of a file: Badger's files are sparse.
 func Bytes(fi fs.FileInfo) int64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return int64(st.Blocks) * 512
@@ -40,8 +40,8 @@ func Bytes(fi fs.FileInfo) int64 {
 	return fi.Size()
 }
 
-// filesystem returns how many bytes the filesystem of dir has left for this user, and how
-// many it has in all.
+// filesystem returns the free bytes of dir's filesystem for this user, and its total
+// bytes.
 func filesystem(dir string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -50,7 +50,7 @@ func filesystem(dir string) (free, total int64, err error) {
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
 }
 
-// ThreadCPU returns the processor time that this thread has taken, 0 if it is not known.
+// ThreadCPU returns the processor time of this thread, 0 if unknown.
 func ThreadCPU() time.Duration {
 	var ru unix.Rusage
 	if unix.Getrusage(rusageThread, &ru) != nil {
@@ -59,5 +59,5 @@ func ThreadCPU() time.Duration {
 	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }
 
-// rusageThread asks for this thread alone. Linux has it.
+// rusageThread selects only this thread. Linux has it.
 const rusageThread = 1

@@ -7,18 +7,16 @@ import (
 	"path/filepath"
 )
 
-// Modes of what is in a data directory: names of pages, functions and releases are nobody
-// else's business.
+// Modes of files in a data directory: names of pages, functions and releases are private.
 const (
 	dirMode  fs.FileMode = 0o700
 	fileMode fs.FileMode = 0o600
 )
 
-// MakePrivate takes the rights of others than the owner away from what is in dir, as releases
-// that gave them wrote it: directories, and the files in those and in dir. What is private
-// already is not looked into, so that this takes next to nothing the next time. Of dir itself
-// it takes the rights of all but owner and group, since a group may have been let in on
-// purpose, to the socket.
+// MakePrivate removes all rights except the owner's from the content of dir, as older
+// releases granted more: from directories, and from the files in them and in dir. It skips
+// directories that are already private, so the next call is cheap. The group keeps its rights
+// on dir itself, as it may have access to the socket on purpose.
 func MakePrivate(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Space knows how much room there is on the filesystem of a data directory. Badger writes
-// through memory maps, and a page of a file for which there is no room ends the process
-// with SIGBUS. So whatever takes room is begun only where there is enough of it.
+// Space watches the free space on the filesystem of a data directory. Badger writes
+// through memory maps, and a page without room on the disk ends the process with SIGBUS.
+// So everything that takes space starts only if there is enough.
 type Space struct {
 	dir     string
 	minFree int64 // negative: nothing is checked
@@ -27,29 +27,29 @@ type Space struct {
 	refused bool  // commits were refused, the last time that somebody asked
 }
 
-// SpaceOptions say how much room there is to be.
+// SpaceOptions are the requirements on free space.
 type SpaceOptions struct {
-	// MinFree is how many bytes must be free for a commit, beside what compactions need. A
-	// negative value turns all checks off.
+	// MinFree is how many bytes must be free for a commit, besides those for compactions.
+	// A negative value turns all checks off.
 	MinFree int64
-	// Ballast is how many bytes are set aside in the file BALLAST, at most a 32nd of the
+	// Ballast is how many bytes are reserved in the file BALLAST, at most a 32nd of the
 	// filesystem and of MaxDisk; zero or less is none.
 	Ballast int64
 	MaxDisk int64 // the bound on the data directory, 0 for none
 	Log     *slog.Logger
 }
 
-// NewSpace returns what knows the room for the directory dir.
+// NewSpace returns the Space of the directory dir.
 func NewSpace(dir string, o SpaceOptions) *Space {
 	return &Space{dir: dir, minFree: o.MinFree, log: o.Log, ballast: ballastFor(dir, o)}
 }
 
-// SetCompaction says how many bytes the compactions of what is open for writing may need
-// beside their inputs.
+// SetCompaction sets how many bytes the compactions of open stores may need besides their
+// inputs.
 func (s *Space) SetCompaction(n int64) { s.compaction.Store(n) }
 
-// Free returns the free bytes, as they were up to maxAge ago. Looking takes about a
-// microsecond, and a commit, which has to be right about it, a thousand times as long.
+// Free returns the free bytes, as they were up to maxAge ago. Asking the filesystem takes
+// about a microsecond; a commit needs a current value and takes a thousand times as long.
 func (s *Space) Free(maxAge time.Duration) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,13 +64,13 @@ func (s *Space) Free(maxAge time.Duration) (int64, error) {
 	return free, nil
 }
 
-// freeBytes returns the space left to this user on the filesystem of dir.
+// freeBytes returns the free space for this user on the filesystem of dir.
 func freeBytes(dir string) (int64, error) {
 	free, _, err := filesystem(dir)
 	return free, err
 }
 
-// Room reports with [ErrNoSpace] that fewer than n bytes are free.
+// Room returns [ErrNoSpace] if fewer than n bytes are free.
 func (s *Space) Room(n int64, maxAge time.Duration) error {
 	if s.minFree < 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s *Space) Room(n int64, maxAge time.Duration) error {
 }
 
 // Writing returns how many bytes must be free for a commit: minFree for the logs and
-// tables that come of what is in memory already, and what compactions take.
+// tables of data already in memory, plus the needs of compactions.
 func (s *Space) Writing() int64 {
 	c := s.compaction.Load()
 	if s.minFree > math.MaxInt64-c {
@@ -95,16 +95,17 @@ func (s *Space) Writing() int64 {
 	return s.minFree + c
 }
 
-// Rolling returns how many bytes must be free for rolling up: less than for a commit,
-// because retention waits for it, and that frees more. A partition of rollups is small.
+// Rolling returns how many bytes must be free for rolling up. It is less than for a
+// commit, because retention, which frees more, waits for rollups. A partition of rollups
+// is small.
 func (s *Space) Rolling() int64 { return s.minFree/2 + s.compaction.Load() }
 
-// Low reports whether writing will be refused soon: time to delete what can be deleted.
+// Low reports whether writes will soon be refused, so that it is time to delete data.
 func (s *Space) Low() bool {
 	return errors.Is(s.Room(s.Writing()/4*5, time.Second), ErrNoSpace)
 }
 
-// Admit reports whether there is room for commits, as it was up to maxAge ago.
+// Admit returns an error if there was no room for commits up to maxAge ago.
 func (s *Space) Admit(maxAge time.Duration) error {
 	err := s.Room(s.Writing(), maxAge)
 	refused := errors.Is(err, ErrNoSpace)
@@ -121,10 +122,10 @@ func (s *Space) Admit(maxAge time.Duration) error {
 	return err
 }
 
-// CompactionOf returns what the next compactions may need, by the bytes of the levels. Two
-// run at a time. One takes all of level 0 and what is under it, which are most of it, and
-// writes as much again before it deletes them. What the other takes, a table and some ten
-// of the next level, is left to [SpaceOptions].
+// CompactionOf returns the needs of the next compactions, given the bytes of the levels.
+// Two run at a time. One compacts all of level 0 and the level below, most of the data,
+// and writes as much again before it deletes them. The needs of the other, a table and
+// some ten of the next level, are left to [SpaceOptions].
 func CompactionOf(levels []int64) int64 {
 	if len(levels) == 0 {
 		return 0
@@ -141,5 +142,5 @@ func CompactionOf(levels []int64) int64 {
 // ErrNoSpace says that too little space is free on the filesystem.
 var ErrNoSpace = errors.New("too little free space")
 
-// Checked reports whether room is looked for at all.
+// Checked reports whether free space is checked at all.
 func (s *Space) Checked() bool { return s.minFree >= 0 }

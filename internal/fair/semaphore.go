@@ -32,7 +32,7 @@ type waiter struct {
 	turn   chan struct{} // closed when it is the waiter's
 }
 
-// ErrTooMany says that too many of a client, or of all, wait already.
+// ErrTooMany says that too many requests, of a client or of all, are already waiting.
 var ErrTooMany = errors.New("too many wait for their turn")
 
 // New returns a semaphore.
@@ -136,12 +136,12 @@ func (s *Semaphore) Taken() (taken, waiting int) {
 
 type clientKey struct{}
 
-// WithClient returns a context that says for whom work is done.
+// WithClient returns a context with the client of its work.
 func WithClient(ctx context.Context, client string) context.Context {
 	return context.WithValue(ctx, clientKey{}, client)
 }
 
-// ClientOf returns for whom work is done, "" if the context does not say it.
+// ClientOf returns the client of a context's work, or "" if it has none.
 func ClientOf(ctx context.Context) string {
 	client, _ := ctx.Value(clientKey{}).(string)
 	return client

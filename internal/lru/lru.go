@@ -1,4 +1,4 @@
-// Package lru keeps values up to so many bytes.
+// Package lru has a cache of values up to a total number of bytes.
 package lru
 
 import (
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Cache keeps values by name, as long as all take no more than a number of bytes. That which was not asked for for the
-// longest time goes first. Its methods may be called at once.
+// Cache is a cache of values by name, up to a total number of bytes. It evicts the least recently
+// used value first. It is safe for concurrent use.
 type Cache[V any] struct {
 	gone func(name string, v V)
 
@@ -23,8 +23,8 @@ type entry[V any] struct {
 	size int64
 }
 
-// New returns a cache for so many bytes. gone, unless it is nil, is told of what goes to make room or is dropped, and must
-// not call the cache.
+// New returns a cache of up to most bytes. gone, unless nil, is called for values that are evicted
+// or dropped. It must not call the cache.
 func New[V any](most int64, gone func(name string, v V)) *Cache[V] {
 	if gone == nil {
 		gone = func(string, V) {}
@@ -44,8 +44,8 @@ func (c *Cache[V]) Get(name string) (v V, ok bool) {
 	return e.Value.(entry[V]).v, true
 }
 
-// Put keeps a value of so many bytes in the place of what had its name. It reports whether it did: one that is larger than
-// all may be is not kept, and neither is what had its name.
+// Put caches a value of size bytes and replaces the value of the same name. It reports whether it
+// did: a value larger than the cache is not stored, but still removes the old one.
 func (c *Cache[V]) Put(name string, v V, size int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *Cache[V]) Drop(name string) {
 	}
 }
 
-// Names returns what there is, that which was asked for last first.
+// Names returns all names, most recently used first.
 func (c *Cache[V]) Names() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package spelling finds what somebody may have meant who typed something else.
+// Package spelling finds the words that somebody who mistyped may have meant.
 package spelling
 
 import (
@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// maxBytes bounds how much of a word is looked at: whoever typed more did not mean a short one.
+// maxBytes bounds the inspected part of a word: a longer word is no typo of a short one.
 const maxBytes = 600
 
-// Distance is how many bytes must be inserted, removed or replaced to make b of a (Levenshtein). Of each the first
-// 600 bytes count.
+// Distance is the Levenshtein distance of a and b in bytes. Only the first 600 bytes of each count.
 func Distance(a, b string) int {
 	a, b = a[:min(len(a), maxBytes)], b[:min(len(b), maxBytes)]
 	row := make([]int, len(b)+1)
@@ -31,13 +30,13 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Sort puts words that are like typed first, and leaves the order of those that are as like as others.
+// Sort puts words similar to typed first, and keeps the order of equally similar ones.
 func Sort[T any](words []T, typed string, text func(T) string) {
 	slices.SortStableFunc(words, func(a, b T) int { return cmp.Compare(Distance(text(a), typed), Distance(text(b), typed)) })
 }
 
-// Likely returns the words of known that may be meant, up to three: those that a third of the typed bytes, and one more, were
-// wrong in. Those that are most like it come first.
+// Likely returns up to three words of known that may be meant, most similar first: those that
+// differ from typed in at most one byte more than a third of it.
 func Likely(typed string, known []string) []string {
 	most := 1 + min(len(typed), 40)/3
 	near := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return Distance(k, typed) > most })

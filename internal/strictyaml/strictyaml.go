@@ -1,13 +1,13 @@
-// Package strictyaml reads small files of settings in a subset of YAML: mappings, lists,
-// and scalars, which are texts. Anchors, aliases, merge keys, tags, directives, block
-// scalars and further documents are refused, as is a key that stands twice, so that a
-// file says what it seems to say: 0123 is the text "0123", and no is the text "no".
+// Package strictyaml reads small files of settings in a subset of YAML: mappings, lists, and
+// scalars, which are texts. Anchors, aliases, merge keys, tags, directives, block scalars,
+// multiple documents and repeated keys are rejected, so a file means exactly what it looks
+// like: 0123 is the text "0123", and no is the text "no".
 //
 //	v, err := strictyaml.Read(r)
 //	fields, err := v.Fields("tokens", "users") // other keys are errors
 //	tokens, err := fields["tokens"].Items()    // none if there is no such key
 //
-// All errors say the line.
+// All errors name the line.
 package strictyaml
 
 import (
@@ -36,15 +36,15 @@ const (
 	maxDepth = 8       // lists and mappings within each other
 )
 
-// Value is a mapping, a list or a scalar. The zero Value is one that is not there: it has
-// no fields and no items, and its text is empty.
+// Value is a mapping, a list or a scalar. The zero Value is a missing one: it has no fields
+// and no items, and its text is empty.
 type Value struct {
 	line int
 	what string // in errors
 	node ast.Node
 }
 
-// Read reads a file of up to 1 MiB. One without a value is the zero Value.
+// Read reads a file of up to 1 MiB. A file without a value is the zero Value.
 func Read(r io.Reader) (Value, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	switch {
@@ -66,8 +66,8 @@ func Read(r io.Reader) (Value, error) {
 	return Value{line: lineOf(body, 1), what: "the file", node: body}, nil
 }
 
-// check refuses what the subset has not. It looks at tokens, since the parser needs time
-// and stack for what is deeply nested.
+// check rejects everything outside the subset. It works on tokens, since the parser needs
+// time and stack for deep nesting.
 func check(tokens token.Tokens) error {
 	refused := map[token.Type]string{
 		token.AnchorType: "an anchor (&)", token.AliasType: "an alias (*)", token.MergeKeyType: "a merge key (<<)",
@@ -102,10 +102,10 @@ func check(tokens token.Tokens) error {
 	return nil
 }
 
-// parse returns what a document holds, nil if that is nothing.
+// parse returns the content of a document, or nil if it is empty.
 func parse(tokens token.Tokens) (body ast.Node, err error) {
-	// The parser may panic on what nobody means to write, and a daemon reads its files again
-	// while it runs.
+	// The parser may panic on input that nobody writes on purpose, and a daemon rereads its
+	// files while it runs.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("not YAML: %v", p)
@@ -128,7 +128,7 @@ func parse(tokens token.Tokens) (body ast.Node, err error) {
 	return file.Docs[0].Body, nil
 }
 
-// lineOf returns the line of a node, or before if it is written nowhere.
+// lineOf returns the line of a node, or before if it has none.
 func lineOf(n ast.Node, before int) int {
 	if t := n.GetToken(); t != nil && t.Position != nil && t.Position.Line > 0 {
 		return t.Position.Line
@@ -141,7 +141,7 @@ func (v Value) Errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %w", v.line, fmt.Errorf(format, args...))
 }
 
-// Line returns the line on which v stands, from 1; 0 if v is not there.
+// Line returns the line of v, from 1; 0 if v is missing.
 func (v Value) Line() int { return v.line }
 
 // IsList reports whether v is a list.
@@ -150,7 +150,7 @@ func (v Value) IsList() bool {
 	return ok
 }
 
-// Fields returns the values of a mapping by their keys, which must be known ones.
+// Fields returns the values of a mapping by key. Keys not in known are errors.
 func (v Value) Fields(known ...string) (map[string]Value, error) {
 	if v.node == nil {
 		return nil, nil
@@ -174,7 +174,8 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 	return fields, nil
 }
 
-// likely returns the known keys that may be meant: all if they are few, else those that are like the key.
+// likely returns the known keys that may be meant: all if they are few, otherwise those
+// similar to key.
 func likely(key string, known []string) []string {
 	const few = 15
 	if len(known) <= few {
@@ -186,7 +187,7 @@ func likely(key string, known []string) []string {
 	return known
 }
 
-// Items returns the values of a list, of which there must be one at least.
+// Items returns the values of a list, which must not be empty.
 func (v Value) Items() ([]Value, error) {
 	if v.node == nil {
 		return nil, nil
@@ -206,7 +207,7 @@ func (v Value) Items() ([]Value, error) {
 	return items, nil
 }
 
-// Text returns a scalar as it is written, without quotation marks.
+// Text returns a scalar as written, without quotation marks.
 func (v Value) Text() (string, error) {
 	switch n := v.node.(type) {
 	case nil:
@@ -234,10 +235,10 @@ func (v Value) Float() (float64, error) {
 	return f, nil
 }
 
-// plain matches texts that mean themselves without quotation marks.
+// plain matches texts that need no quotation marks.
 var plain = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9_./@+-]*(:[A-Za-z0-9_./@+-]+)*$`)
 
-// Quote writes a text as a scalar that [Value.Text] reads as the same one.
+// Quote writes a text as a scalar that [Value.Text] reads back unchanged.
 func Quote(s string) string {
 	if plain.MatchString(s) && !strings.EqualFold(s, "null") {
 		return s

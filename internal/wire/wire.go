@@ -1,4 +1,4 @@
-// Package wire takes bytes apart that this project has written: numbers in LEB128, lengths, texts.
+// Package wire decodes bytes written by this project: numbers in LEB128, lengths, texts.
 package wire
 
 import (
@@ -6,8 +6,9 @@ import (
 	"fmt"
 )
 
-// Reader reads from bytes. After the first failure it returns zeros, so that it is enough to look at [Reader.Err] where something
-// is made of what was read. No length is believed that is more than the bytes which are left.
+// Reader reads from bytes. After the first failure it returns zeros, so it is enough to check
+// [Reader.Err] before the values are used. A length greater than the rest of the bytes is a
+// failure.
 type Reader struct {
 	rest    []byte
 	damaged error
@@ -20,7 +21,7 @@ func NewReader(b []byte, damaged error) Reader { return Reader{rest: b, damaged:
 // Err returns the first failure.
 func (r *Reader) Err() error { return r.err }
 
-// End returns the first failure, which is one if there are bytes left.
+// End returns the first failure. Bytes left over are one.
 func (r *Reader) End() error {
 	if r.err == nil && len(r.rest) > 0 {
 		r.Fail("%d bytes are left over", len(r.rest))
@@ -31,7 +32,7 @@ func (r *Reader) End() error {
 // Left returns how many bytes are left.
 func (r *Reader) Left() int { return len(r.rest) }
 
-// Fail notes what is wrong, unless something was before.
+// Fail records a failure, unless there was one before.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: "+format, append([]any{r.damaged}, args...)...)
@@ -74,7 +75,7 @@ func (r *Reader) Int() int64 {
 // Length reads how many things follow that take at least size bytes each.
 func (r *Reader) Length(size int) int { return r.Fit(r.Uint(), size) }
 
-// LengthAtMost is [Reader.Length] of no more than most things.
+// LengthAtMost is [Reader.Length] for at most most entries.
 func (r *Reader) LengthAtMost(most, size int) int {
 	n := r.Length(size)
 	if n > most {
@@ -93,7 +94,7 @@ func (r *Reader) Fit(n uint64, size int) int {
 	return int(n)
 }
 
-// Bytes returns the next n bytes, which share memory with what is read; nil if there are not as many.
+// Bytes returns the next n bytes, which share memory with the input; nil if fewer are left.
 func (r *Reader) Bytes(n int) []byte {
 	if n > len(r.rest) {
 		r.Fail("it is cut off")
@@ -128,8 +129,8 @@ func (r *Reader) Uint64(order binary.ByteOrder) uint64 {
 	return 0
 }
 
-// Text reads a text of at most so many bytes, which follow their number.
+// Text reads a text of at most most bytes after its length.
 func (r *Reader) Text(most int) string { return string(r.Bytes(r.LengthAtMost(most, 1))) }
 
-// Rest returns what is left, which shares memory with what is read.
+// Rest returns the remaining bytes, which share memory with the input.
 func (r *Reader) Rest() []byte { return r.rest }
