@@ -1,4 +1,4 @@
-// Package deploy holds no code: its files run the programs elsewhere, and its tests hold them
+// Package deploy has no code: its files deploy the programs, and its tests check the files
 // against the programs.
 //
 //	kubernetes  manifests for one daemon, with what Grafana and the Prometheus operator take

@@ -27,7 +27,7 @@ type page struct {
 
 type heading struct{ ID, Text string }
 
-// entry is what the search goes by: a part of a page, from one heading to the next.
+// entry is an entry of the search index: a part of a page, from one heading to the next.
 type entry struct {
 	Page    string `json:"p"`
 	ID      string `json:"i,omitempty"`
@@ -35,7 +35,7 @@ type entry struct {
 	Text    string `json:"t"`
 }
 
-// readPage makes a page of a file of this folder.
+// readPage makes a page from a file of this folder.
 func readPage(name string) (*page, error) {
 	source, err := sources.ReadFile(name + ".md")
 	if err != nil {
@@ -54,7 +54,7 @@ func readPage(name string) (*page, error) {
 	return p, nil
 }
 
-// read takes over the title, the headings and the words of a document.
+// read extracts the title, the headings and the words of a document.
 func (p *page) read(doc ast.Node, source []byte) {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		words := wordsOf(n, source)
@@ -77,7 +77,7 @@ func (p *page) read(doc ast.Node, source []byte) {
 	}
 }
 
-// wordsOf returns the text of a node, without its marks.
+// wordsOf returns the text of a node, without markup.
 func wordsOf(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails for no reason but ours
@@ -106,8 +106,8 @@ func wordsOf(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// relink has links lead to pages of the site. What leads to other files of the project is not here, and becomes the
-// text that it is.
+// relink turns links between files into links between pages. Links to other files of the project
+// become plain text.
 func relink(doc ast.Node) {
 	var gone []*ast.Link
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -131,7 +131,8 @@ func relink(doc ast.Node) {
 	}
 }
 
-// pageLink returns what a link of a file is on the site. ok is false if it leads out of this folder.
+// pageLink returns the link on the site for a link of a file. ok is false if it leads out of this
+// folder.
 func pageLink(to string) (string, bool) {
 	file, anchor, has := strings.Cut(to, "#")
 	switch {
@@ -148,7 +149,7 @@ func pageLink(to string) (string, bool) {
 	return file, true
 }
 
-// anchors makes the anchors of headings as GitHub does, so that links work in both places.
+// anchors makes the anchors of headings like GitHub, so that links work in both places.
 type anchors struct{ seen map[string]int }
 
 // Generate implements [parser.IDs].
@@ -165,7 +166,8 @@ func (a *anchors) Generate(value []byte, _ ast.NodeKind) []byte {
 // Put implements [parser.IDs].
 func (a *anchors) Put(value []byte) { a.seen[string(value)]++ }
 
-// Anchor returns the anchor of a heading: small letters, digits, hyphens and underscores, with hyphens for spaces.
+// Anchor returns the anchor of a heading: lower-case letters, digits, hyphens and underscores, with
+// hyphens for spaces.
 func Anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -21,13 +21,13 @@ import (
 //go:embed *.md *.yaml images/*.png site
 var sources embed.FS
 
-// section is a kind of documentation: see https://diataxis.fr.
+// section is a kind of documentation, see https://diataxis.fr.
 type section struct {
 	Title string
 	Pages []string // names of files without .md
 }
 
-// sections are all pages, in the order in which they are listed.
+// sections are all pages, in the order of the contents.
 func sections() []section {
 	return []section{
 		{"Tutorial", []string{"tutorial"}},
@@ -37,8 +37,8 @@ func sections() []section {
 	}
 }
 
-// Files returns the files of the site, by their names: HTML, pictures, a style, scripts. index.html is where it
-// begins. All links are relative.
+// Files returns the files of the site, by their names: HTML, pictures, a style, scripts. index.html
+// is the start page. All links are relative.
 func Files() (map[string][]byte, error) { return rendered() }
 
 var rendered = sync.OnceValues(render)
@@ -85,7 +85,7 @@ func render() (map[string][]byte, error) {
 	return files, addAssets(files)
 }
 
-// addAssets adds what is as it is in this folder.
+// addAssets adds the files of this folder that are served unchanged.
 func addAssets(files map[string][]byte) error {
 	for name, from := range map[string]string{"docs.css": "site/docs.css", "docs.js": "site/docs.js"} {
 		data, err := sources.ReadFile(from)
@@ -103,7 +103,7 @@ func addAssets(files map[string][]byte) error {
 	})
 }
 
-// indexPage is the page with which the site begins.
+// indexPage is the start page.
 func indexPage(titles map[string]string) *page {
 	var b strings.Builder
 	b.WriteString("<h1>Fieldtrie</h1><p>JavaScript profiles from real users: what each part of this documentation is for.</p>")
@@ -117,7 +117,7 @@ func indexPage(titles map[string]string) *page {
 	return &page{Name: "index", Title: "Documentation", Body: template.HTML(b.String())}
 }
 
-// Write writes the site into a directory, which is made if it is not there.
+// Write writes the site into a directory, and creates it if it is missing.
 func Write(dir string) error {
 	files, err := Files()
 	if err != nil {
@@ -135,7 +135,7 @@ func Write(dir string) error {
 	return nil
 }
 
-// policy lets pages load nothing but what is beside them.
+// policy lets pages load only files of the site.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 // Handler serves the site below a path that ends with a slash, such as /docs/.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// file is an answer that is the same for everybody.
+// file is a response that is the same for everybody.
 type file struct {
 	body   []byte
 	zipped []byte // body in gzip; nil if that is no shorter
@@ -17,7 +17,7 @@ type file struct {
 	cache  string // Cache-Control
 }
 
-// newFile returns a file that browsers keep, and ask each time whether it is the same.
+// newFile returns a file that browsers cache and revalidate each time.
 func newFile(body []byte, hash, media string) *file {
 	f := &file{body: body, hash: hash, media: media, cache: "no-cache"}
 	var b bytes.Buffer
@@ -41,7 +41,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", f.cache)
 	h.Add("Vary", "Accept-Encoding")
 	if f.zipped != nil && acceptsGzip(r.Header) {
-		// Other bytes need another tag.
+		// A different encoding needs a different tag.
 		body, tag = f.zipped, `"`+f.hash+`-gzip"`
 		h.Set("Content-Encoding", "gzip")
 	}
@@ -58,7 +58,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// known reports whether the client has the file already, in whatever encoding.
+// known reports whether the client has the file cached, in any encoding.
 func (f *file) known(h http.Header) bool {
 	for _, line := range h.Values("If-None-Match") {
 		for tag := range strings.SplitSeq(line, ",") {
@@ -71,7 +71,7 @@ func (f *file) known(h http.Header) bool {
 	return false
 }
 
-// acceptsGzip reports whether the client says that it reads gzip.
+// acceptsGzip reports whether the client accepts gzip.
 func acceptsGzip(h http.Header) bool {
 	for _, line := range h.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(line, ",") {

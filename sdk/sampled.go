@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Headers with which a document may be profiled, and says so.
+// Headers of a document that allow or report profiling.
 const (
 	policyHeader = "Document-Policy"
 	policy       = "js-profiling, js-profiling-mode=lazy"
@@ -15,36 +15,34 @@ const (
 	timingHeader = "Server-Timing"
 )
 
-// serverTiming returns what tells the script that its page view was chosen with
-// probability share, or that it was not: 0.
+// serverTiming returns the header that tells the script the probability with which its page view
+// was chosen, or 0 if it was not.
 func serverTiming(share float64) string {
 	return "fieldtrie;dur=" + strconv.FormatFloat(share, 'f', -1, 64)
 }
 
-// Sampled chooses which page views are to be profiled. For each request that loads a
-// document it draws with the probability that share returns, from 0 (never) to 1
-// (always). The documents that are chosen get
+// Sampled chooses the page views to profile. For each request that loads a document it draws with
+// the probability returned by share, from 0 (never) to 1 (always). Chosen documents get
 //
 //	Document-Policy: js-profiling, js-profiling-mode=lazy
 //	Server-Timing: fieldtrie;dur=SHARE
 //
-// and the others Document-Policy: js-profiling=?0, or a document that is not modified would
-// keep the policy of the last time, and Server-Timing: fieldtrie;dur=0. Both are added to headers of that name
-// that are set already; next must add to them too, and not replace them.
+// and others get Document-Policy: js-profiling=?0, as a document that is not modified would
+// otherwise keep its last policy, and Server-Timing: fieldtrie;dur=0. Both are added to existing
+// headers of that name; next must add to them, too, and not replace them.
 //
-// A request loads a document if Sec-Fetch-Dest says so, or, where it is missing, as it is
-// on plain HTTP, if Accept has text/html. Frames are not chosen: they share the main
-// thread of the page around them, or are none of its business.
+// A request loads a document if Sec-Fetch-Dest says so, or, where it is missing, as it is on plain
+// HTTP, if Accept has text/html. Frames are not chosen: either they share the main thread of the
+// outer page, or they are separate from it.
 //
 // # Caches
 //
-// The choice is a part of the answer. A cache that keeps the answer hands one choice to
-// all who get it from there: all their page views are profiled or none, and the share
-// is wrong either way. Vary can not help, since the choice depends on no header of the
-// request. So Sampled sets neither Vary nor Cache-Control, and fits documents that
-// shared caches do not keep (private, no-store, no-cache with a new answer). Where a CDN
-// keeps documents, choose there, at its edge. The cache of the browser itself does less
-// harm: a view from there has the choice of the one before it.
+// The choice is part of the response. A shared cache serves the same choice to everybody: all their
+// page views are profiled or none, and the share is wrong either way. Vary cannot help, since the
+// choice does not depend on a header of the request. So Sampled sets neither Vary nor
+// Cache-Control, and suits documents that shared caches do not store (private, no-store, no-cache
+// with a new response). If a CDN caches documents, choose at its edge instead. The browser's own
+// cache does less harm: a view from it repeats the previous choice.
 func Sampled(next http.Handler, share func(*http.Request) float64) http.Handler {
 	return &sampler{next, share, rand.Float64}
 }
@@ -78,7 +76,7 @@ func clamp(share float64) float64 {
 	return min(share, 1)
 }
 
-// loadsDocument reports whether r asks for the document of a page.
+// loadsDocument reports whether r loads the document of a page.
 func loadsDocument(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false

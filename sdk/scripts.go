@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// sources are the scripts that there may be: the key in /sdk.json, and the file, whose name is the
-// one with which it is served. Parts are loaded by the others, which know their integrity.
+// sources are the possible scripts: the key in /sdk.json, and the file, whose name is also that in
+// the URL. Parts are loaded by the other scripts, which know their integrity.
 var sources = []struct {
 	key, file string
 	part      bool
@@ -30,11 +30,11 @@ var sources = []struct {
 	{"recorder", "sdk-recorder.mjs", true},
 }
 
-// hashDigits is how much of the hash of a script is in its name: enough to tell versions
-// apart, which is all it is for. The integrity is for those who do not trust the server.
+// hashDigits is how many digits of a script's hash are in its name: enough to tell versions apart.
+// Security comes from the integrity, not from the name.
 const hashDigits = 12
 
-// script is a script that is there.
+// script is a script of this build.
 type script struct {
 	key, file string
 	part      bool
@@ -43,8 +43,8 @@ type script struct {
 	integrity string // value of the attribute of that name
 }
 
-// path returns where this version is served, and no other ever. Parts have their integrity behind
-// their name, since that is all that the loader knows of them, to be short.
+// path returns the path of exactly this version. Parts have their integrity after their name,
+// since the loader is short and knows nothing else of them.
 func (s *script) path() string {
 	if s.part {
 		return s.latest() + "?" + s.integrity
@@ -53,7 +53,7 @@ func (s *script) path() string {
 	return "/" + strings.TrimSuffix(s.file, ext) + "." + s.hash + ext
 }
 
-// latest returns where the present version is served.
+// latest returns the path of the current version.
 func (s *script) latest() string { return "/" + s.file }
 
 // Integrity returns the value of the attribute integrity for a script.
@@ -62,7 +62,7 @@ func Integrity(script []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// load returns the scripts that are in files.
+// load returns the scripts in files.
 func load(files fs.FS) (out []script) {
 	for _, s := range sources {
 		body, err := fs.ReadFile(files, "dist/"+s.file)
@@ -78,9 +78,9 @@ func load(files fs.FS) (out []script) {
 // built returns the scripts of this build.
 var built = sync.OnceValue(func() []script { return load(dist) })
 
-// Script returns the path at which [Scripts] serves the present version of a script, and
-// no other ever, and the value of the attribute integrity for it. The name is one of those in
-// the package's documentation; both are "" if this build has no such script.
+// Script returns the path at which [Scripts] serves exactly the current version of a script, and
+// the value of its attribute integrity. The names are listed in the package's documentation; both
+// results are "" if this build has no such script.
 func Script(name string) (path, integrity string) {
 	for _, s := range built() {
 		if s.latest() == "/"+name {
@@ -90,7 +90,8 @@ func Script(name string) (path, integrity string) {
 	return "", ""
 }
 
-// Source returns a script as it is served, nil if this build has no such script. Nobody may change it.
+// Source returns a script as served, or nil if this build has no such script. It must not be
+// changed.
 func Source(name string) []byte {
 	for _, s := range built() {
 		if s.latest() == "/"+name {
@@ -158,7 +159,7 @@ func (h *scriptHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// missing says what to ask for instead.
+// missing suggests a path for a missing script.
 func (h *scriptHandler) missing(asked string) string {
 	for _, s := range h.scripts {
 		name, _, _ := strings.Cut(asked, "?")

@@ -1,5 +1,5 @@
-// Package sdk serves the browser script, and helps sites that are written in Go to
-// profile a share of their page views.
+// Package sdk serves the browser script, and helps sites written in Go to profile a
+// share of their page views.
 //
 // # The script
 //
@@ -13,33 +13,32 @@
 //	/sdk-core.mjs  the same as a module
 //	/sdk.json      where the present versions are, and their integrity
 //
-// and the parts that the loader loads where a page view is profiled, each with its
-// integrity behind the name: /sdk-rest.mjs?sha256-…
+// and the parts that the loader loads if a page view is profiled, each with its
+// integrity after the name: /sdk-rest.mjs?sha256-…
 //
 // Each script is also served with a part of its hash in its name, such as
-// /sdk.0123456789ab.js. What is under that name never changes, so browsers keep it for
-// a year and never ask again; a page that names it should give the value of integrity
-// too, and then runs this very script or none:
+// /sdk.0123456789ab.js. The content of such a URL never changes, so browsers cache it
+// for a year without revalidation. A page that uses it should also set integrity, and
+// then runs exactly this script or none:
 //
 //	<script src="https://collect.example.com/sdk.0123456789ab.js"
 //	    integrity="sha256-…" crossorigin="anonymous" async></script>
 //
-// [Script] and /sdk.json tell a deployment both. A new version of this package serves
-// the new hash alone and answers 404 for the old one, so a page that can not be
-// deployed together with the collector should embed /sdk.js, which browsers ask for
-// again each time and mostly need not load again.
+// [Script] and /sdk.json give a deployment both values. A new version of this package
+// serves only the new hash, and 404 for the old one. So a page that cannot be deployed
+// together with the collector should embed /sdk.js, which browsers revalidate each
+// time and rarely need to load again.
 //
 // # The header
 //
-// A browser profiles a page only if its document came with the header
+// A browser profiles a page only if its document has the header
 //
 //	Document-Policy: js-profiling, js-profiling-mode=lazy
 //
-// The header costs something in every page view that has it, whether or not the script
-// then starts the profiler. So the server chooses: the views that are to be profiled
-// get the header, and all documents say in a Server-Timing header with which
-// probability theirs was chosen, which the script reads. 0 means that it was not.
-// [Sampled] does both:
+// The header has a cost in every page view, whether or not the script then starts the
+// profiler. So the server chooses: only the views to profile get the header, and every
+// document has a Server-Timing header with the probability of its choice for the
+// script, or 0 if it was not chosen. [Sampled] does both:
 //
 //	site = sdk.Sampled(site, func(r *http.Request) float64 {
 //		if strings.HasPrefix(r.URL.Path, "/checkout") {

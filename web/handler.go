@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// policy lets pages of the dashboard load what is of this origin, and nothing else. Texts can not
-// become scripts, whatever functions are called.
+// policy allows pages of the dashboard to load only resources of this origin. Texts, such as names
+// of functions, cannot become scripts.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -29,7 +29,7 @@ type file struct {
 	gzipped []byte
 }
 
-// load reads what was built.
+// load reads the built files.
 var load = sync.OnceValues(func() (map[string]file, error) { return read(files()) })
 
 func read(from fs.FS) (map[string]file, error) {
@@ -52,9 +52,9 @@ func read(from fs.FS) (map[string]file, error) {
 	return all, err
 }
 
-// Handler serves the dashboard: its page for each path of one segment that a browser wants to show,
-// as the page finds the rest by relative URLs, so that it can lie below any path of a proxy. Other
-// paths are 404, and what is no GET or HEAD is 405. Without a dashboard in the binary pages are 503.
+// Handler serves the dashboard. Each path of one segment that a browser navigates to gets its page.
+// The page uses relative URLs, so a proxy can serve it under any path. Other paths get 404, and
+// methods other than GET and HEAD 405. Without a dashboard in the binary, pages get 503.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -1,8 +1,8 @@
-// Package web serves the dashboard: pages that ask the API of the same address, and draw what it
-// answers.
+// Package web serves the dashboard: pages that query the API at the same address and draw the
+// results.
 //
-// The scripts are built from src by esbuild, with make web, and are in the binary if they were
-// there when it was built. Nothing that is shown comes from another origin.
+// The scripts are built from src by esbuild, with make web, and are embedded in the binary if
+// they existed when it was built. The dashboard loads nothing from other origins.
 package web
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed all:dist
 var built embed.FS
 
-// files returns what was built, from its top.
+// files returns the built files, from their top folder.
 func files() fs.FS {
 	dist, err := fs.Sub(built, "dist")
 	if err != nil {
@@ -34,8 +34,8 @@ func Built() bool {
 	return err == nil
 }
 
-// ProfileFile returns the document that package encode/html puts a profile into. It has one
-// script and one style, and loads nothing. The error is [ErrNotBuilt] if it is not there.
+// ProfileFile returns the document into which package encode/html puts a profile. It has one
+// script and one style, and loads nothing. The error is [ErrNotBuilt] if it is missing.
 func ProfileFile() ([]byte, error) { return profileFile(files()) }
 
 func profileFile(from fs.FS) ([]byte, error) {
