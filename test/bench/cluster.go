@@ -17,11 +17,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// storeTook is how long a request to the store takes when a bucket is asked, as with one in the same region.
+// storeTook is the duration of a request to the store in queries of a bucket, as in the same
+// region.
 const storeTook = 30 * time.Millisecond
 
-// sharedBucket measures a day of a page that is in a bucket, with many traces beside a tenth of them and beside
-// a directory, and what requests and bytes cost. The store is in the same process, and slow.
+// sharedBucket measures queries of a day of a page in a bucket, with many traces compared with a
+// tenth of them and with a directory, and the cost of requests and bytes. The store is in the same
+// process, and slow.
 func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progress io.Writer) ([]figure, error) {
 	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) })
 	r, err := newReplay(traces)
@@ -85,7 +87,7 @@ func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progre
 	return append(figures, costs...), err
 }
 
-// inBucket is a bucket that was filled, as of a moment.
+// inBucket is a filled bucket, as of a moment.
 type inBucket struct {
 	server *fakebucket.Server
 	now    time.Time
@@ -96,7 +98,7 @@ type inBucket struct {
 
 func (f *inBucket) clock() time.Time { return f.now }
 
-// fillBucket stores n traces that came within some hours, and rolls them up so often an hour.
+// fillBucket stores n traces over some hours, with perHour rollups an hour.
 func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucket, error) {
 	f := &inBucket{server: fakebucket.New(1), now: filling()}
 	f.server.Now = f.clock
@@ -127,7 +129,7 @@ func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucke
 	return f, f.weigh(ctx, b, n)
 }
 
-// rollUp has a machine roll up, of n traces in all.
+// rollUp makes a node roll up; n is the number of traces in all.
 func (f *inBucket) rollUp(ctx context.Context, node *shared.Node, n int) {
 	before := cpuTime()
 	node.RollUp(ctx)
@@ -154,7 +156,7 @@ func (f *inBucket) append(ctx context.Context, node *shared.Node, r *replay, whi
 	return nil
 }
 
-// weigh looks at what is in the bucket after all that is not needed has been deleted.
+// weigh measures the content of the bucket after all unneeded objects have been deleted.
 func (f *inBucket) weigh(ctx context.Context, b *bucket.Bucket, n int) error {
 	for _, kind := range []string{"raw/", "hours/", "days/"} {
 		for e, err := range b.List(ctx, kind, "") {
@@ -167,7 +169,7 @@ func (f *inBucket) weigh(ctx context.Context, b *bucket.Bucket, n int) error {
 	return nil
 }
 
-// day is what a question for 24 hours took, with nothing known and again.
+// day is the cost of a query for 24 hours, with a cold and with a warm cache.
 type day struct{ cold, coldGets, warm, warmGets, traces float64 }
 
 func (f *inBucket) ask(ctx context.Context, page string) (d day, err error) {
@@ -199,7 +201,7 @@ func (f *inBucket) ask(ctx context.Context, page string) (d day, err error) {
 	return d, err
 }
 
-// Prices of S3 Standard in dollars, and what is assumed.
+// Prices of S3 Standard in dollars, and assumptions.
 const (
 	putPrice, getPrice = 5e-6, 0.4e-6 // of a request; a list is a put
 	bytePrice          = 0.023 / 1e9  // for a month
@@ -207,8 +209,8 @@ const (
 	keptDays           = 7
 )
 
-// bucketCosts counts the requests of an hour in which machines store segments and roll up every 15 s, and says what a
-// million traces cost at some rates.
+// bucketCosts counts the requests of an hour in which nodes store segments and roll up every 15 s,
+// and returns the cost of a million traces at some rates.
 func bucketCosts(ctx context.Context, r *replay, count int) ([]figure, error) {
 	f, err := fillBucket(ctx, r, max(count/4, 240), 1, 240)
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 	plantedIn     = 3   // the heaviest functions of each page
 )
 
-// comparisons simulates releases from the given page views, and counts what a comparison
-// finds of a slowdown that was planted, and how often it sees one that was not.
+// comparisons simulates releases from the given page views, and counts how often a
+// comparison finds a planted slowdown, and how often it reports one that was not planted.
 func comparisons(traces []trace, runs int, progress io.Writer) ([]figure, error) {
 	pages, err := simulatedPages(traces)
 	if err != nil {
@@ -81,7 +81,7 @@ func forEach(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// alarmFigures counts comparisons that find something where nothing is.
+// alarmFigures counts comparisons that report changes where there are none.
 func alarmFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure {
 	same, shifted, uneven, few := scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(fewViews, runs)
 	for d, share := range []float64{0.2, 0.4, 0.4} {
@@ -135,7 +135,7 @@ func alarmFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure
 	}
 }
 
-// planted is how well a slowdown of one function is found.
+// planted is the power to find a slowdown of one function.
 type planted struct {
 	page     *simulate.Page
 	at       simulate.Power         // at comparedViews, on all device classes
@@ -146,7 +146,7 @@ type planted struct {
 
 type plantings []planted
 
-// otherViews are the numbers of page views at which the heaviest functions are looked at, too.
+// otherViews are further numbers of page views at which the heaviest functions are tested.
 func otherViews() []int { return []int{1000, 2000, 10_000} }
 
 func plant(pages []*simulate.Page, runs int) plantings {
@@ -189,7 +189,7 @@ func (ps plantings) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// figures sums up by what part of the functions the power that is aimed for is reached.
+// figures returns the share of the functions for which the target power is reached.
 func (ps plantings) figures() []figure {
 	const power = 0.9
 	var reached, reachedOne, wrong, steady, steadyReached float64
@@ -232,7 +232,7 @@ func (ps plantings) figures() []figure {
 // nine times of ten with 5,000 views a side beside a few hundred other functions.
 const steadyVariation = 0.45
 
-// strataFigures says how much narrower intervals are for telling page views apart.
+// strataFigures measures how much narrower intervals become by strata.
 func strataFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figure {
 	var ratios []float64
 	s := scenario(comparedViews, max(runs/50, 1))

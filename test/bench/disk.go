@@ -21,10 +21,10 @@ import (
 // disk stores count traces and reports the space that a stored trace takes, beside the
 // same traces as gzipped JSON and gzipped pprof.
 //
-// The traces are the given ones over and over, with view ids, times and releases of
-// their own. A site's real traces are not that alike, so it also reports what a trace
-// takes that is like none before it: of each page six of ten traces are stored over and
-// over, and the others once, after them.
+// The traces are copies of the given ones, with view ids, times and releases of their
+// own. A site's real traces are less alike, so disk also reports the space of a trace
+// unlike any before it: of each page six of ten traces are stored over and over, and
+// the others once, after them.
 func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	r, err := newReplay(traces)
 	if err != nil {
@@ -57,8 +57,8 @@ func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	// So few traces vanish in what Badger rounds to: what one takes beside its key and
-	// value is the mean of all.
+	// The space of so few traces is lost in Badger's rounding, so the space beside key
+	// and value is the mean of all traces.
 	m := float64(len(fresh))
 	own := both.stored[1]/m + (both.disk-both.stored[0]-both.stored[1])/float64(len(first)+len(fresh))
 	jsonGz, pprofGz := r.peers(fresh)
@@ -69,7 +69,7 @@ func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	), nil
 }
 
-// replay makes many traces of a few.
+// replay makes many traces from a few.
 type replay struct {
 	decoded         []*trie.Trace
 	jsonGz, pprofGz []float64 // bytes of each
@@ -132,13 +132,13 @@ func (r *replay) peers(which []int) (jsonGz, pprofGz float64) {
 	return jsonGz, pprofGz
 }
 
-// filled says how many bytes a data directory takes.
+// filled is the size of a data directory in bytes.
 type filled struct {
 	disk   float64   // on disk, after a clean end
 	stored []float64 // keys and values of the traces of each part
 }
 
-// fill stores parts of traces, one after the other, in dir.
+// fill stores parts of traces one after the other in dir.
 func (r *replay) fill(ctx context.Context, dir string, parts ...[]int) (f filled, err error) {
 	now := time.Now() // a clock that stands still keeps it to one partition
 	s, err := local.Open(dir, local.Options{Now: func() time.Time { return now }})
@@ -191,7 +191,7 @@ func (r *replay) append(ctx context.Context, s *local.Store, i int) error {
 	return err
 }
 
-// record returns a copy of trace i as ingest would store it, if a browser sent it as a view of its own.
+// record returns a copy of trace i as stored by ingest, as a page view of its own.
 func (r *replay) record(i int) (store.Record, error) {
 	n := r.sent.Add(1)
 	rng := rand.New(rand.NewPCG(n, 2))

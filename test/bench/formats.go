@@ -20,7 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// encoded is a trace in the forms that are compared.
+// encoded is a trace in the compared forms.
 type encoded struct {
 	trie  []byte // our binary format
 	pprof []byte // gzipped, as the pprof library writes it
@@ -37,7 +37,7 @@ func encodeAll(traces []trace) ([]encoded, error) {
 		if e.trie, err = encode.EncodeTrace(decoded); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
-		// Both forms say of which page the trace is: pprof by a label of each sample.
+		// Both forms have the page of the trace: pprof as a label of each sample.
 		m := trie.NewMerger()
 		addByPage(m, decoded)
 		var b bytes.Buffer
@@ -84,10 +84,10 @@ func sizes(traces []trace) ([]figure, error) {
 	}, nil
 }
 
-// usage is what a piece of work took.
+// usage is the cost of a piece of work.
 type usage struct{ cpu, wall, bytes float64 } // seconds, seconds, allocated bytes
 
-// measure runs work and returns what it took, garbage collection included.
+// measure runs work and returns its cost, garbage collection included.
 func measure(work func() error) (usage, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -109,7 +109,7 @@ func cpuTime() float64 {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()).Seconds()
 }
 
-// ratios lets two pieces of work take turns and returns the medians of peer / own.
+// ratios runs two pieces of work in turns and returns the medians of peer / own.
 func ratios(ctx context.Context, rounds int, peer, own func() error) (cpu, wall, bytes float64, err error) {
 	var c, w, b []float64
 	for range rounds {
@@ -141,8 +141,8 @@ func repeat(n int, work func() error) func() error {
 	}
 }
 
-// merges compares reading and merging all traces, as the store keeps them, with doing
-// so by the pprof library.
+// merges compares reading and merging all traces in the store's format with the pprof
+// library.
 func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	all, err := encodeAll(traces)
 	if err != nil {
@@ -154,7 +154,7 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	}
 	defer codec.Close()
 	// A store that is not new compresses with a dictionary of earlier traces; here that
-	// is every fourth one.
+	// is every fourth trace.
 	var dictionary []byte
 	for i := 0; i < len(all) && len(dictionary) < 112<<10; i += 4 {
 		dictionary = append(dictionary, all[i].trie...)
@@ -202,7 +202,7 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	}, err
 }
 
-// The plain structs that a program without our reader would unmarshal into.
+// The plain structs of a program without our reader.
 type plainEnvelope struct {
 	Page       string
 	TimeOrigin float64
@@ -225,7 +225,7 @@ type plainEnvelope struct {
 	}
 }
 
-// decodes compares reading the API's JSON into a valid trace with encoding/json.
+// decodes compares decoding the API's JSON into a valid trace with encoding/json.
 func decodes(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	peer := func() error {
 		for _, t := range traces {

@@ -14,9 +14,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/hostile"
 )
 
-// hostileFiles measures what aggregate takes for files that are the most work: for each kind
-// one of n calls, events or samples and one of 2n. Twice the file may take twice the time and
-// memory. A file that is refused counts, too: it must not take longer.
+// hostileFiles measures aggregate with worst-case files: for each kind one of n calls, events
+// or samples and one of 2n. Twice the file may take twice the time and memory. Rejected files
+// count, too: they must not take longer.
 func hostileFiles(ctx context.Context, n int, stderr io.Writer) ([]figure, error) {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {

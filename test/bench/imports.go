@@ -26,33 +26,33 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// peersDir holds the programs around the peers that are written in JavaScript.
+// peersDir has the driver programs for peers written in JavaScript.
 const peersDir = "test/bench/peers"
 
-// wasmBrowserTest is the peer that converts .cpuprofile to pprof. Its converter can not be
-// imported, so a copy of it is built with driver beside its sources.
+// wasmBrowserTest is the peer that converts .cpuprofile to pprof. Its converter cannot be
+// imported, so a copy of it is built with a driver beside its sources.
 const wasmBrowserTest = "github.com/agnivade/wasmbrowsertest@v0.11.0"
 
 //go:embed peers/wasmbrowsertest.go
 var driver []byte
 
-// Rounds in which the sides take turns. A peer that takes long takes part in the first alone.
+// Rounds in which the sides take turns. A slow peer only takes part in the first.
 const (
 	importRounds = 3
 	longImport   = 8 * time.Second
 )
 
-// warmFor is how long a small file is converted again and again, by each side.
+// warmFor is how long each side converts a small file again and again.
 const warmFor = 3 * time.Second
 
-// imports compares converting recordings of others with the tools that do so: a
-// .cpuprofile to pprof and to a merged flame graph, and a Chrome trace to a flame graph.
+// imports compares aggregate with other tools in converting recordings: a .cpuprofile to
+// pprof and to a merged flame graph, and a Chrome trace to a flame graph.
 //
 // There are three inputs: the largest .cpuprofile in dir, or in the folder that the
-// environment variable FIXTURES names, and two that are made, a .cpuprofile of about mb
-// megabytes and a trace of about min(mb, 100). Those are kept in the folder that
-// BENCH_CACHE names, if it does. The small one is converted again and again by each side
-// in one process, the large ones by a new process each time.
+// environment variable FIXTURES names, and two synthetic ones, a .cpuprofile of about mb
+// megabytes and a trace of about min(mb, 100). They are cached in the folder in
+// BENCH_CACHE, if it is set. Each side converts the small file repeatedly in one process,
+// and the large ones in a new process each time.
 func imports(ctx context.Context, dir string, mb int, stderr io.Writer) ([]figure, error) {
 	if _, err := os.Stat(filepath.Join(peersDir, "node_modules")); err != nil {
 		return nil, fmt.Errorf("%w; run npm ci in %s", err, peersDir)
@@ -102,22 +102,22 @@ func imports(ctx context.Context, dir string, mb int, stderr io.Writer) ([]figur
 	return all, nil
 }
 
-// importBench has what the comparisons share.
+// importBench is the common state of the comparisons.
 type importBench struct {
 	dir    string // temporary
 	cache  string // of made inputs
 	stderr io.Writer
 }
 
-// program returns the place of a program that build built.
+// program returns the path of a built program.
 func (b *importBench) program(name string) string { return filepath.Join(b.dir, name) }
 
-// build builds aggregate, and the peer that is written in Go.
+// build builds aggregate, and the peer written in Go.
 func (b *importBench) build(ctx context.Context) error {
 	if _, err := b.output(ctx, "", "go", "build", "-o", b.program("aggregate"), "./cmd/aggregate"); err != nil {
 		return err
 	}
-	// Not in a module: the peer must not be one that this project depends on.
+	// Outside a module, as this project must not depend on the peer.
 	text, err := b.output(ctx, b.dir, "go", "mod", "download", "-json", wasmBrowserTest)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (b *importBench) build(ctx context.Context) error {
 	return err
 }
 
-// output runs a command and returns what it prints.
+// output runs a command and returns its output.
 func (b *importBench) output(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -181,8 +181,8 @@ func (b *importBench) largestProfile(dir string) (string, error) {
 	return name, os.WriteFile(name, largest, 0o644)
 }
 
-// made returns an input of about mb megabytes, which a program in peersDir makes unless
-// the cache has it.
+// made returns an input of about mb megabytes. A program in peersDir makes it unless it is
+// cached.
 func (b *importBench) made(ctx context.Context, program, extension string, mb int) (string, error) {
 	name, err := filepath.Abs(filepath.Join(b.cache, strconv.Itoa(mb)+extension))
 	if err != nil {
@@ -202,13 +202,13 @@ func (b *importBench) made(ctx context.Context, program, extension string, mb in
 // command is one way to convert a file: a program and its arguments.
 type command []string
 
-// own converts file to a format by aggregate. The output is made and thrown away: the
-// peers that make flame graphs do not write any.
+// own converts file to a format with aggregate. The output is discarded: the peers for
+// flame graphs do not write any.
 func (b *importBench) own(file, format string, flags ...string) command {
 	return append(command{b.program("aggregate"), "-f", format, "-o", os.DevNull, file}, flags...)
 }
 
-// node converts file by a program in peersDir.
+// node converts file with a program in peersDir.
 func (b *importBench) node(program, file string) command {
 	return command{"node", "--max-old-space-size=8192", filepath.Join(peersDir, program), file}
 }
@@ -217,10 +217,10 @@ func (b *importBench) wasmBrowserTest(file string) command {
 	return command{b.program("wasmbrowsertest"), "convert", file, b.program("peer.out")}
 }
 
-// cost is what a process took.
+// cost is the cost of a process.
 type cost struct{ cpu, wall, rss float64 } // s, s, MB
 
-// costs are those of several rounds.
+// costs are the costs of several rounds.
 type costs []cost
 
 func (c costs) median(of func(cost) float64) float64 {
@@ -233,7 +233,8 @@ func (c costs) median(of func(cost) float64) float64 {
 
 func (c costs) cpu() float64 { return c.median(func(c cost) float64 { return c.cpu }) }
 
-// figures returns the figures of a program called name, with what its memory should reach.
+// figures returns the figures of a program called name; rssReach is the target for its
+// memory.
 func (c costs) figures(name, rssReach string) []figure {
 	return []figure{
 		{name + "_cpu", c.cpu(), "s", ""},
@@ -242,7 +243,7 @@ func (c costs) figures(name, rssReach string) []figure {
 	}
 }
 
-// run runs a command in a process of its own. What one took that failed is known, too.
+// run runs a command in its own process. It also returns the cost of a failed one.
 func (b *importBench) run(ctx context.Context, args command) (cost, error) {
 	forgetPeak()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -267,14 +268,14 @@ func (b *importBench) run(ctx context.Context, args command) (cost, error) {
 	return c, err
 }
 
-// forgetPeak makes the peak of this process its present size. Linux takes the peak of a
-// process for that of the one that it starts.
+// forgetPeak resets the peak memory of this process to its present size. On Linux a child
+// process inherits the peak.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// turns lets commands take turns and returns what each took.
+// turns runs commands in turns and returns the costs of each.
 func (b *importBench) turns(ctx context.Context, commands ...command) ([]costs, error) {
 	all := make([]costs, len(commands))
 	for range importRounds {
@@ -386,7 +387,8 @@ func (b *importBench) smallProfile(ctx context.Context, file string) ([]figure, 
 	}, nil
 }
 
-// warm converts data again and again and returns the least CPU time of one, in s.
+// warm converts data again and again and returns the minimum CPU time of a conversion, in
+// s.
 func warm(ctx context.Context, data []byte, format string) (float64, error) {
 	f, err := formats.Writer(format)
 	if err != nil {
@@ -408,7 +410,7 @@ func warm(ctx context.Context, data []byte, format string) (float64, error) {
 	return least, nil
 }
 
-// convert does what aggregate does with a file.
+// convert converts a file like aggregate.
 func convert(data []byte, f formats.Format) error {
 	doc, err := formats.Decode(bytes.NewReader(data), encode.FileLimits())
 	if err != nil {

@@ -25,10 +25,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 )
 
-// clients is how many browsers send at once, each waiting for its answer.
+// clients is how many browsers send at once, each waiting for its response.
 const clients = 64
 
-// placeholder is the view id that each request replaces by its own.
+// placeholder is the view id that each request replaces with its own.
 const placeholder = "BENCH-VIEW-ID-16"
 
 // ingest loads a daemon over loopback for some time and reports how fast it makes
@@ -101,7 +101,8 @@ func requestBodies(traces []trace) ([][]byte, error) {
 	return out, nil
 }
 
-// load sends traces until the time is over and returns how long each accepted one took.
+// load sends traces until the time is over and returns the duration of each
+// accepted request.
 func load(ctx context.Context, url string, bodies [][]byte, duration time.Duration) ([]time.Duration, int64) {
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
@@ -202,7 +203,7 @@ func (d *daemon) stop() error {
 	return d.cmd.Wait()
 }
 
-// metric returns a figure that the daemon shows.
+// metric returns the value of one of the daemon's metrics.
 func (d *daemon) metric(name string) (float64, error) {
 	res, err := http.Get("http://" + d.private + "/metrics")
 	if err != nil {
@@ -218,7 +219,7 @@ func (d *daemon) metric(name string) (float64, error) {
 	return 0, fmt.Errorf("metric %s is missing", name)
 }
 
-// peakMemory returns the most resident memory the daemon had, in bytes.
+// peakMemory returns the daemon's peak resident memory, in bytes.
 func (d *daemon) peakMemory() (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
 	if err != nil {
@@ -233,7 +234,7 @@ func (d *daemon) peakMemory() (float64, error) {
 	return 0, errors.New("VmHWM is missing")
 }
 
-// diskUse returns the bytes that a directory takes on disk.
+// diskUse returns the disk space of a directory in bytes.
 func diskUse(dir string) (float64, error) {
 	var sum float64
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -2,10 +2,10 @@
 //
 //	go run ./test/bench [--json FILE] [--only PART] [DIR]
 //
-// DIR holds traces as the browser API's JSON, one a file, gzipped or not; the default is
+// DIR has traces in the browser API's JSON, one per file, gzipped or not; the default is
 // testdata/traces. It prints a table and writes the figures as JSON. Each figure is the
-// median over several rounds, in which the two sides take turns, so that a busy machine
-// slows both.
+// median of several rounds in which both sides take turns, so that a busy machine slows
+// both.
 package main
 
 import (
@@ -135,7 +135,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// judged names the figures that do not reach what is aimed for.
+// judged returns an error that names the figures that miss their target.
 func judged(all []figure) error {
 	var missed []string
 	for _, f := range all {
@@ -153,7 +153,7 @@ func judged(all []figure) error {
 	return nil
 }
 
-// reached reports whether a figure is what is aimed for. One that is only reported is.
+// reached reports whether a figure reaches its target. A figure without a target does.
 func (f figure) reached() (bool, error) {
 	sign, text, _ := strings.Cut(f.Reach, " ")
 	if sign != "<=" && sign != ">=" {

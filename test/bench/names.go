@@ -25,15 +25,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// namedBuild is a build with the tables of its scripts.
+// namedBuild is a build with its scripts' tables.
 type namedBuild struct {
 	bundles.Build
 	scripts map[string]*namedScript
 	samples map[bundles.Place]int // self samples of the trace
 }
 
-// names measures how well functions of production builds are named, beside the rules of other
-// tools, and what that takes.
+// names measures the quality and cost of names for functions of production builds, compared
+// with the rules of other tools.
 func names(ctx context.Context, traces []trace, dirs []string, dayTraces, rounds int, stderr io.Writer) ([]figure, error) {
 	var builds []*namedBuild
 	for _, dir := range dirs {
@@ -88,7 +88,7 @@ func newNamedBuild(b bundles.Build) (*namedBuild, error) {
 	return x, nil
 }
 
-// tally counts answers.
+// tally counts results.
 type tally struct{ all, right, wrong int }
 
 func (t *tally) add(n int, a answer, row bundles.Row) {
@@ -153,7 +153,7 @@ func rightNames(builds []*namedBuild, stderr io.Writer) ([]figure, error) {
 		figure{"names/functions_wrong_most", mostWrong, "%", "<= 0.5"}), w.Flush()
 }
 
-// older returns the build before one of the next release.
+// older returns the build of the release before b.
 func older(b *namedBuild, builds []*namedBuild) *namedBuild {
 	for _, o := range builds {
 		if len(b.Same) > 0 && o.Name == strings.Replace(b.Name, "-next-", "-", 1) && o != b {
@@ -163,7 +163,7 @@ func older(b *namedBuild, builds []*namedBuild) *namedBuild {
 	return nil
 }
 
-// libraryOf returns the tables of builds as a library, the first build being the newest.
+// libraryOf returns the tables of builds as a library, newest build first.
 func libraryOf(builds ...*namedBuild) *benchLibrary {
 	l := &benchLibrary{tables: map[string]*symbols.Table{}}
 	for _, b := range builds {
@@ -195,8 +195,8 @@ func (b *namedBuild) frame(p bundles.Place) trie.Frame {
 	return trie.Frame{Name: f.Minified, Resource: "https://site.example/" + p.Script, Line: p.Line, Column: p.Column}
 }
 
-// sameKeys counts the functions of two releases that did not change and become one frame in an
-// answer with both.
+// sameKeys counts the unchanged functions of two releases that become one frame in a response
+// with both.
 func sameKeys(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	var figures []figure
 	least := 100.0
@@ -226,7 +226,7 @@ func sameKeys(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	return append(figures, figure{"names/one_frame_least", least, "%", ">= 99.5"}), nil
 }
 
-// otherTables offers frames the tables of the next release, as if they were their own.
+// otherTables offers frames the tables of the next release as if they were theirs.
 func otherTables(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	offered, refused, passed, wrong := 0, 0, 0, 0
@@ -281,7 +281,7 @@ func otherTables(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	}, nil
 }
 
-// counterpart returns the script of a build with the name of another one, but for its hash.
+// counterpart returns the script of a build with the same name except for its hash.
 func counterpart(name string, b *namedBuild) *namedScript {
 	stem := name[:strings.IndexAny(name, "-.")]
 	for other, s := range b.scripts {
@@ -304,7 +304,7 @@ func nameAll(s *naming.Symbolizer, frames []trie.Frame) *naming.Names {
 	return n.Names()
 }
 
-// sizeOfTables measures what is stored.
+// sizeOfTables measures the stored size.
 func sizeOfTables(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	functions, stored, maps := 0, 0, 0
 	for _, b := range builds {
@@ -322,7 +322,7 @@ func sizeOfTables(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	}, nil
 }
 
-// speedOfTables measures making tables and finding places, in turns with go-sourcemap.
+// speedOfTables measures making tables and looking up places, in turns with go-sourcemap.
 func speedOfTables(builds []*namedBuild, rounds int) ([]figure, error) {
 	var making, reading, finding, peerReading, peerFinding, allocated []float64
 	for range rounds {
@@ -382,7 +382,7 @@ func speedOfTables(builds []*namedBuild, rounds int) ([]figure, error) {
 	}, nil
 }
 
-// findTimes returns how many nanoseconds it takes to find a place, and what go-sourcemap takes.
+// findTimes returns the nanoseconds of a lookup, here and in go-sourcemap.
 func findTimes(s *namedScript) (own, peer float64, err error) {
 	c, err := gosourcemap.Parse("", s.Map)
 	if err != nil {

@@ -25,14 +25,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Sizes of an answer that is named.
+// Sizes of a response with names.
 const (
 	answerBuilds = 4
 	answerFrames = 5000 // of each build
 	answerNodes  = 100_000
 )
 
-// namedAnswers measures what names add to answers.
+// namedResponses measures the cost of names in responses.
 func namedAnswers(ctx context.Context, traces []trace, dayTraces, rounds int, progress io.Writer) ([]figure, error) {
 	library, p := largeAnswer()
 	var took []float64
@@ -53,8 +53,8 @@ func namedAnswers(ctx context.Context, traces []trace, dayTraces, rounds int, pr
 	return append(figures, day...), err
 }
 
-// largeAnswer returns a profile with frames of several builds of one program, and the tables of
-// these builds.
+// largeResponse returns a profile with frames of several builds of one program, and the tables
+// of these builds.
 func largeAnswer() (*benchLibrary, *trie.Profile) {
 	random := rand.New(rand.NewPCG(7, 8))
 	library := &benchLibrary{tables: map[string]*symbols.Table{}}
@@ -90,7 +90,7 @@ func largeAnswer() (*benchLibrary, *trie.Profile) {
 	return library, p
 }
 
-// stored returns a table as it is read from where it is kept.
+// stored returns a table as it is read from the store.
 func stored(t *symbols.Table) *symbols.Table {
 	var text bytes.Buffer
 	if err := symbols.Encode(&text, t); err != nil {
@@ -103,8 +103,8 @@ func stored(t *symbols.Table) *symbols.Table {
 	return t
 }
 
-// namedDay measures the query of a day with and without names, in turns, and again once an
-// answer is kept.
+// namedDay measures the query of a day with and without names, in turns, and again once a
+// response is cached.
 func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figures []figure, err error) {
 	replayed, err := newReplay(traces)
 	if err != nil {
@@ -163,8 +163,8 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 	}, nil
 }
 
-// fieldLibrary returns tables with all functions of traces, for so many builds that differ in
-// their scripts and not in what functions are called: then the release matters for each frame.
+// fieldLibrary returns tables with all functions of traces for several builds, with different
+// scripts but the same names. Then the release matters for each frame.
 func fieldLibrary(traces []*trie.Trace, builds int) *benchLibrary {
 	byScript := map[string]map[trie.Frame]bool{}
 	releases := map[string]bool{}
@@ -207,7 +207,7 @@ func fieldLibrary(traces []*trie.Trace, builds int) *benchLibrary {
 	return library
 }
 
-// fieldTable returns a table of frames.
+// fieldTable returns a table with the given frames.
 func fieldTable(resource string, frames map[trie.Frame]bool) *symbols.Table {
 	t := &symbols.Table{Sources: []symbols.Source{{Name: "src/" + filepath.Base(resource) + ".ts"}}}
 	for f := range frames {

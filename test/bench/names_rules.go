@@ -10,18 +10,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
-// answer is what a rule says of a function of a script.
+// answer is the result of a rule for a function of a script.
 type answer struct {
 	name string
-	// by reports whether the rule says which function it is, and not only what it may be
-	// called: then file and place are those of it.
+	// by reports that the rule identifies the function, and not only a possible name: then file
+	// and place are those of the function.
 	by           bool
 	file         string
 	line, column uint32 // from 1
 	kept         bool   // nothing was found, and the minified name stays
 }
 
-// right reports whether an answer is true.
+// right reports whether a result is correct.
 func (a answer) right(row bundles.Row) bool {
 	if a.kept {
 		return row.Minified == row.Name && row.Name != ""
@@ -32,14 +32,14 @@ func (a answer) right(row bundles.Row) bool {
 	return a.name == row.Name
 }
 
-// rule names a function of a script. The rules of others are those that their code follows,
-// written anew from what it does.
+// rule names a function of a script. The rules of other tools are reimplemented from the
+// behaviour of their code.
 type rule struct {
 	name string
 	of   func(*namedScript, bundles.Row) answer
 }
 
-// namedScript is a script with all that rules look at.
+// namedScript is a script with the data for all rules.
 type namedScript struct {
 	bundles.Script
 	m         *sourcemap.Map
@@ -101,7 +101,7 @@ func (x *namedScript) at(line, column int32) (sourcemap.Mapping, bool) {
 	return x.m.Mappings()[k], true
 }
 
-// nameOf returns the name that a mapping has.
+// nameOf returns the name in a mapping.
 func (x *namedScript) nameOf(to sourcemap.Mapping, ok bool, row bundles.Row) answer {
 	if ok && to.Name >= 0 {
 		return answer{name: x.m.Names[to.Name]}
@@ -171,7 +171,7 @@ func speedscope(x *namedScript, row bundles.Row) answer {
 	return a
 }
 
-// sentry takes the name of the mapping of what the function is bound to in the script.
+// sentry takes the name of the mapping of the binding of the function in the script.
 func sentry(x *namedScript, row bundles.Row) answer {
 	f := x.functions[[2]uint32{row.Line, row.Column}]
 	if f == nil || f.BindStart < 0 {
@@ -185,7 +185,7 @@ func sentry(x *namedScript, row bundles.Row) answer {
 	return answer{name: f.Name}
 }
 
-// innermost takes the innermost function of the source around where the place leads.
+// innermost takes the innermost function of the source at the mapped place.
 func innermost(x *namedScript, row bundles.Row) answer {
 	to, ok := x.at(int32(row.Line)-1, int32(row.Column)-1)
 	if !ok {

@@ -23,15 +23,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// rollupSizes says how much is stored.
+// rollupSizes are the sizes of the stored data.
 type rollupSizes struct {
 	traces int // of the larger day
 	days   int // of the month
 	stacks int // of the month
 }
 
-// rollups measures queries of a day with many traces beside those of a day with a tenth
-// of them, and beside merging as many pprofs; and queries of a month of one page with many
+// rollups measures queries of a day with many traces, compared with a day with a tenth of
+// them and with merging as many pprofs, and queries of a month of one page with many
 // stacks.
 func rollups(ctx context.Context, traces []trace, sizes rollupSizes, rounds int, progress io.Writer) ([]figure, error) {
 	count := sizes.traces
@@ -102,7 +102,7 @@ func rollups(ctx context.Context, traces []trace, sizes rollupSizes, rounds int,
 	), nil
 }
 
-// field is a data directory that was filled, as of a moment.
+// field is a filled data directory, as of a moment.
 type field struct {
 	dir   string
 	now   time.Time
@@ -112,7 +112,7 @@ type field struct {
 
 func (f *field) clock() time.Time { return f.now }
 
-// filling begins in the middle of a day, so that a query of 24 hours is one of hours.
+// filling begins at noon, so that a query of 24 hours uses hourly rollups.
 func filling() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 func (f *field) open() (*local.Store, error) {
@@ -131,7 +131,7 @@ func (f *field) finish(s *local.Store, traces int) error {
 	return errors.Join(err, s.Close())
 }
 
-// fillDay stores n traces that came within 24 hours, the last of them just now.
+// fillDay stores n traces received within 24 hours, the last of them just now.
 func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) {
 	f := &field{dir: dir, now: filling()}
 	s, err := f.open()
@@ -151,7 +151,7 @@ func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) 
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	// A daemon rolls up every half minute, so that many are not rolled up yet.
+	// A daemon rolls up every half minute, so some traces are not rolled up yet.
 	f.now = f.now.Add(30 * time.Second)
 	if err := r.appendAll(ctx, s, r.random(n/(24*120), r.all)); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -159,14 +159,14 @@ func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) 
 	return f, f.finish(s, n)
 }
 
-// asked is what a query took.
+// asked is the cost of a query.
 type asked struct {
 	wall, cpu float64 // s
 	traces    int64
 	nodes     int
 }
 
-// ask measures a query of one page, once everything is open and in memory.
+// ask measures a query of one page with everything open and in memory.
 func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds int) (out asked, err error) {
 	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
 	if err != nil {
@@ -196,8 +196,8 @@ func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds 
 	return out, nil
 }
 
-// cold measures the query of a month with nothing in memory: the page cache is dropped, if
-// that is allowed, and the directory is opened.
+// cold measures the query of a month with nothing in memory: it drops the page cache, if
+// allowed, and opens the directory.
 func (f *field) cold(ctx context.Context, rounds int) (float64, error) {
 	var walls []float64
 	for range rounds {
@@ -248,7 +248,8 @@ func mergePprofs(traces []trace, page string, n int) (cpu float64, merged int, e
 
 const monthPage = "/month"
 
-// fillMonth stores traces of one page of some days, which have so many stacks together.
+// fillMonth stores traces of one page over some days, with the given number of stacks in
+// total.
 func fillMonth(ctx context.Context, dir string, days, stacks int) (*field, error) {
 	f := &field{dir: dir, now: filling()}
 	s, err := f.open()
@@ -278,8 +279,8 @@ func fillMonth(ctx context.Context, dir string, days, stacks int) (*field, error
 	return f, f.finish(s, n)
 }
 
-// syntheticTrace returns a trace with 200 of so many stacks, some seen more often than
-// others. Stack k is that of k/3 with another call on top, so that they share callers.
+// syntheticTrace returns a trace with 200 of the stacks, some more frequent than others.
+// Stack k is stack k/3 with another call on top, so stacks share callers.
 func syntheticTrace(rng *rand.Rand, stacks int) (store.Record, error) {
 	t := &trie.Trace{Trie: *trie.New()}
 	var id store.ID

@@ -14,9 +14,9 @@ import (
 	"strconv"
 )
 
-// browserScript measures the SDK in Chromium: its size, how long it takes to encode, how many of
-// the traces that it sends while a page closes arrive, and what it costs visitors, with half as many
-// page views of each kind. Programs in sdk/ do that and print a figure a line.
+// browserScript measures the SDK in Chromium: its size, its encoding time, the share of traces that
+// arrive when sent while a page closes, and the cost to visitors, with half as many page views of
+// each kind. Programs in sdk/ measure this and print one figure per line.
 func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer) ([]figure, error) {
 	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
 		fmt.Fprintln(stderr, "bench: NOT MEASURED: the SDK, as node is missing")
@@ -41,7 +41,7 @@ func browserScript(ctx context.Context, dir string, closes int, stderr io.Writer
 	return all, nil
 }
 
-// nodeFigures runs a program of Node.js in a folder, which prints figures.
+// nodeFigures runs a program of Node.js in a folder and reads its figures.
 func nodeFigures(ctx context.Context, folder string, stderr io.Writer, args ...string) ([]figure, error) {
 	cmd := exec.CommandContext(ctx, "node", args...)
 	cmd.Dir = folder
@@ -57,7 +57,7 @@ func nodeFigures(ctx context.Context, folder string, stderr io.Writer, args ...s
 	return figures, nil
 }
 
-// readFigures reads figures as JSON, one a line.
+// readFigures reads figures in JSON, one per line.
 func readFigures(out []byte) (all []figure, err error) {
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		var f figure

@@ -18,11 +18,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
-// treeRequests is how often a tree is asked for.
+// treeRequests is how often a tree is requested.
 const treeRequests = 200
 
-// tree measures the call tree of all pages of a day over HTTP, pruned to 20,000 nodes, once
-// everything is open and in memory.
+// tree measures the call tree of all pages of a day over HTTP, pruned to 20,000 nodes, with
+// everything open and in memory.
 func (f *field) tree(ctx context.Context) (figures []figure, err error) {
 	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // dashboard measures the dashboard in Chromium, with the daemon in bin and the traces of
-// a folder: what is loaded, how fast flame graphs are drawn and react, beside speedscope
-// and d3-flame-graph, long tasks, and memory.
+// a folder: its size, the speed of drawing and interaction of flame graphs compared with
+// speedscope and d3-flame-graph, long tasks, and memory.
 func dashboard(ctx context.Context, dir string, rounds int, stderr io.Writer) ([]figure, error) {
 	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
 		fmt.Fprintln(stderr, "bench: NOT MEASURED: the dashboard, as node is missing")

@@ -1,5 +1,5 @@
-// Package bundles reads production builds with the truth about their functions, to measure how
-// well these are named. Builds are folders:
+// Package bundles reads production builds with the true names of their functions, to measure the
+// quality of naming. Builds are folders:
 //
 //	NAME.js, NAME.js.map  scripts and their maps
 //	truth.json            for each script rows [line, column, name] of all functions, as V8 gives
@@ -46,23 +46,23 @@ type Script struct {
 type Row struct {
 	Line, Column uint32
 	Minified     string
-	// Known reports whether the original is known, of which the others speak.
+	// Known reports whether the original is known, which the other fields describe.
 	Known                    bool
 	File                     string
 	SourceLine, SourceColumn uint32
 	Name, Class, Kind        string
 }
 
-// Place is a function of a script by where it begins.
+// Place identifies a function of a script by its start.
 type Place struct {
 	Script       string
 	Line, Column uint32
 }
 
-// Pair is a function of an older build and the same of a newer one.
+// Pair is a function of an older build and the same function in a newer one.
 type Pair struct{ Old, New Place }
 
-// Read reads the builds in a folder, and those in its archives *.tar.zst, sorted by name.
+// Read reads the builds in a folder and in its archives *.tar.zst, sorted by name.
 func Read(dir string) ([]Build, error) {
 	files, err := Files(dir)
 	if err != nil {
@@ -93,8 +93,8 @@ func Read(dir string) ([]Build, error) {
 	return out, nil
 }
 
-// Files returns the files of all builds in a folder and its archives by their paths, with
-// slashes. The path in an archive is that in its folder.
+// Files returns the files of all builds in a folder and its archives by path, with slashes. The
+// path in an archive is that in its folder.
 func Files(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -153,7 +153,8 @@ func readArchive(name string, files map[string][]byte) error {
 	}
 }
 
-// newBuild makes a build of its files. Without truth.json and same.json it is none.
+// newBuild makes a build from its files. Folders without truth.json and same.json are not
+// builds.
 func newBuild(name string, files map[string][]byte) (Build, error) {
 	b := Build{Name: name, Trace: files["trace.json"]}
 	truth := map[string][]Row{}

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// Dir returns the folder of builds that the environment variable SOURCEMAPS names. They hold
-// packages of others, so they are not part of this project, and the test is skipped without them.
+// Dir returns the folder of builds in the environment variable SOURCEMAPS. Builds contain
+// third-party packages, so they are not part of this project, and the test is skipped
+// without them.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("SOURCEMAPS")

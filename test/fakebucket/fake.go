@@ -1,6 +1,5 @@
-// Package fakebucket is a store of objects in memory, for tests, that does what real ones do at
-// their worst: it refuses, loses answers, answers late, stores less than it is sent, and
-// ignores conditions.
+// Package fakebucket is an in-memory object store with fault injection, for tests: it rejects
+// requests, drops responses, adds latency, truncates writes, and ignores conditions.
 package fakebucket
 
 import (
@@ -24,28 +23,28 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 )
 
-// Name is the bucket that a [Server] has.
+// Name is the bucket of a [Server].
 const Name = "traces"
 
-// Server is a store. Set its fields before it is used.
+// Server is an object store. Set its fields before the first request.
 type Server struct {
 	// Now is the clock of the store.
 	Now func() time.Time
 
-	// Faults is the share of requests that go wrong, and Which says of which requests; nil is all.
+	// Faults is the share of requests that fail. Which selects the requests that may; nil is all.
 	Faults float64
 	Which  func(*http.Request) bool
 
 	// Blind makes the store ignore conditions.
 	Blind bool
 
-	// Unquoted makes it compare tags without quotes alone, as Ceph does.
+	// Unquoted makes it compare only tags without quotes, as Ceph does.
 	Unquoted bool
 
-	// Denied are kinds of requests, as [Server.Requests] names them, that the key has no right to.
+	// Denied are kinds of requests, as in [Server.Requests], that the key may not make.
 	Denied []string
 
-	// Took is how long each request takes.
+	// Took is the duration of each request.
 	Took time.Duration
 
 	mu      sync.Mutex
@@ -56,7 +55,7 @@ type Server struct {
 	bytes   int64
 }
 
-// New returns an empty store whose faults come from a seed.
+// New returns an empty store with faults drawn from a seed.
 func New(seed uint64) *Server {
 	backend := s3mem.New()
 	if err := backend.CreateBucket(Name); err != nil {
@@ -66,7 +65,7 @@ func New(seed uint64) *Server {
 		handler: gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server()}
 }
 
-// Client is a way to a [Server] that can be cut.
+// Client is a connection to a [Server] that can be cut.
 type Client struct {
 	// Before is called before each request, unless it is nil.
 	Before func(*http.Request)
@@ -77,21 +76,21 @@ type Client struct {
 	left int // requests until it is cut, less than nothing if it is not
 }
 
-// Client returns a way to the store.
+// Client returns a connection to the store.
 func (s *Server) Client() *Client { return &Client{s: s, left: -1} }
 
-// CutAfter cuts it after n requests, as if the machine lost its power. The last of them is carried out,
-// and its answer does not come.
+// CutAfter cuts the connection after n requests, like a loss of power of the client. The last one
+// is carried out, but its response is lost.
 func (c *Client) CutAfter(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.left = n
 }
 
-// ErrCut is what requests fail with that find no way.
+// ErrCut is the error of requests after a cut.
 var ErrCut = errors.New("the way to the store is cut")
 
-// Bucket returns the store as those who use it see it.
+// Bucket returns the bucket on this connection.
 func (c *Client) Bucket(now func() time.Time) *bucket.Bucket {
 	b, err := bucket.Open(context.Background(), bucket.Location{Bucket: Name, Prefix: "p/", Endpoint: "http://store.test", Region: "r"},
 		bucket.Options{Transport: c, Now: now, Attempts: 3, Pause: time.Millisecond})
@@ -101,7 +100,7 @@ func (c *Client) Bucket(now func() time.Time) *bucket.Bucket {
 	return b
 }
 
-// Env sets the environment that the client library needs.
+// Env sets the environment variables that the client library needs.
 func Env(set func(key, value string)) {
 	set("AWS_ACCESS_KEY_ID", "k")
 	set("AWS_SECRET_ACCESS_KEY", "s")
@@ -134,7 +133,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// ServeHTTP carries a request of another process out.
+// ServeHTTP carries out a request of another process.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Scheme, r.URL.Host = "http", r.Host
 	res, err := c.RoundTrip(r)
@@ -149,7 +148,7 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, res.Body) // who asked sees that it is short
 }
 
-// The ways in which requests go wrong.
+// The injected faults.
 const (
 	refused   = iota // nothing is done
 	lost             // it is done, and nobody is told
@@ -267,7 +266,7 @@ func errorAnswer(r *http.Request, status int, code string) *http.Response {
 		Header: http.Header{"Content-Type": {"application/xml"}}, Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text))}
 }
 
-// kindOf names what a request is.
+// kindOf returns the kind of a request.
 func kindOf(r *http.Request) string {
 	switch q := r.URL.Query(); {
 	case q.Has("list-type"):
@@ -278,7 +277,7 @@ func kindOf(r *http.Request) string {
 	return r.Method
 }
 
-// Requests returns how many requests of each kind there were: GET, PUT, LIST, DELETE.
+// Requests returns the number of requests of each kind: GET, PUT, LIST, DELETE.
 func (s *Server) Requests() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,7 +288,7 @@ func (s *Server) Requests() map[string]int {
 	return out
 }
 
-// Deliver carries out what comes late.
+// Deliver carries out delayed requests.
 func (s *Server) Deliver() {
 	s.mu.Lock()
 	due := s.late

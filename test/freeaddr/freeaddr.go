@@ -1,4 +1,4 @@
-// Package freeaddr is for tests that start programs which listen.
+// Package freeaddr finds free addresses for tests that start servers.
 package freeaddr
 
 import (
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Of returns an address of this machine that nobody listens on.
+// Of returns a free local address.
 func Of(t testing.TB) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

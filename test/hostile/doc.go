@@ -1,4 +1,3 @@
-// Package hostile makes files that a reader of profiles has the most work with, for tests and
-// measurements: each kind grows with a number, so that what n of something take can be compared
-// with what 2n take.
+// Package hostile makes worst-case files for readers of profiles, for tests and benchmarks.
+// Each kind grows with a number, so that the cost of n can be compared with that of 2n.
 package hostile

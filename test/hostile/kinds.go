@@ -17,7 +17,8 @@ type Kind struct {
 	Write func(w *bufio.Writer, n int)
 }
 
-// Kinds returns all kinds. Flags are those of aggregate with which a file is the most work.
+// Kinds returns all kinds. Flags are the flags of aggregate that make a file the most
+// work.
 func Kinds() []Kind {
 	return []Kind{
 		{"nested-speedscope", timed("speedscope"), NestedSpeedscope},
@@ -50,21 +51,21 @@ func timed(format string, more ...string) []string {
 	return append([]string{"-f", format, "--timed"}, more...)
 }
 
-// Bytes returns a file that write writes.
+// Bytes returns the output of write.
 func Bytes(write func(*bufio.Writer, int), n int) []byte {
 	var b bytes.Buffer
 	_ = WriteTo(&b, write, n) // a buffer takes everything
 	return b.Bytes()
 }
 
-// WriteTo writes a file that write makes to w.
+// WriteTo writes the output of write to w.
 func WriteTo(w io.Writer, write func(*bufio.Writer, int), n int) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	write(b, n)
 	return b.Flush()
 }
 
-// list writes what format makes of the numbers below n, with commas between.
+// list calls write for the numbers below n, with commas in between.
 func list(w *bufio.Writer, n int, write func(i int)) {
 	for i := range n {
 		if i > 0 {
@@ -74,7 +75,7 @@ func list(w *bufio.Writer, n int, write func(i int)) {
 	}
 }
 
-// NestedSpeedscope has n/2 calls, each in the one before.
+// NestedSpeedscope has n/2 nested calls.
 func NestedSpeedscope(w *bufio.Writer, n int) {
 	n /= 2
 	speedscope(w, 1, 2*n, func(i int) {
@@ -86,8 +87,8 @@ func NestedSpeedscope(w *bufio.Writer, n int) {
 	})
 }
 
-// CrossingSpeedscope has calls that end in the order in which they began, so that each end
-// is that of the outermost.
+// CrossingSpeedscope has calls that end in the order in which they began, so each end is
+// that of the outermost call.
 func CrossingSpeedscope(w *bufio.Writer, n int) {
 	n /= 2
 	speedscope(w, n, 2*n, func(i int) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// trace writes the beginning and the end of a Chrome trace, and between them n events.
+// trace writes a Chrome trace with n events.
 func trace(w *bufio.Writer, n int, event func(i int)) {
 	w.WriteString(`{"traceEvents":[`)
 	list(w, n, event)
@@ -18,12 +18,12 @@ func complete(w *bufio.Writer, name string, start, length int) {
 	fmt.Fprintf(w, `{"ph":"X","pid":1,"tid":1,"name":"%s","ts":%d,"dur":%d}`, name, start, length)
 }
 
-// CrossingEvents has events of which each begins in the one before and outlives it.
+// CrossingEvents has events that each begin within the previous one and outlive it.
 func CrossingEvents(w *bufio.Writer, n int) {
 	trace(w, n, func(i int) { complete(w, "e", i+1, 2*n) })
 }
 
-// NestedEvents has events of which each lies in the one before.
+// NestedEvents has nested events.
 func NestedEvents(w *bufio.Writer, n int) {
 	trace(w, n, func(i int) { complete(w, "e", i+1, 2*(n-i)) })
 }
@@ -41,8 +41,8 @@ func NativeEvents(w *bufio.Writer, n int) {
 	})
 }
 
-// sampled writes an event that holds a profile with a chain of depth nodes, from 2 on, and
-// n samples, which sample gives with their times.
+// sampled writes an event with a profile: a chain of depth nodes, from 2 on, and n samples
+// with times, given by sample.
 func sampled(w *bufio.Writer, n, depth int, sample func(k int) (node, delta int)) {
 	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"Profile","args":{"data":{"startTime":%d}}},`, n, n)
 	fmt.Fprintf(w, `{"ph":"P","pid":1,"tid":1,"id":"0x1","ts":%d,"name":"ProfileChunk","args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}`, n)
@@ -62,8 +62,8 @@ func sampled(w *bufio.Writer, n, depth int, sample func(k int) (node, delta int)
 	w.WriteString(`]}}}`)
 }
 
-// Measures has n/2 measures of a page, one in the other, above a stack of n/2 calls: each goes
-// on in all of them.
+// Measures has n/2 nested measures of a page above a stack of n/2 calls. Each call continues
+// in all of them.
 func Measures(w *bufio.Writer, n int) {
 	n /= 2
 	trace(w, n+2, func(i int) {
@@ -79,7 +79,7 @@ func Measures(w *bufio.Writer, n int) {
 	})
 }
 
-// DeepInEvents has a stack of n/3 calls, which n/3 events interrupt, and n/3 samples.
+// DeepInEvents has a stack of n/3 calls interrupted by n/3 events, and n/3 samples.
 func DeepInEvents(w *bufio.Writer, n int) {
 	n /= 3
 	trace(w, n+2, func(i int) {
@@ -100,8 +100,8 @@ func DeepProfile(w *bufio.Writer, n int) {
 	cpuProfile(w, n, func(i int) int { return i + 1 }, n, func(k int) int { return n + 1 - k%2 })
 }
 
-// AlternatingProfile has two stacks of n/4 calls and n/2 samples, of either in turn. All
-// calls of one end with each, and all of the other begin.
+// AlternatingProfile has two stacks of n/4 calls and n/2 samples that alternate between them.
+// With each sample all calls of one stack end and all of the other begin.
 func AlternatingProfile(w *bufio.Writer, n int) {
 	n /= 4
 	parent := func(i int) int {
@@ -113,20 +113,21 @@ func AlternatingProfile(w *bufio.Writer, n int) {
 	cpuProfile(w, 2*n, parent, 2*n, func(k int) int { return 2*n + k%2 })
 }
 
-// WholeStacks has n/8 samples of two stacks in turn, as deep as browsers record them.
+// WholeStacks has n/8 samples that alternate between two stacks, as deep as browsers record
+// them.
 func WholeStacks(w *bufio.Writer, n int) {
 	const depth = 255
 	parent := func(i int) int { return 1 + max(i-1, 0)*min(i%depth, 1) + min(i%depth, 1) }
 	cpuProfile(w, 2*depth, parent, n/8, func(k int) int { return 1 + depth*(1+k%2) })
 }
 
-// DenseProfile has no more than two bytes for a sample and for its time.
+// DenseProfile has at most two bytes for a sample and for its time.
 func DenseProfile(w *bufio.Writer, n int) {
 	cpuProfile(w, 2, func(i int) int { return i + 1 }, n, func(int) int { return 2 })
 }
 
-// cpuProfile writes nodes from 2 on, of which parent gives the parents by their number from
-// 0, and samples of them.
+// cpuProfile writes nodes from 2 on, with parents given by parent, numbered from 0, and
+// samples of them.
 func cpuProfile(w *bufio.Writer, nodes int, parent func(i int) int, samples int, sample func(k int) int) {
 	w.WriteString(`{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}`)
 	for i := range nodes {
@@ -139,8 +140,8 @@ func cpuProfile(w *bufio.Writer, nodes int, parent func(i int) int, samples int,
 	w.WriteString(`]}`)
 }
 
-// CircularProfile has nodes that are their own ancestors: a circle through all, and a node
-// that is its own child.
+// CircularProfile has nodes that are their own ancestors: a cycle through all nodes, and a
+// node that is its own child.
 func CircularProfile(w *bufio.Writer, n int) {
 	w.WriteString(`{"nodes":[`)
 	list(w, n, func(i int) {
@@ -153,7 +154,7 @@ func CircularProfile(w *bufio.Writer, n int) {
 	w.WriteString(`]}`)
 }
 
-// TreeProfile has the older form, and in it calls as deep as it is read.
+// TreeProfile is in the older form, with calls nested as deep as the limit.
 func TreeProfile(w *bufio.Writer, n int) {
 	n = min(n, 90_000)
 	w.WriteString(`{"head":`)

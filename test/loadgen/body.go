@@ -21,8 +21,8 @@ const (
 	tagTimeOrigin = 0x20
 )
 
-// newChunk prepares t to be sent. Its context must have none of what differs from one
-// view to the next.
+// newChunk prepares t for sending. Its context must not contain fields that differ between
+// views.
 func newChunk(t *trie.Trace, f form) (chunk, error) {
 	if f == formJSON {
 		object, err := json.Marshal(newEnvelope(t))
@@ -35,8 +35,8 @@ func newChunk(t *trie.Trace, f form) (chunk, error) {
 	if err != nil {
 		return chunk{}, err
 	}
-	// The fields of a context stand in the order of their numbers, and what is left out of
-	// it has the lowest.
+	// The fields of a context are in the order of their numbers, and the omitted one has
+	// the lowest.
 	if len(doc) <= magicBytes || doc[magicBytes] != tagContext {
 		return chunk{}, errors.New("the document does not begin with its context")
 	}
@@ -49,7 +49,7 @@ func newChunk(t *trie.Trace, f form) (chunk, error) {
 	return chunk{trace: t, form: f, tail: doc[at:end], rest: doc[end:]}, nil
 }
 
-// stamp is in what the traces of page views differ.
+// stamp has the fields of a trace that differ between page views.
 type stamp struct {
 	page   string
 	view   [16]byte
@@ -57,7 +57,7 @@ type stamp struct {
 	origin int64 // µs of the Unix epoch
 }
 
-// append appends the trace c of the view s to dst.
+// append appends trace c of view s to dst.
 func (c *chunk) append(dst []byte, s stamp) []byte {
 	if c.form == formJSON {
 		return c.appendJSON(dst, s)
@@ -88,8 +88,8 @@ func (c *chunk) appendJSON(dst []byte, s stamp) []byte {
 	return append(append(dst, ','), c.tail...)
 }
 
-// appendBody appends what a request says for the given traces, and returns the content
-// type of that.
+// appendBody appends the body of a request with the given traces, and returns its content
+// type.
 func appendBody(dst []byte, f form, traces []delivery, scratch *[]byte) ([]byte, string) {
 	if len(traces) == 1 {
 		return traces[0].append(dst), string(f)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// client sends one request after the other over one connection. [http.Client] would take
-// about as much of the machine as the daemon does.
+// client sends requests one after the other over one connection. [http.Client] would
+// take about as much processor time as the daemon.
 type client struct {
 	addr, path string
 	timeout    time.Duration // of an answer
@@ -30,12 +30,12 @@ type client struct {
 const (
 	dialTimeout   = 2 * time.Second
 	answerTimeout = 60 * time.Second
-	// idleTimeout is less than that of the daemon: a request on a connection that it is
-	// about to close would have no clear outcome.
+	// idleTimeout is shorter than the daemon's: a request on a connection that the
+	// daemon is about to close would have no clear outcome.
 	idleTimeout = 30 * time.Second
 )
 
-// answer is what became of an attempt.
+// response is the result of an attempt.
 type answer struct {
 	status int           // 0 if there was none
 	after  time.Duration // that it asks for before the next attempt
@@ -43,7 +43,7 @@ type answer struct {
 	sent   bool          // the daemon may have got the request
 }
 
-// post sends a body. An error is one of the connection.
+// post sends a body. An error is an error of the connection.
 func (c *client) post(body []byte, contentType string) (a answer, err error) {
 	if c.conn != nil && c.stale() {
 		c.close()
@@ -63,8 +63,8 @@ func (c *client) post(body []byte, contentType string) (a answer, err error) {
 	return a, err
 }
 
-// stale reports whether the connection is not to be used again. One that the daemon has
-// closed in the meantime would cost an attempt, and nobody could say what became of that.
+// stale reports whether the connection must not be reused. An attempt on a connection
+// that the daemon has closed would fail with an unknown outcome.
 func (c *client) stale() bool {
 	const short = 100 * time.Millisecond // in which it is not worth while to look
 	switch idle := time.Since(c.used); {

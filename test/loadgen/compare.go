@@ -9,13 +9,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// sideLabel tells the groups of three profiles apart that share a trie. No trace has it.
+// sideLabel distinguishes the groups of three profiles on one trie. No trace has it.
 const sideLabel = "\x00side"
 
 var sides = [3]string{"got", "least", "most"}
 
-// compare returns what of got is not between least and most, in words, and of the first
-// of it no more than room.
+// compare describes where got is not between least and most: at most room differences,
+// and the count of all.
 func compare(got, least, most *trie.Profile, room int) (differences []string, count int) {
 	d := &differing{room: room}
 	d.check("profile", "views", got.Views, least.Views, most.Views)
@@ -102,7 +102,7 @@ func (d *differing) weight(where string, t *trie.Trie, n trie.NodeID, g *[3]*tri
 	d.check(where, "reach", got.Reach, least.Reach, most.Reach)
 }
 
-// stackOf returns the frames of a node, the last few of the leaf's side.
+// stackOf returns the frames of a node, only the last few before the leaf.
 func stackOf(t *trie.Trie, n trie.NodeID) string {
 	var names []string
 	for a := range t.Stack(n) {

@@ -1,20 +1,20 @@
-// Package loadgen replays real traces at a running daemon and checks what became of them.
+// Package loadgen replays real traces at a running daemon and checks that they are stored.
 //
-// The load is open: a request is due at a time that does not depend on how the daemon
-// does, and its latency counts from then. So a daemon that falls behind shows it, which
-// it does not where each client waits for its answer before it asks again.
+// The load is open-loop: the time at which a request is due does not depend on the daemon,
+// and its latency counts from then. So the latency shows when a daemon falls behind, unlike
+// in a closed loop, where each client waits for its response before the next request.
 //
-// Each trace that is sent belongs to a page view of its own or is one of several chunks of
-// one, has a page, release, labels and spans, and is encoded before the load begins but for
-// the few bytes in which page views differ. So the generator takes little of a machine that
-// it shares with the daemon.
+// Each trace is a page view of its own or one of several chunks of one, and has a page,
+// release, labels and spans. It is encoded before the load begins, except for the few bytes
+// in which page views differ. So the generator leaves most of a shared machine to the
+// daemon.
 //
-// There are two kinds of load. By default the views have little in common, which is hard on
-// sums. With [Options.Site] they are those of a site: five releases that share most of
-// their functions, the last of which rolls out while the load runs; a few kinds of devices,
-// browsers and connections; up to four routes and twenty chunks a view.
+// There are two kinds of load. By default the views have little in common, the hard case
+// for rollups. With [Options.Site] they are those of a site: five releases that share most
+// of their functions, the last of which rolls out while the load runs; a few kinds of
+// devices, browsers and connections; up to four routes and twenty chunks a view.
 //
-// In the end [Generator.Verify] asks the daemon for the profiles of the pages, which must
-// be the sums of exactly those traces that were acknowledged. Traces of which it is not
-// known what became, as the connection broke, may be there or not, but once at most.
+// At the end [Generator.Verify] queries the profiles of the pages. They must be the sums of
+// exactly the acknowledged traces. Traces with an unknown outcome, because the connection
+// broke, may be stored or not, but at most once.
 package loadgen

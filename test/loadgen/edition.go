@@ -7,16 +7,17 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Of 100 functions of scripts, so many change from one release to the next.
+// The rates, of 100 functions of scripts, at which functions change from one release to the
+// next.
 const (
 	renamedOf100 = 1
 	movedOf100   = 5
 	wrappedOf100 = 1 // get a new function that calls them
 )
 
-// edition returns t as it would be if a later release had been recorded: some functions are
-// renamed, some stand elsewhere, and some are called by new ones. Releases count from 0,
-// which is t. A function changes alike in all traces.
+// edition returns t as if recorded with a later release: some functions are renamed, some
+// moved, and some have new callers. Releases count from 0, which is t. A function changes
+// in the same way in all traces.
 func edition(t *trie.Trace, release int) *trie.Trace {
 	if release == 0 {
 		return t
@@ -44,8 +45,8 @@ func edition(t *trie.Trace, release int) *trie.Trace {
 	return &out
 }
 
-// changed returns what stands for a frame in a release: the frame, and before it the new
-// functions through which it is called.
+// changed returns the replacement of a frame in a release: the frame, after any new
+// callers.
 func changed(f trie.Frame, release int) []trie.Frame {
 	if f.Resource == "" { // the browser's, which no release changes
 		return []trie.Frame{f}
@@ -67,7 +68,7 @@ func changed(f trie.Frame, release int) []trie.Frame {
 	return append(callers, f)
 }
 
-// hundredth returns a number from 0 to 99 that depends on a frame and a release alone.
+// hundredth returns a number from 0 to 99 that depends only on a frame and a release.
 func hundredth(f trie.Frame, release int) uint64 {
 	h := fnv.New64a()
 	place := binary.LittleEndian.AppendUint32(nil, f.Line)

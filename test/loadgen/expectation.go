@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// expectation knows what profiles have to be.
+// expectation computes the expected profiles.
 type expectation struct {
 	variants []variant
 	stored   [][]*trie.Trace        // by variant and chunk: as the daemon stores it
@@ -22,8 +22,8 @@ type expectation struct {
 	views    map[seen]*trie.Profile // of one page view
 }
 
-// seen is one page view, as far as it is stored, as a question sees it. The page of the
-// question is left out, so that views of all pages have it in common.
+// seen is the stored part of a page view as seen by a query. It leaves out the page of
+// the query, so that views of all pages share it.
 type seen struct {
 	question question
 	variant  int
@@ -31,7 +31,7 @@ type seen struct {
 	on       shown
 }
 
-// shown says when a view shows the page of a question.
+// shown is the time in which a view shows the page of a query.
 type shown struct {
 	first bool   // before its first change of routes
 	route string // "" or the page, if a route leads there
@@ -39,12 +39,12 @@ type shown struct {
 
 func (s shown) has(page string) bool { return s.first && page == firstPage || s.route == page }
 
-// firstPage stands for the page that a view begins with: all pages of that have what is
-// expected in common.
+// firstPage stands for the first page of a view, so that views of all pages share their
+// expectations.
 const firstPage = "/first"
 
-// shown returns when a view of a variant that began with the page of one rank shows the
-// page of another.
+// shown returns the time in which a view of a variant whose first page has rank first
+// shows the page with rank rank.
 func (x *expectation) shown(variant, first, rank int) shown {
 	on := shown{first: first == rank}
 	if slices.Contains(x.variants[variant].routes, rank) {
@@ -53,8 +53,7 @@ func (x *expectation) shown(variant, first, rank int) shown {
 	return on
 }
 
-// byPage returns the views that show each page, by its rank, with those of their chunks
-// that do.
+// byPage returns the views that show each page, by rank, with their chunks that do.
 func (x *expectation) byPage(byFirst map[int]map[tally]uint64) map[int]map[tally]uint64 {
 	out := map[int]map[tally]uint64{}
 	for first, views := range byFirst {
@@ -88,9 +87,8 @@ func (x *expectation) showing(variant int, on shown) (chunks chunkSet) {
 	return chunks
 }
 
-// newExpectation receives each chunk once, by the very code of the daemon, which says
-// what is stored of it. Neither the store nor the queries, which are what is checked,
-// have a part in that.
+// newExpectation receives each chunk once with the daemon's own code, to learn which
+// part is stored. It does not use the code under test, the store and the queries.
 func newExpectation(variants []variant) (*expectation, error) {
 	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), pages: make([][][]string, len(variants)), views: map[seen]*trie.Profile{}}
 	var got kept
@@ -122,7 +120,7 @@ func newExpectation(variants []variant) (*expectation, error) {
 	return x, nil
 }
 
-// kept is a store that keeps what it got last, and can do nothing else.
+// lastRecord is a store that only remembers the last record.
 type kept struct {
 	store.Writer
 	payload []byte
@@ -133,7 +131,7 @@ func (k *kept) Append(_ context.Context, recs []store.Record) (store.AppendResul
 	return store.AppendResult{Stored: len(recs)}, nil
 }
 
-// discard is an answer that nobody waits for.
+// discard is a response writer that discards everything.
 type discard struct {
 	header http.Header
 	status int
@@ -150,7 +148,7 @@ func (d *discard) Header() http.Header {
 func (d *discard) WriteHeader(status int)         { d.status = status }
 func (d *discard) Write(data []byte) (int, error) { return d.body.Write(data) }
 
-// view returns what q sees of one page view that shows its page as on says.
+// view returns the profile of a page view for q, given when it shows its page.
 func (x *expectation) view(q question, variant int, chunks chunkSet, on shown) *trie.Profile {
 	q.page = firstPage
 	key := seen{q, variant, chunks, on}
@@ -176,9 +174,8 @@ func (x *expectation) view(q question, variant int, chunks chunkSet, on shown) *
 	return p
 }
 
-// bounds returns the least and the most that the answer to q may be, which asks for the
-// page with the given rank. They are the same
-// profile if there is no doubt about any view.
+// bounds returns the lower and the upper bound of the result of q for the page with the
+// given rank. They are the same profile if the outcome of every view is known.
 func (x *expectation) bounds(q question, rank int, views map[tally]uint64) (least, most *trie.Profile) {
 	low, high := trie.NewMerger(), trie.NewMerger()
 	doubt := false
@@ -208,7 +205,7 @@ func (x *expectation) bounds(q question, rank int, views map[tally]uint64) (leas
 	return low.Profile(), high.Profile()
 }
 
-// times returns p n times, for the page of q.
+// times returns p multiplied by n, with the page of q.
 func times(p *trie.Profile, n uint64, q question) *trie.Profile {
 	k := int64(n)
 	out := &trie.Profile{Trie: p.Trie, Views: k * p.Views, Traces: k * p.Traces}

@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Options say what is sent. Addrs, Traces and one of For and Count are required; a zero
-// field means the default that stands beside it, none if there is no default.
+// Options configure the load. Addrs, Traces and one of For and Count are required; a
+// zero field means the default given beside it, or none if there is no default.
 type Options struct {
 	Addrs       []string      // HOST:PORT of the public addresses of daemons that share what they store, mostly one
 	Key         string        // that the daemon asks for
@@ -67,7 +67,7 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
-// form returns how traces are written.
+// form returns the encoding of traces.
 func (o Options) form() form {
 	if o.JSON {
 		return formJSON
@@ -75,7 +75,7 @@ func (o Options) form() form {
 	return formBinary
 }
 
-// population returns what views differ in.
+// population returns the properties in which views differ.
 func (o Options) population() population {
 	if o.Site {
 		return site()
@@ -140,29 +140,29 @@ func New(o Options) (*Generator, error) {
 	return g, nil
 }
 
-// Counts returns what was sent and answered so far.
+// Counts returns the counts so far.
 func (g *Generator) Counts() Counts { return g.ledger.Counts() }
 
-// UnderWay returns how many requests are being sent or wait for their answers.
+// UnderWay returns how many requests are being sent or wait for a response.
 func (g *Generator) UnderWay() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.underWay
 }
 
-// Stored returns how many distinct traces are stored for sure, and how many more may be,
-// once [Generator.Run] has returned.
+// Stored returns how many distinct traces are certainly stored, and how many more may
+// be, after [Generator.Run] has returned.
 func (g *Generator) Stored() (sure, more uint64) {
 	sure, more, _ = g.ledger.stored()
 	return sure, more
 }
 
-// Restarting notes that the daemon is about to be restarted, or was. Chunks of a view
-// that came before and after may be in different partitions.
+// Restarting records a restart of the daemon, before or after it. Chunks of a view from
+// before and after may be in different partitions.
 func (g *Generator) Restarting() { g.ledger.boundary(time.Now()) }
 
-// Run sends what the options say, and returns when all of it has been answered, or given
-// up. When ctx is done, nothing more is sent, and what is under way is finished.
+// Run sends the load, and returns when every request has a response or was given up.
+// When ctx is done, it sends no new requests and finishes those under way.
 func (g *Generator) Run(ctx context.Context) {
 	g.started = time.Now()
 	var all sync.WaitGroup
@@ -182,8 +182,7 @@ func (g *Generator) Run(ctx context.Context) {
 	g.ledger.count(func(c *Counts) { c.Unsent = unsent * uint64(g.opts.Batch) })
 }
 
-// Sent returns a channel that is closed when all is sent, but for what is to be sent
-// again.
+// Sent returns a channel that is closed when everything is sent, except for retries.
 func (g *Generator) Sent() <-chan struct{} { return g.allSent }
 
 func (g *Generator) closeSent() {
@@ -194,7 +193,7 @@ func (g *Generator) closeSent() {
 	}
 }
 
-// elapsedMost returns how long the load lasts by its options.
+// elapsedMost returns the maximum duration of the load.
 func (g *Generator) elapsedMost() time.Duration {
 	if g.opts.For > 0 {
 		return g.opts.For
@@ -202,8 +201,7 @@ func (g *Generator) elapsedMost() time.Duration {
 	return 100 * 365 * 24 * time.Hour
 }
 
-// Elapsed returns how long the load lasted, without the time in which the last retries
-// were awaited.
+// Elapsed returns the duration of the load, without the wait for the last retries.
 func (g *Generator) Elapsed() time.Duration { return g.elapsed }
 
 // due returns how many requests were due.
@@ -215,7 +213,7 @@ func (g *Generator) due() uint64 {
 	return n
 }
 
-// over reports whether the next request, due at the given time, is not sent any more.
+// over reports whether the load ends before the next request, due at the given time.
 func (g *Generator) over(due, now time.Time) bool {
 	if g.opts.Count > 0 && g.sent >= g.requests() {
 		return true
@@ -224,7 +222,7 @@ func (g *Generator) over(due, now time.Time) bool {
 	return !due.Before(end) || now.After(end.Add(nap)) // who waits for the last may wake up late
 }
 
-// requests returns after how many requests the load ends if that is asked for.
+// requests returns the number of requests after which the load ends, if it is limited.
 func (g *Generator) requests() uint64 {
 	return (g.opts.Count + uint64(g.opts.Batch) - 1) / uint64(g.opts.Batch)
 }
@@ -258,8 +256,8 @@ func (g *Generator) send(ctx context.Context) {
 	}
 }
 
-// nap is the longest sleep of whoever waits for the next request: a retry may become due
-// in the meantime.
+// nap is the longest sleep while waiting for the next request: a retry may become due in
+// the meantime.
 const nap = 20 * time.Millisecond
 
 // take returns the next request once it is due, or nil if there are no more.
@@ -275,8 +273,8 @@ func (g *Generator) take(ctx context.Context) *request {
 	}
 }
 
-// next returns a request that is due, or how long it is until one may be; below 0 says
-// never. g.turn is held.
+// next returns a request that is due, or the time until one may be; below 0 means never.
+// g.turn is held.
 func (g *Generator) next(ctx context.Context, now time.Time) (*request, time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

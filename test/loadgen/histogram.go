@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Histogram counts durations in buckets of which each is about 3 % wider than the one
-// before, so that percentiles are at most 3 % too high whatever they are. The zero value
-// is empty. It is for concurrent use.
+// Histogram counts durations in buckets that each are about 3 % wider than the one
+// before, so percentiles are at most 3 % too high. The zero value is empty. It is safe
+// for concurrent use.
 type Histogram struct {
 	buckets [(64 - stepBits + 1) << stepBits]atomic.Uint64
 	count   atomic.Uint64
 	most    atomic.Int64 // µs
 }
 
-// stepBits says into how many buckets, as a power of two, durations are divided that have
-// the same highest bit.
+// stepBits is the binary logarithm of the number of buckets for durations with the same
+// highest bit.
 const stepBits = 5
 
 // bucketOf returns the bucket of a number of microseconds.
@@ -51,7 +51,7 @@ func (h *Histogram) Add(d time.Duration) {
 	}
 }
 
-// Reset forgets all. A duration that is added at the same time may be forgotten in part.
+// Reset forgets everything. A duration added at the same time may be forgotten partly.
 func (h *Histogram) Reset() {
 	for i := range h.buckets {
 		h.buckets[i].Store(0)
@@ -66,8 +66,8 @@ func (h *Histogram) Count() uint64 { return h.count.Load() }
 // Max returns the longest duration, to the microsecond; 0 if there is none.
 func (h *Histogram) Max() time.Duration { return time.Duration(h.most.Load()) * time.Microsecond }
 
-// Percentile returns the duration that a share p of all, from 0 to 1, does not exceed, up
-// to 3 % too high; 0 if there is none.
+// Percentile returns the duration not exceeded by a share p of all, from 0 to 1, up to 3
+// % too high; 0 if there is none.
 func (h *Histogram) Percentile(p float64) time.Duration {
 	rank := uint64(math.Ceil(p * float64(h.count.Load())))
 	seen := uint64(0)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fate is what became of a delivery.
+// fate is the outcome of a delivery.
 type fate int
 
 const (
@@ -16,7 +16,7 @@ const (
 	acked               // it is stored
 )
 
-// Counts say what was sent and answered so far.
+// Counts count requests and outcomes so far.
 type Counts struct {
 	Traces       uint64         // sent, or about to be, repeats included; not counting further attempts
 	Unsent       uint64         // traces that were due before the load was over, when all connections had others
@@ -32,7 +32,8 @@ type Counts struct {
 	Bytes        uint64         // of bodies sent
 }
 
-// tally says of what views are equal: their page, what they hold and what became of it.
+// tally is everything that equal views have in common: their page, their content and
+// their outcome.
 type tally struct {
 	rank, variant int
 	acked         chunkSet // that are stored
@@ -40,8 +41,8 @@ type tally struct {
 	split         bool     // the chunks may be in different partitions, so that the view may count twice
 }
 
-// ledger notes what became of each trace. It keeps the views that are under way, and of
-// the others how many are alike.
+// ledger records the outcome of each trace. It has the views under way, and counts the
+// others by tally.
 type ledger struct {
 	partition time.Duration
 
@@ -65,7 +66,7 @@ func (l *ledger) count(f func(*Counts)) {
 	f(&l.counts)
 }
 
-// Counts returns what was sent and answered so far.
+// Counts returns the counts so far.
 func (l *ledger) Counts() Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,22 +75,21 @@ func (l *ledger) Counts() Counts {
 	return c
 }
 
-// boundary notes that what comes after t may be in another partition than what came
-// before.
+// boundary records that traces after t may be in another partition than those before.
 func (l *ledger) boundary(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.boundaries = append(l.boundaries, t)
 }
 
-// open notes that n more traces of v will be sent.
+// open records that n more traces of v will be sent.
 func (l *ledger) open(v *view, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v.open += n
 }
 
-// settle notes what became of a delivery that began and ended at the given times. last
+// settle records the outcome of a delivery that began and ended at the given times. last
 // says that there will be no further attempt.
 func (l *ledger) settle(d delivery, f fate, began, ended time.Time, last bool) {
 	l.mu.Lock()
@@ -114,14 +114,14 @@ func (l *ledger) settle(d delivery, f fate, began, ended time.Time, last bool) {
 	}
 }
 
-// drop notes that a delivery will not be sent after all.
+// drop records that a delivery will not be sent after all.
 func (l *ledger) drop(d delivery) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.close(d.view)
 }
 
-// close notes that one delivery of v is over.
+// close records that one delivery of v is over.
 func (l *ledger) close(v *view) {
 	if v.open--; v.open > 0 {
 		return
@@ -146,15 +146,16 @@ func (l *ledger) crosses(from, to time.Time) bool {
 	return slices.ContainsFunc(l.boundaries, func(b time.Time) bool { return !b.Before(from) && !b.After(to) })
 }
 
-// stored returns how many distinct traces are stored for sure, and how many more may be.
-// Of the former, doubted may have been stored before the answer that says so.
+// stored returns how many distinct traces are certainly stored, and how many more may
+// be. Of the certain ones, doubted may have been stored before the response that
+// confirmed it.
 func (l *ledger) stored() (sure, more, doubted uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.traces, l.unclear, l.doubted
 }
 
-// tallies returns the views that are over, by the rank of the page that they began with.
+// tallies returns the finished views, by the rank of their first page.
 func (l *ledger) tallies() map[int]map[tally]uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// nodes are the daemons that requests go to, each time to another one. One that does not answer is left
-// alone for a while, as a load balancer does.
+// nodes are the daemons that receive requests, each time another one. One that does not respond is
+// avoided for a while, like a load balancer does.
 type nodes struct {
 	mu      sync.Mutex
 	avoided []time.Time // by node: until when
 }
 
-// avoidFor is how long a node is left alone that has not answered.
+// avoidFor is how long a node that did not respond is avoided.
 const avoidFor = time.Second
 
 func newNodes(count int) *nodes { return &nodes{avoided: make([]time.Time, count)} }
 
-// pick returns the number of a node by chance: not last, which was tried before, and none that is avoided, as far as
-// there are others.
+// pick returns a random node: not last, the previous one, and none that is avoided, as far as there
+// are others.
 func (n *nodes) pick(last int) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,7 +40,7 @@ func (n *nodes) pick(last int) int {
 	return best
 }
 
-// avoid has a node left alone for a while.
+// avoid avoids a node for a while.
 func (n *nodes) avoid(node int, d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -49,11 +49,11 @@ func (n *nodes) avoid(node int, d time.Duration) {
 	}
 }
 
-// Avoid has a node, by its place in [Options.Addrs], left alone for a while, if there are others: whoever looks after
-// the nodes has found that it takes no traces.
+// Avoid avoids a node, by its index in [Options.Addrs], for a while, if there are others.
+// Monitoring calls it when a node accepts no traces.
 func (g *Generator) Avoid(node int, d time.Duration) { g.nodes.avoid(node, d) }
 
-// assign chooses where r is sent next. g.mu is held.
+// assign chooses the next node for r. g.mu is held.
 func (g *Generator) assign(r *request) {
 	r.node = g.nodes.pick(r.node)
 	if r.twin != nil { // which is to go to another one

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// attempts is how often a request is sent at most, as the browser script does it.
+// attempts bounds the attempts of a request, as in the browser script.
 const attempts = 6
 
-// conclude notes what an attempt to send r has led to.
+// conclude records the outcome of an attempt to send r.
 func (g *Generator) conclude(r *request, a answer, err error, began time.Time) {
 	if err == nil && a.status == http.StatusAccepted {
 		g.accept(r, a, began)
@@ -57,7 +57,7 @@ func (g *Generator) conclude(r *request, a answer, err error, began time.Time) {
 	g.underWay--
 }
 
-// giveUp notes that there will be no further attempt to send r.
+// giveUp records that there will be no further attempt to send r.
 func (g *Generator) giveUp(r *request, f fate, began time.Time) {
 	now := time.Now()
 	for _, d := range r.traces {
@@ -66,7 +66,7 @@ func (g *Generator) giveUp(r *request, f fate, began time.Time) {
 	g.ledger.count(func(c *Counts) { c.GivenUp += uint64(len(r.traces)) })
 }
 
-// accept notes that r was accepted, at least in part.
+// accept records that r was accepted, at least partly.
 func (g *Generator) accept(r *request, a answer, began time.Time) {
 	now := time.Now()
 	var said struct {
@@ -95,14 +95,14 @@ func (g *Generator) accept(r *request, a answer, began time.Time) {
 	g.leave()
 }
 
-// leave notes that a request is no longer under way.
+// leave records that a request is no longer under way.
 func (g *Generator) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.underWay--
 }
 
-// note remembers an answer that can not be, for [Generator.Verify].
+// note records an impossible response for [Generator.Verify].
 func (g *Generator) note(what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -2,9 +2,9 @@ package loadgen
 
 import "math/rand/v2"
 
-// PageName returns the name of the page with a rank, from 0, the one that most views are
-// of: /page-a, /page-b … /page-z, /page-aa. It has no digits, as a page may not look like
-// the identifier of something.
+// PageName returns the name of the page with a rank, from 0, the page with the most
+// views: /page-a, /page-b … /page-z, /page-aa. It has no digits, so that no part of it
+// looks like an identifier.
 func PageName(rank int) string {
 	var letters []byte
 	for n := rank + 1; n > 0; n = (n - 1) / 26 {
@@ -26,7 +26,7 @@ func pageNames(n int) []string {
 	return out
 }
 
-// newZipf returns a source of the ranks of pages: rank k comes as often as (k+1)^-s says.
+// newZipf returns a source of ranks of pages: rank k has frequency (k+1)^-s.
 func newZipf(rnd *rand.Rand, s float64, pages int) *rand.Zipf {
 	return rand.NewZipf(rnd, s, 1, uint64(pages-1))
 }

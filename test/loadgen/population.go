@@ -5,8 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// population is what page views differ in. The labels are those that the browser script
-// sends, and browser, which the daemon takes from the request otherwise.
+// population has the properties in which page views differ. The labels are those that
+// the browser script sends, and browser, which the daemon otherwise derives from the
+// request.
 type population struct {
 	releases    []string // the oldest first
 	devices     []string
@@ -17,8 +18,8 @@ type population struct {
 	chunks      func(*rand.Rand) int // draws how many chunks a view has
 }
 
-// anyView is the population in which nearly every view has a set of labels and spans of
-// its own: the hardest for sums, which have little in common.
+// anyView is the population in which nearly every view has its own set of labels and
+// spans: the hardest case for rollups, which then have little in common.
 func anyView() population {
 	counts := []int{1, 1, 1, 1, 1, 1, 1, 2, 2, 3}
 	return population{
@@ -32,7 +33,7 @@ func anyView() population {
 	}
 }
 
-// site is the population of a real site. What stands twice is twice as frequent.
+// site is the population of a real site. Repeated values are more frequent.
 func site() population {
 	return population{
 		releases:    []string{"2026.11.1", "2026.11.2", "2026.11.3", "2026.11.4", "2026.11.5"},
@@ -45,25 +46,25 @@ func site() population {
 	}
 }
 
-// siteChunks draws a number of chunks from 1 to maxChunks. n and more come as often as
-// n^-1.25 says: 58 of 100 views have one chunk, and two have all.
+// siteChunks draws a number of chunks from 1 to maxChunks. n or more have frequency
+// n^-1.25: 58 of 100 views have one chunk, and two have all.
 func siteChunks(rnd *rand.Rand) int {
 	return int(min(math.Pow(1-rnd.Float64(), -1/1.25), maxChunks))
 }
 
-// rollout says which release a page view is of while the last one is rolling out.
+// rollout gives the release of a page view while the last release rolls out.
 type rollout struct {
 	releases int
 	of       int // traces, over which the last release gets from no view to rolledOut of them
 }
 
-// rolledOut is the share of the last release in the end.
+// rolledOut is the final share of the last release.
 const rolledOut = 0.8
 
-// older are the shares of the other releases among themselves, the newest of them first.
+// older are the relative shares of the other releases, newest first.
 var older = [...]float64{0.85, 0.1, 0.03, 0.02}
 
-// release draws the release of a view after so many traces were made.
+// release draws the release of a view after made traces.
 func (r rollout) release(rnd *rand.Rand, made int) int {
 	if rnd.Float64() < rolledOut*min(float64(made)/float64(max(r.of, 1)), 1) {
 		return r.releases - 1

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// question is what the daemon is asked for one page.
+// pageQuery is a query for one page.
 type question struct {
 	page    string
 	grouped bool       // keep page, release and features apart
@@ -17,8 +17,8 @@ type question struct {
 	label   trie.Label // the zero Label for all
 }
 
-// questionsOf returns what is asked about a page. About the pages that most views are of
-// it is more, for what only some of the time of a view answers.
+// queriesOf returns the queries for a page. Pages with the most views get more: queries that
+// select only a part of a view's time.
 func questionsOf(page string, rank int, p population) []question {
 	all := []question{{page: page, grouped: true}}
 	if rank < 2 {
@@ -32,7 +32,7 @@ func questionsOf(page string, rank int, p population) []question {
 	return all
 }
 
-// path returns the path and query of the request that asks q.
+// path returns path and query of the request for q.
 func (q question) path(since time.Time) string {
 	v := url.Values{"page": {q.page}, "format": {"trie"}}
 	if q.grouped {
@@ -50,11 +50,11 @@ func (q question) path(since time.Time) string {
 	return "/api/v1/profile?" + v.Encode()
 }
 
-// foldable reports whether q is about a label that sums stop keeping apart where there are too
-// many sets of labels. The others are kept.
+// foldable reports whether q selects by a label that rollups replace by (other) if there are
+// too many sets of labels. Other labels are always kept.
 func (q question) foldable() bool { return q.label.Key == "device" }
 
-// takes reports whether q asks for a slice of a trace with the context c.
+// takes reports whether q selects a slice of a trace with the context c.
 func (q question) takes(s trie.Slice, c *trie.Context) bool {
 	if q.feature != "" && !slices.Contains(s.Features, q.feature) {
 		return false
@@ -68,7 +68,7 @@ func (q question) takes(s trie.Slice, c *trie.Context) bool {
 	return cmp.Or(s.Labels.Value(q.label.Key), c.Labels.Value(q.label.Key)) == q.label.Value
 }
 
-// labels returns the labels of the group that a slice of a trace with the context c is in.
+// labels returns the labels of the group of a slice of a trace with the context c.
 func (q question) labels(s trie.Slice, c *trie.Context) trie.Labels {
 	if !q.grouped {
 		return nil

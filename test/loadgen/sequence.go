@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// view is one page view, on its way.
+// view is a page view being sent.
 type view struct {
 	stamp
 	rank    int // of its page
 	variant int
 
-	// The rest is the ledger's: what became of the chunks, which are bits of sets.
+	// The ledger's fields: the outcome of the chunks, as bits of sets.
 	open        int // deliveries of which it is not known yet
 	acked       chunkSet
 	unclear     chunkSet  // may have come without an acknowledgement
@@ -26,7 +26,7 @@ type delivery struct {
 	number int // of the chunk
 }
 
-// append appends the trace as it is sent to dst.
+// append appends the encoded trace to dst.
 func (d delivery) append(dst []byte) []byte {
 	s := d.view.stamp
 	s.number = d.number
@@ -43,14 +43,14 @@ type request struct {
 	twin    *request  // what will repeat it, until it is sent
 }
 
-// none is the number of no node.
+// none stands for no node.
 const none = -1
 
-// later is how many traces after it the repeat of a request follows, or the next chunk of
-// a view that has more.
+// later is the number of traces after which the repeat of a request follows, or the next
+// chunk of a view.
 const later = 50
 
-// sequence makes one request after the other. It is not for concurrent use.
+// sequence makes requests one after the other. It is not safe for concurrent use.
 type sequence struct {
 	rnd      *rand.Rand
 	ids      *rand.ChaCha8
@@ -67,7 +67,7 @@ type sequence struct {
 	repeats queue[*request]
 }
 
-// queue holds what follows some requests later, in order.
+// queue holds deliveries for later requests, in order.
 type queue[E any] []struct {
 	at   int // number of the trace
 	what E
@@ -80,7 +80,7 @@ func (q *queue[E]) push(at int, what E) {
 	}{at, what})
 }
 
-// pop returns the first of q if its time has come.
+// pop returns the first entry of q if it is due.
 func (q *queue[E]) pop(now int) (what E, ok bool) {
 	if len(*q) == 0 || (*q)[0].at > now {
 		return what, false
@@ -89,8 +89,8 @@ func (q *queue[E]) pop(now int) (what E, ok bool) {
 	return what, true
 }
 
-// newSequence returns a sequence that is the same for equal options, but for the ids of
-// the views: those of two runs may not be equal.
+// newSequence returns a sequence that is the same for equal options, except for the ids of
+// the views, which differ between runs.
 func newSequence(o Options, variants []variant, rnd *rand.Rand) *sequence {
 	var seed [32]byte
 	_, _ = crand.Read(seed[:]) // which never fails
@@ -104,8 +104,8 @@ func newSequence(o Options, variants []variant, rnd *rand.Rand) *sequence {
 	return s
 }
 
-// next returns the next request. open is called with each view for each of its traces
-// that will be sent, before that is.
+// next returns the next request. Before that, it calls open with each view for each of its
+// traces to be sent.
 func (s *sequence) next(now time.Time, open func(*view, int)) *request {
 	s.made += s.batch
 	if r := s.again; r != nil {
@@ -152,8 +152,7 @@ func (s *sequence) newView(now time.Time, open func(*view, int)) delivery {
 	return delivery{v, &x.chunks[0], 0}
 }
 
-// drawVariant returns the number of a variant; of a site, one of a release that views have
-// at present.
+// drawVariant returns the number of a variant; for a site, one of a current release.
 func (s *sequence) drawVariant() int {
 	if s.rollout == nil {
 		return s.rnd.IntN(len(s.variants))
@@ -162,7 +161,7 @@ func (s *sequence) drawVariant() int {
 	return s.rollout.release(s.rnd, s.made)*each + s.rnd.IntN(each)
 }
 
-// rest returns what was to be sent later.
+// rest returns the remaining deliveries.
 func (s *sequence) rest() []delivery {
 	var out []delivery
 	for _, x := range s.chunks {

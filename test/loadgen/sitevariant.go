@@ -22,8 +22,8 @@ type siteMaker struct {
 	form   form
 }
 
-// newSiteVariants returns the given number of variants for each trace and release, those
-// of a release side by side and the oldest first.
+// newSiteVariants returns the given number of variants for each trace and release, oldest
+// release first.
 func newSiteVariants(o Options, rnd *rand.Rand) ([]variant, error) {
 	var out []variant
 	m := siteMaker{population: site(), rnd: rnd, zipf: newZipf(rnd, o.Zipf, o.Pages), form: o.form()}
@@ -43,8 +43,8 @@ func newSiteVariants(o Options, rnd *rand.Rand) ([]variant, error) {
 	return out, nil
 }
 
-// variant returns a view of a release. Its first chunk is the trace with the number first,
-// and the others are any traces, each after the one before.
+// variant returns a view of a release. Its first chunk is trace number first; the others
+// are random traces, one after the other.
 func (m *siteMaker) variant(release string, first int) (v variant, err error) {
 	parts := make([]*trie.Trace, m.chunks(m.rnd))
 	for i := range parts {

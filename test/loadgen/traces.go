@@ -13,9 +13,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// ReadTraces reads the traces of a folder in the order of the names of their files, which
-// end in .json or .json.gz and hold one trace each, as [encode.DecodeTraceJSON] reads it.
-// Traces without samples are left out. A folder without traces is an error.
+// ReadTraces reads the traces of a folder in the order of file names. Files end in .json
+// or .json.gz and have one trace each, in a format of [encode.DecodeTraceJSON]. Traces
+// without samples are left out. A folder without traces is an error.
 func ReadTraces(dir string) ([]*trie.Trace, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

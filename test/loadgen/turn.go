@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// Turn is a moment at which one partition of the daemon ends and the next begins.
+// Turn is a rotation: the moment at which one partition of the daemon ends and the next
+// begins.
 type Turn struct {
 	At       time.Time
 	Requests uint64        // accepted ones that waited within nearTurn of it
 	Longest  time.Duration // that one of these waited, from when it was due
 }
 
-// nearTurn is how long before and after a turn requests count as those of the turn.
+// nearTurn is how long before and after a rotation requests count as near it.
 const nearTurn = 2 * time.Second
 
-// turns collects how long requests waited at turns. It is for concurrent use.
+// turns collects the waits of requests near rotations. It is safe for concurrent use.
 type turns struct {
 	partition time.Duration
 
@@ -24,7 +25,7 @@ type turns struct {
 	all []Turn // by time
 }
 
-// note notes that a request was due and answered at the given times.
+// note records when a request was due and when it got its response.
 func (t *turns) note(due, answered time.Time) {
 	for at := due.Add(-nearTurn).Truncate(t.partition).Add(t.partition); !at.After(answered.Add(nearTurn)); at = at.Add(t.partition) {
 		t.add(at, answered.Sub(due))
@@ -43,8 +44,8 @@ func (t *turns) add(at time.Time, wait time.Duration) {
 	x.Longest = max(x.Longest, wait)
 }
 
-// Turns returns the turns of partitions during the load, by time. Those at which no request
-// was accepted are not among them.
+// Turns returns the rotations during the load, by time, without those near which no request
+// was accepted.
 func (g *Generator) Turns() []Turn {
 	g.turns.mu.Lock()
 	defer g.turns.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A variant is a page view that is ready to be sent any number of times: one or
-// more chunks with a release, labels and spans.
+// variant is a page view ready to be sent any number of times: one or more chunks with a
+// release, labels and spans.
 type variant struct {
 	chunks []chunk
 	length int64 // µs from the page's time origin to the end of the last chunk
 	routes []int // ranks of the pages that the view goes on to, from the one that it begins with
 }
 
-// chunk is one trace of a variant, without what differs from one view to the next: page,
+// chunk is one trace of a variant, without the fields that differ between views: page,
 // view id, number and time origin.
 type chunk struct {
 	trace *trie.Trace
@@ -26,7 +26,7 @@ type chunk struct {
 	rest  []byte // binary: what follows the context
 }
 
-// form is how traces are written.
+// form is the encoding of traces.
 type form string
 
 const (
@@ -34,10 +34,10 @@ const (
 	formJSON   form = "application/json"
 )
 
-// chunkSet is a set of chunks of a view, a bit each.
+// chunkSet is a set of chunks of a view, one bit each.
 type chunkSet uint32
 
-// maxChunks is how many chunks a view has at most.
+// maxChunks bounds the chunks of a view.
 const maxChunks = 20
 
 func chunkNumber(n int) chunkSet { return 1 << n }
@@ -47,8 +47,8 @@ func (s chunkSet) has(n int) bool { return s>>n&1 != 0 }
 // members returns the size of a set of chunks.
 func members(s chunkSet) int { return bits.OnesCount32(uint32(s)) }
 
-// newVariants returns the given number of variants of each trace, those of one trace
-// apart, so that the order of the files does not matter.
+// newVariants returns the given number of variants of each trace, with those of one
+// trace spread out, so that the order of the files does not matter.
 func newVariants(traces []*trie.Trace, each int, f form, rnd *rand.Rand) ([]variant, error) {
 	var out []variant
 	p := anyView()
@@ -94,7 +94,7 @@ func newCost(rnd *rand.Rand) trie.Cost {
 	return trie.Cost{Start: 300 + rnd.Uint32N(500), Stop: 500 + rnd.Uint32N(2000), Encode: 800 + rnd.Uint32N(2000)}
 }
 
-// spansWithin returns those of the spans that are at work in the time of t.
+// spansWithin returns the spans that are active in the time of t.
 func spansWithin(t *trie.Trace, spans []trie.Span) []trie.Span {
 	from, to := covered(t)
 	return slices.DeleteFunc(slices.Clone(spans), func(s trie.Span) bool { return s.Start >= to || s.End() <= from })
@@ -102,7 +102,7 @@ func spansWithin(t *trie.Trace, spans []trie.Span) []trie.Span {
 
 func oneOf[E any](rnd *rand.Rand, s []E) E { return s[rnd.IntN(len(s))] }
 
-// covered returns the time [from, to) that the samples of t speak for.
+// covered returns the time [from, to) that the samples of t cover.
 func covered(t *trie.Trace) (from, to int64) {
 	return t.Samples[0].Time, t.Samples[len(t.Samples)-1].Time + int64(t.Context.Interval)
 }
@@ -134,8 +134,8 @@ func (p *population) spans(t *trie.Trace, rnd *rand.Rand) []trie.Span {
 	return spans
 }
 
-// split cuts t into up to n traces with about as many samples each, and the stacks that
-// these have.
+// split cuts t into up to n traces of about equally many samples, each with the stacks
+// of its samples.
 func split(t *trie.Trace, n int) []*trie.Trace {
 	n = min(n, len(t.Samples))
 	out := make([]*trie.Trace, n)
@@ -151,7 +151,8 @@ func split(t *trie.Trace, n int) []*trie.Trace {
 	return out
 }
 
-// copyNode returns the number in to of node n of from. nodes has those that are known.
+// copyNode returns the number in to of node n of from. nodes has the numbers known so
+// far.
 func copyNode(to, from *trie.Trace, n trie.NodeID, nodes map[trie.NodeID]trie.NodeID) trie.NodeID {
 	if m, known := nodes[n]; known {
 		return m

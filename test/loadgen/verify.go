@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Verdict says whether the daemon has what it acknowledged, and nothing twice.
+// Verdict says whether the daemon has everything that it acknowledged, and nothing twice.
 type Verdict struct {
 	Pages       int      // asked for
 	Everywhere  int      // of these, such of which each daemon was asked
@@ -30,22 +30,21 @@ type Verdict struct {
 	Differences []string // the first of them; none: all is right
 }
 
-// Scope says what is verified.
+// Scope is the scope of a verification.
 type Scope struct {
 	QueryAddrs []string  // HOST:PORT of the daemons' private addresses: a page is asked for at one of them, by chance
 	Since      time.Time // traces that came before are another's; zero: the daemon has none but ours
 	Pages      int       // that most views are of; 0 for all
 	Everywhere int       // of so many of these each daemon is asked, and all must give the same answers
-	// Late says that the daemon may find what came twice after it has answered, as with a bucket.
+	// Late says that the daemon may find duplicates after its response, as with a bucket.
 	Late bool
 }
 
-// maxDifferences is how many differences a verdict names.
+// maxDifferences bounds the differences in a verdict.
 const maxDifferences = 20
 
-// Verify compares what the daemon answers with what it acknowledged, after
-// [Generator.Run] has returned. An error says that it can not be asked, not that an answer
-// is wrong.
+// Verify compares the daemon's results with its acknowledgements, after [Generator.Run] has
+// returned. An error means that a query failed, not that a result is wrong.
 func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 	x, err := newExpectation(g.variants)
 	if err != nil {
@@ -95,7 +94,7 @@ func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 	return v, nil
 }
 
-// ask returns whom to ask about the next page.
+// ask returns the daemons to query for the next page.
 func (s Scope) ask(v *Verdict) (addrs []string) {
 	addrs = slices.Clone(s.QueryAddrs)
 	rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
@@ -112,8 +111,9 @@ func (v *Verdict) add(difference string) {
 	}
 }
 
-// verifyDuplicates checks that the daemon called duplicates what was one. A trace that
-// came without an acknowledgement before is one too. If they may be found late, there are no more.
+// verifyDuplicates checks the number of duplicates reported by the daemon. A trace that was stored
+// before without an acknowledgement is one, too. If they may be found late, the number is an upper
+// bound.
 func (g *Generator) verifyDuplicates(v *Verdict, late bool) {
 	c := g.Counts()
 	sure, _, doubted := g.ledger.stored()
@@ -129,8 +129,8 @@ func (g *Generator) verifyDuplicates(v *Verdict, late bool) {
 	}
 }
 
-// ask asks a question of the first of addrs, compares the answer with what it has to be, and returns it. The others
-// must give the same.
+// ask sends a query to the first of addrs, compares the result with the expectation, and returns
+// it. The others must return the same.
 func (x *expectation) ask(ctx context.Context, q question, addrs []string, rank int, views map[tally]uint64, s Scope, v *Verdict) (*trie.Profile, error) {
 	v.Questions += len(addrs)
 	first, stats, err := answerOf(ctx, addrs[0], q.path(s.Since))
@@ -160,7 +160,7 @@ func (x *expectation) ask(ctx context.Context, q question, addrs []string, rank 
 	return first, nil
 }
 
-// compare adds what of got is not between least and most.
+// compare adds the differences of got from the range between least and most.
 func (v *Verdict) compare(name string, got, least, most *trie.Profile) {
 	differences, count := compare(got, least, most, maxDifferences)
 	for _, d := range differences {
@@ -169,7 +169,7 @@ func (v *Verdict) compare(name string, got, least, most *trie.Profile) {
 	v.Count += count - len(differences)
 }
 
-// answerOf asks one daemon for a profile.
+// profileOf queries one daemon for a profile.
 func answerOf(ctx context.Context, addr, path string) (*trie.Profile, query.Stats, error) {
 	var stats query.Stats
 	body, header, err := get(ctx, addr, path)
@@ -189,8 +189,7 @@ func answerOf(ctx context.Context, addr, path string) (*trie.Profile, query.Stat
 	return doc.Profile, stats, nil
 }
 
-// verifyCatalog checks that the catalogue has our pages with all their traces, and no
-// others.
+// verifyCatalog checks that the catalogue has exactly our pages, with all their traces.
 func (g *Generator) verifyCatalog(ctx context.Context, addr string, byRank map[int]map[tally]uint64, v *Verdict) error {
 	body, _, err := get(ctx, addr, "/api/v1/catalog")
 	if err != nil {
@@ -236,10 +235,10 @@ func (g *Generator) verifyCatalog(ctx context.Context, addr string, byRank map[i
 	return nil
 }
 
-// questionTimeout is longer than a daemon may take that works.
+// queryTimeout is longer than a working daemon may take.
 const questionTimeout = 2 * time.Minute
 
-// get asks the daemon.
+// get sends a request to the daemon.
 func get(ctx context.Context, addr, path string) ([]byte, http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package programs has the programs that tests of the whole run: those in the folder $PROGRAMS, which are built as a release is,
-// or else ones that are built for the test.
+// Package programs provides the programs for end-to-end tests: those in the folder $PROGRAMS, built
+// like a release, or otherwise programs built for the test.
 package programs
 
 import (
@@ -12,11 +12,13 @@ import (
 
 const variable = "PROGRAMS"
 
-// Dir returns a folder with programs of this module, such as "ingest", and what is to be called when they are no longer needed.
+// Dir returns a folder with programs of this module, such as "ingest", and a function to call when
+// they are no longer needed.
 func Dir(names ...string) (dir string, done func(), err error) {
 	if dir = os.Getenv(variable); dir != "" {
 		for _, name := range names {
-			// The go command notes what is looked at, so that results of other programs are not taken for those of these.
+			// The go command tracks inspected files, so cached test results of other programs are
+			// not used for these.
 			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 				return "", nil, fmt.Errorf("$%s: %w; run make build", variable, err)
 			}
@@ -37,7 +39,7 @@ func Dir(names ...string) (dir string, done func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// Path returns where a program is. It is there until the test ends.
+// Path returns the path of a program. It exists until the test ends.
 func Path(t testing.TB, name string) string {
 	t.Helper()
 	dir, done, err := Dir(name)
@@ -48,7 +50,8 @@ func Path(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Commands returns those commands of scripts that are not in $PROGRAMS, and lets scripts find those that are.
+// Commands returns the script commands that are not in $PROGRAMS, and lets scripts find those that
+// are.
 func Commands(of map[string]func()) map[string]func() {
 	dir := os.Getenv(variable)
 	if dir == "" {

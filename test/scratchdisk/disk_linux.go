@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a filesystem of its own, mounted on Dir until the test ends.
+// Disk is a separate filesystem, mounted on Dir until the test ends.
 type Disk struct {
 	Dir   string
 	t     testing.TB
 	image string // of an ext4
 }
 
-// Tmpfs returns an empty tmpfs of so many bytes.
+// Tmpfs returns an empty tmpfs of the given size in bytes.
 func Tmpfs(t testing.TB, size int64) *Disk {
 	t.Helper()
 	d := newDisk(t)
@@ -29,7 +29,7 @@ func Tmpfs(t testing.TB, size int64) *Disk {
 	return d
 }
 
-// Ext4 returns an empty ext4 of so many bytes, in a sparse file.
+// Ext4 returns an empty ext4 of the given size in bytes, in a sparse file.
 func Ext4(t testing.TB, size int64) *Disk {
 	t.Helper()
 	d := newDisk(t)
@@ -57,8 +57,8 @@ func newDisk(t testing.TB) *Disk {
 	return d
 }
 
-// mounted ends the test if err says that there is no disk. Where mounting is forbidden, as
-// in most containers, it is skipped; in CI nothing else is a reason to skip it.
+// mounted ends the test if err says that there is no disk. If mounting is forbidden, as in
+// most containers, it skips the test; in CI nothing else is a reason to skip.
 func (d *Disk) mounted(what string, err error, out string) {
 	d.t.Helper()
 	if err == nil {
@@ -79,8 +79,8 @@ func skip(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// EXT4_IOC_SHUTDOWN with this flag stops an ext4 without writing its journal: all that
-// was not synced is gone, as after a power cut.
+// EXT4_IOC_SHUTDOWN with this flag stops an ext4 without writing its journal: everything that
+// was not synced is lost, as after a power cut.
 const (
 	ext4Shutdown = 0x8004587d
 	noLogFlush   = 2
@@ -105,8 +105,8 @@ const (
 	thaw   = 0xc0045878
 )
 
-// Freeze has an ext4 answer nobody who writes, as a disk does that is gone for a while, until
-// Thaw is called or the test ends. Who waits for it can not be killed meanwhile.
+// Freeze blocks all writes to an ext4, like a disk that is unreachable for a while, until
+// Thaw is called or the test ends. Blocked processes cannot be killed meanwhile.
 func (d *Disk) Freeze() {
 	d.t.Helper()
 	if err := d.control(freeze); err != nil {
@@ -115,7 +115,7 @@ func (d *Disk) Freeze() {
 	d.t.Cleanup(func() { _ = d.control(thaw) })
 }
 
-// Thaw undoes Freeze.
+// Thaw reverses Freeze.
 func (d *Disk) Thaw() {
 	d.t.Helper()
 	if err := d.control(thaw); err != nil {
@@ -132,8 +132,8 @@ func (d *Disk) control(request uint) error {
 	return unix.IoctlSetInt(int(f.Fd()), request, 0)
 }
 
-// Remount mounts an ext4 anew, which replays its journal, as after a reboot. Nobody may
-// have a file on it open.
+// Remount mounts an ext4 again, which replays its journal, as after a reboot. No file on it
+// may be open.
 func (d *Disk) Remount() {
 	d.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -152,7 +152,7 @@ func (d *Disk) Remount() {
 
 const fillFile = "FILL"
 
-// Fill takes all the space but leave bytes, step by step, as others on a machine do.
+// Fill fills the disk up to leave bytes, step by step, like other users of the disk.
 func (d *Disk) Fill(leave, step int64, pause time.Duration) {
 	d.t.Helper()
 	f, err := os.OpenFile(filepath.Join(d.Dir, fillFile), os.O_CREATE|os.O_RDWR, 0o600)
@@ -183,7 +183,7 @@ func (d *Disk) Fill(leave, step int64, pause time.Duration) {
 	}
 }
 
-// Empty gives back what Fill took.
+// Empty frees the space taken by Fill.
 func (d *Disk) Empty() {
 	d.t.Helper()
 	if err := os.Remove(filepath.Join(d.Dir, fillFile)); err != nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// estimateText matches a change as texts write it: +28 ms (+27 to +29), +0.123 (+0.1 to +0.2).
+// estimateText matches a change in a text: +28 ms (+27 to +29), +0.123 (+0.1 to +0.2).
 var estimateText = regexp.MustCompile(`([+-][\d.]+(?:e[+-]?\d+)?)(?: ms)?(?:\s+\(([+-][\d.]+(?:e[+-]?\d+)?) to ([+-][\d.]+(?:e[+-]?\d+)?)\))?`)
 
-// Judge says what a sentence or row of a comparison contradicts: its word, by the definition of [compare.Status], the numbers that
-// stand beside it, and the change that it is about. The text has the change in it, with an interval where it has one.
+// Judge returns an error if a sentence or row of a comparison is contradictory: if its word, as
+// defined by [compare.Status], its numbers and the change that it describes do not agree. The text
+// must contain the change, with its interval if there is one.
 func Judge(word compare.Status, text string, of *compare.Change) error {
 	found := estimateText.FindStringSubmatch(text)
 	if found == nil {

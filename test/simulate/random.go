@@ -9,8 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Random draws two sides as sites have them, from no page views to many, of some kinds of traffic, with much or
-// nothing in common, and now and then with absurd values. It is for tests of what is said of comparisons.
+// Random draws two sides as on real sites: from no page views to many, with several kinds of
+// traffic, with much or nothing in common, and occasionally with absurd values. It is for tests of
+// the texts about comparisons.
 func Random(rng *rand.Rand) (in compare.Input, o compare.Options) {
 	kinds := []string{"desktop", "mobile", "tablet", "old", "new"}
 	kinds = kinds[:1+rng.IntN(len(kinds))]
@@ -27,7 +28,8 @@ func Random(rng *rand.Rand) (in compare.Input, o compare.Options) {
 	return in, o
 }
 
-// randomSide draws one side of so many kinds of traffic; views are its page views if they are not to be drawn.
+// randomSide draws one side with the given number of kinds of traffic; views are its page views, or
+// nil to draw them.
 func randomSide(rng *rand.Rand, kinds int, views []float64) (s compare.Side) {
 	s.Views = views
 	most := math.Pow(10, 4*rng.Float64())
@@ -57,7 +59,8 @@ func randomSide(rng *rand.Rand, kinds int, views []float64) (s compare.Side) {
 	return s
 }
 
-// randomTimes draws what page views of each kind spent on one thing, some ms each.
+// randomTimes draws the times of page views of each kind in one function, feature or page, a few ms
+// each.
 func randomTimes(rng *rand.Rand, views []float64, mean float64) (out []compare.Amount) {
 	spread := 1 + 3*rng.Float64()*rng.Float64()
 	for _, n := range views {

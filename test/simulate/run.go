@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Scenario says how two releases are drawn and compared.
+// Scenario configures how two releases are drawn and compared.
 type Scenario struct {
 	ViewsA, ViewsB int
 	A, B           []Device // in the same order
@@ -24,22 +24,23 @@ func (s Scenario) draw(p *Page, run int) (a, b Release) {
 	return a, p.Draw(rng, s.ViewsB, s.B, s.Sigma)
 }
 
-// Input returns what is compared of two releases of one page.
+// Input returns the comparison's input for two releases of one page.
 func Input(a, b Release, by By) compare.Input {
 	return compare.Input{Strata: a.Strata(by), A: a.Side(by), B: b.Side(by)}
 }
 
-// Alarms says in what share of runs without a change something was called changed.
+// Alarms gives the share of runs without a change in which a change was reported.
 type Alarms struct {
 	Any, Total, Features, Functions float64
 	Tested                          float64 // functions that were tested, mean of the runs
-	// Rows are all rows of all runs, of which False are called changed, and Contradicted have a word that their interval
-	// contradicts: no change beside one without 0, or a change beside one that holds it or is not known.
+	// Rows counts all rows of all runs. False of them report a change. Contradicted of them have a
+	// word that contradicts their interval: no change with an interval that excludes 0, or a change
+	// with one that includes 0 or is unknown.
 	Rows, False, Contradicted int
 }
 
-// Alarms compares two releases that are the same but for their page views, by each kind of
-// strata, and returns the alarms in that order.
+// Alarms compares two releases that differ only in their page views, by each kind of strata, and
+// returns the alarms in that order.
 func (s Scenario) Alarms(p *Page, by ...By) []Alarms {
 	out := make([]Alarms, len(by))
 	each := 1 / float64(s.Runs)
@@ -86,7 +87,7 @@ func (x *Alarms) count(r *compare.Result) {
 	}
 }
 
-// Power says how well a planted change of one function was found.
+// Power is the power to find a planted change of one function.
 type Power struct {
 	Function   int
 	Found      float64 // share of runs in which it was called slower
@@ -112,7 +113,7 @@ func (s Scenario) Power(p *Page, by By, functions []int, factor float64) []Power
 	return out
 }
 
-// add adds a run that counts each of all.
+// add adds a run with a planted change of size each.
 func (x *Power) add(r *compare.Result, planted trie.Frame, each float64) {
 	alarms, found := 0.0, 0.0
 	for k := range r.Functions {

@@ -1,14 +1,15 @@
-// Package simulate draws releases from real page views, to see what a comparison finds and
-// how often it raises a false alarm.
+// Package simulate draws releases from real page views, to measure the power and the false
+// alarms of comparisons.
 //
-// A page view of a release is one of the real ones, drawn with replacement, so that its
-// functions take time together as they do in reality. All its times are multiplied by the
-// factor of its device class and by a log-normal factor with mean 1 for how fast the
-// machine was just then. A change is planted by multiplying the self time of one function.
-// Each script of a page stands for a feature.
+// A page view of a release is one of the real ones, drawn with replacement, so the times of
+// its functions are correlated as in reality. All its times are multiplied by the factor of
+// its device class, and by a log-normal factor with mean 1 for the momentary speed of the
+// device. A change is planted by multiplying the self time of one function. Each script of a
+// page stands for a feature.
 //
-// A page view is not made: what a release sums up to follows from how often each real view
-// was drawn on each device class, and from the sums of the factors and of their squares.
+// Single page views are never constructed: the sums of a release follow from how often each
+// real view was drawn on each device class, and from the sums of the factors and of their
+// squares.
 package simulate
 
 import (
@@ -30,12 +31,12 @@ type Device struct {
 	Share  float64 // of page views; all shares sum to 1
 }
 
-// Devices returns the device classes that are simulated unless others are asked for.
+// Devices returns the default device classes.
 func Devices() []Device {
 	return []Device{{"desktop", 1, 0.4}, {"mobile-high", 2, 0.4}, {"mobile-low", 4, 0.2}}
 }
 
-// Page is the real page views of one page, or of several, by what they spent where.
+// Page is the real page views of one page, or of several, with their times by function.
 type Page struct {
 	Name      string
 	Functions []trie.Frame // the heaviest first
@@ -86,8 +87,8 @@ func NewPage(name string, traces []*trie.Trace) (*Page, error) {
 	return p, nil
 }
 
-// Mix returns the page views of all pages as those of one. A function that several pages
-// have is one.
+// Mix returns the page views of all pages as one page. A function on several pages becomes
+// one function.
 func Mix(name string, pages []*Page) *Page {
 	out := &Page{Name: name}
 	at := map[trie.Frame]int{}
@@ -115,7 +116,7 @@ func (p *Page) number(at map[trie.Frame]int, f trie.Frame) int {
 	return i
 }
 
-// finish sorts functions by their time and sums up what views have of each script.
+// finish sorts functions by time and sums the times of views by script.
 func (p *Page) finish() {
 	mean := make([]float64, len(p.Functions))
 	order := make([]int, len(p.Functions))
@@ -155,14 +156,14 @@ func (p *Page) finish() {
 	}
 }
 
-// Release is a number of page views that were drawn.
+// Release is a number of drawn page views.
 type Release struct {
 	page    *Page
 	devices []Device
 	drawn   [][]drawn // by device and real view
 }
 
-// drawn sums up the page views of one real view on one device class.
+// drawn is the sum of the page views drawn from one real view on one device class.
 type drawn struct {
 	views, factors, squares float64
 }
@@ -174,7 +175,8 @@ func (d drawn) amount(ms float64) compare.Amount {
 	return compare.Amount{Seen: d.views, Sum: d.factors * ms, Squares: d.squares * ms * ms}
 }
 
-// Draw draws page views; sigma is the spread of the logarithm of the machine's speed.
+// Draw draws page views; sigma is the standard deviation of the logarithm of the device's
+// speed.
 func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64) Release {
 	r := Release{p, devices, make([][]drawn, len(devices))}
 	for d := range devices {
@@ -195,7 +197,7 @@ func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64) 
 	return r
 }
 
-// By says what strata page views are told apart by.
+// By selects the strata of page views.
 type By struct{ Device, Page bool }
 
 func (r Release) strata(by By) (n int, of func(device, group int) int) {
@@ -238,7 +240,7 @@ func (r Release) Strata(by By) []trie.Labels {
 	return out
 }
 
-// Side returns what the release sums up to, by strata.
+// Side returns the sums of the release, by strata.
 func (r Release) Side(by By) compare.Side {
 	n, of := r.strata(by)
 	p := r.page
@@ -277,8 +279,8 @@ func (r Release) Side(by By) compare.Side {
 	return s
 }
 
-// Slow changes s, the release's side by the same strata, to what it is if the self time of a
-// function is multiplied by the factor. It returns what takes that back.
+// Slow multiplies the self time of a function in s, the release's side by the same strata,
+// by factor. It returns a function that reverts the change.
 func (r Release) Slow(s *compare.Side, by By, function int, factor float64) (undo func()) {
 	n, of := r.strata(by)
 	p := r.page

@@ -1,5 +1,5 @@
-// Package storetest opens stores for tests of what is built on them: in a directory, or in a bucket if the
-// environment says BACKEND=bucket. So the same tests hold both kinds.
+// Package storetest opens stores for tests of the code above them: in a directory, or in a bucket
+// if BACKEND=bucket is set. So the same tests cover both kinds.
 package storetest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Store is what both kinds can do.
+// Store is the common interface of both kinds.
 type Store interface {
 	store.Store
 
@@ -29,7 +29,7 @@ type Store interface {
 // InBucket reports whether stores are in a bucket.
 func InBucket() bool { return os.Getenv("BACKEND") == "bucket" }
 
-// Durability is what stores promise.
+// Durability is the durability that the stores guarantee.
 func Durability() store.Durability {
 	if InBucket() {
 		return store.Bucket
@@ -64,7 +64,8 @@ func Open(t testing.TB, o local.Options) Store {
 	return &inBucket{Node: n}
 }
 
-// inBucket is a store in a bucket, which rolls up before each question what came in since the last one.
+// inBucket is a store in a bucket. Before each query it rolls up everything received since the last
+// one.
 type inBucket struct {
 	*shared.Node
 
@@ -87,7 +88,7 @@ func (s *inBucket) settle(ctx context.Context) {
 	}
 }
 
-// settling rolls up what comes in while a question waits for it, until it is stopped.
+// settling rolls up new data while a query waits for it, until it is stopped.
 func (s *inBucket) settling(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -1,5 +1,5 @@
-// Command viewers writes sample traces in every format, for the tests of this folder,
-// which open them in the programs that the formats are for.
+// Command viewers writes sample traces in every format. The tests of this folder open
+// them in the programs that read these formats.
 //
 //	go run ./test/viewers OUTDIR
 package main
@@ -33,14 +33,14 @@ func main() {
 	}
 }
 
-// sampleTraces returns what all outputs are made of, and what the base of comparisons is
-// made of: some of both more often in one, some in one alone.
+// sampleTraces returns the traces of all outputs, and those of the base of comparisons:
+// some are in both with different counts, some only in one.
 func sampleTraces() (traces, before []string) {
 	return []string{"react-complex", "newssite-news-nuxt", "newssite-news-nuxt", "charts-chartjs"},
 		[]string{"react-complex", "react-complex", "newssite-news-nuxt", "vue"}
 }
 
-// expected is what the tests compare a viewer's numbers with. Times are µs.
+// expected has the expected numbers of a viewer. Times are µs.
 type expected struct {
 	Self      int64            `json:"self"`      // of all stacks
 	BaseSelf  int64            `json:"baseSelf"`  // of the base
@@ -98,8 +98,7 @@ func run(args []string) error {
 	return os.WriteFile(filepath.Join(args[0], "expected.json"), data, 0o644)
 }
 
-// writeAll writes p, p compared with base, and line in every format that has a place
-// for it.
+// writeAll writes p, p compared with base, and line, in every format that supports them.
 func writeAll(dir string, p, base *trie.Profile, line *trie.Timeline) error {
 	o := output.Options{Title: "/feed", Rows: 60}
 	compare := o
@@ -143,7 +142,7 @@ func writeAll(dir string, p, base *trie.Profile, line *trie.Timeline) error {
 	return nil
 }
 
-// hostile has names that would break out of a document if they were not escaped.
+// hostile has names that would break a document if they were not escaped.
 func hostile() *trie.Profile {
 	p := trie.NewProfile()
 	for i, name := range []string{

@@ -21,16 +21,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// attack is what hostile clients do beside the load. All of them are of one network, or of none if
-// the load has none.
+// attack is a set of hostile clients beside the load. All of them are in one network, or in none
+// if the load has none.
 type attack struct {
 	modes []string
 	rate  float64 // requests a second of each mode that sends traces
 	slow  int     // connections of each mode that holds them
 }
 
-// hostile is a mode that sends traces, each valid and made to take what others need. They are of
-// pages of their own: what they do to the pages of the load is what is looked for.
+// hostile is a mode that sends valid traces made to use up resources. They have their own pages;
+// the measurement is their effect on the pages of the load.
 type hostile struct {
 	trace  func() *trie.Trace           // makes what is sent again and again
 	change func(x *trie.Context, n int) // what is different of the nth
@@ -89,7 +89,7 @@ func manyNames(x *trie.Context, n int) {
 	x.Spans = []trie.Span{{Kind: trie.SpanFeature, Name: "attack" + word(n), Length: 20_000}}
 }
 
-// years has samples that say that they are of years.
+// years has samples that claim to cover years.
 func years() *trie.Trace {
 	t := wide("f", 3)
 	node := t.Samples[0].Node
@@ -116,7 +116,7 @@ func wide(prefix string, n int) *trie.Trace {
 	return t
 }
 
-// word returns a word that looks like no identifier.
+// word returns a word that does not look like an identifier.
 func word(n int) string {
 	var b []byte
 	for range 5 {
@@ -126,7 +126,7 @@ func word(n int) string {
 	return string(b)
 }
 
-// hostileConnections are the modes that hold connections: what each sends at once, and then each
+// hostileConnections are the modes that hold connections, with the data sent first and then each
 // second.
 var hostileConnections = map[string]struct {
 	at    string
@@ -151,7 +151,7 @@ func attackModes() (names []string) {
 	return names
 }
 
-// parseAttack reads what --attack says.
+// parseAttack parses --attack.
 func parseAttack(modes []string) ([]string, error) {
 	if slices.Equal(modes, []string{"all"}) {
 		return attackModes(), nil
@@ -164,7 +164,7 @@ func parseAttack(modes []string) ([]string, error) {
 	return modes, nil
 }
 
-// attacked is what came of an attack.
+// attacked is the result of an attack.
 type attacked struct {
 	Modes    []string `json:"modes"`
 	Requests int64    `json:"requests"`
@@ -179,7 +179,7 @@ type attacker struct {
 	requests, accepted, bytes, opened atomic.Int64
 }
 
-// start attacks addr until the returned function is called, which tells what came of it.
+// start attacks addr until the returned function is called, which returns the result.
 func (a attack) start(ctx context.Context, addr string, networks bool) func() *attacked {
 	ctx, stop := context.WithCancel(ctx)
 	x := &attacker{addr: addr}
@@ -207,14 +207,14 @@ func (a attack) start(ctx context.Context, addr string, networks bool) func() *a
 	}
 }
 
-// most of a request: what is sent, and what that inflates to.
+// Limits of a request: its body, and the decompressed body.
 const (
 	mostHostile  = 250 << 10
 	mostInflated = 4<<20 - 64
 	mostBatch    = 900
 )
 
-// send sends traces, as many in a request as find room.
+// send sends traces, as many in each request as fit.
 func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
@@ -294,7 +294,7 @@ func (x *attacker) post(ctx context.Context, body []byte) {
 	}
 }
 
-// hold opens a connection, and again when the daemon has closed it.
+// hold opens a connection, and opens it again after the daemon has closed it.
 func (x *attacker) hold(ctx context.Context, mode string) {
 	of := hostileConnections[mode]
 	at := of.at
@@ -325,7 +325,7 @@ func (x *attacker) hold(ctx context.Context, mode string) {
 	}
 }
 
-// print adds what came of the attack to a table.
+// print adds the result of the attack to a table.
 func (a *attacked) print(row func(name, format string, args ...any)) {
 	row("attack", "%s: %d requests, %d accepted, %.1f MiB; %d connections held", strings.Join(a.Modes, ", "), a.Requests, a.Accepted, mebi(a.Bytes), a.Opened)
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// cgroup is a control group that bounds the memory of daemons, with that of the files that it
-// maps: what is over it ends the daemon, as on a machine that has no more. It takes root.
+// cgroup is a control group that bounds the memory of daemons, including mapped files.
+// Exceeding it ends the daemon, as on a machine without more memory. It needs root.
 type cgroup struct{ dir string }
 
-// newCgroup makes one for so many bytes.
+// newCgroup makes a group with a limit in bytes.
 func newCgroup(bytes int64) (*cgroup, error) {
 	name := fmt.Sprintf("fieldtrie-load-%d", os.Getpid())
 	var errs error
@@ -37,7 +37,7 @@ func (c *cgroup) add(pid int) error {
 	return os.WriteFile(filepath.Join(c.dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0o644)
 }
 
-// peak returns the most memory that the group had, 0 if that is not known.
+// peak returns the peak memory of the group, 0 if unknown.
 func (c *cgroup) peak() int64 {
 	for _, name := range []string{"memory.max_usage_in_bytes", "memory.peak"} {
 		if text, err := os.ReadFile(filepath.Join(c.dir, name)); err == nil {

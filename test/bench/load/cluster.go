@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// clusterFlags are those about daemons that share a bucket.
+// clusterFlags adds the flags for daemons that share a bucket.
 func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	t := &c.trouble
 	fs.IntVar(&c.nodes, "nodes", 1, "start so many daemons on one bucket, of --store or --data s3://…; each request goes to one of them, a repeat to another one")
@@ -22,7 +22,7 @@ func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&t.wipeAt, "wipe-at", 0, "after this `DURATION` delete all that is in one of the four directories of minio")
 }
 
-// checkCluster reports what can not be of daemons that share a bucket.
+// checkCluster rejects flags that do not go with daemons on a bucket.
 func (c *config) checkCluster() error {
 	t := c.trouble
 	own := len(c.options.Addrs) == 0
@@ -46,7 +46,7 @@ func (c *config) checkCluster() error {
 	return nil
 }
 
-// addTrouble adds what was done to daemons and their store.
+// addTrouble adds the faults injected into daemons and their store.
 func (r *report) addTrouble(x *cluster, did *troubled, h *health) {
 	did.mu.Lock()
 	defer did.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *report) addTrouble(x *cluster, did *troubled, h *health) {
 	}
 }
 
-// printTrouble adds it to a table.
+// printTrouble adds them to a table.
 func (r *report) printTrouble(row func(name, format string, args ...any)) {
 	if r.Kills > 0 {
 		row("kills", "%d; the slowest start after one took %.1f s", r.Kills, r.RestartSeconds)

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// daemon is an ingest that was started here.
+// daemon is an ingest started by this program.
 type daemon struct {
 	process
 	public, private string
@@ -19,8 +19,8 @@ type daemon struct {
 	busy            sync.Mutex // held by who kills it, or stops it for a while
 }
 
-// cluster is what is loaded: one daemon, or several that share a bucket, and the store that has it. Those that run
-// already are addresses alone.
+// cluster is the target of the load: one daemon, or several that share a bucket, with the store of
+// the bucket. Daemons that were already running are only addresses.
 type cluster struct {
 	nodes           []*daemon // none if they run already
 	store           *objectStore
@@ -35,7 +35,7 @@ type cluster struct {
 // isBucket reports whether --data names a bucket.
 func isBucket(data string) bool { return strings.HasPrefix(data, "s3://") }
 
-// running returns the daemons that run already.
+// running returns the daemons that are already running.
 func (c *config) running() *cluster {
 	x := &cluster{public: c.options.Addrs, private: c.queryAddrs, data: c.data, shared: c.late}
 	if c.pid != 0 {
@@ -44,8 +44,9 @@ func (c *config) running() *cluster {
 	return x
 }
 
-// startCluster starts the store, if there is one to start, builds ingest in dir unless there is a program, starts all
-// daemons and waits until they are ready. Whatever it returns is to be ended.
+// startCluster starts the store, if there is one to start, builds ingest in dir unless there is a
+// program, starts all daemons and waits until they are ready. The caller must end the result, even
+// after an error.
 func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer) (x *cluster, err error) {
 	x = &cluster{data: c.data, shared: c.late || c.store != "" || isBucket(c.data)}
 	at := c.data
@@ -93,10 +94,10 @@ func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer)
 	return x, nil
 }
 
-// manyPages is how many pages a daemon takes unless it is told otherwise.
+// manyPages is a daemon's default limit of pages.
 const manyPages = 2000
 
-// newDaemon returns a daemon to be started.
+// newDaemon returns a daemon that is not started yet.
 func (c *config) newDaemon(program, at string, number int, dir string, x *cluster) (d *daemon, err error) {
 	d = &daemon{process: process{name: "ingest", program: program}}
 	if c.nodes > 1 {
@@ -134,7 +135,7 @@ func (c *config) newDaemon(program, at string, number int, dir string, x *cluste
 	return d, nil
 }
 
-// end kills whatever still runs.
+// end kills everything that still runs.
 func (x *cluster) end() {
 	for _, d := range x.nodes {
 		d.kill() // which does nothing once it was stopped
@@ -147,7 +148,7 @@ func (x *cluster) end() {
 	}
 }
 
-// stop stops the daemons as a service manager would.
+// stop stops the daemons like a service manager.
 func (x *cluster) stop() (err error) {
 	for _, d := range x.nodes {
 		err = errors.Join(err, d.stop())
@@ -155,7 +156,8 @@ func (x *cluster) stop() (err error) {
 	return err
 }
 
-// logged returns what the daemons and the store wrote last as an error, or nil if they were not started here.
+// logged returns the end of the logs of the daemons and the store as an error, or nil if they were
+// not started here.
 func (x *cluster) logged() (err error) {
 	for _, d := range x.nodes {
 		err = errors.Join(err, d.logged())
@@ -166,7 +168,7 @@ func (x *cluster) logged() (err error) {
 	return err
 }
 
-// goroutines ends the daemons, and returns what their goroutines were at as an error, or nil.
+// goroutines ends the daemons, and returns the stacks of their goroutines as an error, or nil.
 func (x *cluster) goroutines() (err error) {
 	for _, d := range x.nodes {
 		err = errors.Join(err, fmt.Errorf("the goroutines of %s:\n%s", d.name, d.goroutines()))

@@ -13,18 +13,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// dashboards are people who look while the load runs. Each looks at one page, and every
-// tenth at all, and asks for the last day again and again: what a script asks through
-// /api/v1, and what Grafana asks for the dashboard of this project.
+// dashboards are simulated dashboards that are open during the load. Each shows one
+// page, and every tenth all pages, and polls the last day: with the requests of a
+// script through /api/v1, and with those of Grafana for this project's dashboard.
 type dashboards struct {
 	count int
 	every time.Duration
 }
 
-// overview says that every so manieth dashboard shows all pages.
+// overview says that one of this many dashboards shows all pages.
 const overview = 10
 
-// polled is how dashboards were answered.
+// polled is the statistics of the dashboards' requests.
 type polled struct {
 	Count     int                `json:"count"`
 	LastError string             `json:"last_error,omitempty"`
@@ -32,7 +32,7 @@ type polled struct {
 	Endpoints map[string]answers `json:"endpoints"`
 }
 
-// answers are those of one endpoint, or of all.
+// responses are the statistics of one endpoint, or of all.
 type answers struct {
 	Answers   uint64             `json:"answers"`
 	Failed    uint64             `json:"failed"`
@@ -40,7 +40,7 @@ type answers struct {
 	LatencyMS map[string]float64 `json:"latency_ms"`
 }
 
-// start begins to poll, until ctx is done. The function that it returns waits for the end.
+// start begins to poll, until ctx is done. The returned function waits for the end.
 func (d dashboards) start(ctx context.Context, addr string, pages int, zipf float64) func() *polled {
 	if d.count == 0 {
 		return func() *polled { return nil }
@@ -64,7 +64,7 @@ func (d dashboards) start(ctx context.Context, addr string, pages int, zipf floa
 	}
 }
 
-// poll asks about a page until ctx is done.
+// poll requests a page until ctx is done.
 func (d dashboards) poll(ctx context.Context, client *http.Client, addr, page string, t *answerTimes) {
 	wait := time.NewTimer(rand.N(d.every)) // they do not begin together
 	defer wait.Stop()
@@ -86,7 +86,7 @@ func (d dashboards) poll(ctx context.Context, client *http.Client, addr, page st
 	}
 }
 
-// answerTimes collects how questions were answered. It is for concurrent use.
+// responseTimes collects statistics of requests. It is safe for concurrent use.
 type answerTimes struct {
 	mu         sync.Mutex
 	all        answerTime
@@ -99,7 +99,7 @@ type answerTime struct {
 	bytes, failed uint64
 }
 
-// add notes the length of an answer and how long it took, or an error.
+// add records the length and duration of a response, or an error.
 func (t *answerTimes) add(endpoint string, took time.Duration, bytes int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

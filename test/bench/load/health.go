@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// health looks at several daemons all the time, as a load balancer and a monitor do.
+// health monitors several daemons like a load balancer and a monitoring system.
 type health struct {
 	private []string
 
@@ -23,13 +23,13 @@ type health struct {
 	last sync.WaitGroup
 }
 
-// Times of looking after daemons.
+// Intervals of the monitoring.
 const (
 	lookEvery   = time.Second
 	lookTimeout = time.Second
 )
 
-// startHealth looks at each of several daemons until ctx is done.
+// startHealth monitors each of several daemons until ctx is done.
 func startHealth(ctx context.Context, x *cluster, g *loadgen.Generator) *health {
 	h := &health{private: x.private, led: make([]float64, len(x.private))}
 	for i := range x.private {
@@ -38,7 +38,7 @@ func startHealth(ctx context.Context, x *cluster, g *loadgen.Generator) *health 
 	return h
 }
 
-// watch looks at a daemon.
+// watch monitors a daemon.
 func (h *health) watch(ctx context.Context, node int, g *loadgen.Generator) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -61,21 +61,21 @@ func (h *health) watch(ctx context.Context, node int, g *loadgen.Generator) {
 	}
 }
 
-// shards returns how many shards each daemon rolls up.
+// shards returns how many shards each daemon owns.
 func (h *health) shards() []float64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.led)
 }
 
-// longestLag returns the longest time that a segment was seen to wait to be rolled up.
+// longestLag returns the longest observed wait of a segment for its rollup.
 func (h *health) longestLag() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lag
 }
 
-// isReady reports whether a daemon takes traces.
+// isReady reports whether a daemon accepts traces.
 func isReady(ctx context.Context, private string) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -91,14 +91,14 @@ func isReady(ctx context.Context, private string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// state is how a daemon on a bucket is.
+// state is the state of a daemon on a bucket.
 type state struct {
 	shards  float64       // that it rolls up
 	lag     time.Duration // of the shard that waits for the longest time
 	spooled float64       // segments that are in its spool
 }
 
-// readState asks a daemon how it is.
+// readState reads the state of a daemon.
 func readState(ctx context.Context, private string) (s state, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -115,7 +115,8 @@ func readState(ctx context.Context, private string) (s state, err error) {
 	return s, nil
 }
 
-// askState asks a daemon how it is after it has looked at what is in the bucket, as it does for questions.
+// askState reads the state of a daemon after it has refreshed its view of the bucket, as it does
+// for queries.
 func askState(ctx context.Context, private string) (state, error) {
 	for _, path := range []string{"/api/v1/catalog", "/api/v1/top?limit=1&since=1m"} {
 		if _, err := (question{target: "http://" + private + path}).ask(ctx, http.DefaultClient); err != nil {
@@ -125,11 +126,11 @@ func askState(ctx context.Context, private string) (state, error) {
 	return readState(ctx, private)
 }
 
-// settleMost is how long it may take until all is rolled up: others wait for half a minute before they do what a
-// daemon did that was killed.
+// settleMost bounds the wait until everything is rolled up: others wait half a minute before they
+// take over the work of a killed daemon.
 const settleMost = 3 * time.Minute
 
-// settle waits until spools are empty and all is rolled up, and returns how long that took.
+// settle waits until spools are empty and everything is rolled up, and returns how long that took.
 func (x *cluster) settle(ctx context.Context, stderr io.Writer) (time.Duration, error) {
 	began := time.Now()
 	fmt.Fprintln(stderr, "load: waiting until all is rolled up …")

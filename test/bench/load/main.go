@@ -1,5 +1,5 @@
-// Command load replays real traces at ingest, at a set rate, and checks that what was
-// acknowledged is stored, and once. "load --help" says how.
+// Command load replays real traces at ingest at a set rate, and checks that every
+// acknowledged trace is stored exactly once. See "load --help".
 package main
 
 import (
@@ -76,7 +76,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-// config is what the command line says.
+// config is the parsed command line.
 type config struct {
 	options     loadgen.Options
 	queryAddrs  []string
@@ -141,7 +141,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.report, "json-report", "", "`FILE` for the report as JSON; - is standard output, in place of the table")
 }
 
-// parse reads the command line. It returns pflag.ErrHelp if help was asked for.
+// parse parses the command line. It returns pflag.ErrHelp for --help.
 func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
 	fs := pflag.NewFlagSet("load", pflag.ContinueOnError)
 	fs.SortFlags = false
@@ -173,7 +173,7 @@ func parse(args []string, stdout io.Writer) (c config, dir string, err error) {
 	return c, dir, nil
 }
 
-// check reports what can not be.
+// check rejects impossible settings.
 func (c *config) check() error {
 	own, t := len(c.options.Addrs) == 0, c.trouble
 	switch {

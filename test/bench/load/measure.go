@@ -12,10 +12,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// manyTimeout is how long an answer is awaited where others can be asked. A daemon gives a segment up after 8 s.
+// manyTimeout is how long to wait for a response if another daemon can be tried. A
+// daemon gives a segment up after 8 s.
 const manyTimeout = 10 * time.Second
 
-// measure loads daemons and reports what came of it.
+// measure loads daemons and reports the results.
 func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err error) {
 	x := c.running()
 	if len(c.options.Addrs) == 0 {
@@ -78,7 +79,7 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 	return r, nil
 }
 
-// verifyAll checks that what was acknowledged is stored.
+// verifyAll checks that everything acknowledged is stored.
 func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster, since time.Time, r *report, stderr io.Writer) error {
 	if x.shared {
 		took, err := x.settle(ctx, stderr)
@@ -108,7 +109,8 @@ func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster
 	return nil
 }
 
-// load runs the generator, and beside it whatever watches the daemons or makes trouble.
+// load runs the generator, and beside it the monitoring of daemons and the fault
+// injection.
 func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *report, stderr io.Writer) error {
 	own := &watch{pid: os.Getpid}
 	for _, w := range append(x.watches, own) {
@@ -164,7 +166,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *
 	return nil
 }
 
-// progress tells how far the load is.
+// progress shows the progress of the load.
 type progress struct {
 	g       *loadgen.Generator
 	w       io.Writer
@@ -176,7 +178,7 @@ type progress struct {
 	p99s    []float64 // in ms, a line each
 }
 
-// show writes a line, once a second or, on long runs, ten.
+// show writes a line every second, on long runs every ten.
 func (p *progress) show() {
 	now := time.Since(p.started)
 	every := time.Second
@@ -199,7 +201,7 @@ func (p *progress) show() {
 	p.g.Recent.Reset()
 }
 
-// median returns the middle one of values, 0 of none.
+// median returns the median of values, 0 if there are none.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -214,7 +216,7 @@ func sum(m map[int]uint64) (n uint64) {
 	return n
 }
 
-// emptyDir reports whether there is nothing in a directory, or no directory.
+// emptyDir reports whether a directory is empty or missing.
 func emptyDir(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// rolling is what rolling up has taken of a daemon.
+// rolling is the cost of rollups in a daemon.
 type rolling struct {
 	share    float64 // of its processor time
 	perTrace float64 // ms of processor time for each trace that was rolled up
 }
 
-// readRolling asks a daemon at its private address.
+// readRolling reads it from a daemon's private address.
 func readRolling(ctx context.Context, addr string) (rolling, error) {
 	values, err := readMetrics(ctx, addr)
 	if err != nil {

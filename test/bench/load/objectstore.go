@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// objectStore is an S3-compatible store that was started here, with one bucket.
+// objectStore is an S3-compatible store started by this program, with one bucket.
 type objectStore struct {
 	process
 	addr  string
@@ -23,7 +23,7 @@ const (
 	storeBucket = "traces"
 )
 
-// storeKind says how a kind of store is started.
+// storeKind says how to start a kind of store.
 type storeKind struct {
 	parts int // directories that it keeps its data in
 	args  func(addr string, parts []string) []string
@@ -31,19 +31,19 @@ type storeKind struct {
 	ready string // path
 }
 
-// storeKinds are the stores that can be started, by the name of the program.
+// storeKinds are the known stores, by the name of the program.
 var storeKinds = map[string]storeKind{
 	"versitygw": {parts: 1, ready: "/", args: func(addr string, parts []string) []string {
 		return []string{"--access", storeKey, "--secret", storeSecret, "--port", addr, "posix", parts[0]}
 	}},
-	// It keeps each object in pieces, of which half are enough.
+	// It stores each object in pieces and needs only half of them.
 	"minio": {parts: 4, ready: "/minio/health/ready", env: []string{"MINIO_CI_CD=1", "MINIO_ROOT_USER=" + storeKey, "MINIO_ROOT_PASSWORD=" + storeSecret},
 		args: func(addr string, parts []string) []string {
 			return slices.Concat([]string{"server", "--address", addr}, parts)
 		}},
 }
 
-// startStore starts a store with its data in dir, which is made.
+// startStore starts a store with its data in dir, which it creates.
 func startStore(program, dir string) (*objectStore, error) {
 	name := filepath.Base(program)
 	kind := storeKinds[name]
@@ -81,12 +81,12 @@ func startStore(program, dir string) (*objectStore, error) {
 	return s, nil
 }
 
-// location returns what to give ingest as --data.
+// location returns the value of ingest's --data.
 func (s *objectStore) location() string {
 	return "s3://" + storeBucket + "/load?" + url.Values{"endpoint": {"http://" + s.addr}, "region": {"us-east-1"}}.Encode()
 }
 
-// down kills the store, and starts it again after a while, or when over is closed.
+// down kills the store, and starts it again after d, or when over is closed.
 func (s *objectStore) down(d time.Duration, over <-chan struct{}) error {
 	s.kill()
 	select {
@@ -96,7 +96,7 @@ func (s *objectStore) down(d time.Duration, over <-chan struct{}) error {
 	return s.startReady()
 }
 
-// wipe deletes what is in one of the directories of the store, as if a new disk was put in.
+// wipe empties one of the directories of the store, like the replacement of a disk.
 func (s *objectStore) wipe() error {
 	part := s.parts[0]
 	var err error

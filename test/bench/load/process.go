@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// process is a program that was started, and may be killed and started again.
+// process is a child process that may be killed and started again.
 type process struct {
 	name    string // in what is said
 	program string
@@ -30,12 +30,12 @@ type process struct {
 	log   logTail
 }
 
-// readyTimeout is how long a start may take, with the recovery after a kill.
+// readyTimeout bounds a start, including recovery after a kill.
 const readyTimeout = 60 * time.Second
 
-// freeAddr returns an address that nobody listens on. It is not one of those from which
-// the kernel takes the ports of clients: a client that calls while the daemon is down
-// could be given that very port, and be connected with itself.
+// freeAddr returns a free address. It is outside the kernel's range for client ports: a
+// client that connects while the daemon is down could get the same port, and be
+// connected with itself.
 func freeAddr() (string, error) {
 	for range 100 {
 		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
@@ -78,7 +78,7 @@ func (p *process) pid() int {
 	return p.cmd.Process.Pid
 }
 
-// startReady starts it, and waits until it can be used.
+// startReady starts the process, and waits until it is ready.
 func (p *process) startReady() error {
 	if err := p.start(); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (p *process) startReady() error {
 	return errors.Join(fmt.Errorf("%s does not get ready", p.name), p.logged())
 }
 
-// kill ends it at once, if it runs. It does nothing if it never did.
+// kill ends the process at once, if it runs.
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,10 +110,10 @@ func (p *process) kill() {
 	}
 }
 
-// stopTimeout is how long a program may take to end when it is told to.
+// stopTimeout is how long a program may take to stop.
 const stopTimeout = 2 * time.Minute
 
-// stop ends it as a service manager would.
+// stop ends the process like a service manager.
 func (p *process) stop() error {
 	ended, err := p.signal(syscall.SIGTERM)
 	if err != nil {
@@ -130,15 +130,15 @@ func (p *process) stop() error {
 	}
 }
 
-// signal signals it, and returns what will say that it has ended.
+// signal signals the process, and returns a channel that reports its end.
 func (p *process) signal(s os.Signal) (ended <-chan error, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended, p.cmd.Process.Signal(s)
 }
 
-// goroutines ends it in the way that makes the Go runtime write what all goroutines
-// are at, and returns that.
+// goroutines ends the process with a signal that makes the Go runtime write the stacks
+// of all goroutines, and returns them.
 func (p *process) goroutines() string {
 	p.log.clear()
 	ended, err := p.signal(syscall.SIGQUIT)
@@ -152,13 +152,13 @@ func (p *process) goroutines() string {
 	return p.log.String()
 }
 
-// logged returns what it wrote last as an error.
+// logged returns the end of the log as an error.
 func (p *process) logged() error {
 	text := p.log.String()
 	return fmt.Errorf("the log of %s ends with\n%s", p.name, text[max(len(text)-shownBytes, 0):])
 }
 
-// logTail keeps the end of a log.
+// logTail has the end of a log.
 type logTail struct {
 	mu   sync.Mutex
 	text []byte

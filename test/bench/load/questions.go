@@ -16,17 +16,17 @@ import (
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
 )
 
-// question is one request of a dashboard.
+// dashboardRequest is one request of a dashboard.
 type question struct {
 	endpoint string        // the last part of the path
 	target   string        // URL
 	body     proto.Message // of a POST, in the Connect protocol; nil of a GET
 }
 
-// looked is what a dashboard shows: the last day.
+// looked is the time range shown by dashboards: the last day.
 const looked = 24 * time.Hour
 
-// apiQuestions returns what a dashboard asks through /api/v1 about a page; "" is all.
+// apiRequests returns a dashboard's requests to /api/v1 for a page; "" is all.
 func apiQuestions(addr, page string) []question {
 	v := url.Values{"since": {"24h"}}
 	if page != "" {
@@ -39,7 +39,7 @@ func apiQuestions(addr, page string) []question {
 	}
 }
 
-// What Grafana puts into its questions.
+// Values that Grafana puts into its requests.
 const (
 	profileTypeID = "wall:wall:nanoseconds:wall:nanoseconds"
 	panelStep     = 120  // seconds between points where a day is as wide as half a screen
@@ -47,8 +47,8 @@ const (
 	panelNodes    = 8192 // the most nodes of a flame graph
 )
 
-// grafanaQuestions returns what Grafana's Pyroscope data source asks for the variables and
-// the panels of deploy/dashboards/fieldtrie.json, with one page chosen, or all for "".
+// grafanaRequests returns the requests of Grafana's Pyroscope data source for the variables
+// and panels of deploy/dashboards/fieldtrie.json, with one page chosen, or all for "".
 func grafanaQuestions(addr, page string, now time.Time) []question {
 	start, end := now.Add(-looked).UnixMilli(), now.UnixMilli()
 	pages := ".*"
@@ -77,16 +77,16 @@ func grafanaQuestions(addr, page string, now time.Time) []question {
 	}
 }
 
-// special are the characters before which Grafana writes a backslash in ${page:regex}.
+// special are the characters that Grafana escapes with a backslash in ${page:regex}.
 var special = regexp.MustCompile(`[\\^$*+?.()|\[\]{}/]`)
 
 func grafanaRegex(value string) string { return special.ReplaceAllString(value, `\$0`) }
 
-// answerTimeout is how long a dashboard waits for an answer, which is longer than the daemon
-// may take to make one.
+// responseTimeout is how long a dashboard waits for a response, longer than the daemon may
+// take.
 const answerTimeout = time.Minute
 
-// ask reads the answer and returns its length.
+// ask sends the request, reads the response and returns its length.
 func (q question) ask(ctx context.Context, client *http.Client) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

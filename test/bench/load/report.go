@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// report is what a run has found.
+// report is the result of a run.
 type report struct {
 	Mode        string `json:"mode"` // "hard" or "site"
 	Form        string `json:"form"` // "binary" or "json"
@@ -42,8 +42,8 @@ type report struct {
 	GivenUp      uint64         `json:"given_up_traces"`
 
 	LatencyMS map[string]float64 `json:"latency_ms"` // of requests that were accepted, from when they were due
-	// UsualP99MS is the p99 of the median second (on long runs, ten): a disk that is slow for
-	// some seconds, which a p99 of all is mostly about, does not show in it.
+	// UsualP99MS is the p99 of the median second (on long runs, ten seconds). A disk that is
+	// slow for some seconds dominates the overall p99, but does not affect this one.
 	UsualP99MS float64 `json:"usual_p99_ms"`
 
 	Turns []turn `json:"turns,omitempty"` // of partitions
@@ -68,7 +68,7 @@ type report struct {
 	Restarted         *restarted `json:"restarted,omitempty"`
 	RestartSeconds    float64    `json:"slowest_restart_s"`
 
-	// Of daemons that share a bucket.
+	// For daemons that share a bucket.
 	Pauses           int     `json:"pauses,omitempty"`
 	PauseSeconds     float64 `json:"pause_s,omitempty"` // each
 	StoreDownSeconds float64 `json:"store_down_s,omitempty"`
@@ -89,7 +89,7 @@ type report struct {
 	FirstDifferences []string `json:"first_differences,omitempty"`
 }
 
-// turn says how long requests waited when a partition ended.
+// turn is the wait of requests at a rotation of partitions.
 type turn struct {
 	At        time.Time `json:"at"`
 	Requests  uint64    `json:"requests"`        // accepted, that waited in the two seconds before and after
@@ -105,7 +105,7 @@ func newReport(c *config) *report {
 	return r
 }
 
-// mode returns what kind of page views are sent.
+// mode returns the kind of page views sent.
 func (c *config) mode() string {
 	if c.options.Site {
 		return "site"
@@ -118,7 +118,7 @@ var percentiles = []struct {
 	share float64
 }{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}}
 
-// addLoad adds what the load has found.
+// addLoad adds the results of the load.
 func (r *report) addLoad(g *loadgen.Generator, daemons []*watch, own *watch) {
 	n := g.Counts()
 	s := g.Elapsed().Seconds()
@@ -154,7 +154,7 @@ func (r *report) addVerdict(v loadgen.Verdict, took time.Duration) {
 	r.SplitViews, r.Differences, r.FirstDifferences = v.Split, v.Count, v.Differences
 }
 
-// perTrace adds what is known at the end alone.
+// perTrace adds the figures known only at the end.
 func (r *report) perTrace() {
 	if r.Acknowledged > 0 {
 		r.CPUPerTraceMS = round(1000 * r.CPUSeconds / float64(r.Acknowledged))
@@ -170,7 +170,7 @@ func (r *report) perTrace() {
 
 func milliseconds(d time.Duration) float64 { return round(d.Seconds() * 1000) }
 
-// round keeps what of a figure means something.
+// round rounds a figure to its significant digits.
 func round(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 // print writes r as a table.

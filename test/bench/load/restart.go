@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// restarted is what the first queries after a load cost: of a daemon that was ended in good order and started again, and of a
-// program that reads the directory by itself.
+// restarted is the cost of the first queries after a load: to a daemon that was stopped cleanly and
+// started again, and by a program that reads the directory itself.
 type restarted struct {
 	Stop          float64 `json:"stop_s"`           // from the signal to the end of the process
 	Ready         float64 `json:"ready_s"`          // from the start to the first answer
@@ -23,10 +23,11 @@ type restarted struct {
 	ColdPeakBytes int64   `json:"cold_aggregate_rss"`
 }
 
-// allPages is the query whose first answer is measured.
+// allPages is the query whose first response is measured.
 const allPages = "/api/v1/tree?since=24h&max_nodes=20000"
 
-// restart ends the daemon, starts it again, asks it for all pages, ends it, and has aggregate read the same.
+// restart stops the daemon, starts it again, queries all pages, stops it, and runs the same query
+// with aggregate.
 func (c *config) restart(ctx context.Context, x *cluster, stderr io.Writer) (r restarted, err error) {
 	d := x.nodes[0]
 	fmt.Fprintln(stderr, "load: starting the daemon again …")
@@ -68,7 +69,7 @@ func (c *config) restart(ctx context.Context, x *cluster, stderr io.Writer) (r r
 	return r, d.startReady() // it is stopped in the end
 }
 
-// get asks, and reads the answer.
+// get sends a request, and reads the response.
 func get(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// stall notices that nothing is acknowledged any more although requests are being sent.
+// stall detects that requests are sent but no longer acknowledged.
 type stall struct {
 	limit time.Duration // of a time without an acknowledgement; 0 for none
 
@@ -20,8 +20,7 @@ type stall struct {
 	since        time.Time // when requests began to wait for the next one; zero if none do
 }
 
-// look reports whether the limit is reached. underWay is how many requests wait for their
-// answers.
+// look reports whether the limit is reached. underWay is how many requests wait for a response.
 func (s *stall) look(now time.Time, c loadgen.Counts, underWay int) bool {
 	switch {
 	case c.Acknowledged != s.acknowledged:
@@ -32,14 +31,14 @@ func (s *stall) look(now time.Time, c loadgen.Counts, underWay int) bool {
 	return s.limit > 0 && !s.since.IsZero() && now.Sub(s.since) >= s.limit
 }
 
-// stalled returns an error that says what the daemons are at. It ends those that were started here, so
-// that they show their goroutines.
+// stalled returns an error with the state of the daemons. It ends those started here to get their
+// goroutines.
 func (s *stall) stalled(ctx context.Context, x *cluster, acknowledged uint64) error {
 	err := fmt.Errorf("nothing was acknowledged for %v while requests were sent, after %d traces; %s", s.limit, acknowledged, readiness(ctx, x.private[0]))
 	return errors.Join(err, x.goroutines())
 }
 
-// readiness asks a daemon whether it is ready, and says what it answers.
+// readiness requests a daemon's readiness, and returns the response.
 func readiness(ctx context.Context, addr string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

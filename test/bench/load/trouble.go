@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// trouble is what is done to daemons and their store while traces are sent.
+// trouble is the fault injection into daemons and their store during the load.
 type trouble struct {
 	killEvery            time.Duration
 	pauseEvery, pauseFor time.Duration
@@ -20,7 +20,7 @@ type trouble struct {
 	wipeAt               time.Duration // of a part of it
 }
 
-// longest returns for how long it may keep anything from being acknowledged.
+// longest returns the longest time for which it may prevent acknowledgements.
 func (t *trouble) longest(nodes int) time.Duration {
 	if nodes == 1 && t.pauseEvery > 0 {
 		return t.downFor + t.pauseFor
@@ -28,7 +28,7 @@ func (t *trouble) longest(nodes int) time.Duration {
 	return t.downFor
 }
 
-// troubled is what was done.
+// troubled is the record of injected faults.
 type troubled struct {
 	mu      sync.Mutex
 	kills   int
@@ -39,7 +39,7 @@ type troubled struct {
 	wiped   int
 }
 
-// start makes trouble until all is sent. The returned function waits until all is well again.
+// start injects faults until everything is sent. The returned function waits for the recovery.
 func (t *trouble) start(x *cluster, g *loadgen.Generator, h *health) (*troubled, func() error) {
 	did := &troubled{}
 	var all sync.WaitGroup
@@ -66,7 +66,7 @@ func (t *trouble) start(x *cluster, g *loadgen.Generator, h *health) (*troubled,
 	}
 }
 
-// wait waits, and reports whether that is over before all is sent.
+// wait waits for d, and reports whether it ended before everything was sent.
 func wait(d time.Duration, g *loadgen.Generator) bool {
 	select {
 	case <-g.Sent():
@@ -79,11 +79,12 @@ func wait(d time.Duration, g *loadgen.Generator) bool {
 // about returns a time around d.
 func about(d time.Duration) time.Duration { return time.Duration((0.5 + rand.Float64()) * float64(d)) }
 
-// killOften kills a daemon and starts it again, every now and then until all is sent.
-// It returns once the daemon is ready for the last time.
+// killOften kills a daemon and starts it again, at intervals until everything is sent. It returns
+// once the daemon is ready for the last time.
 func (t *trouble) killOften(x *cluster, g *loadgen.Generator, did *troubled) error {
 	for next := time.Now(); ; {
-		// Starts count: what is to be killed each second is, as far as that is possible.
+		// Intervals count from start to start, so that a daemon to be killed every second is, as
+		// far as possible.
 		next = next.Add(about(t.killEvery))
 		if !wait(time.Until(next), g) {
 			return nil
@@ -104,7 +105,7 @@ func (t *trouble) killOften(x *cluster, g *loadgen.Generator, did *troubled) err
 	}
 }
 
-// killOnce kills a daemon and starts it again. It returns how long that took until it was ready.
+// killOnce kills a daemon and starts it again. It returns the time until it was ready.
 func (d *daemon) killOnce(shared bool, g *loadgen.Generator) (time.Duration, error) {
 	d.watch.look()
 	if !shared { // else chunks from before and after are of one view all the same
@@ -118,8 +119,8 @@ func (d *daemon) killOnce(shared bool, g *loadgen.Generator) (time.Duration, err
 	return time.Since(began), err
 }
 
-// pauseOften stops a daemon for a while, as if its machine stood still: the one that rolls up the most shards, as it
-// is the one that others have to wait for.
+// pauseOften suspends a daemon for a while, as if its node hung: the owner of the most shards, as
+// others have to wait for it.
 func (t *trouble) pauseOften(x *cluster, g *loadgen.Generator, h *health, did *troubled) error {
 	for wait(about(t.pauseEvery), g) {
 		shards := h.shards()
@@ -147,7 +148,7 @@ func (t *trouble) pauseOften(x *cluster, g *loadgen.Generator, h *health, did *t
 	return nil
 }
 
-// pause stops a daemon for a while.
+// pause suspends a daemon for a while.
 func (d *daemon) pause(length time.Duration, g *loadgen.Generator) error {
 	if _, err := d.signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (t *trouble) storeDown(x *cluster, g *loadgen.Generator, did *troubled) err
 	if !wait(t.downAt, g) {
 		return nil
 	}
-	// Daemons that are started need the store.
+	// Starting daemons need the store.
 	for _, d := range x.nodes {
 		d.busy.Lock()
 		defer d.busy.Unlock()

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// watch notes what processor time and memory a program takes that may be killed and started again, as /proc says; nothing
-// where there is none. It is for concurrent use.
+// watch records the processor time and memory of a program, across kills and restarts, from /proc;
+// without /proc it records nothing. It is safe for concurrent use.
 type watch struct {
 	pid func() int // of the program; 0 if it is not known
 
@@ -32,7 +32,7 @@ func (w *watch) begin() {
 	w.look()
 }
 
-// look notes how things are now.
+// look records the current values.
 func (w *watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *watch) look() {
 	w.anon = max(w.anon, kibibytes(status, "RssAnon:"))
 }
 
-// ended notes that the program was killed after the last look.
+// ended records that the program was killed after the last look.
 func (w *watch) ended() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *watch) ended() {
 	w.now = 0
 }
 
-// used returns the processor time that it took.
+// used returns the processor time used.
 func (w *watch) used() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func cpuTime(pid int) (time.Duration, bool) {
 	if err != nil {
 		return 0, false
 	}
-	// The name of the program, in parentheses, may hold anything.
+	// The name of the program, in parentheses, may contain anything.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const user, system = 11, 12
 	if len(fields) <= system {
@@ -94,7 +94,7 @@ func cpuTime(pid int) (time.Duration, bool) {
 	return time.Duration(u+s) * clockTick, err1 == nil && err2 == nil
 }
 
-// diskUse returns the bytes that a directory takes on disk, 0 if there is none.
+// diskUse returns the disk space of a directory in bytes, 0 if it is missing.
 func diskUse(dir string) (n int64) {
 	if dir == "" {
 		return 0

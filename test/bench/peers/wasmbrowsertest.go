@@ -1,7 +1,7 @@
 //go:build wasmbrowsertest
 
-// This file is built within a copy of github.com/agnivade/wasmbrowsertest, whose converter
-// can not be imported, and makes a converter of that program:
+// This file is built in a copy of github.com/agnivade/wasmbrowsertest, whose converter
+// cannot be imported, and turns that program into a converter:
 //
 //	wasmbrowsertest convert FILE OUT            converts once
 //	wasmbrowsertest convert FILE OUT SECONDS    converts again and again, and prints the

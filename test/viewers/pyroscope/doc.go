@@ -1,5 +1,5 @@
-// Package pyroscope tests ingest with Pyroscope's own client, which is what Grafana's data
-// source is made of. It is a module of its own, as the client brings a dozen others, and it
-// talks to a process of its own: the schemas of both have the same names, and one program
-// can not have two of them.
+// Package pyroscope tests ingest with Pyroscope's own client, which Grafana's data source
+// uses, too. It is a module of its own, as the client brings a dozen others. The daemon
+// runs in a separate process: the schemas of both have the same names, and one program
+// cannot contain both.
 package pyroscope
