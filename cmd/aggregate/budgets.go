@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// blownError says that budgets are blown.
+// blownError says that budgets are exceeded.
 type blownError struct{ names []string }
 
 func (e blownError) Error() string {
@@ -29,7 +29,7 @@ func (e blownError) Error() string {
 	return fmt.Sprintf("%d budgets are blown: %s", len(e.names), strings.Join(e.names, ", "))
 }
 
-// checkBudgets refuses what does not go with --budgets.
+// checkBudgets rejects flags that do not go with --budgets.
 func (c *command) checkBudgets(not refusing) error {
 	if c.budgets == "" {
 		return nil
@@ -43,7 +43,7 @@ func (c *command) checkBudgets(not refusing) error {
 	return not("--budgets", append([]string{"feature", "until", "rows", "list", "stats", "diff", "by", "wasm"}, selectionFlags[:]...)...)
 }
 
-// readBudgets returns the budgets that the command line asks for, about what it asks for.
+// readBudgets returns the budgets of the file, with the selection of the command line.
 func (c *command) readBudgets() (*budget.File, error) {
 	f, err := os.Open(c.budgets)
 	if err != nil {
@@ -75,7 +75,8 @@ func (c *command) readBudgets() (*budget.File, error) {
 	return file, nil
 }
 
-// sinceOfBudgets refuses points in time: the time of a budget ends now, and has a length.
+// sinceOfBudgets rejects points in time: the time range of a budget has a length and ends
+// now.
 func sinceOfBudgets(since string) (string, error) {
 	if _, err := selection.ParseAge(since); err != nil {
 		return "", usageError{fmt.Errorf("--since %s: with --budgets it is a duration such as 24h or 7d", since)}
@@ -83,8 +84,8 @@ func sinceOfBudgets(since string) (string, error) {
 	return since, nil
 }
 
-// printBudgets prints how things stand with budgets. It fails if one is blown, or else if one
-// can not be answered.
+// printBudgets prints the status of budgets. It fails if one is exceeded, or otherwise if one
+// cannot be evaluated.
 func (c *command) printBudgets(ctx context.Context) (err error) {
 	file, err := c.readBudgets()
 	if err != nil {

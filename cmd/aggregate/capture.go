@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/sdk"
 )
 
-// captureCommand is the word behind aggregate. A file of that name is ./capture.
+// captureCommand is the word after aggregate. A file of that name is ./capture.
 const captureCommand = "capture"
 
 const captureUsage = `Usage: aggregate capture [flags] URL
@@ -35,7 +35,7 @@ Examples:
   aggregate report --lab --page /feed                    what users have and the lab has not
   aggregate -f top lab/*.cpuprofile`
 
-// capturing is what aggregate capture is asked.
+// capturing is the command line of aggregate capture.
 type capturing struct {
 	o           capture.Options
 	script, out string
@@ -59,7 +59,7 @@ func (c *capturing) program() *commandline.Program {
 		Sections: []commandline.Section{{Flags: fs}}, Notes: "More in docs/ci.md. Exit status: 0; 1 if something went wrong; 2 for a wrong command line."}
 }
 
-// check reads what the command line says.
+// check parses the command line.
 func (c *capturing) check(fs *pflag.FlagSet) error {
 	if fs.NArg() != 1 {
 		return errors.New("give one URL to visit; see aggregate capture --help")
@@ -81,7 +81,7 @@ func (c *capturing) check(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// runCapture records visits and says how it goes.
+// runCapture records visits and reports progress.
 func runCapture(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var c capturing
 	p := c.program()

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// printCatalog prints what --list asks for.
+// printCatalog prints the list of --list.
 func (c *command) printCatalog(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *command) writeTable(w io.Writer, entries []query.Entry) error {
 	return t.Flush()
 }
 
-// period says in words which time is asked for.
+// period describes the selected time range.
 func (c *command) period() string {
 	since := "ever"
 	if c.since != "" {
@@ -84,10 +84,10 @@ func (c *command) period() string {
 	return since
 }
 
-// shownPages is how many pages an error names.
+// shownPages is how many pages the error names.
 const shownPages = 5
 
-// nothingFound returns the error that says what was searched and what is there.
+// nothingFound returns an error that names the selection and the available data.
 func (c *command) nothingFound(ctx context.Context, src query.Source) error {
 	what := fmt.Sprintf("no traces%s %s", c.selection, c.period())
 	catalog, err := src.Catalog(ctx, c.selection.Since, c.selection.Until, 0)

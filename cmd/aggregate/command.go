@@ -25,7 +25,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
-// command is what the command line asks for.
+// command is the parsed command line.
 type command struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -63,10 +63,11 @@ type command struct {
 	template  []byte // of format html
 }
 
-// lists are what --list can print: of a store, and, the last, of files.
+// lists are the lists of --list: those of a store, and last that of files.
 var lists = [...]string{"pages", "features", "releases", "threads"}
 
-// program is what aggregate says of its command line, and what it is asked of itself.
+// program describes the command line of aggregate, with the flags that ask the program
+// about itself.
 func (c *command) program() (*commandline.Program, *commandline.Asked) {
 	fs, asked := pflag.NewFlagSet("aggregate", pflag.ContinueOnError), new(commandline.Asked)
 	fs.SortFlags = false
@@ -119,10 +120,11 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.timed, "timed", false, "of files: write calls in time order instead of merging them")
 }
 
-// refusing returns an error if a flag of some is given, which do not go with another one.
+// refusing returns an error if one of the flags is given, as they do not go with another
+// flag.
 type refusing func(with string, flags ...string) error
 
-// check reads the flags that need reading and refuses those that contradict each other.
+// check parses flag values and rejects contradictory flags.
 func (c *command) check(fs *pflag.FlagSet) error {
 	not := func(with string, flags ...string) error {
 		for _, flag := range flags {
@@ -158,8 +160,8 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	return c.comparing.check(fs, c.selection, c.times)
 }
 
-// checkFiles refuses what is for a store alone if there are files, and for files alone if
-// there are none.
+// checkFiles rejects flags for a store if there are files, and flags for files if there
+// are none.
 func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 	if c.list != "" && !slices.Contains(lists[:], c.list) {
 		return fmt.Errorf("--list %s: known are %s", c.list, strings.Join(lists[:], ", "))
@@ -187,7 +189,7 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 	return nil
 }
 
-// checkPrinted refuses what does not go with printing something else than a profile.
+// checkPrinted rejects flags that do not go with output other than a profile.
 func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 	if c.list != "" {
 		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "only", "wasm", "thread", "profile", "events", "idle"); err != nil {
@@ -221,7 +223,7 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 	return nil
 }
 
-// checkStore refuses to read two stores, or none.
+// checkStore rejects two stores, or none.
 func (c *command) checkStore(fs *pflag.FlagSet, _ refusing) error {
 	if c.data == "" && c.addr == "" {
 		return errors.New("--data: the name of the directory is empty")
@@ -232,7 +234,7 @@ func (c *command) checkStore(fs *pflag.FlagSet, _ refusing) error {
 	return c.checkRemote()
 }
 
-// checkComparing refuses what does not go with a comparison of selections.
+// checkComparing rejects flags that do not go with a comparison of selections.
 func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 	for _, flag := range selectionFlags {
 		if !fs.Changed(flag) {
@@ -252,8 +254,8 @@ func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 	return nil
 }
 
-// comparesTable reports whether a comparison is written as a table or as JSON, and not as
-// a profile that shows a difference.
+// comparesTable reports whether a comparison is printed as a table or as JSON, instead of
+// as a profile of the difference.
 func (c *command) comparesTable() bool {
 	f := c.formatName
 	return c.comparing.given && (f == "" || f == "table" || f == "json")
@@ -349,7 +351,7 @@ func (c *command) checkSelection() error {
 		return err
 	}
 	s.Since, s.Until = times.Since, times.Until
-	// Formats that keep labels get them; the others count each page view once.
+	// Formats with labels get them; in others each page view counts once.
 	if c.format.Labels {
 		s.GroupBy = selection.AllGroups()
 	}
@@ -371,7 +373,7 @@ func (c *command) times(since, until string) (s selection.Selection, err error) 
 	return s, nil
 }
 
-// checkPick reads what says how the functions of a profile are shown, but for modules.
+// checkPick parses the flags for how functions are shown, except --wasm.
 func (c *command) checkPick() error {
 	c.pick = file.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
 	if !slices.Contains(selection.PartsBy(), c.by) {
@@ -393,7 +395,7 @@ func (c *command) parts() selection.Parts {
 	return p
 }
 
-// readOwners reads the file that says whose code is whose.
+// readOwners reads the file with the rules for owners.
 func (c *command) readOwners() error {
 	if c.owners == "" {
 		return nil
@@ -409,7 +411,7 @@ func (c *command) readOwners() error {
 	return nil
 }
 
-// readModules reads the modules whose names --wasm asks for.
+// readModules reads the modules named by --wasm.
 func (c *command) readModules() error {
 	var modules wasm.Modules
 	for _, name := range c.wasm {
@@ -425,7 +427,7 @@ func (c *command) readModules() error {
 	return nil
 }
 
-// readTemplate takes what the format needs of the dashboard.
+// readTemplate gets the dashboard's template if the format needs it.
 func (c *command) readTemplate() (err error) {
 	if !c.format.Template {
 		return nil
@@ -449,7 +451,7 @@ func readModule(name string) (*wasm.Module, error) {
 	return m, err
 }
 
-// formatTable lists the formats and what they can do, for --help.
+// formatTable lists the formats and their abilities, for --help.
 func formatTable() string {
 	var b strings.Builder
 	for _, f := range formats.All() {

@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// comparing is what the command line says of a selection to compare with.
+// comparing holds the flags of the other selection of a comparison.
 type comparing struct {
 	page, feature, release string
 	labels                 []string
@@ -42,7 +42,8 @@ func (c *comparing) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.minViews, "min-views", 100, "page views that each side of a comparison needs")
 }
 
-// selectionFlags name another selection; without one of them nothing is compared.
+// selectionFlags define the other selection; without any of them there is no
+// comparison.
 var selectionFlags = [...]string{"compare-release", "compare-since", "compare-until", "compare-label", "compare-page", "compare-feature"}
 
 // check reads the flags. sel is what is compared with what they say.
@@ -95,7 +96,7 @@ func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func
 	return err
 }
 
-// printComparison prints what changed.
+// printComparison prints the changes.
 func (c *command) printComparison(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {
@@ -126,7 +127,7 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	return errors.Join(c.emitComparison(ctx, q, &got, asJSON), err)
 }
 
-// emitComparison writes a comparison to where the command line says.
+// emitComparison writes a comparison to the output of the command line.
 func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got *query.Comparison, asJSON bool) error {
 	err := c.emit(ctx, func(w io.Writer) error {
 		if asJSON {
@@ -243,7 +244,8 @@ Here %s.
 	return err
 }
 
-// signedMs writes milliseconds with three decimals, or with one digit what would be 0 with these.
+// signedMs formats milliseconds with three decimals, or with one digit if that would be
+// 0.
 func signedMs(x float64) string {
 	if x != 0 && math.Abs(x) < 0.0005 {
 		return fmt.Sprintf("%+.1g", x)

@@ -23,7 +23,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
-// checkHTTP refuses what does not go with pages in a browser.
+// checkHTTP rejects flags that do not go with --http.
 func (c *command) checkHTTP(not refusing) error {
 	if c.http == "" {
 		return not("another output than --http", "no-browser")
@@ -75,7 +75,7 @@ func (c *command) serveHTTP(ctx context.Context) (err error) {
 	return context.Cause(ctx)
 }
 
-// shown returns what is to be shown, and the page that shows it.
+// shown returns the source to show, and the start page for it.
 func (c *command) shown(ctx context.Context) (src query.Source, start string, done func() error, err error) {
 	if len(c.files) == 0 {
 		src, done, err = c.source()
@@ -107,7 +107,8 @@ func (c *command) shown(ctx context.Context) (src query.Source, start string, do
 	return merged, "file?" + title.Encode(), func() error { return nil }, nil
 }
 
-// linesOnce returns what reads the calls of the files in time order when it is first asked.
+// linesOnce returns a function that reads the calls of the files in time order on
+// its first call.
 func (c *command) linesOnce() func(context.Context) ([]*trie.Timeline, error) {
 	var mu sync.Mutex
 	var lines []*trie.Timeline
@@ -128,7 +129,7 @@ func (c *command) linesOnce() func(context.Context) ([]*trie.Timeline, error) {
 	}
 }
 
-// startOfStore returns the page of the dashboard that shows what is selected.
+// startOfStore returns the page of the dashboard for the selection.
 func (c *command) startOfStore() string {
 	v := url.Values{"since": {c.since}}
 	for key, value := range map[string]string{"until": c.until, "page": c.page, "feature": c.feature, "release": c.release} {
@@ -148,7 +149,8 @@ func (c *command) startOfStore() string {
 	return "?" + v.Encode()
 }
 
-// pagesOf serves the dashboard for a source to browsers of this machine. It begins at start.
+// pagesOf serves the dashboard for a source to local browsers, with start as its
+// first page.
 func pagesOf(src query.Source, start string) http.Handler {
 	mux := http.NewServeMux()
 	answers := api.Handler(src, api.Options{ProfileFile: web.ProfileFile})
@@ -162,7 +164,7 @@ func pagesOf(src query.Source, start string) http.Handler {
 	return access.SameOrigin(mux, access.LocalHosts(mux), func(*http.Request, access.Reason) {})
 }
 
-// openBrowser opens a URL, if there is a browser: the URL is on the terminal anyway.
+// openBrowser opens a URL if there is a browser: the URL is on the terminal anyway.
 func openBrowser(place string) {
 	name, args := "xdg-open", []string{place}
 	switch runtime.GOOS {

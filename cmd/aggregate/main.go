@@ -85,16 +85,16 @@ func main() {
 	os.Exit(report(os.Stderr, err))
 }
 
-// stopTime is for what ends by itself when it is told to. A decoder in the middle of a file
-// is not asked to look, and who writes to a pipe that nobody reads can not.
+// stopTime is how long parts of the program may take to stop when told to. Two do not stop:
+// a decoder in the middle of a file, and a write to a pipe that nobody reads.
 const stopTime = time.Second
 
-// signalError says that a signal ended the program.
+// signalError says that the program was ended by a signal.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return e.signal.String() }
 
-// report writes what went wrong, if anything did, and returns the exit status.
+// report writes the error, if there is one, and returns the exit status.
 func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 )
 
-// readMaps makes the symbols that --maps asks for.
+// readMaps makes the symbols for --maps.
 func (c *command) readMaps() error {
 	if len(c.maps) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func (c *command) readMaps() error {
 	return nil
 }
 
-// readBuild adds the tables of the scripts in a folder, by their paths in it.
+// readBuild adds the tables of the scripts in a folder, by path.
 func (c *command) readBuild(dir string, tables map[string]*symbols.Table) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *command) readBuild(dir string, tables map[string]*symbols.Table) error 
 	return nil
 }
 
-// tellNames says how much of what was asked for has readable names.
+// tellNames reports how much of the result has readable names.
 func (c *command) tellNames(names *naming.Coverage) {
 	for _, line := range names.Lines() {
 		fmt.Fprintln(c.stderr, "aggregate: names:", line)

@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-// mcpCommand is the word behind aggregate. A file of that name is ./mcp.
+// mcpCommand is the word after aggregate. A file of that name is ./mcp.
 const mcpCommand = "mcp"
 
 const mcpUsage = `Usage: aggregate mcp [--data DIR | --addr ADDR] [flags]
@@ -44,12 +44,12 @@ Try it without one:
 
   npx @modelcontextprotocol/inspector --cli aggregate mcp --data DIR --method tools/list`
 
-// mcpFlags are those of aggregate that say where answers come from.
+// mcpFlags are the flags of aggregate for the source of the data.
 func mcpFlags() []string {
 	return []string{"data", "addr", "token-file", "ca", "site", "budgets", "owners"}
 }
 
-// mcpProgram is what aggregate mcp says of its command line.
+// mcpProgram describes the command line of aggregate mcp.
 func mcpProgram() *commandline.Program { return new(command).mcpProgram() }
 
 func (c *command) mcpProgram() *commandline.Program {
@@ -63,7 +63,7 @@ func (c *command) mcpProgram() *commandline.Program {
 		Sections: []commandline.Section{{Flags: some}}, Notes: "What each tool answers is in docs/mcp.md."}
 }
 
-// runMCP answers until the agent hangs up or ctx is done.
+// runMCP serves requests until the agent hangs up or ctx is done.
 func runMCP(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
 	p := c.mcpProgram()
@@ -92,7 +92,7 @@ func runMCP(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 			return budget.Evaluate(ctx, src, file, time.Now())
 		}
 	}
-	// A mistake is better said at once than by the first answer.
+	// This reports a mistake immediately instead of with the first response.
 	_, done, err := c.source()
 	if err != nil {
 		return err

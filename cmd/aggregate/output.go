@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// writeFile makes the file name with what write writes. It appears whole or not at all.
-// What is there and is no regular file, such as a pipe, is written to.
+// writeFile creates the file name with the output of write, completely or not at all. An
+// existing file that is not a regular file, such as a pipe, is written to directly.
 func writeFile(ctx context.Context, name string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target // and not the link to it
@@ -31,7 +31,7 @@ func writeFile(ctx context.Context, name string, write func(io.Writer) error) er
 	return nil
 }
 
-// cause returns err without the name that it gives a file, which may be a temporary one.
+// cause returns err without its file name, which may be a temporary one.
 func cause(err error) error {
 	if x, ok := errors.AsType[*fs.PathError](err); ok {
 		return x.Err
@@ -50,9 +50,10 @@ func writeInto(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// replaceFile writes a file beside name and gives it that name once it is whole. It has
-// the permissions of the one that it replaces, old, from the start; nil if there is none. The
-// file beside it is gone as soon as ctx is done, as the process may end before write does.
+// replaceFile writes a temporary file beside name and renames it when it is complete. From
+// the start it has the permissions of old, the file that it replaces; nil if there is none.
+// The temporary file is removed as soon as ctx is done, as the process may end before write
+// does.
 func replaceFile(ctx context.Context, name string, old fs.FileInfo, write func(io.Writer) error) (err error) {
 	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // less the umask

@@ -27,7 +27,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// source returns where the answers come from, of one site if one is asked for, and how to close it.
+// source returns the source of the data, limited to a site if one is given, and a function to
+// close it.
 func (c *command) source() (query.Source, func() error, error) {
 	src, closing, err := c.wholeSource()
 	if c.site == "" || err != nil {
@@ -42,8 +43,8 @@ func (c *command) source() (query.Source, func() error, error) {
 	return src, closing, nil
 }
 
-// wholeSource returns a source of all sites. A daemon that has the data directory open is asked;
-// without one the directory is read here.
+// wholeSource returns a source of all sites. If a daemon has the data directory open, it is
+// queried; otherwise the directory is read here.
 func (c *command) wholeSource() (query.Source, func() error, error) {
 	nothing := func() error { return nil }
 	if c.addr != "" {
@@ -79,10 +80,10 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, r.Close, nil
 }
 
-// openWait bounds how long it is waited for a bucket.
+// openWait bounds the wait for a bucket.
 const openWait = time.Minute
 
-// openBucket opens a bucket that machines share. None of them has to run.
+// openBucket opens a bucket shared by nodes. None of them needs to run.
 func openBucket(data string) (*shared.Reader, error) {
 	at, err := bucket.ParseLocation(data)
 	if err != nil {
@@ -97,7 +98,7 @@ func openBucket(data string) (*shared.Reader, error) {
 	return shared.OpenReader(ctx, b, shared.Options{})
 }
 
-// withoutOwners refuses a file of owners that a daemon would not see.
+// withoutOwners rejects a file of owners, which a daemon would ignore.
 func (c *command) withoutOwners() error {
 	if c.owners != "" {
 		return errors.New("--owners: the daemon answers by its own file; give it to ingest as --owners FILE")
@@ -105,11 +106,11 @@ func (c *command) withoutOwners() error {
 	return nil
 }
 
-// maxSize bounds the memory of a merge, in bytes: a program that answers one question has more
-// for it than a daemon.
+// maxSize bounds the memory of a merge, in bytes: a program with a single query can use more
+// than a daemon.
 const maxSize = 1 << 30
 
-// printProfile merges what is asked for and writes it.
+// printProfile merges the selected data and writes the profile.
 func (c *command) printProfile(ctx context.Context) error {
 	base, err := c.base(ctx)
 	if err != nil {
@@ -128,7 +129,7 @@ func (c *command) printProfile(ctx context.Context) error {
 	return c.printStored(ctx, base)
 }
 
-// printStored merges what is asked for of a store and writes it.
+// printStored merges the selected data of a store and writes the profile.
 func (c *command) printStored(ctx context.Context, base *trie.Profile) (err error) {
 	src, done, err := c.source()
 	if err != nil {
@@ -165,7 +166,7 @@ func (c *command) mergeFiles(ctx context.Context, files []file.Input) (file.Merg
 	return merged, err
 }
 
-// base returns the profile to compare with, nil if there is none.
+// base returns the profile to compare with, or nil.
 func (c *command) base(ctx context.Context) (*trie.Profile, error) {
 	if c.diff == "" {
 		return nil, nil
@@ -214,13 +215,13 @@ func (c *command) input(name string) file.Input {
 	return file.Input{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }}
 }
 
-// empty reports whether r was made of no trace and has no weight.
+// empty reports whether r has no trace and no weight.
 func (c *command) empty(r query.Result) bool {
 	flat, coverage := r.Profile.Flat()
 	return coverage == (trie.Coverage{}) && !slices.ContainsFunc(flat, func(w trie.Weight) bool { return !w.IsZero() })
 }
 
-// title says what the output is of.
+// title describes the content of the output.
 func (c *command) title() string {
 	if len(c.files) == 0 {
 		return strings.TrimSpace(c.page + " " + c.feature)
@@ -232,7 +233,7 @@ func (c *command) title() string {
 	return title
 }
 
-// baseSelection says in words what is compared with.
+// baseSelection describes the selection that is compared with.
 func (c *command) baseSelection() string {
 	switch {
 	case c.diff == "-":
@@ -243,10 +244,10 @@ func (c *command) baseSelection() string {
 	return inWords(sideName(c.comparing.selection))
 }
 
-// inWords returns what the text of a selection says, without the preposition that it begins with.
+// inWords returns the text of a selection without its leading preposition.
 func inWords(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "for ") }
 
-// write writes the profile to where the command line says.
+// write writes the profile to the output of the command line.
 func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile) error {
 	o := output.Options{
 		Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base, Template: c.template,
@@ -278,12 +279,12 @@ func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile)
 	return nil
 }
 
-// wrote says what was written to a file.
+// wrote reports what was written to a file.
 func (c *command) wrote(what string) {
 	fmt.Fprintf(c.stderr, "aggregate: wrote %s: %s\n", c.output, what)
 }
 
-// counted says how many of something there are.
+// counted formats a number of things.
 func counted(n uint64, what string) string {
 	if n != 1 {
 		what += "s"
@@ -294,8 +295,8 @@ func counted(n uint64, what string) string {
 // toStdout reports whether the output goes to standard output.
 func (c *command) toStdout() bool { return c.output == "" || c.output == "-" }
 
-// shownOn returns what writes text to w, standard output. Formats for programs have names as
-// they are; on a terminal these must not do more than be seen.
+// shownOn returns a writer of text to w, standard output. Formats for programs contain raw
+// names; on a terminal it makes them harmless.
 func (c *command) shownOn(w io.Writer) io.Writer {
 	if isTerminal(w) && !c.format.Binary {
 		return output.Terminal(w)
@@ -303,7 +304,7 @@ func (c *command) shownOn(w io.Writer) io.Writer {
 	return w
 }
 
-// emit lets write write to where the command line says.
+// emit calls write with the output of the command line.
 func (c *command) emit(ctx context.Context, write func(io.Writer) error) error {
 	buffered := func(w io.Writer) error { // compressors write a few bytes at a time
 		b := bufio.NewWriterSize(watchedWriter{ctx, w}, 64<<10)
@@ -328,7 +329,7 @@ func (w watchedWriter) Write(p []byte) (int, error) {
 	return w.w.Write(p)
 }
 
-// warn says what an answer lacks.
+// warn reports what is missing in a result.
 func (c *command) warn(warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(c.stderr, "aggregate: warning:", output.Printable(w))
@@ -341,12 +342,12 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// progress returns what shows how far the work is, if there is a terminal.
+// progress returns a progress, if there is a terminal.
 func (c *command) progress() *progress {
 	return &progress{w: c.stderr, on: isTerminal(c.stderr), started: time.Now()}
 }
 
-// progress shows on a terminal how far a merge is.
+// progress shows the progress of a merge on a terminal.
 type progress struct {
 	w       io.Writer
 	on      bool
@@ -365,7 +366,7 @@ func (p *progress) files(all int) func(file.Progress) {
 	}
 }
 
-// show replaces what is shown, ten times a second, once a second has passed.
+// show replaces the shown text, at most ten times a second and not in the first second.
 func (p *progress) show(text string) {
 	now := time.Now()
 	if !p.on || now.Sub(p.started) < time.Second || now.Sub(p.last) < time.Second/10 {
@@ -375,7 +376,7 @@ func (p *progress) show(text string) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 }
 
-// clear removes what is shown.
+// clear removes the shown text.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

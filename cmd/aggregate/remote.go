@@ -13,8 +13,8 @@ import (
 // tokenVariable is the environment variable with the token for a daemon.
 const tokenVariable = "FIELDTRIE_TOKEN"
 
-// checkRemote refuses flags that are about a daemon at an address where there is none,
-// and two ways at once to say who asks.
+// checkRemote rejects flags about a daemon at an address if there is none, and two
+// kinds of credentials at once.
 func (c *command) checkRemote() error {
 	switch {
 	case c.addr == "" && c.tokenFile != "":
@@ -58,7 +58,7 @@ func (c *command) remote() (*api.Remote, error) {
 	return r, nil
 }
 
-// token returns the token of --token-file, or else that of the environment, if any.
+// token returns the token in --token-file, otherwise that in the environment, if any.
 func (c *command) token() (string, error) {
 	text, from := os.Getenv(tokenVariable), "$"+tokenVariable
 	if c.tokenFile != "" {

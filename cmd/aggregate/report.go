@@ -22,7 +22,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/summary"
 )
 
-// reportCommand is the word behind aggregate. A file of that name is ./report.
+// reportCommand is the word after aggregate. A file of that name is ./report.
 const reportCommand = "report"
 
 const reportUsage = `Usage: aggregate report --release B --compare-release A [flags]
@@ -41,14 +41,14 @@ Examples:
   aggregate report --page /feed --since 24h --compare-since 48h --format json
   aggregate report --lab --page /feed                    see aggregate capture`
 
-// reporting is what aggregate report is asked beside what all others are.
+// reporting holds the additional flags of aggregate report.
 type reporting struct {
 	pages, rows int
 	dashboard   string
 	lab         bool
 }
 
-// reportFlags are those of aggregate that a report has, too.
+// reportFlags are the flags of aggregate that a report has, too.
 func reportFlags() []string {
 	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "budgets", "owners", "min-views", "compare-method"}, selectionFlags[:]...)
 }
@@ -135,10 +135,11 @@ func (c *command) checkReport(fs *pflag.FlagSet, r *reporting) error {
 	return nil
 }
 
-// labViews is how many page views each side needs: nobody visits a page a hundred times in a lab.
+// labViews is how many page views each side needs: nobody makes a hundred visits in
+// a lab.
 const labViews = 5
 
-// labSides has the lab be compared with users, by their environments.
+// labSides makes the comparison one of users and lab, by environment.
 func (c *command) labSides(fs *pflag.FlagSet) error {
 	for _, flag := range selectionFlags {
 		if fs.Changed(flag) {
@@ -216,7 +217,7 @@ func sideTitle(s selection.Selection, release string) string {
 	return cmp.Or(strings.TrimSpace(sideName(s)), "all page views")
 }
 
-// dashboardOf returns where the dashboard is, empty if that is not known.
+// dashboardOf returns the address of the dashboard, empty if unknown.
 func (c *command) dashboardOf(r *reporting) string {
 	at := r.dashboard
 	if at == "" {
@@ -232,7 +233,8 @@ func (c *command) dashboardOf(r *reporting) string {
 	return strings.TrimSuffix(u.String(), "/")
 }
 
-// dashboardSelection is what is compared, as the URLs of the dashboard have it.
+// dashboardSelection returns the compared selections as parameters of the
+// dashboard's URLs.
 func (c *command) dashboardSelection() url.Values {
 	v := url.Values{}
 	for key, value := range map[string]string{"since": c.since, "until": c.until, "page": c.page, "feature": c.feature, "release": c.release,

@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// printReport prints how page views differ.
+// printReport prints the distributions of page views.
 func (c *command) printReport(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 	return nil
 }
 
-// writePage writes what a report says of one page as a table.
+// writePage writes the report of one page as a table.
 func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	fmt.Fprintf(w, "%s: %d page views profiled, standing for %.0f (%.0f to %.0f)\n", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High)
 	if len(p.Coverage) > 0 {
@@ -124,7 +124,7 @@ func (c *command) writeFunctions(w io.Writer, p *query.PageReport) error {
 	return t.Flush()
 }
 
-// bounds writes an interval of 95 %.
+// bounds formats a 95 % confidence interval.
 func bounds(e query.Estimate, digits int) string {
 	if e.High == 0 {
 		return ""

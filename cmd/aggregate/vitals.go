@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// printVitals prints how page views were for visitors.
+// printVitals prints the Web Vitals of pages.
 func (c *command) printVitals(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {
@@ -60,8 +60,8 @@ func writeVitals(w io.Writer, pages []query.PageVitals) error {
 	return t.Flush()
 }
 
-// writeVitalChanges writes what page views reported, and what ran in slow interactions, if a
-// comparison says so.
+// writeVitalChanges writes the changes of Web Vitals, and of the functions in slow
+// interactions, if the comparison has them.
 func writeVitalChanges(w io.Writer, r *query.Comparison) error {
 	if len(r.Vitals) == 0 {
 		return nil

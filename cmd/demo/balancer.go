@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// balancer is a load balancer before daemons.
+// balancer is a load balancer in front of daemons.
 type balancer struct {
 	program
 	public, stats string
 }
 
-// balancerConfig is what HAProxy is told. A request that a daemon did not answer goes to another one: what comes twice
-// counts once. HAProxy asks /readyz at the private address of each daemon.
+// balancerConfig is the configuration of HAProxy. A request that fails at one daemon goes to
+// another: duplicates count once. HAProxy checks /readyz at the private address of each daemon.
 const balancerConfig = `
 global
     tune.bufsize 524288

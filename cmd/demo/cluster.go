@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// machines is how many daemons share the bucket.
-const machines = 3
+// nodeCount is how many daemons share the bucket.
+const nodeCount = 3
 
-// Keys of the store, which nobody but this machine can reach.
+// Keys of the store, which is only reachable from this machine.
 const (
 	storeKey    = "demo"
 	storeSecret = "demo-secret"
 )
 
-// cluster is daemons on one bucket, with a load balancer before them.
+// cluster is a group of daemons on one bucket, with a load balancer in front.
 type cluster struct {
 	stdout   io.Writer
 	bin, dir string
@@ -35,8 +35,8 @@ type cluster struct {
 	location string // of the data
 }
 
-// runCluster shows that daemons on a bucket are one, and what happens when one is lost. If somebody is there to
-// try things it waits until it is interrupted. It leaves nothing behind.
+// runCluster shows that daemons on one bucket act as one, and what happens when one is lost. If
+// interactive, it waits until it is interrupted. It leaves nothing behind.
 func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -60,7 +60,7 @@ func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err er
 	return nil
 }
 
-// end kills all: there is nothing to keep.
+// end kills all programs: nothing needs to be saved.
 func (c *cluster) end() {
 	for _, d := range c.nodes {
 		d.kill()
@@ -73,9 +73,9 @@ func (c *cluster) end() {
 	}
 }
 
-// show does what is to be seen.
+// show runs the demonstration.
 func (c *cluster) show(ctx context.Context) error {
-	fmt.Fprintf(c.stdout, "1. Starting an S3-compatible store, %d daemons on one bucket, and a load balancer before them …\n", machines)
+	fmt.Fprintf(c.stdout, "1. Starting an S3-compatible store, %d daemons on one bucket, and a load balancer before them …\n", nodeCount)
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -112,12 +112,12 @@ func (c *cluster) show(ctx context.Context) error {
 	return c.agree(ctx, len(files))
 }
 
-// start starts all.
+// start starts all programs.
 func (c *cluster) start(ctx context.Context) (err error) {
 	if c.store, c.location, err = startStore(ctx, c.bin, c.dir); err != nil {
 		return err
 	}
-	for range machines {
+	for range nodeCount {
 		d, err := newDaemon(filepath.Join(c.bin, "ingest"), c.location, "AWS_ACCESS_KEY_ID="+storeKey, "AWS_SECRET_ACCESS_KEY="+storeSecret)
 		if err != nil {
 			return err
@@ -147,11 +147,12 @@ func (c *cluster) send(ctx context.Context, files []string) error {
 	return nil
 }
 
-// agreeMost is how long it may take until all daemons know all: others wait for half a minute before they do what
-// one did that was killed.
+// agreeMost bounds the wait until all daemons have all traces: the others wait half a minute before
+// they take over the work of a killed daemon.
 const agreeMost = 2 * time.Minute
 
-// agree waits until all daemons that run know so many traces, and checks that they answer the same.
+// agree waits until all running daemons have this number of traces, and checks that their responses
+// are equal.
 func (c *cluster) agree(ctx context.Context, traces int) error {
 	began := time.Now()
 	for {
@@ -176,7 +177,7 @@ func (c *cluster) agree(ctx context.Context, traces int) error {
 	}
 }
 
-// top is what a daemon says of all pages.
+// top is a daemon's response for all pages.
 type top struct {
 	Traces    int
 	Functions []struct {
@@ -186,8 +187,8 @@ type top struct {
 	body []byte
 }
 
-// ask asks each daemon that runs for the top functions, and returns of how many traces the answers are that
-// know the fewest.
+// ask queries each running daemon for the top functions. least is the smallest number of traces in
+// a response.
 func (c *cluster) ask(ctx context.Context) (answers []*top, least int, err error) {
 	answers = make([]*top, len(c.nodes))
 	least = 1 << 30
@@ -203,7 +204,7 @@ func (c *cluster) ask(ctx context.Context) (answers []*top, least int, err error
 	return answers, least, nil
 }
 
-// askTop asks a daemon for the top functions of all that was acknowledged up to now.
+// askTop queries a daemon for the top functions of everything acknowledged so far.
 func askTop(ctx context.Context, addr string) (*top, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/api/v1/top?limit=3&since=24h", nil)
 	if err != nil {
@@ -225,7 +226,7 @@ func askTop(ctx context.Context, addr string) (*top, error) {
 	return t, json.Unmarshal(t.body, t)
 }
 
-// print says what the daemons answered.
+// print shows the responses of the daemons.
 func (c *cluster) print(answers []*top, traces int, took time.Duration) {
 	for i, a := range answers {
 		if a == nil {
@@ -241,7 +242,7 @@ func (c *cluster) print(answers []*top, traces int, took time.Duration) {
 	fmt.Fprintf(c.stdout, "   all %d traces, the same answer of each, after %.0f s\n", traces, took.Seconds())
 }
 
-// invite says what to try.
+// invite lists things to try.
 func (c *cluster) invite() {
 	fmt.Fprintf(c.stdout, "\n5. Try next:\n\n")
 	for i, d := range c.nodes {
@@ -253,7 +254,7 @@ func (c *cluster) invite() {
 	fmt.Fprintf(c.stdout, "\nAll runs until you press Ctrl-C, which also deletes the data.\n")
 }
 
-// startStore starts versitygw, to which a directory is a bucket, and returns where the data is.
+// startStore starts versitygw with a directory as its bucket, and returns the location of the data.
 func startStore(ctx context.Context, bin, dir string) (*program, string, error) {
 	const bucket = "traces"
 	if err := os.MkdirAll(filepath.Join(dir, "store", bucket), 0o755); err != nil {

@@ -1,6 +1,6 @@
-// Command demo shows the main job: it starts ingest, sends it the sample traces as
-// browsers would, and lets aggregate show what came of it. "make run" runs it. With --cluster it
-// shows daemons that share a bucket, one of which is lost; "make cluster" runs that.
+// Command demo shows the main use: it starts ingest, sends the sample traces like browsers, and
+// shows the result with aggregate. "make run" runs it. With --cluster it shows several daemons
+// on one bucket, and the loss of one of them; "make cluster" runs that.
 package main
 
 import (
@@ -31,8 +31,8 @@ func main() {
 	}
 }
 
-// run does the demo. If somebody is there to try things it waits until it is
-// interrupted, and then leaves nothing behind; otherwise it leaves the profile.
+// run does the demo. If interactive, it waits until it is interrupted and leaves nothing behind;
+// otherwise it leaves the profile.
 func run(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -107,7 +107,7 @@ func run(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	return nil
 }
 
-// interrupted returns nil if err comes from the user's wish to stop.
+// interrupted returns nil if err is due to the user's interrupt.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// program is a program that runs beside this one.
+// program is a child process.
 type program struct {
 	name  string
 	make  func() *exec.Cmd
@@ -26,7 +26,7 @@ type program struct {
 	log   bytes.Buffer
 }
 
-// start starts it, and waits until it can be used.
+// start starts the program, and waits until it is ready.
 func (p *program) start(ctx context.Context) error {
 	p.log.Reset()
 	p.cmd, p.ended = p.make(), make(chan struct{})
@@ -57,7 +57,7 @@ func (p *program) start(ctx context.Context) error {
 	return errors.Join(fmt.Errorf("%s does not get ready:\n%s", p.name, p.log.String()), err)
 }
 
-// stop ends it as a service manager would.
+// stop ends the program like a service manager.
 func (p *program) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -69,7 +69,7 @@ func (p *program) stop() error {
 	return nil
 }
 
-// running reports whether it runs.
+// running reports whether the program runs.
 func (p *program) running() bool {
 	if p.cmd == nil {
 		return false
@@ -82,7 +82,7 @@ func (p *program) running() bool {
 	}
 }
 
-// kill ends it at once, if it runs.
+// kill ends the program at once, if it runs.
 func (p *program) kill() {
 	if p.running() {
 		_ = p.cmd.Process.Kill()
@@ -90,13 +90,13 @@ func (p *program) kill() {
 	}
 }
 
-// daemon is an ingest.
+// daemon is an ingest process.
 type daemon struct {
 	program
 	public, private string
 }
 
-// newDaemon returns a daemon to be started.
+// newDaemon returns a daemon that is not started yet.
 func newDaemon(bin, data string, env ...string) (*daemon, error) {
 	d := &daemon{}
 	var err error
@@ -111,12 +111,13 @@ func newDaemon(bin, data string, env ...string) (*daemon, error) {
 	return d, nil
 }
 
-// shows reports whether the daemon answers a browser that asks for a path of its private address.
+// shows reports whether the daemon serves a path of its private address to
+// browsers.
 func (d *daemon) shows(ctx context.Context, path string) bool {
 	return answers(ctx, "http://"+d.private+path, http.StatusOK)
 }
 
-// answers reports whether a browser that asks for url gets an answer with the status.
+// answers reports whether url responds to a browser with this status.
 func answers(ctx context.Context, url string, status int) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -133,7 +134,7 @@ func answers(ctx context.Context, url string, status int) bool {
 	return res.StatusCode == status
 }
 
-// addrs returns the daemon's default addresses, or free ones if those are taken.
+// addrs returns the daemon's default addresses, or free ones if they are taken.
 func addrs() (public, private string, err error) {
 	out := []string{"127.0.0.1:8418", "127.0.0.1:8419"}
 	for i, addr := range out {
@@ -144,7 +145,7 @@ func addrs() (public, private string, err error) {
 	return out[0], out[1], nil
 }
 
-// freeAddr returns an address that nobody listens on: the one that is wished for, if it is one.
+// freeAddr returns a free address: wish, if nobody listens there.
 func freeAddr(wish string) (string, error) {
 	ln, err := net.Listen("tcp", wish)
 	if err != nil {
@@ -156,7 +157,7 @@ func freeAddr(wish string) (string, error) {
 	return ln.Addr().String(), ln.Close()
 }
 
-// post sends a file to the public address of a daemon, or of what stands before it.
+// post sends a file to the public address of a daemon, or of its load balancer.
 func post(ctx context.Context, addr, name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 	maxAnswer     = 16 << 20        // bytes: it may list the tables that are missing
 )
 
-// client sends requests to a daemon. Each may be sent again, as the same request twice leaves
-// what it leaves once.
+// client sends requests to a daemon. All requests are idempotent, so each may be sent again.
 type client struct {
 	http          *http.Client
 	base          string // URL, without a slash at its end
@@ -37,7 +36,7 @@ type client struct {
 	retrying      func(why error, wait time.Duration) // nil: tell nobody
 }
 
-// parseAddr returns the URL of an address, "host:port" or a URL.
+// parseAddr returns the URL of an address, either "host:port" or a URL.
 func parseAddr(addr string) (*url.URL, error) {
 	text := addr
 	if !strings.Contains(addr, "://") {
@@ -51,8 +50,8 @@ func parseAddr(addr string) (*url.URL, error) {
 	return u, nil
 }
 
-// newClient returns a client of the daemon at a URL. A user and a password in it are sent as
-// basic authorization.
+// newClient returns a client of the daemon at a URL. A user and a password in the URL are
+// sent as basic authorization.
 func newClient(base *url.URL, wait time.Duration) *client {
 	c := &client{wait: wait, http: &http.Client{
 		Transport:     authorities.Transport(base),
@@ -69,20 +68,20 @@ func newClient(base *url.URL, wait time.Duration) *client {
 	return c
 }
 
-// trust has c trust the certificates of some authorities, and not those of the system.
+// trust makes c trust the given certificate authorities instead of the system's.
 func (c *client) trust(roots *x509.CertPool) {
 	c.http.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
 }
 
-// redirectError keeps what a request carries from those it was not meant for.
+// redirectError stops redirects, so that the credentials of a request go to no other server.
 type redirectError struct{ to string }
 
 func (e redirectError) Error() string {
 	return fmt.Sprintf("it redirects to %s, which is not followed; give the address of the daemon itself", e.to)
 }
 
-// answer is what a daemon says.
-type answer struct {
+// response is a response of a daemon.
+type response struct {
 	status  int
 	header  http.Header
 	ID      string
@@ -90,9 +89,9 @@ type answer struct {
 	Missing []string // hashes of scripts whose tables are not there
 }
 
-// do sends a request, again if it may succeed later, and returns the answer to it, which may
-// be that it failed.
-func (c *client) do(ctx context.Context, method, path string, body []byte) (*answer, error) {
+// do sends a request, repeats it while that may help, and returns the last response, which
+// may be a failure.
+func (c *client) do(ctx context.Context, method, path string, body []byte) (*response, error) {
 	for attempt := 0; ; attempt++ {
 		a, err := c.once(ctx, method, path, body)
 		why := err
@@ -123,8 +122,8 @@ func (c *client) do(ctx context.Context, method, path string, body []byte) (*ans
 	}
 }
 
-// once sends a request.
-func (c *client) once(ctx context.Context, method, path string, body []byte) (*answer, error) {
+// once sends a request once.
+func (c *client) once(ctx context.Context, method, path string, body []byte) (*response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -150,15 +149,15 @@ func (c *client) once(ctx context.Context, method, path string, body []byte) (*a
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	a := &answer{status: res.StatusCode, header: res.Header}
+	a := &response{status: res.StatusCode, header: res.Header}
 	if json.Unmarshal(text, a) != nil || a.status >= 400 && a.Error == "" {
 		a.Error = res.Status
 	}
 	return a, nil
 }
 
-// passes reports whether what went wrong may pass by itself.
-func passes(a *answer, err error) bool {
+// passes reports whether a failure may be temporary.
+func passes(a *response, err error) bool {
 	if err == nil {
 		switch a.status {
 		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -172,7 +171,7 @@ func passes(a *answer, err error) bool {
 	return !redirected && !unvouched && !noTLS && !strings.Contains(err.Error(), "HTTPS")
 }
 
-// retryAfter reads a header of seconds or of a date.
+// retryAfter parses a header with seconds or a date.
 func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second, true
@@ -183,8 +182,8 @@ func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// failure returns what went wrong by an answer, and what to do; nil if nothing did.
-func (a *answer) failure() error {
+// failure returns the failure in a response, with advice; nil if there is none.
+func (a *response) failure() error {
 	switch {
 	case a.status < 400:
 		return nil

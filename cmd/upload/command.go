@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 )
 
-// command is what the command line asks for, and what came of it so far.
+// command is the parsed command line, and the state of the work.
 type command struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -48,7 +48,8 @@ type command struct {
 	deleted  int               // maps
 }
 
-// program is what upload says of its command line, and what it is asked of itself.
+// program describes the command line of upload, with the flags that ask the program about
+// itself.
 func (c *command) program() (*commandline.Program, *commandline.Asked) {
 	fs, asked := pflag.NewFlagSet("upload", pflag.ContinueOnError), new(commandline.Asked)
 	fs.SortFlags = false
@@ -74,7 +75,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.format, "format", "f", "table", "`FORMAT` of what was found: table or json")
 }
 
-// check refuses command lines that say too little, or contradict themselves.
+// check rejects incomplete or contradictory command lines.
 func (c *command) check() error {
 	if len(c.dirs) == 0 {
 		return errors.New("no folder on the command line; name the one that the bundler wrote, such as dist/")
@@ -91,8 +92,8 @@ func (c *command) check() error {
 	return c.checkDaemon()
 }
 
-// checkDaemon refuses flags that are about a daemon where there is none, and two ways at once
-// to say who sends.
+// checkDaemon rejects flags about a daemon if there is none, and two kinds of credentials at
+// once.
 func (c *command) checkDaemon() error {
 	switch {
 	case c.addr == "" && !c.dryRun:
@@ -116,7 +117,7 @@ func (c *command) checkDaemon() error {
 	return nil
 }
 
-// upload does the work, one step after the other.
+// upload does the work step by step.
 func (c *command) upload(ctx context.Context) error {
 	c.progress = newProgress(c.stderr)
 	c.tables, c.sent = map[string][]byte{}, map[string]bool{}
@@ -146,7 +147,7 @@ func (c *command) upload(ctx context.Context) error {
 	return errors.Join(err, c.print())
 }
 
-// prepare reads what goes along with the scripts, so that a mistake there costs no time.
+// prepare reads the additional files first, so that mistakes there show early.
 func (c *command) prepare() error {
 	if c.daemon != nil {
 		c.daemon.retrying = func(why error, wait time.Duration) {
@@ -177,7 +178,7 @@ func (c *command) prepare() error {
 	return nil
 }
 
-// readBounded reads a file of at most so many bytes.
+// readBounded reads a file of at most most bytes.
 func readBounded(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -191,7 +192,7 @@ func readBounded(name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// warn says something that is no error.
+// warn writes a warning.
 func (c *command) warn(text string) {
 	fmt.Fprintln(c.stderr, "upload: warning:", output.Printable(text))
 }

@@ -14,7 +14,7 @@ const tokenVariable = "FIELDTRIE_TOKEN"
 // maxSecret bounds files with a token or with certificates, in bytes.
 const maxSecret = 1 << 20
 
-// identify has the client say who sends, and know who may vouch for the daemon.
+// identify sets the client's credentials and certificate authorities.
 func (c *command) identify() error {
 	token, err := c.token()
 	if err != nil {
@@ -38,7 +38,8 @@ func (c *command) identify() error {
 	return nil
 }
 
-// token returns the token of --token-file, or else that of the environment, if any.
+// token returns the token in --token-file, otherwise that in the environment, if
+// any.
 func (c *command) token() (string, error) {
 	text, from := os.Getenv(tokenVariable), "$"+tokenVariable
 	if c.tokenFile != "" {

@@ -1,5 +1,5 @@
 // Command upload makes tables of functions from the source maps of a build, and sends them to
-// a daemon. Sources and maps stay where they are.
+// a daemon. Sources and maps are not sent.
 package main
 
 import (
@@ -46,7 +46,7 @@ Exit status: 0; 1 if something went wrong, or there are problems and --strict is
 for a wrong command line. Ended by Ctrl-C it is 130, by SIGTERM 143.
 `
 
-// firstWait is how long it takes until a request is sent again for the first time.
+// firstWait is the wait before the first repetition of a request.
 const firstWait = time.Second
 
 func main() { os.Exit(start(firstWait)) }
@@ -73,11 +73,11 @@ func start(wait time.Duration) int {
 	return exitCode(err)
 }
 
-// stopTime is for what ends by itself when it is told to. A table in the middle of being made
-// is not.
+// stopTime is how long parts of the program may take to stop when told to. The making of a
+// table does not stop.
 const stopTime = time.Second
 
-// signalError says that a signal ended the program.
+// signalError says that the program was ended by a signal.
 type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return e.signal.String() }
@@ -100,7 +100,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-// run does what the command line asks for. wait is the time before a request is sent again.
+// run executes the command line. wait is the wait before a request is repeated.
 func run(ctx context.Context, wait time.Duration, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, wait: wait}
 	p, asked := c.program()

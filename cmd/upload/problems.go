@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 )
 
-// Kinds of problems that are found when a table is made. Those of package build are found before.
+// Kinds of problems in making a table. Package build finds other kinds earlier.
 const (
 	otherScript  build.Kind = "other-script"      // the map is that of another script
 	noTable      build.Kind = "no-table"          // no table can be made
@@ -28,7 +28,7 @@ func (s *script) tell(kind build.Kind, advice, format string, args ...any) {
 	s.problems = append(s.problems, build.Problem{Path: s.Path, Kind: kind, What: fmt.Sprintf(format, args...), Advice: advice})
 }
 
-// refuse says why there is no table of a script.
+// refuse records why a script has no table.
 func (s *script) refuse(err error) {
 	if other, ok := errors.AsType[*symbols.OtherScriptError](err); ok {
 		s.tell(otherScript, "empty the folder before the build, and run upload before anything changes the scripts",
@@ -38,8 +38,8 @@ func (s *script) refuse(err error) {
 	s.tell(noTable, "see docs/upload.md", "%v", err)
 }
 
-// judge tells what keeps functions of a script from having names. Sources without content are
-// told when the map is read.
+// judge records why functions of a script have no names. Sources without content are recorded
+// when the map is read.
 func (s *script) judge() {
 	r := s.report
 	if n := len(r.Minified); n >= min(fewMinified, r.Sources) && float64(n) >= enoughSources*float64(r.Sources) && n > 0 {
@@ -52,7 +52,7 @@ func (s *script) judge() {
 	}
 }
 
-// first returns the first few of some names, as a list.
+// first returns the first few names as a list.
 func first(names []string, most int) string {
 	if len(names) > most {
 		return strings.Join(names[:most], ", ") + ", …"
@@ -60,7 +60,7 @@ func first(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// problemCount returns how many problems there are.
+// problemCount returns the number of problems.
 func (c *command) problemCount() int {
 	n := len(c.left)
 	for _, s := range c.scripts {
@@ -69,10 +69,10 @@ func (c *command) problemCount() int {
 	return n
 }
 
-// mostAlike is how many problems of one kind are shown.
+// mostAlike bounds the shown problems of one kind.
 const mostAlike = 10
 
-// tellProblems writes the problems as warnings, of each kind the first.
+// tellProblems writes the problems as warnings, the first few of each kind.
 func (c *command) tellProblems() {
 	seen := map[build.Kind]int{}
 	var kinds []build.Kind
@@ -102,7 +102,7 @@ func (c *command) tellProblems() {
 	}
 }
 
-// judge returns an error if there is nothing to send, or something that --strict does not take.
+// judge returns an error if there is nothing to send, or if --strict forbids something.
 func (c *command) judge() error {
 	usable, maps := 0, 0
 	for _, s := range c.scripts {

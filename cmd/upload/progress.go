@@ -12,7 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
-// progress shows on a terminal how far the work is. Several goroutines may use it.
+// progress shows the progress of the work on a terminal. It is safe for concurrent
+// use.
 type progress struct {
 	lock          sync.Mutex
 	w             io.Writer
@@ -20,13 +21,14 @@ type progress struct {
 	started, last time.Time
 }
 
-// newProgress returns what shows on w how far the work is, if w is a terminal.
+// newProgress returns a progress on w, if w is a terminal.
 func newProgress(w io.Writer) *progress {
 	f, ok := w.(*os.File)
 	return &progress{w: w, on: ok && term.IsTerminal(int(f.Fd())), started: time.Now()}
 }
 
-// show replaces what is shown, ten times a second, once a second has passed.
+// show replaces the shown text, at most ten times a second and not in the first
+// second.
 func (p *progress) show(text string) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -38,7 +40,7 @@ func (p *progress) show(text string) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", output.Printable(text))
 }
 
-// say writes a line that stays.
+// say writes a permanent line.
 func (p *progress) say(line string) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -46,7 +48,7 @@ func (p *progress) say(line string) {
 	fmt.Fprintln(p.w, output.Printable(line))
 }
 
-// clear removes what is shown.
+// clear removes the shown text.
 func (p *progress) clear() {
 	p.lock.Lock()
 	defer p.lock.Unlock()

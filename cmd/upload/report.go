@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 )
 
-// state says what became of a script.
+// state describes the result for a script.
 func (c *command) state(s *script) string {
 	switch {
 	case c.sent[s.hash]:
@@ -26,7 +26,7 @@ func (c *command) state(s *script) string {
 	return "not sent"
 }
 
-// print writes what was found and what became of it.
+// print writes the results.
 func (c *command) print() error {
 	if c.format == "json" {
 		return c.printJSON()
@@ -66,7 +66,7 @@ func (c *command) printTable() error {
 	return err
 }
 
-// summary says in a line what happened.
+// summary describes the results in one line.
 func (c *command) summary() string {
 	states := map[string]int{}
 	bytes := 0
@@ -98,7 +98,7 @@ func (c *command) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// count returns a number of things in words.
+// count formats a number of things.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -106,7 +106,7 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// size returns a number of bytes in words.
+// size formats a number of bytes.
 func size(bytes int) string {
 	if bytes < 10_000 {
 		return fmt.Sprintf("%d bytes", bytes)
@@ -114,7 +114,7 @@ func size(bytes int) string {
 	return fmt.Sprintf("%d kB", (bytes+500)/1000)
 }
 
-// document is what --format json writes.
+// document is the output of --format json.
 type document struct {
 	Release     string          `json:"release"`
 	Upload      string          `json:"upload,omitempty"` // ID, once it is there
@@ -135,14 +135,15 @@ type scriptObject struct {
 	Problems []build.Problem `json:"problems"`
 }
 
-// tableObject is how well a table names functions.
+// tableObject is the quality of a table's names.
 type tableObject struct {
 	Bytes     int            `json:"bytes"`
 	Functions int            `json:"functions"`
 	Named     float64        `json:"named"` // share, from 0 to 1
 	Ways      map[string]int `json:"ways"`  // functions by how they were found
 	Sources   int            `json:"sources"`
-	// WithoutContent and Minified are how many of the sources are missing or were minified.
+	// WithoutContent and Minified count the sources without content and the sources
+	// that were already minified.
 	WithoutContent int `json:"without_content"`
 	Minified       int `json:"minified"`
 }

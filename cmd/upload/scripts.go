@@ -23,7 +23,7 @@ type folder struct {
 	*build.Build
 }
 
-// script is a script of a build and what becomes of it.
+// script is a script of a build, with its results.
 type script struct {
 	build.Script
 	folder   *folder
@@ -33,7 +33,7 @@ type script struct {
 	known    bool // by the daemon
 }
 
-// open opens the folders, and that of the project if it is to be read. The command closes them.
+// open opens the folders, and that of the project if it is to be read. close closes them.
 func (c *command) open() (err error) {
 	for _, dir := range c.dirs {
 		root, err := os.OpenRoot(dir)
@@ -50,7 +50,7 @@ func (c *command) open() (err error) {
 	return nil
 }
 
-// close closes what open opened.
+// close closes the folders.
 func (c *command) close() {
 	for _, f := range c.folders {
 		_ = f.root.Close()
@@ -60,7 +60,7 @@ func (c *command) close() {
 	}
 }
 
-// cause returns an error without the path that is said elsewhere.
+// cause returns an error without its path, which the message names anyway.
 func cause(err error) error {
 	if x, ok := errors.AsType[*os.PathError](err); ok {
 		return x.Err
@@ -68,7 +68,7 @@ func cause(err error) error {
 	return err
 }
 
-// find lists the scripts of the folders, by path.
+// find lists the scripts in the folders, by path.
 func (c *command) find(ctx context.Context) error {
 	for _, f := range c.folders {
 		if err := ctx.Err(); err != nil {
@@ -115,7 +115,7 @@ func (c *command) add(f *folder) {
 	}
 }
 
-// below returns the path of a folder in that of the project, with slashes.
+// below returns the path of a folder relative to the project, with slashes.
 func below(project, dir string) (string, error) {
 	var paths [2]string
 	for i, name := range [2]string{project, dir} {
@@ -135,7 +135,7 @@ func below(project, dir string) (string, error) {
 	return path, nil
 }
 
-// makeTables makes the tables that are to be sent or looked at.
+// makeTables makes the tables to send or to show.
 func (c *command) makeTables(ctx context.Context) error {
 	all := c.force || c.dryRun || c.strict
 	defer c.progress.clear()
@@ -158,8 +158,7 @@ func (c *command) makeTables(ctx context.Context) error {
 	return nil
 }
 
-// makeTable makes the table of a script, if it has a map. That a table can not be made is a
-// problem of the script.
+// makeTable makes the table of a script with a map. Failure is a problem of the script.
 func (c *command) makeTable(s *script) error {
 	if s.Way == build.NoMap {
 		return nil

@@ -14,10 +14,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 )
 
-// asking is how many questions to the daemon are on their way at a time.
-const asking = 8
+// parallelQueries is how many queries run at a time.
+const parallelQueries = 8
 
-// askKnown asks the daemon which tables it has.
+// askKnown asks the daemon which tables it already has.
 func (c *command) askKnown(ctx context.Context) error {
 	if c.daemon == nil {
 		return nil
@@ -27,7 +27,7 @@ func (c *command) askKnown(ctx context.Context) error {
 	defer cancel(nil)
 	next := make(chan *script)
 	var workers sync.WaitGroup
-	for range asking {
+	for range parallelQueries {
 		workers.Go(func() {
 			for s := range next {
 				known, err := c.daemon.has(ctx, s.hash)
@@ -50,7 +50,8 @@ func (c *command) askKnown(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// send sends the tables that the daemon lacks, and then which scripts the build has.
+// send sends the tables that the daemon lacks, and then the list of the build's
+// scripts.
 func (c *command) send(ctx context.Context) error {
 	defer c.progress.clear()
 	for i, s := range c.scripts {
@@ -92,7 +93,7 @@ func (c *command) sendTable(ctx context.Context, s *script) error {
 	return nil
 }
 
-// sendMissing sends tables that the daemon had and lost before the upload was there.
+// sendMissing sends again tables that the daemon lost before the upload arrived.
 func (c *command) sendMissing(ctx context.Context, missing []string) error {
 	for _, hash := range missing {
 		i := slices.IndexFunc(c.scripts, func(s *script) bool { return s.hash == hash && (c.tables[hash] != nil || s.Way != build.NoMap) })
@@ -115,7 +116,7 @@ func (c *command) sendMissing(ctx context.Context, missing []string) error {
 	return nil
 }
 
-// describe returns the upload: the scripts that the daemon has the tables of.
+// describe returns the upload: the scripts whose tables the daemon has.
 func (c *command) describe() symbols.Upload {
 	u := symbols.Upload{Release: c.release, Owners: c.owners, Repository: c.repository}
 	for _, s := range c.scripts {
@@ -130,7 +131,7 @@ func (c *command) describe() symbols.Upload {
 	return u
 }
 
-// removeMaps deletes the maps that belong to scripts.
+// removeMaps deletes the maps of scripts.
 func (c *command) removeMaps() error {
 	var problems []error
 	gone := map[string]bool{}

@@ -26,7 +26,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Options say what is recorded. URL, Runs and Collector are required.
+// Options configure a recording. URL, Runs and Collector are required.
 type Options struct {
 	URL       string  // of the page
 	Runs      int     // how often it is visited, each time by a browser that has never been there
@@ -38,7 +38,7 @@ type Options struct {
 	Script    []byte        // the browser script, all in one file
 	Chromium  string        // the program; empty looks for one
 	Settle    time.Duration // how long a page goes on after it is loaded and the actions are over: 1 s
-	// Done is told of each visit. An error ends it all.
+	// Done is called after each visit. Its error ends the recording.
 	Done func(Visit) error
 }
 
@@ -49,17 +49,17 @@ type Visit struct {
 	Profile []byte // of DevTools, a .cpuprofile
 }
 
-// Label is the label that all recorded page views have.
+// Label is the label of all recorded page views.
 const Label = "source=lab"
 
-// Environment is their environment, by which what is summed up tells them from those of users.
+// Environment is their environment. By it, rollups distinguish them from page views of users.
 const Environment = "lab"
 
-// visitTime bounds how long a visit may take.
+// visitTime bounds the time of a visit.
 const visitTime = 2 * time.Minute
 
-// Record records page views, one after the other, and returns when all are done, one failed, or ctx is. No browser and
-// no file is left behind.
+// Record records page views one after the other. It returns when all are done, one failed, or ctx
+// is done. It leaves no browser and no files behind.
 func Record(ctx context.Context, o Options) error {
 	program, err := find(o.Chromium)
 	if err != nil {
@@ -104,11 +104,12 @@ func find(program string) (string, error) {
 	return "", fmt.Errorf("there is no Chromium: none of %s can be run; install one, or name it with --chromium PATH", strings.Join(names, ", "))
 }
 
-// sink is where the script sends what it recorded. No request leaves the browser: they are passed on from here, where no
-// policy of the page and no list of origins is in the way.
+// sink is the address to which the script sends its traces. These requests do not leave the
+// browser: they are intercepted and passed on from here, so that no policy of the page and no list
+// of origins can block them.
 const sink = "https://traces.fieldtrie.invalid"
 
-// visit visits the page once, by a browser that knows nothing.
+// visit visits the page once, with a fresh browser.
 func visit(browser context.Context, o Options) (v Visit, err error) {
 	tab, close := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	defer close()
@@ -138,7 +139,7 @@ func visit(browser context.Context, o Options) (v Visit, err error) {
 	return v, err
 }
 
-// prepare has the browser do as is said when the page comes.
+// prepare sets up the browser before the page loads.
 func (s *session) prepare() error {
 	start, err := startScript(s.o)
 	if err != nil {
@@ -183,20 +184,21 @@ func (s *session) prepare() error {
 	return err
 }
 
-// startScript returns what runs in each document before all else: the browser script, which profiles this visit.
+// startScript returns the script that runs first in each document: the browser script, which
+// profiles this visit.
 func startScript(o Options) (string, error) {
 	options, err := json.Marshal(map[string]any{"url": sink, "key": o.Key, "release": o.Release, "environment": Environment,
 		"sampleRate": 1, "reportRate": 0, "labels": map[string]string{"source": "lab"}})
 	if err != nil {
 		return "", err
 	}
-	// What the page itself calls reaches this script, so that features have their names and the visit is not sent to the
-	// daemon of the page as one of users.
+	// Calls of the page itself reach this script. So features keep their names, and the visit is
+	// not sent to the page's daemon like one of a user.
 	return fmt.Sprintf("if (window === window.top && location.protocol.startsWith('http')) {\n%s\n;fieldtrie.start({...%s, decided: 1});\n"+
 		"Object.defineProperty(window, 'fieldtrie', {value: fieldtrie, writable: false, configurable: false});\n}", o.Script, options), nil
 }
 
-// session is what happens during a visit.
+// session is the state of a visit.
 type session struct {
 	o    Options
 	tab  context.Context
@@ -207,7 +209,7 @@ type session struct {
 	err    error // the first of passing on
 }
 
-// event answers what the browser holds up for us: documents, and what the script sends.
+// event handles the requests that the browser pauses: documents, and traces sent by the script.
 func (s *session) event(e any) {
 	paused, ok := e.(*fetch.EventRequestPaused)
 	if !ok {
@@ -234,7 +236,7 @@ func (s *session) fail(err error) {
 	}
 }
 
-// document has a document allow profiling, whatever its server says.
+// document makes a document allow profiling, whatever its server sends.
 func (s *session) document(e *fetch.EventRequestPaused) error {
 	if e.ResponseStatusCode == 0 || e.ResponseErrorReason != "" {
 		_, err := chromedp.Call(s.tab, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
@@ -275,7 +277,7 @@ func (s *session) pass(e *fetch.EventRequestPaused) error {
 	return answer(status, said)
 }
 
-// post sends what the script sent, as it sent it, and counts the traces that are taken.
+// post sends a request of the script unchanged, and counts the accepted traces.
 func (s *session) post(to string, headers network.Headers, body []byte) (status int, said []byte, err error) {
 	req, err := http.NewRequestWithContext(s.tab, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -309,7 +311,7 @@ func (s *session) post(to string, headers network.Headers, body []byte) (status 
 	return res.StatusCode, said, nil
 }
 
-// act does what a visitor does, if that is said.
+// act runs the actions of a visitor, if there are any.
 func (s *session) act() error {
 	if s.o.Actions == "" {
 		return nil
@@ -325,7 +327,7 @@ func (s *session) act() error {
 	return nil
 }
 
-// thrown returns what a script threw.
+// thrown returns the error that a script threw.
 func thrown(e *runtime.ExceptionDetails) error {
 	if e.Exception != nil && e.Exception.Description != "" {
 		return errors.New(e.Exception.Description)
@@ -333,7 +335,7 @@ func thrown(e *runtime.ExceptionDetails) error {
 	return errors.New(e.Text)
 }
 
-// finish has the script send what it has, and returns how many traces were taken.
+// finish makes the script send its data, and returns how many traces were accepted.
 func (s *session) finish() (int, error) {
 	supported, err := chromedp.Run(s.tab, chromedp.Evaluate[bool](`typeof Profiler == 'function' && (fieldtrie.stop(), true)`))
 	if err != nil {
@@ -361,5 +363,5 @@ func (s *session) finish() (int, error) {
 	}
 }
 
-// sendTime bounds how long the script may take to send what it has.
+// sendTime bounds how long the script may take to send its data.
 const sendTime = 10 * time.Second

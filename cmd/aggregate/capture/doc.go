@@ -1,3 +1,3 @@
-// Package capture records page views in a browser of this machine: as the browser script records those of users, so
-// that both are compared on one axis, and as DevTools record them. It drives Chromium over its DevTools protocol.
+// Package capture records page views in a local browser: with the browser script, so that they are
+// comparable with those of users, and with DevTools. It drives Chromium over its DevTools protocol.
 package capture
