@@ -70,7 +70,7 @@ func (t tools) callers(ctx context.Context, in callersIn) (out callersOut, err e
 	return out, nil
 }
 
-// calls returns the functions at some depths of a profile with their time, those with the most first.
+// calls returns the functions at the selected depths of a profile with their time, heaviest first.
 func calls(p *trie.Profile, at func(depth uint32) bool, limit int) []callOut {
 	flat, _ := p.Flat()
 	total := p.Totals(flat)
@@ -98,11 +98,11 @@ func callOf(f trie.Frame, us, views int64) callOut {
 	return callOut{name(f.Name), name(f.Resource), f.Line, f.Column, perView(us, views)}
 }
 
-// mostStack bounds how far a stack is followed.
+// mostStack bounds the length of a stack.
 const mostStack = 30
 
-// heaviest returns the way from the function with the most time to the root of the stack, at each step to
-// who calls it for the longest time.
+// heaviest returns the stack from the function with the most time to the root, with the heaviest
+// caller at each step.
 func heaviest(p *trie.Profile) (stack []stackLine) {
 	flat, _ := p.Flat()
 	total := p.Totals(flat)

@@ -1,7 +1,8 @@
-// Package agent answers coding agents, by the Model Context Protocol: which pages there are, which functions
-// take the time of people, who calls them, what a release changed, whether budgets are kept.
+// Package agent serves coding agents over the Model Context Protocol: the pages, the functions that
+// take users' time, their callers, the changes of a release, and the status of budgets.
 //
-// Tools read and change nothing. Answers are in milliseconds of a page view with intervals of 95 %, and bounded:
-// what was left out is said, and how to ask for it. Names of functions, pages and labels come from browsers, so
-// they are made printable and short, and agents are told that these are data.
+// Tools only read. Results are in milliseconds per page view with 95 % confidence intervals.
+// Results are bounded, and say what was left out and how to get it. Names of functions, pages and
+// labels come from browsers, so they are made printable and short, and agents are told that they
+// are data.
 package agent

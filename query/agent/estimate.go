@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// Estimate is a number of milliseconds with its interval of 95 %.
+// Estimate is a number of milliseconds with its 95 % confidence interval.
 type Estimate struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty" jsonschema:"of its interval; absent if nothing can be said about it"`
@@ -22,7 +22,8 @@ func estimateOf(e query.Estimate) Estimate {
 	return out
 }
 
-// rounded keeps three digits of what is below 100, and whole numbers of the rest: more of them say nothing.
+// rounded rounds to three digits below 100, and to whole numbers above: more digits
+// mean nothing.
 func rounded(x float64) float64 {
 	if x == 0 || math.Abs(x) >= 100 {
 		return math.Round(x)
@@ -38,7 +39,7 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%g ms (%g to %g)", e.Value, *e.Low, *e.High)
 }
 
-// signed is e as a change.
+// signed formats e as a change.
 func (e Estimate) signed() string {
 	if e.High == nil {
 		return fmt.Sprintf("%+g ms", e.Value)
@@ -46,7 +47,7 @@ func (e Estimate) signed() string {
 	return fmt.Sprintf("%+g ms (%+g to %+g)", e.Value, *e.Low, *e.High)
 }
 
-// perView returns microseconds of all page views as milliseconds of one.
+// perView returns microseconds of all page views as milliseconds per page view.
 func perView(us, views int64) float64 {
 	if views == 0 {
 		return 0

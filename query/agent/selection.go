@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// Selection is what most tools are asked about.
+// Selection is the selection of most tools.
 type Selection struct {
 	Page    string   `json:"page,omitempty" jsonschema:"a page as the tool pages lists it, such as /feed; without it all pages together"`
 	Feature string   `json:"feature,omitempty" jsonschema:"only the time of this feature"`
@@ -61,7 +61,7 @@ const (
 	mostRows   = 200
 )
 
-// rows returns how many rows are asked for.
+// rows returns the number of rows to return.
 func rows(limit, usual int) (int, error) {
 	switch {
 	case limit == 0:
@@ -99,10 +99,10 @@ func (t tools) nothing(ctx context.Context, sel selection.Selection) error {
 	return fmt.Errorf("%s; pages with page views are %s", what, strings.Join(pages, ", "))
 }
 
-// maxName bounds a name in an answer, in bytes.
+// maxName bounds a name in a result, in bytes.
 const maxName = 200
 
-// name makes a name that browsers sent one that can be shown: on one line, and not without end.
+// name makes a name from a browser printable: on one line and of bounded length.
 func name(s string) string {
 	s = output.Printable(s)
 	if len(s) <= maxName {
@@ -111,7 +111,7 @@ func name(s string) string {
 	return strings.ToValidUTF8(s[:maxName], "") + "…"
 }
 
-// function names a function and its place.
+// function formats a function with its place.
 func function(fn, resource string, line, column uint32) string {
 	fn = name(cmp.Or(fn, "(anonymous)"))
 	switch {

@@ -14,20 +14,22 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-// Options say how tools answer. Open is required.
+// Options configure the tools. Open is required.
 type Options struct {
-	// Open returns where an answer comes from, and how to close it. It is called for each.
+	// Open returns the source of the data, and a function to close it. It is called
+	// for each request.
 	Open    func() (query.Source, func() error, error)
 	Version string           // of the program
 	Now     func() time.Time // time.Now
 	Lag     time.Duration    // [selection.Selection.Lag]
 	// Budgets returns how things stand with budgets, by a source. nil: there are none.
 	Budgets func(context.Context, query.Source) ([]budget.Status, error)
-	// Turn calls a function when it is its turn. nil calls it at once.
+	// Turn calls a function when it gets its turn, see package turn. nil calls it
+	// at once.
 	Turn func(context.Context, func() error) error
 }
 
-// answerTime bounds how long an answer may take.
+// answerTime bounds the duration of a request.
 const answerTime = 30 * time.Second
 
 // maxRequest bounds a request over HTTP, in bytes.
@@ -59,20 +61,20 @@ func New(o Options) *mcp.Server {
 	return s
 }
 
-// Fixed returns a source that is there all the time, for [Options].
+// Fixed returns an Open for [Options] with a permanent source.
 func Fixed(s query.Source) func() (query.Source, func() error, error) {
 	return func() (query.Source, func() error, error) { return s, func() error { return nil }, nil }
 }
 
-// Handler serves tools over HTTP, each request by itself.
+// Handler serves the tools over HTTP without sessions: each request stands alone.
 func Handler(o Options) http.Handler {
 	server := New(o)
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest})
 }
 
-// add adds a tool whose answers are a text for the model and the same as values.
-func add[In any, Out answer](s *mcp.Server, o Options, name, title, description string, f func(tools, context.Context, In) (Out, error)) {
+// add adds a tool. Its results are a text for the model, and the same as values.
+func add[In any, Out response](s *mcp.Server, o Options, name, title, description string, f func(tools, context.Context, In) (Out, error)) {
 	closed := false
 	tool := &mcp.Tool{Name: name, Description: description,
 		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
@@ -103,10 +105,11 @@ func add[In any, Out answer](s *mcp.Server, o Options, name, title, description 
 	})
 }
 
-// answer is what a tool says.
-type answer interface{ text() string }
+// response is the result of a tool.
+type response interface{ text() string }
 
-// maxAnswerText bounds the text of an answer, in bytes. Rows are bounded, so few answers come near.
+// maxAnswerText bounds the text of a result, in bytes. Rows are bounded, so few
+// results come near.
 const maxAnswerText = 48 << 10
 
 func bounded(text string) string {

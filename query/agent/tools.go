@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// tools answer by a source.
+// tools query a source.
 type tools struct {
 	Options
 	Source query.Source
@@ -152,7 +152,7 @@ func (t tools) top(ctx context.Context, in topIn) (out topOut, err error) {
 	return out, nil
 }
 
-// oneOf returns a word that must be one of some; without one it is none.
+// oneOf checks a word against the known ones; an empty word is allowed.
 func oneOf(parameter, word string, known ...string) (string, error) {
 	if word == "" {
 		return "", nil

@@ -32,7 +32,7 @@ type trendPoint struct {
 // mostPoints bounds the points of a trend.
 const mostPoints = 200
 
-// ofFunctions is how many functions are looked through for one.
+// ofFunctions is how many functions are searched for one.
 const ofFunctions = 1000
 
 func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) {
@@ -92,7 +92,8 @@ func (t tools) trend(ctx context.Context, in trendIn) (out trendOut, err error) 
 	return out, nil
 }
 
-// functionOf returns the group of a function, the heaviest if several are meant: groups are in that order.
+// functionOf returns the group of a function. If several match, it is the heaviest:
+// groups are in that order.
 func functionOf(groups []query.SeriesGroup, function, file string) (query.SeriesGroup, bool) {
 	for _, g := range groups {
 		label := g.Labels["function"]

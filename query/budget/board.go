@@ -14,14 +14,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// Evaluation is how things stood at a time.
+// Evaluation is the status of all budgets at a time.
 type Evaluation struct {
 	Evaluated time.Time `json:"evaluated"`
 	Budgets   []Status  `json:"budgets"` // in the order of the file
 }
 
-// Board evaluates budgets again and again and has what it found last. It is an
-// [http.Handler] that answers with that. A nil Board says that there are no budgets.
+// Board evaluates budgets periodically and keeps the last evaluation, which it serves as an
+// [http.Handler]. A nil Board means that there are no budgets.
 type Board struct {
 	src     query.Source
 	now     func() time.Time
@@ -38,7 +38,7 @@ func NewBoard(src query.Source, f *File, now func() time.Time) *Board {
 	return &Board{src: src, file: f, now: now, changed: make(chan struct{}, 1)}
 }
 
-// SetFile replaces the budgets, which Run evaluates at once.
+// SetFile replaces the budgets. Run evaluates them at once.
 func (b *Board) SetFile(f *File) {
 	b.mu.Lock()
 	b.file = f
@@ -49,15 +49,15 @@ func (b *Board) SetFile(f *File) {
 	}
 }
 
-// Last returns what was found last, nil if nothing was evaluated yet.
+// Last returns the last evaluation, or nil before the first.
 func (b *Board) Last() *Evaluation {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.last
 }
 
-// Run evaluates the budgets after a first time, and then every so often, until ctx is done.
-// It calls done after each evaluation.
+// Run evaluates the budgets after first, and then at intervals of every, until ctx is done. It
+// calls done after each evaluation.
 func (b *Board) Run(ctx context.Context, first, every time.Duration, done func(*Evaluation)) {
 	timer := time.NewTimer(first)
 	defer timer.Stop()
@@ -77,7 +77,7 @@ func (b *Board) Run(ctx context.Context, first, every time.Duration, done func(*
 	}
 }
 
-// Evaluate evaluates the budgets now. One call may be at work at a time.
+// Evaluate evaluates the budgets now. It must not be called concurrently.
 func (b *Board) Evaluate(ctx context.Context) (*Evaluation, error) {
 	b.mu.Lock()
 	file := b.file
@@ -94,14 +94,14 @@ func (b *Board) Evaluate(ctx context.Context) (*Evaluation, error) {
 	return b.last, nil
 }
 
-// Only returns a handler that answers with the budgets of pages that takes says yes to, or of all if it
-// is nil. Budgets of all pages are for those who may see all.
+// Only returns a handler that serves only the budgets of pages for which takes returns true, or all
+// if it is nil. Budgets of all pages are only for those who may see all pages.
 func (b *Board) Only(takes func(page string) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { b.serve(w, r, takes) })
 }
 
-// ServeHTTP answers with what was found last. Errors are JSON objects with one key, error, as
-// those of [api.Handler] are.
+// ServeHTTP serves the last evaluation. Errors are JSON objects with one key, error, like those of
+// [query.Handler].
 func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.serve(w, r, nil) }
 
 func (b *Board) serve(w http.ResponseWriter, r *http.Request, takes func(page string) bool) {

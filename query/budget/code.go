@@ -9,10 +9,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
-// parts are what [Code.By] may be.
+// parts are the possible values of [Code.By].
 var parts = [...]string{"owner", "team", "package", "file"}
 
-// parseCode reads a mapping with one field: what of the code, and its name.
+// parseCode reads a mapping with one field: the kind of part, and its name.
 func parseCode(v strictyaml.Value) (*Code, error) {
 	if v == (strictyaml.Value{}) {
 		return nil, nil
@@ -31,9 +31,9 @@ func parseCode(v strictyaml.Value) (*Code, error) {
 	return &c, texts(fields, map[string]*string{c.By: &c.Name})
 }
 
-// fits reports whether a part of the code, as answers call it, is one that c names: a package in
-// any version or in one, an owner or all of a kind of owners, a team alone or with others, a file
-// by a pattern in which * is any text.
+// fits reports whether c matches a part of the code, given its name in results: a package in any
+// version or in one, an owner or all owners of a kind, a team alone or with others, a file by a
+// pattern in which * is any text.
 func (c *Code) fits(part string) bool {
 	switch c.By {
 	case "file":

@@ -1,5 +1,5 @@
-// Package budget says which times and shares of page views may not be exceeded, and whether
-// they are. A file has the budgets, and the rules for features that go with them:
+// Package budget has limits for times and shares of page views, and evaluates them. A file
+// has the budgets, and rules for features:
 //
 //	budgets:
 //	  - name: feed stays fast
@@ -14,5 +14,5 @@
 //	f, err := budget.Parse(r)
 //	statuses, err := budget.Evaluate(ctx, src, f, time.Now())
 //
-// A [Board] evaluates a file again and again, with hysteresis, and serves what it found last.
+// A [Board] evaluates a file periodically, with hysteresis, and serves the last evaluation.
 package budget

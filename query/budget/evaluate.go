@@ -15,11 +15,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 )
 
-// Evaluate returns how things stand with each budget of f, in their order. A budget that can
-// not be answered has the verdict [Failed] and hides no other: Evaluate fails only if ctx
-// ends. Budgets about the same page views share what is asked of src.
+// Evaluate returns the status of each budget of f, in order. A budget that cannot be
+// evaluated has the verdict [Failed] and does not affect others: Evaluate fails only if ctx
+// ends. Budgets for the same page views share the queries to src.
 func Evaluate(ctx context.Context, src query.Source, f *File, now time.Time) ([]Status, error) {
-	e := evaluation{ctx: ctx, src: src, now: now, points: map[string]asked[pointAnswer]{}, tops: map[string]asked[query.Top]{}, vitals: map[string]asked[query.Vitals]{}}
+	e := evaluation{ctx: ctx, src: src, now: now, points: map[string]cached[pointResult]{}, tops: map[string]cached[query.Top]{}, vitals: map[string]cached[query.Vitals]{}}
 	out := []Status{}
 	for i := range f.Budgets {
 		b := &f.Budgets[i]
@@ -39,23 +39,23 @@ func Evaluate(ctx context.Context, src query.Source, f *File, now time.Time) ([]
 	return out, nil
 }
 
-// evaluation remembers what was asked.
+// evaluation caches the results of queries.
 type evaluation struct {
 	ctx    context.Context
 	src    query.Source
 	now    time.Time
-	points map[string]asked[pointAnswer]
-	tops   map[string]asked[query.Top]
-	vitals map[string]asked[query.Vitals]
+	points map[string]cached[pointResult]
+	tops   map[string]cached[query.Top]
+	vitals map[string]cached[query.Vitals]
 }
 
-// asked is an answer, or why there is none.
-type asked[T any] struct {
-	answer T
+// cached is a result, or the error of its query.
+type cached[T any] struct {
+	result T
 	err    error
 }
 
-// measured is what is known of a budget. value is nil if there is none.
+// measured is the value of a budget with its evidence. value is nil if there is none.
 type measured struct {
 	value    *query.Estimate
 	views    int64
@@ -63,8 +63,8 @@ type measured struct {
 	warnings []string
 }
 
-// pointAnswer is what is known of the page views of a selection.
-type pointAnswer struct {
+// pointResult is the result for the page views of a selection.
+type pointResult struct {
 	query.Point
 	noSpread string
 	warnings []string
@@ -96,29 +96,29 @@ func (e *evaluation) point(sel selection.Selection) (pointAnswer, error) {
 	if !known {
 		var series query.Series
 		series, x.err = e.src.Series(e.ctx, query.SeriesQuery{Selection: sel})
-		x.answer = pointAnswer{noSpread: series.Spreads, warnings: series.Stats.Warnings}
+		x.result = pointResult{noSpread: series.Spreads, warnings: series.Stats.Warnings}
 		if len(series.Groups) > 0 && len(series.Groups[0].Points) > 0 {
-			x.answer.Point = series.Groups[0].Points[0]
+			x.result.Point = series.Groups[0].Points[0]
 		}
 		e.points[key] = x
 	}
-	return x.answer, x.err
+	return x.result, x.err
 }
 
-// mostFunctions is how many functions are looked at: those with the most self time.
+// mostFunctions bounds the searched functions: those with the most self time.
 const mostFunctions = 10_000
 
 func (e *evaluation) top(sel selection.Selection) (query.Top, error) {
 	key := keyOf(sel)
 	x, known := e.tops[key]
 	if !known {
-		x.answer, x.err = e.src.Top(e.ctx, query.TopQuery{Selection: sel, Limit: mostFunctions})
+		x.result, x.err = e.src.Top(e.ctx, query.TopQuery{Selection: sel, Limit: mostFunctions})
 		e.tops[key] = x
 	}
-	return x.answer, x.err
+	return x.result, x.err
 }
 
-// measure asks for the value of a budget.
+// measure queries the value of a budget.
 func (e *evaluation) measure(b *Budget) (measured, error) {
 	sel, err := e.selection(b)
 	switch {
@@ -164,14 +164,14 @@ func (e *evaluation) ofVital(b *Budget, sel selection.Selection) (measured, erro
 	key := keyOf(sel)
 	x, known := e.vitals[key]
 	if !known {
-		x.answer, x.err = e.src.Vitals(e.ctx, sel)
+		x.result, x.err = e.src.Vitals(e.ctx, sel)
 		e.vitals[key] = x
 	}
-	out := measured{warnings: x.answer.Stats.Warnings}
-	if x.err != nil || len(x.answer.Pages) == 0 {
+	out := measured{warnings: x.result.Stats.Warnings}
+	if x.err != nil || len(x.result.Pages) == 0 {
 		return out, x.err
 	}
-	v := x.answer.Pages[0].Of(string(b.Of))
+	v := x.result.Pages[0].Of(string(b.Of))
 	if v == nil {
 		return out, nil
 	}
@@ -180,7 +180,7 @@ func (e *evaluation) ofVital(b *Budget, sel selection.Selection) (measured, erro
 	return out, nil
 }
 
-// metricOf returns one of the figures of a spread.
+// metricOf returns one figure of a spread.
 func metricOf(s *query.Spread, m Metric) *query.Estimate {
 	switch m {
 	case P50:
@@ -261,11 +261,12 @@ func (e *evaluation) ofFunction(b *Budget, sel selection.Selection) (measured, e
 	return out, nil
 }
 
-// sumOf says that a value is that of several together.
+// sumOf says that a value is a sum of several.
 func sumOf(n int, what string) string { return fmt.Sprintf("sum of %d %s", n, what) }
 
-// meanOf returns the milliseconds of a page view that functions take together. A page view
-// rarely has two of them, but for a total that has the other's in it the sum is too high.
+// meanOf returns the time that functions take together, in milliseconds per page view. If
+// the total of one includes another, the sum is too high, but a page view rarely has two of
+// them.
 func meanOf(functions []query.TopFunction, of Kind, views int64) float64 {
 	sum := int64(0)
 	for _, f := range functions {
@@ -278,9 +279,9 @@ func meanOf(functions []query.TopFunction, of Kind, views int64) float64 {
 	return float64(sum) / 1000 / float64(views)
 }
 
-// reachOf returns the share of page views that have one of some functions. It has no
-// interval if it is not exact: a page view with two of them counts twice, and without a
-// spread of the function what is known is the least that it can be.
+// reachOf returns the share of page views with one of the functions. It has no interval if
+// it is not exact: a page view with two of them counts twice, and without a spread of the
+// function only a lower bound is known.
 func reachOf(functions []query.TopFunction, views int64) *query.Estimate {
 	sum := int64(0)
 	for _, f := range functions {
@@ -293,8 +294,8 @@ func reachOf(functions []query.TopFunction, views int64) *query.Estimate {
 	return &share
 }
 
-// shareOf returns k of n in percent, with the interval of Wilson: that of a normal
-// distribution would be empty where k is 0 or n.
+// shareOf returns k of n in percent, with Wilson's interval: the normal approximation would
+// be empty for k equal to 0 or n.
 func shareOf(k, n int64) query.Estimate {
 	const z = 1.96
 	count, p := float64(n), float64(k)/float64(n)

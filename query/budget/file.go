@@ -16,16 +16,16 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// File is what a file says.
+// File is a file of budgets.
 type File struct {
 	Budgets  []Budget
 	Features feature.Rules
 }
 
-// Metric is what is bounded.
+// Metric is the limited quantity.
 type Metric string
 
-// The metrics. Times are milliseconds of a page view.
+// The metrics. Times are milliseconds per page view.
 const (
 	P50   Metric = "p50"
 	P75   Metric = "p75"
@@ -34,11 +34,11 @@ const (
 	Reach Metric = "reach" // the percentage of page views that have a feature or a function
 )
 
-// Kind is the time that is bounded, or the name of a Web Vital of pages, as [rollup.VitalKinds] has
-// them.
+// Kind is the kind of time that is limited, or the name of a Web Vital of pages, as in
+// [rollup.VitalKinds].
 type Kind string
 
-// The kinds of time: those of pages and features, and those of functions.
+// The kinds of time, for pages and features, and for functions.
 const (
 	Time      Kind = "time"
 	LongTasks Kind = "long_tasks" // stretches of 50 ms and more
@@ -46,7 +46,7 @@ const (
 	Total     Kind = "total" // with what the function called
 )
 
-// Budget is a bound for something.
+// Budget is a limit for a quantity.
 type Budget struct {
 	Name     string
 	Owner    string
@@ -61,25 +61,25 @@ type Budget struct {
 	MinViews int64
 	Since    string // a duration
 	Line     int    // of the file, from 1
-	// Hysteresis is by which share of the limit the value must be below it for a budget that
-	// was blown to be ok again.
+	// Hysteresis is a share of the limit: the value of an exceeded budget must fall below the limit
+	// by this much for it to be ok again.
 	Hysteresis float64
 }
 
-// Function says which functions a budget is about.
+// Function selects the functions of a budget.
 type Function struct {
 	Name     string `json:"name"`
 	Resource string `json:"resource,omitempty"` // pattern of the script's URL, in which * is any text
 }
 
-// Code says which part of the code a budget is about, as [query.Parts] sum it up.
+// Code selects the part of the code of a budget, as in [query.Parts].
 type Code struct {
 	By   string `json:"by"`   // "owner", "team", "package" or "file"
 	Name string `json:"name"` // see [Code.fits]
 }
 
 const (
-	// MaxBudgets bounds the budgets of a file, each of which is several time series.
+	// MaxBudgets bounds the budgets of a file, as each needs several time series.
 	MaxBudgets = 500
 	// maxText bounds each text, in bytes.
 	maxText = 500
@@ -159,7 +159,7 @@ func parseFeatures(list strictyaml.Value) (feature.Rules, error) {
 	return all, err
 }
 
-// texts reads the fields that are texts. One that is there says something.
+// texts reads the text fields. They must not be empty.
 func texts(fields map[string]strictyaml.Value, to map[string]*string) error {
 	for key, field := range to {
 		v, there := fields[key]
@@ -259,7 +259,7 @@ func parseLabels(list strictyaml.Value) (where []selection.Matcher, err error) {
 	return where, nil
 }
 
-// setMetric reads what is bounded, and how.
+// setMetric reads the limited quantity and the limit.
 func (b *Budget) setMetric(metric, of, limit string) error {
 	b.Metric, b.Of = Metric(metric), Kind(of)
 	if b.Code != nil && b.Function != nil {
@@ -336,13 +336,13 @@ func (b *Budget) setVital(metric, limit string) error {
 	return nil
 }
 
-// vital reports whether b is about a Web Vital, and whether that is a score and no time.
+// vital reports whether b limits a Web Vital, and whether that is a score and not a time.
 func (b *Budget) vital() (vital, score bool) {
 	kind, vital := rollup.VitalKindOf(string(b.Of))
 	return vital, kind.Score
 }
 
-// setBounds reads when something can be said.
+// setBounds reads the requirements for a verdict.
 func (b *Budget) setBounds(fields map[string]strictyaml.Value) error {
 	b.MinViews, b.Hysteresis = defaultMinViews, defaultHysteresis
 	if v, there := fields["min_views"]; there {
@@ -385,8 +385,7 @@ func parsePercent(text string) (float64, error) {
 	return f, nil
 }
 
-// Covers reports whether a page is one of those that b is about. All pages together are no
-// page.
+// Covers reports whether b applies to a page. All pages together are not a page.
 func (b *Budget) Covers(page string) bool {
 	return b.Page == page || b.Page != "" && feature.FitsPage(b.Page, page)
 }

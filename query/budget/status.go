@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// Verdict says how things stand with a budget.
+// Verdict is the result of a budget.
 type Verdict string
 
 // The verdicts.
@@ -19,7 +19,7 @@ const (
 	Failed Verdict = "error" // the budget can not be answered; see Text
 )
 
-// Status is how things stand with a budget.
+// Status is the status of a budget.
 type Status struct {
 	Name     string    `json:"name"`
 	Owner    string    `json:"owner,omitempty"`
@@ -38,7 +38,7 @@ type Status struct {
 	Hysteresis float64 `json:"hysteresis"`
 
 	Verdict Verdict `json:"status"`
-	// Blown is the verdict of the last evaluation that had one: what an alert goes by.
+	// Blown is the last verdict that could be given: the one that alerts use.
 	Blown bool `json:"blown"`
 	// Sure says that the interval of the value lies on one side of the limit.
 	Sure  bool            `json:"sure"`
@@ -46,7 +46,7 @@ type Status struct {
 	Views int64           `json:"views"`           // page views that the value is of
 	Text  string          `json:"text,omitempty"`  // what there is to say about it
 	Line  int             `json:"-"`               // of the file, from 1
-	// Warnings name what should have been read of the store and could not be.
+	// Warnings name data of the store that could not be read.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -57,7 +57,7 @@ const (
 	unitScore = "score"
 )
 
-// statusOf returns what is known of a budget before anybody asked.
+// statusOf returns the status of a budget before its evaluation.
 func statusOf(b *Budget) Status {
 	s := Status{Name: b.Name, Owner: b.Owner, Page: b.Page, Feature: b.Feature, Function: b.Function, Code: b.Code, Metric: b.Metric, Of: b.Of,
 		Unit: unitTime, Since: b.Since, Limit: b.Limit, MinViews: b.MinViews, Hysteresis: b.Hysteresis, Line: b.Line}
@@ -73,7 +73,7 @@ func statusOf(b *Budget) Status {
 	return s
 }
 
-// What returns in words what is bounded, such as "p75 self of renderFeed on /feed".
+// What describes the limited quantity, such as "p75 self of renderFeed on /feed".
 func (s *Status) What() string {
 	words := []string{string(s.Metric)}
 	if s.Of != "" && s.Of != Time {
@@ -97,7 +97,8 @@ func (s *Status) What() string {
 	return strings.Join(words, " ")
 }
 
-// Judge sets the verdict of a value that is known: whether it is over the limit, and whether its interval is on that side.
+// Judge sets the verdict for a known value: whether it exceeds the limit, and whether its
+// whole interval does.
 func (s *Status) Judge() {
 	v := s.Value
 	switch {
@@ -113,12 +114,12 @@ func (s *Status) Judge() {
 	s.Blown = s.Verdict == Blown
 }
 
-// State remembers between evaluations which budgets are blown. The zero value has seen none.
+// State remembers which budgets are exceeded between evaluations. The zero value is empty.
 type State struct{ blown map[string]bool }
 
-// Apply changes the statuses of an evaluation by those before: a budget that was blown stays
-// so until its value is below the limit by the hysteresis. Of one about which nothing can be
-// said now, Blown stays as it was. Budgets that are not there any more are forgotten.
+// Apply updates the statuses of an evaluation with the previous ones: an exceeded budget
+// stays so until its value is below the limit by the hysteresis. If a budget has no verdict
+// now, Blown stays as it was. Removed budgets are forgotten.
 func (s *State) Apply(all []Status) {
 	blown := map[string]bool{}
 	for i := range all {

@@ -1,37 +1,34 @@
 // Package compare tells changes of page views from noise.
 //
-// Two selections of page views, the sides A and B, are given as sums: for the page, for
-// each feature and for each function, how much time there was and the sum of its squares,
-// by stratum, which is a kind of page view such as a device class with a browser. That is
-// what rollups keep, so a comparison costs the same however many page views there were.
+// The input is two selections of page views, the sides A and B, as sums: the time and the sum of
+// its squares, for the page, for each feature and for each function, by stratum. A stratum is a
+// kind of page view, such as a device class with a browser. Rollups store these sums, so the cost
+// of a comparison does not depend on the number of page views.
 //
 // # Estimator
 //
-// B is re-weighted to A's traffic. With w_s the share of A's page views in stratum s, the
-// change is the sum over strata of w_s times the difference of the means of s. What is
-// left of the plain difference of means is the mix effect: what B would have shown with
-// the same code, only because other people came.
+// B is re-weighted to A's traffic. With w_s the share of A's page views in stratum s, the change is
+// the sum over strata of w_s times the difference of the means of s. The rest of the plain
+// difference of means is the mix effect: the difference that B would show with the same code, only
+// because of different visitors.
 //
-// The variance is the sum of w_s²·(v_A/n_A + v_B/n_B) with the variances v within a
-// stratum (Welch). Where that is larger, both v are replaced by the pooled one: a rare
-// function that a smaller side happens not to have seen shows no variance there, and
-// would be called gone. Intervals and p-values are those of Student's t with the degrees
-// of freedom of Welch and Satterthwaite.
+// The variance is the sum of w_s²·(v_A/n_A + v_B/n_B) with the variances v within a stratum
+// (Welch). If the pooled variance is larger, it replaces both v: a rare function that the smaller
+// side happens to miss has no variance there, and would be reported as gone. Intervals and p-values
+// are those of Student's t with the degrees of freedom of Welch and Satterthwaite.
 //
 // # False alarms
 //
-// Functions are tested together by the procedure of Benjamini and Hochberg, with weights
-// by which those that take much of the page's time need less evidence; features too, and
-// the page's total is one test. These three share [Options.FalseDiscovery]: a fifth
-// for the total, a fifth for features and the rest for functions, so that a comparison in
-// which nothing changed shows anything at all with at most that probability. Only
-// functions that were seen often enough are tested, on both sides together, which says
-// nothing about a difference between them.
+// Functions are tested together by the procedure of Benjamini and Hochberg, weighted so that
+// functions with much of the page's time need less evidence. Features are a second family, and the
+// page's total is a single test. The three share [Options.FalseDiscovery]: a fifth for the total, a
+// fifth for features and the rest for functions. So if nothing changed, a comparison reports
+// anything at all with at most that probability. Only functions seen often enough, on both sides
+// together, are tested; this choice is independent of a difference between the sides.
 //
-// Intervals have the level at which the test was decided, so that words and numbers agree: what is
-// called a change has an interval without 0, and what is within noise has one that holds 0.
-// How much traffic contributes has an interval, too. With too few page views nothing is
-// said but the difference as it was measured.
+// Intervals have the level at which the test was decided, so words and numbers agree: the interval
+// of a change excludes 0, and that of noise includes it. The mix effect has an interval, too. With
+// too few page views, only the measured difference is reported.
 package compare
 
 import (
@@ -43,63 +40,63 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Amount is what the page views of one stratum spent on one thing. Page views in which it
-// was not seen count as 0 in means: their number is that of the stratum's views less Seen.
+// Amount is the time that the page views of one stratum spent in one function, feature or page.
+// Page views without it count as 0 in means: their number is that of the stratum's views less Seen.
 type Amount struct {
 	Seen float64 // page views in which it was seen; may be unknown (0) where Sum > 0
 	Sum  float64 // ms
-	// Squares is the sum over page views of the square of each one's time, ms². 0 where
-	// Sum > 0 means that it is not known; then there is a change, but no interval and no alarm.
+	// Squares is the sum over page views of the square of each one's time, ms². 0 with Sum > 0
+	// means unknown; then there is a change, but no interval and no alarm.
 	Squares float64
 }
 
-// vague reports whether it is not known how the time varies.
+// vague reports whether the variance of the time is unknown.
 func (a Amount) vague() bool { return a.Sum > 0 && a.Squares == 0 }
 
 func (a Amount) plus(b Amount) Amount {
 	return Amount{a.Seen + b.Seen, a.Sum + b.Sum, a.Squares + b.Squares}
 }
 
-// Function is what page views spent in one function.
+// Function is the time that page views spent in a function.
 type Function struct {
 	Frame trie.Frame
-	// Self is its own time by stratum. One Amount where there are several strata is that of
-	// all of them together; then the function can not be corrected for the traffic mix.
+	// Self is its self time by stratum. A single Amount with several strata is the sum over all of
+	// them; then the function cannot be adjusted for the traffic mix.
 	Self  []Amount
 	Total float64 // ms in all views, with what it called
 	Reach float64 // page views in which it was on a stack
 }
 
-// Feature is what page views spent in one feature.
+// Feature is the time that page views spent in a feature.
 type Feature struct {
 	Name string
 	Time []Amount // by stratum, as Function.Self
 }
 
-// Side is one selection. All slices are by stratum: the same strata, in the same order, on
-// both sides. What is missing at the end of a slice counts as 0.
+// Side is one selection. All slices are by stratum: the same strata, in the same order, on both
+// sides. Missing entries at the end of a slice count as 0.
 type Side struct {
 	Views    []float64 // page views
 	Time     []Amount  // all of the page view
 	Features []Feature
-	// Functions are each there once, and their self times are parts of Time. One that a side
-	// spent time in but that was not kept by itself must not be left out of that side alone,
-	// or it is taken for new or gone: see Amount.Squares.
+	// Functions have no duplicates, and their self times are parts of Time. If only one side lacks
+	// separate data of a function, it must not leave the function out, or the function looks new or
+	// gone: see Amount.Squares.
 	Functions []Function
 }
 
-// Input is what is compared. A is what was before, B what came after.
+// Input is the input of a comparison. A is before, B after.
 type Input struct {
 	Strata []trie.Labels
 	A, B   Side
 }
 
-// Options say how to compare. The zero value stands for the defaults.
+// Options configure a comparison. Zero fields mean the defaults.
 type Options struct {
 	MinViews       int     // page views that a side must have: 100
 	FalseDiscovery float64 // share of false alarms among alarms: 0.05
-	// Lines is how far a function may be from where the others of its file went and still
-	// be the same for sure: 50. It is a fifth for functions that have no name.
+	// Lines is how many lines a function may be from its expected place, shifted like the others of
+	// its file, and still certainly be the same: 50. It is a fifth for functions without a name.
 	Lines     int
 	MinSeen   int // page views in which a thing must have been seen, on both sides together, to be tested: 10
 	Functions int // how many functions are listed: 500
@@ -121,13 +118,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// The shares of [Options.FalseDiscovery] that the total and the features have of it.
+// The shares of the total and of the features in [Options.FalseDiscovery].
 const (
 	totalShare   = 0.2
 	featureShare = 0.2
 )
 
-// Compare says what changed from A to B. Sums that are negative or not numbers count as 0.
+// Compare returns the changes from A to B. Sums that are negative or not numbers count as 0.
 func Compare(in Input, o Options) Result {
 	o = o.withDefaults()
 	c := newComparison(in, o)
@@ -201,7 +198,7 @@ func (c *comparison) functions(in Input) []FunctionChange {
 	return out
 }
 
-// decide fills in what depends on all tests together.
+// decide sets everything that depends on all tests together.
 func (c *comparison) decide(r *Result, functions []FunctionChange) {
 	changes := []*Change{&r.Total}
 	c.discover(changes, totalShare)
@@ -229,8 +226,8 @@ func (c *comparison) decide(r *Result, functions []FunctionChange) {
 	slices.SortStableFunc(r.Features, func(x, y FeatureChange) int { return cmp.Compare(y.size(), x.size()) })
 }
 
-// discover sets q, status and intervals of a family of tests, which has a share of the false
-// discoveries, and returns how many were tested.
+// discover sets Q, status and intervals of a family of tests with a share of the false discoveries,
+// and returns how many were tested.
 func (c *comparison) discover(family []*Change, share float64) (tested int) {
 	var p, time []float64
 	for _, x := range family {
@@ -261,8 +258,8 @@ func (c *comparison) discover(family []*Change, share float64) (tested int) {
 	return tested
 }
 
-// settle sets the status of a change and, by the same level, its intervals. alone is the level of a test that
-// is the only one of its family to find something.
+// settle sets the status of a change and, at the same level, its intervals. alone is the level if
+// only one test of the family finds something.
 func (c *comparison) settle(x *Change, alone, level float64) {
 	x.Level = 1 - level
 	x.Status = c.status(x, level)
@@ -282,8 +279,8 @@ func (c *comparison) settle(x *Change, alone, level float64) {
 	}
 }
 
-// zPower is the quantile 0.9 of the normal distribution: how many standard errors beyond
-// the threshold a change must be to be found nine times of ten.
+// zPower is the 0.9 quantile of the normal distribution: how many standard errors beyond the
+// threshold a change must be to be found nine times out of ten.
 const zPower = 1.2815515655446004
 
 func (c *comparison) status(x *Change, level float64) Status {

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// adjust returns for each p-value the least rate of false discoveries at which it is one,
-// after Benjamini and Hochberg, "Controlling the False Discovery Rate", J. R. Statist.
-// Soc. B 57 (1995), with the weights of Genovese, Roeder and Wasserman, "False Discovery
-// Control with p-Value Weighting", Biometrika 93 (2006): a p-value counts as itself by its
-// weight. The mean of the weights is 1, and they must not depend on the p-values.
+// adjust returns for each p-value the smallest false discovery rate at which it is a
+// discovery, after Benjamini and Hochberg, "Controlling the False Discovery Rate", J. R.
+// Statist. Soc. B 57 (1995), with the weights of Genovese, Roeder and Wasserman, "False
+// Discovery Control with p-Value Weighting", Biometrika 93 (2006): a p-value counts
+// divided by its weight. The mean of the weights is 1, and they must not depend on the
+// p-values.
 func adjust(p, weight []float64) []float64 {
 	weighted := make([]float64, len(p))
 	for i := range p {
@@ -18,11 +19,11 @@ func adjust(p, weight []float64) []float64 {
 	return adjustEqual(weighted)
 }
 
-// weights returns those of tests by the time that both sides spent on each. One half is
-// shared out equally and the other by time, so that a function on which the page spends
-// much is not drowned by a thousand that take next to nothing, and these need a p-value at
-// most half as large as without. Under no change the time of both sides together says
-// nothing about the difference between them.
+// weights returns the weights of tests, given the time of both sides for each. One half is
+// distributed equally and the other by time, so that a thousand tiny functions do not hide
+// one with much time, and these need a p-value at most half as large as without weights.
+// Without a change, the time of both sides together is independent of the difference
+// between them.
 func weights(time []float64) []float64 {
 	total := 0.0
 	for _, t := range time {

@@ -2,18 +2,18 @@ package compare
 
 import "math"
 
-// amounts are those of one thing on both sides in one cell.
+// amounts are the amounts of both sides in one cell.
 type amounts struct{ a, b Amount }
 
-// deviation is how far an estimate may be from what it estimates. The zero value is that of one
-// of which that is not known.
+// deviation is the uncertainty of an estimate. The zero value means unknown.
 type deviation struct {
 	err     float64 // standard error
 	freedom float64
 	known   bool
 }
 
-// estimate returns a value with its interval, which misses it with the probability of level. There is none at level 0.
+// estimate returns a value with its interval at the given level, the probability of a miss. Level 0
+// means no interval.
 func (d deviation) estimate(value, level float64) Estimate {
 	if !d.known || level <= 0 {
 		return Estimate{Value: value}
@@ -26,8 +26,8 @@ func (d deviation) estimate(value, level float64) Estimate {
 	return Estimate{value, &low, &high}
 }
 
-// change estimates how a time changed; amounts are by stratum. unadjusted is whether they
-// are of all strata together. Intervals come later, as their level depends on all tests.
+// change estimates the change of a time; amounts are by stratum. unadjusted reports that they are
+// sums over all strata. Intervals come later, as their level depends on all tests.
 func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
 	sumA, vagueA := total(a)
 	sumB, vagueB := total(b)
@@ -63,7 +63,7 @@ func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
 	return out, unadjusted
 }
 
-// inCells sums up the amounts of both sides by cell. What it returns is valid until it is called again.
+// inCells sums the amounts of both sides by cell. The result is valid until the next call.
 func (c *comparison) inCells(a, b []Amount) []amounts {
 	clear(c.cells)
 	for s, cell := range c.cellOf {
@@ -75,8 +75,9 @@ func (c *comparison) inCells(a, b []Amount) []amounts {
 	return c.cells
 }
 
-// mix estimates how much B's mean is above the one that it would have with A's traffic. It comes of the shares of cells, and
-// of strata of B that A has hardly any of. Both the shares and the means are samples. It must follow inCells.
+// mix estimates the mix effect: B's mean less the mean that B would have with A's traffic. It
+// results from the shares of cells, and from strata of B that A hardly has. Both shares and means
+// are samples. It must follow inCells.
 func (c *comparison) mix(mean float64, b []Amount, known bool) (*Estimate, deviation) {
 	value, means := mean, 0.0 // means is the variance that comes of those of the means
 	var byB, byA [2]float64   // first and second moments of the means, by B's shares and A's
@@ -108,7 +109,7 @@ func (c *comparison) mix(mean float64, b []Amount, known bool) (*Estimate, devia
 	return &Estimate{Value: finite(value)}, deviation{err, math.Inf(1), known}
 }
 
-// total adds up amounts; vague is whether it is not known of one how it varies.
+// total adds up amounts; vague reports that the variance of one is unknown.
 func total(amounts []Amount) (all Amount, vague bool) {
 	for s := range amounts {
 		x := amountAt(amounts, s)
@@ -118,7 +119,7 @@ func total(amounts []Amount) (all Amount, vague bool) {
 	return all, vague
 }
 
-// estimate is a difference of means that are weighted by cells.
+// estimate is a difference of means, weighted by cells.
 type estimate struct {
 	base, difference float64 // A's mean, and B's less that, ms
 	err              float64 // standard error of the difference
@@ -168,12 +169,12 @@ func estimateOf(cells []amounts, views []both, weight []float64) (e estimate) {
 	return e
 }
 
-// deviation returns that of the difference; known is whether the variances are.
+// deviation returns the deviation of the difference; known says whether the variances are known.
 func (e estimate) deviation(known bool) deviation {
 	return deviation{e.err, e.freedom, known && e.known && !math.IsNaN(e.err) && !math.IsInf(e.err, 0)}
 }
 
-// p returns the two-sided probability of such a difference if there is none.
+// p returns the two-sided probability of such a difference if there is no change.
 func (e estimate) p() float64 {
 	switch {
 	case e.difference == 0:
@@ -185,12 +186,12 @@ func (e estimate) p() float64 {
 	}
 }
 
-// variance returns that of n page views, of which those that are not in x are 0.
+// variance returns the variance over n page views. Those not in x are 0.
 func variance(x Amount, n float64) float64 {
 	return max(x.Squares-x.Sum*x.Sum/n, 0) / (n - 1)
 }
 
-// seen returns in how many page views x was seen. If that is not known, it is the number
+// seen returns the number of page views in which x was seen. If that is unknown, it is the number
 // of equal times with the same sum and sum of squares, which is never more.
 func seen(x Amount) float64 {
 	if x.Seen > 0 || x.Squares == 0 {

@@ -8,21 +8,21 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// pair is a function of both sides, or of one: then the other's number is -1.
+// pair is a function of both sides, or of one; then the other's number is -1.
 type pair struct {
 	a, b  int
 	moved bool // to another file, or far from where its file's functions went
 }
 
 const (
-	// packedColumn is the column beyond which a script is not written by hand, but a bundle
-	// of a few very long lines. There places are columns.
+	// packedColumn is the column beyond which a script is taken for a bundle of a few very
+	// long lines, and not written by hand. There, places are columns.
 	packedColumn = 1000
-	// packedLine is how many columns of such a bundle count as a line.
+	// packedLine is how many columns count as a line of such a bundle.
 	packedLine = 40
-	// tellingName is how long a name is at least that no minifier made up.
+	// tellingName is the minimum length of a name that no minifier made up.
 	tellingName = 3
-	// neighbours is how many functions around a place tell where it went.
+	// neighbours is how many functions around a place determine its shift.
 	neighbours = 5
 	// candidates is how many functions on each side of a place are considered.
 	candidates = 8
@@ -37,13 +37,14 @@ type matching struct {
 	doneB []bool
 }
 
-// match returns which function of A is which of B, each function in one pair: first those
-// of A in order, then those that only B has.
+// match pairs the functions of A and B, each function in one pair: first those of A in
+// order, then those only in B.
 //
-// Names that each side has once in a file are the same function, wherever it stands, and
-// say by how many lines the file shifted there. Other functions of the same name, and those
-// without one, are paired with the nearest to where the shift puts them, if it is near.
-// Last, a name that both sides have only once at all is one that moved to another file.
+// A name that each side has exactly once in a file is the same function, wherever it is,
+// and shows by how many lines the file shifted there. Other functions of the same name, and
+// those without one, are paired with the nearest one to their shifted place, if it is near.
+// Last, a name that each side has exactly once overall is a function that moved to another
+// file.
 func match(a, b []Function, lines int) []pair {
 	if slices.EqualFunc(a, b, func(x, y Function) bool { return x.Frame == y.Frame }) {
 		return same(len(a)) // two selections of one release
@@ -71,7 +72,7 @@ func match(a, b []Function, lines int) []pair {
 	return m.pairs
 }
 
-// same returns the pairs of n functions that are themselves.
+// same returns pairs of n functions with themselves.
 func same(n int) []pair {
 	out := make([]pair, n)
 	for i := range out {
@@ -85,7 +86,7 @@ func (m *matching) add(a, b int, moved bool) {
 	m.pairs = append(m.pairs, pair{a, b, moved})
 }
 
-// groups are numbers by a text, and the texts by their first number.
+// groups groups numbers by a text. The texts are ordered by their first number.
 type groups struct {
 	order []string
 	of    map[string][]int
@@ -116,15 +117,15 @@ func groupNames(functions []Function, of []int) groups {
 	return g
 }
 
-// place is where a function stands in its file, in lines. With what shifts it, that is
-// where it is expected on the other side.
+// place is the place of a function in its file, in lines. Shifted, it is the expected place
+// on the other side.
 type place struct {
 	at       float64
 	function int
 }
 
-// placeIn returns the place of a frame. Columns only tell functions of one line apart,
-// unless the script is packed: then lines only tell those of one column apart.
+// placeIn returns the place of a frame. Columns only distinguish functions on the same
+// line. If the script is packed, lines only distinguish functions in the same column.
 func placeIn(f trie.Frame, packed bool) float64 {
 	if packed {
 		return float64(f.Column)/packedLine + float64(f.Line)/1e6
@@ -166,16 +167,16 @@ func (m *matching) matchFile(a, b []int) {
 	}
 }
 
-// anchor is a function that is known on both sides.
+// anchor is a function already matched.
 type anchor struct {
 	at    float64 // in A
 	shift float64 // from there to its place in B
 	a, b  int
 }
 
-// shiftAt returns by how much the file shifted at a place of A: the median of what the
-// nearest functions that are known did, so that one which was moved does not mislead. The
-// anchors are sorted by place.
+// shiftAt returns by how much the file shifted at a place of A: the median shift of the
+// nearest anchors, so that a single moved function does not mislead. The anchors are sorted
+// by place.
 func shiftAt(known []anchor, at float64) float64 {
 	if len(known) == 0 {
 		return 0
@@ -202,7 +203,8 @@ func shiftAt(known []anchor, at float64) float64 {
 	return shifts[n/2]
 }
 
-// expected returns the places of functions, shifted as their neighbours were, in order.
+// expected returns the expected places of functions, shifted like their neighbours, in
+// order.
 func expected(functions []Function, of []int, packed bool, known []anchor) []place {
 	out := make([]place, len(of))
 	for i, f := range of {
@@ -213,7 +215,7 @@ func expected(functions []Function, of []int, packed bool, known []anchor) []pla
 	return out
 }
 
-// matchNear pairs places that are near, the nearest first, each once.
+// matchNear pairs near places, nearest first, each once.
 func (m *matching) matchNear(a, b []place, near float64) {
 	type candidate struct {
 		distance float64
@@ -236,7 +238,7 @@ func (m *matching) matchNear(a, b []place, near float64) {
 	}
 }
 
-// matchMoved pairs names that each side has once in all.
+// matchMoved pairs names that each side has exactly once overall.
 func (m *matching) matchMoved() {
 	if !slices.Contains(m.doneA, false) || !slices.Contains(m.doneB, false) {
 		return

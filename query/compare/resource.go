@@ -6,9 +6,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// stable returns a script's URL without what changes from release to release although the
-// file is the same one: the query, the fragment, and parts that look like a hash of the
-// content or of the build, which become "*".
+// stable returns a script's URL without the parts that differ between releases for the same
+// file: it drops the query and the fragment, and replaces parts that look like a hash of
+// the content or of the build by "*".
 func stable(resource string) string {
 	if strings.HasPrefix(resource, "blob:") { // ends in a UUID that is fresh each time
 		if i := strings.LastIndexByte(resource, '/'); i > 0 {
@@ -49,9 +49,9 @@ func stable(resource string) string {
 }
 
 // looksLikeHash reports whether a word of a path is unlikely to be chosen by a person: six
-// or more hexadecimal digits of both sorts, or eight or more letters and digits in which
-// letters follow digits or cases change as in no name. A number alone never is one: /a/1.js
-// and /a/2.js are two files.
+// or more hexadecimal characters, both letters and digits, or eight or more letters and
+// digits in which letters follow digits or the case changes as in no name. A mere number is
+// never a hash: /a/1.js and /a/2.js are two files.
 func looksLikeHash(word string) bool {
 	var digits, letters, upper, lower, turns int
 	hex := true
@@ -88,8 +88,8 @@ func looksLikeHash(word string) bool {
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
-// file is what functions are looked for in: the script of a frame. Synthetic frames have
-// none, but names such as (module) and (top level) are those of code that stands somewhere.
+// file returns the file in which a function is matched: the script of a frame. Synthetic
+// frames have none, but names such as (module) and (top level) stand for code in a file.
 func file(f trie.Frame) string {
 	if synthetic(f.Name) && f.Line == 0 {
 		return ""
@@ -99,8 +99,8 @@ func file(f trie.Frame) string {
 
 func synthetic(name string) bool { return strings.HasPrefix(name, "(") && strings.HasSuffix(name, ")") }
 
-// files returns for each function the script that it is matched in. A script of which both
-// sides have the very URL is itself; one of one side alone goes by its stable form.
+// files returns for each function the script in which it is matched. A script with the same
+// URL on both sides is itself; other scripts are matched by their stable form.
 func files(a, b []Function) (fileA, fileB []string) {
 	has := func(functions []Function) map[string]bool {
 		out := map[string]bool{}

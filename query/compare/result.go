@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Status says what became of a function, a feature or the page.
+// Status is the result for a function, a feature or the page.
 type Status string
 
 // The statuses. Slower, Faster, New and Gone are alarms: the change is significant after
@@ -18,22 +18,23 @@ const (
 	Faster Status = "faster"
 	New    Status = "new"  // significant, and seen in B alone
 	Gone   Status = "gone" // significant, and seen in A alone
-	// Moved is a function of the same name whose time is within noise and whose place is
-	// another: another file, or far from where the other functions of its file went.
+	// Moved is a function with the same name and a time within noise, but at another place: in
+	// another file, or far from where the other functions of its file went.
 	Moved Status = "moved"
-	// WithinNoise is what was tested and may be no change: its interval holds 0.
+	// WithinNoise means tested without a detected change: the interval includes 0.
 	WithinNoise Status = "within noise"
-	// NotKnown is what was not tested, in a comparison with enough page views: it was seen in
-	// fewer than Options.MinSeen of them, or how it varies is not known. It has no interval.
+	// NotKnown means not tested in a comparison with enough page views: it was seen in fewer
+	// than Options.MinSeen of them, or its variance is unknown. It has no interval.
 	NotKnown Status = "not known"
-	// TooFew is everything in a comparison that has too few page views to say what changed.
+	// TooFew is the status of everything in a comparison with too few page views to detect
+	// changes.
 	TooFew Status = "too few views"
 )
 
 // Alarm reports whether s is a change that is more than noise.
 func (s Status) Alarm() bool { return s == Slower || s == Faster || s == New || s == Gone }
 
-// Result is what changed from A to B. Times are in milliseconds of a page view.
+// Result is the changes from A to B. Times are in milliseconds per page view.
 type Result struct {
 	Views          Pair      `json:"views"`
 	MinViews       int       `json:"min_views"` // needed on each side
@@ -42,56 +43,57 @@ type Result struct {
 	Method         string    `json:"method"` // of the intervals
 	Total          Change    `json:"total"`  // of the page
 	Strata         []Stratum `json:"strata"`
-	// Uncovered is the share of A's views in strata that were left out, because B has hardly
-	// any. It is null where Enough is false, as there the strata are too small to say that.
+	// Uncovered is the share of A's views in strata that were left out because B hardly has
+	// them. It is null if Enough is false, as the strata are then too small to tell.
 	Uncovered *float64        `json:"uncovered"`
 	Features  []FeatureChange `json:"features"`
-	// Functions are the significant ones and then the others, those with the largest change
-	// first.
+	// Functions are the significant changes first, then the others, each by size of the change.
 	Functions []FunctionChange `json:"functions"`
 	Tested    int              `json:"tested_functions"`
 	Rest      Rest             `json:"rest"`
 	Warnings  []string         `json:"warnings,omitempty"`
 }
 
-// Pair is a number of each side.
+// Pair is a number for each side.
 type Pair struct {
 	A float64 `json:"a"`
 	B float64 `json:"b"`
 }
 
-// Estimate is a value with its interval, which is absent where nothing can be said about it.
+// Estimate is a value with its interval, which is absent if unknown.
 type Estimate struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
 }
 
-// Change is how a time changed. What is not known is null, and never 0.
+// Change is the change of a time. Unknown values are null, never 0.
 type Change struct {
 	Mean Pair `json:"mean_ms"` // over all page views
-	// Difference is that of the means, as it was measured: the sum of the next three where they
-	// are known.
+	// Difference is the measured difference of the means: the sum of the next three if they are
+	// known.
 	Difference Estimate `json:"difference_ms"`
 	// Adjusted is the difference with B in A's mix, in the strata that both have. Its interval
-	// and the status follow one rule: it excludes 0 for alarms, and for nothing else. Null where
-	// there are too few page views, as then nobody can tell it from the mix.
+	// excludes 0 exactly if the status is an alarm. Null if there are too few page views to
+	// separate it from the mix.
 	Adjusted *Estimate `json:"change_ms"`
-	// Mix is what comes of B's traffic mix alone. Null where Adjusted is, or is Unadjusted.
+	// Mix is the effect of B's traffic mix alone. Null if Adjusted is null, or if Unadjusted is
+	// set.
 	Mix *Estimate `json:"mix_ms"`
-	// LeftOut is what A's strata that were left out make: nobody knows of what it comes.
+	// LeftOut is the contribution of A's strata that were left out: its cause is unknown.
 	LeftOut *float64 `json:"left_out_ms"`
-	// Level is that of all intervals of this change, such as 0.95: what is selected among many
-	// has intervals that are corrected for this, after Benjamini and Yekutieli, "False Discovery
-	// Rate–Adjusted Multiple Confidence Intervals for Selected Parameters", J. Am. Stat. Assoc.
-	// 100 (2005).
+	// Level is the level of all intervals of this change, such as 0.95. Changes selected among
+	// many have intervals corrected for the selection, after Benjamini and Yekutieli, "False
+	// Discovery Rate–Adjusted Multiple Confidence Intervals for Selected Parameters", J. Am.
+	// Stat. Assoc. 100 (2005).
 	Level    float64  `json:"level"`
 	Relative *float64 `json:"relative,omitempty"` // the change by A's mean, in the strata that both have
 	P        float64  `json:"p"`                  // of no change, two-sided; 1 if it was not tested
-	// Q is p corrected for all tests: the least rate of false discoveries at which this is
-	// still one. It is an alarm up to Result.FalseDiscovery, if P is no more than that as well.
+	// Q is P corrected for all tests: the smallest false discovery rate at which this is a
+	// discovery. It is an alarm if both Q and P are at most Result.FalseDiscovery.
 	Q float64 `json:"q"`
-	// Detectable is the change that nine of ten such comparisons would find. Smaller ones may be found, too.
+	// Detectable is the size of a change that nine of ten such comparisons would detect. Smaller
+	// ones may be detected, too.
 	Detectable *float64 `json:"detectable_ms"`
 	Status     Status   `json:"status"`
 
@@ -100,7 +102,7 @@ type Change struct {
 	only                    only
 }
 
-// Shown is the change where it is known, and else the difference as it was measured.
+// Shown is the adjusted change if it is known, otherwise the measured difference.
 func (c *Change) Shown() Estimate {
 	if c.Adjusted != nil {
 		return *c.Adjusted
@@ -108,7 +110,7 @@ func (c *Change) Shown() Estimate {
 	return c.Difference
 }
 
-// only says which side has a thing alone.
+// only says which side alone has something.
 type only uint8
 
 const (
@@ -117,7 +119,7 @@ const (
 	onlyB
 )
 
-// FeatureChange is how the time of a feature changed.
+// FeatureChange is the change of a feature's time.
 type FeatureChange struct {
 	Name string `json:"name"`
 	Change
@@ -137,8 +139,8 @@ func (p Place) compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Name, q.Name), cmp.Compare(p.Resource, q.Resource), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
 }
 
-// FunctionChange is how the self time of a function changed. Its place is that in B, or in
-// A if B does not have it.
+// FunctionChange is the change of a function's self time. Its place is that in B, or in A if B
+// does not have it.
 type FunctionChange struct {
 	Place
 	From *Place `json:"from,omitempty"` // the same function in A, if it is written otherwise
@@ -146,15 +148,15 @@ type FunctionChange struct {
 	TotalMean  Pair `json:"total_ms"` // mean with what it called
 	Reach      Pair `json:"reach"`    // page views in which it was on a stack
 	Unadjusted bool `json:"unadjusted,omitempty"`
-	// Share is its change by that of the page's total. Self times add up to the total, so
-	// the shares of all functions and the rest add up to 1; some may be negative or above 1.
-	// Absent if the total's interval holds 0, as a share of nothing means nothing.
+	// Share is its change divided by that of the page's total. Self times add up to the total,
+	// so the shares of all functions and the rest add up to 1; some may be negative or above 1.
+	// Absent if the total's interval includes 0, as a share of nothing is meaningless.
 	Share *float64 `json:"share,omitempty"`
 
 	moved bool
 }
 
-// Rest is the time of the page that is in none of the functions listed.
+// Rest is the page's time outside all listed functions.
 type Rest struct {
 	Functions int      `json:"functions"` // that are not listed
 	Mean      Pair     `json:"mean_ms"`
@@ -171,7 +173,7 @@ type Stratum struct {
 	Use    StratumUse        `json:"use"`
 }
 
-// StratumUse says what a stratum was used for.
+// StratumUse is the use of a stratum.
 type StratumUse string
 
 // How strata are used.
@@ -182,7 +184,7 @@ const (
 	StratumTooFew  StratumUse = "too few"  // both have, also with the other small ones
 )
 
-// share returns v by the change of the total, nil if that may be 0.
+// share returns v divided by the change of the total, or nil if that may be 0.
 func (r *Result) share(v float64) *float64 {
 	t := r.Total.Adjusted
 	if t == nil || t.Low == nil || *t.Low <= 0 && *t.High >= 0 {
@@ -191,7 +193,7 @@ func (r *Result) share(v float64) *float64 {
 	return new(finite(v / t.Value))
 }
 
-// list takes the n functions that come first and sums up what is left.
+// list keeps the first n functions and sums the others.
 func (r *Result) list(functions []FunctionChange, n int) {
 	n = min(n, len(functions))
 	r.Rest.Functions = len(functions) - n
@@ -226,8 +228,8 @@ func (r *Result) list(functions []FunctionChange, n int) {
 	}
 }
 
-// size orders alarms before the rest, which are below zero, and larger changes before
-// smaller ones.
+// size orders alarms before others, whose size is below zero, and larger changes before smaller
+// ones.
 func (c *Change) size() float64 {
 	size := math.Abs(c.Shown().Value)
 	if c.Status.Alarm() {

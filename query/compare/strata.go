@@ -2,10 +2,10 @@ package compare
 
 import "math"
 
-// both is a number of each side.
+// both is a number for each side.
 type both struct{ a, b float64 }
 
-// comparison has what all estimates need: the strata as they are used.
+// comparison has the data for all estimates: the strata and their use.
 type comparison struct {
 	o         Options
 	cellOf    []int     // by stratum: the cell that it is in, -1 if it is left out
@@ -21,17 +21,17 @@ type comparison struct {
 }
 
 const (
-	// ownViews is how many page views a stratum needs on each side to be compared by
-	// itself: fewer do not tell a variance.
+	// ownViews is how many page views a stratum needs on each side to be compared on its
+	// own: fewer give no usable variance.
 	ownViews = 30
-	// similar is by what factor the shares of a small stratum may differ for it to be
-	// pooled. More would bring the traffic mix back in through the pool.
+	// similar is the maximum factor between the shares of a small stratum for it to be
+	// pooled. More would bring the traffic mix back through the pool.
 	similar = 3
 )
 
-// newComparison decides what becomes of each stratum: one with enough views on both sides
-// is a cell, one that is small on both or has similar shares joins the pool, and one that
-// is large on one side and all but missing on the other can not be compared.
+// newComparison decides the use of each stratum. A stratum with enough views on both
+// sides is a cell. A stratum that is small on both or has similar shares joins the pool.
+// A stratum that is large on one side and almost missing on the other cannot be compared.
 func newComparison(in Input, o Options) *comparison {
 	n := max(len(in.Strata), len(in.A.Views), len(in.B.Views))
 	c := &comparison{o: o, cellOf: make([]int, n), few: make([]bool, n), pooled: -1}
@@ -75,7 +75,7 @@ func newComparison(in Input, o Options) *comparison {
 	return c
 }
 
-// enough reports whether there are as many page views as are needed on both sides.
+// enough reports whether both sides have the required number of page views.
 func (c *comparison) enough() bool {
 	return min(c.covered.a, c.covered.b) >= float64(c.o.MinViews)
 }
@@ -122,7 +122,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-// ratio returns v by n, or 0 without any n.
+// ratio returns v/n, or 0 if n is 0.
 func ratio(v, n float64) float64 {
 	if n <= 0 {
 		return 0

@@ -2,13 +2,14 @@ package compare
 
 import "math"
 
-// manyFreedom is from how many degrees of freedom on Student's t is taken as normal after
-// a transformation. There p is within 1 % down to 1e-5, and somewhat too large below.
+// manyFreedom is the number of degrees of freedom from which on Student's t is approximated by a
+// transformed normal distribution. The p-value is then within 1 % down to 1e-5, and somewhat too
+// large below.
 const manyFreedom = 200
 
-// studentTail returns the probability that |T| is at least t for a Student's T with so
-// many degrees of freedom. See Abramowitz and Stegun, Handbook of Mathematical Functions,
-// 26.5.27 for the incomplete beta function and 26.7.8 for the transformation.
+// studentTail returns the probability that |T| is at least t for a Student's T with the given
+// degrees of freedom. See Abramowitz and Stegun, Handbook of Mathematical Functions, 26.5.27 for
+// the incomplete beta function and 26.7.8 for the transformation.
 func studentTail(t, freedom float64) float64 {
 	t = math.Abs(t)
 	switch {
@@ -23,8 +24,8 @@ func studentTail(t, freedom float64) float64 {
 	return incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
 
-// studentQuantile returns the t that |T| exceeds with a probability, which is in (0, 1). It is the inverse of
-// studentTail, so that an interval of 1 − p holds 0 for all p-values above p and for no others.
+// studentQuantile returns the t that |T| exceeds with probability p, in (0, 1). It is the inverse
+// of studentTail, so an interval at 1 − p includes 0 for all p-values above p and for no others.
 func studentQuantile(p, freedom float64) float64 {
 	z := math.Sqrt2 * math.Erfcinv(p)
 	if math.IsInf(freedom, 1) {

@@ -208,7 +208,7 @@ func TestHourlyRate(t *testing.T) {
 		return query.Point{Time: time.Date(2026, 11, 21, h, 0, 0, 0, time.UTC), Self: seconds * 1e6}
 	}
 	src := hourly{points: []query.Point{hour(3, 7200), hour(11, 3600), hour(12, 900)}}
-	a := &answerer{src: src, opts: Options{Now: func() time.Time { return now }}.WithDefaults()}
+	a := &backend{src: src, opts: Options{Now: func() time.Time { return now }}.WithDefaults()}
 	got, err := a.selectSeries(t.Context(), &querierv1.SelectSeriesRequest{
 		ProfileTypeID: wall, Start: now.Add(-24 * time.Hour).UnixMilli(), End: now.UnixMilli(), Step: 15,
 	})
@@ -377,7 +377,7 @@ func TestRender(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	now := noon
-	a := &answerer{opts: Options{Now: func() time.Time { return now }}.WithDefaults()}
+	a := &backend{opts: Options{Now: func() time.Time { return now }}.WithDefaults()}
 	ms := func(at time.Time) int64 { return at.UnixMilli() }
 	at := func(h, m int) time.Time { return time.Date(2026, 11, 21, h, m, 0, 0, time.UTC) }
 	for _, test := range []struct {

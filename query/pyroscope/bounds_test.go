@@ -76,7 +76,7 @@ func (daily) Series(_ context.Context, q query.SeriesQuery) (query.Series, error
 func TestDailyRate(t *testing.T) {
 	now := noon.Add(40 * 24 * time.Hour)
 	o := Options{Now: func() time.Time { return now }}.WithDefaults()
-	a := &answerer{src: daily{}, opts: o}
+	a := &backend{src: daily{}, opts: o}
 	start, end := noon.UnixMilli(), noon.Add(24*time.Hour).UnixMilli()
 	got, err := a.selectSeries(t.Context(), &querierv1.SelectSeriesRequest{ProfileTypeID: wall, LabelSelector: "{}", Start: start, End: end, Step: 3600})
 	if err != nil {

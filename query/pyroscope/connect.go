@@ -20,7 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// maxRequest bounds the body of a request, in bytes, as sent and decompressed.
+// maxRequest bounds the body of a request in bytes, both as sent and decompressed.
 const maxRequest = 1 << 20
 
 // code is an error code of Connect, https://connectrpc.com/docs/protocol.
@@ -36,7 +36,7 @@ const (
 	unavailable       code = "unavailable"
 )
 
-// status returns the HTTP status that Connect has for c.
+// status returns Connect's HTTP status for c.
 func (c code) status() int {
 	switch c {
 	case canceled:
@@ -55,7 +55,7 @@ func (c code) status() int {
 	return http.StatusInternalServerError
 }
 
-// failed is an answer that is an error.
+// failed is an error response.
 type failed struct {
 	code code
 	err  error
@@ -93,17 +93,17 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may have gone
 }
 
-// encoded is an answer that is in the wire format of protobuf already.
+// encoded is a response already in the wire format of protobuf.
 type encoded struct {
 	proto.Message        // for answers in JSON
 	wire          []byte // of the same message, or nil
 }
 
-// method answers one method of a service.
+// method serves one method of a service.
 type method func(ctx context.Context, read func(proto.Message) error, asJSON bool) (encoded, error)
 
-// answering returns the method that f is.
-func answering[Q any, PQ interface {
+// unaryMethod makes a method from f.
+func unaryMethod[Q any, PQ interface {
 	*Q
 	proto.Message
 }, A proto.Message](f func(context.Context, PQ) (A, error)) method {
@@ -117,8 +117,8 @@ func answering[Q any, PQ interface {
 	}
 }
 
-// unary serves a method over the unary protocol of Connect.
-func (a *answerer) unary(w http.ResponseWriter, r *http.Request, m method) {
+// unary serves a method over Connect's unary protocol.
+func (a *backend) unary(w http.ResponseWriter, r *http.Request, m method) {
 	if r.Method != http.MethodPost {
 		refuseMethod(w, http.MethodPost)
 		return
@@ -174,8 +174,9 @@ func (a *answerer) unary(w http.ResponseWriter, r *http.Request, m method) {
 	_, _ = w.Write(out) // the client may have gone
 }
 
-// timeoutOf returns how long an answer may take, and checks the version of the protocol.
-func (a *answerer) timeoutOf(h http.Header) (time.Duration, error) {
+// timeoutOf returns the timeout of a request, and checks the version of the
+// protocol.
+func (a *backend) timeoutOf(h http.Header) (time.Duration, error) {
 	if v := h.Get("Connect-Protocol-Version"); v != "" && v != "1" {
 		return 0, failure(invalidArgument, "Connect-Protocol-Version is %q; known is 1", v)
 	}

@@ -8,8 +8,8 @@ import (
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
 )
 
-// diff puts two selections on one flame graph.
-func (a *answerer) diff(ctx context.Context, r *querierv1.DiffRequest) (*querierv1.DiffResponse, error) {
+// diff serves a flame graph of two selections.
+func (a *backend) diff(ctx context.Context, r *querierv1.DiffRequest) (*querierv1.DiffResponse, error) {
 	g, err := a.compared(ctx, r)
 	if err != nil {
 		return nil, err
@@ -20,9 +20,9 @@ func (a *answerer) diff(ctx context.Context, r *querierv1.DiffRequest) (*querier
 	}}, nil
 }
 
-// compared lays out both sides of a comparison. They are pruned as one, so that no function
-// is shown on one side alone.
-func (a *answerer) compared(ctx context.Context, r *querierv1.DiffRequest) (*graph, error) {
+// compared lays out both sides of a comparison. They are pruned together, so that every
+// function is shown on both sides.
+func (a *backend) compared(ctx context.Context, r *querierv1.DiffRequest) (*graph, error) {
 	if l, r := r.GetLeft().GetProfileTypeID(), r.GetRight().GetProfileTypeID(); l != r {
 		return nil, failure(invalidArgument, "both sides must have one profile type, and not %q and %q", l, r)
 	}

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// defaultNodes is how many nodes a flame graph has if nothing else is asked for, as in
-	// Pyroscope, and mostNodes how many may be asked for.
+	// defaultNodes is the default number of nodes in a flame graph, as in Pyroscope, and
+	// mostNodes the maximum.
 	defaultNodes = 8192
 	mostNodes    = 200_000
 )
 
 // rootName is the name of the root. It must be the first name: Grafana takes the offset of
-// the root's bar, which is 0, for the place of its name.
+// the root's bar, 0, for the index of its name.
 const rootName = "total"
 
-// selectMergeStacktraces merges what is selected into a flame graph, or a pprof profile.
-func (a *answerer) selectMergeStacktraces(ctx context.Context, r *querierv1.SelectMergeStacktracesRequest) (*querierv1.SelectMergeStacktracesResponse, error) {
+// selectMergeStacktraces merges a selection into a flame graph or a pprof profile.
+func (a *backend) selectMergeStacktraces(ctx context.Context, r *querierv1.SelectMergeStacktracesRequest) (*querierv1.SelectMergeStacktracesResponse, error) {
 	switch r.Format {
 	case querierv1.ProfileFormat_PROFILE_FORMAT_UNSPECIFIED, querierv1.ProfileFormat_PROFILE_FORMAT_FLAMEGRAPH:
 	case querierv1.ProfileFormat_PROFILE_FORMAT_PPROF:
@@ -41,8 +41,8 @@ func (a *answerer) selectMergeStacktraces(ctx context.Context, r *querierv1.Sele
 	return &querierv1.SelectMergeStacktracesResponse{Flamegraph: s.flameGraph()}, nil
 }
 
-// merged is what a request for a flame graph selects, not pruned.
-func (a *answerer) merged(ctx context.Context, r *querierv1.SelectMergeStacktracesRequest) (*stacks, error) {
+// merged returns the stacks of a flame graph request, not pruned.
+func (a *backend) merged(ctx context.Context, r *querierv1.SelectMergeStacktracesRequest) (*stacks, error) {
 	if len(r.GetProfileIdSelector())+len(r.GetTraceIdSelector())+len(r.GetSpanSelector()) > 0 {
 		return nil, failure(unimplemented, "traces of browsers have no profile, trace or span ids")
 	}
@@ -59,8 +59,8 @@ func (a *answerer) merged(ctx context.Context, r *querierv1.SelectMergeStacktrac
 	return s, s.choose(r.GetStackTraceSelector())
 }
 
-// profile merges what a question selects.
-func (a *answerer) profile(ctx context.Context, q question) (*trie.Profile, error) {
+// profile merges the selection of a query.
+func (a *backend) profile(ctx context.Context, q labelQuery) (*trie.Profile, error) {
 	if q.empty {
 		return trie.NewProfile(), nil
 	}
@@ -74,16 +74,16 @@ func (a *answerer) profile(ctx context.Context, q question) (*trie.Profile, erro
 	return result.Profile, nil
 }
 
-// stacks are the stacks of one side, or of two sides of a comparison, on one trie.
+// stacks are the stacks of one side, or of both sides of a comparison, on one trie.
 type stacks struct {
-	*trie.Profile          // with a group for each side
-	asked         question // of the left side
+	*trie.Profile            // with a group for each side
+	asked         labelQuery // of the left side
 	sides         int
 	of            profileType
 	maxNodes      int
 }
 
-// newStacks returns the stacks of a profile without labels.
+// newStacks returns the stacks of a profile, without labels.
 func newStacks(p *trie.Profile, maxNodes int64, t profileType) *stacks {
 	s := &stacks{Profile: p, sides: 1, of: t, maxNodes: defaultNodes}
 	if maxNodes != 0 {
@@ -92,7 +92,7 @@ func newStacks(p *trie.Profile, maxNodes int64, t profileType) *stacks {
 	return s
 }
 
-// beside returns the stacks of s and of another profile without labels on one trie.
+// beside returns the stacks of s and of another profile on one trie, without labels.
 func (s *stacks) beside(right *trie.Profile) *stacks {
 	both := *s
 	both.sides = 2
@@ -100,10 +100,10 @@ func (s *stacks) beside(right *trie.Profile) *stacks {
 	return &both
 }
 
-// sideLabels returns the labels of the groups of the sides, the left one first.
+// sideLabels returns the labels of the groups of the sides, left first.
 func sideLabels() [2]trie.Labels { return [2]trie.Labels{nil, trie.MakeLabels("side", "right")} }
 
-// choose leaves out all stacks but those that begin with the calls that are asked for.
+// choose removes all stacks except those that begin with the requested calls.
 func (s *stacks) choose(sel *typesv1.StackTraceSelector) error {
 	if sel.GetGoPgo() != nil {
 		return failure(unimplemented, "JavaScript has no profiles for the Go compiler")
@@ -136,7 +136,7 @@ func (s *stacks) choose(sel *typesv1.StackTraceSelector) error {
 	return nil
 }
 
-// graph is a flame graph that is being laid out.
+// graph is a flame graph under construction.
 type graph struct {
 	*stacks
 	names    []string // of frames
@@ -150,10 +150,10 @@ type graph struct {
 	maxSelf int64
 }
 
-// layOut prunes the stacks and puts their nodes in levels: a bar has an offset, a total and
-// a self value for each side, and the number of its name.
+// layOut prunes the stacks and arranges their nodes in levels. A bar has an offset, a total
+// and a self value for each side, and the number of its name.
 func (s *stacks) layOut() *graph {
-	// Names are those of all stacks, so that they do not change with how many are shown.
+	// The names are those of all stacks, so they do not depend on how many are shown.
 	name := named(&s.Trie)
 	pruned := s.Prune(s.maxNodes)
 	g := &graph{
@@ -199,15 +199,15 @@ func (g *graph) weigh() {
 	}
 }
 
-// bar is a node and where it begins on each side.
+// bar is a node with its offset on each side.
 type bar struct {
 	node  trie.NodeID
 	begin [2]int64
 }
 
-// place lays out the bars level by level. Children begin where their parent does and stand
-// in the order of the parents, and so lie within them; what is left on the right of a parent
-// is its self value.
+// place lays out the bars level by level. Children begin at the offset of their parent and
+// are in the order of the parents, so they lie within them. The rest on the right of a
+// parent is its self value.
 func (g *graph) place() {
 	for level := []bar{{node: trie.Root}}; len(level) > 0; {
 		var below []bar
@@ -248,8 +248,8 @@ func (g *graph) number(n trie.NodeID) int64 {
 	return i
 }
 
-// flameGraph returns the flame graph of one side. It is never empty: without any stack it
-// has a root of nothing, as Grafana needs one.
+// flameGraph returns the flame graph of one side. Without stacks it has an empty root, as
+// Grafana needs one.
 func (s *stacks) flameGraph() *querierv1.FlameGraph {
 	g := s.layOut()
 	return &querierv1.FlameGraph{Names: g.used, Levels: g.wireLevels(), Total: g.total[0][trie.Root], MaxSelf: g.maxSelf}

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// Options say how a [Handler] answers. A zero field means the default beside it.
+// Options configure a [Handler]. A zero field means the default beside it.
 type Options struct {
 	Site    string           // "fieldtrie": the value of the label service_name
 	Now     func() time.Time // time.Now
@@ -41,33 +41,32 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// The services that are answered.
+// The services served here.
 const (
 	querierService  = "/querier.v1.QuerierService/"
 	settingsService = "/settings.v1.SettingsService/"
 	legacyPath      = "/pyroscope/"
 )
 
-// Patterns returns the patterns of a mux for which there is a [Handler]: the services that
-// are answered, and others of Pyroscope's, so that their clients are told in their own
-// protocol that they are not there.
+// Patterns returns the mux patterns of a [Handler]: the services served, and Pyroscope's
+// other services, so that their clients get an error in their own protocol.
 func Patterns() []string {
 	return []string{querierService, settingsService, legacyPath,
 		"/adhocprofiles.v1.AdHocProfileService/", "/capabilities.v1.FeatureFlagsService/",
 		"/settings.v1.RecordingRulesService/", "/vcs.v1.VCSService/", "/version.v1.Version/"}
 }
 
-// answerer answers questions about a source.
-type answerer struct {
+// backend serves queries of a source.
+type backend struct {
 	src  query.Source
 	opts Options
 }
 
 // Handler serves a source to clients of Pyroscope, on the paths that [Patterns] lists. It is
-// for the private address: it asks nobody who they are.
+// for the private address and does no authentication.
 func Handler(src query.Source, o Options) http.Handler {
 	o = o.WithDefaults()
-	a := &answerer{src: src, opts: o}
+	a := &backend{src: src, opts: o}
 	mux := http.NewServeMux()
 	handle := func(path string, h http.HandlerFunc) { mux.Handle(path, o.Gate.Measure(path, h)) }
 	for path, m := range a.methods() {
@@ -85,9 +84,9 @@ func Handler(src query.Source, o Options) http.Handler {
 	return compress(mux)
 }
 
-// inTurn calls f with a context that ends when the answer takes too long, and once few
-// enough answers are in the making.
-func (a *answerer) inTurn(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
+// inTurn calls f when few enough requests are being served, with a context that bounds the
+// duration.
+func (a *backend) inTurn(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := a.opts.Gate.Do(ctx, func() error { return f(ctx) })
@@ -106,8 +105,8 @@ func (a *answerer) inTurn(ctx context.Context, timeout time.Duration, f func(con
 	return err
 }
 
-// legacy serves one of the paths that are older than the services.
-func (a *answerer) legacy(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+// legacy serves a path older than the services.
+func (a *backend) legacy(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			refuseMethod(w, http.MethodGet)

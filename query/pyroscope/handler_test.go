@@ -24,7 +24,7 @@ import (
 
 // All that the schema has is answered, and nothing else.
 func TestMethods(t *testing.T) {
-	methods := (&answerer{}).methods()
+	methods := (&backend{}).methods()
 	for _, file := range []protoreflect.FileDescriptor{querierv1.File_querier_v1_querier_proto, settingsv1.File_settings_v1_setting_proto} {
 		s := file.Services().Get(0)
 		for i := range s.Methods().Len() {
@@ -189,7 +189,7 @@ func TestTurns(t *testing.T) {
 	src := slow{begun: make(chan struct{}, 2)}
 	gate := api.NewGate(api.GateOptions{Concurrent: 1, Wait: time.Millisecond})
 	o := Options{Timeout: 50 * time.Millisecond, Gate: gate}.WithDefaults()
-	a := &answerer{src: src, opts: o}
+	a := &backend{src: src, opts: o}
 	ask := func(ctx context.Context) error {
 		return a.inTurn(ctx, o.Timeout, func(ctx context.Context) error {
 			_, err := a.profileStats(ctx, nil)

@@ -36,7 +36,7 @@ const (
 
 // fixture is a store with traces in two hours, and what answers questions about it.
 type fixture struct {
-	*answerer
+	*backend
 	local  query.Local
 	server *httptest.Server
 	now    time.Time
@@ -52,7 +52,7 @@ func newFixture(t testing.TB) *fixture {
 	f.now = f.now.Add(10 * time.Minute)
 	f.local = query.Local{Reader: s}
 	o := Options{Site: "shop", Now: func() time.Time { return f.now }}.WithDefaults()
-	f.answerer = &answerer{src: f.local, opts: o}
+	f.backend = &backend{src: f.local, opts: o}
 	f.server = httptest.NewServer(Handler(f.local, o))
 	t.Cleanup(f.server.Close)
 	return f

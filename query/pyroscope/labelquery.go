@@ -11,24 +11,24 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// profileType is one way to weigh stacks.
+// profileType is a kind of weight of stacks.
 type profileType struct {
 	sample, unit string
 	ofWeight     func(trie.Weight) int64
 	ofPoint      func(query.Point) float64
 }
 
-// The parts of the ids of profile types that all of them share.
+// The common parts of the ids of profile types.
 const (
 	typeName   = "wall"
 	periodType = "wall"
 	periodUnit = "nanoseconds"
 )
 
-// perMicrosecond is what the sums of times are multiplied by: they are in nanoseconds.
+// perMicrosecond converts the sums of times to nanoseconds.
 const perMicrosecond = 1000
 
-// profileTypes returns all profile types, the times first.
+// profileTypes returns all profile types, times first.
 func profileTypes() []profileType {
 	return []profileType{
 		{"wall", "nanoseconds",
@@ -46,8 +46,7 @@ func (t profileType) id() string {
 
 func (t profileType) isTime() bool { return t.unit == "nanoseconds" }
 
-// private returns the value that t has for a label which begins with "__": those are
-// Pyroscope's own.
+// private returns the value of t for a label that begins with "__", one of Pyroscope's own.
 func (t profileType) private(key string) string {
 	switch key {
 	case "__profile_type__":
@@ -68,7 +67,7 @@ func (t profileType) private(key string) string {
 
 func isPrivate(key string) bool { return strings.HasPrefix(key, "__") }
 
-// The labels that are no labels of a query.Selection, or stand for something in it.
+// Labels that are not labels of a query.Selection, or have a special meaning in it.
 const (
 	labelService = "service_name"
 	labelPage    = "page"
@@ -81,15 +80,15 @@ type question struct {
 	empty bool          // nothing is what is asked for
 }
 
-// ask reads a label selector and the time that is asked for.
-func (a *answerer) ask(text string, start, end int64) (question, error) {
+// ask parses a label selector and a time range.
+func (a *backend) ask(text string, start, end int64) (labelQuery, error) {
 	s, err := parseSelector(text)
 	if err != nil {
-		return question{}, &failed{invalidArgument, err}
+		return labelQuery{}, &failed{invalidArgument, err}
 	}
 	q := question{sel: selection.Selection{Lag: a.opts.Lag}, types: profileTypes()}
 	if q.sel.Since, q.sel.Until, err = a.times(start, end); err != nil {
-		return question{}, err
+		return labelQuery{}, err
 	}
 	if s.name != "" { // a profile type, or the name of all
 		q.types = slices.DeleteFunc(q.types, func(t profileType) bool { return t.id() != s.name && typeName != s.name })
@@ -115,19 +114,19 @@ func (a *answerer) ask(text string, start, end int64) (question, error) {
 }
 
 // askType is ask for one profile type.
-func (a *answerer) askType(id, text string, start, end int64) (question, profileType, error) {
+func (a *backend) askType(id, text string, start, end int64) (labelQuery, profileType, error) {
 	all := profileTypes()
 	i := slices.IndexFunc(all, func(t profileType) bool { return t.id() == id })
 	if i < 0 {
-		return question{}, profileType{}, failure(invalidArgument, "profile type %q is not known; known are %s and %s", id, all[0].id(), all[1].id())
+		return labelQuery{}, profileType{}, failure(invalidArgument, "profile type %q is not known; known are %s and %s", id, all[0].id(), all[1].id())
 	}
 	q, err := a.ask(text, start, end)
 	q.empty = q.empty || !slices.ContainsFunc(q.types, func(t profileType) bool { return t.id() == id })
 	return q, all[i], err
 }
 
-// askAny reads label selectors, of which one must fit; none is one that fits all.
-func (a *answerer) askAny(texts []string, start, end int64) (all []question, err error) {
+// askAny parses label selectors, of which one must match; no selectors match everything.
+func (a *backend) askAny(texts []string, start, end int64) (all []labelQuery, err error) {
 	if len(texts) == 0 {
 		texts = []string{"{}"}
 	}
@@ -147,18 +146,19 @@ func (a *answerer) askAny(texts []string, start, end int64) (all []question, err
 }
 
 const (
-	// wholeHours is from where on a time begins at the beginning of its hour, as in
-	// [selection.ParseSince]: whole hours are answered by their sums.
+	// wholeHours is the length from which on a time range begins at a full hour, as in
+	// [query.ParseSince]: rollups serve whole hours.
 	wholeHours = 6 * time.Hour
-	// fresh is how long ago an end may be to mean now: a dashboard that asks for the time up
-	// to now means all that there is.
+	// fresh is how old an end can be and still mean now: a dashboard that queries up to now
+	// wants all data.
 	fresh = 2 * time.Minute
-	// defaultRange is the time that is asked for if no beginning is given.
+	// defaultRange is the length of the time range if no start is given.
 	defaultRange = 24 * time.Hour
 )
 
-// times returns the bounds of a selection for a time in ms of the Unix epoch. 0 is not given.
-func (a *answerer) times(start, end int64) (since, until time.Time, err error) {
+// times returns the bounds of a selection for a time range in ms of the Unix epoch. 0 means
+// not given.
+func (a *backend) times(start, end int64) (since, until time.Time, err error) {
 	for _, ms := range [...]int64{start, end} {
 		if !selection.KnownTime(time.UnixMilli(ms)) {
 			return since, until, failure(invalidArgument, "%d ms is not a time from 1970 to 9999", ms)
@@ -189,8 +189,8 @@ func (a *answerer) times(start, end int64) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// notBefore1970 returns t, or the beginning of 1970 if rounding led to before that: nothing
-// is stored of it, and questions about it are refused.
+// notBefore1970 returns t, or the start of 1970 if rounding led to an earlier time: nothing
+// is stored before it, and such queries are rejected.
 func notBefore1970(t time.Time) time.Time {
 	if t.Unix() < 0 {
 		return time.Unix(0, 0).UTC()
@@ -206,7 +206,7 @@ func (a *answerer) endOf(sel selection.Selection) time.Time {
 	return sel.Until
 }
 
-// pairs returns labels as they are sent, sorted.
+// pairs returns labels in the format of responses, sorted.
 func pairs(labels map[string]string) []*typesv1.LabelPair {
 	var out []*typesv1.LabelPair
 	for k, v := range labels {

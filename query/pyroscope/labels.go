@@ -13,26 +13,26 @@ import (
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
 )
 
-// methods returns what is answered, by path.
-func (a *answerer) methods() map[string]method {
+// methods returns the methods served, by path.
+func (a *backend) methods() map[string]method {
 	return map[string]method{
-		querierService + "ProfileTypes":           answering(a.profileTypes),
-		querierService + "LabelNames":             answering(a.labelNames),
-		querierService + "LabelValues":            answering(a.labelValues),
-		querierService + "Series":                 answering(a.series),
-		querierService + "SelectSeries":           answering(a.selectSeries),
-		querierService + "SelectHeatmap":          answering(a.selectHeatmap),
-		querierService + "SelectMergeStacktraces": answering(a.selectMergeStacktraces),
+		querierService + "ProfileTypes":           unaryMethod(a.profileTypes),
+		querierService + "LabelNames":             unaryMethod(a.labelNames),
+		querierService + "LabelValues":            unaryMethod(a.labelValues),
+		querierService + "Series":                 unaryMethod(a.series),
+		querierService + "SelectSeries":           unaryMethod(a.selectSeries),
+		querierService + "SelectHeatmap":          unaryMethod(a.selectHeatmap),
+		querierService + "SelectMergeStacktraces": unaryMethod(a.selectMergeStacktraces),
 		querierService + "SelectMergeProfile":     a.selectMergeProfile,
-		querierService + "Diff":                   answering(a.diff),
-		querierService + "GetProfileStats":        answering(a.profileStats),
-		settingsService + "Get":                   answering(a.settings),
+		querierService + "Diff":                   unaryMethod(a.diff),
+		querierService + "GetProfileStats":        unaryMethod(a.profileStats),
+		settingsService + "Get":                   unaryMethod(a.settings),
 	}
 }
 
-// profileTypes lists the profile types. Grafana asks for them to see whether a data source
-// works, so they are there also where nothing is stored.
-func (a *answerer) profileTypes(context.Context, *querierv1.ProfileTypesRequest) (*querierv1.ProfileTypesResponse, error) {
+// profileTypes lists the profile types. Grafana uses them to test a data source, so they
+// are listed even if nothing is stored.
+func (a *backend) profileTypes(context.Context, *querierv1.ProfileTypesRequest) (*querierv1.ProfileTypesResponse, error) {
 	out := &querierv1.ProfileTypesResponse{}
 	for _, t := range profileTypes() {
 		out.ProfileTypes = append(out.ProfileTypes, &typesv1.ProfileType{
@@ -42,14 +42,14 @@ func (a *answerer) profileTypes(context.Context, *querierv1.ProfileTypesRequest)
 	return out, nil
 }
 
-func (a *answerer) settings(context.Context, *settingsv1.GetSettingsRequest) (*settingsv1.GetSettingsResponse, error) {
+func (a *backend) settings(context.Context, *settingsv1.GetSettingsRequest) (*settingsv1.GetSettingsResponse, error) {
 	return &settingsv1.GetSettingsResponse{}, nil
 }
 
-// labelNames lists the keys of the labels that some time has.
-func (a *answerer) labelNames(ctx context.Context, r *typesv1.LabelNamesRequest) (*typesv1.LabelNamesResponse, error) {
+// labelNames lists the keys of labels with some time.
+func (a *backend) labelNames(ctx context.Context, r *typesv1.LabelNamesRequest) (*typesv1.LabelNamesResponse, error) {
 	names := map[string]bool{}
-	err := a.eachLabels(ctx, r.Matchers, r.Start, r.End, func(_ question, l query.Labels) {
+	err := a.eachLabels(ctx, r.Matchers, r.Start, r.End, func(_ labelQuery, l query.Labels) {
 		for _, key := range append(l.Keys(), labelService) {
 			names[key] = true
 		}
@@ -57,8 +57,8 @@ func (a *answerer) labelNames(ctx context.Context, r *typesv1.LabelNamesRequest)
 	return &typesv1.LabelNamesResponse{Names: slices.Sorted(maps.Keys(names))}, err
 }
 
-// labelValues lists the values of a label that some time has.
-func (a *answerer) labelValues(ctx context.Context, r *typesv1.LabelValuesRequest) (*typesv1.LabelValuesResponse, error) {
+// labelValues lists the values of a label with some time.
+func (a *backend) labelValues(ctx context.Context, r *typesv1.LabelValuesRequest) (*typesv1.LabelValuesResponse, error) {
 	if r.Name == "" {
 		return nil, failure(invalidArgument, "the name of the label is missing")
 	}
@@ -94,8 +94,8 @@ func (a *answerer) labelValues(ctx context.Context, r *typesv1.LabelValuesReques
 	return &typesv1.LabelValuesResponse{Names: slices.Sorted(maps.Keys(values))}, nil
 }
 
-// eachLabels calls f with the labels that fit each selector, if any do.
-func (a *answerer) eachLabels(ctx context.Context, selectors []string, start, end int64, f func(question, query.Labels)) error {
+// eachLabels calls f with the labels that match each selector, or all without selectors.
+func (a *backend) eachLabels(ctx context.Context, selectors []string, start, end int64, f func(labelQuery, query.Labels)) error {
 	all, err := a.askAny(selectors, start, end)
 	if err != nil {
 		return err
@@ -112,9 +112,9 @@ func (a *answerer) eachLabels(ctx context.Context, selectors []string, start, en
 	return nil
 }
 
-// series lists the combinations of labels. Those of all labels would be very many, so it is
-// the page, release and environment unless others are asked for.
-func (a *answerer) series(ctx context.Context, r *querierv1.SeriesRequest) (*querierv1.SeriesResponse, error) {
+// series lists combinations of labels. Combinations of all labels would be too many, so
+// these are page, release and environment unless others are requested.
+func (a *backend) series(ctx context.Context, r *querierv1.SeriesRequest) (*querierv1.SeriesResponse, error) {
 	names := r.LabelNames
 	if len(names) == 0 {
 		names = []string{labelService, "__profile_type__", labelPage, "release", "environment"}
@@ -154,8 +154,8 @@ func groupKeys(names []string) (keys []string) {
 	return keys
 }
 
-// named adds the labels that are no labels of a group, as far as they are asked for.
-func (a *answerer) named(group map[string]string, names []string, t profileType) map[string]string {
+// named adds the requested labels that are not labels of a group.
+func (a *backend) named(group map[string]string, names []string, t profileType) map[string]string {
 	labels := maps.Clone(group)
 	for _, n := range names {
 		switch {
@@ -168,8 +168,8 @@ func (a *answerer) named(group map[string]string, names []string, t profileType)
 	return labels
 }
 
-// profileStats says whether anything is stored, and of when.
-func (a *answerer) profileStats(ctx context.Context, _ *typesv1.GetProfileStatsRequest) (*typesv1.GetProfileStatsResponse, error) {
+// profileStats reports whether anything is stored, and its time range.
+func (a *backend) profileStats(ctx context.Context, _ *typesv1.GetProfileStatsRequest) (*typesv1.GetProfileStatsResponse, error) {
 	catalog, err := a.src.Catalog(ctx, time.Time{}, time.Time{}, a.opts.Lag)
 	if err != nil {
 		return nil, err

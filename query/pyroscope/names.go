@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// namesOf returns a name for each frame of a trie. No two frames share one: where the short
-// one would be that of several, they have the whole URL.
+// namesOf returns a name for each frame of a trie. The names are unique: frames with the
+// same short name get the full URL.
 func namesOf(t *trie.Trie) []string {
 	names := make([]string, len(t.Frames))
 	count := map[string]int{}
@@ -29,7 +29,7 @@ func namesOf(t *trie.Trie) []string {
 	return names
 }
 
-// nameOf returns the name of a frame whose script is written as resource.
+// nameOf returns the name of a frame, with resource in place of the URL of its script.
 func nameOf(f trie.Frame, resource string) string {
 	name := cmp.Or(f.Name, output.Anonymous)
 	if resource == "" {
@@ -45,8 +45,8 @@ func nameOf(f trie.Frame, resource string) string {
 	return name
 }
 
-// shortResource returns the last part of the path of a URL, or the host if the path has no
-// such part, as that of an inline script of the home page.
+// shortResource returns the last part of a URL's path, or the host if the path has no
+// parts, as for an inline script of the home page.
 func shortResource(resource string) string {
 	u, err := url.Parse(resource)
 	if err != nil || u.Opaque != "" || u.Path == "" && u.Host == "" {

@@ -14,10 +14,10 @@ import (
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
 )
 
-// selectMergeProfile merges what is selected into a pprof profile. In the format of
-// protobuf that is what the format pprof of fieldtrie is, with all of its values. In JSON it
-// has the value that is asked for alone, as clients that read JSON look at the first one.
-func (a *answerer) selectMergeProfile(ctx context.Context, read func(proto.Message) error, asJSON bool) (encoded, error) {
+// selectMergeProfile merges a selection into a pprof profile. In protobuf it equals
+// fieldtrie's pprof format, with all its values. In JSON it only has the requested value, as
+// JSON clients read the first one.
+func (a *backend) selectMergeProfile(ctx context.Context, read func(proto.Message) error, asJSON bool) (encoded, error) {
 	r := &querierv1.SelectMergeProfileRequest{}
 	if err := read(r); err != nil {
 		return encoded{}, err
@@ -34,8 +34,8 @@ func (a *answerer) selectMergeProfile(ctx context.Context, read func(proto.Messa
 	return encoded{wire: wire}, err
 }
 
-// pprofRequest returns the request for a pprof profile that a request for a flame graph is
-// if it asks for that format.
+// pprofRequest converts a flame graph request for the pprof format into a request for a
+// pprof profile.
 func pprofRequest(r *querierv1.SelectMergeStacktracesRequest) *querierv1.SelectMergeProfileRequest {
 	return &querierv1.SelectMergeProfileRequest{
 		ProfileTypeID: r.ProfileTypeID, LabelSelector: r.LabelSelector, Start: r.Start, End: r.End, MaxNodes: r.MaxNodes,
@@ -43,9 +43,9 @@ func pprofRequest(r *querierv1.SelectMergeStacktracesRequest) *querierv1.SelectM
 	}
 }
 
-// stacksOf returns what a request for a pprof profile selects. If stacks are chosen by the
-// names that flame graphs have for them, functions have these names.
-func (a *answerer) stacksOf(ctx context.Context, r *querierv1.SelectMergeProfileRequest) (*stacks, error) {
+// stacksOf returns the stacks of a request for a pprof profile. If it chooses stacks by
+// their names in flame graphs, functions get these names.
+func (a *backend) stacksOf(ctx context.Context, r *querierv1.SelectMergeProfileRequest) (*stacks, error) {
 	s, err := a.merged(ctx, &querierv1.SelectMergeStacktracesRequest{
 		ProfileTypeID: r.ProfileTypeID, LabelSelector: r.LabelSelector, Start: r.Start, End: r.End,
 		StackTraceSelector: r.StackTraceSelector, ProfileIdSelector: r.ProfileIdSelector, TraceIdSelector: r.TraceIdSelector,
@@ -63,15 +63,15 @@ func (a *answerer) stacksOf(ctx context.Context, r *querierv1.SelectMergeProfile
 	return s, nil
 }
 
-// pprofWire returns stacks as a pprof profile in its own format, with the values of some
-// types, or all.
-func (a *answerer) pprofWire(s *stacks, types ...string) ([]byte, error) {
+// pprofWire encodes stacks as a pprof profile in its own format, with the named types of
+// values, or all.
+func (a *backend) pprofWire(s *stacks, types ...string) ([]byte, error) {
 	var out bytes.Buffer
 	err := pprof.Write(&out, s.Profile, output.Options{Since: s.asked.sel.Since, Until: a.endOf(s.asked.sel)}, types...)
 	return out.Bytes(), err
 }
 
-// named returns what gives frames the names that flame graphs have for them.
+// named returns a function that renames frames to their names in flame graphs.
 func named(t *trie.Trie) func(trie.Frame) trie.Frame {
 	names := map[trie.Frame]string{}
 	for i, name := range namesOf(t) {
@@ -85,8 +85,8 @@ func named(t *trie.Trie) func(trie.Frame) trie.Frame {
 	}
 }
 
-// pprof returns a pprof profile that has the value that is asked for alone.
-func (a *answerer) pprof(ctx context.Context, r *querierv1.SelectMergeProfileRequest) (*googlev1.Profile, error) {
+// pprof returns a pprof profile with only the requested value.
+func (a *backend) pprof(ctx context.Context, r *querierv1.SelectMergeProfileRequest) (*googlev1.Profile, error) {
 	s, err := a.stacksOf(ctx, r)
 	if err != nil {
 		return nil, err

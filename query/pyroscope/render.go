@@ -15,7 +15,7 @@ import (
 	querierv1 "github.com/fieldtrie/fieldtrie/proto/querier/v1"
 )
 
-// rendered is a flame graph as the paths that are older than the services have it.
+// rendered is a flame graph in the format of the older paths.
 type rendered struct {
 	Version     int              `json:"version"`
 	Flamebearer flamebearer      `json:"flamebearer"`
@@ -41,7 +41,7 @@ type metadata struct {
 	Name       string `json:"name"`
 }
 
-// line is a sum for each of some steps that follow each other.
+// line has a sum for each of several consecutive steps.
 type line struct {
 	StartTime     int64            `json:"startTime"` // in seconds of the Unix epoch
 	Samples       []int64          `json:"samples"`
@@ -49,8 +49,8 @@ type line struct {
 	Watermarks    map[string]int64 `json:"watermarks"`
 }
 
-// metadataOf says how values are shown: times as samples of which there are so many a
-// second, which is how clients know the processor time of programs.
+// metadataOf says how to show values: times as samples at a rate per second, which is how
+// clients know processor time.
 func metadataOf(t profileType, format string) metadata {
 	if t.isTime() {
 		return metadata{Format: format, SampleRate: 1e9, Units: "samples", Name: t.sample}
@@ -66,8 +66,8 @@ func (g *graph) flamebearer() flamebearer {
 	return out
 }
 
-// render answers GET /pyroscope/render?query=TYPE{SELECTOR}&from=now-1h&until=now.
-func (a *answerer) render(ctx context.Context, r *http.Request) (any, error) {
+// render serves GET /pyroscope/render?query=TYPE{SELECTOR}&from=now-1h&until=now.
+func (a *backend) render(ctx context.Context, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	if f := v.Get("format"); f != "" && f != "json" {
 		return nil, failure(unimplemented, "format %q is not written here; known is json", f)
@@ -89,9 +89,9 @@ func (a *answerer) render(ctx context.Context, r *http.Request) (any, error) {
 	return out, a.addLines(ctx, &out, s, float64((request.End-request.Start)/1000), v["groupBy"])
 }
 
-// addLines adds the sums over time, of all and of each value of a label. The time is so many
-// seconds long.
-func (a *answerer) addLines(ctx context.Context, out *rendered, s *stacks, seconds float64, groupBy []string) error {
+// addLines adds the sums over time, in total and for each value of a label. seconds is the
+// length of the time range.
+func (a *backend) addLines(ctx context.Context, out *rendered, s *stacks, seconds float64, groupBy []string) error {
 	q, t := s.asked, s.of
 	step := max(15, seconds/maxColumns)
 	all, err := a.bySteps(ctx, q, step, nil, false)
@@ -116,7 +116,7 @@ func (a *answerer) addLines(ctx context.Context, out *rendered, s *stacks, secon
 	return nil
 }
 
-// line returns the sums of all steps, also of those that have none.
+// line returns the sums of all steps, including empty ones.
 func (s *steps) line(g query.SeriesGroup, t profileType) *line {
 	begin := s.Since.Truncate(s.step)
 	n := max(int64((s.end.Sub(begin)+s.step-1)/s.step), 1)
@@ -129,9 +129,9 @@ func (s *steps) line(g query.SeriesGroup, t profileType) *line {
 	return out
 }
 
-// renderDiff answers GET /pyroscope/render-diff, which has a query, from and until for each
-// side: leftQuery, leftFrom and so on.
-func (a *answerer) renderDiff(ctx context.Context, r *http.Request) (any, error) {
+// renderDiff serves GET /pyroscope/render-diff, with query, from and until for each side:
+// leftQuery, leftFrom and so on.
+func (a *backend) renderDiff(ctx context.Context, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	maxNodes, err := parseNodes(v)
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *answerer) renderDiff(ctx context.Context, r *http.Request) (any, error)
 	}, nil
 }
 
-// parseNodes reads the parameter max-nodes, which older clients write maxNodes.
+// parseNodes parses the parameter max-nodes, or maxNodes from older clients.
 func parseNodes(v url.Values) (*int64, error) {
 	for _, name := range []string{"max-nodes", "maxNodes"} {
 		if text := v.Get(name); text != "" {
@@ -170,8 +170,8 @@ func parseNodes(v url.Values) (*int64, error) {
 	return nil, nil
 }
 
-// legacySelection reads a query such as TYPE{SELECTOR}, and its time.
-func (a *answerer) legacySelection(v url.Values, queryName, fromName, untilName string) (*querierv1.SelectMergeStacktracesRequest, error) {
+// legacySelection parses a query such as TYPE{SELECTOR}, and its time range.
+func (a *backend) legacySelection(v url.Values, queryName, fromName, untilName string) (*querierv1.SelectMergeStacktracesRequest, error) {
 	text := v.Get(queryName)
 	if text == "" {
 		return nil, failure(invalidArgument, "parameter %s is missing: TYPE{SELECTOR}, as in %s{}", queryName, profileTypes()[0].id())
@@ -194,8 +194,8 @@ func (a *answerer) legacySelection(v url.Values, queryName, fromName, untilName 
 	return r, nil
 }
 
-// parseMoment reads now, now-DURATION, a number of seconds, milliseconds or nanoseconds of
-// the Unix epoch, or a time as [selection.ParseTime] does. "" is missing.
+// parseMoment parses now, now-DURATION, a number of seconds, milliseconds or nanoseconds of
+// the Unix epoch, or a time as in [query.ParseTime]. An empty text is missing.
 func parseMoment(text string, now, missing time.Time) (time.Time, error) {
 	switch age, relative := strings.CutPrefix(text, "now-"); {
 	case text == "":

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// selector is a label selector as PromQL has it.
+// selector is a label selector of PromQL.
 type selector struct {
 	name     string // what stands before the brace, "" if nothing does
 	matchers []selection.Matcher
@@ -21,9 +21,9 @@ const (
 	maxMatchers = 20
 )
 
-// parseSelector reads a selector such as {page="/feed",release=~"2026.*"}. A name may stand
-// before it, which in Pyroscope is that of a profile type. Values are quoted as in Go, or
-// with ' as with ", and names of labels may be. Errors name the byte where they are, from 1.
+// parseSelector reads a selector such as {page="/feed",release=~"2026.*"}. It may have a
+// name in front, in Pyroscope that of a profile type. Values are quoted as in Go, or with '
+// like ", and so may be names of labels. Errors name their byte, from 1.
 func parseSelector(text string) (selector, error) {
 	if len(text) > maxSelector {
 		return selector{}, fmt.Errorf("label selector: %d bytes, the most is %d", len(text), maxSelector)
@@ -105,7 +105,7 @@ func (p *selectorParser) matcher() (m selection.Matcher, err error) {
 	return m, err
 }
 
-// word reads a name, in which a colon may stand if colons is set. There may be none.
+// word reads a name, which may be empty and, if colons is set, contain colons.
 func (p *selectorParser) word(colons bool) string {
 	start := p.at
 	for ; p.at < len(p.text); p.at++ {
@@ -159,7 +159,7 @@ func (p *selectorParser) space() {
 	p.at = len(p.text) - len(strings.TrimLeft(p.text[p.at:], " \t\r\n"))
 }
 
-// take reads token, if it is what comes next.
+// take reads token if it comes next.
 func (p *selectorParser) take(token string) bool {
 	ok := strings.HasPrefix(p.text[p.at:], token)
 	if ok {
@@ -168,7 +168,7 @@ func (p *selectorParser) take(token string) bool {
 	return ok
 }
 
-// found says what comes next.
+// found describes the next input.
 func (p *selectorParser) found() string {
 	if p.at == len(p.text) {
 		return "the end"

@@ -13,24 +13,23 @@ import (
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
 )
 
-// maxColumns is how many steps an answer has at most. Where more are asked for, the steps
-// are longer.
+// maxColumns bounds the steps of a response. If more are requested, the steps are longer.
 const maxColumns = 1000
 
-// steps is what is asked of a source over time, and what became of it.
+// steps is a query over time with its result.
 type steps struct {
 	query.SeriesQuery
 	asked time.Duration // what one point was to stand for
 	step  time.Duration // what one stands for
 	end   time.Time
-	// groups are those of the answer, and spreads why it has no histograms.
+	// groups are the groups of the result; spreads says why it has no histograms.
 	groups  []query.SeriesGroup
 	spreads string
 }
 
-// bySteps asks for a selection step by step. Steps that are shorter than an hour are for few
-// traces alone, so those of the answer may be longer than those that are asked for.
-func (a *answerer) bySteps(ctx context.Context, q question, seconds float64, groupBy []string, histogram bool) (steps, error) {
+// bySteps queries a selection step by step. Steps shorter than an hour are only possible for
+// few traces, so the steps of the result may be longer than requested.
+func (a *backend) bySteps(ctx context.Context, q labelQuery, seconds float64, groupBy []string, histogram bool) (steps, error) {
 	if !(seconds >= 0.001 && seconds <= 1e9) {
 		return steps{}, failure(invalidArgument, "a step of %v s: it must be a millisecond at least", seconds)
 	}
@@ -54,8 +53,8 @@ func (a *answerer) bySteps(ctx context.Context, q question, seconds float64, gro
 	return s, nil
 }
 
-// wholeStep returns a step of d at least of which several make an hour, or one makes several
-// hours: sums are kept by the hour, and a step across the end of one has none.
+// wholeStep returns a step of at least d that divides an hour, or is a multiple of an hour:
+// rollups are hourly, and a step must not cross the end of an hour.
 func wholeStep(d time.Duration) time.Duration {
 	step := max((d + time.Second - 1).Truncate(time.Second), time.Second)
 	for step < time.Hour && time.Hour%step != 0 {
@@ -67,9 +66,9 @@ func wholeStep(d time.Duration) time.Duration {
 	return step
 }
 
-// scale returns what the sum of a point is multiplied by to be the sum of a step of the
-// length that was asked for. Clients divide by that length to have a rate, so where a point
-// stands for more time it is the mean over the time of it that has been.
+// scale returns the factor from the sum of a point to the sum of a step of the requested
+// length. Clients divide by that length to get a rate. So for a longer point the result is
+// the mean over its time up to now.
 func (s *steps) scale(p query.Point) float64 {
 	if s.step <= s.asked {
 		return 1
@@ -84,8 +83,8 @@ func (s *steps) scale(p query.Point) float64 {
 	return float64(s.asked) / float64(max(end.Sub(begin), s.asked))
 }
 
-// heaviest returns the groups with the largest sums, at most limit of them, the heaviest
-// first. Without a limit that is all.
+// heaviest returns the groups with the largest sums, at most limit of them, heaviest first.
+// A nil limit means all.
 func (s *steps) heaviest(of func(query.Point) float64, limit *int64) []query.SeriesGroup {
 	sum := func(g query.SeriesGroup) (sum float64) {
 		for _, p := range g.Points {
@@ -101,8 +100,8 @@ func (s *steps) heaviest(of func(query.Point) float64, limit *int64) []query.Ser
 	return groups
 }
 
-// selectSeries sums a selection up over time. The mean is that of a page view.
-func (a *answerer) selectSeries(ctx context.Context, r *querierv1.SelectSeriesRequest) (*querierv1.SelectSeriesResponse, error) {
+// selectSeries serves the sums of a selection over time. The mean is per page view.
+func (a *backend) selectSeries(ctx context.Context, r *querierv1.SelectSeriesRequest) (*querierv1.SelectSeriesResponse, error) {
 	if len(r.GetStackTraceSelector().GetCallSite()) > 0 || r.GetStackTraceSelector().GetGoPgo() != nil {
 		return nil, failure(unimplemented, "series of some stacks are not kept")
 	}
@@ -127,9 +126,8 @@ func (a *answerer) selectSeries(ctx context.Context, r *querierv1.SelectSeriesRe
 	return out, nil
 }
 
-// points returns the points of a group. Clients draw lines from point to point, so where
-// steps have nothing the line is brought down to zero, after the step before and before the
-// step after.
+// points returns the points of a group. Clients draw lines from point to point, so around
+// empty steps it adds zeros, after the previous point and before the next.
 func (s *steps) points(g query.SeriesGroup, value func(query.Point) float64) (out []*typesv1.Point) {
 	add := func(at time.Time, v float64) {
 		out = append(out, &typesv1.Point{Timestamp: at.UnixMilli(), Value: v})
@@ -149,9 +147,9 @@ func (s *steps) points(g query.SeriesGroup, value func(query.Point) float64) (ou
 	return out
 }
 
-// selectHeatmap counts page views by their time on the main thread. A page view is what
-// comes nearest to a profile, and to a span.
-func (a *answerer) selectHeatmap(ctx context.Context, r *querierv1.SelectHeatmapRequest) (*querierv1.SelectHeatmapResponse, error) {
+// selectHeatmap counts page views by their time on the main thread. A page view is the
+// closest equivalent of a profile or a span.
+func (a *backend) selectHeatmap(ctx context.Context, r *querierv1.SelectHeatmapRequest) (*querierv1.SelectHeatmapResponse, error) {
 	q, t, err := a.askType(r.ProfileTypeID, r.LabelSelector, r.Start, r.End)
 	if err != nil {
 		return nil, err
@@ -179,8 +177,9 @@ func (a *answerer) selectHeatmap(ctx context.Context, r *querierv1.SelectHeatmap
 	return out, nil
 }
 
-// rows returns where the cells of a column begin, in ms: the same in all columns, since
-// clients draw them over each other. They grow by about two fifths, from 1 ms to an hour.
+// rows returns the starts of a column's cells, in ms. They are the same in all columns,
+// since clients draw them over each other. They grow by about two fifths, from 1 ms to an
+// hour.
 func rows() []float64 {
 	out := []float64{0}
 	for decade := 1.0; decade <= 1e6; decade *= 10 {
@@ -191,8 +190,8 @@ func rows() []float64 {
 	return out
 }
 
-// slotOf returns the column of a point, or nil if no page view is known. It has no gaps,
-// and ends with an empty cell: clients take the beginning of the next cell for the end.
+// slotOf returns the column of a point, or nil if no page view is known. It has no gaps, and
+// ends with an empty cell: clients take the start of the next cell for the end of a cell.
 func slotOf(p query.Point, step time.Duration) *typesv1.HeatmapSlot {
 	begin := rows()
 	counts := make([]int64, len(begin))

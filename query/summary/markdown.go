@@ -16,11 +16,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// maxMarkdown is how long a comment on GitHub may be, in characters. Bytes are as many at least.
+// maxMarkdown bounds a comment on GitHub, in characters. Bytes are at least as many.
 const maxMarkdown = 65_000
 
-// WriteMarkdown writes a summary as GitHub and GitLab show it. Names, which browsers sent, are written so that
-// nothing in them is a link, a mention, a format or the end of a table's cell.
+// WriteMarkdown writes a summary in the Markdown of GitHub and GitLab. Names come from browsers, so
+// they are escaped: nothing in them becomes a link, a mention, formatting or the end of a table
+// cell.
 func (s *Summary) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	s.writeVerdict(&b)
@@ -40,7 +41,7 @@ func (s *Summary) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// mark tells what became of something at a glance.
+// mark is a symbol for a status.
 func mark(s compare.Status) string {
 	switch s {
 	case compare.Slower, compare.New:
@@ -51,7 +52,7 @@ func mark(s compare.Status) string {
 	return "➖"
 }
 
-// marked is mark with what it says, where something changed.
+// marked is mark with the word for the status, if something changed.
 func (s *Summary) marked(x compare.Status) string {
 	if x.Alarm() {
 		return mark(x) + " " + s.word(x)
@@ -59,7 +60,8 @@ func (s *Summary) marked(x compare.Status) string {
 	return mark(x)
 }
 
-// word says what became of something. Of a lab nothing became: there it is more or less than users have.
+// word is the word for a status. For a lab it is not a change: the time is more or less than that
+// of users.
 func (s *Summary) word(x compare.Status) string {
 	if s.lab {
 		switch x {
@@ -76,7 +78,7 @@ func (s *Summary) word(x compare.Status) string {
 	return string(x)
 }
 
-// sides returns what columns with the numbers of A, of B and of what is between them are called.
+// sides returns the headings of the columns for A, B and the difference.
 func (s *Summary) sides() (before, after, difference string) {
 	if s.lab {
 		return "users", "lab", "difference"
@@ -221,14 +223,14 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	}
 }
 
-// functionOn is a function that changed on a page, or, without one, on all together.
+// functionOn is a changed function, on a page or, without one, on all pages together.
 type functionOn struct {
 	compare.FunctionChange
 	page string
 }
 
-// changedFunctions returns the functions that changed by more than noise, on all pages or on one, each once. What is
-// lost in the noise of all may be plain on the page that it runs on.
+// changedFunctions returns the functions that changed by more than noise, on all pages or on one,
+// without duplicates. A change that is noise over all pages may be clear on its own page.
 func (s *Summary) changedFunctions() (changed []functionOn) {
 	seen := map[compare.Place]bool{}
 	add := func(page string, c *query.Comparison) {
@@ -322,7 +324,7 @@ func estimate(e compare.Estimate) string {
 	return out
 }
 
-// interval says of which level the intervals of a change are, where it has one.
+// interval gives the level of a change's intervals, if it has one.
 func interval(c compare.Change) string {
 	if c.Shown().Low == nil {
 		return ""
@@ -339,7 +341,7 @@ func relative(c compare.Change) string {
 
 func milliseconds(x float64) string { return strings.TrimPrefix(signed(x), "+") + " ms" }
 
-// signed writes a number with its sign and three digits, or those of a whole number.
+// signed formats a number with its sign and three digits, or as a whole number.
 func signed(x float64) string {
 	if math.Abs(x) >= 100 {
 		return fmt.Sprintf("%+.0f", x)
@@ -349,7 +351,7 @@ func signed(x float64) string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// thousands writes a whole number with spaces between thousands.
+// thousands formats a whole number with spaces between thousands.
 func thousands(x float64) string {
 	digits := strconv.FormatInt(int64(x), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -361,8 +363,8 @@ func thousands(x float64) string {
 // maxName bounds a name, in bytes.
 const maxName = 200
 
-// plain writes a text so that it is nothing but text. Whatever could be Markdown, HTML, a mention or a URL is
-// written as the number of the character, behind which nothing of that is looked for.
+// plain escapes a text. Characters that could be Markdown, HTML, a mention or a URL are written as
+// character references, in which no markup is recognised.
 func plain(s string) string {
 	s = output.Printable(s)
 	if len(s) > maxName {
@@ -379,8 +381,8 @@ func plain(s string) string {
 	return host.ReplaceAllString(b.String(), "$1&#46;")
 }
 
-// host matches what becomes a link without a scheme.
+// host matches the beginning of a link without a scheme.
 var host = regexp.MustCompile(`(?i)(www)\.`)
 
-// code is plain in the letters of code.
+// code is plain text in the font of code.
 func code(s string) string { return "<code>" + plain(s) + "</code>" }

@@ -1,5 +1,5 @@
-// Package summary says on one page what a release changed, for those who review a change: the verdict, budgets,
-// pages, functions and Web Vitals, with links to where more is to be seen.
+// Package summary summarises the changes of a release on one page for reviewers: the verdict,
+// budgets, pages, functions and Web Vitals, with links to details.
 package summary
 
 import (
@@ -22,13 +22,13 @@ type Query struct {
 	Pages     int  // how many pages are compared one by one: those of B with the most time
 	Functions int  // how many functions are listed
 	Budgets   []budget.Status
-	// Dashboard is where the dashboard is, such as https://profiles.example.com:8419; without it there are
-	// no links. Selection is what its pages are about, as its URLs have it.
+	// Dashboard is the address of the dashboard, such as https://profiles.example.com:8419; without
+	// it there are no links. Selection is the selection as parameters of its URLs.
 	Dashboard string
 	Selection url.Values
 }
 
-// Summary is what a release changed.
+// Summary is the changes of a release.
 type Summary struct {
 	SideA     string           `json:"a"`
 	SideB     string           `json:"b"`
@@ -43,7 +43,7 @@ type Summary struct {
 	selection url.Values
 }
 
-// Page is what changed on a page.
+// Page is the changes on a page.
 type Page struct {
 	Page string `json:"page"`
 	query.Comparison
@@ -79,7 +79,7 @@ func Make(ctx context.Context, src query.Source, q Query) (*Summary, error) {
 		}
 		s.Pages = append(s.Pages, Page{g.Labels["page"], c})
 	}
-	// What changed comes first: it is what the page is read for.
+	// Changed pages come first: they are why people read it.
 	slices.SortStableFunc(s.Pages, func(a, b Page) int { return cmp.Compare(rank(a), rank(b)) })
 	return s, nil
 }

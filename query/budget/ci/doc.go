@@ -1,6 +1,7 @@
-// Package ci writes how things stand with budgets for those who look at builds: annotations of GitHub
-// Actions, JUnit's XML, which nearly every CI reads, and SARIF for code scanning.
+// Package ci writes the status of budgets in formats of CI systems: annotations of GitHub Actions,
+// JUnit's XML, which nearly every CI reads, and SARIF for code scanning.
 //
-// A budget that is blown, or that can not be answered, is a failure. One with too few page views or without
-// data is neither that nor a success, and is written as what the format has for it.
+// An exceeded budget, or one that cannot be evaluated, is a failure. A budget with too few page
+// views or without data is neither failure nor success, and is written as the format's equivalent
+// of that.
 package ci

@@ -10,7 +10,7 @@ import (
 )
 
 // writeGitHub writes workflow commands of GitHub Actions, which become annotations of the file of
-// budgets. Budgets that are kept have none. See
+// budgets. Budgets that are met have none. See
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
 func writeGitHub(w io.Writer, e Evaluation) error {
 	for i := range e.Budgets {
@@ -35,7 +35,7 @@ func writeGitHub(w io.Writer, e Evaluation) error {
 	return nil
 }
 
-// data and property escape what a workflow command has behind its colons, and before.
+// data and property escape the parts of a workflow command after and before its colons.
 func data(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }

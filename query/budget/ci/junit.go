@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-// The XML of JUnit, as far as those who read it agree on it:
+// The XML of JUnit, as far as its readers agree:
 // https://github.com/testmoapp/junitxml.
 type (
 	testSuites struct {

@@ -10,8 +10,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-// SARIF 2.1.0, as far as it is written:
-// https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html. Numbers of sections stand behind.
+// The written part of SARIF 2.1.0:
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html. Comments give
+// the sections.
 type (
 	sarifLog struct { // 3.13
 		Schema  string     `json:"$schema"`
@@ -44,7 +45,8 @@ type (
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations"`
-		// Fingerprints tell a result from others over runs: the line of a budget changes.
+		// Fingerprints identify a result across runs, as the line of a budget may
+		// change.
 		Fingerprints map[string]string `json:"partialFingerprints"`
 	}
 	sarifLocation struct { // 3.28
@@ -69,7 +71,8 @@ func writeSARIF(w io.Writer, e Evaluation) error {
 		s := &e.Budgets[i]
 		name := output.Printable(s.Name)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{name, sarifText{output.Printable(s.What())}})
-		// A level other than none is for what fails (3.27.10); open is what too little is known of (3.27.9).
+		// Only failures have a level other than none (3.27.10); open means that too
+		// little is known (3.27.9).
 		kind, level := "pass", "none"
 		switch s.Verdict {
 		case budget.Blown, budget.Failed:

@@ -12,14 +12,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
 
-// Evaluation is what is written.
+// Evaluation is the status of all budgets, for writing.
 type Evaluation struct {
 	File    string // of the budgets, as it is in the repository
 	Version string // of the program
 	Budgets []budget.Status
 }
 
-// Formats are the names of those that there are, sorted.
+// Formats returns the names of all formats, sorted.
 func Formats() []string { return []string{"github", "junit", "sarif"} }
 
 // Write writes an evaluation in a format.
@@ -35,8 +35,8 @@ func Write(w io.Writer, format string, e Evaluation) error {
 	return fmt.Errorf("format %.40q: known are %s", format, strings.Join(Formats(), ", "))
 }
 
-// message says in a line what is bounded, how it is and how it may be. What of it comes from browsers is
-// made printable.
+// message describes in one line the limited quantity, its value and its limit. Text from browsers
+// is made printable.
 func message(s *budget.Status) string {
 	unit := " " + s.Unit
 	switch s.Unit {
@@ -70,7 +70,7 @@ func message(s *budget.Status) string {
 	return output.Printable(b.String())
 }
 
-// apart writes a number with four digits, or with more where it would look like a limit that it is not.
+// apart formats a number with four digits, or with more if it would look equal to the limit.
 func apart(x, limit float64) string {
 	for digits := 4; digits < 17; digits++ {
 		text := strconv.FormatFloat(x, 'g', digits, 64)
@@ -81,7 +81,7 @@ func apart(x, limit float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// count returns how many budgets have one of some verdicts.
+// count returns how many budgets have one of the verdicts.
 func count(all []budget.Status, verdicts ...budget.Verdict) (n int) {
 	for _, s := range all {
 		if slices.Contains(verdicts, s.Verdict) {
