@@ -144,8 +144,8 @@ func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got 
 	return nil
 }
 
-// comparedProfile returns the profile of the other selection, as if it had as many page
-// views as p, and its functions stood where they stand in p.
+// comparedProfile returns the profile of the other selection, scaled to the page views of p
+// and with its functions moved to their places in p.
 func (c *command) comparedProfile(ctx context.Context, src query.Source, p *trie.Profile) (*trie.Profile, error) {
 	sel := c.comparing.selection
 	sel.GroupBy = c.selection.GroupBy

@@ -83,7 +83,7 @@ func EncodeTree(w io.Writer, p *trie.Profile, o output.Options) error {
 	return b.Flush()
 }
 
-// treeIndent returns what stands before the joint of a line, if it has one.
+// treeIndent returns the text before the joint of a line, if there is one.
 func treeIndent(bars []string, level int, only bool) string {
 	if !only {
 		level--

@@ -49,7 +49,7 @@ func names(ctx context.Context, traces []trace, dirs []string, dayTraces, rounds
 			builds = append(builds, x)
 		}
 	}
-	all, err := namedAnswers(ctx, traces, dayTraces, rounds, stderr)
+	all, err := namedResponses(ctx, traces, dayTraces, rounds, stderr)
 	if err != nil || len(builds) == 0 {
 		return all, err
 	}

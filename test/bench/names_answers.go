@@ -33,8 +33,8 @@ const (
 )
 
 // namedResponses measures the cost of names in responses.
-func namedAnswers(ctx context.Context, traces []trace, dayTraces, rounds int, progress io.Writer) ([]figure, error) {
-	library, p := largeAnswer()
+func namedResponses(ctx context.Context, traces []trace, dayTraces, rounds int, progress io.Writer) ([]figure, error) {
+	library, p := largeResponse()
 	var took []float64
 	nodes := 0
 	for range rounds {
@@ -55,7 +55,7 @@ func namedAnswers(ctx context.Context, traces []trace, dayTraces, rounds int, pr
 
 // largeResponse returns a profile with frames of several builds of one program, and the tables
 // of these builds.
-func largeAnswer() (*benchLibrary, *trie.Profile) {
+func largeResponse() (*benchLibrary, *trie.Profile) {
 	random := rand.New(rand.NewPCG(7, 8))
 	library := &benchLibrary{tables: map[string]*symbols.Table{}}
 	p := trie.NewProfile()

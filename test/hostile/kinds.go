@@ -108,7 +108,7 @@ func speedscope(w *bufio.Writer, frames, events int, event func(i int)) {
 	w.WriteString(`]}]}`)
 }
 
-// Names has n functions with a long name each.
+// Names has n functions with long names.
 func Names(w *bufio.Writer, n int) {
 	long := strings.Repeat("x", 200)
 	w.WriteString(`{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}`)

@@ -28,15 +28,15 @@ type client struct {
 }
 
 const (
-	dialTimeout   = 2 * time.Second
-	answerTimeout = 60 * time.Second
+	dialTimeout     = 2 * time.Second
+	responseTimeout = 60 * time.Second
 	// idleTimeout is shorter than the daemon's: a request on a connection that the
 	// daemon is about to close would have no clear outcome.
 	idleTimeout = 30 * time.Second
 )
 
 // response is the result of an attempt.
-type answer struct {
+type response struct {
 	status int           // 0 if there was none
 	after  time.Duration // that it asks for before the next attempt
 	body   []byte        // good until the next request
@@ -44,7 +44,7 @@ type answer struct {
 }
 
 // post sends a body. An error is an error of the connection.
-func (c *client) post(body []byte, contentType string) (a answer, err error) {
+func (c *client) post(body []byte, contentType string) (a response, err error) {
 	if c.conn != nil && c.stale() {
 		c.close()
 	}
@@ -80,8 +80,8 @@ func (c *client) stale() bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-func (c *client) exchange(body []byte, contentType string) (answer, error) {
-	a := answer{sent: true}
+func (c *client) exchange(body []byte, contentType string) (response, error) {
+	a := response{sent: true}
 	if err := c.conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return a, err
 	}

@@ -25,10 +25,10 @@ type expectation struct {
 // seen is the stored part of a page view as seen by a query. It leaves out the page of
 // the query, so that views of all pages share it.
 type seen struct {
-	question question
-	variant  int
-	chunks   chunkSet
-	on       shown
+	query   pageQuery
+	variant int
+	chunks  chunkSet
+	on      shown
 }
 
 // shown is the time in which a view shows the page of a query.
@@ -91,7 +91,7 @@ func (x *expectation) showing(variant int, on shown) (chunks chunkSet) {
 // part is stored. It does not use the code under test, the store and the queries.
 func newExpectation(variants []variant) (*expectation, error) {
 	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), pages: make([][][]string, len(variants)), views: map[seen]*trie.Profile{}}
-	var got kept
+	var got lastRecord
 	receiver := collect.New(collect.Options{Store: &got})
 	for i, v := range variants {
 		for k := range v.chunks {
@@ -126,7 +126,7 @@ type kept struct {
 	payload []byte
 }
 
-func (k *kept) Append(_ context.Context, recs []store.Record) (store.AppendResult, error) {
+func (k *lastRecord) Append(_ context.Context, recs []store.Record) (store.AppendResult, error) {
 	k.payload = recs[0].Payload
 	return store.AppendResult{Stored: len(recs)}, nil
 }
@@ -149,7 +149,7 @@ func (d *discard) WriteHeader(status int)         { d.status = status }
 func (d *discard) Write(data []byte) (int, error) { return d.body.Write(data) }
 
 // view returns the profile of a page view for q, given when it shows its page.
-func (x *expectation) view(q question, variant int, chunks chunkSet, on shown) *trie.Profile {
+func (x *expectation) view(q pageQuery, variant int, chunks chunkSet, on shown) *trie.Profile {
 	q.page = firstPage
 	key := seen{q, variant, chunks, on}
 	p := x.views[key]
@@ -176,7 +176,7 @@ func (x *expectation) view(q question, variant int, chunks chunkSet, on shown) *
 
 // bounds returns the lower and the upper bound of the result of q for the page with the
 // given rank. They are the same profile if the outcome of every view is known.
-func (x *expectation) bounds(q question, rank int, views map[tally]uint64) (least, most *trie.Profile) {
+func (x *expectation) bounds(q pageQuery, rank int, views map[tally]uint64) (least, most *trie.Profile) {
 	low, high := trie.NewMerger(), trie.NewMerger()
 	doubt := false
 	for t := range views {
@@ -206,7 +206,7 @@ func (x *expectation) bounds(q question, rank int, views map[tally]uint64) (leas
 }
 
 // times returns p multiplied by n, with the page of q.
-func times(p *trie.Profile, n uint64, q question) *trie.Profile {
+func times(p *trie.Profile, n uint64, q pageQuery) *trie.Profile {
 	k := int64(n)
 	out := &trie.Profile{Trie: p.Trie, Views: k * p.Views, Traces: k * p.Traces}
 	for i := range p.Groups {

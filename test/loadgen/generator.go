@@ -43,7 +43,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Zipf, 1.1)
 	setDefault(&o.Variants, 4)
 	setDefault(&o.Partition, time.Hour)
-	setDefault(&o.Timeout, answerTimeout)
+	setDefault(&o.Timeout, responseTimeout)
 	switch {
 	case len(o.Traces) == 0:
 		return o, errors.New("no traces to replay")

@@ -62,7 +62,7 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := question{page: "/p"}
+	q := pageQuery{page: "/p"}
 	least, most := x.bounds(q, 0, map[tally]uint64{{variant: n, acked: 3, split: true}: 10, {variant: n, acked: 1, unclear: 2}: 5})
 	if least.Views != 15 || most.Views != 25 || least.Traces != 25 || most.Traces != 30 {
 		t.Errorf("%d to %d views, %d to %d traces", least.Views, most.Views, least.Traces, most.Traces)

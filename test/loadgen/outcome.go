@@ -13,7 +13,7 @@ import (
 const attempts = 6
 
 // conclude records the outcome of an attempt to send r.
-func (g *Generator) conclude(r *request, a answer, err error, began time.Time) {
+func (g *Generator) conclude(r *request, a response, err error, began time.Time) {
 	if err == nil && a.status == http.StatusAccepted {
 		g.accept(r, a, began)
 		return
@@ -67,7 +67,7 @@ func (g *Generator) giveUp(r *request, f fate, began time.Time) {
 }
 
 // accept records that r was accepted, at least partly.
-func (g *Generator) accept(r *request, a answer, began time.Time) {
+func (g *Generator) accept(r *request, a response, began time.Time) {
 	now := time.Now()
 	var said struct {
 		Accepted, Duplicates int

@@ -10,7 +10,7 @@ import (
 )
 
 // pageQuery is a query for one page.
-type question struct {
+type pageQuery struct {
 	page    string
 	grouped bool       // keep page, release and features apart
 	feature string     // "" for all
@@ -19,21 +19,21 @@ type question struct {
 
 // queriesOf returns the queries for a page. Pages with the most views get more: queries that
 // select only a part of a view's time.
-func questionsOf(page string, rank int, p population) []question {
-	all := []question{{page: page, grouped: true}}
+func queriesOf(page string, rank int, p population) []pageQuery {
+	all := []pageQuery{{page: page, grouped: true}}
 	if rank < 2 {
 		all = append(all,
-			question{page: page},
-			question{page: page, feature: p.features[0]},
-			question{page: page, label: trie.Label{Key: "device", Value: p.devices[0]}},
-			question{page: page, label: trie.Label{Key: "phase", Value: "load"}, grouped: true},
-			question{page: page, label: trie.Label{Key: "release", Value: p.releases[0]}})
+			pageQuery{page: page},
+			pageQuery{page: page, feature: p.features[0]},
+			pageQuery{page: page, label: trie.Label{Key: "device", Value: p.devices[0]}},
+			pageQuery{page: page, label: trie.Label{Key: "phase", Value: "load"}, grouped: true},
+			pageQuery{page: page, label: trie.Label{Key: "release", Value: p.releases[0]}})
 	}
 	return all
 }
 
 // path returns path and query of the request for q.
-func (q question) path(since time.Time) string {
+func (q pageQuery) path(since time.Time) string {
 	v := url.Values{"page": {q.page}, "format": {"trie"}}
 	if q.grouped {
 		v.Set("group_by", "page,release,feature")
@@ -52,10 +52,10 @@ func (q question) path(since time.Time) string {
 
 // foldable reports whether q selects by a label that rollups replace by (other) if there are
 // too many sets of labels. Other labels are always kept.
-func (q question) foldable() bool { return q.label.Key == "device" }
+func (q pageQuery) foldable() bool { return q.label.Key == "device" }
 
 // takes reports whether q selects a slice of a trace with the context c.
-func (q question) takes(s trie.Slice, c *trie.Context) bool {
+func (q pageQuery) takes(s trie.Slice, c *trie.Context) bool {
 	if q.feature != "" && !slices.Contains(s.Features, q.feature) {
 		return false
 	}
@@ -69,7 +69,7 @@ func (q question) takes(s trie.Slice, c *trie.Context) bool {
 }
 
 // labels returns the labels of the group of a slice of a trace with the context c.
-func (q question) labels(s trie.Slice, c *trie.Context) trie.Labels {
+func (q pageQuery) labels(s trie.Slice, c *trie.Context) trie.Labels {
 	if !q.grouped {
 		return nil
 	}

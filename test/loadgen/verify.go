@@ -74,7 +74,7 @@ func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 			}
 		}
 		addrs := s.ask(&v)
-		for i, q := range questionsOf(page, rank, g.opts.population()) {
+		for i, q := range queriesOf(page, rank, g.opts.population()) {
 			p, err := x.ask(ctx, q, addrs, rank, views, s, &v)
 			if err != nil {
 				return v, fmt.Errorf("ask for %s: %w", q.path(s.Since), err)
@@ -131,15 +131,15 @@ func (g *Generator) verifyDuplicates(v *Verdict, late bool) {
 
 // ask sends a query to the first of addrs, compares the result with the expectation, and returns
 // it. The others must return the same.
-func (x *expectation) ask(ctx context.Context, q question, addrs []string, rank int, views map[tally]uint64, s Scope, v *Verdict) (*trie.Profile, error) {
+func (x *expectation) ask(ctx context.Context, q pageQuery, addrs []string, rank int, views map[tally]uint64, s Scope, v *Verdict) (*trie.Profile, error) {
 	v.Questions += len(addrs)
-	first, stats, err := answerOf(ctx, addrs[0], q.path(s.Since))
+	first, stats, err := profileOf(ctx, addrs[0], q.path(s.Since))
 	if err != nil {
 		return nil, err
 	}
 	name := q.path(time.Time{})
 	for _, addr := range addrs[1:] {
-		other, _, err := answerOf(ctx, addr, q.path(s.Since))
+		other, _, err := profileOf(ctx, addr, q.path(s.Since))
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +170,7 @@ func (v *Verdict) compare(name string, got, least, most *trie.Profile) {
 }
 
 // profileOf queries one daemon for a profile.
-func answerOf(ctx context.Context, addr, path string) (*trie.Profile, query.Stats, error) {
+func profileOf(ctx context.Context, addr, path string) (*trie.Profile, query.Stats, error) {
 	var stats query.Stats
 	body, header, err := get(ctx, addr, path)
 	if err != nil {
@@ -236,11 +236,11 @@ func (g *Generator) verifyCatalog(ctx context.Context, addr string, byRank map[i
 }
 
 // queryTimeout is longer than a working daemon may take.
-const questionTimeout = 2 * time.Minute
+const queryTimeout = 2 * time.Minute
 
 // get sends a request to the daemon.
 func get(ctx context.Context, addr, path string) ([]byte, http.Header, error) {
-	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
 	if err != nil {

@@ -26,14 +26,14 @@ const overview = 10
 
 // polled is the statistics of the dashboards' requests.
 type polled struct {
-	Count     int                `json:"count"`
-	LastError string             `json:"last_error,omitempty"`
-	All       answers            `json:"all"`
-	Endpoints map[string]answers `json:"endpoints"`
+	Count     int                  `json:"count"`
+	LastError string               `json:"last_error,omitempty"`
+	All       responses            `json:"all"`
+	Endpoints map[string]responses `json:"endpoints"`
 }
 
 // responses are the statistics of one endpoint, or of all.
-type answers struct {
+type responses struct {
 	Answers   uint64             `json:"answers"`
 	Failed    uint64             `json:"failed"`
 	Bytes     float64            `json:"bytes_per_answer"` // compressed
@@ -45,7 +45,7 @@ func (d dashboards) start(ctx context.Context, addr string, pages int, zipf floa
 	if d.count == 0 {
 		return func() *polled { return nil }
 	}
-	t := &answerTimes{byEndpoint: map[string]*answerTime{}}
+	t := &responseTimes{byEndpoint: map[string]*responseTime{}}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: d.count, DisableCompression: true}}
 	var everyone sync.WaitGroup
 	for i := range d.count {
@@ -65,7 +65,7 @@ func (d dashboards) start(ctx context.Context, addr string, pages int, zipf floa
 }
 
 // poll requests a page until ctx is done.
-func (d dashboards) poll(ctx context.Context, client *http.Client, addr, page string, t *answerTimes) {
+func (d dashboards) poll(ctx context.Context, client *http.Client, addr, page string, t *responseTimes) {
 	wait := time.NewTimer(rand.N(d.every)) // they do not begin together
 	defer wait.Stop()
 	for {
@@ -75,7 +75,7 @@ func (d dashboards) poll(ctx context.Context, client *http.Client, addr, page st
 		case <-wait.C:
 		}
 		wait.Reset(d.every)
-		for _, q := range append(apiQuestions(addr, page), grafanaQuestions(addr, page, time.Now())...) {
+		for _, q := range append(apiRequests(addr, page), grafanaRequests(addr, page, time.Now())...) {
 			began := time.Now()
 			n, err := q.ask(ctx, client)
 			if ctx.Err() != nil {
@@ -87,31 +87,31 @@ func (d dashboards) poll(ctx context.Context, client *http.Client, addr, page st
 }
 
 // responseTimes collects statistics of requests. It is safe for concurrent use.
-type answerTimes struct {
+type responseTimes struct {
 	mu         sync.Mutex
-	all        answerTime
-	byEndpoint map[string]*answerTime
+	all        responseTime
+	byEndpoint map[string]*responseTime
 	lastError  string
 }
 
-type answerTime struct {
+type responseTime struct {
 	latency       loadgen.Histogram
 	bytes, failed uint64
 }
 
 // add records the length and duration of a response, or an error.
-func (t *answerTimes) add(endpoint string, took time.Duration, bytes int64, err error) {
+func (t *responseTimes) add(endpoint string, took time.Duration, bytes int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	one := t.byEndpoint[endpoint]
 	if one == nil {
-		one = &answerTime{}
+		one = &responseTime{}
 		t.byEndpoint[endpoint] = one
 	}
 	if err != nil {
 		t.lastError = err.Error()
 	}
-	for _, x := range []*answerTime{one, &t.all} {
+	for _, x := range []*responseTime{one, &t.all} {
 		if err != nil {
 			x.failed++
 			continue
@@ -121,18 +121,18 @@ func (t *answerTimes) add(endpoint string, took time.Duration, bytes int64, err 
 	}
 }
 
-func (t *answerTimes) report() *polled {
+func (t *responseTimes) report() *polled {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := &polled{LastError: t.lastError, All: t.all.report(), Endpoints: map[string]answers{}}
+	p := &polled{LastError: t.lastError, All: t.all.report(), Endpoints: map[string]responses{}}
 	for name, one := range t.byEndpoint {
 		p.Endpoints[name] = one.report()
 	}
 	return p
 }
 
-func (x *answerTime) report() answers {
-	a := answers{Answers: x.latency.Count(), Failed: x.failed, LatencyMS: map[string]float64{"max": milliseconds(x.latency.Max())}}
+func (x *responseTime) report() responses {
+	a := responses{Answers: x.latency.Count(), Failed: x.failed, LatencyMS: map[string]float64{"max": milliseconds(x.latency.Max())}}
 	for _, q := range percentiles {
 		a.LatencyMS[q.name] = milliseconds(x.latency.Percentile(q.share))
 	}
@@ -142,7 +142,7 @@ func (x *answerTime) report() answers {
 
 // print writes p as rows of a table.
 func (p *polled) print(row func(name, format string, args ...any)) {
-	line := func(name, what string, a answers) {
+	line := func(name, what string, a responses) {
 		l := a.LatencyMS
 		row(name, "%s: %d answers of %.0f bytes: p50 %.1f ms, p90 %.1f, p99 %.1f, max %.1f; %d failed", what, a.Answers, a.Bytes,
 			l["p50"], l["p90"], l["p99"], l["max"], a.Failed)

@@ -119,7 +119,7 @@ func readState(ctx context.Context, private string) (s state, err error) {
 // for queries.
 func askState(ctx context.Context, private string) (state, error) {
 	for _, path := range []string{"/api/v1/catalog", "/api/v1/top?limit=1&since=1m"} {
-		if _, err := (question{target: "http://" + private + path}).ask(ctx, http.DefaultClient); err != nil {
+		if _, err := (dashboardRequest{target: "http://" + private + path}).ask(ctx, http.DefaultClient); err != nil {
 			return state{}, err
 		}
 	}

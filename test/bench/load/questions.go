@@ -17,7 +17,7 @@ import (
 )
 
 // dashboardRequest is one request of a dashboard.
-type question struct {
+type dashboardRequest struct {
 	endpoint string        // the last part of the path
 	target   string        // URL
 	body     proto.Message // of a POST, in the Connect protocol; nil of a GET
@@ -27,13 +27,13 @@ type question struct {
 const looked = 24 * time.Hour
 
 // apiRequests returns a dashboard's requests to /api/v1 for a page; "" is all.
-func apiQuestions(addr, page string) []question {
+func apiRequests(addr, page string) []dashboardRequest {
 	v := url.Values{"since": {"24h"}}
 	if page != "" {
 		v.Set("page", page)
 	}
 	base := "http://" + addr + "/api/v1/"
-	return []question{
+	return []dashboardRequest{
 		{endpoint: "series", target: base + "series?step=1h&" + v.Encode()},
 		{endpoint: "top", target: base + "top?limit=50&" + v.Encode()},
 	}
@@ -49,7 +49,7 @@ const (
 
 // grafanaRequests returns the requests of Grafana's Pyroscope data source for the variables
 // and panels of deploy/dashboards/fieldtrie.json, with one page chosen, or all for "".
-func grafanaQuestions(addr, page string, now time.Time) []question {
+func grafanaRequests(addr, page string, now time.Time) []dashboardRequest {
 	start, end := now.Add(-looked).UnixMilli(), now.UnixMilli()
 	pages := ".*"
 	if page != "" {
@@ -64,8 +64,10 @@ func grafanaQuestions(addr, page string, now time.Time) []question {
 		return &typesv1.LabelValuesRequest{Name: label, Matchers: []string{fmt.Sprintf("{__profile_type__=%q}", profileTypeID)}, Start: start, End: end}
 	}
 	base := "http://" + addr + "/querier.v1.QuerierService/"
-	ask := func(method string, body proto.Message) question { return question{method, base + method, body} }
-	return []question{
+	ask := func(method string, body proto.Message) dashboardRequest {
+		return dashboardRequest{method, base + method, body}
+	}
+	return []dashboardRequest{
 		ask("LabelValues", values("page")),
 		ask("LabelValues", values("release")),
 		ask("SelectSeries", series("page")),
@@ -84,11 +86,11 @@ func grafanaRegex(value string) string { return special.ReplaceAllString(value, 
 
 // responseTimeout is how long a dashboard waits for a response, longer than the daemon may
 // take.
-const answerTimeout = time.Minute
+const responseTimeout = time.Minute
 
 // ask sends the request, reads the response and returns its length.
-func (q question) ask(ctx context.Context, client *http.Client) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+func (q dashboardRequest) ask(ctx context.Context, client *http.Client) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
 	method, body := http.MethodGet, io.Reader(nil)
 	if q.body != nil {
