@@ -11,7 +11,7 @@ type Kind = input.Kind
 
 // Kinds of [Error].
 const (
-	Malformed = input.Malformed // the bytes are not what the format asks for
+	Malformed = input.Malformed // the bytes are not in the format
 	Invalid   = input.Invalid   // the bytes can be parsed, but the content contradicts itself
 	TooLarge  = input.TooLarge  // the content is over a limit
 )

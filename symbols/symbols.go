@@ -16,18 +16,18 @@ type Table struct {
 	Script  [32]byte // SHA-256 of the script
 	Map     [32]byte // SHA-256 of the map
 	DebugID string   // of ECMA-426, in lower case; "" if script and map have none
-	Sources []Source // of which something is left in the script
+	Sources []Source // with something left in the script
 	// Functions are sorted by line and column. No two begin at the same place.
 	Functions []Function
 
-	places []uint64 // of Functions: what is searched lies close together; nil if nobody made it
+	places []uint64 // of Functions, packed for fast search; nil before index
 }
 
 // Source is a source file of a script.
 type Source struct {
 	Name    string // normalised, see [SourceName]
-	Version string // of the package that it is of, where its path says it; "" if not known
-	Ignored bool   // in the ignoreList of the map: code that its authors do not call theirs
+	Version string // of its package, if its path gives it; "" if unknown
+	Ignored bool   // in the ignoreList of the map: third-party code
 }
 
 // Function is a function of a script, with its original in the sources.
@@ -36,7 +36,7 @@ type Function struct {
 	// in UTF-16 units: the parenthesis of the parameters, or the start of an arrow
 	// function.
 	Line, Column uint32
-	Minified     string // the name that V8 gives it in the script
+	Minified     string // its name in the script, as given by V8
 	// Name is readable: Class.method, get Class.x, new Class, Board/useEffect(). If nothing
 	// better was found, Minified is set.
 	Name   string
@@ -62,8 +62,8 @@ const (
 	Start              // a mapping leads to its beginning
 	Body               // most of its body is the original's, and the text before it leads there
 	Moved              // the same, but a minifier moved it to where it is called
-	Order              // what was left between two mappings, in order
-	Named              // the map names what it is bound to
+	Order              // the rest between two mappings, in order
+	Named              // the map names its binding
 	Module             // the wrapper that a bundler puts around a file
 	EndWays            // the number of ways
 )

@@ -4,8 +4,8 @@ import "time"
 
 // Upload lists the scripts of a build, with the owners of its code.
 type Upload struct {
-	ID      string    `json:"id,omitempty"`     // set by who keeps it
-	Time    time.Time `json:"time,omitzero"`    // when it came; set by who keeps it
+	ID      string    `json:"id,omitempty"`     // set by the store
+	Time    time.Time `json:"time,omitzero"`    // time of arrival; set by the store
 	Release string    `json:"release"`          // as the pages of the build say it; "" if they do not
 	Scripts []Script  `json:"scripts"`          // sorted by path
 	Owners  string    `json:"owners,omitempty"` // a CODEOWNERS file
@@ -17,7 +17,7 @@ type Upload struct {
 // Script is a script of a build.
 type Script struct {
 	Path    string `json:"path"`               // in the build folder, with slashes
-	Prefix  string `json:"prefix,omitempty"`   // URL that the path is below, if only that will do
+	Prefix  string `json:"prefix,omitempty"`   // URL above the path, to match only there
 	DebugID string `json:"debug_id,omitempty"` // of ECMA-426, in lower case
 	SHA256  string `json:"sha256"`             // of the script, in hexadecimal: the key of its table
 }

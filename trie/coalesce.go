@@ -5,16 +5,16 @@ import "strings"
 // Names of synthetic frames, which stand for work that has no function of its own.
 // They have no resource.
 const (
-	FrameUnknown = "(unknown)" // code that can not or may not be attributed
+	FrameUnknown = "(unknown)" // code that cannot or must not be attributed
 	FrameGC      = "(gc)"
 	FrameStyle   = "(style)"
 	FrameLayout  = "(layout)"
 	FramePaint   = "(paint)"
 	FrameIdle    = "(idle)"
 	FrameProgram = "(program)"
-	FrameOther   = "(other)" // what Prune folded
+	FrameOther   = "(other)" // pruned nodes, see Prune
 
-	FrameFieldtrie = "(fieldtrie)" // the script that profiles, and what the browser does for it
+	FrameFieldtrie = "(fieldtrie)" // the profiling script, and the browser's work for it
 )
 
 // ThirdParty returns the frame for all code of another party's host.

@@ -11,8 +11,8 @@ import (
 type Coverage struct {
 	Views     int64 // page views with a trace in the group
 	Traces    int64 // traces with time in the group
-	Stackless int64 // µs without a stack: idle, or work that the profiler may not show
-	Idle      int64 // µs of Stackless in which the main thread had nothing to do, as far as is known
+	Stackless int64 // µs without a stack: idle, or work hidden from the profiler
+	Idle      int64 // µs of Stackless in which the main thread was idle, as far as known
 	Unsampled int64 // µs in which the browser took no samples
 	Truncated int64 // counted samples whose stack the browser cut off, see MaxStackDepth
 }

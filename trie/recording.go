@@ -27,14 +27,14 @@ type Script struct {
 type Thread struct {
 	Process, ID int64    // as the file numbers them; 0 if it does not say
 	Name        string   // such as "CrRendererMain"; "" if not known
-	Streams     []Stream // what samplers recorded, in the order of the file
+	Streams     []Stream // the samplers' recordings, in the order of the file
 	Events      []Event  // nested, see [Event]
 }
 
 // Stream is one sampler's recording of a thread. A thread can have several at the same
 // time. They saw the same work and must not be added up, see [Thread.Chosen].
 type Stream struct {
-	Source string // who started it, such as "Inspector"; "" if not known
+	Source string // the program that started it, such as "Inspector"; "" if unknown
 	ID     string // as the file names it, such as "0x2"; unique within the process
 	Trace  *Trace
 	// Anchors are the exact stacks at moments that events refer to, by the number of the
@@ -46,7 +46,7 @@ type Stream struct {
 // a thread are sorted by start, outer before inner, and no two cross, see [Nest]. An event
 // without length only carries its anchor.
 type Event struct {
-	Frame            // a name, and a place if the event is a call that was recorded
+	Frame            // a name, and a place if the event is a recorded call
 	Start, End int64 // [Start, End) in µs
 	Anchor     int64 // the moment of its start among the anchors of a stream; 0 if there is none
 	Measure    bool  // the page made it, with performance.measure

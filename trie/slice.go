@@ -11,7 +11,7 @@ import (
 // labels.
 type Slice struct {
 	Start, End int64    // [Start, End) in µs since the page's time origin
-	Page       string   // page that was shown
+	Page       string   // the page shown
 	Features   []string // sorted, each once; nil if none was at work
 	// Labels are those of the label spans, sorted by key, a key once; nil if there was none. They
 	// override labels of the context with the same key.

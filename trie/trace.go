@@ -24,7 +24,7 @@ type Marker uint8
 // the SDK adds.
 const (
 	MarkerNone   Marker = iota
-	MarkerScript        // JavaScript that the profiler may not show
+	MarkerScript        // JavaScript hidden from the profiler
 	MarkerGC
 	MarkerStyle
 	MarkerLayout
@@ -79,15 +79,15 @@ type Trace struct {
 type Cost struct {
 	Start   uint32 // µs of main-thread time to start the profiler
 	Stop    uint32 // µs to stop it and to get the trace
-	Encode  uint32 // µs to encode: this trace, and what else was encoded since the one before
+	Encode  uint32 // µs of encoding since the previous trace, including this one
 	Bytes   uint32 // bytes sent, this trace not included
-	Dropped uint32 // traces that could not be sent and were given up
+	Dropped uint32 // traces given up because they could not be sent
 }
 
 // Context is the origin of a trace.
 type Context struct {
-	Page          string  // path such as "/feed"; the page wherever no page span says otherwise
-	ViewID        string  // up to 16 bytes that name the page view; "" if not known
+	Page          string  // path such as "/feed"; the page outside all page spans
+	ViewID        string  // up to 16 bytes that identify the page view; "" if unknown
 	Chunk         uint32  // number of this trace among those of its page view
 	TimeOrigin    int64   // µs of the Unix epoch, client's clock
 	Interval      uint32  // true sampling interval, µs
@@ -106,7 +106,7 @@ type SpanKind uint8
 const (
 	SpanPage    SpanKind = iota // a route of an application of one page; these do not overlap
 	SpanFeature                 // a feature at work; these may overlap
-	SpanLabel                   // a label that holds, named KEY=VALUE; these may overlap
+	SpanLabel                   // a label for a time range, named KEY=VALUE; these may overlap
 	spanEnd
 )
 

@@ -7,7 +7,7 @@ import (
 
 // Weight is the weight of a node of a profile. All values add up exactly.
 type Weight struct {
-	Self    int64 // µs in which this stack was on the main thread and nothing above it
+	Self    int64 // µs in which exactly this stack was on the main thread
 	Samples int64 // samples of this very stack, bursts collapsed
 	// Reach is the number of page views with this node in a sampled stack. Two chunks
 	// of one page view count once if they are added one after the other.

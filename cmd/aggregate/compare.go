@@ -112,7 +112,7 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	c.warn(got.StatsA.Warnings)
 	c.warn(got.StatsB.Warnings)
 	asJSON := c.formatName == "json"
-	switch { // programs get the answer all the same
+	switch { // programs get the result in any case
 	case got.Views.B == 0:
 		err = c.nothingFound(ctx, src)
 	case got.Views.A == 0:

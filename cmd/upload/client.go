@@ -23,7 +23,7 @@ import (
 const (
 	retries       = 3               // of a request that may succeed later
 	maxRetryAfter = 2 * time.Minute // that is waited for
-	requestTime   = 5 * time.Minute // for a request and its answer
+	requestTime   = 5 * time.Minute // for a request and its response
 	maxAnswer     = 16 << 20        // bytes: it may list the tables that are missing
 )
 
@@ -86,7 +86,7 @@ type response struct {
 	header  http.Header
 	ID      string
 	Error   string
-	Missing []string // hashes of scripts whose tables are not there
+	Missing []string // hashes of scripts without a stored table
 }
 
 // do sends a request, repeats it while that may help, and returns the last response, which

@@ -25,7 +25,7 @@ import (
 type Format struct {
 	Name  string // as in --format
 	About string // one line for --help
-	Loses string // what a file of this format can not hold, or what is not read of it
+	Loses string // data that files of this format cannot hold, or that are not read
 	// Binary reports that the output of Encode is not for a terminal.
 	Binary bool
 	// Detect reports whether a document looks like this format, given its beginning, which

@@ -11,10 +11,10 @@ import (
 
 // Options tells an encoder what the profile itself does not say.
 type Options struct {
-	Since, Until time.Time // the time that was asked for; zero if there was no such
+	Since, Until time.Time // the selected time range; zero if there is none
 	Rows         int       // how many functions a table shows; 0 means 40, less than 0 all
-	Title        string    // what the profile is of, such as "/feed"; "" if nobody said
-	Of           string    // what the self times are of, "JavaScript" if empty: with events it is more
+	Title        string    // the content of the profile, such as "/feed"; "" if unknown
+	Of           string    // the work that self times measure, "JavaScript" if empty: with events it is more
 	// Base is the profile to compare with; nil if there is none. Only formats with Compares
 	// set use it.
 	Base *trie.Profile

@@ -38,7 +38,7 @@ type cdpNode struct {
 
 type cdpFrame struct {
 	FunctionName string `json:"functionName"`
-	ScriptID     string `json:"scriptId"` // "0" for what is no script
+	ScriptID     string `json:"scriptId"` // "0" without a script
 	URL          string `json:"url"`
 	LineNumber   int64  `json:"lineNumber"`   // from 0; -1 if not known
 	ColumnNumber int64  `json:"columnNumber"` // from 0; -1 if not known

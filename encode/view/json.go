@@ -54,7 +54,7 @@ type jsonFunction struct {
 	Views    int64  `json:"views"`
 
 	Base  *jsonWeight `json:"base,omitempty"`
-	Delta *jsonWeight `json:"delta,omitempty"` // the function's own values less those of base
+	Delta *jsonWeight `json:"delta,omitempty"` // its values less those of base
 }
 
 // jsonWeight is the weight of a function in the base, or its change.

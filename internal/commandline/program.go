@@ -12,7 +12,7 @@ import (
 type Program struct {
 	Name     string    // as it is typed: "ingest", "aggregate report"
 	Summary  string    // what it does, in one line without a full stop
-	Usage    string    // the text above the flags; paragraphs, of which the indented ones are as they are
+	Usage    string    // the text above the flags; indented paragraphs are not wrapped
 	Sections []Section // in the order of the help
 	Notes    string    // the text below the flags, as Usage
 }
@@ -28,7 +28,7 @@ type Section struct {
 func (p *Program) Flags() *pflag.FlagSet {
 	fs := pflag.NewFlagSet(p.Name, pflag.ContinueOnError)
 	fs.SortFlags = false
-	fs.Usage = func() {} // whoever parses writes it
+	fs.Usage = func() {} // the caller of Parse writes it
 	for _, s := range p.Sections {
 		fs.AddFlagSet(s.Flags)
 	}

@@ -11,7 +11,7 @@ import (
 type Version struct {
 	Version  string // of the module, such as v1.2.3, or (unknown)
 	Revision string // the commit; empty if it is not known
-	Modified bool   // the sources had changes beside those of the commit
+	Modified bool   // the sources had uncommitted changes
 	Date     string // of the commit, as RFC 3339 in UTC; empty if it is not known
 	Go       string // the version of the compiler
 	Platform string // such as linux/amd64

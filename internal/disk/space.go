@@ -16,7 +16,7 @@ import (
 type Space struct {
 	dir     string
 	minFree int64 // negative: nothing is checked
-	ballast int64 // bytes that are kept in reserve, 0 for none
+	ballast int64 // bytes in reserve, 0 for none
 	log     *slog.Logger
 
 	compaction atomic.Int64 // bytes that compactions may need beside their inputs

@@ -31,7 +31,7 @@ const (
 	P75   Metric = "p75"
 	P95   Metric = "p95"
 	Mean  Metric = "mean"
-	Reach Metric = "reach" // the percentage of page views that have a feature or a function
+	Reach Metric = "reach" // the percentage of page views with a feature or a function
 )
 
 // Kind is the kind of time that is limited, or the name of a Web Vital of pages, as in
@@ -41,9 +41,9 @@ type Kind string
 // The kinds of time, for pages and features, and for functions.
 const (
 	Time      Kind = "time"
-	LongTasks Kind = "long_tasks" // stretches of 50 ms and more
+	LongTasks Kind = "long_tasks" // tasks of 50 ms and more
 	Self      Kind = "self"
-	Total     Kind = "total" // with what the function called
+	Total     Kind = "total" // including callees
 )
 
 // Budget is a limit for a quantity.

@@ -16,7 +16,7 @@ const (
 	Blown  Verdict = "blown"         // the value is over the limit, or was and is not far enough below it
 	TooFew Verdict = "too few views" // to say anything
 	NoData Verdict = "no data"
-	Failed Verdict = "error" // the budget can not be answered; see Text
+	Failed Verdict = "error" // the budget cannot be evaluated; see Text
 )
 
 // Status is the status of a budget.
@@ -42,9 +42,9 @@ type Status struct {
 	Blown bool `json:"blown"`
 	// Sure says that the interval of the value lies on one side of the limit.
 	Sure  bool            `json:"sure"`
-	Value *query.Estimate `json:"value,omitempty"` // nil if it is not known
-	Views int64           `json:"views"`           // page views that the value is of
-	Text  string          `json:"text,omitempty"`  // what there is to say about it
+	Value *query.Estimate `json:"value,omitempty"` // nil if unknown
+	Views int64           `json:"views"`           // page views behind the value
+	Text  string          `json:"text,omitempty"`  // an explanation
 	Line  int             `json:"-"`               // of the file, from 1
 	// Warnings name data of the store that could not be read.
 	Warnings []string `json:"warnings,omitempty"`

@@ -63,7 +63,7 @@ type Function struct {
 	// Self is its self time by stratum. A single Amount with several strata is the sum over all of
 	// them; then the function cannot be adjusted for the traffic mix.
 	Self  []Amount
-	Total float64 // ms in all views, with what it called
+	Total float64 // ms in all views, including callees
 	Reach float64 // page views in which it was on a stack
 }
 
@@ -93,12 +93,12 @@ type Input struct {
 
 // Options configure a comparison. Zero fields mean the defaults.
 type Options struct {
-	MinViews       int     // page views that a side must have: 100
+	MinViews       int     // minimum page views of a side: 100
 	FalseDiscovery float64 // share of false alarms among alarms: 0.05
 	// Lines is how many lines a function may be from its expected place, shifted like the others of
 	// its file, and still certainly be the same: 50. It is a fifth for functions without a name.
 	Lines     int
-	MinSeen   int // page views in which a thing must have been seen, on both sides together, to be tested: 10
+	MinSeen   int // minimum page views, of both sides together, for a test: 10
 	Functions int // how many functions are listed: 500
 }
 

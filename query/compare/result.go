@@ -87,7 +87,7 @@ type Change struct {
 	// Discovery Rate–Adjusted Multiple Confidence Intervals for Selected Parameters", J. Am.
 	// Stat. Assoc. 100 (2005).
 	Level    float64  `json:"level"`
-	Relative *float64 `json:"relative,omitempty"` // the change by A's mean, in the strata that both have
+	Relative *float64 `json:"relative,omitempty"` // the change divided by A's mean, in the strata of both
 	P        float64  `json:"p"`                  // of no change, two-sided; 1 if it was not tested
 	// Q is P corrected for all tests: the smallest false discovery rate at which this is a
 	// discovery. It is an alarm if both Q and P are at most Result.FalseDiscovery.
@@ -145,7 +145,7 @@ type FunctionChange struct {
 	Place
 	From *Place `json:"from,omitempty"` // the same function in A, if it is written otherwise
 	Change
-	TotalMean  Pair `json:"total_ms"` // mean with what it called
+	TotalMean  Pair `json:"total_ms"` // mean including callees
 	Reach      Pair `json:"reach"`    // page views in which it was on a stack
 	Unadjusted bool `json:"unadjusted,omitempty"`
 	// Share is its change divided by that of the page's total. Self times add up to the total,
@@ -158,9 +158,9 @@ type FunctionChange struct {
 
 // Rest is the page's time outside all listed functions.
 type Rest struct {
-	Functions int      `json:"functions"` // that are not listed
+	Functions int      `json:"functions"` // not listed
 	Mean      Pair     `json:"mean_ms"`
-	Change    *float64 `json:"change_ms"` // null where that of the total is
+	Change    *float64 `json:"change_ms"` // null if that of the total is null
 	Share     *float64 `json:"share,omitempty"`
 }
 

@@ -95,7 +95,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // encoded is a response already in the wire format of protobuf.
 type encoded struct {
-	proto.Message        // for answers in JSON
+	proto.Message        // for responses in JSON
 	wire          []byte // of the same message, or nil
 }
 

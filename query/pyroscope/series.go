@@ -19,8 +19,8 @@ const maxColumns = 1000
 // steps is a query over time with its result.
 type steps struct {
 	query.SeriesQuery
-	asked time.Duration // what one point was to stand for
-	step  time.Duration // what one stands for
+	asked time.Duration // requested length of a step
+	step  time.Duration // actual length of a step
 	end   time.Time
 	// groups are the groups of the result; spreads says why it has no histograms.
 	groups  []query.SeriesGroup
@@ -47,7 +47,7 @@ func (a *backend) bySteps(ctx context.Context, q labelQuery, seconds float64, gr
 		return s, err
 	}
 	s.step, s.groups, s.spreads = time.Duration(answer.Step*float64(time.Second)), answer.Groups, answer.Spreads
-	if s.step%(24*time.Hour) == 0 { // hours are no more kept apart: the first day is there as a whole
+	if s.step%(24*time.Hour) == 0 { // single hours are no longer stored: the first day is included as a whole
 		s.Since = s.Since.Truncate(24 * time.Hour)
 	}
 	return s, nil

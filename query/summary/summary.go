@@ -18,8 +18,8 @@ type Query struct {
 	Compare   query.CompareQuery // what changed from A to B
 	SideA     string             // names the sides, such as "release 2026.11.2"
 	SideB     string
-	Lab       bool // A is users and B a lab: what differs has not changed
-	Pages     int  // how many pages are compared one by one: those of B with the most time
+	Lab       bool // A is users and B a lab: a difference is not a change
+	Pages     int  // number of pages compared separately: those of B with the most time
 	Functions int  // how many functions are listed
 	Budgets   []budget.Status
 	// Dashboard is the address of the dashboard, such as https://profiles.example.com:8419; without
@@ -33,7 +33,7 @@ type Summary struct {
 	SideA     string           `json:"a"`
 	SideB     string           `json:"b"`
 	All       query.Comparison `json:"all"`
-	Pages     []Page           `json:"pages,omitempty"` // those of B with the most time, if no page was asked for
+	Pages     []Page           `json:"pages,omitempty"` // those of B with the most time, if no page is selected
 	MorePages int              `json:"more_pages,omitempty"`
 	Budgets   []budget.Status  `json:"budgets,omitempty"`
 

@@ -25,8 +25,8 @@ type Reason string
 // The reasons.
 const (
 	ReasonAnonymous Reason = "anonymous" // no header Authorization; browsers ask so first
-	ReasonUnknown   Reason = "unknown"   // no token or password that is known
-	ReasonScope     Reason = "scope"     // who sent it lacks a scope
+	ReasonUnknown   Reason = "unknown"   // no known token or password
+	ReasonScope     Reason = "scope"     // the sender lacks a scope
 	ReasonBusy      Reason = "busy"      // too many passwords are being checked
 )
 

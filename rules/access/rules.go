@@ -22,11 +22,11 @@ type Scope string
 
 // The scopes.
 const (
-	ScopeQuery   Scope = "query"   // all that no other scope has
+	ScopeQuery   Scope = "query"   // everything outside the other scopes
 	ScopeMetrics Scope = "metrics" // /metrics
 	ScopeBackup  Scope = "backup"  // /v1/backup: all data
 	ScopeSymbols Scope = "symbols" // /v1/symbols/: to send the symbols of a build, not to read them
-	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: what one person's visit went through
+	ScopeViews   Scope = "views"   // /api/v1/views, /api/v1/view: the timeline of single visits
 )
 
 // scopeAdmin is the name in a file for all scopes.
@@ -47,7 +47,7 @@ type Identity struct {
 	Name   string // of the token or user; tokens and users may have the same
 	Kind   string // "token" or "user"
 	Scopes []Scope
-	Sites  []string // that they may ask about; none: all
+	Sites  []string // that they may query; none: all
 	Pages  []string // patterns of pages, see [feature.CheckPage]; none: all
 }
 

@@ -12,7 +12,7 @@ import (
 // Bounds bound the spans of a trace.
 type Bounds struct {
 	Spans  int // in all
-	AtOnce int // that overlap
+	AtOnce int // overlapping spans
 }
 
 // Apply adds spans to the context of t for the features of r that are active in it. Existing

@@ -18,7 +18,7 @@ import (
 type Site struct {
 	Name string
 	Rate float64 // requests a second of all its keys, a minute's worth at once; 0: no limit
-	Disk int64   // bytes that its traces may be, as they were sent to the store; 0: no limit
+	Disk int64   // limit of its traces in bytes, as sent to the store; 0: no limit
 }
 
 // maxName bounds names in bytes: they are part of every page.

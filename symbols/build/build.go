@@ -22,7 +22,7 @@ import (
 // Build is the result of searching a folder.
 type Build struct {
 	Scripts  []Script  // by path
-	Problems []Problem // of pairing, by path and kind; those of a map come when it is loaded
+	Problems []Problem // of pairing, by path and kind; problems of a map are found when it is loaded
 
 	fsys    fs.FS
 	options Options
@@ -67,7 +67,7 @@ type Limits struct {
 	Scripts     int   // scripts in the folder
 	ScriptBytes int64 // of one script
 	MapBytes    int64 // of one map
-	SourceBytes int64 // of all sources that are read for one map
+	SourceBytes int64 // of all sources read for one map
 	Map         sourcemap.Limits
 }
 

@@ -17,7 +17,7 @@ type Loaded struct {
 	Script
 	Text      []byte
 	MapText   []byte         // as it is stored; nil if there is none
-	Map       *sourcemap.Map // nil if there is none that can be read
+	Map       *sourcemap.Map // nil if there is no readable one
 	MapSHA256 [sha256.Size]byte
 	Problems  []Problem // of the map, by kind
 }

@@ -5,8 +5,8 @@ package build
 type Problem struct {
 	Path   string `json:"path"` // of the script, or of the file or folder it is about
 	Kind   Kind   `json:"kind"`
-	What   string `json:"what"`   // is wrong; it may name things that the build wrote
-	Advice string `json:"advice"` // what to do
+	What   string `json:"what"`   // the fault; may contain names from the build
+	Advice string `json:"advice"` // a remedy
 }
 
 // String returns the problem as a line.
@@ -18,11 +18,11 @@ type Kind string
 // Kinds of problems.
 const (
 	MapNone         Kind = "no-map"            // a script has no map
-	MapMissing      Kind = "missing-map"       // the map that a script names is not there
+	MapMissing      Kind = "missing-map"       // the map named by a script is missing
 	MapOutside      Kind = "map-outside"       // a script names a map outside the folder
 	MapUnreadable   Kind = "unreadable-map"    // a map can not be read or is none
 	MapShared       Kind = "shared-map"        // different scripts have one map
-	MapAmbiguous    Kind = "ambiguous-map"     // several maps say that they belong to a script
+	MapAmbiguous    Kind = "ambiguous-map"     // several maps claim to belong to a script
 	DebugIDDiffers  Kind = "debug-id-differs"  // a script and its map have different ones
 	DebugIDShared   Kind = "shared-debug-id"   // different scripts have one
 	SourcesMissing  Kind = "missing-sources"   // a map has no content of some sources

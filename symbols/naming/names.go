@@ -38,10 +38,10 @@ type Origin struct {
 
 // Coverage says how much of the time of scripts has names.
 type Coverage struct {
-	Self    int64     `json:"self_us"`           // of all frames that are in scripts
-	Named   int64     `json:"named_us"`          // of those that are named
-	Builds  int       `json:"builds"`            // whose tables named them
-	Missing []Missing `json:"missing,omitempty"` // scripts that are not named, the heaviest first
+	Self    int64     `json:"self_us"`           // of all frames in scripts
+	Named   int64     `json:"named_us"`          // of the named ones
+	Builds  int       `json:"builds"`            // with a table that named them
+	Missing []Missing `json:"missing,omitempty"` // scripts without names, heaviest first
 	More    int       `json:"more_missing,omitempty"`
 	// Bounded is how many functions were several functions in one release: their page views are
 	// an upper bound, not exact.

@@ -79,7 +79,7 @@ func (s *Symbolizer) Begin() *Naming {
 
 // current returns the index of the current uploads.
 func (s *Symbolizer) current() (*index, *sync.Map) {
-	generation := s.library.Generation() // before what it stands for, so that the index is never too old
+	generation := s.library.Generation() // read before the uploads, so that the index is never too old
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.index == nil || s.index.generation != generation {
@@ -110,9 +110,9 @@ type script struct {
 	scriptKey
 	frames []seen
 	chosen chosen
-	keys   map[int32]uint64 // of functions whose key is another one in the newest build
+	keys   map[int32]uint64 // of functions with another key in the newest build
 	named  []trie.Frame     // by function of the table that was seen
-	top    trie.Frame       // what its code outside functions is called
+	top    trie.Frame       // name of its code outside functions
 }
 
 // seen is a frame that was seen, once or several times.

@@ -31,7 +31,7 @@ const (
 	JavaScript Language = iota // with JSX
 	TypeScript                 // without JSX, with casts <T>x
 	TSX                        // TypeScript with JSX
-	Script                     // JavaScript without JSX: what a bundler wrote
+	Script                     // JavaScript without JSX: the output of a bundler
 )
 
 // Kind is the form of a function.
@@ -43,8 +43,8 @@ const (
 	Method                  // of a class or an object, async and generators too
 	Getter                  // get x() {}
 	Setter                  // set x(v) {}
-	Constructor             // that a class has written
-	Class                   // the constructor that a class has when it writes none
+	Constructor             // written in a class
+	Class                   // the implicit constructor of a class
 	Fields                  // the initializer of instance fields
 	Statics                 // the initializer of static fields and static blocks
 
@@ -61,7 +61,7 @@ type Binding uint8
 const (
 	Unbound  Binding = iota // nothing; the name is "", or "default" for a default export
 	Own                     // its own identifier, or that of its class
-	Variable                // a variable or parameter that it is the value of
+	Variable                // the variable or parameter with this value
 	Key                     // a property key, which minifiers leave alone
 	Member                  // a.b = function, ["b"]: function: V8 gives it no name
 )

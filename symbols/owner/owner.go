@@ -24,12 +24,12 @@ const (
 	App        Kind = "app"
 	Package    Kind = "package"     // a library
 	Framework  Kind = "framework"   // a package that calls the app more than the app calls it
-	Runtime    Kind = "runtime"     // what a bundler adds to a build
-	ThirdParty Kind = "third-party" // a script of another host, of which nothing more is stored
+	Runtime    Kind = "runtime"     // added to a build by a bundler
+	ThirdParty Kind = "third-party" // a script of another host; nothing more is stored about it
 	Extension  Kind = "extension"   // of the browser
 	Browser    Kind = "browser"     // the browser itself: code without a script, or a script of its own
-	Unmapped   Kind = "unmapped"    // a script of which no source is known
-	Unknown    Kind = "unknown"     // nobody can say: hidden code, or what a smaller profile left out
+	Unmapped   Kind = "unmapped"    // a script without a known source
+	Unknown    Kind = "unknown"     // unknown: hidden code, or code left out of a pruned profile
 )
 
 // named holds the kinds whose owners have names.

@@ -28,8 +28,8 @@ type Map struct {
 // Source is an original file.
 type Source struct {
 	Name    string // with the sourceRoot of the map; "" if the map has null
-	Content []byte // nil if the map has none; it may share the bytes that were read
-	Ignored bool   // the map says that it is code of others, in its ignoreList
+	Content []byte // nil if the map has none; it may share the bytes of the map
+	Ignored bool   // third-party code, by the ignoreList of the map
 }
 
 // Mapping gives the origin of the generated code from one place on.

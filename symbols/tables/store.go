@@ -20,7 +20,7 @@ import (
 type Options struct {
 	Retention time.Duration // 400 days since an upload; negative keeps uploads for ever
 	MaxSize   int64         // 2 GiB: bytes of all tables
-	MaxMemory int           // 64 MiB: bytes of the tables that are kept decoded
+	MaxMemory int           // 64 MiB: bytes of the cached decoded tables
 	Now       func() time.Time
 	// Room is called before n bytes are written. If they must not be, it returns an error that
 	// wraps [ErrNoSpace]. If nil, there is always room.
@@ -307,7 +307,7 @@ func uploadName(id string) string { return uploadsFolder + "/" + id + extension 
 type Stats struct {
 	Uploads, Tables int
 	Bytes           int64 // of tables
-	Damaged         int   // files that are known to be unreadable
+	Damaged         int   // files known to be unreadable
 }
 
 // Stats returns the sizes of s.

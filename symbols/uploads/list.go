@@ -27,7 +27,7 @@ type listed struct {
 	Scripts    int       `json:"scripts"`
 	Functions  int       `json:"functions"`
 	Named      int       `json:"named"`             // of the functions
-	Damaged    int       `json:"damaged,omitempty"` // tables that can not be read
+	Damaged    int       `json:"damaged,omitempty"` // unreadable tables
 }
 
 // Bounds of a listing.

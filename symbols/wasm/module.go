@@ -9,7 +9,7 @@ import (
 // Module holds the names of the functions of a WebAssembly module.
 type Module struct {
 	Name    string // of the file, as the user named it
-	Imports int    // how many functions it imports, which come first
+	Imports int    // number of imported functions, which come first
 
 	own    string            // the name that the module gives itself, or ""
 	names  map[uint32]string // by the number of the function, as the file has them

@@ -43,7 +43,7 @@ type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
-	Reach string  `json:"reach"` // what is aimed for; "" if the figure is only reported
+	Reach string  `json:"reach"` // the target; "" if the figure is only reported
 }
 
 // trace is one input file.

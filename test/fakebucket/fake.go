@@ -154,7 +154,7 @@ const (
 	lost             // it is done, and nobody is told
 	torn             // a part of the body comes
 	late             // it is done much later, and nobody is told
-	ambiguous        // it is done, and an error is the answer
+	ambiguous        // it is done, and the response is an error
 	faults
 )
 

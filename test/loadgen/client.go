@@ -17,7 +17,7 @@ import (
 // take about as much processor time as the daemon.
 type client struct {
 	addr, path string
-	timeout    time.Duration // of an answer
+	timeout    time.Duration // of a response
 	forwarded  string        // whom a proxy would say that it is for; "" says nothing
 
 	conn net.Conn // nil if there is none

@@ -14,9 +14,9 @@ import (
 // Options configure the load. Addrs, Traces and one of For and Count are required; a
 // zero field means the default given beside it, or none if there is no default.
 type Options struct {
-	Addrs       []string      // HOST:PORT of the public addresses of daemons that share what they store, mostly one
-	Key         string        // that the daemon asks for
-	Traces      []*trie.Trace // what is replayed; each needs samples
+	Addrs       []string      // HOST:PORT of the public addresses of daemons with a common store, mostly one
+	Key         string        // required by the daemon
+	Traces      []*trie.Trace // the replayed traces; each needs samples
 	Rate        float64       // 1,000 traces a second
 	For         time.Duration // end after this time
 	Count       uint64        // end after so many traces, repeats included
@@ -26,13 +26,13 @@ type Options struct {
 	Pages       int           // 200
 	Zipf        float64       // 1.1: page k, from 0, comes as often as (k+1)^-Zipf says; above 1
 	Repeat      float64       // share of requests that are delivered twice
-	Retry       bool          // send again what was refused with 408, 429 or 5xx, or not answered
+	Retry       bool          // retry after 408, 429 or 5xx, or without a response
 	Variants    int           // 4 variants of each trace; of a site, of each trace and release
-	Site        bool          // views are those of a site, and not each with a set of labels and spans of its own
-	Seed        uint64        // of all that is drawn but the ids of the page views
-	Networks    int           // 0: say nothing of proxies; else that requests come from so many networks
+	Site        bool          // views are like those of a site, and do not each have their own labels and spans
+	Seed        uint64        // of all random choices but the ids of the page views
+	Networks    int           // 0: no proxy headers; otherwise the number of networks that requests come from
 	Partition   time.Duration // 1 h: of the daemon. Chunks in different partitions make two views
-	Timeout     time.Duration // 60 s: how long an answer is awaited
+	Timeout     time.Duration // 60 s: how long to wait for a response
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -95,7 +95,7 @@ func (o Options) traces() int {
 // Generator sends traces. Make it with [New].
 type Generator struct {
 	Latency Histogram // of requests that were accepted, from when they were due, retries included
-	Recent  Histogram // the same since whoever shows how things go has reset it
+	Recent  Histogram // the same since its last reset, for showing progress
 
 	opts     Options
 	variants []variant
@@ -115,7 +115,7 @@ type Generator struct {
 	mu       sync.Mutex
 	retries  []*request // by when they are to be sent
 	underWay int
-	wrong    []string // answers that can not be
+	wrong    []string // impossible responses
 	elapsed  time.Duration
 }
 

@@ -19,16 +19,16 @@ const (
 // Counts count requests and outcomes so far.
 type Counts struct {
 	Traces       uint64         // sent, or about to be, repeats included; not counting further attempts
-	Unsent       uint64         // traces that were due before the load was over, when all connections had others
+	Unsent       uint64         // traces due before the end of the load while all connections were busy
 	Requests     uint64         // sent, further attempts included
-	Acknowledged uint64         // traces that answers called accepted
-	Duplicates   uint64         // of these, that were there already, say the answers
-	Rejected     uint64         // traces of accepted requests that answers called rejected
-	Refused      map[int]uint64 // requests by the status of their answer
-	Broken       uint64         // requests whose connection broke before there was an answer
-	Unconnected  uint64         // requests for which there was no connection
+	Acknowledged uint64         // traces accepted according to the responses
+	Duplicates   uint64         // of these, duplicates according to the responses
+	Rejected     uint64         // traces of accepted requests rejected according to the responses
+	Refused      map[int]uint64 // requests by the status of their response
+	Broken       uint64         // requests with a connection that broke before the response
+	Unconnected  uint64         // requests without a connection
 	Retries      uint64         // attempts after the first
-	GivenUp      uint64         // traces for which the last attempt was not accepted
+	GivenUp      uint64         // traces not accepted at the last attempt
 	Bytes        uint64         // of bodies sent
 }
 

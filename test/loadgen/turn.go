@@ -10,8 +10,8 @@ import (
 // begins.
 type Turn struct {
 	At       time.Time
-	Requests uint64        // accepted ones that waited within nearTurn of it
-	Longest  time.Duration // that one of these waited, from when it was due
+	Requests uint64        // accepted ones within nearTurn of it
+	Longest  time.Duration // wait of one of these, from its due time
 }
 
 // nearTurn is how long before and after a rotation requests count as near it.

@@ -19,13 +19,13 @@ import (
 // Verdict says whether the daemon has everything that it acknowledged, and nothing twice.
 type Verdict struct {
 	Pages       int      // asked for
-	Everywhere  int      // of these, such of which each daemon was asked
+	Everywhere  int      // of these, pages queried at every daemon
 	Questions   int      // asked
-	Traces      uint64   // distinct ones that are stored for sure; one of two of these pages counts at each
-	Unclear     uint64   // further ones that may be stored, likewise
-	Found       uint64   // all that are stored, say the answers, likewise
-	Folded      uint64   // page views that a question about labels may have missed, as the answers themselves say
-	Split       uint64   // page views that may count twice on a page, as a partition ended between their chunks
+	Traces      uint64   // distinct ones certainly stored; one on two of these pages counts at each
+	Unclear     uint64   // further ones possibly stored, likewise
+	Found       uint64   // all stored ones according to the responses, likewise
+	Folded      uint64   // page views possibly missed by a query by label, as the responses report
+	Split       uint64   // page views possibly counted twice on a page, as a partition ended between their chunks
 	Count       int      // differences
 	Differences []string // the first of them; none: all is right
 }
@@ -33,9 +33,9 @@ type Verdict struct {
 // Scope is the scope of a verification.
 type Scope struct {
 	QueryAddrs []string  // HOST:PORT of the daemons' private addresses: a page is asked for at one of them, by chance
-	Since      time.Time // traces that came before are another's; zero: the daemon has none but ours
-	Pages      int       // that most views are of; 0 for all
-	Everywhere int       // of so many of these each daemon is asked, and all must give the same answers
+	Since      time.Time // earlier traces are not ours; zero: the daemon has only ours
+	Pages      int       // with the most views; 0 for all
+	Everywhere int       // number of these to query at every daemon; the results must be equal
 	// Late says that the daemon may find duplicates after its response, as with a bucket.
 	Late bool
 }
@@ -246,7 +246,7 @@ func get(ctx context.Context, addr, path string) ([]byte, http.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header.Set("Cache-Control", "no-cache") // or the answer may be some seconds behind
+	req.Header.Set("Cache-Control", "no-cache") // or the response may be some seconds behind
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, nil, err

@@ -32,7 +32,7 @@ func Input(a, b Release, by By) compare.Input {
 // Alarms gives the share of runs without a change in which a change was reported.
 type Alarms struct {
 	Any, Total, Features, Functions float64
-	Tested                          float64 // functions that were tested, mean of the runs
+	Tested                          float64 // functions tested, mean of the runs
 	// Rows counts all rows of all runs. False of them report a change. Contradicted of them have a
 	// word that contradicts their interval: no change with an interval that excludes 0, or a change
 	// with one that includes 0 or is unknown.
@@ -90,10 +90,10 @@ func (x *Alarms) count(r *compare.Result) {
 // Power is the power to find a planted change of one function.
 type Power struct {
 	Function   int
-	Found      float64 // share of runs in which it was called slower
+	Found      float64 // share of runs that report it as slower
 	Variation  float64 // coefficient of variation of its self time over page views, within strata
-	Detectable float64 // the relative change that nine of ten runs would find
-	False      float64 // share of the other functions among those that were called changed, mean of the runs
+	Detectable float64 // relative change that nine of ten runs would detect
+	False      float64 // share of the other functions among the reported changes, mean of the runs
 }
 
 // Power plants a slowdown in B, in one function at a time.

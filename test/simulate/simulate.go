@@ -27,7 +27,7 @@ import (
 // Device is a class of devices.
 type Device struct {
 	Name   string
-	Factor float64 // by which its page views take longer
+	Factor float64 // slowdown of its page views
 	Share  float64 // of page views; all shares sum to 1
 }
 

@@ -68,7 +68,7 @@ type Builder struct {
 	counted, bytes int // strings of stacks that were counted, and their bytes
 
 	whole bool // the stack table is its own, see NewWholeBuilder
-	flat  bool // all time is the root's, and functions are not kept
+	flat  bool // all time is the root's, without functions
 
 	chunk chunk
 	view  view

@@ -13,7 +13,7 @@ const (
 	KeyEnvironment = "environment"
 	KeyPhase       = "phase"
 	KeyVisibility  = "visibility"
-	KeyFeature     = "feature" // may stand several times
+	KeyFeature     = "feature" // may occur several times
 	KeyDevice      = "device"
 	KeyBrowser     = "browser"
 	KeyConnection  = "connection"

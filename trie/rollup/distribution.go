@@ -40,7 +40,7 @@ func (s *Spread) size() int {
 type Distribution struct {
 	Labels trie.Labels
 	Time   Spread // time with a stack
-	Long   Spread // of Time, that in long tasks: 50 ms and more without a pause
+	Long   Spread // the part of Time in long tasks: 50 ms and more without a pause
 	// Population is how many page views the sampled ones stand for: the sum of 1/share,
 	// in thousandths. PopulationSquares is the sum of its squares, in thousandths.
 	Population, PopulationSquares int64
@@ -70,7 +70,7 @@ func (d *Distribution) isZero() bool {
 type Function struct {
 	Frame trie.FrameID // of the stack table
 	Self  Spread
-	Total Spread // with what it called; recursion counts once
+	Total Spread // including callees; recursion counts once
 }
 
 func (f *Function) add(self, total, sign int64) {

@@ -55,10 +55,10 @@ func (k VitalKind) Rating(value float64) string {
 type Vital struct {
 	Labels        trie.Labels // those of BaseLabels
 	Name          string
-	Views         int64     // that reported it
-	Weight        int64     // page views that these stand for
+	Views         int64     // page views that reported it
+	Weight        int64     // page views represented by these
 	WeightSquares int64     // sum of the squares of the weights
-	Good, Poor    int64     // weights of those that were good, and poor
+	Good, Poor    int64     // weights of the good and of the poor ones
 	Histogram     Histogram // of values in the unit of the kind; its counts are weights
 }
 

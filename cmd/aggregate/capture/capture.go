@@ -29,11 +29,11 @@ import (
 // Options configure a recording. URL, Runs and Collector are required.
 type Options struct {
 	URL       string  // of the page
-	Runs      int     // how often it is visited, each time by a browser that has never been there
+	Runs      int     // number of visits, each with a fresh browser
 	CPU       float64 // how many times slower the processor is made; 1 is as it is
-	Actions   string  // JavaScript that does what a visitor does, run when the page is loaded and awaited; may be empty
+	Actions   string  // JavaScript with a visitor's actions, run when the page is loaded, and awaited; may be empty
 	Collector string  // the public address of a daemon, as a URL
-	Key       string  // that may send, if the daemon asks for one
+	Key       string  // the daemon's key for sending, if it requires one
 	Release   string
 	Script    []byte        // the browser script, all in one file
 	Chromium  string        // the program; empty looks for one
@@ -45,7 +45,7 @@ type Options struct {
 // Visit is one recorded page view.
 type Visit struct {
 	Number  int    // from 1
-	Traces  int    // that the daemon took
+	Traces  int    // accepted by the daemon
 	Profile []byte // of DevTools, a .cpuprofile
 }
 
@@ -215,7 +215,7 @@ func (s *session) event(e any) {
 	if !ok {
 		return
 	}
-	go func() { // an event must not wait for an answer of the browser
+	go func() { // an event handler must not wait for a response of the browser
 		var err error
 		if strings.HasPrefix(paused.Request.URL, sink) {
 			err = s.pass(paused)

@@ -12,7 +12,7 @@ type Kind uint8
 
 // Kinds of [Error].
 const (
-	Malformed Kind = iota + 1 // the bytes are not what the format asks for
+	Malformed Kind = iota + 1 // the bytes are not in the format
 	Invalid                   // the bytes can be parsed, but the content contradicts itself
 	TooLarge                  // the content is over a limit
 )

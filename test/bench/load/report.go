@@ -30,9 +30,9 @@ type report struct {
 	Sent         uint64         `json:"sent_traces"`   // repeats included
 	Unsent       uint64         `json:"unsent_traces"` // due when the load was over, and all connections had others
 	Acknowledged uint64         `json:"acknowledged_traces"`
-	Duplicates   uint64         `json:"duplicate_traces"` // of the acknowledged, as the answers say
+	Duplicates   uint64         `json:"duplicate_traces"` // of the acknowledged, according to the responses
 	Stored       uint64         `json:"stored_traces"`    // distinct
-	Unclear      uint64         `json:"unclear_traces"`   // further ones that may be stored
+	Unclear      uint64         `json:"unclear_traces"`   // further ones, possibly stored
 	Requests     uint64         `json:"requests"`         // retries included
 	Refused      map[int]uint64 `json:"refused_requests_by_status"`
 	Rejected     uint64         `json:"rejected_traces"`
@@ -48,8 +48,8 @@ type report struct {
 
 	Turns []turn `json:"turns,omitempty"` // of partitions
 
-	MemoryBytes    int64     `json:"memory_bytes,omitempty"`           // that the daemon may take
-	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"` // that it took, with files that it maps; these go when the room is needed
+	MemoryBytes    int64     `json:"memory_bytes,omitempty"`           // limit of the daemon
+	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"` // peak, with mapped files; these are evicted under pressure
 	Attack         *attacked `json:"attack,omitempty"`
 	Dashboards     *polled   `json:"dashboards,omitempty"`
 
@@ -82,7 +82,7 @@ type report struct {
 	VerifiedTraces   uint64   `json:"verified_traces"`
 	FoundTraces      uint64   `json:"found_traces"` // on these pages; at most the verified and the unclear ones
 	SplitViews       uint64   `json:"split_views"`  // on these pages, that may count twice
-	FoldedViews      uint64   `json:"folded_views"` // that answers about a label may lack, as they say
+	FoldedViews      uint64   `json:"folded_views"` // possibly missing in responses about a label, as these report
 	Questions        int      `json:"verified_questions"`
 	VerifySeconds    float64  `json:"verify_s"`
 	Differences      int      `json:"differences"`
@@ -92,7 +92,7 @@ type report struct {
 // turn is the wait of requests at a rotation of partitions.
 type turn struct {
 	At        time.Time `json:"at"`
-	Requests  uint64    `json:"requests"`        // accepted, that waited in the two seconds before and after
+	Requests  uint64    `json:"requests"`        // accepted ones in the two seconds before and after
 	LongestMS float64   `json:"longest_wait_ms"` // of one of these, from when it was due
 }
 

@@ -16,7 +16,7 @@ import (
 // started again, and by a program that reads the directory itself.
 type restarted struct {
 	Stop          float64 `json:"stop_s"`           // from the signal to the end of the process
-	Ready         float64 `json:"ready_s"`          // from the start to the first answer
+	Ready         float64 `json:"ready_s"`          // from the start to the first response
 	First         float64 `json:"first_query_s"`    // of all pages
 	Again         float64 `json:"second_query_s"`   // the same
 	Cold          float64 `json:"cold_aggregate_s"` // of all pages, by aggregate without a daemon
