@@ -46,15 +46,15 @@ func captureProgram() *commandline.Program { return new(capturing).program() }
 func (c *capturing) program() *commandline.Program {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags = false
-	fs.IntVar(&c.o.Runs, "runs", 10, "how often the page is visited, each time by a browser that has never been there")
-	fs.Float64Var(&c.o.CPU, "cpu", 1, "how many times slower the processor is made: 4 is a phone")
-	fs.StringVar(&c.script, "script", "", "JavaScript `FILE` that does what a visitor does, in the page once it is loaded; it may await")
-	fs.DurationVar(&c.o.Settle, "settle", time.Second, "how long a visit goes on after that")
+	fs.IntVar(&c.o.Runs, "runs", 10, "number of visits of the page, each with a fresh browser")
+	fs.Float64Var(&c.o.CPU, "cpu", 1, "slow the processor down by this factor: 4 is like a phone")
+	fs.StringVar(&c.script, "script", "", "JavaScript `FILE` with the actions of a visitor, run in the page when it is loaded; it may await")
+	fs.DurationVar(&c.o.Settle, "settle", time.Second, "how long a visit continues after that")
 	fs.StringVar(&c.o.Collector, "to", "http://127.0.0.1:8418", "public address of the daemon, as a `URL`")
-	fs.StringVar(&c.o.Key, "key", "", "`KEY` that may send, if the daemon asks for one")
+	fs.StringVar(&c.o.Key, "key", "", "`KEY` for sending, if the daemon requires one")
 	fs.StringVar(&c.o.Release, "release", "", "`RELEASE` of the page")
-	fs.StringVar(&c.out, "out", "", "`DIR` for what DevTools saw of each visit, made if it is not there (default not kept)")
-	fs.StringVar(&c.o.Chromium, "chromium", "", "`FILE` of Chromium, Chrome or Edge (default the one that is found)")
+	fs.StringVar(&c.out, "out", "", "`DIR` for the .cpuprofile of each visit, recorded by DevTools; created if it is missing (default not stored)")
+	fs.StringVar(&c.o.Chromium, "chromium", "", "`FILE` of Chromium, Chrome or Edge (default the first one found)")
 	return &commandline.Program{Name: "aggregate " + captureCommand, Summary: "record visits of a page with a browser of this machine", Usage: captureUsage,
 		Sections: []commandline.Section{{Flags: fs}}, Notes: "More in docs/ci.md. Exit status: 0; 1 if something went wrong; 2 for a wrong command line."}
 }

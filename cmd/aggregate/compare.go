@@ -32,13 +32,13 @@ type comparing struct {
 }
 
 func (c *comparing) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.release, "compare-release", "", "say what changed since this `RELEASE`, in ms per page view, and whether it is more than noise")
-	fs.StringVar(&c.since, "compare-since", "", "say what changed since what was received from this `TIME` on")
+	fs.StringVar(&c.release, "compare-release", "", "print the changes since this `RELEASE`, in ms per page view, and whether they are more than noise")
+	fs.StringVar(&c.since, "compare-since", "", "print the changes since data received from this `TIME` on")
 	fs.StringVar(&c.until, "compare-until", "", "and before this `TIME` (default --since)")
 	fs.StringArrayVar(&c.labels, "compare-label", nil, "say what differs from the time with `KEY=VALUE`; repeatable")
 	fs.StringVar(&c.page, "compare-page", "", "say what differs from this `PAGE`")
 	fs.StringVar(&c.feature, "compare-feature", "", "say what differs from this `FEATURE`")
-	fs.StringVar(&c.method, "compare-method", "auto", "`METHOD` of comparing: views reads page views again, sums what is summed up of them, auto chooses")
+	fs.StringVar(&c.method, "compare-method", "auto", "`METHOD` of comparison: views reads single page views, sums reads rollups, auto chooses")
 	fs.IntVar(&c.minViews, "min-views", 100, "page views that each side of a comparison needs")
 }
 

@@ -33,7 +33,7 @@ func (c *command) checkHTTP(not refusing) error {
 		return fmt.Errorf("--http %s: give HOST:PORT or :PORT, such as :0 for any port that is free", c.http)
 	}
 	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--http %s: it is for this machine alone, as it asks nobody who they are; ingest serves others, with --access", c.http)
+		return fmt.Errorf("--http %s: it is only for this machine, as it has no authentication; use ingest with --access to serve others", c.http)
 	}
 	if len(c.files) == 0 {
 		if err := not("--http of a store, where pages have a choice of it", "by", "only", "raw", "wasm", "diff"); err != nil {

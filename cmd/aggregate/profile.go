@@ -101,7 +101,7 @@ func openBucket(data string) (*shared.Reader, error) {
 // withoutOwners rejects a file of owners, which a daemon would ignore.
 func (c *command) withoutOwners() error {
 	if c.owners != "" {
-		return errors.New("--owners: the daemon answers by its own file; give it to ingest as --owners FILE")
+		return errors.New("--owners: the daemon uses its own file; give it to ingest as --owners FILE")
 	}
 	return nil
 }

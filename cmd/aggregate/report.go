@@ -64,10 +64,10 @@ func (c *command) reportProgram(r *reporting) *commandline.Program {
 	}
 	fs.StringVarP(&c.formatName, "format", "f", "markdown", "`FORMAT` to write: markdown or json")
 	_ = fs.SetAnnotation("format", commandline.Values, []string{"markdown", "json"})
-	fs.IntVar(&r.pages, "pages", 10, "pages that are compared one by one, up to 100")
-	fs.IntVar(&r.rows, "rows", 20, "functions that are listed, up to 200")
+	fs.IntVar(&r.pages, "pages", 10, "pages to compare separately, up to 100")
+	fs.IntVar(&r.rows, "rows", 20, "functions to list, up to 200")
 	fs.StringVar(&r.dashboard, "dashboard", "", "`URL` of the dashboard, for links (default that of --addr)")
-	fs.BoolVar(&r.lab, "lab", false, "compare what aggregate capture recorded with what users have: which functions only they run, and which take them longer")
+	fs.BoolVar(&r.lab, "lab", false, "compare page views of aggregate capture with those of users: which functions only users run, and which take longer for users")
 	return &commandline.Program{Name: "aggregate " + reportCommand, Summary: "say on one page what a release changed", Usage: reportUsage,
 		Sections: []commandline.Section{{Flags: fs}},
 		Notes:    "Exit status: 0; 1 if something went wrong; 2 for a wrong command line; 3 if a budget of --budgets is\nblown. A side without page views, or with too few, is said and is no failure."}

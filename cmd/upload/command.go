@@ -61,18 +61,18 @@ func (c *command) program() (*commandline.Program, *commandline.Asked) {
 
 func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of ingest, such as 127.0.0.1:8419 or https://host:8419")
-	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with a token that has the scope symbols; - is standard input (default $FIELDTRIE_TOKEN)")
-	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the authorities that may vouch for ingest (default those of the system)")
-	fs.StringVar(&c.release, "release", "", "`RELEASE` of the build, as its pages say it: it tells scripts of equal names apart")
-	fs.StringVar(&c.urlPrefix, "url-prefix", "", "`URL` below which the folders are served, if other builds have scripts of the same paths")
+	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with a token with the scope symbols; - is standard input (default $FIELDTRIE_TOKEN)")
+	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for ingest (default those of the system)")
+	fs.StringVar(&c.release, "release", "", "`RELEASE` of the build, as in its pages: it distinguishes scripts of the same name")
+	fs.StringVar(&c.urlPrefix, "url-prefix", "", "`URL` under which the folders are served, if other builds have scripts with the same paths")
 	fs.StringVar(&c.repository, "repository", "", "`NAME` of the repository with the sources, such as example/shop")
-	fs.StringVar(&c.codeowners, "codeowners", "", "CODEOWNERS `FILE`, which says whose code it is")
-	fs.StringVar(&c.sources, "sources", "", "folder `DIR` of the project, to read sources from that maps have no content of")
+	fs.StringVar(&c.codeowners, "codeowners", "", "CODEOWNERS `FILE` of the project, for owners of code")
+	fs.StringVar(&c.sources, "sources", "", "folder `DIR` of the project, for sources without content in the maps")
 	fs.BoolVar(&c.deleteMaps, "delete-maps", false, "delete the maps of the scripts after the upload; scripts stay as they are")
-	fs.BoolVar(&c.force, "force", false, "make and send tables that the daemon has, too")
+	fs.BoolVar(&c.force, "force", false, "make and send tables even if the daemon has them")
 	fs.BoolVar(&c.dryRun, "dry-run", false, "make all tables and send none; works without --addr")
 	fs.BoolVar(&c.strict, "strict", false, "make all tables, and send nothing and exit with status 1 if there is any problem")
-	fs.StringVarP(&c.format, "format", "f", "table", "`FORMAT` of what was found: table or json")
+	fs.StringVarP(&c.format, "format", "f", "table", "`FORMAT` of the results: table or json")
 }
 
 // check rejects incomplete or contradictory command lines.

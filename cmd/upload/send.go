@@ -107,7 +107,7 @@ func (c *command) sendMissing(ctx context.Context, missing []string) error {
 			}
 		}
 		if c.tables[hash] == nil {
-			return fmt.Errorf("%s: the daemon lost its table since it was asked, and its map can not be used to make it again", s.Path)
+			return fmt.Errorf("%s: the daemon has lost its table, and its map cannot be used to make it again", s.Path)
 		}
 		if err := c.sendTable(ctx, s); err != nil {
 			return err
