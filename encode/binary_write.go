@@ -17,7 +17,7 @@ import (
 // encoding, see [trie.Trace].
 func EncodeTrace(t *trie.Trace) ([]byte, error) {
 	if t.Gapless {
-		return nil, errors.New("a trace without gaps can not be written as binary")
+		return nil, errors.New("a gapless trace cannot be written in the binary format")
 	}
 	t = t.Canonical()
 	d := &fieldtriev1.Document{Magic: magicNumber, Context: contextColumns(&t.Context), Cost: costMessage(t.Cost)}

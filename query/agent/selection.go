@@ -77,7 +77,7 @@ func (t tools) nothing(ctx context.Context, sel selection.Selection) error {
 	what := fmt.Sprintf("no page views%s since %s", name(sel.String()), sel.Since.UTC().Format("2006-01-02 15:04 MST"))
 	catalog, err := t.Source.Catalog(ctx, sel.Since, sel.Until, sel.Lag)
 	if err != nil {
-		return fmt.Errorf("%s; and what there is can not be listed: %w", what, err)
+		return fmt.Errorf("%s; and the available data cannot be listed: %w", what, err)
 	}
 	var pages []string
 	all := catalog.Pages()

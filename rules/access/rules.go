@@ -91,7 +91,7 @@ func Parse(r io.Reader) (*Rules, error) {
 		return nil, err
 	}
 	if len(rules.tokens)+len(rules.users) == 0 {
-		return nil, errors.New("no token and no user, so that nobody could come in; add one to the list tokens or users")
+		return nil, errors.New("no token and no user, so nobody could get in; add one to the list tokens or users")
 	}
 	return &rules, nil
 }

@@ -185,7 +185,7 @@ func (f *inBucket) ask(ctx context.Context, page string) (d day, err error) {
 		before, begin := b.Requests(), time.Now()
 		result, err := query.Local{Reader: r}.Profile(ctx, sel, nil)
 		if err == nil && len(result.Stats.Warnings) > 0 {
-			err = fmt.Errorf("the answer is not complete: %s", result.Stats.Warnings[0])
+			err = fmt.Errorf("the result is not complete: %s", result.Stats.Warnings[0])
 		}
 		if err != nil {
 			return 0, 0, err

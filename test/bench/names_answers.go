@@ -134,7 +134,7 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 		begin := time.Now()
 		result, err := query.Local{Reader: r, Symbols: s, Responses: kept}.Profile(ctx, sel, nil)
 		if err == nil && s != nil && (result.Stats.Names == nil || result.Stats.Names.Named*10 < result.Stats.Names.Self*9) {
-			return 0, fmt.Errorf("the answer is not named: %+v", result.Stats.Names)
+			return 0, fmt.Errorf("the result is not named: %+v", result.Stats.Names)
 		}
 		return 1000 * time.Since(begin).Seconds(), err
 	}

@@ -185,7 +185,7 @@ func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds 
 			return out, err
 		}
 		if w := result.Stats.Warnings; len(w) > 0 {
-			return out, fmt.Errorf("the answer is not complete: %s", w[0])
+			return out, fmt.Errorf("the result is not complete: %s", w[0])
 		}
 		if i > 0 {
 			walls, cpus = append(walls, u.wall), append(cpus, u.cpu)

@@ -181,7 +181,7 @@ func profileOf(ctx context.Context, addr, path string) (*trie.Profile, query.Sta
 		return nil, stats, err
 	}
 	if doc.Profile == nil {
-		return nil, stats, fmt.Errorf("the answer is not a profile")
+		return nil, stats, fmt.Errorf("the result is not a profile")
 	}
 	if err := json.Unmarshal([]byte(header.Get("Fieldtrie-Stats")), &stats); err != nil {
 		return nil, stats, fmt.Errorf("header Fieldtrie-Stats: %w", err)

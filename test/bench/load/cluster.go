@@ -12,14 +12,14 @@ import (
 // clusterFlags adds the flags for daemons that share a bucket.
 func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	t := &c.trouble
-	fs.IntVar(&c.nodes, "nodes", 1, "start so many daemons on one bucket, of --store or --data s3://…; each request goes to one of them, a repeat to another one")
-	fs.StringVar(&c.store, "store", "", "start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted in the end")
-	fs.BoolVar(&c.spool, "spool", false, "give each daemon a directory for what the store does not take")
-	fs.DurationVar(&t.pauseEvery, "pause-every", 0, "about this often stop the daemon that rolls up the most, without killing it")
+	fs.IntVar(&c.nodes, "nodes", 1, "number of daemons to start on one bucket, of --store or --data s3://…; each request goes to one of them, a repeat to another one")
+	fs.StringVar(&c.store, "store", "", "start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted at the end")
+	fs.BoolVar(&c.spool, "spool", false, "give each daemon a spool directory")
+	fs.DurationVar(&t.pauseEvery, "pause-every", 0, "suspend the daemon with the most shards about this often")
 	fs.DurationVar(&t.pauseFor, "pause-for", time.Minute, "for this `DURATION`")
 	fs.DurationVar(&t.downAt, "store-down-at", 0, "kill the store after this `DURATION`")
 	fs.DurationVar(&t.downFor, "store-down-for", 0, "and start it again after this one")
-	fs.DurationVar(&t.wipeAt, "wipe-at", 0, "after this `DURATION` delete all that is in one of the four directories of minio")
+	fs.DurationVar(&t.wipeAt, "wipe-at", 0, "after this `DURATION` empty one of the four directories of minio")
 }
 
 // checkCluster rejects flags that do not go with daemons on a bucket.
