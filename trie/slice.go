@@ -212,7 +212,7 @@ func (s *Share) HasStack() bool { return s.Node != Root || s.OnTop != Frame{} }
 func (t *Trace) Shares(slices []Slice, f func(*Share)) {
 	var out Share
 	at := 0
-	for i, s := range t.stretches() {
+	for i, s := range t.sampleRanges() {
 		sample := &t.Samples[i]
 		out = Share{Node: sample.Node, Idle: sample.Marker == MarkerIdle}
 		if sample.Marker != MarkerNone {

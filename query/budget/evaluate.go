@@ -90,7 +90,7 @@ func keyOf(sel selection.Selection) string {
 }
 
 // point asks for all page views of a selection together.
-func (e *evaluation) point(sel selection.Selection) (pointAnswer, error) {
+func (e *evaluation) point(sel selection.Selection) (pointResult, error) {
 	key := keyOf(sel)
 	x, known := e.points[key]
 	if !known {

@@ -73,8 +73,8 @@ const (
 	labelPage    = "page"
 )
 
-// question is what most requests ask.
-type question struct {
+// labelQuery is the common part of most requests: a selection and its profile types.
+type labelQuery struct {
 	sel   selection.Selection
 	types []profileType // those that are asked for
 	empty bool          // nothing is what is asked for
@@ -86,7 +86,7 @@ func (a *backend) ask(text string, start, end int64) (labelQuery, error) {
 	if err != nil {
 		return labelQuery{}, &failed{invalidArgument, err}
 	}
-	q := question{sel: selection.Selection{Lag: a.opts.Lag}, types: profileTypes()}
+	q := labelQuery{sel: selection.Selection{Lag: a.opts.Lag}, types: profileTypes()}
 	if q.sel.Since, q.sel.Until, err = a.times(start, end); err != nil {
 		return labelQuery{}, err
 	}
@@ -101,7 +101,7 @@ func (a *backend) ask(text string, start, end int64) (labelQuery, error) {
 			q.types = slices.DeleteFunc(q.types, func(t profileType) bool { return !m.Takes(t.private(m.Key)) })
 		case m.Key == labelPage && m.Op == selection.Equal && m.Value != "" && q.sel.Page == "":
 			if err := selection.CheckPage(m.Value); err != nil {
-				return question{}, err
+				return labelQuery{}, err
 			}
 			q.sel.Page = m.Value // which finds it faster
 		case m.Op == selection.Matches && m.Value == ".*": // all, as dashboards say it
@@ -199,7 +199,7 @@ func notBefore1970(t time.Time) time.Time {
 }
 
 // endOf returns when a selection ends.
-func (a *answerer) endOf(sel selection.Selection) time.Time {
+func (a *backend) endOf(sel selection.Selection) time.Time {
 	if sel.Until.IsZero() {
 		return a.opts.Now().UTC()
 	}

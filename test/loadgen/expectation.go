@@ -121,7 +121,7 @@ func newExpectation(variants []variant) (*expectation, error) {
 }
 
 // lastRecord is a store that only remembers the last record.
-type kept struct {
+type lastRecord struct {
 	store.Writer
 	payload []byte
 }
