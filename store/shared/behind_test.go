@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -122,6 +123,38 @@ func TestWaitEnds(t *testing.T) {
 			stats, err := n.Scan(ctx, store.Query{}, func(store.Record) error { found++; return nil })
 			if err != nil || found != 1 || len(stats.Unreadable) != 1 || !strings.Contains(stats.Unreadable[0].Err.Error(), "1 segments wait") {
 				t.Errorf("%d traces, %v, %v", found, stats.Unreadable, err)
+			}
+		}
+	})
+}
+
+// A shard whose first manifest is written while a reader looks whether there is one has not lost it.
+func TestFirstManifest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakebucket.New(1)
+		n := openNode(t, s, Options{Flush: time.Millisecond})
+		way := s.Client()
+		r, err := OpenReader(t.Context(), way.Bucket(time.Now), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
+			t.Fatal(err)
+		}
+		rolled := false
+		way.Before = func(r *http.Request) {
+			if r.URL.Query().Has("list-type") && !rolled {
+				rolled = true
+				n.round(t.Context(), roll.Work{})
+			}
+		}
+		stats, err := r.Scan(t.Context(), store.Query{Page: "/a"}, func(store.Record) error { return nil })
+		if err != nil || !rolled {
+			t.Fatalf("rolled up %v: %v", rolled, err)
+		}
+		for _, u := range stats.Unreadable {
+			if strings.Contains(u.Err.Error(), "is lost") {
+				t.Error(u.Err)
 			}
 		}
 	})

@@ -118,11 +118,17 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	}
 	k.turn = b.Turn()
 	got, err := b.Get(ctx, ManifestKey(shard), MaxManifest, k.tag)
+	if errors.Is(err, bucket.ErrNotFound) && k.m == nil {
+		m, lost := b.absent(ctx, shard)
+		if _, ok := errors.AsType[*LostError](lost); ok { // unless it was written since it was asked for, as it is before all else
+			got, err = b.Get(ctx, ManifestKey(shard), MaxManifest, "")
+		}
+		if errors.Is(err, bucket.ErrNotFound) {
+			b.noteLost(shard, lost)
+			return m, "", lost
+		}
+	}
 	switch {
-	case errors.Is(err, bucket.ErrNotFound) && k.m == nil:
-		m, err := b.absent(ctx, shard)
-		b.noteLost(shard, err)
-		return m, "", err
 	case errors.Is(err, bucket.ErrNotFound):
 		err := &LostError{ManifestKey(shard), "one that this machine has read"}
 		b.noteLost(shard, err)
