@@ -143,7 +143,7 @@ func TestFirstManifest(t *testing.T) {
 		}
 		rolled := false
 		way.Before = func(r *http.Request) {
-			if r.URL.Query().Has("list-type") && !rolled {
+			if strings.Contains(r.URL.Query().Get("prefix"), "raw/") && !rolled {
 				rolled = true
 				n.round(t.Context(), roll.Work{})
 			}
