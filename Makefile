@@ -26,7 +26,7 @@ DASHBOARD = $(if $(shell command -v npm),web/dist/index.html)
 
 .PHONY: run
 run: $(DASHBOARD) ## start the daemon, feed it the sample traces, show the result
-	@$(GO) build -o bin/ ./cmd/...
+	@$(MAKE) --no-print-directory --silent build
 	@exec bin/demo
 
 # Daemons on one bucket. The store is an S3-compatible one for tests, which keeps objects in a directory.
@@ -37,7 +37,7 @@ bin/versitygw:
 
 .PHONY: cluster
 cluster: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind a load balancer (needs haproxy), kill one, show that nothing is lost
-	@$(GO) build -o bin/ ./cmd/...
+	@$(MAKE) --no-print-directory --silent build
 	@exec bin/demo --cluster
 
 .PHONY: test-cluster
@@ -45,8 +45,8 @@ test-cluster: bin/versitygw ## kill and stop daemons on one bucket, and the stor
 	OBJECT_STORE=$(abspath bin/versitygw) $(GO) test ./test/bench/load -count 1 -v -run TestCluster
 
 .PHONY: build
-build: $(DASHBOARD) ## build ingest, aggregate and upload into bin/
-	$(GO) build -o bin/ ./cmd/ingest ./cmd/aggregate ./cmd/upload
+build: $(DASHBOARD) ## build the programs into bin/, as a release has them
+	$(GO) build -ldflags '-s -w' -o bin/ ./cmd/...
 
 # For example linux/amd64,linux/arm64; all without it.
 PLATFORMS ?=
@@ -85,54 +85,45 @@ sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules t
 	cd $* && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# Packages that lock or start goroutines, in their code or their tests, are tested with the
-# race detector. It makes tests up to eight times slower, so the others do without.
-# In capture it is a browser that does several things at once, and its protocol is large.
-CONCURRENT = $(shell for dir in $$($(GO) list -f '{{.Dir}}' ./... | grep -v /capture$$); do \
-  grep -qE '^\s+go [a-z]|\.Go\b|sync\.(RW)?Mutex|sync/atomic' $$dir/*.go && echo $$dir; done)
-SEQUENTIAL = $(filter-out $(CONCURRENT),$(shell $(GO) list -f '{{.Dir}}' ./...))
-STORE = $(abspath store/local)
-# Long tests of those packages that are about one goroutine or a full disk. They
-# are run without the detector. Daemons on a full disk are tested with it in cmd/ingest.
-PLAIN = ^(TestRandom|TestHostileFiles|TestFloodedPage|TestRedact\w*|TestViewTimes|TestMergeFiles|TestTails|TestFine|TestExplosion|TestFlippedByte|TestTenThousandDamages|TestLargeRollup|TestWriteUntilFull|TestInterleavings|TestControl|TestLife|TestExportCut|TestVerifyBucket|TestImportLeaves|TestImportCut|TestImportGrown|TestImportFaults|TestVerifySums|TestVerifyManifest|TestSameAsDirectory|TestDamagedRows|TestHarm|TestHourOfBusyPage|TestRunOfBusyPage)$$
-PLAIN_IN = ./symbols/tables ./query ./collect ./cmd/aggregate ./store/local/rollups ./store/local ./store/shared
-# What is built with the detector waits for a second at its end otherwise, for goroutines that
-# are left; each command of a script is such a program.
-RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -timeout 25m -skip '$(PLAIN)'
+# Tests of this module run as a release is built, against programs as a release has them, in memory where there is enough:
+# programs that tests build are run from there.
+MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 4e9 {print "TMPDIR=/dev/shm"; exit}')
+BIN = PROGRAMS=$(abspath bin)
+GOTEST = METAMORPHIC_FOR=2s $(BIN) nice $(GO) test -short -vet=off -timeout 10m
+# What this one is about is a disk.
+ON_DISK = ./store/local
 
-# Tests write to memory where there is enough, except those of the store: what it is about is
-# a disk. Tests start programs that they build, so it has to be memory that allows that.
-MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 2e9 {print "TMPDIR=/dev/shm"; exit}')
+# The race detector makes tests up to eight times slower. So here it looks at what is about concurrency: small packages that
+# lock, and those tests of large ones that are named so. make race has it look at everything.
+RACED = ./internal/... ./collect/quota ./rules/access ./store/local/head ./store/shared/write
+RACED_PARTLY = $(ON_DISK) ./store/local/part ./store/shared ./store/shared/read
+RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Rollover|Share|Shared|Stuck|Together|Turn|UnderLoad|Wait|While
+# What is built with the detector waits for a second at its end otherwise, for goroutines that are left.
+RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -vet=off -timeout 50m
 
-# Two at a time, since some wait for a disk or a browser when others compute. Those with
-# browsers measure, so others let them go first: see nice.
+# Three at a time: those in browsers mostly wait. They measure, so the others let them go first: see nice.
 .PHONY: test
-test: setup sdk/node_modules web/node_modules test/viewers/node_modules test/bundlers/node_modules ## run all tests, with the race detector where code is concurrent
-	@$(MAKE) --no-print-directory --output-sync=target -j2 TRACES=$(abspath $(TRACES)) \
-	  test-store test-sdk test-concurrent test-plain test-bucket test-sequential test-viewers test-alerts test-bundlers test-web
+test: setup build sdk/node_modules web/node_modules ## run all tests, with the race detector where code is concurrent
+	@$(MAKE) --no-print-directory --output-sync=target -j3 -o build TRACES=$(abspath $(TRACES)) test-sdk test-go test-web test-store test-race
 
-.PHONY: test-store test-concurrent test-plain test-bucket test-sequential test-sdk test-bundlers test-viewers test-alerts test-web
+.PHONY: test-go test-store test-race test-sdk test-web test-bundlers test-viewers test-alerts
+test-go:
+	$(MEMORY) $(GOTEST) $(filter-out %/$(notdir $(ON_DISK)),$(shell $(GO) list ./...))
+	$(MEMORY) BACKEND=bucket $(GOTEST) ./query ./query/pyroscope ./query/budget ./collect
 test-store:
-	$(RACE) $(STORE)
-test-concurrent:
-	@$(MEMORY) $(RACE) $(filter-out $(STORE),$(CONCURRENT))
-test-plain:
-	nice $(GO) test -timeout 25m -run '$(PLAIN)' $(PLAIN_IN)
-# What is built on a store is tested on a directory by the others. Long tests of these packages without a store are left out.
-STORELESS = ^(TestMergeFiles|TestHostileFiles|TestViewTimes|TestExplosion)$$
-test-bucket:
-	@$(MEMORY) BACKEND=bucket nice $(GO) test -skip '$(STORELESS)' ./query/... ./collect
-test-sequential:
-	@$(MEMORY) nice $(GO) test $(SEQUENTIAL)
-test-sdk:
-	cd sdk && npm test
+	$(GOTEST) $(ON_DISK)
+test-race:
+	$(RACE) -short $(RACED)
+	$(RACE) -short -run '$(RACING)' $(RACED_PARTLY)
+test-sdk: build
+	cd sdk && $(BIN) npm test
 test-web: build
 	cd web && npx tsc && npm test
 # Next is for ALL: its packages are as large as all others.
 test-bundlers: build test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, check that upload names their functions: make test-bundlers [ALL=1]
-	cd test/bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) nice npm test
-test-viewers:
-	cd test/viewers/pyroscope && $(GO) test ./...
+	cd test/bundlers && UPLOAD=$(abspath bin/upload) AGGREGATE=$(abspath bin/aggregate) ALL=$(ALL) npm test
+test-viewers: build test/viewers/node_modules ## open what is written in the viewers of others
+	cd test/viewers/pyroscope && $(BIN) $(GO) test ./...
 	cd test/viewers && npm test
 test-alerts: ## have Prometheus read the alerts, and fire each of them
 	cd deploy/dashboards/rules && nice $(GO) test ./...
@@ -165,6 +156,16 @@ lint: tools/node_modules ## check formatting, vet, staticcheck, the schema
 .PHONY: narrow
 narrow: ## vet what computes with numbers from outside for a processor of 32 bits
 	GOARCH=386 $(GO) vet $(NARROW)
+
+# What takes too long for each change.
+.PHONY: nightly race test-long
+nightly: ## run what takes too long for each change, and end with a table: race detector on all, fuzzing, faults, load, benchmarks, releases
+	.ci/nightly
+race: ## run all tests of Go with the race detector
+	$(RACE) ./...
+test-long: ## run all tests of Go in their long form
+	$(BIN) nice $(GO) test -timeout 50m ./...
+	BACKEND=bucket $(BIN) nice $(GO) test -timeout 50m ./query/... ./collect/...
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the vulnerability database)
@@ -229,7 +230,7 @@ bench: setup build sdk/node_modules test/bench/peers/node_modules test/viewers/n
 	cd web && node build.js --tests
 	$(GO) run ./test/bench --import-mb $(IMPORT_MB) --disk-traces $(DISK_TRACES) --rollup-traces $(ROLLUP_TRACES) \
 	  --rollup-days $(ROLLUP_DAYS) --compare-runs $(COMPARE_RUNS) --closes $(CLOSES) --names-traces $(NAMES_TRACES) --cluster-traces $(CLUSTER_TRACES) --ingest-time $(INGEST_TIME) --web-rounds $(WEB_ROUNDS) \
-	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(TRACES)
+	  $(foreach dir,$(SOURCEMAPS) $(BUILDS),--builds $(dir)) --only "$(ONLY)" $(if $(JUDGE),--judge) $(TRACES)
 
 RATE ?= 1000
 FOR ?= 30s

@@ -54,7 +54,10 @@ func used(t *testing.T, args ...string) (peak, allocated uint64, err error) {
 // takes twice as much. Those that were quadratic in time would not be over in the time of a
 // test.
 func TestHostileFiles(t *testing.T) {
-	const n = 20_000
+	n := 20_000
+	if testing.Short() {
+		n = 6_000
+	}
 	for _, k := range hostile.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
 			var all [2]uint64

@@ -30,6 +30,9 @@ func siteTrace(n int64) string {
 // TestSitesUnderLoad has one site send and ask as much as it can, and another one a little. The other
 // one's traces are all taken and counted, and all its questions answered.
 func TestSitesUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes the whole machine for itself")
+	}
 	dir := t.TempDir()
 	bin := programs.Path(t, "ingest")
 	write := func(name, text string) string {

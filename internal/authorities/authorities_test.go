@@ -23,7 +23,8 @@ func TestNone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(pool.Subjects()) //nolint:staticcheck // there is no other way to count
+		//lint:ignore SA1019 there is no other way to count
+		return len(pool.Subjects())
 	}
 	Transport(&url.URL{Scheme: "http"})
 	if n := count(); n != 0 {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { stop } from './browser.js';
-import { check, near, seen } from './check.js';
+import { check, seen, took } from './check.js';
 import { until } from './daemon.js';
 import { closeTab, follow, goBack, openAndClose } from './leave.js';
 
@@ -29,7 +29,7 @@ async function allArrive(daemon, page, count) {
   assert.equal(await daemon.views('profiled', page), count, `page views of ${page}`);
   const profile = await daemon.profile('--page', page);
   assert.equal(profile?.coverage.views, count);
-  near(profile.total('hotLoad'), 60 * count, 0.3, `work in ${count} page views`);
+  took(profile.total('hotLoad'), 60 * count, 0.3, `work in ${count} page views`);
 }
 
 /**
@@ -128,7 +128,7 @@ check('a page comes back from the back/forward cache as a new page view', async 
   assert.equal(await daemon.views('profiled', '/first'), 20);
   const restored = await daemon.profile('--page', '/first', '--label', 'navigation=bfcache');
   assert.equal(restored?.coverage.views, 16);
-  near(restored.total('onShow'), 16 * 100, 0.3, 'work in 16 page views');
+  took(restored.total('onShow'), 16 * 100, 0.3, 'work in 16 page views');
   assert.equal(restored.total('hotLoad'), 0);
   const loaded = await daemon.profile('--page', '/first', '--label', 'navigation=navigate');
   assert.equal(loaded?.coverage.views, 4);

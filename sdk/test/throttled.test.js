@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { smallBuffers } from './browser.js';
-import { check, near } from './check.js';
+import { check, took } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
@@ -44,7 +44,7 @@ check('slow devices are profiled to the end of their page views', async ({ conte
     }
     await until('traces', async () => (await daemon.views('profiled', `/slow${rate}`)) == views);
     const profile = await daemon.profile('--page', `/slow${rate}`);
-    near(profile.total('work'), took, 0.15, `work at ${rate}x`, profile.unsampled);
+    took(profile.total('work'), took, 0.15, `work at ${rate}x`, profile.unsampled);
     assert.equal(profile.coverage.views, views);
   }
   assert.equal(await daemon.profile('--label', 'stopped=cost'), undefined, 'none has stopped early');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { transform } from 'esbuild';
 import { smallBuffers, stop } from './browser.js';
-import { check, near, seen } from './check.js';
+import { check, near, seen, took } from './check.js';
 import { until } from './daemon.js';
 
 // The times that aggregate prints are those that the pages measure themselves.
@@ -19,7 +19,7 @@ measure('a hot function has its time', async ({ daemon, site, open }) => {
   const ms = await page.evaluate(() => globalThis.hot());
   await stop(page);
   const profile = await until('a profile', () => daemon.profile('--page', '/hot'));
-  near(profile.total('hot'), ms, 0.15, 'hot', profile.unsampled);
+  took(profile.total('hot'), ms, 0.15, 'hot', profile.unsampled);
   assert.match(await daemon.aggregate('--page', '/hot', '--format', 'folded'), /^hot .*;spin /m);
 });
 
@@ -47,7 +47,7 @@ measure('a script of a third party has its time, and idle is another', async ({ 
   });
   await stop(page);
   const profile = await until('a profile', () => daemon.profile('--page', '/third'));
-  near(profile.total(`(third-party ${third.host})`), ms, 0.2, 'third party', profile.unsampled);
+  took(profile.total(`(third-party ${third.host})`), ms, 0.2, 'third party', profile.unsampled);
   assert.ok(profile.idle > idle * 0.8, `idle: got ${profile.idle} ms of ${idle}`);
   const others = profile.profiled - profile.idle;
   assert.ok(others > ms * 0.8, `not idle: got ${others} ms of ${ms}`);
@@ -80,7 +80,7 @@ measure('layout by the browser has its time', async ({ daemon, site, open }) => 
   assert.ok(ms > 100, `it took ${ms} ms, which is too short to measure`);
   await stop(page);
   const profile = await until('a profile', () => daemon.profile('--feature', 'relayout'));
-  near(profile.total('(layout)') + profile.total('(style)'), ms, 0.2, 'layout', profile.unsampled);
+  took(profile.total('(layout)') + profile.total('(style)'), ms, 0.2, 'layout', profile.unsampled);
 });
 
 // What the browser does between the full buffer and its event is lost: an interval or two, and the

@@ -4,9 +4,9 @@ import { until } from './daemon.js';
 import { chances, draw, visit, ways } from './visits.js';
 
 // What the daemon answers of visits that are drawn by chance, held against the browser and the library web-vitals on the same
-// visits. VISITS says how many, SEED which; 400 of them take a quarter of an hour.
+// visits. VISITS says how many, SEED which; 400 of them take a quarter of an hour, which make nightly does.
 
-const visits = Number(process.env.VISITS ?? 40);
+const visits = Number(process.env.VISITS ?? 8);
 const seed = Number(process.env.SEED ?? 28);
 
 /** Shares of INP that are as they must be, and documents that are taken. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { check, near } from './check.js';
+import { check, near, took } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 import { header } from './site.js';
@@ -89,12 +89,12 @@ for (const [name, sdk] of [
     }
     for (let i = 0; i < count; i++) {
       const slow = await daemon.profile('--page', `/view${i}`, '--label', 'phase=slow-interaction');
-      near(slow?.total('filterRows') ?? 0, 200, 0.15, 'filterRows in the slow interaction', 30);
-      near(slow?.total('onClick') ?? 0, 260, 0.15, 'onClick in the slow interaction', 30);
+      took(slow?.total('filterRows') ?? 0, 200, 0.15, 'filterRows in the slow interaction', 30);
+      took(slow?.total('onClick') ?? 0, 260, 0.15, 'onClick in the slow interaction', 30);
       assert.equal(slow?.total('renderHero'), 0);
       const hero = await daemon.profile('--page', `/view${i}`, '--label', 'phase=before-lcp');
-      near(hero?.total('renderHero') ?? 0, 250, 0.15, 'renderHero before LCP', 30);
+      took(hero?.total('renderHero') ?? 0, 250, 0.15, 'renderHero before LCP', 30);
       const named = await daemon.profile('--page', `/view${i}`, '--label', 'interaction=pointer button#save', '--label', 'part=processing');
-      near(named?.total('filterRows') ?? 0, 200, 0.15, 'filterRows in the processing of the click', 30);
+      took(named?.total('filterRows') ?? 0, 200, 0.15, 'filterRows in the processing of the click', 30);
     }
   });

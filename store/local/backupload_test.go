@@ -23,7 +23,11 @@ func TestBackupUnderLoad(t *testing.T) {
 	o.RollEvery, o.RollTraces = time.Nanosecond, 1
 	s := mustOpen(t, t.TempDir(), o)
 	l := &load{s: s, c: c}
-	for range 4 {
+	times := 4
+	if testing.Short() {
+		times = 2
+	}
+	for range times {
 		done := l.begin(t)
 		before := map[store.ID]bool{}
 		l.acked.Range(func(id, _ any) bool { before[id.(store.ID)] = true; return true })

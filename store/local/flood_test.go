@@ -60,7 +60,11 @@ func (s *summedStore) samples(t *testing.T, page, name string) (of, all int64) {
 // that comes later, nor in those of the day. No time is lost either way.
 func TestFloodedPage(t *testing.T) {
 	const page, names = "/feed", 30
-	for seed := range uint64(2) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := openSummed(t, local.Options{Partition: time.Hour, Rollups: rollup.Limits{Nodes: 600}})
 		honest, flood := 0, 0

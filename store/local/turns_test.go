@@ -24,7 +24,11 @@ func TestRollWhileSealing(t *testing.T) {
 	o.RollEvery, o.RollTraces = time.Nanosecond, 1
 	s := mustOpen(t, t.TempDir(), o)
 	r := rand.New(rand.NewPCG(1, 2))
-	for round := range 6 {
+	rounds := 6
+	if testing.Short() {
+		rounds = 3
+	}
+	for round := range rounds {
 		for n := round * 1000; n < (round+1)*1000; n += 100 { // enough of one page for a new dictionary
 			var recs []store.Record
 			for k := n; k < n+100; k++ {

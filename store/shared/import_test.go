@@ -199,7 +199,7 @@ func TestImportCut(t *testing.T) {
 		if got != want {
 			t.Fatalf("cut after %d requests:\n%s\nwant\n%s", cut, around(got, want), around(want, got))
 		}
-		cut -= 1 + cut/10
+		cut -= step(cut)
 	}
 }
 

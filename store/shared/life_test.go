@@ -121,6 +121,9 @@ func TestLife(t *testing.T) {
 	hours, _ := strconv.Atoi(os.Getenv("HOURS"))
 	if hours == 0 {
 		hours = 40
+		if testing.Short() {
+			hours = 12
+		}
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
 	dir := t.TempDir()

@@ -122,6 +122,9 @@ func TestWrongDate(t *testing.T) {
 // N nodes with little traffic each on a store whose requests take 30 ms.
 func TestManyNodes(t *testing.T) {
 	nodes, took, minutes := 12, 30*time.Millisecond, 2
+	if testing.Short() {
+		nodes, minutes = 4, 1
+	}
 	if n, err := strconv.Atoi(os.Getenv("NODES")); err == nil { // 32 of them for 5 minutes take one of a processor
 		nodes, minutes = n, 5
 	}

@@ -76,6 +76,9 @@ func startStore(t *testing.T) *bucket.Bucket {
 // hour of 2,000 traces a second.
 func TestHourOfBusyPage(t *testing.T) {
 	rows := 280_000
+	if testing.Short() {
+		rows = 80_000
+	}
 	if s := os.Getenv("ROWS"); s != "" {
 		rows, _ = strconv.Atoi(s)
 	}
