@@ -101,11 +101,16 @@ RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Rollover|S
 # What is built with the detector waits for a second at its end otherwise, for goroutines that are left.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -vet=off -timeout 50m
 
-# Three at a time: those in browsers mostly wait. They measure, so the others let them go first: see nice.
+# Browsers on one side; on the other, what lets them go first (see nice), since browsers measure.
 .PHONY: test
 test: setup build sdk/node_modules web/node_modules ## run all tests, with the race detector where code is concurrent
-	@$(MAKE) --no-print-directory --output-sync=target -j3 -o build TRACES=$(abspath $(TRACES)) test-sdk test-go test-web test-store test-race
+	@$(MAKE) --no-print-directory --output-sync=target -j2 -o build TRACES=$(abspath $(TRACES)) test-browsers test-programs
 
+.PHONY: test-browsers test-programs
+test-browsers:
+	@$(MAKE) --no-print-directory -j1 -o build test-sdk test-web
+test-programs:
+	@$(MAKE) --no-print-directory -j1 test-go test-store test-race
 .PHONY: test-go test-store test-race test-sdk test-web test-bundlers test-viewers test-alerts
 test-go:
 	$(MEMORY) $(GOTEST) $(filter-out %/$(notdir $(ON_DISK)),$(shell $(GO) list ./...))

@@ -65,7 +65,7 @@ check(
     );
     assert.ok(await daemon.profile('--feature', 'typeahead', '--label', 'theme=light'));
   },
-  { flags },
+  { flags, measures: true },
 );
 
 check(

@@ -51,7 +51,7 @@ measure('a script of a third party has its time, and idle is another', async ({ 
   assert.ok(profile.idle > idle * 0.8, `idle: got ${profile.idle} ms of ${idle}`);
   const others = profile.profiled - profile.idle;
   assert.ok(others > ms * 0.8, `not idle: got ${others} ms of ${ms}`);
-});
+}, { measures: true });
 
 measure('layout by the browser has its time', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
@@ -111,7 +111,7 @@ measure('a full buffer loses no time', async ({ daemon, site, open }) => {
   // Within a chunk the browser may have taken no samples for a while; that says nothing of buffers.
   near(profile.profiled + profile.unsampled, ms, 0.03, 'all time');
   assert.ok((await daemon.traces()) > 1, 'the buffer was never full');
-});
+}, { measures: true });
 
 measure('a function is found by its place where its name is short', async ({ daemon, site, open }) => {
   const source = `(() => {
