@@ -22,8 +22,12 @@ func TestBadSegment(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 1, 2)
-		settleNode(t.Context(), n, 1)
-		if got := countOf(t, n); len(got) != 2 {
+		got := map[byte]int{}
+		for round := 0; round < 3 && len(got) < 2; round++ { // the shard of /a may be the one that is left to the other node for a while
+			settleNode(t.Context(), n, 1)
+			got = countOf(t, n)
+		}
+		if len(got) != 2 {
 			t.Errorf("the others are not rolled up: %v", got)
 		}
 		if v := verified(t, n); len(v.Findings) != 1 || v.Findings[0].Object != bad.Key() {
