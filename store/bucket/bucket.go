@@ -223,20 +223,15 @@ type listing struct {
 const maxList = 16 << 20
 
 func (b *Bucket) list(ctx context.Context, prefix string, query url.Values) (*listing, error) {
-	what := call{name: "ListObjectsV2", method: http.MethodGet, query: query, about: b.name(prefix), most: maxList}
-	for attempt := 1; ; attempt++ {
-		r, err := b.client.do(ctx, what)
-		if err != nil {
-			return nil, err
-		}
-		var page listing
-		if err = r.parse(&page); err == nil {
-			return &page, nil
-		}
-		if attempt > 2 || ctx.Err() != nil { // what was cut on the way may come whole
-			return nil, fmt.Errorf("list %s: read the response: %w", what.about, err)
-		}
+	var page listing
+	parse := func(body []byte) error {
+		page = listing{}
+		return xml.Unmarshal(body, &page)
 	}
+	if _, err := b.client.do(ctx, call{name: "ListObjectsV2", method: http.MethodGet, query: query, about: b.name(prefix), most: maxList, parse: parse}); err != nil {
+		return nil, err
+	}
+	return &page, nil
 }
 
 // MaxDelete is how many objects one request deletes.
@@ -264,16 +259,16 @@ func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 		return fmt.Errorf("delete %d objects of %s: %w", len(keys), b.at, err)
 	}
 	hash := md5.Sum(body) // the only checksum that all stores take, and they want one
-	r, err := b.client.do(ctx, call{name: "DeleteObjects", method: http.MethodPost, query: url.Values{"delete": {""}}, about: b.name(keys[0]), body: body, most: maxList,
-		header: http.Header{"Content-Md5": {base64.StdEncoding.EncodeToString(hash[:])}, "Content-Type": {"application/xml"}}})
-	if err != nil {
-		return err
-	}
 	var result struct {
 		Error []struct{ Key, Code, Message string }
 	}
-	if err := r.parse(&result); err != nil {
-		return fmt.Errorf("delete %d objects of %s: read the response: %w", len(keys), b.at, err)
+	parse := func(body []byte) error {
+		result.Error = nil
+		return xml.Unmarshal(body, &result)
+	}
+	if _, err := b.client.do(ctx, call{name: "DeleteObjects", method: http.MethodPost, query: url.Values{"delete": {""}}, about: b.name(keys[0]), body: body, most: maxList, parse: parse,
+		header: http.Header{"Content-Md5": {base64.StdEncoding.EncodeToString(hash[:])}, "Content-Type": {"application/xml"}}}); err != nil {
+		return err
 	}
 	for _, e := range result.Error {
 		if e.Code != "NoSuchKey" {

@@ -257,6 +257,37 @@ func TestStallingStore(t *testing.T) {
 	})
 }
 
+// tearing answers with a list that is cut in the middle, so many times, as something on the way may do.
+type tearing struct{ times *int }
+
+func (x tearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	text := "<ListBucketResult><Contents><Key>a</Key><Size>3</Size></Contents><Contents><Key>b</Key></Contents></ListBucketResult>"
+	if *x.times--; *x.times >= 0 {
+		text = text[:len(text)/2]
+	}
+	return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(text)), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
+}
+
+// A list that is cut is asked for again, has nothing twice, and is an error if it never comes whole.
+func TestTornList(t *testing.T) {
+	for times, want := range map[int]string{0: "a b", 2: "a b", 9: ""} {
+		left := times
+		b, err := bucket.Open(t.Context(), bucket.Location{Bucket: "b", Endpoint: "http://store.test", Region: "r"}, bucket.Options{Transport: tearing{&left}, Pause: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for e, lerr := range b.List(t.Context(), "", "") {
+			if err = lerr; err == nil {
+				keys = append(keys, e.Key)
+			}
+		}
+		if got := strings.Join(keys, " "); got != want || (err == nil) != (want != "") {
+			t.Errorf("cut %d times: got %q, %v", times, got, err)
+		}
+	}
+}
+
 // refusing answers all with an error.
 type refusing struct {
 	status int

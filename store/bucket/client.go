@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -42,9 +41,10 @@ type call struct {
 	query       url.Values
 	header      http.Header
 	body        []byte
-	most        int64 // bytes of the response's body
-	attempts    int   // 0 is those of the client
-	conditional bool  // see [refused]
+	most        int64                   // bytes of the response's body
+	parse       func(body []byte) error // what it can not read is asked for again; nil if it is no XML
+	attempts    int                     // 0 is those of the client
+	conditional bool                    // see [refused]
 	about       string
 }
 
@@ -117,6 +117,11 @@ func (c *client) once(ctx context.Context, what call) (*response, error) {
 	if err != nil {
 		return failed(err)
 	}
+	if what.parse != nil {
+		if err := what.parse(body); err != nil { // it was cut on the way
+			return failed(fmt.Errorf("read the response: %w: %w", io.ErrUnexpectedEOF, err))
+		}
+	}
 	return &response{r.Header, body}, nil
 }
 
@@ -168,6 +173,3 @@ func baseOf(at Location, region string) (url.URL, error) {
 	}
 	return url.URL{Scheme: "https", Host: at.Bucket + "." + domain, Path: "/"}, nil
 }
-
-// parse reads the body of a response.
-func (r *response) parse(into any) error { return xml.Unmarshal(r.body, into) }

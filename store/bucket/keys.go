@@ -21,13 +21,14 @@ type chain struct {
 
 func newChain() *credentials.Credentials {
 	c := &chain{from: []credentials.Provider{&credentials.EnvAWS{}}}
-	role := &credentials.IAM{}
-	if os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" {
+	role := &credentials.IAM{} // by a token, of the container or of the node, whichever is there
+	byToken := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
+	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
+	if byToken {
 		c.from = append(c.from, role)
 	}
 	c.from = append(c.from, &credentials.FileAWSCredentials{})
-	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
-	if container || os.Getenv("AWS_EC2_METADATA_DISABLED") != "true" {
+	if !byToken && (container || os.Getenv("AWS_EC2_METADATA_DISABLED") != "true") {
 		c.from = append(c.from, role)
 	}
 	return credentials.New(c)
@@ -35,7 +36,7 @@ func newChain() *credentials.Credentials {
 
 // RetrieveWithCredContext implements [credentials.Provider].
 func (c *chain) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
-	why := []error{ErrNoKeys}
+	why := ErrNoKeys
 	for _, p := range c.from {
 		found, err := p.RetrieveWithCredContext(cc)
 		if err == nil && found.AccessKeyID != "" && found.SecretAccessKey != "" {
@@ -44,10 +45,10 @@ func (c *chain) RetrieveWithCredContext(cc *credentials.CredContext) (credential
 		}
 		// What is not there is no error; what is there and can not be used is.
 		if err != nil && !errors.Is(err, os.ErrNotExist) && !silentlyAbsent(p) {
-			why = append(why, err)
+			why = fmt.Errorf("%w; %w", why, err)
 		}
 	}
-	return credentials.Value{}, joined(why)
+	return credentials.Value{}, why
 }
 
 // silentlyAbsent reports whether nobody has said that keys come from there.
@@ -59,15 +60,6 @@ func silentlyAbsent(p credentials.Provider) bool {
 		return os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") == ""
 	}
 	return true
-}
-
-// joined makes one line of errors.
-func joined(errs []error) error {
-	err := errs[0]
-	for _, e := range errs[1:] {
-		err = fmt.Errorf("%w; %w", err, e)
-	}
-	return err
 }
 
 // Retrieve implements [credentials.Provider].
