@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { launch } from '../test/chromium/launch.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const images = join(root, 'docs/images');
@@ -65,7 +66,7 @@ async function visitAndTake() {
 /** Takes the pictures. */
 async function take(url, since, until) {
   await mkdir(images, { recursive: true });
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await launch(chromium);
   for (const { name, path, height, theme } of pictures) {
     const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: theme, locale: 'en-GB', timezoneId: 'UTC' });
     await page.goto(`${url}/${path}&since=${since}&until=${until}`);

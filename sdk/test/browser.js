@@ -1,35 +1,14 @@
-import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { launch as start } from '../../test/chromium/launch.mjs';
 import { Daemon } from './daemon.js';
 import { Site } from './site.js';
 
 /** @import { Browser, BrowserContext, Page } from 'playwright-core' */
 
-const places = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-];
-const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
+export { missing } from '../../test/chromium/launch.mjs';
 
-/** Why tests can not run, if they can not. */
-export const missing =
-  !executablePath &&
-  !process.env.CI && // there it fails
-  `NOT TESTED: there is no Chromium. Install it, or say where it is: CHROMIUM=/path/to/chromium`;
-
-/** Starts Chromium as visitors have it, but for its windows. */
-export const launch = () => {
-  assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
-  return chromium.launch({
-    executablePath,
-    args: ['--no-sandbox'], // it does not run as root otherwise
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
-  });
-};
+/** Starts Chromium with the cache of pages that Playwright would take from it. */
+export const launch = () => start(chromium, { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
 
 /** @type {Promise<Browser> | undefined} */
 let browser;

@@ -2,29 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { launch as start } from '../../test/chromium/launch.mjs';
 
 /** The root of the repository: tests run in web/. */
 export const root = resolve('..');
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
-const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
-
-/** Why tests can not run, if they can not. In CI that is a failure. */
-export const missing =
-  !executablePath && !process.env.CI && 'NOT TESTED: there is no Chromium. Install it, or say where it is: CHROMIUM=/path';
+export { missing } from '../../test/chromium/launch.mjs';
 
 let browser: Promise<Browser> | undefined;
 
 /** The browser that all tests of a process share. */
 export function launch(): Promise<Browser> {
-  assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
-  return (browser ??= chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+  return (browser ??= start(chromium));
 }
 
 /** Daemons that run: a test that fails leaves its own. */

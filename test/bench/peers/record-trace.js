@@ -1,15 +1,13 @@
 // node record-trace.js FILE MB: records a trace of about MB megabytes as the Performance panel of
 // DevTools does, with samples: a page that compiles TypeScript and shows what it found.
-import { createWriteStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createWriteStream, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { once } from 'node:events';
 import { chromium } from 'playwright-core';
+import { launch } from '../../chromium/launch.mjs';
 
 const [file, mb] = [process.argv[2], Number(process.argv[3])];
 const require = createRequire(import.meta.url);
-const executablePath =
-  process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((place) => existsSync(place));
-if (!executablePath) throw new Error('there is no Chromium; say where it is: CHROMIUM=/path/to/chromium');
 
 const categories = [
   'devtools.timeline',
@@ -77,7 +75,7 @@ async function work(ms, files) {
   return round;
 }
 
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const browser = await launch(chromium);
 try {
   const files = {};
   const lib = require.resolve('typescript').replace(/typescript\.js$/, '');

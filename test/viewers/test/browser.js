@@ -1,9 +1,6 @@
-import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';
-
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
+import { launch } from '../../chromium/launch.mjs';
 
 /** @type {Promise<import('playwright-core').Browser> | undefined} */
 let browser;
@@ -15,12 +12,7 @@ after(async () => (await browser)?.close());
  * @param {import('playwright-core').BrowserContextOptions} [options]
  */
 export async function open(options) {
-  if (!browser) {
-    const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
-    // A viewer that nothing opened is a viewer that was not tested.
-    assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
-    browser = chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  }
+  browser ??= launch(chromium);
   const context = await (await browser).newContext(options);
   const page = await context.newPage();
   /** @type {string[]} */

@@ -1,0 +1,47 @@
+// The browser of all tests and measurements.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+
+const places = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place));
+
+/** Why tests can not run, if they can not. In CI they fail. */
+export const missing =
+  !executablePath &&
+  !process.env.CI &&
+  'NOT TESTED: there is no Chromium. Install it, or say where it is: CHROMIUM=/path/to/chromium';
+
+// Without a switch for this, each window renders two suggestion lists of the address bar, which nobody sees: 1.5 s of a
+// processor for each browser context. The last switch replaces that of Playwright, so it has what keeps the network quiet, too.
+const without = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'HttpsUpgrades',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PreconnectToSearch',
+];
+
+/**
+ * Starts Chromium as visitors have it, but for its windows.
+ * @template B
+ * @param {{ launch(options: object): Promise<B> }} chromium of Playwright
+ * @param {object} [options] for Playwright
+ * @returns {Promise<B>}
+ */
+export function launch(chromium, options) {
+  assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', `--disable-features=${without.join(',')}`], // it does not run as root with a sandbox
+    ...options,
+  });
+}
