@@ -1,9 +1,10 @@
 // Every page, as somebody sees it: numbers, keys, hostile names, both themes, a narrow window.
 
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { axeFindsNothing, isNotWide } from './accessible.ts';
 import { aggregate, Daemon, endAll, missing, Tab } from './daemon.ts';
 import { hostile, sendShop } from './shop.ts';
 import { isValid } from './valid.ts';
@@ -55,20 +56,14 @@ test('the documentation is valid', { skip }, async () => {
 
 for (const [i, [name, path]] of Object.entries(places).entries()) {
   test(`${name}: it is valid, axe finds nothing, and it is not wider than the window`, { skip }, async () => {
-    const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
     // Each page in one of them, and what has most in both, as each takes some seconds.
     const looks = [['light', 1280], ['dark', 360]] as const;
     for (const [colorScheme, width] of name == 'page' ? looks : [looks[i % 2]!]) {
-      // Axe is a script of another origin to the policy.
       const tab = await Tab.open(shop.url, path, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }, noBudgets);
       await tab.settled();
       await isValid(name, await tab.page.content());
-      await tab.page.evaluate(axe);
-      const found = (await tab.page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
-      const problems = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`);
-      assert.deepEqual(problems, [], `${colorScheme}, ${width} wide`);
-      const wider = Number(await tab.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
-      assert.ok(wider <= 0, `${width}: it is ${wider} wider than the window`);
+      await axeFindsNothing(tab.page);
+      await isNotWide(tab.page);
       await tab.close();
     }
   });

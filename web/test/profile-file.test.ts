@@ -10,6 +10,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expressionFor } from '../src/profile-file/expression.ts';
 import { time } from '../src/tree/format.ts';
 import { searchOf } from '../src/tree/search.ts';
+import { axeFindsNothing, isNotWide } from './accessible.ts';
 import { aggregate, endAll, launch, missing, root } from './daemon.ts';
 import { isValid } from './valid.ts';
 
@@ -194,16 +195,12 @@ test('each name has an expression that finds it alone', () => {
 
 for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]] as const) {
   test(`${colorScheme}, ${width} wide: axe finds nothing, and it is not wider than the window`, { skip }, async () => {
-    const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
     const before = await hostileTrace();
     const file = await written(`${colorScheme}${width}.html`, '--diff', before, recording, before);
     const { page, close } = await open(file, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
     await page.locator('.table tbody button').first().click();
-    await page.evaluate(axe);
-    const found = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
-    assert.deepEqual(found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`), []);
-    const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
-    assert.ok(wider <= 0, `it is ${wider} wider than the window`);
+    await axeFindsNothing(page);
+    await isNotWide(page);
     await close();
   });
 }

@@ -1,9 +1,9 @@
 // Single page views as somebody sees them: a real daemon, real traces, a real browser.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { ViewResponse, Views } from '../src/api/types.ts';
+import { axeFindsNothing, isNotWide } from './accessible.ts';
 import { Daemon, endAll, missing, Tab } from './daemon.ts';
 import { hostile, traceOf, visitOf } from './shop.ts';
 
@@ -223,16 +223,11 @@ test('the calls are rows, too', { skip }, async () => {
 
 for (const [name, path] of [['list', () => 'views?page=/cart'], ['view', async () => (await heaviest('/visit')).path], ['rows', async () => `${(await heaviest('/visit')).path}&view=both`]] as const) {
   test(`${name}: axe finds nothing in both themes, and it is not wider than the window`, { skip }, async () => {
-    const axe = await readFile('node_modules/axe-core/axe.min.js', 'utf8');
     for (const [colorScheme, width] of [['light', 1280], ['dark', 360]] as const) {
       const tab = await Tab.open(shop.url, await path(), { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
       await tab.settled();
-      await tab.page.evaluate(axe);
-      const found = (await tab.page.evaluate('axe.run()')) as { violations: { id: string; nodes: { html: string }[] }[] };
-      const problems = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`);
-      assert.deepEqual(problems, [], `${colorScheme}, ${width} wide`);
-      const wider = Number(await tab.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
-      assert.ok(wider <= 0, `${width}: it is ${wider} wider than the window`);
+      await axeFindsNothing(tab.page);
+      await isNotWide(tab.page);
       await tab.close();
     }
   });
