@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Setup, closeBrowser, missing } from './browser.js';
 
+/** Whether tests are long, and compare times: LONG=1 on a quiet machine, which make nightly has. */
+export const long = Boolean(process.env.LONG);
+
 after(closeBrowser);
 
 /**
@@ -35,7 +38,7 @@ async function run(body, flags) {
  *   by chance, a mistake makes all of them wrong
  */
 export function check(name, body, { flags, todo, measures, tries = todo ? 1 : 3, time = 120000 } = {}) {
-  const skip = missing || (measures && !process.env.MEASURE && 'it measures time on a quiet machine: MEASURE=1, which make nightly has');
+  const skip = missing || (measures && !long && 'it measures time on a quiet machine: LONG=1, which make nightly has');
   test(name, { skip, todo, timeout: time }, async () => {
     for (;;)
       try {
@@ -62,7 +65,7 @@ export function near(got, want, share, what, unsampled = 0) {
 }
 
 /**
- * Asserts that the time of work is as expected: with MEASURE, as make nightly has it, within a share, else only that it is there,
+ * Asserts that the time of work is as expected: with LONG within a share, else only that it is there,
  * since others use the processor, too.
  * @param {number} got in ms
  * @param {number} want
@@ -71,7 +74,7 @@ export function near(got, want, share, what, unsampled = 0) {
  * @param {number} [unsampled] ms that may be missing
  */
 export function took(got, want, share, what, unsampled = 0) {
-  if (process.env.MEASURE) near(got, want, share, what, unsampled);
+  if (long) near(got, want, share, what, unsampled);
   else seen(got, want, what);
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { stop } from './browser.js';
-import { check, seen, took } from './check.js';
+import { check, long, seen, took } from './check.js';
 import { until } from './daemon.js';
 import { closeTab, follow, goBack, openAndClose } from './leave.js';
 
@@ -9,6 +9,9 @@ import { closeTab, follow, goBack, openAndClose } from './leave.js';
 // The profiler gives its trace some ms after beforeunload, and the page is gone when the server has
 // answered. No server that visitors reach takes less than this.
 const delay = 20;
+
+/** Page views of each way to end. */
+const views = long ? 20 : 6;
 
 /** The work of each page view. */
 const load = () => {
@@ -41,25 +44,25 @@ const soon = (holds) => until('', holds).catch(() => {});
 check('a tab is closed', async ({ daemon, site, open }) => {
   site.script('/load.js', load);
   const url = site.page('/closed', { scripts: ['/load.js'] });
-  for (let i = 0; i < 20; i++) await closeTab(await open(url));
-  await allArrive(daemon, '/closed', 20);
+  for (let i = 0; i < views; i++) await closeTab(await open(url));
+  await allArrive(daemon, '/closed', views);
 });
 
 check('a window is closed by its opener', async ({ daemon, site, open }) => {
   site.script('/load.js', load);
   const opener = await open(site.page('/opener', { start: false }));
   const url = site.page('/window', { scripts: ['/load.js'] });
-  for (let i = 0; i < 20; i++) await openAndClose(opener, url);
-  await allArrive(daemon, '/window', 20);
+  for (let i = 0; i < views; i++) await openAndClose(opener, url);
+  await allArrive(daemon, '/window', views);
 });
 
 check('a visitor goes to another page of the site', async ({ daemon, site, open }) => {
   site.delay = delay;
   site.script('/load.js', load);
   const page = await open(site.page('/leave', { scripts: ['/load.js'] }));
-  for (let i = 1; i < 20; i++) await follow(page, site.url('/leave'));
+  for (let i = 1; i < views; i++) await follow(page, site.url('/leave'));
   await follow(page, site.page('/end', { start: false }));
-  await allArrive(daemon, '/leave', 20);
+  await allArrive(daemon, '/leave', views);
 });
 
 check('a visitor goes to another site', async ({ daemon, site, third, open }) => {
@@ -68,20 +71,20 @@ check('a visitor goes to another site', async ({ daemon, site, third, open }) =>
   const url = site.page('/leave', { scripts: ['/load.js'] });
   const other = third.page('/other', { tag: '', start: false }).replace('127.0.0.1', 'localhost');
   const page = await open(other);
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < views; i++) {
     await follow(page, url);
     await follow(page, other);
   }
-  await allArrive(daemon, '/leave', 20);
+  await allArrive(daemon, '/leave', views);
 });
 
 check('a page is loaded again', async ({ daemon, site, open }) => {
   site.delay = delay;
   site.script('/load.js', load);
   const page = await open(site.page('/again', { scripts: ['/load.js'] }));
-  for (let i = 1; i < 20; i++) await page.reload();
+  for (let i = 1; i < views; i++) await page.reload();
   await follow(page, site.page('/end', { start: false }));
-  await allArrive(daemon, '/again', 20);
+  await allArrive(daemon, '/again', views);
 });
 
 check(
@@ -115,7 +118,8 @@ check('a page comes back from the back/forward cache as a new page view', async 
   });
   const first = site.page('/first', { scripts: ['/load.js', '/app.js'] });
   const second = site.page('/second', { start: false });
-  for (let i = 0; i < 4; i++) {
+  const tabs = long ? 4 : 1;
+  for (let i = 0; i < tabs; i++) {
     const page = await open(first);
     for (let j = 0; j < 4; j++) {
       await follow(page, second);
@@ -124,15 +128,15 @@ check('a page comes back from the back/forward cache as a new page view', async 
     }
     await closeTab(page);
   }
-  await soon(async () => (await daemon.views('profiled', '/first')) >= 20);
-  assert.equal(await daemon.views('profiled', '/first'), 20);
+  await soon(async () => (await daemon.views('profiled', '/first')) >= 5 * tabs);
+  assert.equal(await daemon.views('profiled', '/first'), 5 * tabs);
   const restored = await daemon.profile('--page', '/first', '--label', 'navigation=bfcache');
-  assert.equal(restored?.coverage.views, 16);
-  took(restored.total('onShow'), 16 * 100, 0.3, 'work in 16 page views');
+  assert.equal(restored?.coverage.views, 4 * tabs);
+  took(restored.total('onShow'), 4 * tabs * 100, 0.3, 'work in page views of the cache');
   assert.equal(restored.total('hotLoad'), 0);
   const loaded = await daemon.profile('--page', '/first', '--label', 'navigation=navigate');
-  assert.equal(loaded?.coverage.views, 4);
-  seen(loaded.total('hotLoad'), 4 * 60, 'work in 4 page views');
+  assert.equal(loaded?.coverage.views, tabs);
+  seen(loaded.total('hotLoad'), tabs * 60, 'work in page views that are loaded');
   assert.equal(loaded.total('onShow'), 0);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { stop } from './browser.js';
-import { check, seen } from './check.js';
+import { check, long, seen } from './check.js';
 import { until } from './daemon.js';
 import { closeTab } from './leave.js';
 
@@ -46,9 +46,11 @@ const oddEntries = (/** @type {number} */ seed) => {
   };
 };
 
+const seeds = long ? 8 : 2;
+
 check('interactions of whatever times make documents that are taken', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
-  for (let seed = 1; seed <= 8; seed++) {
+  for (let seed = 1; seed <= seeds; seed++) {
     const page = await open(site.page(`/odd${seed}`, { scripts: ['/hot.js'] }), oddEntries, seed);
     for (let i = 0; i < 4; i++) {
       await page.evaluate(() => globalThis.hot());
@@ -60,7 +62,7 @@ check('interactions of whatever times make documents that are taken', async ({ d
   }
   assert.equal(await refused(daemon), 0);
   let [all, parts] = [0, 0];
-  for (let seed = 1; seed <= 8; seed++) {
+  for (let seed = 1; seed <= seeds; seed++) {
     all += (await daemon.profile('--page', `/odd${seed}`, '--label', 'interaction=~.+'))?.profiled ?? 0;
     parts += (await daemon.profile('--page', `/odd${seed}`, '--label', 'part=~.+'))?.profiled ?? 0;
   }
