@@ -16,6 +16,9 @@ const LockFile = "LOCK"
 // readers, a reader for one that recovers a partition.
 const LockWait = 10 * time.Second
 
+// signWait is how long whoever takes the lock may need to write its note, on a machine that is busy.
+const signWait = time.Second / 2
+
 // errLocked is what tryFlock returns when another open file holds the lock.
 var errLocked = errors.New("locked")
 
@@ -80,8 +83,8 @@ func (l *Lock) Shared(wait time.Duration) error {
 
 // acquire polls, because a flock cannot be waited for with a deadline.
 func (l *Lock) acquire(exclusive bool, mode string, wait time.Duration, soon func() bool) error {
-	deadline := time.Now().Add(wait)
-	for {
+	begin := time.Now()
+	for last := false; ; {
 		err := tryFlock(l.f, exclusive)
 		if err == nil {
 			return l.sign(mode)
@@ -89,14 +92,15 @@ func (l *Lock) acquire(exclusive bool, mode string, wait time.Duration, soon fun
 		if !errors.Is(err, errLocked) {
 			return fmt.Errorf("lock data directory %s: %w", l.dir, err)
 		}
-		if !soon() || time.Now().After(deadline) {
-			time.Sleep(20 * time.Millisecond)    // the holder may be about to sign
-			if tryFlock(l.f, exclusive) == nil { // or to share it
-				return l.sign(mode)
-			}
+		if last {
 			n := l.note()
 			return &InUseError{Dir: l.dir, Program: n.Program, PID: n.PID}
 		}
+		patience := min(wait, signWait) // until then the note may be that of who had it before
+		if soon() {
+			patience = wait
+		}
+		last = time.Since(begin) >= patience
 		time.Sleep(20 * time.Millisecond)
 	}
 }

@@ -62,6 +62,25 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// Who has just taken the lock has not signed yet: the note is that of a writer who is gone.
+func TestLockUnsigned(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gone, recovers, reader := mustLock(t, dir), mustLock(t, dir), mustLock(t, dir)
+	if err := errors.Join(gone.Exclusive("write", 0), gone.Release(), tryFlock(recovers.f, true)); err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan error, 1)
+	go func() { waited <- reader.Shared(time.Minute) }()
+	time.Sleep(signWait / 5) // longer than one retry
+	if err := errors.Join(recovers.sign("recover"), unlock(recovers.f)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waited; err != nil {
+		t.Errorf("got %v, want that the reader waits for the note", err)
+	}
+}
+
 // A reader without the right to write shares the lock all the same.
 func TestLockReadOnly(t *testing.T) {
 	t.Parallel()
