@@ -77,7 +77,8 @@ func TestDemo(t *testing.T) {
 			}
 			time.Sleep(after)
 			finished := cmd.Process.Signal(syscall.SIGINT) != nil
-			if err := cmd.Wait(); err != nil && !finished {
+			// Without a word it has not begun: on a busy machine it does not hear signals yet.
+			if err := cmd.Wait(); err != nil && !finished && out.Len() > 0 {
 				t.Errorf("interrupted after %v: %v\n%s", after, err, out)
 			}
 			left := files(t, tmp)

@@ -91,6 +91,7 @@ func (w *world) start() *actor {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	n.b.Together = 1
 	n.b.Pause = func(_ context.Context, attempts int, _ time.Duration) error {
 		if attempts > 2 {
 			return errors.New("no time")
@@ -563,6 +564,9 @@ func (m *merged) add(payload []byte) {
 // at any request, while the store refuses, tears, delays, and loses answers.
 func TestInterleavings(t *testing.T) {
 	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 12
+	}
 	if s := os.Getenv("SEEDS"); s != "" {
 		seeds, _ = strconv.ParseUint(s, 10, 64)
 	}

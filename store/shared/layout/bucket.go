@@ -23,6 +23,9 @@ type Bucket struct {
 	giveUp  time.Duration
 	// Pause waits before another attempt of something, see [Sleep].
 	Pause func(ctx context.Context, attempts int, d time.Duration) error
+	// Together is how many segments are fetched at once: rollers that fetch one after the other fall behind for ever where
+	// segments come faster than a request takes.
+	Together int
 
 	listed chan struct{} // holds one while segments are listed for queries
 	turns  atomic.Int64  // of what is asked of the store, see [Bucket.Turn]
@@ -78,7 +81,7 @@ func newView(b *bucket.Bucket, o Options, f format) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bucket{Bucket: b, Codec: codec, Shards: f.Shards, rollups: o.Rollups, giveUp: o.GiveUp, Pause: Sleep,
+	return &Bucket{Bucket: b, Codec: codec, Shards: f.Shards, rollups: o.Rollups, giveUp: o.GiveUp, Pause: Sleep, Together: 32,
 		states: make([]known, f.Shards), lost: make([]error, f.Shards), listed: make(chan struct{}, 1)}, nil
 }
 

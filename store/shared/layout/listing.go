@@ -100,14 +100,10 @@ func (l *Listing) Has(m *Manifest, hour string) bool {
 	return slices.ContainsFunc(l.List, func(x Listed) bool { return x.Hour == hour && !m.Has(x.Segment) })
 }
 
-// fetchTogether is how many segments are fetched at once: rollers that fetch one after the other fall behind for ever where
-// segments come faster than a request takes.
-const fetchTogether = 32
-
 // FetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
 func (b *Bucket) FetchAhead(ctx context.Context, l *Listing, m *Manifest) {
 	var group sync.WaitGroup
-	slots := make(chan struct{}, fetchTogether)
+	slots := make(chan struct{}, b.Together)
 	expected := int64(0)
 	for _, s := range l.List {
 		if m.Has(s.Segment) {
