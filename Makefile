@@ -89,15 +89,15 @@ sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules t
 # programs that tests build are run from there.
 MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 4e9 {print "TMPDIR=/dev/shm"; exit}')
 BIN = PROGRAMS=$(abspath bin)
-GOTEST = METAMORPHIC_FOR=2s $(BIN) nice $(GO) test -short -vet=off -timeout 10m
+GOTEST = METAMORPHIC_FOR=2s $(BIN) nice $(GO) test -short -vet=off -p 3 -timeout 10m
 # What this one is about is a disk.
 ON_DISK = ./store/local
 
 # The race detector makes tests up to eight times slower. So here it looks at what is about concurrency: small packages that
 # lock, and those tests of large ones that are named so. make race has it look at everything.
-RACED = ./internal/... ./collect/quota ./rules/access ./store/local/head ./store/shared/write
-RACED_PARTLY = $(ON_DISK) ./store/local/part ./store/shared ./store/shared/read
-RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Rollover|Share|Shared|Stuck|Together|Turn|UnderLoad|Wait|While
+RACED = ./internal/... ./store/local/head ./store/shared/write
+RACED_PARTLY = $(ON_DISK) ./store/local/part ./store/shared ./store/shared/read ./rules/access
+RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Rollover|Share|Stuck|Together|Turn|UnderLoad|Wait|While
 # What is built with the detector waits for a second at its end otherwise, for goroutines that are left.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -vet=off -timeout 50m
 
@@ -113,7 +113,7 @@ test-programs:
 	@$(MAKE) --no-print-directory -j1 test-go test-store test-race
 .PHONY: test-go test-store test-race test-sdk test-web test-bundlers test-viewers test-alerts
 test-go:
-	$(MEMORY) $(GOTEST) $(filter-out %/$(notdir $(ON_DISK)),$(shell $(GO) list ./...))
+	$(MEMORY) $(GOTEST) $(filter-out $(shell $(GO) list $(ON_DISK) $(RACED)),$(shell $(GO) list ./...))
 	$(MEMORY) BACKEND=bucket $(GOTEST) ./query ./query/pyroscope ./query/budget ./collect
 test-store:
 	$(GOTEST) $(ON_DISK)

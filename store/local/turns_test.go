@@ -26,7 +26,7 @@ func TestRollWhileSealing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rounds := 6
 	if testing.Short() {
-		rounds = 3
+		rounds = 2
 	}
 	for round := range rounds {
 		for n := round * 1000; n < (round+1)*1000; n += 100 { // enough of one page for a new dictionary
