@@ -89,7 +89,7 @@ sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules t
 # programs that tests build are run from there.
 MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 4e9 {print "TMPDIR=/dev/shm"; exit}')
 BIN = PROGRAMS=$(abspath bin)
-GOTEST = METAMORPHIC_FOR=2s $(BIN) nice $(GO) test -short -vet=off -p 3 -timeout 10m
+GOTEST = METAMORPHIC_FOR=2s $(BIN) nice $(GO) test -short -vet=off -p 3 -timeout 20m
 # What this one is about is a disk.
 ON_DISK = ./store/local
 

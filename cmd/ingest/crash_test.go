@@ -32,8 +32,9 @@ func crashTrace(n int) string {
 }
 
 // load sends traces from several clients until the daemon is gone, each trace up to
-// twice, and returns the numbers of those that were acknowledged.
-func load(url string, next func() int) map[int]bool {
+// twice, and returns the numbers of those that were acknowledged. It calls begun at the first one.
+func load(url string, next func() int, begun func()) map[int]bool {
+	var first sync.Once
 	acked := map[int]bool{}
 	var mu sync.Mutex
 	var clients sync.WaitGroup
@@ -52,6 +53,7 @@ func load(url string, next func() int) map[int]bool {
 						mu.Lock()
 						acked[n] = true
 						mu.Unlock()
+						first.Do(begun)
 					}
 				}
 			}
@@ -71,7 +73,7 @@ func start(t *testing.T, ingest, dir string) (*exec.Cmd, string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 400 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if res, err := http.Get("http://" + private + "/readyz"); err == nil {
 			_ = res.Body.Close()
 			if res.StatusCode == http.StatusOK {
@@ -100,11 +102,11 @@ func TestKill(t *testing.T) {
 	var mu sync.Mutex
 	for round := range rounds {
 		cmd, url := start(t, bin, dir)
-		time.AfterFunc(time.Duration(200+rand.IntN(800))*time.Millisecond, func() {
-			_ = cmd.Process.Signal(syscall.SIGKILL)
-		})
+		kill := func() {
+			time.AfterFunc(rand.N(800*time.Millisecond), func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+		}
 		before := len(acked)
-		for n := range load(url, func() int { mu.Lock(); defer mu.Unlock(); sent++; return sent }) {
+		for n := range load(url, func() int { mu.Lock(); defer mu.Unlock(); sent++; return sent }, kill) {
 			acked[n] = true
 		}
 		if err := cmd.Wait(); err == nil {
@@ -154,17 +156,19 @@ func TestTerminate(t *testing.T) {
 	bin := programs.Path(t, "ingest")
 	dir := filepath.Join(t.TempDir(), "data")
 	cmd, url := start(t, bin, dir)
-	time.AfterFunc(300*time.Millisecond, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	stop := func() {
+		time.AfterFunc(300*time.Millisecond, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	}
 	var mu sync.Mutex
 	sent := 0
-	acked := load(url, func() int { mu.Lock(); defer mu.Unlock(); sent++; return sent })
+	acked := load(url, func() int { mu.Lock(); defer mu.Unlock(); sent++; return sent }, stop)
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the daemon ended with %v", err)
 	}
 	if len(acked) == 0 {
 		t.Fatal("nothing was acknowledged")
 	}
-	out, err := exec.Command("go", "run", "../aggregate", "--data", dir, "--list", "pages", "--format", "json").Output()
+	out, err := exec.Command(programs.Path(t, "aggregate"), "--data", dir, "--list", "pages", "--format", "json").Output()
 	if err != nil {
 		if x, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("aggregate: %v\n%s", err, x.Stderr)
