@@ -89,7 +89,7 @@ sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules t
 # programs that tests build are run from there.
 MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 4e9 {print "TMPDIR=/dev/shm"; exit}')
 BIN = PROGRAMS=$(abspath bin)
-GOTEST = METAMORPHIC_FOR=2s $(BIN) nice $(GO) test -short -vet=off -p 3 -timeout 20m
+GOTEST = METAMORPHIC_FOR=2s $(BIN) nice -n 4 $(GO) test -short -vet=off -p 3 -timeout 20m
 # What this one is about is a disk.
 ON_DISK = ./store/local
 
@@ -99,7 +99,7 @@ RACED = ./internal/... ./store/local/head ./store/shared/write
 RACED_PARTLY = $(ON_DISK) ./store/local/part ./store/shared ./store/shared/read ./rules/access
 RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Rollover|Share|Stuck|Together|Turn|UnderLoad|Wait|While
 # What is built with the detector waits for a second at its end otherwise, for goroutines that are left.
-RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice $(GO) test -race -vet=off -timeout 50m
+RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice -n 4 $(GO) test -race -vet=off -timeout 50m
 
 # Browsers on one side; on the other, what lets them go first (see nice), since browsers measure.
 .PHONY: test
@@ -131,7 +131,7 @@ test-viewers: build test/viewers/node_modules ## open what is written in the vie
 	cd test/viewers/pyroscope && $(BIN) $(GO) test ./...
 	cd test/viewers && npm test
 test-alerts: ## have Prometheus read the alerts, and fire each of them
-	cd deploy/dashboards/rules && nice $(GO) test ./...
+	cd deploy/dashboards/rules && nice -n 4 $(GO) test ./...
 
 # 240 packages, 150 MB.
 .PHONY: test-mcp
@@ -169,8 +169,8 @@ nightly: ## run what takes too long for each change, and end with a table: race 
 race: ## run all tests of Go with the race detector
 	$(RACE) ./...
 test-long: ## run all tests of Go in their long form
-	$(BIN) nice $(GO) test -timeout 50m ./...
-	BACKEND=bucket $(BIN) nice $(GO) test -timeout 50m ./query/... ./collect/...
+	$(BIN) nice -n 4 $(GO) test -timeout 50m ./...
+	BACKEND=bucket $(BIN) nice -n 4 $(GO) test -timeout 50m ./query/... ./collect/...
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the vulnerability database)

@@ -140,3 +140,13 @@ func TestManifest(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// decodeTraces returns the rows of a block of a page.
+func decodeTraces(data []byte, page string, n int) ([]Row, error) {
+	d := newDecoder(data)
+	out := make([]Row, 0, min(n, len(data)))
+	for d.Left() > 0 {
+		out = append(out, d.row(page, false))
+	}
+	return out, d.Err()
+}

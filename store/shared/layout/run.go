@@ -98,16 +98,6 @@ func (w *RunWriter) Finish() ([]byte, error) {
 	return w.w.Finish(), nil
 }
 
-// decodeTraces returns the rows of a block of a page.
-func decodeTraces(data []byte, page string, n int) ([]Row, error) {
-	d := newDecoder(data)
-	out := make([]Row, 0, min(n, len(data)))
-	for d.Left() > 0 {
-		out = append(out, d.row(page, false))
-	}
-	return out, d.Err()
-}
-
 // decodeKeys returns the keys of a block.
 func decodeKeys(data []byte, n int) ([]key, error) {
 	d := newDecoder(data)
