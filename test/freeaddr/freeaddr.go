@@ -2,17 +2,28 @@
 package freeaddr
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net"
+	"syscall"
 	"testing"
 )
 
-// Of returns a free local address.
+// Of returns a free local address. Its port is below those that systems give to outgoing connections, from
+// 32768 on: one of these may be taken by a browser of another test before the server listens on it.
 func Of(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		addr := fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(20000))
+		ln, err := net.Listen("tcp", addr)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = ln.Close()
+		return addr
 	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String()
 }
