@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -60,7 +61,7 @@ func (t tools) callers(ctx context.Context, in callersIn) (out callersOut, err e
 	is := func(f trie.Frame) bool {
 		return (f.Name == in.Name || in.Name == "(anonymous)" && f.Name == "") && strings.HasSuffix(f.Resource, in.File) && (in.Line == 0 || f.Line == in.Line)
 	}
-	callers, callees := p.Callers(is), p.Callees(is)
+	callers, callees := query.Callers(p, is), query.Callees(p, is)
 	out = callersOut{Views: p.Views, Found: calls(callers, func(depth uint32) bool { return depth == 1 }, limit),
 		Callers: calls(callers, func(depth uint32) bool { return depth == 2 }, limit), Callees: calls(callees, func(depth uint32) bool { return depth == 2 }, limit),
 		Stacks: heaviest(callers)}

@@ -1,14 +1,16 @@
-package trie
+package query
+
+import "github.com/fieldtrie/fieldtrie/trie"
 
 // Callees returns the callees of the frames that is selects. Each selected frame is a root;
 // below it are all its callees, whatever its callers. Where selected frames call each
 // other, a moment counts once, below the outermost. Groups stay apart, with the coverage of
 // p.
-func (p *Profile) Callees(is func(Frame) bool) *Profile {
-	return p.around(is, func(out *Profile, outer []NodeID) []NodeID {
-		nodeOf := make([]NodeID, len(p.Nodes))
+func Callees(p *trie.Profile, is func(trie.Frame) bool) *trie.Profile {
+	return around(p, is, func(out *trie.Profile, outer []trie.NodeID) []trie.NodeID {
+		nodeOf := make([]trie.NodeID, len(p.Nodes))
 		for i := 1; i < len(p.Nodes); i++ {
-			if outer[i] != Root {
+			if outer[i] != trie.Root {
 				up := nodeOf[p.Nodes[i].Parent] // the root for the outermost
 				nodeOf[i] = out.Child(up, out.Intern(p.FrameOf(p.Nodes[i].Frame)))
 			}
@@ -21,14 +23,14 @@ func (p *Profile) Callees(is func(Frame) bool) *Profile {
 // below it are its callers, and theirs, down to the root of the stack. The weights are
 // those of the calls, including their callees. Where selected frames call each other, a
 // moment counts once, for the outermost.
-func (p *Profile) Callers(is func(Frame) bool) *Profile {
-	return p.around(is, func(out *Profile, outer []NodeID) []NodeID {
-		inverted := make([]NodeID, len(p.Nodes)) // of the outermost
-		nodeOf := make([]NodeID, len(p.Nodes))
+func Callers(p *trie.Profile, is func(trie.Frame) bool) *trie.Profile {
+	return around(p, is, func(out *trie.Profile, outer []trie.NodeID) []trie.NodeID {
+		inverted := make([]trie.NodeID, len(p.Nodes)) // of the outermost
+		nodeOf := make([]trie.NodeID, len(p.Nodes))
 		for i := 1; i < len(p.Nodes); i++ {
 			switch o := outer[i]; o {
-			case Root:
-			case NodeID(i):
+			case trie.Root:
+			case trie.NodeID(i):
 				for a := range p.Stack(o) {
 					inverted[i] = out.Child(inverted[i], out.Intern(p.Frame(a)))
 				}
@@ -43,27 +45,27 @@ func (p *Profile) Callers(is func(Frame) bool) *Profile {
 
 // around returns p with its weights on the nodes that regraft makes. regraft gets, for each
 // node, the outermost selected node on its stack, or the root.
-func (p *Profile) around(is func(Frame) bool, regraft func(*Profile, []NodeID) []NodeID) *Profile {
+func around(p *trie.Profile, is func(trie.Frame) bool, regraft func(*trie.Profile, []trie.NodeID) []trie.NodeID) *trie.Profile {
 	chosen := make([]bool, len(p.Frames))
 	for i := range chosen {
-		chosen[i] = is(p.FrameOf(FrameID(i)))
+		chosen[i] = is(p.FrameOf(trie.FrameID(i)))
 	}
-	outer := make([]NodeID, len(p.Nodes))
+	outer := make([]trie.NodeID, len(p.Nodes))
 	for i := 1; i < len(p.Nodes); i++ {
 		n := p.Nodes[i]
-		if outer[i] = outer[n.Parent]; outer[i] == Root && chosen[n.Frame] {
-			outer[i] = NodeID(i)
+		if outer[i] = outer[n.Parent]; outer[i] == trie.Root && chosen[n.Frame] {
+			outer[i] = trie.NodeID(i)
 		}
 	}
-	out := NewProfile()
+	out := trie.NewProfile()
 	out.Views, out.Traces = p.Views, p.Traces
 	nodeOf := regraft(out, outer)
-	out.Groups = make([]Group, len(p.Groups))
+	out.Groups = make([]trie.Group, len(p.Groups))
 	for i := range p.Groups {
 		from, to := &p.Groups[i], &out.Groups[i]
 		to.Labels, to.Coverage = from.Labels, from.Coverage
 		for n, w := range from.Weights.All() {
-			if id := nodeOf[n]; id != Root {
+			if id := nodeOf[n]; id != trie.Root {
 				// At least the largest number of page views among the merged nodes.
 				w.Reach = max(w.Reach-to.Weights.Of(id).Reach, 0)
 				to.Weights.Add(id, w)
