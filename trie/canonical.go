@@ -54,21 +54,13 @@ func (t *Trie) renumber(nodes []NodeID) (out *Trie, nodeOf []NodeID, folded bool
 // and sorted. Traces that differ only in numbering have the same canonical form.
 func (t *Trace) Canonical() *Trace {
 	order := make([]NodeID, 0, len(t.Nodes))
-	seen := make([]bool, len(t.Nodes))
-	seen[Root] = true
-	visit := func(n NodeID) {
-		from := len(order)
-		for ; !seen[n]; n = t.Nodes[n].Parent {
-			seen[n] = true
-			order = append(order, n)
-		}
-		slices.Reverse(order[from:])
-	}
+	var v visits
+	v.begin(&t.Trie)
 	for _, s := range t.Samples {
-		visit(s.Node)
+		order = append(order, v.to(s.Node)...)
 	}
 	for n := range t.Nodes {
-		visit(NodeID(n))
+		order = append(order, v.to(NodeID(n))...)
 	}
 	trie, nodeOf, _ := t.renumber(order)
 	out := new(Trace)

@@ -9,7 +9,8 @@ type Merger struct {
 	profile *Profile
 	graft   Grafter // onto the trie of profile
 
-	weights []Weight // of the input's nodes; Reach is 1 where a sampled stack holds the node
+	weights []Weight // of the input's nodes: zero but for those of held
+	held    []NodeID // the input's nodes that are in a sampled stack, parents first; their Reach is 1
 	depths  []uint32 // of the input's nodes; empty if none is deep enough to matter
 
 	slices []Slice // of the trace that is being added
@@ -100,7 +101,18 @@ func (m *Merger) NextView() {
 // stack is (unknown).
 func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 	m.recorded = false
+	m.begin(&t.Trie)
 	m.addTrace(t, group)
+}
+
+// AddSet merges the traces of a set, as [Merger.AddTrace] does. It looks for their frames and nodes once, and not with each trace.
+func (m *Merger) AddSet(s *Set, group func(*Trace, Slice) int) {
+	m.recorded = false
+	m.begin(&s.Trie)
+	for i := range s.Traces {
+		t := &s.Traces[i]
+		m.addTrace(t, func(s Slice) int { return group(t, s) })
+	}
 }
 
 // AddStream merges one sampler's recording of a thread into a group, see [Merger.Group]. It counts
@@ -109,9 +121,21 @@ func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 func (m *Merger) AddStream(s *Stream, group int) {
 	m.NextView()
 	m.recorded = true
+	m.begin(&s.Trace.Trie)
 	m.addTrace(s.Trace, func(Slice) int { return group })
 }
 
+// begin makes t the tables of what is added.
+func (m *Merger) begin(t *Trie) {
+	m.graft.Begin(t)
+	m.weights, m.held = zeroed(m.weights, len(t.Nodes)), m.held[:0]
+	m.depths = m.depths[:0]
+	if len(t.Nodes) > MaxStackDepth {
+		m.depths = t.appendDepths(m.depths)
+	}
+}
+
+// addTrace adds a trace that has the tables which m began with.
 func (m *Merger) addTrace(t *Trace, group func(Slice) int) {
 	if m.viewID != t.Context.ViewID || m.viewID == "" {
 		m.NextView()
@@ -126,24 +150,18 @@ func (m *Merger) addTrace(t *Trace, group func(Slice) int) {
 		}
 		m.to = append(m.to, g)
 	}
-	m.graft.Begin(&t.Trie)
-	m.depths = m.depths[:0]
-	if len(t.Nodes) > MaxStackDepth {
-		m.depths = t.appendDepths(m.depths)
-	}
 	m.countTrace()
 	for i, g := range m.to {
 		if g >= 0 && !slices.Contains(m.to[:i], g) {
 			m.countInGroup(g)
 			m.weigh(t, g)
-			m.addWeights(&t.Trie, g)
+			m.addWeights(g)
 		}
 	}
 }
 
 // weigh sums the time of t in group g by the nodes of t.
 func (m *Merger) weigh(t *Trace, g int) {
-	m.weights = zeroed(m.weights, len(t.Nodes))
 	c := &m.profile.Groups[g].Coverage
 	var stackless, idle, unsampled int64
 	at := 0 // the slice of the sample
@@ -161,6 +179,7 @@ func (m *Merger) weigh(t *Trace, g int) {
 		sample := &t.Samples[i]
 		if sample.Marker != MarkerNone {
 			if frame, onTop := sample.Marker.synthetic(sample.Node != Root); onTop {
+				m.hold(&t.Trie, sample.Node)
 				m.addOnTop(t, sample.Node, frame, g, self, counts)
 				continue
 			}
@@ -172,9 +191,9 @@ func (m *Merger) weigh(t *Trace, g int) {
 			}
 			continue
 		}
+		m.hold(&t.Trie, sample.Node)
 		w := &m.weights[sample.Node]
 		w.Self += self // within one trace, times are bounded: see MaxTime
-		w.Reach = 1
 		if counts {
 			w.Samples++
 			m.countTruncated(c, sample.Node)
@@ -216,9 +235,6 @@ func (m *Merger) addOnTop(t *Trace, n NodeID, frame Frame, g int, self int64, co
 		m.graft.Node(a)
 	}
 	to := m.graft.nodes[n] - 1
-	if n != Root {
-		m.weights[n].Reach = 1
-	}
 	to = m.profile.Child(to, m.profile.Intern(frame))
 	samples := int64(0)
 	if counts {
@@ -240,34 +256,39 @@ func (m *Merger) AddCalls(s *Stream, events []Event, group int) error {
 	m.NextView()
 	m.recorded = true
 	m.to = append(m.to[:0], group)
-	m.graft.Begin(&c.out.Trie)
+	m.begin(&c.out.Trie)
 	m.countTrace()
 	m.countInGroup(group)
-	m.weights = zeroed(m.weights, len(c.out.Nodes))
 	for n, self := range c.self {
 		if self != 0 {
-			m.weights[n] = Weight{Self: self, Reach: 1}
+			m.hold(&c.out.Trie, NodeID(n))
+			m.weights[n].Self = self
 		}
 	}
-	m.addWeights(&c.out.Trie, group)
+	m.addWeights(group)
 	stackless := c.to - c.from - c.covered
 	m.profile.Groups[group].Coverage.Add(Coverage{Stackless: stackless, Idle: min(c.idle, stackless)})
 	return nil
 }
 
-// addWeights adds m.weights, the weights of the nodes of t, to group g. It is the inner loop of
-// every query, so it grows the tables once, not with each node.
-func (m *Merger) addWeights(t *Trie, g int) {
-	for n := len(t.Nodes) - 1; n > 0; n-- {
-		if m.weights[n].Reach != 0 {
-			m.weights[t.Nodes[n].Parent].Reach = 1
-		}
+// hold notes that a sampled stack ends at node n of t.
+func (m *Merger) hold(t *Trie, n NodeID) {
+	from := len(m.held)
+	for ; n != Root && m.weights[n].Reach == 0; n = t.Nodes[n].Parent {
+		m.weights[n].Reach = 1
+		m.held = append(m.held, n)
 	}
-	for n := 1; n < len(t.Nodes); n++ {
-		if from := &m.weights[n]; from.Reach != 0 {
-			m.addNode(g, m.graft.Node(NodeID(n)), from.Self, from.Samples)
-		}
+	slices.Reverse(m.held[from:])
+}
+
+// addWeights adds m.weights to group g, and forgets them. It is the inner loop of every query.
+func (m *Merger) addWeights(g int) {
+	for _, n := range m.held {
+		from := &m.weights[n]
+		m.addNode(g, m.graft.Node(n), from.Self, from.Samples)
+		*from = Weight{}
 	}
+	m.held = m.held[:0]
 }
 
 // addNode adds self time and samples to node n of group g. It also counts the page view, once for
