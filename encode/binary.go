@@ -7,15 +7,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// FormatVersion is the version of the binary format written by this package, and the
-// newest that it reads. The specification is proto/fieldtrie/v1/fieldtrie.proto.
-const FormatVersion = 1
+// FormatVersion is the version of the binary format that traces and profiles have, and
+// SetVersion that of sets. The specification is proto/fieldtrie/v1/fieldtrie.proto.
+const (
+	FormatVersion = 1
+	SetVersion    = 2
+)
 
 // The first bytes of every document: the tag of field 1, "FTR" and the version.
 const (
 	magicTag    = 0x0d
 	magicLetter = "FTR"
-	magicNumber = FormatVersion<<24 | 'R'<<16 | 'T'<<8 | 'F'
+	magicNumber = 'R'<<16 | 'T'<<8 | 'F'
 )
 
 // IsBinary reports whether data begins like a document in the binary format, of any
@@ -40,27 +43,20 @@ func DecodeBinary(data []byte, lim Limits) (Document, error) {
 // BinaryDecoder decodes many documents and reuses its memory. The zero value is ready.
 // It is not for concurrent use.
 type BinaryDecoder struct {
-	columns columns
-	trace   trie.Trace
-	urls    []byte // scratch for the resources of one document
-	urlEnds []int
+	columns    columns
+	trace      trie.Trace
+	set        trie.Set
+	setSamples []trie.Sample
+	urls       []byte // scratch for the resources of one document
+	urlEnds    []int
 }
 
 // Decode is [DecodeBinary], but a trace is valid only until the next call.
 func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
-	if !IsBinary(data) {
-		return Document{}, input.Refuse(input.Malformed, "", "not in the binary format: it must begin with 0d 46 54 52")
-	}
-	if v := data[4]; v != FormatVersion {
-		return Document{}, input.Refuse(input.Malformed, "magic", "format version %d; this program reads version %d, so update it", v, FormatVersion)
-	}
-	if err := d.columns.parse(data); err != nil {
+	r, err := d.begin(data, FormatVersion, lim)
+	if err != nil {
 		return Document{}, err
 	}
-	if m := d.columns.col(colMagic); len(m) != 1 {
-		return Document{}, input.Refuse(input.Malformed, "magic", "stands %d times", len(m))
-	}
-	r := documentReader{BinaryDecoder: d, columns: &d.columns, lim: lim.WithDefaults()}
 	if d.columns.single(colSampleUnit) == 0 {
 		p, err := r.profile()
 		return Document{Profile: p}, err
@@ -69,6 +65,28 @@ func (d *BinaryDecoder) Decode(data []byte, lim Limits) (Document, error) {
 		return Document{}, err
 	}
 	return Document{Trace: &d.trace}, nil
+}
+
+// begin reads the columns of a document of a version.
+func (d *BinaryDecoder) begin(data []byte, version byte, lim Limits) (*documentReader, error) {
+	if !IsBinary(data) {
+		return nil, input.Refuse(input.Malformed, "", "not in the binary format: it must begin with 0d 46 54 52")
+	}
+	switch v := data[4]; {
+	case v != FormatVersion && v != SetVersion:
+		return nil, input.Refuse(input.Malformed, "magic", "format version %d; this program reads versions %d and %d, so update it", v, FormatVersion, SetVersion)
+	case v != version && v == SetVersion:
+		return nil, input.Refuse(input.Malformed, "magic", "format version %d is a set of traces, as a store has them; this must be one trace or profile", v)
+	case v != version:
+		return nil, input.Refuse(input.Malformed, "magic", "format version %d is a trace or profile; this must be a set of traces", v)
+	}
+	if err := d.columns.parse(data, version == SetVersion); err != nil {
+		return nil, err
+	}
+	if m := d.columns.col(colMagic); len(m) != 1 {
+		return nil, input.Refuse(input.Malformed, "magic", "stands %d times", len(m))
+	}
+	return &documentReader{BinaryDecoder: d, columns: &d.columns, lim: lim.WithDefaults()}, nil
 }
 
 // documentReader turns the columns of one document into a trie.
@@ -97,7 +115,7 @@ func (r *documentReader) sameRows(fields ...int) error {
 	rows := len(r.col(fields[0]))
 	for _, f := range fields[1:] {
 		if n := len(r.col(f)); n != rows {
-			return input.Refuse(input.Invalid, fieldNameOf(f), "%d rows, %s has %d", n, fieldNameOf(fields[0]), rows)
+			return input.Refuse(input.Invalid, r.name(f), "%d rows, %s has %d", n, r.name(fields[0]), rows)
 		}
 	}
 	return nil

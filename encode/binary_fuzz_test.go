@@ -112,9 +112,15 @@ func mutate(r *rand.Rand, m protoreflect.Message) {
 		set = append(set, f)
 	}
 	slices.SortFunc(set, func(a, b protoreflect.FieldDescriptor) int { return int(a.Number() - b.Number()) })
+	if len(set) == 0 {
+		return
+	}
 	f := set[r.IntN(len(set))]
 	switch {
 	case f.Number() == colMagic && f.Kind() == protoreflect.Fixed32Kind:
+	case f.Kind() == protoreflect.MessageKind && f.IsList():
+		list := m.Mutable(f).List()
+		mutate(r, list.Get(r.IntN(list.Len())).Message())
 	case f.Kind() == protoreflect.MessageKind:
 		mutate(r, m.Get(f).Message())
 	case f.IsList():
@@ -233,7 +239,7 @@ func recording(t *trie.Trace) []string {
 func compareWithGenerated(t *testing.T, data []byte) {
 	t.Helper()
 	var c columns
-	got := c.parse(data)
+	got := c.parse(data, false)
 	d := &doc{}
 	want := proto.Unmarshal(data, d)
 	switch {

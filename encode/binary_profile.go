@@ -21,7 +21,7 @@ func (r *documentReader) profile() (*trie.Profile, error) {
 	}
 	for f := colSampleStart; f <= colMarkerRunLength; f++ {
 		if f != colSampleUnit && len(r.col(f)) > 0 {
-			return nil, input.Refuse(input.Invalid, fieldNameOf(f), "a profile has none, and a trace needs sample_unit")
+			return nil, input.Refuse(input.Invalid, r.name(f), "a profile has none, and a trace needs sample_unit")
 		}
 	}
 	if err := r.sameRows(colGroupRows, colGroupLabelCount, colGroupViews, colGroupTraces,

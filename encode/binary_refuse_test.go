@@ -38,16 +38,22 @@ func document(t testing.TB, data []byte) *doc {
 func checkRefused(t *testing.T, data []byte, lim Limits, kind input.Kind, field, message string) {
 	t.Helper()
 	d, err := DecodeBinary(data, lim)
+	checkError(t, err, kind, field, message)
+	if err != nil && d != (Document{}) {
+		t.Errorf("%v comes with a document", err)
+	}
+}
+
+// checkError checks what an error says.
+func checkError(t *testing.T, err error, kind input.Kind, field, message string) {
+	t.Helper()
 	if err == nil {
-		t.Errorf("got %v, want %s: %s", d, field, message)
+		t.Errorf("no error, want %s: %s", field, message)
 		return
 	}
 	e, ok := errors.AsType[*input.Error](err)
 	if !ok || e.Kind != kind || e.Field != field || !strings.Contains(err.Error(), message) {
 		t.Errorf("got %v (kind %d, field %q)\nwant kind %d, field %q, message %q", err, KindOf(err), e.Field, kind, field, message)
-	}
-	if d != (Document{}) {
-		t.Errorf("%v comes with a document", err)
 	}
 }
 
@@ -138,10 +144,10 @@ func TestRefuseTrace(t *testing.T) {
 		{func(d *doc) { d.SampleRunLength = nil }, input.Invalid, "sample_run_length", "does not fit run 1"},
 		{func(d *doc) { d.SampleRunLength[0] = 5 }, input.Invalid, "sample_run_length", "does not fit run 1"},
 		{func(d *doc) { d.SampleRunLength[0] = 2 }, input.Invalid, "sample_run", "run 1 ends after the last sample"},
-		{func(d *doc) { d.SampleRunLength = append(d.SampleRunLength, 0) }, input.Invalid, "sample_run", "4 samples, sample_time has 4"},
-		{func(d *doc) { d.SampleRun = d.SampleRun[:2] }, input.Invalid, "sample_run", "3 samples, sample_time has 4"},
-		{func(d *doc) { d.SampleRun = append(d.SampleRun, 0) }, input.Invalid, "sample_run", "run 3 ends after the last sample"},
-		{func(d *doc) { d.SampleRun, d.SampleRunLength = nil, nil }, input.Invalid, "sample_run", "0 samples, sample_time has 3"},
+		{func(d *doc) { d.SampleRunLength = append(d.SampleRunLength, 0) }, input.Invalid, "sample_run_length", "1 rows belong to no run"},
+		{func(d *doc) { d.SampleRun = d.SampleRun[:2] }, input.Invalid, "sample_run", "1 samples are in no run"},
+		{func(d *doc) { d.SampleRun = append(d.SampleRun, 0) }, input.Invalid, "sample_run", "row 3 belongs to no sample"},
+		{func(d *doc) { d.SampleRun, d.SampleRunLength = nil, nil }, input.Invalid, "sample_run", "3 samples are in no run"},
 		{func(d *doc) { d.SampleRun[0] = (zigzag(4) + 1) << 1 }, input.Invalid, "sample_run", "run 0: node 4 of 3"},
 		{func(d *doc) { d.SampleRun[0] = (zigzag(-1) + 1) << 1 }, input.Invalid, "sample_run", "run 0: node -1 of 3"},
 		{func(d *doc) { d.SampleRun[0] = (zigzag(0) + 1) << 1 }, input.Invalid, "sample_run", "run 0: node 0 of 3"},
@@ -256,7 +262,7 @@ func TestRefuseProfile(t *testing.T) {
 func TestRefuseCells(t *testing.T) {
 	p := fixture.GroupedProfile()
 	r := documentReader{BinaryDecoder: new(BinaryDecoder), columns: new(columns), lim: Limits{}.WithDefaults()}
-	if err := r.columns.parse(encodeProfile(t, p)); err != nil {
+	if err := r.columns.parse(encodeProfile(t, p), false); err != nil {
 		t.Fatal(err)
 	}
 	for left, want := range map[int]input.Kind{32: 0, 31: input.TooLarge} { // a block of weights has 32
@@ -285,8 +291,9 @@ func TestRefuseWire(t *testing.T) {
 		{"garbage", []byte("garbage garbage"), "", "not in the binary format"},
 		{"gzip", fixture.Gzipped(good), "", "not in the binary format"},
 		{"JSON", []byte(fixture.OneTrace), "", "not in the binary format"},
-		{"version 0", []byte("\x0dFTR\x00"), "magic", "format version 0; this program reads version 1"},
-		{"version 2", []byte("\x0dFTR\x02rest"), "magic", "format version 2; this program reads version 1, so update it"},
+		{"version 0", []byte("\x0dFTR\x00"), "magic", "format version 0; this program reads versions 1 and 2, so update it"},
+		{"version 2", []byte("\x0dFTR\x02rest"), "magic", "format version 2 is a set of traces, as a store has them; this must be one trace or profile"},
+		{"version 3", []byte("\x0dFTR\x03rest"), "magic", "format version 3; this program reads versions 1 and 2, so update it"},
 		{"two magics", with([]byte("\x0dFTR\x01")...), "magic", "stands 2 times"},
 		{"magic as a number", join(tag(colMagic, protowire.VarintType), []byte{1}), "magic", "wire type 0 does not fit"},
 		{"field 0", with(0x02, 0x00), "", "invalid field number"},

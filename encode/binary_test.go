@@ -356,37 +356,8 @@ func TestColumnNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	numbers := map[string]int{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		v, ok := n.(*ast.ValueSpec)
-		if !ok || len(v.Names) != 1 || len(v.Values) != 1 {
-			return true
-		}
-		name, isColumn := strings.CutPrefix(v.Names[0].Name, "col")
-		if number, ok := v.Values[0].(*ast.BasicLit); isColumn && ok {
-			if numbers[name], err = strconv.Atoi(number.Value); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return true
-	})
-	end := 0
-	fields := (&fieldtriev1.Document{}).ProtoReflect().Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		var name strings.Builder
-		for word := range strings.SplitSeq(string(f.Name()), "_") {
-			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
-		}
-		if numbers[name.String()] != int(f.Number()) {
-			t.Errorf("col%s = %d, but %s = %d", name.String(), numbers[name.String()], f.Name(), f.Number())
-		}
-		delete(numbers, name.String())
-		end = max(end, int(f.Number())+1)
-	}
-	if len(numbers) != 1 || numbers["End"] != end || colEnd != end {
-		t.Errorf("got %v besides the fields, want End = %d alone", numbers, end)
-	}
+	checkNumbers(t, file, "col", &fieldtriev1.Document{}, 0)
+	checkNumbers(t, file, "set", &fieldtriev1.Set{}, colMarkerRunLength) // up to which they are those of Document
 	context, cost := (&fieldtriev1.Context{}).ProtoReflect().Descriptor(), (&fieldtriev1.Cost{}).ProtoReflect().Descriptor()
 	if n, size := context.Fields().Len(), 14; n != size {
 		t.Errorf("Context has %d fields; the code knows %d", n, size)
@@ -396,13 +367,62 @@ func TestColumnNumbers(t *testing.T) {
 	}
 }
 
+// checkNumbers holds the constants of a file that begin with prefix against the fields of m after a number.
+func checkNumbers(t *testing.T, file *ast.File, prefix string, m proto.Message, after int) {
+	t.Helper()
+	numbers := map[string]int{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok || len(v.Names) != 1 || len(v.Values) != 1 {
+			return true
+		}
+		name, has := strings.CutPrefix(v.Names[0].Name, prefix)
+		if number, ok := v.Values[0].(*ast.BasicLit); has && ok {
+			var err error
+			if numbers[name], err = strconv.Atoi(number.Value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return true
+	})
+	end := 0
+	fields := m.ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if int(f.Number()) <= after {
+			shared := (&fieldtriev1.Document{}).ProtoReflect().Descriptor().Fields().ByNumber(f.Number())
+			if shared.Name() != f.Name() || shared.Kind() != f.Kind() {
+				t.Errorf("field %d is %s, but %s in a Document", f.Number(), f.Name(), shared.Name())
+			}
+			continue
+		}
+		constant := ""
+		for word := range strings.SplitSeq(string(f.Name()), "_") {
+			if word == "id" {
+				word = "ID"
+			}
+			constant += strings.ToUpper(word[:1]) + word[1:]
+		}
+		if numbers[constant] != int(f.Number()) {
+			t.Errorf("%s%s = %d, but %s = %d", prefix, constant, numbers[constant], f.Name(), f.Number())
+		}
+		delete(numbers, constant)
+		end = max(end, int(f.Number())+1)
+	}
+	if len(numbers) != 1 || numbers["End"] != end {
+		t.Errorf("got %v besides the fields, want End = %d alone", numbers, end)
+	}
+}
+
 // TestMagic: the first bytes are those of the schema, and the version is the last.
 func TestMagic(t *testing.T) {
-	got, err := proto.Marshal(&fieldtriev1.Document{Magic: magicNumber})
-	if want := "\x0dFTR\x01"; err != nil || string(got) != want {
-		t.Errorf("got %x, %v, want %x", got, err, want)
-	}
-	if got[0] != byte(protowire.EncodeTag(colMagic, protowire.Fixed32Type)) || got[0] != magicTag {
-		t.Errorf("got tag %x", got[0])
+	for version, want := range map[uint32]string{FormatVersion: "\x0dFTR\x01", SetVersion: "\x0dFTR\x02"} {
+		got, err := proto.Marshal(&fieldtriev1.Document{Magic: version<<24 | magicNumber})
+		if err != nil || string(got) != want {
+			t.Errorf("got %x, %v, want %x", got, err, want)
+		}
+		if got[0] != byte(protowire.EncodeTag(colMagic, protowire.Fixed32Type)) || got[0] != magicTag {
+			t.Errorf("got tag %x", got[0])
+		}
 	}
 }

@@ -3,25 +3,26 @@ package encode
 import (
 	"bytes"
 	"math"
-	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
+
+	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
 func (r *documentReader) readTrace(t *trie.Trace) error {
 	for f := colGroupRows; f < colEnd; f++ {
 		if len(r.col(f)) > 0 {
-			return input.Refuse(input.Invalid, fieldNameOf(f), "a trace has none")
+			return input.Refuse(input.Invalid, r.name(f), "a trace has none")
 		}
 	}
 	if len(r.labelKeys)+len(r.labelValues) > 0 {
 		return input.Refuse(input.Invalid, "group_label_key", "a trace has none")
 	}
 	var err error
-	if t.Context, err = r.readContext(); err != nil {
+	if t.Context, err = r.readContext(&r.context); err != nil {
 		return err
 	}
 	if err := r.readTrie(&t.Trie); err != nil {
@@ -45,97 +46,6 @@ func (r *documentReader) readTrace(t *trie.Trace) error {
 	return nil
 }
 
-// samples appends the samples of the document to out.
-func (r *documentReader) samples(out []trie.Sample, nodes int) ([]trie.Sample, error) {
-	runs, lengths := r.col(colSampleRun), r.col(colSampleRunLength)
-	count := len(r.col(colSampleTime))
-	if len(runs) > 0 {
-		count++
-	}
-	if err := input.Check("sample_time", count, r.lim.Samples); err != nil {
-		return nil, err
-	}
-	out = slices.Grow(out, count)
-	var named int64 // the node that a run named last
-	for i, run := range runs {
-		n := uint64(1)
-		if run&1 == 1 {
-			if len(lengths) == 0 || lengths[0] > uint64(count) {
-				return nil, input.Refuse(input.Invalid, "sample_run_length", "does not fit run %d", i)
-			}
-			n, lengths = lengths[0]+2, lengths[1:]
-		}
-		node := int64(0)
-		if run>>1 > 0 {
-			named += unzigzag(run>>1 - 1)
-			if node = named; node <= 0 || node >= int64(nodes) {
-				return nil, input.Refuse(input.Invalid, "sample_run", "run %d: node %d of %d", i, node, nodes-1)
-			}
-		}
-		if n > uint64(count-len(out)) {
-			return nil, input.Refuse(input.Invalid, "sample_run", "run %d ends after the last sample", i)
-		}
-		for range n {
-			out = append(out, trie.Sample{Node: trie.NodeID(node)})
-		}
-	}
-	if len(out) != count || len(lengths) > 0 {
-		return nil, input.Refuse(input.Invalid, "sample_run", "%d samples, sample_time has %d", len(out), count)
-	}
-	return out, input.First(r.sampleTimes(out), r.markers(out))
-}
-
-func (r *documentReader) sampleTimes(samples []trie.Sample) error {
-	if len(samples) == 0 {
-		return nil
-	}
-	unit := r.single(colSampleUnit)
-	if unit > trie.MaxTime {
-		return input.Refuse(input.Invalid, "sample_unit", "%d µs is out of range", unit)
-	}
-	usual := int64(r.context.GetInterval()) / int64(unit)
-	now := unzigzag(r.single(colSampleStart))
-	if now < -trie.MaxTime || now > trie.MaxTime {
-		return input.Refuse(input.Invalid, "sample_start", "%d µs is out of range", now)
-	}
-	samples[0].Time = now
-	for i, raw := range r.col(colSampleTime) {
-		more := unzigzag(raw)
-		if more < -usual || more > 2*trie.MaxTime/int64(unit) {
-			return input.Refuse(input.Invalid, "sample_time", "row %d: %d units more than %d is out of range", i, more, usual)
-		}
-		if now += (more + usual) * int64(unit); now > trie.MaxTime {
-			return input.Refuse(input.Invalid, "sample_time", "row %d: %d µs is out of range", i, now)
-		}
-		samples[i+1].Time = now
-	}
-	return nil
-}
-
-func (r *documentReader) markers(samples []trie.Sample) error {
-	if err := r.sameRows(colMarker, colMarkerRunLength); err != nil || len(r.col(colMarker)) == 0 {
-		return err
-	}
-	at := 0
-	for i, m := range r.col(colMarker) {
-		n := r.col(colMarkerRunLength)[i]
-		if n >= uint64(len(samples)-at) {
-			return input.Refuse(input.Invalid, "marker_run_length", "row %d ends after the last sample", i)
-		}
-		if m > uint64(trie.MarkerIdle) {
-			return input.Refuse(input.Invalid, "marker", "row %d: unknown marker %d", i, m)
-		}
-		for range n + 1 {
-			samples[at].Marker = trie.Marker(m)
-			at++
-		}
-	}
-	if at != len(samples) {
-		return input.Refuse(input.Invalid, "marker_run_length", "covers %d of %d samples", at, len(samples))
-	}
-	return nil
-}
-
 func (r *documentReader) readCost() (trie.Cost, error) {
 	for i, v := range r.cost {
 		if v > math.MaxUint32 {
@@ -149,11 +59,8 @@ func (r *documentReader) readCost() (trie.Cost, error) {
 	}, nil
 }
 
-func (r *documentReader) readContext() (trie.Context, error) {
-	p := &r.context
-	if !r.hasContext {
-		return trie.Context{}, nil
-	}
+// readContext returns the context of a message, without the check that all of it is valid.
+func (r *documentReader) readContext(p *fieldtriev1.Context) (trie.Context, error) {
 	if err := input.First(
 		input.Check("context.label_key", len(p.LabelKey), r.lim.Labels),
 		input.Check("context.span_kind", len(p.SpanKind), r.lim.Spans),

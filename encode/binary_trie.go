@@ -5,13 +5,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
-
-func fieldNameOf(field int) string { return fieldName(protowire.Number(field)) }
 
 // unzigzag undoes protobuf's zigzag.
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

@@ -2,7 +2,6 @@ package encode
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -20,9 +19,15 @@ func EncodeTrace(t *trie.Trace) ([]byte, error) {
 		return nil, errors.New("a gapless trace cannot be written in the binary format")
 	}
 	t = t.Canonical()
-	d := &fieldtriev1.Document{Magic: magicNumber, Context: contextColumns(&t.Context), Cost: costMessage(t.Cost)}
+	d := &fieldtriev1.Document{Magic: FormatVersion<<24 | magicNumber, Context: contextColumns(&t.Context), Cost: costMessage(t.Cost)}
 	trieColumns(d, &t.Trie)
-	sampleColumns(d, t.Samples, int64(t.Context.Interval))
+	var c sampleColumns
+	d.SampleUnit = c.add(t.Samples, int64(t.Context.Interval))
+	if len(t.Samples) > 0 {
+		d.SampleStart = t.Samples[0].Time
+	}
+	d.SampleTime, d.SampleRun, d.SampleRunLength = c.time, c.run, c.runLength
+	d.Marker, d.MarkerRunLength = c.markers()
 	d.ProtoReflect().SetUnknown(t.Unknown)
 	return marshal(d)
 }
@@ -31,7 +36,7 @@ func EncodeTrace(t *trie.Trace) ([]byte, error) {
 // bytes.
 func EncodeProfile(p *trie.Profile) ([]byte, error) {
 	p = p.Canonical()
-	d := &fieldtriev1.Document{Magic: magicNumber, Views: p.Views, Traces: p.Traces}
+	d := &fieldtriev1.Document{Magic: FormatVersion<<24 | magicNumber, Views: p.Views, Traces: p.Traces}
 	trieColumns(d, &p.Trie)
 	for i := range p.Groups {
 		groupColumns(d, &p.Groups[i])
@@ -120,69 +125,6 @@ func nodeColumns(d *fieldtriev1.Document, t *trie.Trie) {
 		}
 		d.NodeFrame = append(d.NodeFrame, int32(int64(n.Frame)-from))
 	}
-}
-
-func sampleColumns(d *fieldtriev1.Document, samples []trie.Sample, interval int64) {
-	d.SampleUnit = 1
-	if len(samples) == 0 {
-		return
-	}
-	unit := int64(0)
-	for i := 1; i < len(samples); i++ {
-		unit = gcd(unit, samples[i].Time-samples[i-1].Time)
-	}
-	if unit == 0 || unit > math.MaxUint32 {
-		unit = 1
-	}
-	d.SampleUnit = uint32(unit)
-	d.SampleStart = samples[0].Time
-	var named int64
-	marked := false
-	for i := 0; i < len(samples); {
-		n := 1
-		for i+n < len(samples) && samples[i+n].Node == samples[i].Node {
-			n++
-		}
-		run := uint64(0)
-		if node := int64(samples[i].Node); node != 0 {
-			run = (zigzag(node-named) + 1) << 1
-			named = node
-		}
-		if n > 1 {
-			run |= 1
-			d.SampleRunLength = append(d.SampleRunLength, uint32(n-2))
-		}
-		d.SampleRun = append(d.SampleRun, run)
-		i += n
-	}
-	for i, s := range samples {
-		if i > 0 {
-			d.SampleTime = append(d.SampleTime, (s.Time-samples[i-1].Time)/unit-interval/unit)
-		}
-		marked = marked || s.Marker != trie.MarkerNone
-	}
-	if marked {
-		markerColumns(d, samples)
-	}
-}
-
-func markerColumns(d *fieldtriev1.Document, samples []trie.Sample) {
-	for i := 0; i < len(samples); {
-		n := 1
-		for i+n < len(samples) && samples[i+n].Marker == samples[i].Marker {
-			n++
-		}
-		d.Marker = append(d.Marker, fieldtriev1.Marker(samples[i].Marker))
-		d.MarkerRunLength = append(d.MarkerRunLength, uint32(n-1))
-		i += n
-	}
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // contextColumns returns nil if nothing is known.

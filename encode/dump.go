@@ -27,7 +27,11 @@ import (
 // the byte; everything before it is written.
 func Dump(w io.Writer, data []byte) error {
 	d := dumper{w: bufio.NewWriter(w), data: data}
-	err := d.message((&fieldtriev1.Document{}).ProtoReflect().Descriptor(), 0, len(data), 0)
+	schema := (&fieldtriev1.Document{}).ProtoReflect().Descriptor()
+	if IsBinary(data) && data[4] == SetVersion {
+		schema = (&fieldtriev1.Set{}).ProtoReflect().Descriptor()
+	}
+	err := d.message(schema, 0, len(data), 0)
 	return input.First(err, d.w.Flush())
 }
 

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/encode/output"
@@ -77,7 +81,16 @@ func sizes(traces []trace) ([]figure, error) {
 		gz += gzipped(e.trie)
 		pprofGz += float64(len(e.pprof))
 	}
+	sets, err := setsOf(traces)
+	if err != nil {
+		return nil, err
+	}
+	var setBytes float64
+	for _, s := range sets {
+		setBytes += float64(len(s.packed))
+	}
 	return []figure{
+		{"size/sets_vs_jsongz", setBytes / jsonGz, "ratio", "<= 0.18"},
 		{"size/raw_vs_jsongz", raw / jsonGz, "ratio", "<= 0.65"},
 		{"size/gz_vs_jsongz", gz / jsonGz, "ratio", "<= 0.48"},
 		{"size/gz_vs_pprofgz", gz / pprofGz, "ratio", "<= 0.58"},
@@ -196,10 +209,81 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	}
 	n := max(1, 2000/len(all))
 	cpu, _, bytes, err := ratios(ctx, rounds, repeat(n, peer), repeat(n, own))
+	if err != nil {
+		return nil, err
+	}
+	sets, err := setsOf(traces)
+	if err != nil {
+		return nil, err
+	}
+	zstd, err := zstd.NewReader(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer zstd.Close()
+	ofSets := func() error {
+		var decoder encode.BinaryDecoder
+		var buf []byte
+		m := trie.NewMerger()
+		for _, s := range sets {
+			if buf, err = zstd.DecodeAll(s.packed, buf[:0]); err != nil {
+				return err
+			}
+			set, err := decoder.DecodeSet(buf, encode.FileLimits())
+			if err != nil {
+				return err
+			}
+			m.AddSet(set, func(_ *trie.Trace, s trie.Slice) int { return m.Group(trie.Labels{{Key: "page", Value: s.Page}}) })
+		}
+		return nil
+	}
+	setsCPU, _, setsBytes, err := ratios(ctx, rounds, repeat(n, peer), repeat(n, ofSets))
 	return []figure{
 		{"merge/cpu_vs_pprof", cpu, "times less", ">= 15"},
 		{"merge/bytes_vs_pprof", bytes, "times fewer", ">= 10"},
+		{"merge/sets_cpu_vs_pprof", setsCPU, "times less", ">= 35"},
+		{"merge/sets_bytes_vs_pprof", setsBytes, "times fewer", ""},
 	}, err
+}
+
+// packedSet is a set of traces of a page, compressed as in a store.
+type packedSet struct {
+	traces int
+	packed []byte
+}
+
+// setTraces is how many traces of a page are in a set, at most: as many as the recordings have.
+const setTraces = 25
+
+// setsOf returns the traces of each page as sets, each with a view id of its own.
+func setsOf(traces []trace) ([]packedSet, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = enc.Close() }() // it writes nowhere
+	pages := map[string][]*trie.Trace{}
+	for _, t := range traces {
+		decoded, err := encode.DecodeTraceJSON(t.json, encode.Limits{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+		id := sha256.Sum256([]byte(t.name))
+		decoded.Context.ViewID = string(id[:16])
+		page := decoded.Context.Page
+		pages[page] = append(pages[page], decoded)
+	}
+	var out []packedSet
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		for list := range slices.Chunk(pages[page], setTraces) {
+			data, err := encode.EncodeSet(trie.NewSet(list))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, packedSet{len(list), enc.EncodeAll(data, nil)})
+		}
+	}
+	return out, nil
 }
 
 // The plain structs of a program without our reader.

@@ -11,12 +11,13 @@ type Limits struct {
 	TextBytes   int // as StringBytes, the longest label, feature, page, release or environment of a trace in the binary format
 	Spans       int // 1,000
 	Labels      int // 64
+	Traces      int // 1,000, in a set; the limits above are for all of them together, but for Labels
 }
 
 // FileLimits returns limits for files named by the user of a program: large enough for
 // any real recording, small enough that a broken file cannot take all memory.
 func FileLimits() Limits {
-	return Limits{Samples: 1 << 28, Nodes: 1 << 23, Frames: 1 << 23, Resources: 1 << 22, StringBytes: 1 << 20, Spans: 1 << 20, Labels: 1 << 10}.WithDefaults()
+	return Limits{Samples: 1 << 28, Nodes: 1 << 23, Frames: 1 << 23, Resources: 1 << 22, StringBytes: 1 << 20, Spans: 1 << 20, Labels: 1 << 10, Traces: 1 << 20}.WithDefaults()
 }
 
 // WithDefaults returns l with every zero replaced by its default.
@@ -26,7 +27,7 @@ func (l Limits) WithDefaults() Limits {
 		value int
 	}{
 		{&l.Samples, 60_000}, {&l.Nodes, 20_000}, {&l.Frames, 20_000}, {&l.Resources, 2_000},
-		{&l.StringBytes, 8 << 10}, {&l.Spans, 1_000}, {&l.Labels, 64},
+		{&l.StringBytes, 8 << 10}, {&l.Spans, 1_000}, {&l.Labels, 64}, {&l.Traces, 1_000},
 	} {
 		if *f.field == 0 {
 			*f.field = f.value

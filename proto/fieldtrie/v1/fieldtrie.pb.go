@@ -1,11 +1,11 @@
-// The binary trie format of Fieldtrie, version 1. This file is its specification;
-// docs/format.md tells the same with pictures and a worked example.
+// The binary trie format of Fieldtrie: Document is version 1, Set version 2. This file is
+// its specification; docs/format.md tells the same with pictures and a worked example.
 //
 // Conventions
 //
-//   1. A document is one Document message. Its first five bytes are 0d 46 54 52 01:
-//      the tag of field 1 and the characters "FTR" and the version, 1. A reader
-//      recognises the format by them and refuses a version it does not know.
+//   1. A document is one message. Its first five bytes are 0d 46 54 52 and the version:
+//      the tag of field 1, the characters "FTR", and 01 for a Document or 02 for a Set.
+//      A reader recognises the format by them and refuses a version it does not know.
 //   2. A table is a set of columns: packed repeated fields of equal length. Row i of
 //      the table is element i of each column.
 //   3. Text is one string field that holds the texts of all rows, one after the
@@ -15,7 +15,7 @@
 //      origin; the time origin itself is in microseconds of the Unix epoch.
 //   5. "distance" is how far back a row lies: 1 is the row before. "zigzag" is what
 //      protobuf's sint types do: 0, -1, 1, -2 … become 0, 1, 2, 3 …
-//   6. A document with sample_unit is a trace, one recording. Any other is a profile,
+//   6. A Document with sample_unit is a trace, one recording. Any other is a profile,
 //      any number of recordings merged. It has the columns of one of them only.
 //   7. A reader keeps fields that it does not know and writes them back, but for those
 //      in a Cost. New meanings get new fields; one that old readers must not ignore gets
@@ -749,6 +749,350 @@ func (x *Context) GetSpanLength() []uint64 {
 	return nil
 }
 
+// Set is many traces whose tables are one, as a store keeps the traces of a page. The fields
+// up to 20 mean what they mean in a Document, but that those of samples are for all traces.
+// Reading one gives back every trace as it was, but for fields that are not known.
+type Set struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The bytes "FTR" and 2, read as a little-endian number: 0x02525446. Required, and
+	// written first.
+	Magic uint32 `protobuf:"fixed32,1,opt,name=magic,proto3" json:"magic,omitempty"`
+	// What traces have in common, each once: contexts without view_id, chunk, time_origin
+	// and spans.
+	Context        []*Context `protobuf:"bytes,2,rep,name=context,proto3" json:"context,omitempty"`
+	ResourceText   string     `protobuf:"bytes,3,opt,name=resource_text,json=resourceText,proto3" json:"resource_text,omitempty"`
+	ResourceShared []uint32   `protobuf:"varint,4,rep,packed,name=resource_shared,json=resourceShared,proto3" json:"resource_shared,omitempty"`
+	ResourceLength []uint32   `protobuf:"varint,5,rep,packed,name=resource_length,json=resourceLength,proto3" json:"resource_length,omitempty"`
+	NameText       string     `protobuf:"bytes,6,opt,name=name_text,json=nameText,proto3" json:"name_text,omitempty"`
+	NameLength     []uint32   `protobuf:"varint,7,rep,packed,name=name_length,json=nameLength,proto3" json:"name_length,omitempty"`
+	FrameName      []uint32   `protobuf:"varint,8,rep,packed,name=frame_name,json=frameName,proto3" json:"frame_name,omitempty"`
+	FrameCount     []uint32   `protobuf:"varint,9,rep,packed,name=frame_count,json=frameCount,proto3" json:"frame_count,omitempty"`
+	FramePosition  []uint64   `protobuf:"varint,10,rep,packed,name=frame_position,json=framePosition,proto3" json:"frame_position,omitempty"`
+	ChainParent    []uint32   `protobuf:"varint,11,rep,packed,name=chain_parent,json=chainParent,proto3" json:"chain_parent,omitempty"`
+	ChainLength    []uint32   `protobuf:"varint,12,rep,packed,name=chain_length,json=chainLength,proto3" json:"chain_length,omitempty"`
+	NodeFrame      []int32    `protobuf:"zigzag32,13,rep,packed,name=node_frame,json=nodeFrame,proto3" json:"node_frame,omitempty"`
+	// For each trace, the time of its first sample; 0 if it has none.
+	SampleStart []int64 `protobuf:"zigzag64,14,rep,packed,name=sample_start,json=sampleStart,proto3" json:"sample_start,omitempty"`
+	// For each trace, the unit of its rows in sample_time.
+	SampleUnit []uint32 `protobuf:"varint,15,rep,packed,name=sample_unit,json=sampleUnit,proto3" json:"sample_unit,omitempty"`
+	// For each sample but the first of its trace.
+	SampleTime []int64 `protobuf:"zigzag64,16,rep,packed,name=sample_time,json=sampleTime,proto3" json:"sample_time,omitempty"`
+	// No run holds samples of two traces. The last node that an earlier run named is that of
+	// the same trace; before any it is 0.
+	SampleRun       []uint64 `protobuf:"varint,17,rep,packed,name=sample_run,json=sampleRun,proto3" json:"sample_run,omitempty"`
+	SampleRunLength []uint32 `protobuf:"varint,18,rep,packed,name=sample_run_length,json=sampleRunLength,proto3" json:"sample_run_length,omitempty"`
+	// As sample_run: for all traces, or absent when no sample of any has a marker.
+	Marker          []Marker `protobuf:"varint,19,rep,packed,name=marker,proto3,enum=fieldtrie.v1.Marker" json:"marker,omitempty"`
+	MarkerRunLength []uint32 `protobuf:"varint,20,rep,packed,name=marker_run_length,json=markerRunLength,proto3" json:"marker_run_length,omitempty"`
+	// The row of context that the trace has.
+	TraceContext []uint32 `protobuf:"varint,38,rep,packed,name=trace_context,json=traceContext,proto3" json:"trace_context,omitempty"`
+	// How many samples it has.
+	TraceSamples []uint32 `protobuf:"varint,39,rep,packed,name=trace_samples,json=traceSamples,proto3" json:"trace_samples,omitempty"`
+	// How many rows of trace_node it has. Absent: 0 for all.
+	TraceNodes []uint32 `protobuf:"varint,40,rep,packed,name=trace_nodes,json=traceNodes,proto3" json:"trace_nodes,omitempty"`
+	// Nodes of a trace of which neither they nor those below them have samples: zigzag of the
+	// node less that of the row before it (0 before any).
+	TraceNode []int64 `protobuf:"zigzag64,41,rep,packed,name=trace_node,json=traceNode,proto3" json:"trace_node,omitempty"`
+	// Bytes of the view ids, one after the other.
+	ViewId []byte `protobuf:"bytes,42,opt,name=view_id,json=viewId,proto3" json:"view_id,omitempty"`
+	// 0: the view id of the trace before it. n + 1: the next n bytes of view_id.
+	ViewIdLength []uint32 `protobuf:"varint,43,rep,packed,name=view_id_length,json=viewIdLength,proto3" json:"view_id_length,omitempty"`
+	// As in Context.
+	Chunk []uint32 `protobuf:"varint,44,rep,packed,name=chunk,proto3" json:"chunk,omitempty"`
+	// As in Context, less that of the trace before it (before any: 0).
+	TimeOrigin []int64 `protobuf:"zigzag64,45,rep,packed,name=time_origin,json=timeOrigin,proto3" json:"time_origin,omitempty"`
+	// The fields 1 to 5 of Cost: field 1 of all traces, then field 2 of all traces … Absent: 0
+	// for all.
+	Cost []uint32 `protobuf:"varint,46,rep,packed,name=cost,proto3" json:"cost,omitempty"`
+	// How many spans the trace has. Absent: 0 for all.
+	TraceSpans []uint32 `protobuf:"varint,47,rep,packed,name=trace_spans,json=traceSpans,proto3" json:"trace_spans,omitempty"`
+	// For each span, the row of the table below that says what it is.
+	Span []uint32 `protobuf:"varint,48,rep,packed,name=span,proto3" json:"span,omitempty"`
+	// As in Context: the first span of a trace counts from 0.
+	SpanStart  []int64  `protobuf:"zigzag64,49,rep,packed,name=span_start,json=spanStart,proto3" json:"span_start,omitempty"`
+	SpanLength []uint64 `protobuf:"varint,50,rep,packed,name=span_length,json=spanLength,proto3" json:"span_length,omitempty"`
+	// The distinct kinds and names of spans, in the order of their first use.
+	SpanKind      []uint32 `protobuf:"varint,51,rep,packed,name=span_kind,json=spanKind,proto3" json:"span_kind,omitempty"`
+	SpanName      []string `protobuf:"bytes,52,rep,name=span_name,json=spanName,proto3" json:"span_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Set) Reset() {
+	*x = Set{}
+	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Set) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Set) ProtoMessage() {}
+
+func (x *Set) ProtoReflect() protoreflect.Message {
+	mi := &file_fieldtrie_v1_fieldtrie_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Set.ProtoReflect.Descriptor instead.
+func (*Set) Descriptor() ([]byte, []int) {
+	return file_fieldtrie_v1_fieldtrie_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Set) GetMagic() uint32 {
+	if x != nil {
+		return x.Magic
+	}
+	return 0
+}
+
+func (x *Set) GetContext() []*Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *Set) GetResourceText() string {
+	if x != nil {
+		return x.ResourceText
+	}
+	return ""
+}
+
+func (x *Set) GetResourceShared() []uint32 {
+	if x != nil {
+		return x.ResourceShared
+	}
+	return nil
+}
+
+func (x *Set) GetResourceLength() []uint32 {
+	if x != nil {
+		return x.ResourceLength
+	}
+	return nil
+}
+
+func (x *Set) GetNameText() string {
+	if x != nil {
+		return x.NameText
+	}
+	return ""
+}
+
+func (x *Set) GetNameLength() []uint32 {
+	if x != nil {
+		return x.NameLength
+	}
+	return nil
+}
+
+func (x *Set) GetFrameName() []uint32 {
+	if x != nil {
+		return x.FrameName
+	}
+	return nil
+}
+
+func (x *Set) GetFrameCount() []uint32 {
+	if x != nil {
+		return x.FrameCount
+	}
+	return nil
+}
+
+func (x *Set) GetFramePosition() []uint64 {
+	if x != nil {
+		return x.FramePosition
+	}
+	return nil
+}
+
+func (x *Set) GetChainParent() []uint32 {
+	if x != nil {
+		return x.ChainParent
+	}
+	return nil
+}
+
+func (x *Set) GetChainLength() []uint32 {
+	if x != nil {
+		return x.ChainLength
+	}
+	return nil
+}
+
+func (x *Set) GetNodeFrame() []int32 {
+	if x != nil {
+		return x.NodeFrame
+	}
+	return nil
+}
+
+func (x *Set) GetSampleStart() []int64 {
+	if x != nil {
+		return x.SampleStart
+	}
+	return nil
+}
+
+func (x *Set) GetSampleUnit() []uint32 {
+	if x != nil {
+		return x.SampleUnit
+	}
+	return nil
+}
+
+func (x *Set) GetSampleTime() []int64 {
+	if x != nil {
+		return x.SampleTime
+	}
+	return nil
+}
+
+func (x *Set) GetSampleRun() []uint64 {
+	if x != nil {
+		return x.SampleRun
+	}
+	return nil
+}
+
+func (x *Set) GetSampleRunLength() []uint32 {
+	if x != nil {
+		return x.SampleRunLength
+	}
+	return nil
+}
+
+func (x *Set) GetMarker() []Marker {
+	if x != nil {
+		return x.Marker
+	}
+	return nil
+}
+
+func (x *Set) GetMarkerRunLength() []uint32 {
+	if x != nil {
+		return x.MarkerRunLength
+	}
+	return nil
+}
+
+func (x *Set) GetTraceContext() []uint32 {
+	if x != nil {
+		return x.TraceContext
+	}
+	return nil
+}
+
+func (x *Set) GetTraceSamples() []uint32 {
+	if x != nil {
+		return x.TraceSamples
+	}
+	return nil
+}
+
+func (x *Set) GetTraceNodes() []uint32 {
+	if x != nil {
+		return x.TraceNodes
+	}
+	return nil
+}
+
+func (x *Set) GetTraceNode() []int64 {
+	if x != nil {
+		return x.TraceNode
+	}
+	return nil
+}
+
+func (x *Set) GetViewId() []byte {
+	if x != nil {
+		return x.ViewId
+	}
+	return nil
+}
+
+func (x *Set) GetViewIdLength() []uint32 {
+	if x != nil {
+		return x.ViewIdLength
+	}
+	return nil
+}
+
+func (x *Set) GetChunk() []uint32 {
+	if x != nil {
+		return x.Chunk
+	}
+	return nil
+}
+
+func (x *Set) GetTimeOrigin() []int64 {
+	if x != nil {
+		return x.TimeOrigin
+	}
+	return nil
+}
+
+func (x *Set) GetCost() []uint32 {
+	if x != nil {
+		return x.Cost
+	}
+	return nil
+}
+
+func (x *Set) GetTraceSpans() []uint32 {
+	if x != nil {
+		return x.TraceSpans
+	}
+	return nil
+}
+
+func (x *Set) GetSpan() []uint32 {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *Set) GetSpanStart() []int64 {
+	if x != nil {
+		return x.SpanStart
+	}
+	return nil
+}
+
+func (x *Set) GetSpanLength() []uint64 {
+	if x != nil {
+		return x.SpanLength
+	}
+	return nil
+}
+
+func (x *Set) GetSpanKind() []uint32 {
+	if x != nil {
+		return x.SpanKind
+	}
+	return nil
+}
+
+func (x *Set) GetSpanName() []string {
+	if x != nil {
+		return x.SpanName
+	}
+	return nil
+}
+
 var File_fieldtrie_v1_fieldtrie_proto protoreflect.FileDescriptor
 
 const file_fieldtrie_v1_fieldtrie_proto_rawDesc = "" +
@@ -831,7 +1175,57 @@ const file_fieldtrie_v1_fieldtrie_proto_rawDesc = "" +
 	"\n" +
 	"span_start\x18\r \x03(\x12R\tspanStart\x12\x1f\n" +
 	"\vspan_length\x18\x0e \x03(\x04R\n" +
-	"spanLength*\x9c\x01\n" +
+	"spanLength\"\x9a\t\n" +
+	"\x03Set\x12\x14\n" +
+	"\x05magic\x18\x01 \x01(\aR\x05magic\x12/\n" +
+	"\acontext\x18\x02 \x03(\v2\x15.fieldtrie.v1.ContextR\acontext\x12#\n" +
+	"\rresource_text\x18\x03 \x01(\tR\fresourceText\x12'\n" +
+	"\x0fresource_shared\x18\x04 \x03(\rR\x0eresourceShared\x12'\n" +
+	"\x0fresource_length\x18\x05 \x03(\rR\x0eresourceLength\x12\x1b\n" +
+	"\tname_text\x18\x06 \x01(\tR\bnameText\x12\x1f\n" +
+	"\vname_length\x18\a \x03(\rR\n" +
+	"nameLength\x12\x1d\n" +
+	"\n" +
+	"frame_name\x18\b \x03(\rR\tframeName\x12\x1f\n" +
+	"\vframe_count\x18\t \x03(\rR\n" +
+	"frameCount\x12%\n" +
+	"\x0eframe_position\x18\n" +
+	" \x03(\x04R\rframePosition\x12!\n" +
+	"\fchain_parent\x18\v \x03(\rR\vchainParent\x12!\n" +
+	"\fchain_length\x18\f \x03(\rR\vchainLength\x12\x1d\n" +
+	"\n" +
+	"node_frame\x18\r \x03(\x11R\tnodeFrame\x12!\n" +
+	"\fsample_start\x18\x0e \x03(\x12R\vsampleStart\x12\x1f\n" +
+	"\vsample_unit\x18\x0f \x03(\rR\n" +
+	"sampleUnit\x12\x1f\n" +
+	"\vsample_time\x18\x10 \x03(\x12R\n" +
+	"sampleTime\x12\x1d\n" +
+	"\n" +
+	"sample_run\x18\x11 \x03(\x04R\tsampleRun\x12*\n" +
+	"\x11sample_run_length\x18\x12 \x03(\rR\x0fsampleRunLength\x12,\n" +
+	"\x06marker\x18\x13 \x03(\x0e2\x14.fieldtrie.v1.MarkerR\x06marker\x12*\n" +
+	"\x11marker_run_length\x18\x14 \x03(\rR\x0fmarkerRunLength\x12#\n" +
+	"\rtrace_context\x18& \x03(\rR\ftraceContext\x12#\n" +
+	"\rtrace_samples\x18' \x03(\rR\ftraceSamples\x12\x1f\n" +
+	"\vtrace_nodes\x18( \x03(\rR\n" +
+	"traceNodes\x12\x1d\n" +
+	"\n" +
+	"trace_node\x18) \x03(\x12R\ttraceNode\x12\x17\n" +
+	"\aview_id\x18* \x01(\fR\x06viewId\x12$\n" +
+	"\x0eview_id_length\x18+ \x03(\rR\fviewIdLength\x12\x14\n" +
+	"\x05chunk\x18, \x03(\rR\x05chunk\x12\x1f\n" +
+	"\vtime_origin\x18- \x03(\x12R\n" +
+	"timeOrigin\x12\x12\n" +
+	"\x04cost\x18. \x03(\rR\x04cost\x12\x1f\n" +
+	"\vtrace_spans\x18/ \x03(\rR\n" +
+	"traceSpans\x12\x12\n" +
+	"\x04span\x180 \x03(\rR\x04span\x12\x1d\n" +
+	"\n" +
+	"span_start\x181 \x03(\x12R\tspanStart\x12\x1f\n" +
+	"\vspan_length\x182 \x03(\x04R\n" +
+	"spanLength\x12\x1b\n" +
+	"\tspan_kind\x183 \x03(\rR\bspanKind\x12\x1b\n" +
+	"\tspan_name\x184 \x03(\tR\bspanName*\x9c\x01\n" +
 	"\x06Marker\x12\x16\n" +
 	"\x12MARKER_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rMARKER_SCRIPT\x10\x01\x12\r\n" +
@@ -855,22 +1249,25 @@ func file_fieldtrie_v1_fieldtrie_proto_rawDescGZIP() []byte {
 }
 
 var file_fieldtrie_v1_fieldtrie_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_fieldtrie_v1_fieldtrie_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_fieldtrie_v1_fieldtrie_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_fieldtrie_v1_fieldtrie_proto_goTypes = []any{
 	(Marker)(0),      // 0: fieldtrie.v1.Marker
 	(*Document)(nil), // 1: fieldtrie.v1.Document
 	(*Cost)(nil),     // 2: fieldtrie.v1.Cost
 	(*Context)(nil),  // 3: fieldtrie.v1.Context
+	(*Set)(nil),      // 4: fieldtrie.v1.Set
 }
 var file_fieldtrie_v1_fieldtrie_proto_depIdxs = []int32{
 	3, // 0: fieldtrie.v1.Document.context:type_name -> fieldtrie.v1.Context
 	0, // 1: fieldtrie.v1.Document.marker:type_name -> fieldtrie.v1.Marker
 	2, // 2: fieldtrie.v1.Document.cost:type_name -> fieldtrie.v1.Cost
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	3, // 3: fieldtrie.v1.Set.context:type_name -> fieldtrie.v1.Context
+	0, // 4: fieldtrie.v1.Set.marker:type_name -> fieldtrie.v1.Marker
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_fieldtrie_v1_fieldtrie_proto_init() }
@@ -884,7 +1281,7 @@ func file_fieldtrie_v1_fieldtrie_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fieldtrie_v1_fieldtrie_proto_rawDesc), len(file_fieldtrie_v1_fieldtrie_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
