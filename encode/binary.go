@@ -43,12 +43,10 @@ func DecodeBinary(data []byte, lim Limits) (Document, error) {
 // BinaryDecoder decodes many documents and reuses its memory. The zero value is ready.
 // It is not for concurrent use.
 type BinaryDecoder struct {
-	columns    columns
-	trace      trie.Trace
-	set        trie.Set
-	setSamples []trie.Sample
-	urls       []byte // scratch for the resources of one document
-	urlEnds    []int
+	columns columns
+	trace   trie.Trace
+	urls    []byte // scratch for the resources of one document
+	urlEnds []int
 }
 
 // Decode is [DecodeBinary], but a trace is valid only until the next call.

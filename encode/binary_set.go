@@ -43,6 +43,9 @@ func EncodeSet(s *trie.Set) ([]byte, error) {
 	if len(d.Span) == 0 {
 		d.TraceSpans = nil
 	}
+	if len(d.TraceNode) == 0 {
+		d.TraceNodes = nil
+	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(d)
 }
 
@@ -135,16 +138,17 @@ func (w *setWriter) costs(traces []trie.Trace) {
 	}
 }
 
-// DecodeSet reads a set. It is good until the next call, and shares no memory with data. Unknown fields are left out.
+// DecodeSet reads a set. It shares no memory with d and data. Unknown fields are left out.
 func (d *BinaryDecoder) DecodeSet(data []byte, lim Limits) (*trie.Set, error) {
 	r, err := d.begin(data, SetVersion, lim)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.readSet(&d.set); err != nil {
+	s := &trie.Set{}
+	if err := r.readSet(s); err != nil {
 		return nil, err
 	}
-	return &d.set, nil
+	return s, nil
 }
 
 func (r *documentReader) readSet(s *trie.Set) error {
@@ -156,10 +160,8 @@ func (r *documentReader) readSet(s *trie.Set) error {
 	); err != nil {
 		return err
 	}
-	s.Traces = slices.Grow(s.Traces[:0], n)[:n]
-	for i := range s.Traces {
-		s.Traces[i] = trie.Trace{Trie: *s.Snapshot()}
-	}
+	s.Traces, s.Unused = make([]trie.Trace, n), make([][]trie.NodeID, n)
+	s.Share()
 	if err := input.First(r.readContexts(s.Traces), r.readViews(s.Traces), r.readSpans(s.Traces), r.readCosts(s.Traces)); err != nil {
 		return err
 	}
@@ -327,8 +329,7 @@ func (r *documentReader) readSamples(s *trie.Set) error {
 	if err != nil {
 		return err
 	}
-	r.setSamples = slices.Grow(r.setSamples[:0], all)[:all]
-	samples := r.setSamples
+	samples := make([]trie.Sample, all)
 	for i := range s.Traces {
 		t, n := &s.Traces[i], r.col(setTraceSamples)[i]
 		t.Samples, samples = samples[:n:n], samples[n:]
@@ -341,13 +342,11 @@ func (r *documentReader) readSamples(s *trie.Set) error {
 
 // readUnused gives traces the nodes in and below which they have no samples.
 func (r *documentReader) readUnused(s *trie.Set) error {
-	s.Unused = nil
 	nodes := r.col(setTraceNode)
 	counts, err := r.counts(setTraceNodes, len(s.Traces), len(nodes))
-	if err != nil || len(counts) == 0 {
+	if err != nil {
 		return err
 	}
-	s.Unused = make([][]trie.NodeID, len(s.Traces))
 	all, last := make([]trie.NodeID, len(nodes)), int64(0)
 	for i, step := range nodes {
 		if last += unzigzag(step); last <= 0 || last >= int64(len(s.Nodes)) {

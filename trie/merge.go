@@ -9,6 +9,7 @@ type Merger struct {
 	profile *Profile
 	graft   Grafter // onto the trie of profile
 
+	set     *Set     // whose tables the input has; nil if it has its own
 	weights []Weight // of the input's nodes: zero but for those of held
 	held    []NodeID // the input's nodes that are in a sampled stack, parents first; their Reach is 1
 	depths  []uint32 // of the input's nodes; empty if none is deep enough to matter
@@ -56,6 +57,7 @@ func (m *Merger) Group(l Labels) int { return m.profile.group(l) }
 func (m *Merger) AddProfile(p *Profile) { m.addProfile(p, false) }
 
 func (m *Merger) addProfile(p *Profile, negative bool) {
+	m.set = nil
 	m.graft.Begin(&p.Trie)
 	for n := range p.Nodes {
 		m.graft.Node(NodeID(n))
@@ -101,18 +103,11 @@ func (m *Merger) NextView() {
 // stack is (unknown).
 func (m *Merger) AddTrace(t *Trace, group func(Slice) int) {
 	m.recorded = false
-	m.begin(&t.Trie)
-	m.addTrace(t, group)
-}
-
-// AddSet merges the traces of a set, as [Merger.AddTrace] does. It looks for their frames and nodes once, and not with each trace.
-func (m *Merger) AddSet(s *Set, group func(*Trace, Slice) int) {
-	m.recorded = false
-	m.begin(&s.Trie)
-	for i := range s.Traces {
-		t := &s.Traces[i]
-		m.addTrace(t, func(s Slice) int { return group(t, s) })
+	if set := t.Set(); set == nil || set != m.set {
+		m.begin(&t.Trie)
+		m.set = set
 	}
+	m.addTrace(t, group)
 }
 
 // AddStream merges one sampler's recording of a thread into a group, see [Merger.Group]. It counts
@@ -127,6 +122,7 @@ func (m *Merger) AddStream(s *Stream, group int) {
 
 // begin makes t the tables of what is added.
 func (m *Merger) begin(t *Trie) {
+	m.set = nil
 	m.graft.Begin(t)
 	m.weights, m.held = zeroed(m.weights, len(t.Nodes)), m.held[:0]
 	m.depths = m.depths[:0]

@@ -3,12 +3,11 @@ package trie
 import "slices"
 
 // Set is traces whose tables are one: those of each of Traces are the set's, and have more nodes than the trace.
-// [Set.Trace] returns a trace with tables of its own.
+// [Set.Trace] returns a trace with tables of its own. The tables of a set never change: see [Trace.Set].
 type Set struct {
 	Trie
 	Traces []Trace
-	// Unused are nodes of each trace in and below which it has no samples, parents first; empty if no trace has any.
-	Unused [][]NodeID
+	Unused [][]NodeID // by trace: its nodes in and below which it has no samples, parents first
 
 	visits visits
 	nodeOf []NodeID  // by node of the set: that of the trace which Trace returned last
@@ -18,9 +17,8 @@ type Set struct {
 // NewSet returns traces as a set. They are not changed, and must not be gapless. As in a merge, equal nodes of a
 // trace become one, and fields of the binary format that this version does not know are left out.
 func NewSet(traces []*Trace) *Set {
-	s := &Set{Trie: *New(), Traces: make([]Trace, len(traces))}
+	s := &Set{Trie: *New(), Traces: make([]Trace, len(traces)), Unused: make([][]NodeID, len(traces))}
 	g := NewGrafter(&s.Trie, 0)
-	unused := make([][]NodeID, len(traces))
 	for i, t := range traces {
 		g.Begin(&t.Trie)
 		for n := range t.Nodes {
@@ -37,21 +35,30 @@ func NewSet(traces []*Trace) *Set {
 			s.visits.to(*to)
 		}
 		for n := range t.Nodes {
-			unused[i] = append(unused[i], s.visits.to(g.nodes[n]-1)...)
-		}
-		if len(unused[i]) > 0 {
-			s.Unused = unused
+			s.Unused[i] = append(s.Unused[i], s.visits.to(g.nodes[n]-1)...)
 		}
 	}
-	s.share()
+	s.Share()
 	return s
 }
 
-// share gives all traces the tables of s.
-func (s *Set) share() {
+// Share gives all traces the tables of s, which is complete.
+func (s *Set) Share() {
 	for i := range s.Traces {
-		s.Traces[i].Trie = *s.Snapshot()
+		s.Traces[i].Trie, s.Traces[i].set = *s.Snapshot(), s
 	}
+}
+
+// Set returns the set whose tables t has, or nil if they are its own. What was found out of the tables of a set holds for all
+// of its traces.
+func (t *Trace) Set() *Set {
+	s := t.set
+	same := s != nil && len(t.Nodes) == len(s.Nodes) && len(t.Frames) == len(s.Frames) && len(t.Strings) == len(s.Strings) && &t.Nodes[0] == &s.Nodes[0] &&
+		&t.Strings[0] == &s.Strings[0] && (len(t.Frames) == 0 || &t.Frames[0] == &s.Frames[0])
+	if !same {
+		return nil // somebody has replaced the tables
+	}
+	return s
 }
 
 // Canonical returns s with its tables numbered in one defined way: nodes by their first use, trace by trace, as
@@ -64,7 +71,7 @@ func (s *Set) Canonical() *Set {
 		for _, x := range s.Traces[i].Samples {
 			order = append(order, v.to(x.Node)...)
 		}
-		for _, n := range s.unused(i) {
+		for _, n := range s.Unused[i] {
 			order = append(order, v.to(n)...)
 		}
 	}
@@ -82,15 +89,8 @@ func (s *Set) Canonical() *Set {
 			out.Unused[i] = append(out.Unused[i], nodeOf[n])
 		}
 	}
-	out.share()
+	out.Share()
 	return out
-}
-
-func (s *Set) unused(i int) []NodeID {
-	if len(s.Unused) == 0 {
-		return nil
-	}
-	return s.Unused[i]
 }
 
 // Trace returns a trace with nodes and frames of its own. It shares strings with the set.
@@ -118,10 +118,10 @@ func (s *Set) Trace(i int) *Trace {
 		add(s.visits.to(n))
 		t.Samples[k].Node = s.nodeOf[n]
 	}
-	for _, n := range s.unused(i) {
+	for _, n := range s.Unused[i] {
 		add(s.visits.to(n))
 	}
-	t.Trie = Trie{Strings: s.Strings, Frames: frames, Nodes: nodes}
+	t.Trie, t.set = Trie{Strings: s.Strings, Frames: frames, Nodes: nodes}, nil
 	return &t
 }
 

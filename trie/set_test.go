@@ -54,7 +54,10 @@ func FuzzSet(f *testing.F) {
 			set := NewSet(left[:n])
 			checkSet(t, set, left[:n])
 			checkSet(t, set.Canonical(), left[:n])
-			bySet.AddSet(set, func(t *Trace, s Slice) int { return group(bySet, t, s) })
+			for i := range set.Traces {
+				x := &set.Traces[i]
+				bySet.AddTrace(x, func(s Slice) int { return group(bySet, x, s) })
+			}
 			if r.IntN(3) == 0 && n < len(left) { // one by one between sets
 				x := left[n]
 				bySet.AddTrace(x, func(s Slice) int { return group(bySet, x, s) })
@@ -114,9 +117,20 @@ func distinctNodes(t *Trace) bool {
 // TestSetOfNothing: a set without traces is one, too.
 func TestSetOfNothing(t *testing.T) {
 	s := NewSet(nil).Canonical()
-	m := NewMerger()
-	m.AddSet(s, nil)
-	if len(s.Traces) != 0 || len(m.Profile().Groups) != 0 {
-		t.Errorf("%d traces, %d groups", len(s.Traces), len(m.Profile().Groups))
+	if len(s.Traces) != 0 {
+		t.Errorf("%d traces", len(s.Traces))
+	}
+}
+
+// TestSetOf: a trace is of a set as long as it has its tables.
+func TestSetOf(t *testing.T) {
+	s := NewSet([]*Trace{randomTrace(1), randomTrace(2)})
+	x := s.Traces[1]
+	if x.Set() != s || s.Trace(1).Set() != nil || x.Canonical().Set() != nil || s.Canonical().Traces[1].Set() == s {
+		t.Error("tables and set disagree")
+	}
+	x.Frames = append(slices.Clone(x.Frames), FrameRow{})
+	if x.Set() != nil {
+		t.Error("a trace with other frames is of the set")
 	}
 }

@@ -72,6 +72,8 @@ type Trace struct {
 	// Unknown holds fields of the binary format that this version does not know, as
 	// they were read.
 	Unknown []byte
+
+	set *Set // whose tables it had once
 }
 
 // Cost is the cost of profiling in a page view since its previous trace, as measured by

@@ -233,7 +233,9 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 			if err != nil {
 				return err
 			}
-			m.AddSet(set, func(_ *trie.Trace, s trie.Slice) int { return m.Group(trie.Labels{{Key: "page", Value: s.Page}}) })
+			for i := range set.Traces {
+				addByPage(m, &set.Traces[i])
+			}
 		}
 		return nil
 	}

@@ -82,6 +82,24 @@ func viewsOf(r *rand.Rand, n int, trace func(r *rand.Rand, view string, chunk ui
 	return views
 }
 
+// inSets returns the same page views with traces of sets: each set has some that follow each other.
+func inSets(r *rand.Rand, views [][]*trie.Trace) [][]*trie.Trace {
+	all := slices.Concat(views...)
+	var of []*trie.Trace
+	for left := all; len(left) > 0; {
+		set := trie.NewSet(left[:1+r.IntN(len(left))])
+		for i := range set.Traces {
+			of = append(of, &set.Traces[i])
+		}
+		left = left[len(set.Traces):]
+	}
+	out := make([][]*trie.Trace, len(views))
+	for i, v := range views {
+		out[i], of = of[:len(v)], of[len(v):]
+	}
+	return out
+}
+
 func addView(b *Builder, sign int64, chunks ...*trie.Trace) {
 	b.Begin(sign)
 	for _, t := range chunks {
@@ -198,14 +216,16 @@ func TestRecordEqualsMerge(t *testing.T) {
 		if seed%2 == 1 {
 			views = smallViews(r, 1+r.IntN(12))
 		}
-		whole := NewBuilder("/a", trie.New(), Limits{})
-		for _, v := range views {
+		whole, sets := NewBuilder("/a", trie.New(), Limits{}), NewBuilder("/a", trie.New(), Limits{})
+		ofSets := inSets(r, views)
+		for i, v := range views {
 			addView(whole, 1, v...)
+			addView(sets, 1, ofSets[i]...)
 		}
 		pieces := inPieces(t, r, views)
 		for _, q := range questions() {
 			want := q.merged(views, "/a")
-			for name, b := range map[string]*Builder{"whole": whole, "pieces": pieces} {
+			for name, b := range map[string]*Builder{"whole": whole, "pieces": pieces, "sets": sets, "pieces of sets": inPieces(t, r, ofSets)} {
 				for _, level := range []Level{Narrow, Wide, Whole} {
 					if level == Narrow && !narrow(q) {
 						continue

@@ -328,7 +328,7 @@ func (b *Builder) translate(rec *Record, stacks *trie.Trie) (nodes func(trie.Nod
 		return func(n trie.NodeID) trie.NodeID { return n }, func(f trie.FrameID) trie.FrameID { return f }
 	}
 	to := make([]trie.NodeID, len(stacks.Nodes))
-	b.begin(stacks)
+	b.graftFrom(stacks)
 	for i := range to {
 		to[i] = b.graft.Node(trie.NodeID(i))
 	}
