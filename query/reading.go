@@ -94,6 +94,9 @@ type reading struct {
 // decode returns the trace of a record, or nil if it can not be read. It is good until the
 // next call.
 func (r *reading) decode(rec store.Record) *trie.Trace {
+	if rec.Trace != nil {
+		return rec.Trace
+	}
 	doc, err := r.decoder.Decode(rec.Payload, encode.FileLimits())
 	if err != nil || doc.Trace == nil {
 		r.bad++

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // Limits on what a record may hold. They bound the size of keys and of one
@@ -48,7 +50,9 @@ type Record struct {
 	Pages    []string  // pages the trace has time on, at least one
 	Tags     []Tag     // counted in the catalogue and not stored with the trace
 	Received time.Time // set by the store, to the microsecond
-	Payload  []byte    // opaque
+	Payload  []byte    // the trace in the binary format; opaque for the store that it is appended to
+	// Trace is the trace, which must not be changed, where [Reader.Select] has it decoded; then there may be no payload.
+	Trace *trie.Trace
 
 	// Page and Partition are where it was found. They are not looked at when it is stored.
 	Page, Partition string

@@ -65,10 +65,8 @@ func (t *Trace) Canonical() *Trace {
 	trie, nodeOf, _ := t.renumber(order)
 	out := new(Trace)
 	*out = *t // all but the tables
-	out.Trie, out.Samples = *trie, slices.Clone(t.Samples)
-	for i := range out.Samples {
-		out.Samples[i].Node = nodeOf[out.Samples[i].Node]
-	}
+	out.Trie = *trie
+	out.renumberSamples(nodeOf)
 	return out
 }
 

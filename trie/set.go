@@ -2,44 +2,63 @@ package trie
 
 import "slices"
 
-// Set is traces whose tables are one: those of each of Traces are the set's, and have more nodes than the trace.
-// [Set.Trace] returns a trace with tables of its own. The tables of a set never change: see [Trace.Set].
+// Set is traces whose tables are one. The tables of a set never change: see [Trace.Set].
 type Set struct {
 	Trie
-	Traces []Trace
+	Traces []Trace    // with the tables of the set, which have more nodes than the trace: see [Set.Trace]
 	Unused [][]NodeID // by trace: its nodes in and below which it has no samples, parents first
-
-	visits visits
-	nodeOf []NodeID  // by node of the set: that of the trace which Trace returned last
-	frames []FrameID // by frame of the set: one more than that of this trace, 0 if it has none
 }
 
-// NewSet returns traces as a set. They are not changed, and must not be gapless. As in a merge, equal nodes of a
-// trace become one, and fields of the binary format that this version does not know are left out.
-func NewSet(traces []*Trace) *Set {
-	s := &Set{Trie: *New(), Traces: make([]Trace, len(traces)), Unused: make([][]NodeID, len(traces))}
-	g := NewGrafter(&s.Trie, 0)
-	for i, t := range traces {
-		g.Begin(&t.Trie)
-		for n := range t.Nodes {
-			g.Node(NodeID(n))
-		}
-		out := &s.Traces[i]
-		*out = *t
-		out.Unknown, out.Context.Unknown = nil, nil
-		out.Samples = slices.Clone(t.Samples)
-		s.visits.begin(&s.Trie)
-		for k := range out.Samples {
-			to := &out.Samples[k].Node
-			*to = g.nodes[*to] - 1
-			s.visits.to(*to)
-		}
-		for n := range t.Nodes {
-			s.Unused[i] = append(s.Unused[i], s.visits.to(g.nodes[n]-1)...)
-		}
+// SetBuilder puts traces into a set. The zero value is ready.
+type SetBuilder struct {
+	set    Set
+	graft  Grafter
+	visits visits
+}
+
+// Add adds a trace, which is not changed, and must not be gapless. As in a merge, equal nodes of it become one, and
+// fields of the binary format that this version does not know are left out.
+func (b *SetBuilder) Add(t *Trace) {
+	if b.graft.to == nil {
+		b.set.Trie = *New()
+		b.graft.to = &b.set.Trie
 	}
-	s.Share()
-	return s
+	b.graft.Begin(&t.Trie)
+	for n := range t.Nodes {
+		b.graft.Node(NodeID(n))
+	}
+	out := *t
+	out.Unknown, out.Context.Unknown = nil, nil
+	out.Samples = slices.Clone(t.Samples)
+	b.visits.begin(&b.set.Trie)
+	for k := range out.Samples {
+		to := &out.Samples[k].Node
+		*to = b.graft.nodes[*to] - 1
+		b.visits.to(*to)
+	}
+	var unused []NodeID
+	for n := range t.Nodes {
+		unused = append(unused, b.visits.to(b.graft.nodes[n]-1)...)
+	}
+	b.set.Traces, b.set.Unused = append(b.set.Traces, out), append(b.set.Unused, unused)
+}
+
+// Set returns the traces. Nothing may be added after that.
+func (b *SetBuilder) Set() *Set {
+	if b.graft.to == nil {
+		b.set.Trie = *New()
+	}
+	b.set.Share()
+	return &b.set
+}
+
+// NewSet returns traces as a set: see [SetBuilder.Add].
+func NewSet(traces []*Trace) *Set {
+	var b SetBuilder
+	for _, t := range traces {
+		b.Add(t)
+	}
+	return b.Set()
 }
 
 // Share gives all traces the tables of s, which is complete.
@@ -68,23 +87,12 @@ func (s *Set) Canonical() *Set {
 	v.begin(&s.Trie)
 	order := make([]NodeID, 0, len(s.Nodes))
 	for i := range s.Traces {
-		for _, x := range s.Traces[i].Samples {
-			order = append(order, v.to(x.Node)...)
-		}
-		for _, n := range s.Unused[i] {
-			order = append(order, v.to(n)...)
-		}
+		order = s.appendNodes(order, i, &v)
 	}
 	tables, nodeOf, _ := s.renumber(order)
-	out := &Set{Trie: *tables, Traces: slices.Clone(s.Traces), Unused: make([][]NodeID, len(s.Unused))}
+	out := &Set{Trie: *tables, Traces: slices.Clone(s.Traces), Unused: make([][]NodeID, len(s.Traces))}
 	for i := range out.Traces {
-		t := &out.Traces[i]
-		t.Samples = slices.Clone(t.Samples)
-		for k := range t.Samples {
-			t.Samples[k].Node = nodeOf[t.Samples[k].Node]
-		}
-	}
-	for i := range out.Unused {
+		out.Traces[i].renumberSamples(nodeOf)
 		for _, n := range s.Unused[i] {
 			out.Unused[i] = append(out.Unused[i], nodeOf[n])
 		}
@@ -93,36 +101,34 @@ func (s *Set) Canonical() *Set {
 	return out
 }
 
-// Trace returns a trace with nodes and frames of its own. It shares strings with the set.
+// Trace returns a trace in canonical form, with tables of its own.
 func (s *Set) Trace(i int) *Trace {
+	var v visits
+	v.begin(&s.Trie)
 	t := s.Traces[i]
-	nodes := make([]Node, 1, 1+len(t.Samples))
-	var frames []FrameRow
-	s.nodeOf, s.frames = extend(s.nodeOf[:0], len(s.Nodes)), zeroed(s.frames, len(s.Frames))
-	add := func(list []NodeID) {
-		for _, n := range list {
-			x := s.Nodes[n]
-			if s.frames[x.Frame] == 0 {
-				frames = append(frames, s.Frames[x.Frame])
-				s.frames[x.Frame] = FrameID(len(frames))
-			}
-			s.nodeOf[n] = NodeID(len(nodes))
-			nodes = append(nodes, Node{s.nodeOf[x.Parent], s.frames[x.Frame] - 1})
-		}
-	}
-	s.nodeOf[Root] = Root
-	s.visits.begin(&s.Trie)
-	t.Samples = slices.Clone(t.Samples)
-	for k := range t.Samples {
-		n := t.Samples[k].Node
-		add(s.visits.to(n))
-		t.Samples[k].Node = s.nodeOf[n]
+	tables, nodeOf, _ := s.renumber(s.appendNodes(nil, i, &v))
+	t.Trie, t.set = *tables, nil
+	t.renumberSamples(nodeOf)
+	return &t
+}
+
+// appendNodes appends the nodes that trace i has and that were not seen before.
+func (s *Set) appendNodes(order []NodeID, i int, v *visits) []NodeID {
+	for _, x := range s.Traces[i].Samples {
+		order = append(order, v.to(x.Node)...)
 	}
 	for _, n := range s.Unused[i] {
-		add(s.visits.to(n))
+		order = append(order, v.to(n)...)
 	}
-	t.Trie, t.set = Trie{Strings: s.Strings, Frames: frames, Nodes: nodes}, nil
-	return &t
+	return order
+}
+
+// renumberSamples gives t samples of its own at the new numbers of their nodes.
+func (t *Trace) renumberSamples(nodeOf []NodeID) {
+	t.Samples = slices.Clone(t.Samples)
+	for i := range t.Samples {
+		t.Samples[i].Node = nodeOf[t.Samples[i].Node]
+	}
 }
 
 // visits lists the nodes of a trie in the order in which they are first seen.

@@ -32,6 +32,7 @@
 //	segment.go   segments
 //	listing.go   which segments there are
 //	run.go       runs
+//	settled.go   runs of closed hours, whose traces share their tables
 //	keys.go      which traces are in a run
 //	rollups.go   rollups of pages
 //	object.go    objects of which parts are read

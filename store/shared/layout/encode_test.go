@@ -143,10 +143,13 @@ func TestManifest(t *testing.T) {
 
 // decodeTraces returns the rows of a block of a page.
 func decodeTraces(data []byte, page string, n int) ([]Row, error) {
-	d := newDecoder(data)
-	out := make([]Row, 0, min(n, len(data)))
-	for d.Left() > 0 {
-		out = append(out, d.row(page, false))
+	r, err := readRows(data, page)
+	if err != nil {
+		return nil, err
 	}
-	return out, d.Err()
+	out := make([]Row, 0, min(n, len(data)))
+	for !r.end() && r.Err() == nil {
+		out = append(out, r.next())
+	}
+	return out, r.Err()
 }

@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"maps"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/store"
@@ -56,6 +57,9 @@ func FuzzCounts(f *testing.F) {
 
 func FuzzKeys(f *testing.F) {
 	f.Add(append(make([]byte, 16), 3))
+	if data, err := encodeSettled([]Row{randomRow(f, rand.New(rand.NewPCG(1, 1))), randomRow(f, rand.New(rand.NewPCG(1, 2)))}); err == nil {
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if keys, _ := decodeKeys(data, 1<<30); len(keys) > len(data) {
 			t.Fatalf("%d keys in %d bytes", len(keys), len(data))

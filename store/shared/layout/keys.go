@@ -140,7 +140,10 @@ func (x *RunKeys) ReadViews(ctx context.Context, page string, views [][16]byte) 
 				break
 			}
 			if _, found := slices.BinarySearchFunc(views, c.row.ID.View, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); found {
-				c.row.Payload = slices.Clone(c.row.Payload) // all of its block would stay in memory with it
+				if c.row.Payload, err = c.row.Document(); err != nil {
+					return nil, err
+				}
+				c.row.Payload, c.row.Trace, c.row.set = slices.Clone(c.row.Payload), nil, nil // all of its block would stay in memory with it
 				out = append(out, c.row)
 			}
 		}

@@ -13,9 +13,8 @@ import (
 type Cursor struct {
 	o    *Object
 	list []block.Entry // that are not read yet
-	page string
-	d    decoder // of a block of page
-	row  Row     // the present one, after next
+	rows *rowReader    // of a block; nil before the first
+	row  Row           // the present one, after next
 }
 
 // cursor returns a cursor through blocks of traces, one of so many that are read side by side.
@@ -50,7 +49,7 @@ func (c *Cursor) Size() (n int64) {
 
 // next goes to the next row. It reports whether there is one.
 func (c *Cursor) next(ctx context.Context) (bool, error) {
-	for c.d.Left() == 0 {
+	for c.rows == nil || c.rows.end() && c.rows.Err() == nil {
 		if len(c.list) == 0 {
 			return false, nil
 		}
@@ -58,11 +57,14 @@ func (c *Cursor) next(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		c.d, c.page, c.list = newDecoder(data[0]), c.list[0].Page, c.list[1:]
+		if c.rows, err = readRows(data[0], c.list[0].Page); err != nil {
+			return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.list[0].Page, err)
+		}
+		c.list = c.list[1:]
 	}
-	c.row = c.d.row(c.page, false)
-	if c.d.Err() != nil {
-		return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.page, c.d.Err())
+	c.row = c.rows.next()
+	if err := c.rows.Err(); err != nil {
+		return false, fmt.Errorf("read %s: traces of %q: %w", c.o.key, c.rows.page, err)
 	}
 	return true, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/wire"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // Row is a trace under one of its pages.
@@ -21,7 +22,11 @@ type Row struct {
 	Received int64    // µs since the epoch
 	Others   []string // its other pages, sorted
 	Tags     []store.Tag
-	Payload  []byte
+	Payload  []byte      // nil if there is a trace
+	Trace    *trie.Trace // of a settled block: see [Row.Document]
+
+	set   *trie.Set // that has the trace
+	inSet int       // which of its traces
 }
 
 // key names a row of a page.
@@ -109,7 +114,7 @@ func RowsOf(rec *store.Record, received int64) []Row {
 	tags = slices.Compact(tags)
 	out := make([]Row, len(pages))
 	for i, p := range pages {
-		out[i] = Row{p, rec.ID, received, slices.Concat(pages[:i], pages[i+1:]), tags, rec.Payload}
+		out[i] = Row{Page: p, ID: rec.ID, Received: received, Others: slices.Concat(pages[:i], pages[i+1:]), Tags: tags, Payload: rec.Payload}
 	}
 	return out
 }

@@ -14,13 +14,15 @@ const keysBlock = 1 << 20
 
 // RunWriter writes a run of rows, which come sorted and distinct.
 type RunWriter struct {
-	w    *block.Writer
-	page string
-	data pending   // the block of traces that is being filled
-	keys pending   // and the one of keys
-	of   []pending // blocks of keys, which follow all traces
-	rows int
-	kept int // bytes of keys
+	w      *block.Writer
+	page   string
+	data   pending   // the block of traces that is being filled
+	rows   []Row     // those of it, if it will be settled
+	keys   pending   // and the one of keys
+	of     []pending // blocks of keys, which follow all traces
+	count  int
+	kept   int  // bytes of keys
+	settle bool // traces of a block share their tables
 }
 
 // pending is a block of a page that is not written yet.
@@ -28,12 +30,18 @@ type pending struct {
 	page string
 	n    int
 	data []byte
+	size int // about, of what is in it
 }
 
 // NewRunWriter begins a run.
 func NewRunWriter(c *block.Codec) *RunWriter { return &RunWriter{w: block.NewWriter(c)} }
 
-// Add adds a row.
+// NewSettledWriter begins a run of an hour to which nothing is added any more: traces that lie together share their tables.
+func NewSettledWriter(c *block.Codec) *RunWriter {
+	return &RunWriter{w: block.NewWriter(c), settle: true}
+}
+
+// Add adds a row. One that will be settled is kept for a while.
 func (w *RunWriter) Add(r *Row) error {
 	if r.Page != w.page {
 		if err := w.endPage(); err != nil {
@@ -41,41 +49,78 @@ func (w *RunWriter) Add(r *Row) error {
 		}
 		w.page = r.Page
 	}
-	w.data.data = appendRow(w.data.data, r, false)
-	w.data.n++
+	if err := w.addRow(r); err != nil {
+		return err
+	}
 	before := len(w.keys.data)
 	w.keys.data = append(w.keys.data, r.ID.View[:]...)
 	w.keys.data = binary.AppendUvarint(w.keys.data, uint64(r.ID.Chunk))
 	w.keys.n++
 	w.kept += len(w.keys.data) - before
-	w.rows++
+	w.count++
 	if len(w.keys.data) >= keysBlock {
 		w.endKeys()
 	}
-	if len(w.data.data) >= runBlock {
+	if w.data.size >= runBlock {
 		return w.endBlock()
 	}
 	return nil
+}
+
+func (w *RunWriter) addRow(r *Row) error {
+	w.data.n++
+	if w.settle {
+		w.rows = append(w.rows, *r)
+		w.data.size += r.size()
+		return nil
+	}
+	if r.Trace != nil { // of a run that was settled already
+		x := *r
+		var err error
+		if x.Payload, err = r.Document(); err != nil {
+			return err
+		}
+		r = &x
+	}
+	w.data.data = appendRow(w.data.data, r, false)
+	w.data.size = len(w.data.data)
+	return nil
+}
+
+// size returns about how many bytes the trace of a row takes by itself.
+func (r *Row) size() int {
+	if r.Trace == nil {
+		return len(r.Payload)
+	}
+	return 512 + 8*len(r.Trace.Samples)
 }
 
 // Size returns about how large the run is so far.
 func (w *RunWriter) Size() int { return w.w.Size() + w.kept }
 
 // Count returns how many rows it has.
-func (w *RunWriter) Count() int { return w.rows }
+func (w *RunWriter) Count() int { return w.count }
 
 func (w *RunWriter) endBlock() error {
 	if w.data.n == 0 {
 		return nil
 	}
-	err := w.w.Add(kindTraces, w.page, w.data.n, w.data.data)
-	w.data.n, w.data.data = 0, w.data.data[:0]
+	data := w.data.data
+	if w.settle {
+		var err error
+		if data, err = encodeSettled(w.rows); err != nil {
+			return err
+		}
+	}
+	err := w.w.Add(kindTraces, w.page, w.data.n, data)
+	clear(w.rows)
+	w.rows, w.data = w.rows[:0], pending{data: w.data.data[:0]}
 	return err
 }
 
 func (w *RunWriter) endKeys() {
 	if w.keys.n > 0 {
-		w.of = append(w.of, pending{w.page, w.keys.n, w.keys.data})
+		w.of = append(w.of, pending{page: w.page, n: w.keys.n, data: w.keys.data})
 	}
 	w.keys = pending{}
 }

@@ -60,15 +60,15 @@ func (x *traceRollup) endView() {
 		row := &x.view[i]
 		one := Counted{1, row.Received, row.Received}
 		x.p.Counts.Add(store.Tag{}, one)
-		doc, err := x.d.Decode(row.Payload, encode.FileLimits())
-		if err != nil || doc.Trace == nil {
+		t, err := row.Decode(&x.d)
+		if err != nil {
 			continue // it is counted, and can not be summed up
 		}
-		tags, _ := store.TagsOf(doc.Trace)
-		for _, t := range tags {
-			x.p.Counts.Add(t, one)
+		tags, _ := store.TagsOf(t)
+		for _, tag := range tags {
+			x.p.Counts.Add(tag, one)
 		}
-		x.p.Add(doc.Trace)
+		x.p.Add(t)
 	}
 	x.p.End()
 	x.view = x.view[:0]

@@ -63,8 +63,8 @@ func (r mender) eachRows(ctx context.Context, key string, f func([]layout.Row) e
 	var d encode.BinaryDecoder
 	err = layout.Merge(ctx, []*layout.Cursor{o.Rows(1)}, func(x *layout.Row) error {
 		x.Tags = nil // a run has them in its payloads alone
-		if doc, err := d.Decode(x.Payload, encode.FileLimits()); err == nil && doc.Trace != nil {
-			x.Tags, _ = store.TagsOf(doc.Trace)
+		if t, err := x.Decode(&d); err == nil {
+			x.Tags, _ = store.TagsOf(t)
 		}
 		if rows = append(rows, *x); len(rows) < adoptRows {
 			return nil

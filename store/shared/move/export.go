@@ -176,7 +176,11 @@ func (x *exporter) traces(ctx context.Context, name, state string, start time.Ti
 	err = layout.Merge(ctx, cursors, func(r *layout.Row) error {
 		pages := append([]string{r.Page}, r.Others...)
 		slices.Sort(pages)
-		err := to.Add(&store.Record{ID: r.ID, Page: r.Page, Pages: pages, Received: time.UnixMicro(r.Received), Payload: r.Payload})
+		payload, err := r.Document()
+		if err != nil {
+			return err
+		}
+		err = to.Add(&store.Record{ID: r.ID, Page: r.Page, Pages: pages, Received: time.UnixMicro(r.Received), Payload: payload})
 		if e, ok := errors.AsType[*store.RecordError](err); ok {
 			x.stats.leave(name+", trace "+e.ID.String(), e.Reason)
 			return nil

@@ -124,17 +124,18 @@ func (w *importWriter) batch(ctx context.Context, p *layout.Page, repeated map[s
 		return err
 	}
 	left := fresh
+	var d encode.BinaryDecoder
 	for i := range rows {
 		if len(left) > 0 && left[0].ID == rows[i].ID {
 			left = left[1:]
 			continue
 		}
 		w.a.duplicates++
-		doc, err := encode.DecodeBinary(rows[i].Payload, encode.FileLimits())
-		if err != nil || doc.Trace == nil {
+		t, err := rows[i].Decode(&d)
+		if err != nil {
 			continue // its tags are not known
 		}
-		tags, _ := store.TagsOf(doc.Trace)
+		tags, _ := store.TagsOf(t)
 		for _, t := range tags {
 			repeated[t]++
 		}

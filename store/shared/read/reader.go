@@ -251,7 +251,14 @@ func (x *reading) row(f *fetched, row *layout.Row) error {
 	x.scratch = append(append(x.scratch[:0], row.Page), row.Others...)
 	slices.Sort(x.scratch)
 	x.stats.Traces++
-	return x.trace(store.Record{ID: row.ID, Page: row.Page, Partition: f.name, Pages: x.scratch, Received: at, Payload: row.Payload})
+	rec := store.Record{ID: row.ID, Page: row.Page, Partition: f.name, Pages: x.scratch, Received: at, Payload: row.Payload, Trace: row.Trace}
+	if x.want.None {
+		var err error
+		if rec.Payload, err = row.Document(); err != nil {
+			return err
+		}
+	}
+	return x.trace(rec)
 }
 
 func (x *reading) unreadable(f *fetched, err error) {

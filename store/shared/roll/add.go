@@ -241,12 +241,12 @@ func takeView(rows *[]layout.Row, view [16]byte) []layout.Row {
 // addTraces adds the traces of a page view. It returns how many can not be read.
 func (r *Shard) addTraces(d *encode.BinaryDecoder, p *layout.Page, rows []layout.Row) (bad int) {
 	for i := range rows {
-		doc, err := d.Decode(rows[i].Payload, encode.FileLimits())
-		if err != nil || doc.Trace == nil {
+		t, err := rows[i].Decode(d)
+		if err != nil {
 			bad++
 			continue
 		}
-		p.Add(doc.Trace)
+		p.Add(t)
 	}
 	return bad
 }

@@ -102,18 +102,7 @@ func (r *Shard) compactRuns(ctx context.Context, next *layout.Manifest, hour str
 		cursors = append(cursors, o.Rows(len(of)))
 		names = append(names, k)
 	}
-	runs := r.Runs(hour, tier)
-	err := layout.Merge(ctx, cursors, func(x *layout.Row) error {
-		w, err := runs.Next(ctx)
-		if err != nil {
-			return err
-		}
-		return w.Add(x)
-	})
-	if err != nil {
-		return r.Missing(err)
-	}
-	out, err := runs.Finish(ctx)
+	out, err := r.writeRuns(ctx, cursors, r.Runs(hour, tier))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@
 //	add.go       what came in is added to its hour
 //	series.go    what is too large for one object
 //	compact.go   many runs and rollups become one
+//	settle.go    traces of closed hours come to share their tables
 //	hours.go     hours and days that are over, retention, and what is left behind
 //	keep.go      copies of manifests
 //	aside.go     segments that can not be read

@@ -61,6 +61,12 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 		try("day "+day, func(next *layout.Manifest) error { return r.CloseDay(ctx, next, day) })
 	}
 	changed = r.expire(next, l) || changed
+	tried := next.Clone()
+	if settled, err := r.settle(ctx, tried); err != nil {
+		failed = append(failed, fmt.Errorf("settle traces of shard %d: %w", r.Number, err))
+	} else if settled {
+		next, changed = tried, true
+	}
 	deleted, err := r.deleteRemoved(ctx, next)
 	if err != nil {
 		return errors.Join(append(failed, err)...)

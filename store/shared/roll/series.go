@@ -13,8 +13,11 @@ import (
 // and sent as a whole.
 const maxRun = 32 << 20
 
-// fullTier is the tier of runs that are as large as one becomes: to compact them would only write them again.
-const fullTier = -1
+// Tiers of runs that are not compacted.
+const (
+	fullTier    = -1 // as large as one becomes: to compact it would only write it again
+	settledTier = -2 // of an hour to which nothing is added any more, with traces that share their tables
+)
 
 // objectWriter makes an object.
 type objectWriter interface {
@@ -42,6 +45,14 @@ func (r *Shard) Runs(hour string, tier int) *Series[*layout.RunWriter] {
 	return &Series[*layout.RunWriter]{r: r, Most: maxRun, tier: tier, full: fullTier,
 		begin: func() *layout.RunWriter { return layout.NewRunWriter(r.Bucket.Codec) },
 		key:   func(id string) string { return layout.RunKey(r.Number, hour, id) }}
+}
+
+// settledRuns returns a series of runs of an hour to which nothing is added any more.
+func (r *Shard) settledRuns(hour string) *Series[*layout.RunWriter] {
+	out := r.Runs(hour, settledTier)
+	out.full = settledTier
+	out.begin = func() *layout.RunWriter { return layout.NewSettledWriter(r.Bucket.Codec) }
+	return out
 }
 
 // HourRollups returns a series of rollups of an hour. What is final is not added to any more.

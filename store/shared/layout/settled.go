@@ -1,0 +1,171 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/internal/wire"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// settledMark begins a block of traces that share their tables: the length of what is known of the rows, that, and the traces as a
+// set of package encode. To a program that knows rows one by one alone, the mark is damage: such a program says what it can not read.
+var settledMark = bytes.Repeat([]byte{0xff}, 26) // a key of 16 bytes, and a number that never ends
+
+// What is different of a row in a settled block.
+const (
+	rowHasPayload = 1 << iota // it is not in the set, since a set could not give it back
+	rowHasKey                 // which is not that of its context
+)
+
+// encodeSettled returns a settled block with rows of a page.
+func encodeSettled(rows []Row) ([]byte, error) {
+	var d encode.BinaryDecoder
+	var set trie.SetBuilder
+	var meta []byte
+	first := int64(math.MaxInt64)
+	for i := range rows {
+		first = min(first, rows[i].Received)
+	}
+	meta = binary.AppendUvarint(meta, uint64(first))
+	for i := range rows {
+		r := &rows[i]
+		flags := byte(rowHasPayload)
+		t, err := r.Decode(&d)
+		if r.Trace != nil {
+			t = r.set.Trace(r.inSet)
+		}
+		if err == nil && len(t.Unknown)+len(t.Context.Unknown) == 0 {
+			if flags = 0; keyOf(r.ID) != keyOfTrace(t) {
+				flags = rowHasKey
+			}
+			set.Add(t)
+		}
+		meta = append(meta, flags)
+		meta = binary.AppendUvarint(meta, uint64(r.Received-first))
+		if flags != 0 {
+			meta = append(meta, r.ID.View[:]...)
+			meta = binary.AppendUvarint(meta, uint64(r.ID.Chunk))
+		}
+		meta = binary.AppendUvarint(meta, uint64(len(r.Others)))
+		for _, p := range r.Others {
+			meta = appendText(meta, p)
+		}
+		if flags == rowHasPayload {
+			meta = appendText(meta, string(r.Payload))
+		}
+	}
+	traces, err := encode.EncodeSet(set.Set())
+	if err != nil {
+		return nil, fmt.Errorf("encode a set: %w", err)
+	}
+	out := binary.AppendUvarint(slices.Clone(settledMark), uint64(len(meta)))
+	return append(append(out, meta...), traces...), nil
+}
+
+// keyOfTrace returns the key that a trace says itself.
+func keyOfTrace(t *trie.Trace) (k key) {
+	copy(k.view[:], t.Context.ViewID)
+	k.chunk = t.Context.Chunk
+	return k
+}
+
+// rowReader reads the rows of a block of traces.
+type rowReader struct {
+	decoder
+	page  string
+	first int64     // of a settled block: when the first row was received
+	set   *trie.Set // nil if the rows have their payloads
+	at    int       // the next trace of the set
+}
+
+// readRows begins to read a block of traces of a page.
+func readRows(data []byte, page string) (*rowReader, error) {
+	r := &rowReader{decoder: newDecoder(data), page: page}
+	rest, settled := bytes.CutPrefix(data, settledMark)
+	if !settled {
+		return r, nil
+	}
+	head := wire.NewReader(rest, block.ErrDamaged)
+	r.decoder = newDecoder(head.Bytes(head.Length(1)))
+	r.first = int64(r.AtMost(math.MaxInt64))
+	if err := head.Err(); err != nil {
+		return nil, err
+	}
+	var d encode.BinaryDecoder
+	set, err := d.DecodeSet(head.Rest(), encode.FileLimits())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", block.ErrDamaged, err)
+	}
+	r.set = set
+	return r, r.Err()
+}
+
+// next reads the next row, of which there is one.
+func (r *rowReader) next() Row {
+	if r.set == nil {
+		return r.row(r.page, false)
+	}
+	out := Row{Page: r.page}
+	flags := r.Byte()
+	out.Received = r.first + int64(r.AtMost(uint64(math.MaxInt64-r.first)))
+	if flags&(rowHasKey|rowHasPayload) != 0 {
+		k := r.key()
+		out.ID = store.ID{View: k.view, Chunk: k.chunk}
+	}
+	for range r.LengthAtMost(store.MaxPages, 1) {
+		out.Others = append(out.Others, r.Text(store.MaxPage))
+	}
+	if flags&rowHasPayload != 0 {
+		out.Payload = r.Bytes(r.Length(1))
+		return out
+	}
+	if r.at == len(r.set.Traces) {
+		r.Fail("a row has no trace")
+		return out
+	}
+	out.Trace = &r.set.Traces[r.at]
+	if r.at++; flags == 0 {
+		k := keyOfTrace(out.Trace)
+		out.ID = store.ID{View: k.view, Chunk: k.chunk}
+	}
+	out.set, out.inSet = r.set, r.at-1
+	return out
+}
+
+// end reports whether there are no more rows. A set with more traces than rows is damaged.
+func (r *rowReader) end() bool {
+	if r.Left() > 0 {
+		return false
+	}
+	if r.set != nil && r.at < len(r.set.Traces) {
+		r.Fail("%d traces have no row", len(r.set.Traces)-r.at)
+	}
+	return true
+}
+
+// Decode returns the trace of a row, which is good until d is used again and must not be changed.
+func (r *Row) Decode(d *encode.BinaryDecoder) (*trie.Trace, error) {
+	if r.Trace != nil {
+		return r.Trace, nil
+	}
+	doc, err := d.Decode(r.Payload, encode.FileLimits())
+	if err == nil && doc.Trace == nil {
+		err = fmt.Errorf("trace %s is a profile", r.ID)
+	}
+	return doc.Trace, err
+}
+
+// Document returns the trace of a row in the binary format.
+func (r *Row) Document() ([]byte, error) {
+	if r.Trace == nil {
+		return r.Payload, nil
+	}
+	return encode.EncodeTrace(r.set.Trace(r.inSet))
+}

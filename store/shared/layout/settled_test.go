@@ -1,0 +1,198 @@
+package layout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// randomRow returns a row of /feed: mostly a trace whose context has the id of the row.
+func randomRow(t testing.TB, r *rand.Rand) Row {
+	x := &trie.Trace{Trie: *trie.New()}
+	id := store.ID{Chunk: uint32(r.IntN(3))}
+	for i := range id.View {
+		id.View[i] = byte(r.IntN(256))
+	}
+	x.Context = trie.Context{Page: "/feed", ViewID: string(id.View[:]), Chunk: id.Chunk, Interval: 10_000, Release: fmt.Sprint(r.IntN(2)),
+		Spans: []trie.Span{{Kind: trie.SpanFeature, Name: "search", Start: 5, Length: int64(r.IntN(100))}}}
+	for i := range r.IntN(20) {
+		var stack []trie.Frame
+		for range 1 + r.IntN(4) {
+			stack = append(stack, trie.Frame{Name: fmt.Sprint("f", r.IntN(5)), Resource: "https://x.example/app.js", Line: 1})
+		}
+		x.Samples = append(x.Samples, trie.Sample{Time: int64(i) * 10_000, Node: x.Insert(stack...), Marker: trie.Marker(r.IntN(3))})
+	}
+	out := Row{Page: "/feed", ID: id, Received: 1_795_000_000_000_000 + r.Int64N(3_600_000_000)}
+	switch r.IntN(8) {
+	case 0:
+		out.Payload = []byte("this is no trace")
+		return out
+	case 1: // of a later version
+		x.Unknown = []byte{0xf8, 0x3f, 1}
+	case 2:
+		x.Context.ViewID = ""
+	case 3:
+		x.Context.Chunk = 9
+	case 4:
+		out.Others = []string{"/a", "/b"}
+	}
+	var err error
+	if out.Payload, err = encode.EncodeTrace(x); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestSettled: a settled block gives back its rows as they were, whatever their payloads are, and so it does settled again.
+func TestSettled(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var rows []Row
+		for range r.IntN(30) {
+			rows = append(rows, randomRow(t, r))
+		}
+		slices.SortFunc(rows, func(a, b Row) int { return CompareRows(&a, &b) })
+		data, err := encodeSettled(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decodeTraces(data, "/feed", len(rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameRows(t, got, rows)
+		again, err := encodeSettled(got)
+		if err != nil || !bytes.Equal(again, data) {
+			t.Errorf("settled again it is another block: %v", err)
+		}
+	}
+}
+
+func sameRows(t *testing.T, got, want []Row) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	for i := range got {
+		g, w := &got[i], &want[i]
+		payload, err := g.Document()
+		if err != nil || !bytes.Equal(payload, w.Payload) {
+			t.Errorf("row %d: its payload is another one, %v", i, err)
+		}
+		if g.ID != w.ID || g.Page != w.Page || g.Received != w.Received || !slices.Equal(g.Others, w.Others) {
+			t.Errorf("row %d: got %v %v %v, want %v %v %v", i, g.ID, g.Received, g.Others, w.ID, w.Received, w.Others)
+		}
+	}
+}
+
+// TestSettledRun: a run that is settled has the rows and keys that it had, by any way to read it, and is smaller.
+func TestSettledRun(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var rows []Row
+	for i := range 3000 {
+		x := randomRow(t, r)
+		x.Page = []string{"/a", "/feed"}[i%2]
+		rows = append(rows, x)
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return CompareRows(&a, &b) })
+	b := &Bucket{Codec: testCodec(t)}
+	write := func(w *RunWriter, rows []Row) (*Object, int) {
+		for i := range rows {
+			if err := w.Add(&rows[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		body, err := w.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		index, err := b.Codec.ParseIndex(body, int64(len(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Object{key: "run", size: int64(len(body)), index: index, tail: body}, len(body)
+	}
+	read := func(o *Object) (out []Row) {
+		if err := Merge(t.Context(), []*Cursor{o.Rows(1)}, func(x *Row) error { out = append(out, *x); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	plain, size := write(NewRunWriter(b.Codec), rows)
+	settled, smaller := write(NewSettledWriter(b.Codec), read(plain))
+	sameRows(t, read(settled), rows)
+	if n, keys, err := settled.CountRows(t.Context()); n != len(rows) || keys != len(rows) || err != nil {
+		t.Errorf("%d rows with %d keys, %v", n, keys, err)
+	}
+	back, again := write(NewRunWriter(b.Codec), read(settled))
+	sameRows(t, read(back), rows)
+	if smaller > size*8/10 || again != size {
+		t.Errorf("%d bytes, settled %d, and back %d", size, smaller, again)
+	}
+	x, err := b.KeysOf("run", settled.tail, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Object = settled
+	for i := 0; i < len(rows); i += 97 {
+		got, err := x.ReadViews(t.Context(), rows[i].Page, [][16]byte{rows[i].ID.View})
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%d rows of a page view, %v", len(got), err)
+		}
+		sameRows(t, got, rows[i:i+1])
+	}
+}
+
+// TestSettledIsRefused: to a program that knows rows one by one alone, a settled block is damage, and nothing is taken for a trace.
+func TestSettledIsRefused(t *testing.T) {
+	data, err := encodeSettled([]Row{randomRow(t, rand.New(rand.NewPCG(3, 4)))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDecoder(data)
+	if d.row("/feed", false); !errors.Is(d.Err(), block.ErrDamaged) {
+		t.Errorf("got %v", d.Err())
+	}
+}
+
+// TestDamagedSettled: bytes that are not what was written are damage, and never another number of rows.
+func TestDamagedSettled(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var rows []Row
+	for range 12 {
+		rows = append(rows, randomRow(t, r))
+	}
+	data, err := encodeSettled(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := len(settledMark); n < len(data); n++ {
+		// Without its last fields, which may be absent, a set is one, too: checksums tell.
+		if got, err := decodeTraces(data[:n], "/feed", len(rows)); err == nil && len(got) != len(rows) {
+			t.Errorf("cut at %d it has %d rows", n, len(got))
+		} else if err != nil && !errors.Is(err, block.ErrDamaged) {
+			t.Errorf("cut at %d: %v", n, err)
+		}
+	}
+	for range 2000 {
+		bad := bytes.Clone(data)
+		bad[len(settledMark)+r.IntN(len(bad)-len(settledMark))] ^= 1 << r.IntN(8)
+		got, err := decodeTraces(bad, "/feed", len(rows))
+		if err != nil && !errors.Is(err, block.ErrDamaged) {
+			t.Fatalf("%v is not said to be damage", err)
+		}
+		for i := range got {
+			if _, err := got[i].Document(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package roll
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// settleBytes is about how much of the runs of a shard is settled at a time. The shard is not rolled up meanwhile.
+const settleBytes = 16 << 20
+
+// settle writes runs of closed hours anew with traces that share their tables, which take half the room. It begins with the newest
+// hour, and does some at a time. It reports whether it did.
+func (r *Shard) settle(ctx context.Context, next *layout.Manifest) (bool, error) {
+	left := int64(settleBytes)
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(next.Hours))) {
+		h := next.Hours[name]
+		if !h.Sealed {
+			continue
+		}
+		for i := 0; i < len(h.Runs); i++ {
+			f := h.Runs[i]
+			if f.Tier == settledTier {
+				continue
+			}
+			if left <= 0 {
+				return true, nil
+			}
+			left -= f.Size
+			out, err := r.settleRun(ctx, name, f)
+			if err != nil {
+				return false, err
+			}
+			h.Runs = slices.Replace(h.Runs, i, i+1, out...)
+			i += len(out) - 1
+			next.Remove(r.Bucket.Now(), layout.RunKey(r.Number, name, f.ID))
+		}
+	}
+	return left < settleBytes, nil
+}
+
+// settleRun writes a run of an hour anew.
+func (r *Shard) settleRun(ctx context.Context, hour string, f layout.File) ([]layout.File, error) {
+	o, err := r.openRun(ctx, layout.RunKey(r.Number, hour, f.ID))
+	if err != nil {
+		return nil, r.Missing(err)
+	}
+	return r.writeRuns(ctx, []*layout.Cursor{o.Rows(1)}, r.settledRuns(hour))
+}
+
+// writeRuns writes the rows of some runs as others, in order.
+func (r *Shard) writeRuns(ctx context.Context, from []*layout.Cursor, to *Series[*layout.RunWriter]) ([]layout.File, error) {
+	err := layout.Merge(ctx, from, func(x *layout.Row) error {
+		w, err := to.Next(ctx)
+		if err != nil {
+			return err
+		}
+		return w.Add(x)
+	})
+	if err != nil {
+		return nil, r.Missing(err)
+	}
+	return to.Finish(ctx)
+}
