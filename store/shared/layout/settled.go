@@ -39,7 +39,7 @@ func encodeSettled(rows []Row) ([]byte, error) {
 		flags := byte(rowHasPayload)
 		t, err := r.Decode(&d)
 		if r.Trace != nil {
-			t = r.set.Trace(r.inSet)
+			t = r.Own()
 		}
 		if err == nil && len(t.Unknown)+len(t.Context.Unknown) == 0 {
 			if flags = 0; keyOf(r.ID) != keyOfTrace(t) {
@@ -162,10 +162,18 @@ func (r *Row) Decode(d *encode.BinaryDecoder) (*trie.Trace, error) {
 	return doc.Trace, err
 }
 
+// Own returns the trace of a settled row with tables of its own, and nil for another row.
+func (r *Row) Own() *trie.Trace {
+	if r.Trace == nil {
+		return nil
+	}
+	return r.set.Trace(r.inSet)
+}
+
 // Document returns the trace of a row in the binary format.
 func (r *Row) Document() ([]byte, error) {
-	if r.Trace == nil {
-		return r.Payload, nil
+	if t := r.Own(); t != nil {
+		return encode.EncodeTrace(t)
 	}
-	return encode.EncodeTrace(r.set.Trace(r.inSet))
+	return r.Payload, nil
 }

@@ -52,6 +52,7 @@ type reading struct {
 	q        store.Query
 	want     store.Wanted
 	trace    func(store.Record) error
+	encoded  bool // traces have a payload
 	rolled   func(store.Rolled) error
 	waiting  *layout.Listing // the segments that there were, if the answer is to have all of them; else nil
 	patience time.Time       // until when it is waited for them
@@ -68,7 +69,7 @@ func (r *Reader) Select(ctx context.Context, q store.Query, want store.Wanted, t
 // Scan calls f for each trace that q asks for, as [store.Reader.Scan] does.
 func (r *Reader) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	q.Since = r.clip(q.Since)
-	return r.read(ctx, &reading{r: r, q: q, want: store.Wanted{None: true}, trace: f})
+	return r.read(ctx, &reading{r: r, q: q, want: store.Wanted{None: true}, trace: f, encoded: true})
 }
 
 func (r *Reader) read(ctx context.Context, x *reading) (store.ScanStats, error) {
@@ -252,7 +253,10 @@ func (x *reading) row(f *fetched, row *layout.Row) error {
 	slices.Sort(x.scratch)
 	x.stats.Traces++
 	rec := store.Record{ID: row.ID, Page: row.Page, Partition: f.name, Pages: x.scratch, Received: at, Payload: row.Payload, Trace: row.Trace}
-	if x.want.None {
+	if x.want.None { // who asks for single traces wants nothing of others
+		rec.Trace = row.Own()
+	}
+	if x.encoded {
 		var err error
 		if rec.Payload, err = row.Document(); err != nil {
 			return err
