@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 		{name: "binary cut off", body: good[:len(good)-3], media: protobuf, status: 400, reason: "malformed", want: "malformed: at byte "},
 		{name: "length too long", body: "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", media: protobuf, status: 400, reason: "malformed", want: "at byte 0: neither a trace nor the length of one"},
 		{name: "length of nothing", body: "\x00", media: protobuf, status: 400, reason: "malformed", want: "not in the binary format"},
-		{name: "newer version", body: good[:4] + "\x09" + good[5:], media: protobuf, status: 400, reason: "malformed", want: "format version 9; this program reads version 1"},
+		{name: "newer version", body: good[:4] + "\x09" + good[5:], media: protobuf, status: 400, reason: "malformed", want: "format version 9; this program reads versions 1 and 2"},
 		{name: "not gzip", body: traceJSON("f", ""), media: jsonType, encoding: "gzip", status: 400, reason: "body", want: "undo gzip: gzip: invalid header"},
 		{name: "gzip cut off", body: compress(t, "gzip", traceJSON("f", ""))[:60], media: jsonType, encoding: "gzip", status: 400, reason: "body", want: "undo gzip: unexpected EOF"},
 		{name: "gzip with a wrong sum", body: flip(compress(t, "gzip", traceJSON("f", "")), -5), media: jsonType, encoding: "gzip", status: 400, reason: "body", want: "undo gzip: gzip: invalid checksum"},

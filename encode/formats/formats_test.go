@@ -161,7 +161,7 @@ func TestDecodeGarbage(t *testing.T) {
 		"\x1f\x8b\x08garbage":             "malformed: gzip: ",
 		string(fixture.Gzipped(nil)):      "malformed: not in a known format",
 		string(fixture.Gzipped(nil)[:15]): "malformed: gzip: unexpected EOF",
-		"\x0dFTR\x02":                     "read as trie: malformed: magic: format version 2; this program reads version 1, so update it",
+		"\x0dFTR\x02":                     "read as trie: malformed: magic: format version 2 is a set of traces, as a store has them; this must be one trace or profile",
 		"\x0a\x00\x32\x00":                "read as pprof: ",
 		`{"samples":[{"stackId":`:         "read as profilertrace: malformed",
 		"\x0a\x02\x08\x01\x32\x01":        "malformed: not in a known format",

@@ -364,7 +364,7 @@ func (w *world) check(n *Node) {
 			raw[last].view()
 			lastView = view
 		}
-		raw[last].add(rec.Payload)
+		raw[last].add(&rec)
 		return nil
 	}, nil)
 	if err != nil || len(stats.Unreadable) > 0 {
@@ -552,8 +552,12 @@ func (m *merged) end() {
 	m.rows = nil
 }
 
-func (m *merged) add(payload []byte) {
-	doc, err := encode.DecodeBinary(payload, encode.FileLimits())
+func (m *merged) add(rec *store.Record) {
+	if rec.Trace != nil { // of a run that was settled
+		m.rows = append(m.rows, rec.Trace)
+		return
+	}
+	doc, err := encode.DecodeBinary(rec.Payload, encode.FileLimits())
 	if err != nil {
 		panic(err) // it was encoded here
 	}
