@@ -12,40 +12,45 @@ import (
 const settleBytes = 16 << 20
 
 // settle writes runs of closed hours anew with traces that share their tables, which take half the room. It begins with the newest
-// hour, and does some at a time. It reports whether it did.
-func (r *Shard) settle(ctx context.Context, next *layout.Manifest) (bool, error) {
+// hour, and does some at a time. It reports whether it did. What can not be read stays as it is, and keeps no other run waiting.
+func (r *Shard) settle(ctx context.Context, next *layout.Manifest) (changed bool, err error) {
 	left := int64(settleBytes)
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(next.Hours))) {
 		h := next.Hours[name]
 		if !h.Sealed {
 			continue
 		}
-		for i := 0; i < len(h.Runs); i++ {
+		for i := 0; i < len(h.Runs) && left > 0; i++ {
 			f := h.Runs[i]
-			if f.Tier == settledTier {
+			if f.Tier == settledTier || r.unsettled[f.ID] {
 				continue
-			}
-			if left <= 0 {
-				return true, nil
 			}
 			left -= f.Size
 			out, err := r.settleRun(ctx, name, f)
+			if layout.IsWrong(err) {
+				if r.unsettled == nil {
+					r.unsettled = map[string]bool{}
+				}
+				r.unsettled[f.ID] = true
+				continue
+			}
 			if err != nil {
 				return false, err
 			}
 			h.Runs = slices.Replace(h.Runs, i, i+1, out...)
 			i += len(out) - 1
 			next.Remove(r.Bucket.Now(), layout.RunKey(r.Number, name, f.ID))
+			changed = true
 		}
 	}
-	return left < settleBytes, nil
+	return changed, nil
 }
 
 // settleRun writes a run of an hour anew.
 func (r *Shard) settleRun(ctx context.Context, hour string, f layout.File) ([]layout.File, error) {
 	o, err := r.openRun(ctx, layout.RunKey(r.Number, hour, f.ID))
 	if err != nil {
-		return nil, r.Missing(err)
+		return nil, err
 	}
 	return r.writeRuns(ctx, []*layout.Cursor{o.Rows(1)}, r.settledRuns(hour))
 }

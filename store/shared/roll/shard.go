@@ -35,6 +35,7 @@ type Shard struct {
 
 	made      []string        // objects that were put since the manifest was written
 	abandoned map[string]bool // objects that were put for manifests that were not
+	unsettled map[string]bool // runs, by their ids, that can not be read to be settled
 
 	// Of the cycle that is under way:
 	began                  time.Time // when the first object was put, zero if none was
