@@ -46,7 +46,7 @@ func EncodeSet(s *trie.Set) ([]byte, error) {
 	if len(d.TraceNode) == 0 {
 		d.TraceNodes = nil
 	}
-	return proto.MarshalOptions{Deterministic: true}.Marshal(d)
+	return marshal(d)
 }
 
 // setWriter writes the columns of a set.
@@ -66,7 +66,7 @@ func (w *setWriter) trace(t *trie.Trace) error {
 	if p == nil {
 		p = &fieldtriev1.Context{}
 	}
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
+	data, err := marshal(p)
 	if err != nil {
 		return err
 	}

@@ -48,8 +48,8 @@ func EncodeProfile(p *trie.Profile) ([]byte, error) {
 	return marshal(d)
 }
 
-func marshal(d *fieldtriev1.Document) ([]byte, error) {
-	return proto.MarshalOptions{Deterministic: true}.Marshal(d)
+func marshal(m proto.Message) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
 // trieColumns writes the tables of t, which must be in canonical form: frames sorted,

@@ -87,7 +87,7 @@ func sizes(traces []trace) ([]figure, error) {
 	}
 	var setBytes float64
 	for _, s := range sets {
-		setBytes += float64(len(s.packed))
+		setBytes += float64(len(s))
 	}
 	return []figure{
 		{"size/sets_vs_jsongz", setBytes / jsonGz, "ratio", "<= 0.18"},
@@ -216,17 +216,17 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	zstd, err := zstd.NewReader(nil)
+	unpack, err := zstd.NewReader(nil)
 	if err != nil {
 		return nil, err
 	}
-	defer zstd.Close()
+	defer unpack.Close()
 	ofSets := func() error {
 		var decoder encode.BinaryDecoder
 		var buf []byte
 		m := trie.NewMerger()
 		for _, s := range sets {
-			if buf, err = zstd.DecodeAll(s.packed, buf[:0]); err != nil {
+			if buf, err = unpack.DecodeAll(s, buf[:0]); err != nil {
 				return err
 			}
 			set, err := decoder.DecodeSet(buf, encode.FileLimits())
@@ -248,17 +248,11 @@ func merges(ctx context.Context, traces []trace, rounds int) ([]figure, error) {
 	}, err
 }
 
-// packedSet is a set of traces of a page, compressed as in a store.
-type packedSet struct {
-	traces int
-	packed []byte
-}
-
-// setTraces is how many traces of a page are in a set, at most: as many as the recordings have.
+// setTraces is how many traces of a page are in a set, at most.
 const setTraces = 25
 
-// setsOf returns the traces of each page as sets, each with a view id of its own.
-func setsOf(traces []trace) ([]packedSet, error) {
+// setsOf returns the traces of each page as sets, compressed as in a store. Each trace has a view id of its own.
+func setsOf(traces []trace) ([][]byte, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
@@ -275,14 +269,14 @@ func setsOf(traces []trace) ([]packedSet, error) {
 		page := decoded.Context.Page
 		pages[page] = append(pages[page], decoded)
 	}
-	var out []packedSet
+	var out [][]byte
 	for _, page := range slices.Sorted(maps.Keys(pages)) {
 		for list := range slices.Chunk(pages[page], setTraces) {
 			data, err := encode.EncodeSet(trie.NewSet(list))
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, packedSet{len(list), enc.EncodeAll(data, nil)})
+			out = append(out, enc.EncodeAll(data, nil))
 		}
 	}
 	return out, nil

@@ -55,13 +55,9 @@ func ShardOf(page string, shards int) int {
 
 // appendRow appends r without its page.
 func appendRow(dst []byte, r *Row, withTags bool) []byte {
-	dst = append(dst, r.ID.View[:]...)
-	dst = binary.AppendUvarint(dst, uint64(r.ID.Chunk))
+	dst = appendKey(dst, r.ID)
 	dst = binary.AppendUvarint(dst, uint64(r.Received))
-	dst = binary.AppendUvarint(dst, uint64(len(r.Others)))
-	for _, p := range r.Others {
-		dst = appendText(dst, p)
-	}
+	dst = appendPages(dst, r.Others)
 	if withTags {
 		dst = binary.AppendUvarint(dst, uint64(len(r.Tags)))
 		for _, t := range r.Tags {
@@ -70,6 +66,20 @@ func appendRow(dst []byte, r *Row, withTags bool) []byte {
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(r.Payload)))
 	return append(dst, r.Payload...)
+}
+
+// appendKey appends what [decoder.key] reads.
+func appendKey(dst []byte, id store.ID) []byte {
+	return binary.AppendUvarint(append(dst, id.View[:]...), uint64(id.Chunk))
+}
+
+// appendPages appends what [decoder.pages] reads.
+func appendPages(dst []byte, pages []string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(pages)))
+	for _, p := range pages {
+		dst = appendText(dst, p)
+	}
+	return dst
 }
 
 func appendText(dst []byte, s string) []byte {
@@ -88,14 +98,19 @@ func (d *decoder) key() (k key) {
 	return k
 }
 
+func (d *decoder) pages() (out []string) {
+	for range d.LengthAtMost(store.MaxPages, 1) {
+		out = append(out, d.Text(store.MaxPage))
+	}
+	return out
+}
+
 // row reads a row of a page. Its payload shares memory with what is read.
 func (d *decoder) row(page string, withTags bool) Row {
 	k := d.key()
 	r := Row{Page: page, ID: store.ID{View: k.view, Chunk: k.chunk}}
 	r.Received = int64(d.AtMost(math.MaxInt64))
-	for range d.LengthAtMost(store.MaxPages, 1) {
-		r.Others = append(r.Others, d.Text(store.MaxPage))
-	}
+	r.Others = d.pages()
 	if withTags {
 		for range d.LengthAtMost(store.MaxTags, 1) {
 			r.Tags = append(r.Tags, store.Tag{Key: d.Text(store.MaxTagKey), Value: d.Text(store.MaxTagValue)})

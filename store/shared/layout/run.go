@@ -1,10 +1,6 @@
 package layout
 
-import (
-	"encoding/binary"
-
-	"github.com/fieldtrie/fieldtrie/store/block"
-)
+import "github.com/fieldtrie/fieldtrie/store/block"
 
 // runBlock is how much is in a block of traces, before it is compressed.
 const runBlock = 256 << 10
@@ -53,8 +49,7 @@ func (w *RunWriter) Add(r *Row) error {
 		return err
 	}
 	before := len(w.keys.data)
-	w.keys.data = append(w.keys.data, r.ID.View[:]...)
-	w.keys.data = binary.AppendUvarint(w.keys.data, uint64(r.ID.Chunk))
+	w.keys.data = appendKey(w.keys.data, r.ID)
 	w.keys.n++
 	w.kept += len(w.keys.data) - before
 	w.count++

@@ -50,13 +50,9 @@ func encodeSettled(rows []Row) ([]byte, error) {
 		meta = append(meta, flags)
 		meta = binary.AppendUvarint(meta, uint64(r.Received-first))
 		if flags != 0 {
-			meta = append(meta, r.ID.View[:]...)
-			meta = binary.AppendUvarint(meta, uint64(r.ID.Chunk))
+			meta = appendKey(meta, r.ID)
 		}
-		meta = binary.AppendUvarint(meta, uint64(len(r.Others)))
-		for _, p := range r.Others {
-			meta = appendText(meta, p)
-		}
+		meta = appendPages(meta, r.Others)
 		if flags == rowHasPayload {
 			meta = appendText(meta, string(r.Payload))
 		}
@@ -119,9 +115,7 @@ func (r *rowReader) next() Row {
 		k := r.key()
 		out.ID = store.ID{View: k.view, Chunk: k.chunk}
 	}
-	for range r.LengthAtMost(store.MaxPages, 1) {
-		out.Others = append(out.Others, r.Text(store.MaxPage))
-	}
+	out.Others = r.pages()
 	if flags&rowHasPayload != 0 {
 		out.Payload = r.Bytes(r.Length(1))
 		return out
