@@ -20,6 +20,8 @@
 //	bucket     a bucket of an S3-compatible object store
 //	block      the file format of what is in a bucket
 //
+// Package metamorphic holds tests of the contract, which both engines pass.
+//
 // # Files
 //
 //	store.go      the interfaces: Writer, Reader, Scanner and Store

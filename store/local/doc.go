@@ -46,8 +46,6 @@
 //	part       the life of partitions of traces; the only package that knows Badger
 //	record     keys, values, checksums and compression: values into bytes and back
 //
-// Package metamorphic holds tests of all of it together.
-//
 // # Files
 //
 // Opening and closing:

@@ -4,8 +4,8 @@
 //
 // It holds tests alone. Each run prints its seed. To repeat one, or to run for longer:
 //
-//	go test ./store/local/metamorphic -run /alone -metamorphic.seed 7
-//	METAMORPHIC_FOR=10m go test ./store/local/metamorphic -timeout 0
+//	go test ./store/metamorphic -run /alone -metamorphic.seed 7
+//	METAMORPHIC_FOR=10m go test ./store/metamorphic -timeout 0
 //
 // Runs of one goroutine repeat exactly. Runs of many repeat their operations, and not the
 // order in which these meet.

@@ -76,7 +76,7 @@ func play(t *testing.T, seed uint64, in mode, until time.Time) {
 	}
 	t.Logf("seed %d: %d operations", seed, len(x.log))
 	if err != nil {
-		t.Fatalf("seed %d: %v\n\nwhat was done:\n%s\n\nto repeat it: go test ./store/local/metamorphic -run %s -metamorphic.seed %d",
+		t.Fatalf("seed %d: %v\n\nwhat was done:\n%s\n\nto repeat it: go test ./store/metamorphic -run %s -metamorphic.seed %d",
 			seed, err, x.history(), t.Name(), seed)
 	}
 }
