@@ -10,7 +10,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
@@ -44,15 +43,19 @@ type answer struct {
 type outcome struct{ page, reason string }
 
 // ask puts a question to a store.
-func ask(ctx context.Context, r *local.Reader, q question) (answer, error) {
+func ask(ctx context.Context, r reader, q question) (answer, error) {
 	a := answer{pages: map[string]*trie.Profile{}, outcomes: map[outcome]int64{}}
 	sums, mergers := map[string]*rollup.Sum{}, map[string]*trie.Merger{}
 	last := ""
 	var err error
 	a.stats, err = r.Select(ctx, q.Query, q.Wanted, func(rec store.Record) error {
-		doc, err := encode.DecodeBinary(rec.Payload, encode.FileLimits())
-		if err != nil {
-			return err
+		t := rec.Trace
+		if t == nil { // only a part of those of a bucket are decoded
+			doc, err := encode.DecodeBinary(rec.Payload, encode.FileLimits())
+			if err != nil {
+				return err
+			}
+			t = doc.Trace
 		}
 		m := mergers[rec.Page]
 		if m == nil {
@@ -63,7 +66,7 @@ func ask(ctx context.Context, r *local.Reader, q question) (answer, error) {
 			m.NextView()
 			last = key
 		}
-		addTrace(m, doc.Trace, rec.Page, q.keys)
+		addTrace(m, t, rec.Page, q.keys)
 		return nil
 	}, func(x store.Rolled) error {
 		sum := sums[x.Page]

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -58,7 +57,7 @@ func (m *model) question(r *rand.Rand) question {
 }
 
 // exactly compares the answer to q with the model.
-func (m *model) exactly(ctx context.Context, r *local.Reader, q question) error {
+func (m *model) exactly(ctx context.Context, r reader, q question) error {
 	asked := time.Now()
 	got, err := ask(ctx, r, q)
 	if err != nil {
@@ -129,7 +128,7 @@ func (a answer) within(q question, lower, upper sums) error {
 }
 
 // between asks for all of some pages while others write.
-func (m *model) between(ctx context.Context, r *local.Reader, q question) error {
+func (m *model) between(ctx context.Context, r reader, q question) error {
 	q.Since, q.Until, q.None = time.Time{}, time.Time{}, false
 	lower := m.ackedAt(time.Now().Add(-q.Lag))
 	got, err := ask(ctx, r, q)
@@ -140,7 +139,7 @@ func (m *model) between(ctx context.Context, r *local.Reader, q question) error 
 }
 
 // scan checks which traces a scan returns.
-func (m *model) scan(ctx context.Context, r *local.Reader, page string, since, until time.Time) error {
+func (m *model) scan(ctx context.Context, r reader, page string, since, until time.Time) error {
 	if kept := m.horizon(); since.Before(kept) {
 		since = kept
 	}
@@ -165,7 +164,7 @@ func (m *model) scan(ctx context.Context, r *local.Reader, page string, since, u
 }
 
 // catalog checks what is counted by page and tag.
-func (m *model) catalog(ctx context.Context, r *local.Reader) error {
+func (m *model) catalog(ctx context.Context, r reader) error {
 	entries, stats, err := r.Catalog(ctx, time.Time{}, time.Time{}, 0)
 	if err != nil || !stats.Complete() {
 		return fmt.Errorf("catalogue: %+v, %w", stats, err)
@@ -200,29 +199,8 @@ func (m *model) catalog(ctx context.Context, r *local.Reader) error {
 	return nil
 }
 
-// status checks what is said of partitions.
-func (m *model) status(r *local.Reader) error {
-	st, err := r.Status()
-	if err != nil || st.Lost+st.Damaged+st.Missing > 0 {
-		return fmt.Errorf("status: %+v, %w", st, err)
-	}
-	of := map[string]uint64{}
-	for _, x := range m.instances {
-		of[x.partition]++
-	}
-	for _, p := range st.Partitions {
-		if p.State != local.Writing && p.State != local.Closed {
-			return fmt.Errorf("partition %s is %s: %s", p.Name, p.State, p.Reason)
-		}
-		if p.Holds == "traces" && p.Traces != of[p.Name] {
-			return fmt.Errorf("partition %s: got %d traces, want %d", p.Name, p.Traces, of[p.Name])
-		}
-	}
-	return nil
-}
-
 // everything checks all that a store says while nothing is under way.
-func (m *model) everything(ctx context.Context, r *local.Reader) error {
+func (m *model) everything(ctx context.Context, h home, r reader) error {
 	if err := m.learn(ctx, r); err != nil {
 		return err
 	}
@@ -230,5 +208,5 @@ func (m *model) everything(ctx context.Context, r *local.Reader) error {
 	details.Details, details.Level = true, rollup.Wide
 	traces.None, traces.Since = true, m.horizon()
 	return errors.Join(m.scan(ctx, r, "", time.Time{}, time.Time{}), m.exactly(ctx, r, all), m.exactly(ctx, r, details),
-		m.exactly(ctx, r, traces), m.catalog(ctx, r), m.status(r))
+		m.exactly(ctx, r, traces), m.catalog(ctx, r), h.sound(ctx, r, m))
 }

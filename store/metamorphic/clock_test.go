@@ -9,10 +9,12 @@ import (
 type clock struct {
 	micro  atomic.Int64
 	latest atomic.Int64 // the most that it showed
+
+	alone func(move func()) // moves it while nothing is under way, if that matters
 }
 
 func newClock(at time.Time) *clock {
-	c := &clock{}
+	c := &clock{alone: func(move func()) { move() }}
 	c.micro.Store(at.UnixMicro())
 	c.latest.Store(at.UnixMicro())
 	return c
@@ -24,7 +26,9 @@ func (c *clock) Now() time.Time { return time.UnixMicro(c.micro.Load()).UTC() }
 func (c *clock) highest() time.Time { return time.UnixMicro(c.latest.Load()).UTC() }
 
 func (c *clock) move(d time.Duration) {
-	now := c.micro.Add(d.Microseconds())
-	for was := c.latest.Load(); now > was && !c.latest.CompareAndSwap(was, now); was = c.latest.Load() {
-	}
+	c.alone(func() {
+		now := c.micro.Add(d.Microseconds())
+		for was := c.latest.Load(); now > was && !c.latest.CompareAndSwap(was, now); was = c.latest.Load() {
+		}
+	})
 }

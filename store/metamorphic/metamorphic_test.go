@@ -33,17 +33,31 @@ func seedOfEnv() uint64 {
 // The store answers as a plain model does, whatever is done to it and in whatever order.
 func TestMetamorphic(t *testing.T) {
 	for name, in := range map[string]mode{"alone": alone, "together": together, "pressed": pressed} {
-		t.Run(name, func(t *testing.T) {
+		t.Run("directory/"+name, func(t *testing.T) {
 			t.Parallel()
-			until := time.Now().Add(*playFor)
-			if *onlySeed != 0 {
-				play(t, *onlySeed, in, time.Now().Add(time.Hour))
-				return
-			}
-			for runs := 0; time.Now().Before(until) && !t.Failed(); runs++ {
-				play(t, uint64(rand.Uint32()), in, until)
-			}
+			playAll(t, in, func(_ uint64, r *rand.Rand, c *clock, base string) home { return newDirectory(r, c, base) })
 		})
+	}
+	for name, in := range map[string]mode{"alone": alone, "together": together} {
+		t.Run("bucket/"+name, func(t *testing.T) {
+			t.Parallel()
+			playAll(t, in, func(seed uint64, r *rand.Rand, c *clock, _ string) home { return newBucket(seed, r, c) })
+		})
+	}
+}
+
+// build makes the home of a run.
+type build func(seed uint64, r *rand.Rand, c *clock, base string) home
+
+func playAll(t *testing.T, in mode, home build) {
+	t.Helper()
+	until := time.Now().Add(*playFor)
+	if *onlySeed != 0 {
+		play(t, *onlySeed, in, home, time.Now().Add(time.Hour))
+		return
+	}
+	for runs := 0; time.Now().Before(until) && !t.Failed(); runs++ {
+		play(t, uint64(rand.Uint32()), in, home, until)
 	}
 }
 
@@ -51,13 +65,13 @@ func TestMetamorphic(t *testing.T) {
 const operationsOfRun = 120
 
 // play does the operations of a seed and fails the test with the first thing that is wrong.
-func play(t *testing.T, seed uint64, in mode, until time.Time) {
+func play(t *testing.T, seed uint64, in mode, home build, until time.Time) {
 	t.Helper()
 	base, err := os.MkdirTemp("", "metamorphic-*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := newRun(seed, in, base)
+	x := newRun(seed, in, home, base)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done, stuck := make(chan error, 1), make(chan string, 1)

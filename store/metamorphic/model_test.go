@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -59,9 +58,8 @@ type span struct{ least, most int64 }
 
 // model knows what a store has to answer.
 type model struct {
-	clock     *clock
-	retention time.Duration
-	width     time.Duration // of a partition
+	clock *clock
+	traits
 
 	mu        sync.Mutex
 	instances map[place]*instance
@@ -73,8 +71,8 @@ type model struct {
 	outcomes  map[outcome]span
 }
 
-func newModel(o local.Options, c *clock) *model {
-	m := &model{clock: c, retention: o.Retention, width: o.Partition, instances: map[place]*instance{}, of: map[store.ID][]*instance{},
+func newModel(t traits, c *clock) *model {
+	m := &model{clock: c, traits: t, instances: map[place]*instance{}, of: map[store.ID][]*instance{},
 		known: map[store.ID]bool{}, begun: sums{}, outcomes: map[outcome]span{}}
 	m.acked = []moment{{sums: sums{}}}
 	return m
@@ -169,7 +167,7 @@ func (m *model) horizon() time.Time {
 
 // learn finds out in which partition the traces of the last calls are, and checks that each
 // is there once. Nothing may be under way.
-func (m *model) learn(ctx context.Context, r *local.Reader) error {
+func (m *model) learn(ctx context.Context, r reader) error {
 	if len(m.calls) == 0 {
 		return nil
 	}
@@ -188,7 +186,7 @@ func (m *model) learn(ctx context.Context, r *local.Reader) error {
 		}
 	}
 	found := 0
-	stats, err := r.Scan(ctx, store.Query{Since: since}, func(rec store.Record) error {
+	stats, err := r.Scan(ctx, store.Query{Since: since.Add(-m.slack)}, func(rec store.Record) error {
 		if x := m.instances[place{rec.ID, rec.Partition}]; x != nil {
 			return x.check(rec)
 		}
@@ -198,7 +196,7 @@ func (m *model) learn(ctx context.Context, r *local.Reader) error {
 	if err != nil || !stats.Complete() {
 		return fmt.Errorf("scan of what came last: %+v, %w", stats, err)
 	}
-	if found < stored || sure && found > stored {
+	if found < stored && !m.lateRepeats || sure && found > stored {
 		return fmt.Errorf("new traces in the store: got %d, want %d", found, stored)
 	}
 	for _, c := range m.calls {
@@ -216,7 +214,7 @@ func (m *model) learn(ctx context.Context, r *local.Reader) error {
 // place takes down where a new trace is.
 func (m *model) place(rec store.Record, calls []*call) error {
 	for _, c := range calls {
-		if rec.Received.Before(c.before) || rec.Received.After(c.after) {
+		if rec.Received.Before(c.before.Add(-m.slack)) || rec.Received.After(c.after.Add(m.slack)) {
 			continue
 		}
 		i := slices.IndexFunc(c.traces, func(t *trace) bool { return t.ID == rec.ID })

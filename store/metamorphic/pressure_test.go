@@ -43,7 +43,7 @@ func (x *run) turnInUse(ctx context.Context) error {
 	group.Go(func() {
 		defer x.caught()
 		defer begin()
-		errs[0] = x.watch.do("select", func() error { return x.model.between(ctx, x.s.Reader, q) })
+		errs[0] = x.watch.do("select", func() error { return x.model.between(ctx, x.s, q) })
 	})
 	if roll {
 		group.Go(func() {
@@ -54,11 +54,11 @@ func (x *run) turnInUse(ctx context.Context) error {
 	group.Go(func() {
 		defer x.caught()
 		<-reading
-		x.clock.move(x.opts.Partition)
+		x.clock.move(x.traits.width)
 		errs[2] = x.watch.do("maintain", func() error { return x.s.Maintain(ctx) })
 	})
 	group.Wait()
-	x.moved += x.opts.Partition
+	x.moved += x.traits.width
 	return errors.Join(errs...)
 }
 
@@ -72,16 +72,17 @@ func (x *run) saturate(ctx context.Context) error {
 		return err
 	}
 	const writers = 48
-	batch := min(20, x.opts.GroupTraces*5/8+1) // small groups have no room for a second one
+	d, s := x.inDirectory()
+	batch := min(20, d.opts.GroupTraces*5/8+1) // small groups have no room for a second one
 	var enough atomic.Uint64                   // commits
-	enough.Store(x.s.Counters().Commits + patientCommits)
+	enough.Store(s.Counters().Commits + patientCommits)
 	errs := make([]error, writers+1)
 	var group sync.WaitGroup
 	for i := range writers {
 		m := x.maker.fork()
 		group.Go(func() {
 			defer x.caught()
-			for errs[i] == nil && x.s.Counters().Commits <= enough.Load() {
+			for errs[i] == nil && s.Counters().Commits <= enough.Load() {
 				traces := []*trace{m.trace(m.page(), m.view())}
 				for len(traces) < batch { // repeats, so that the directory does not grow
 					traces = append(traces, m.made[m.r.IntN(len(m.made))])
@@ -91,12 +92,12 @@ func (x *run) saturate(ctx context.Context) error {
 		})
 	}
 	for range 3 {
-		before := x.s.Counters().Commits
+		before := s.Counters().Commits
 		enough.Store(before + patientCommits)
-		x.clock.move(x.opts.Partition / 2)
-		x.moved += x.opts.Partition / 2
+		x.clock.move(x.traits.width / 2)
+		x.moved += x.traits.width / 2
 		errs[writers] = x.maintain(ctx)
-		if n := x.s.Counters().Commits - before; n > patientCommits {
+		if n := s.Counters().Commits - before; n > patientCommits {
 			errs[writers] = errors.Join(errs[writers], fmt.Errorf("maintenance waited for %d commits, until they ended", n))
 			break
 		}
@@ -142,7 +143,7 @@ func (x *run) closeInUse(ctx context.Context) error {
 	use(func() error { return x.watch.do("roll", func() error { return x.s.Roll(ctx) }) })
 	use(func() error { return x.watch.do("maintain", func() error { return x.s.Maintain(ctx) }) })
 	use(func() error {
-		return x.watch.do("select", func() error { return x.model.between(ctx, x.s.Reader, all) })
+		return x.watch.do("select", func() error { return x.model.between(ctx, x.s, all) })
 	})
 	if err := x.send(ctx, x.maker.batch(5)); err != nil {
 		return err
@@ -162,5 +163,5 @@ func (x *run) closeInUse(ctx context.Context) error {
 		err = errors.Join(err, e)
 	}
 	x.model.storedOutcomes()
-	return errors.Join(err, x.open())
+	return errors.Join(err, x.open(ctx))
 }

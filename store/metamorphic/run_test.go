@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
 // start is when the clock of a run begins.
@@ -22,10 +18,8 @@ var start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 // run is a sequence of operations on a store.
 type run struct {
 	r       *rand.Rand
-	base    string // the data directories of the run are in it
-	dirs    int
-	dir     string
-	opts    local.Options
+	home    home
+	traits  traits
 	clock   *clock
 	maker   *maker
 	model   *model
@@ -36,7 +30,7 @@ type run struct {
 	moved   time.Duration // since all was rolled up
 	turned  atomic.Int64  // partitions that workers ended meanwhile
 
-	s *local.Store
+	s engine
 
 	mu  sync.Mutex
 	log []string // what was done
@@ -44,31 +38,22 @@ type run struct {
 
 // newRun chooses how a store is used. Some operations are left out, so that others meet more
 // often.
-func newRun(seed uint64, in mode, base string) *run {
+func newRun(seed uint64, in mode, home build, base string) *run {
 	r := rand.New(rand.NewPCG(seed, 1))
-	x := &run{mode: in, broken: make(chan error, 1), r: r, base: base, clock: newClock(start)}
+	x := &run{mode: in, broken: make(chan error, 1), r: r, clock: newClock(start)}
 	x.maker = &maker{r: rand.New(rand.NewPCG(seed, 2))}
-	x.opts = local.Options{
-		Program:        "metamorphic",
-		MemTableSize:   8 << 20,
-		Now:            x.clock.Now,
-		Partition:      []time.Duration{time.Hour, 15 * time.Minute}[r.IntN(2)],
-		RollEvery:      []time.Duration{time.Nanosecond, 30 * time.Second}[r.IntN(2)],
-		RollTraces:     []int{1, 50, 1 << 15}[r.IntN(3)],
-		GroupTraces:    []int{4, 32, 256}[r.IntN(3)],
-		OpenPartitions: []int{1, 2, 8}[r.IntN(3)],
-	}
-	x.opts.Retention = []time.Duration{0, 12 * x.opts.Partition, 26 * time.Hour}[r.IntN(3)]
-	x.model = newModel(x.opts, x.clock)
+	x.home = home(seed, r, x.clock, base)
+	x.traits = x.home.traits()
+	x.model = newModel(x.traits, x.clock)
+	_, isDirectory := x.home.(*directory)
 	for _, op := range operations {
 		w := op.weight
-		if op.in > in || !op.always && r.IntN(4) == 0 {
+		if op.in > in || op.directory && !isDirectory || !op.always && r.IntN(4) == 0 {
 			w = 0
 		}
 		x.weights = append(x.weights, w)
 	}
-	x.note("options: partition %v, retention %v, roll every %v or %d traces, groups of %d, %d open", x.opts.Partition,
-		x.opts.Retention, x.opts.RollEvery, x.opts.RollTraces, x.opts.GroupTraces, x.opts.OpenPartitions)
+	x.note("%v", x.home)
 	return x
 }
 
@@ -86,12 +71,6 @@ func (x *run) history() string {
 	return strings.Join(x.log, "\n")
 }
 
-// newDir returns the name of a directory that does not exist.
-func (x *run) newDir() string {
-	x.dirs++
-	return filepath.Join(x.base, fmt.Sprint(x.dirs))
-}
-
 // maxTraces bounds a run: then another one finds more.
 const maxTraces = 4000 / slowdown
 
@@ -99,8 +78,7 @@ const maxTraces = 4000 / slowdown
 // is wrong.
 func (x *run) play(ctx context.Context, most int, until time.Time) (err error) {
 	defer x.caught()
-	x.dir = x.newDir()
-	if err := x.open(); err != nil {
+	if err := x.open(ctx); err != nil {
 		return err
 	}
 	for range most {
@@ -111,7 +89,7 @@ func (x *run) play(ctx context.Context, most int, until time.Time) (err error) {
 		if err := op.do(x, ctx); err != nil {
 			return fmt.Errorf("%s: %w", op.name, err)
 		}
-		if err := x.watch.do("learn", func() error { return x.model.learn(ctx, x.s.Reader) }); err != nil {
+		if err := x.watch.do("learn", func() error { return x.model.learn(ctx, x.s) }); err != nil {
 			return fmt.Errorf("after %s: %w", op.name, err)
 		}
 	}
@@ -148,26 +126,26 @@ func (x *run) end(ctx context.Context) error {
 	if err := errors.Join(x.everything(ctx), x.rollAll(ctx)); err != nil {
 		return fmt.Errorf("at the end: %w", err)
 	}
-	if err := errors.Join(x.close(), x.open(), x.everything(ctx)); err != nil {
+	if err := errors.Join(x.close(), x.open(ctx), x.everything(ctx)); err != nil {
 		return fmt.Errorf("at the end, rolled up and opened again: %w", err)
 	}
-	return errors.Join(x.close(), os.RemoveAll(x.dir))
+	return errors.Join(x.close(), x.home.remove())
 }
 
 func (x *run) everything(ctx context.Context) error {
-	return x.watch.do("check everything", func() error { return x.model.everything(ctx, x.s.Reader) })
+	return x.watch.do("check everything", func() error { return x.model.everything(ctx, x.home, x.s) })
 }
 
-func (x *run) open() error {
+func (x *run) open(ctx context.Context) error {
 	return x.watch.do("open", func() (err error) {
-		x.s, err = local.Open(x.dir, x.opts)
+		x.s, err = x.home.open(ctx)
 		return err
 	})
 }
 
 func (x *run) close() error {
 	err := x.watch.do("close", x.s.Close)
-	if err == nil && x.opts.MinFree < 1<<60 {
+	if err == nil {
 		x.model.storedOutcomes()
 	}
 	return err
@@ -187,9 +165,9 @@ func (x *run) rollAll(ctx context.Context) error {
 // move sets the clock forward. What is not rolled up is kept for twice its time only, so it
 // is rolled up before that.
 func (x *run) move(ctx context.Context, d time.Duration) error {
-	if x.opts.Retention > 0 {
-		d = min(d, x.opts.Retention/2)
-		if x.passed()+d > x.opts.Retention {
+	if x.traits.retention > 0 {
+		d = min(d, x.traits.retention/2)
+		if x.passed()+d > x.traits.retention {
 			if err := x.rollAll(ctx); err != nil {
 				return err
 			}
@@ -202,13 +180,13 @@ func (x *run) move(ctx context.Context, d time.Duration) error {
 
 // passed returns how far the clock moved since all was rolled up.
 func (x *run) passed() time.Duration {
-	return x.moved + time.Duration(x.turned.Load())*x.opts.Partition
+	return x.moved + time.Duration(x.turned.Load())*x.traits.width
 }
 
 // makeRoom sees to it that nothing expires before it is rolled up while workers end a few
 // partitions.
 func (x *run) makeRoom(ctx context.Context) error {
-	if x.opts.Retention > 0 && x.passed()+4*x.opts.Partition > x.opts.Retention {
+	if x.traits.retention > 0 && x.passed()+4*x.traits.width > x.traits.retention {
 		return x.rollAll(ctx)
 	}
 	return nil

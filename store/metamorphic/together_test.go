@@ -1,7 +1,6 @@
 package metamorphic
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
 // worker is what one goroutine does while others work.
@@ -52,7 +50,7 @@ func (x *run) manyAtOnce(ctx context.Context) error {
 	hire(1, "counts views", 4, (*worker).counts)
 	others := make(chan struct{})
 	var backup *backupOf
-	if x.r.IntN(5) == 0 {
+	if _, ok := x.home.(*directory); ok && x.r.IntN(5) == 0 {
 		backup = &backupOf{run: x, slow: x.r.IntN(2) == 0, others: others}
 		x.note("  backup, slow %v", backup.slow)
 	}
@@ -108,7 +106,7 @@ func (w *worker) maintains(ctx context.Context) error {
 
 // turns ends the time of a partition.
 func (w *worker) turns(ctx context.Context) error {
-	w.clock.move(w.opts.Partition)
+	w.clock.move(w.traits.width)
 	w.turned.Add(1)
 	if w.r.IntN(4) == 0 {
 		return nil // the next commit finds out
@@ -121,14 +119,14 @@ func (w *worker) selects(ctx context.Context) error {
 	if w.r.IntN(8) == 0 {
 		return w.hurried(ctx, q)
 	}
-	return w.watch.do("select", func() error { return w.model.between(ctx, w.s.Reader, q) })
+	return w.watch.do("select", func() error { return w.model.between(ctx, w.s, q) })
 }
 
 // hurried asks with next to no time for the answer.
 func (w *worker) hurried(ctx context.Context, q question) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.r.IntN(2000))*time.Microsecond)
 	defer cancel()
-	err := w.watch.do("select in a hurry", func() error { _, err := ask(ctx, w.s.Reader, q); return err })
+	err := w.watch.do("select in a hurry", func() error { _, err := ask(ctx, w.s, q); return err })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
@@ -136,25 +134,16 @@ func (w *worker) hurried(ctx context.Context, q question) error {
 }
 
 func (w *worker) scans(ctx context.Context) error {
-	return w.watch.do("scan", func() error { return w.model.scanBetween(ctx, w.s.Reader) })
+	return w.watch.do("scan", func() error { return w.model.scanBetween(ctx, w.s) })
 }
 
 func (w *worker) looks(ctx context.Context) error {
-	w.s.Counters()
-	w.s.Space()
-	if w.mode == pressed {
-		w.s.Version(time.Time{}, time.Time{})
-	}
 	return w.watch.do("look", func() error {
 		_, stats, err := w.s.Catalog(ctx, time.Time{}, time.Time{}, 0)
 		if err == nil && !stats.Complete() {
 			err = fmt.Errorf("catalogue is not complete: %+v", stats)
 		}
-		st, serr := w.s.Status()
-		if st.Lost+st.Damaged+st.Missing > 0 {
-			serr = fmt.Errorf("status: %+v", st)
-		}
-		return errors.Join(err, serr)
+		return errors.Join(err, w.home.glance(w.s))
 	})
 }
 
@@ -167,7 +156,7 @@ func (w *worker) counts(context.Context) error {
 
 // scanBetween checks a scan while others write: all that was there before is in it, and
 // nothing that was not sent.
-func (m *model) scanBetween(ctx context.Context, r *local.Reader) error {
+func (m *model) scanBetween(ctx context.Context, r reader) error {
 	before := m.knownNow()
 	seen, twice := map[store.ID]bool{}, map[place]bool{}
 	stats, err := r.Scan(ctx, store.Query{}, func(rec store.Record) error {
@@ -189,59 +178,4 @@ func (m *model) scanBetween(ctx context.Context, r *local.Reader) error {
 		}
 	}
 	return nil
-}
-
-// backupOf is a backup that is made while others work.
-type backupOf struct {
-	*run
-	slow   bool            // the reader of the stream waits
-	others <-chan struct{} // closed when all others are done
-	buf    bytes.Buffer
-	begun  bool
-	lower  sums
-	upper  sums
-}
-
-// Write takes the stream. When the first of it comes, the moment of the backup is over.
-func (b *backupOf) Write(p []byte) (int, error) {
-	if !b.begun {
-		b.begun, b.upper = true, b.model.begunBy()
-		if b.slow {
-			<-b.others
-		}
-	}
-	return b.buf.Write(p)
-}
-
-func (b *backupOf) make(ctx context.Context) error {
-	b.lower = b.model.ackedAt(time.Now())
-	do := func() error { _, err := b.s.Backup(ctx, b); return err }
-	if b.slow { // what it waits for is watched
-		return do()
-	}
-	return b.watch.do("backup", do)
-}
-
-// check restores the backup and looks into it.
-func (b *backupOf) check(ctx context.Context) error {
-	to := b.newDir()
-	if err := b.restore(ctx, &b.buf, to); err != nil {
-		return err
-	}
-	return b.read(ctx, to, func(r *local.Reader) error {
-		got, err := ask(ctx, r, all)
-		if err != nil {
-			return err
-		}
-		if err := got.within(all, b.lower, b.upper); err != nil || b.opts.Retention > 0 {
-			return err
-		}
-		q := all
-		q.None = true
-		byTraces, err := ask(ctx, r, q)
-		if err != nil {
-			return err
-		}
-		return sameProfiles(got.pages, byTraces.pages)
-	})
 }
