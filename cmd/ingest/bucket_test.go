@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/programs"
@@ -71,7 +71,7 @@ func object(ts *testscript.TestScript, neg bool, args []string) {
 		got, err := b.Get(ctx, e.Key, 1<<30, "")
 		ts.Check(err)
 		got.Body[len(got.Body)/3] ^= 1
-		_, err = b.Put(ctx, e.Key, got.Body, bucket.Condition{})
+		_, err = b.Put(ctx, e.Key, got.Body, objects.Condition{})
 		ts.Check(err)
 		return
 	}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // Bucket is a store of objects under a prefix. Keys are without the prefix. Its methods may be
@@ -64,62 +66,44 @@ func Open(ctx context.Context, at Location, o Options) (*Bucket, error) {
 		}
 	}
 	return &Bucket{at: at, client: &client{base: base, region: region, keys: newChain(), keysFrom: &http.Client{Transport: o.Transport},
-		sent: newSender(o.Transport), clock: newClock(o.Now), attempts: o.Attempts, pause: o.Pause}}, nil
+		sent: newSender(o.Transport), clock: objects.NewClock(o.Now), attempts: o.Attempts, pause: o.Pause}}, nil
 }
+
+// Name implements [objects.Store].
+func (b *Bucket) Name() string { return b.at.String() }
 
 // Location returns where the objects are.
 func (b *Bucket) Location() Location { return b.at }
 
 // Clock returns the clock of the store.
-func (b *Bucket) Clock() *Clock { return b.client.clock }
+func (b *Bucket) Clock() *objects.Clock { return b.client.clock }
 
-// Tag names a state of an object. Equal contents may have equal ones.
-type Tag string
-
-// Condition says what must be there, or else nothing is put.
-type Condition struct {
-	absent bool
-	tag    Tag
-}
-
-// Absent is the condition that there is no such object.
-var Absent = Condition{absent: true}
-
-// Is returns the condition that the object is as it was.
-func Is(t Tag) Condition { return Condition{tag: t} }
-
-// Put stores an object and returns its tag. [ErrConflict] says that the condition is not met, and
+// Put stores an object and returns its tag. [objects.ErrConflict] says that the condition is not met, and
 // that nothing is stored. After other errors it is not known what is stored. It is tried once, since
 // a second attempt of the same call would meet what the first one left.
-func (b *Bucket) Put(ctx context.Context, key string, body []byte, c Condition) (Tag, error) {
+func (b *Bucket) Put(ctx context.Context, key string, body []byte, c objects.Condition) (objects.Tag, error) {
 	header := http.Header{}
 	switch {
-	case c.absent:
+	case c.Absent:
 		header.Set("If-None-Match", "*")
-	case c.tag != "":
-		tag := string(c.tag)
+	case c.Tag != "":
+		tag := string(c.Tag)
 		if b.unquoted {
 			tag = strings.Trim(tag, `"`)
 		}
 		header.Set("If-Match", tag)
 	}
 	r, err := b.client.do(ctx, call{name: "PutObject", method: http.MethodPut, object: b.at.Prefix + key, about: b.name(key), header: header, body: body,
-		most: maxError, attempts: 1, conditional: c != Condition{}})
+		most: maxError, attempts: 1, conditional: c != objects.Condition{}})
 	if err != nil {
 		return "", err
 	}
-	return Tag(r.header.Get("ETag")), nil
+	return objects.Tag(r.header.Get("ETag")), nil
 }
 
-// Object is what a key has.
-type Object struct {
-	Body []byte
-	Tag  Tag
-}
-
-// Get returns an object of at most so many bytes. It is nil if it is as known says. [ErrNotFound] says that
+// Get returns an object of at most so many bytes. It is nil if it is as known says. [objects.ErrNotFound] says that
 // there is none.
-func (b *Bucket) Get(ctx context.Context, key string, most int64, known Tag) (*Object, error) {
+func (b *Bucket) Get(ctx context.Context, key string, most int64, known objects.Tag) (*objects.Object, error) {
 	header := http.Header{}
 	if known != "" {
 		header.Set("If-None-Match", string(known))
@@ -131,7 +115,7 @@ func (b *Bucket) Get(ctx context.Context, key string, most int64, known Tag) (*O
 	if err != nil {
 		return nil, err
 	}
-	return &Object{Body: r.body, Tag: Tag(r.header.Get("ETag"))}, nil
+	return &objects.Object{Body: r.body, Tag: objects.Tag(r.header.Get("ETag"))}, nil
 }
 
 // Range returns n bytes of an object from an offset on, and how many bytes the object has. An offset
@@ -173,17 +157,10 @@ func (b *Bucket) read(ctx context.Context, key string, header http.Header, most 
 	return r, err
 }
 
-// Entry is an object in a list.
-type Entry struct {
-	Key      string
-	Size     int64
-	Modified time.Time // by the clock of the store
-}
-
 // List yields the objects whose keys begin with prefix and are behind after, sorted by key. It ends
 // with an error, if there is one.
-func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Entry, error] {
+	return func(yield func(objects.Entry, error) bool) {
 		query := url.Values{"list-type": {"2"}, "prefix": {b.at.Prefix + prefix}}
 		if after != "" {
 			query.Set("start-after", b.at.Prefix+after)
@@ -191,11 +168,11 @@ func (b *Bucket) List(ctx context.Context, prefix, after string) iter.Seq2[Entry
 		for {
 			page, err := b.list(ctx, prefix, query)
 			if err != nil {
-				yield(Entry{}, err)
+				yield(objects.Entry{}, err)
 				return
 			}
 			for _, x := range page.Contents {
-				if !yield(Entry{strings.TrimPrefix(x.Key, b.at.Prefix), x.Size, x.LastModified}, nil) {
+				if !yield(objects.Entry{Key: strings.TrimPrefix(x.Key, b.at.Prefix), Size: x.Size, Modified: x.LastModified}, nil) {
 					return
 				}
 			}
@@ -234,16 +211,13 @@ func (b *Bucket) list(ctx context.Context, prefix string, query url.Values) (*li
 	return &page, nil
 }
 
-// MaxDelete is how many objects one request deletes.
-const MaxDelete = 1000
-
-// Delete deletes objects, at most [MaxDelete]. Those that are not there are fine.
+// Delete deletes objects, at most [objects.MaxDelete]. Those that are not there are fine.
 func (b *Bucket) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	if len(keys) > MaxDelete {
-		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), b.at, MaxDelete)
+	if len(keys) > objects.MaxDelete {
+		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), b.at, objects.MaxDelete)
 	}
 	var list struct {
 		XMLName xml.Name `xml:"Delete"`

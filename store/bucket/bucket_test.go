@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -27,11 +28,11 @@ func TestMain(m *testing.M) {
 func TestObjects(t *testing.T) {
 	b := fakebucket.New(1).Client().Bucket(time.Now)
 	ctx := t.Context()
-	if _, err := b.Get(ctx, "a/1", 100, ""); !errors.Is(err, bucket.ErrNotFound) || !strings.Contains(err.Error(), "s3://traces/p/a/1") {
+	if _, err := b.Get(ctx, "a/1", 100, ""); !errors.Is(err, objects.ErrNotFound) || !strings.Contains(err.Error(), "s3://traces/p/a/1") {
 		t.Fatalf("got %v", err)
 	}
 	body := bytes.Repeat([]byte("0123456789"), 100)
-	tag, err := b.Put(ctx, "a/1", body, bucket.Condition{})
+	tag, err := b.Put(ctx, "a/1", body, objects.Condition{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestObjects(t *testing.T) {
 		t.Error("a range behind the end is returned in part")
 	}
 	for i := range 2500 {
-		if _, err := b.Put(ctx, fmt.Sprintf("list/%04d", i), nil, bucket.Absent); err != nil {
+		if _, err := b.Put(ctx, fmt.Sprintf("list/%04d", i), nil, objects.Absent); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +76,7 @@ func TestObjects(t *testing.T) {
 	if err := b.Delete(ctx, append(keys[:500], "list/none")...); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Get(ctx, "list/0010", 1, ""); !errors.Is(err, bucket.ErrNotFound) {
+	if _, err := b.Get(ctx, "list/0010", 1, ""); !errors.Is(err, objects.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 	if err := b.Delete(ctx, keys[:1001]...); err == nil {
@@ -93,7 +94,7 @@ func TestOneWins(t *testing.T) {
 	for round := range 20 {
 		key := fmt.Sprint(round)
 		won := race(func(i int) error {
-			_, err := nodes[i].Put(t.Context(), key, []byte{byte(i)}, bucket.Absent)
+			_, err := nodes[i].Put(t.Context(), key, []byte{byte(i)}, objects.Absent)
 			return err
 		}, 50)
 		if won != 1 {
@@ -104,7 +105,7 @@ func TestOneWins(t *testing.T) {
 			t.Fatal(err)
 		}
 		won = race(func(i int) error {
-			_, err := nodes[i].Put(t.Context(), key, []byte{byte(50 + i)}, bucket.Is(old.Tag))
+			_, err := nodes[i].Put(t.Context(), key, []byte{byte(50 + i)}, objects.Is(old.Tag))
 			return err
 		}, 50)
 		if won != 1 {
@@ -121,7 +122,7 @@ func race(f func(int) error, n int) int {
 		group.Go(func() {
 			if err := f(i); err == nil {
 				won.Add(1)
-			} else if !errors.Is(err, bucket.ErrConflict) {
+			} else if !errors.Is(err, objects.ErrConflict) {
 				panic(err)
 			}
 		})
@@ -148,9 +149,9 @@ func TestProbe(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 		if c.want == nil {
-			tag, err := b.Put(t.Context(), "x", nil, bucket.Absent)
+			tag, err := b.Put(t.Context(), "x", nil, objects.Absent)
 			if err == nil {
-				_, err = b.Put(t.Context(), "x", []byte("1"), bucket.Is(tag))
+				_, err = b.Put(t.Context(), "x", []byte("1"), objects.Is(tag))
 			}
 			if err != nil {
 				t.Errorf("%s: afterwards: %v", c.name, err)
@@ -203,12 +204,12 @@ func TestSilentStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
 		b := s.Client().Bucket(time.Now)
-		if _, err := b.Put(t.Context(), "a", []byte("x"), bucket.Condition{}); err != nil {
+		if _, err := b.Put(t.Context(), "a", []byte("x"), objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		s.Took = 1000 * time.Hour
 		for name, call := range map[string]func(ctx context.Context) error{
-			"put":   func(ctx context.Context) error { _, err := b.Put(ctx, "b", []byte("x"), bucket.Absent); return err },
+			"put":   func(ctx context.Context) error { _, err := b.Put(ctx, "b", []byte("x"), objects.Absent); return err },
 			"get":   func(ctx context.Context) error { _, err := b.Get(ctx, "a", 10, ""); return err },
 			"range": func(ctx context.Context) error { _, _, err := b.Range(ctx, "a", 0, 1); return err },
 			"list": func(ctx context.Context) error {
@@ -315,8 +316,8 @@ func TestRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = b.Put(t.Context(), "k", nil, bucket.Is("x"))
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, bucket.ErrConflict) != (c.code == "NoSuchKey") {
+		_, err = b.Put(t.Context(), "k", nil, objects.Is("x"))
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, objects.ErrConflict) != (c.code == "NoSuchKey") {
 			t.Errorf("%s: got %v", c.code, err)
 		}
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 	"github.com/minio/minio-go/v7/pkg/signer"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // client signs requests, sends them, and repeats those that may be repeated. The protocol is that of
@@ -28,7 +30,7 @@ type client struct {
 	keys     *credentials.Credentials
 	keysFrom *http.Client
 	sent     *sender
-	clock    *Clock
+	clock    *objects.Clock
 	attempts int
 	pause    time.Duration
 }
@@ -101,7 +103,7 @@ func (c *client) once(ctx context.Context, what call) (*response, error) {
 	}
 	defer func() { _ = r.Body.Close() }() // all of it was read, or no more is wanted
 	if date, err := http.ParseTime(r.Header.Get("Date")); err == nil {
-		c.clock.note(sent, c.clock.Local(), date)
+		c.clock.Note(sent, c.clock.Local(), date)
 	}
 	if r.StatusCode >= http.StatusMultipleChoices {
 		text, _ := io.ReadAll(io.LimitReader(r.Body, maxError)) // the status is what counts

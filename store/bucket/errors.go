@@ -9,15 +9,11 @@ import (
 	"net/http"
 	"slices"
 	"syscall"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 var (
-	// ErrNotFound says that there is no such object.
-	ErrNotFound = errors.New("there is no such object")
-
-	// ErrConflict says that a condition is not met, and that nothing was stored.
-	ErrConflict = errors.New("somebody else was first")
-
 	// ErrNoKeys says that there is nothing to sign requests with.
 	ErrNoKeys = errors.New("no keys are known: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role")
 
@@ -67,6 +63,12 @@ var rights = map[string]string{
 	"DeleteObjects": "s3:DeleteObject",
 }
 
+// Cause says what the store says, or why it says nothing.
+func (e *Error) Cause() string { return e.Call + e.Code + e.Err.Error() }
+
+// Refused reports whether another attempt has no success: the keys may not do this.
+func (e *Error) Refused() bool { return e.Denied() }
+
 // Denied reports whether the store knows the keys, and they may not do this, or does not know them.
 func (e *Error) Denied() bool {
 	return e.Status == http.StatusForbidden || e.Status == http.StatusUnauthorized || e.Code == "AccessDenied"
@@ -100,11 +102,11 @@ func refused(what call, status int, body []byte) *Error {
 	case e.Code == "NoSuchBucket":
 		e.Err = errors.New("make the bucket first")
 	case status == http.StatusNotFound && what.conditional && (e.Code == "NoSuchKey" || e.Code == "NotFound"):
-		e.Err = ErrConflict // it was there, and somebody has deleted it
+		e.Err = objects.ErrConflict // it was there, and somebody has deleted it
 	case status == http.StatusNotFound && !what.conditional:
-		e.Err = ErrNotFound
+		e.Err = objects.ErrNotFound
 	case (status == http.StatusPreconditionFailed || status == http.StatusConflict) && what.conditional:
-		e.Err = ErrConflict
+		e.Err = objects.ErrConflict
 	}
 	return e
 }

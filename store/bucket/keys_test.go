@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // signed notes how requests to a store are signed, and answers those for keys.
@@ -66,7 +67,7 @@ func TestKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.Put(t.Context(), "k", nil, bucket.Absent); err != nil {
+			if _, err := b.Put(t.Context(), "k", nil, objects.Absent); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(s.keys, "Credential="+c.key+"/") || !strings.Contains(s.keys, "/"+c.region+"/s3/") || s.token != c.token || s.host != c.host {
@@ -84,7 +85,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Put(t.Context(), "k", nil, bucket.Absent); !errors.Is(err, bucket.ErrNoKeys) || !strings.Contains(err.Error(), "aws_secret_access_key must") {
+		if _, err := b.Put(t.Context(), "k", nil, objects.Absent); !errors.Is(err, bucket.ErrNoKeys) || !strings.Contains(err.Error(), "aws_secret_access_key must") {
 			t.Errorf("got %v", err)
 		}
 	})

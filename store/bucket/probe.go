@@ -6,19 +6,18 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-)
 
-// Probes is what the names of objects begin with that [Bucket.Probe] puts and deletes.
-const Probes = "probe/"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+)
 
 // Probe finds out whether the store does what the rest relies on, by eight requests: conditions on
 // objects that are there, that are not and that have changed, lists that have what was just put, ranges, and
-// deletion. It must have been called before a condition [Is] is used. [ErrIgnoresConditions] says that
+// deletion. It must have been called before a condition [objects.Is] is used. [ErrIgnoresConditions] says that
 // the store must not be used. Of a call that is refused it says which one it is, and which right is missing.
 func (b *Bucket) Probe(ctx context.Context) (err error) {
-	key := Probes + rand.Text()
+	key := objects.Probes + rand.Text()
 	fail := func(what string, err error) error { return fmt.Errorf("probe %s: %s: %w", b.at, what, err) }
-	first, err := b.Put(ctx, key, []byte("first"), Absent)
+	first, err := b.Put(ctx, key, []byte("first"), objects.Absent)
 	if err != nil {
 		return fail("put a new object", err)
 	}
@@ -27,20 +26,20 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 			err = fail("delete an object", e)
 		}
 	}()
-	switch _, err := b.Put(ctx, key, []byte("again"), Absent); {
+	switch _, err := b.Put(ctx, key, []byte("again"), objects.Absent); {
 	case err == nil:
 		return fail("put an object that is there, if it is not", ErrIgnoresConditions)
-	case !errors.Is(err, ErrConflict):
+	case !errors.Is(err, objects.ErrConflict):
 		return fail("put an object that is there, if it is not", err)
 	}
 	second, err := b.probeMatch(ctx, key, first)
 	if err != nil {
 		return fail("put an object, if it is as it was", err)
 	}
-	switch _, err := b.Put(ctx, key, []byte("third"), Is(first)); {
+	switch _, err := b.Put(ctx, key, []byte("third"), objects.Is(first)); {
 	case err == nil:
 		return fail("put an object that has changed, if it has not", ErrIgnoresConditions)
-	case !errors.Is(err, ErrConflict):
+	case !errors.Is(err, objects.ErrConflict):
 		return fail("put an object that has changed, if it has not", err)
 	}
 	switch got, err := b.Get(ctx, key, 1<<10, ""); {
@@ -70,11 +69,11 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 
 // probeMatch puts an object under the condition that it is as it was. Some stores compare tags as they
 // are in answers, in quotes, and some without.
-func (b *Bucket) probeMatch(ctx context.Context, key string, was Tag) (Tag, error) {
-	tag, err := b.Put(ctx, key, []byte("second"), Is(was))
-	if errors.Is(err, ErrConflict) {
+func (b *Bucket) probeMatch(ctx context.Context, key string, was objects.Tag) (objects.Tag, error) {
+	tag, err := b.Put(ctx, key, []byte("second"), objects.Is(was))
+	if errors.Is(err, objects.ErrConflict) {
 		b.unquoted = true
-		tag, err = b.Put(ctx, key, []byte("second"), Is(was))
+		tag, err = b.Put(ctx, key, []byte("second"), objects.Is(was))
 	}
 	return tag, err
 }

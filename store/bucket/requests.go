@@ -14,12 +14,8 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/authorities"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
-
-// Requests are how many requests were sent since the start, each attempt counted, by what stores charge for.
-type Requests struct {
-	Put, Get, List, Delete uint64
-}
 
 // sender sends requests, counts them, and waits for none for ever: a store, or something on the way to it, may take a request
 // and never answer.
@@ -107,8 +103,8 @@ func (silence) Timeout() bool   { return true }
 func (silence) Temporary() bool { return true }
 
 // Requests returns how many requests were sent.
-func (b *Bucket) Requests() Requests {
-	return Requests{Put: b.client.sent.put.Load(), Get: b.client.sent.get.Load(), List: b.client.sent.list.Load(), Delete: b.client.sent.delete.Load()}
+func (b *Bucket) Requests() objects.Requests {
+	return objects.Requests{Put: b.client.sent.put.Load(), Get: b.client.sent.get.Load(), List: b.client.sent.list.Load(), Delete: b.client.sent.delete.Load()}
 }
 
 // atOnce is how many connections are kept for the next requests: as many as a question needs, and more.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
@@ -199,7 +199,7 @@ func TestOpenRefuses(t *testing.T) {
 		{`{"format":1,"shards":0}`, "of 0 shards can not be"},
 		{`format 1`, "invalid character"},
 	} {
-		if _, err := b.Put(t.Context(), "FORMAT", []byte(c.text), bucket.Condition{}); err != nil {
+		if _, err := b.Put(t.Context(), "FORMAT", []byte(c.text), objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Open(t.Context(), b, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
@@ -18,7 +18,7 @@ func TestBadSegment(t *testing.T) {
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 2})
 		garbage := bytes.Repeat([]byte("x"), 60)
 		bad := layout.Segment{Hour: layout.HourOf(n.Now()), Instance: "0123456789ab", Seq: 1}
-		if _, err := n.b.Put(t.Context(), bad.Key(), garbage, bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), bad.Key(), garbage, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		appendTo(t, n, 1, 2)
@@ -74,14 +74,14 @@ func TestSegmentBadInPart(t *testing.T) {
 		k, body := segmentWith(t, n, "0123456789ab", 1, b)
 		broken := bytes.Clone(body)
 		broken[3] ^= 1 // in the first block
-		if _, err := n.b.Put(t.Context(), k, broken, bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), k, broken, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), n, 3+6) // as above
 		if got := countOf(t, n); got[1] != 1 || got[10]+got[11] != 1 || len(keysUnder(t, n, layout.Aside)) != 1 {
 			t.Errorf("got %v", got)
 		}
-		if _, err := n.b.Put(t.Context(), k, body, bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), k, body, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		settleNode(t.Context(), n, 7)

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
@@ -40,7 +40,7 @@ func TestUnknownFields(t *testing.T) {
 		m.Nonce = "of a later release"
 		body, err := m.Encode(n.b.Codec)
 		if err == nil {
-			_, err = n.b.Put(t.Context(), layout.ManifestKey(0), body, bucket.Is(tag))
+			_, err = n.b.Put(t.Context(), layout.ManifestKey(0), body, objects.Is(tag))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -26,9 +26,9 @@ type harm struct {
 	*testing.T
 	rnd     *rand.Rand
 	server  *fakebucket.Server
-	b       *bucket.Bucket // of who does harm, and looks on
-	r       *Reader        // as above, to parse what is there
-	wrong   time.Duration  // of the clock of the store
+	b       objects.Store // of who does harm, and looks on
+	r       *Reader       // as above, to parse what is there
+	wrong   time.Duration // of the clock of the store
 	nodes   []*Node
 	objects map[string][]byte       // that are there
 	older   map[string][][]byte     // what they were
@@ -92,7 +92,7 @@ func (h *harm) hurtSomething() {
 	k := kinds[kind][h.rnd.IntN(len(kinds[kind]))]
 	body := h.objects[k]
 	put := func(k string, body []byte) {
-		if _, err := h.b.Put(h.Context(), k, body, bucket.Condition{}); err != nil {
+		if _, err := h.b.Put(h.Context(), k, body, objects.Condition{}); err != nil {
 			h.Fatal(err)
 		}
 	}
@@ -209,7 +209,7 @@ func (h *harm) end(unharmed bool) {
 	h.wrong = 0
 	h.nodes = nil
 	if f := h.older["FORMAT"][0]; !bytes.Equal(h.objects["FORMAT"], f) {
-		if _, err := h.b.Put(h.Context(), "FORMAT", f, bucket.Condition{}); err != nil {
+		if _, err := h.b.Put(h.Context(), "FORMAT", f, objects.Condition{}); err != nil {
 			h.Fatal(err)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/store/shared/write"
 )
@@ -13,7 +13,7 @@ import (
 type Counters struct {
 	write.Load
 	roll.Progress
-	Requests               bucket.Requests
+	Requests               objects.Requests
 	CacheHits, CacheMisses uint64 // parts of objects that queries read, from the cache and from the store
 
 	Silent      time.Duration // since the store answered last
@@ -38,7 +38,7 @@ const (
 // lost, or the clocks of the node and of the store are far apart.
 func (n *Node) Unready() error {
 	if offset, _, ok := n.b.Clock().Offset(); ok && offset.Abs() > maxOffset {
-		return fmt.Errorf("the clock of this machine and that of %s differ by %v; set this one right", n.b.Location(), offset.Abs().Round(time.Second))
+		return fmt.Errorf("the clock of this machine and that of %s differ by %v; set this one right", n.b.Name(), offset.Abs().Round(time.Second))
 	}
 	if err := n.b.AnyLost(); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (n *Node) Unready() error {
 		return nil // traces are taken all the same
 	}
 	if silent := n.silent(); silent > maxSilence {
-		return fmt.Errorf("%s has not answered for %v", n.b.Location(), silent.Round(time.Second))
+		return fmt.Errorf("%s has not answered for %v", n.b.Name(), silent.Round(time.Second))
 	}
 	return nil
 }

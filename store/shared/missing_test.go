@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -214,7 +214,7 @@ func TestOldManifest(t *testing.T) {
 			}
 		}
 		before, raw := countUnder(t, n, "raw/")+countUnder(t, n, "hours/"), countUnder(t, n, "raw/")
-		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), old, bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), old, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		n2 := openNode(t, s, o)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/store/shared/read"
@@ -22,7 +22,7 @@ type Reader struct {
 }
 
 // OpenReader opens a bucket to read what is there.
-func OpenReader(ctx context.Context, b *bucket.Bucket, o Options) (*Reader, error) {
+func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ type Node struct {
 }
 
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
-// [bucket.Bucket.Probe], and what newer releases wrote.
-func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Node, error) {
+// [objects.Store.Probe], and what newer releases wrote.
+func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err

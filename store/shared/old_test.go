@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -94,7 +94,7 @@ func TestAdopt(t *testing.T) {
 			settleNode(t.Context(), n, 4)
 		}
 		time.Sleep(2 * time.Hour)
-		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), got.Body, bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), layout.ManifestKey(0), got.Body, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		errand := openNode(t, s, Options{})
@@ -134,13 +134,13 @@ func TestLostFormat(t *testing.T) {
 	for _, bad := range []string{"", strings.Replace(string(got.Body), ":3", ":2", 1)} {
 		if bad == "" {
 			damage(t, n, "FORMAT", true)
-		} else if _, err := n.b.Put(t.Context(), "FORMAT", []byte(bad), bucket.Condition{}); err != nil {
+		} else if _, err := n.b.Put(t.Context(), "FORMAT", []byte(bad), objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := open(); err == nil || !strings.Contains(err.Error(), "FORMAT is") {
 			t.Errorf("%q: %v", bad, err)
 		}
-		if _, err := n.b.Put(t.Context(), "FORMAT", []byte(`{"format":1,"shards":3}`), bucket.Condition{}); err != nil {
+		if _, err := n.b.Put(t.Context(), "FORMAT", []byte(`{"format":1,"shards":3}`), objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := open(); err != nil {

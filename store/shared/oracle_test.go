@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -31,7 +31,7 @@ func (h *harm) look(known map[string][]byte) map[string][]byte {
 		if err != nil {
 			h.Fatal(err)
 		}
-		if strings.HasPrefix(e.Key, bucket.Probes) {
+		if strings.HasPrefix(e.Key, objects.Probes) {
 			continue
 		}
 		if body := known[e.Key]; body != nil && int64(len(body)) == e.Size && !strings.HasSuffix(e.Key, "MANIFEST") {

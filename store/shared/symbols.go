@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
@@ -23,14 +23,14 @@ const (
 )
 
 // Symbols returns the files of symbols, which nodes share.
-func (r *Reader) Symbols() tables.Files { return symbolFiles{r.b.Bucket} }
+func (r *Reader) Symbols() tables.Files { return symbolFiles{r.b.Store} }
 
 // symbolFiles implements [tables.Files].
-type symbolFiles struct{ b *bucket.Bucket }
+type symbolFiles struct{ b objects.Store }
 
 func (f symbolFiles) Shared() bool { return true }
 
-func (f symbolFiles) Path(name string) string { return f.b.Location().String() + symbolsFolder + name }
+func (f symbolFiles) Path(name string) string { return f.b.Name() + symbolsFolder + name }
 
 func (f symbolFiles) List(folder string) (out []tables.File, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
@@ -48,7 +48,7 @@ func (f symbolFiles) Read(name string, most int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), symbolsWait)
 	defer cancel()
 	got, err := f.b.Get(ctx, symbolsFolder+name, most, "")
-	if errors.Is(err, bucket.ErrNotFound) {
+	if errors.Is(err, objects.ErrNotFound) {
 		return nil, fmt.Errorf("%s: %w", f.Path(name), fs.ErrNotExist)
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (f symbolFiles) Write(name string, body []byte) (err error) {
 		if attempt > 0 && layout.Sleep(ctx, attempt, time.Duration(attempt)*time.Second/4) != nil {
 			break
 		}
-		if _, err = f.b.Put(ctx, symbolsFolder+name, body, bucket.Condition{}); err == nil {
+		if _, err = f.b.Put(ctx, symbolsFolder+name, body, objects.Condition{}); err == nil {
 			return nil
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -49,7 +49,7 @@ func damage(t testing.TB, n *Node, k string, deleted bool) {
 		t.Fatal(err)
 	}
 	got.Body[len(got.Body)/3] ^= 1
-	if _, err := n.b.Put(t.Context(), k, got.Body, bucket.Condition{}); err != nil {
+	if _, err := n.b.Put(t.Context(), k, got.Body, objects.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -121,7 +121,7 @@ func TestVerifyBucket(t *testing.T) {
 					t.Fatalf("%s: %d are mended, %v", what, mended, err)
 				}
 				if !mends || !deleted { // what was replaced may be there
-					if _, err := n.b.Put(t.Context(), k, before.Body, bucket.Condition{}); err != nil {
+					if _, err := n.b.Put(t.Context(), k, before.Body, objects.Condition{}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -162,14 +162,14 @@ func TestVerifySums(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := n.b.Put(t.Context(), k, is.Body, bucket.Condition{}); err != nil {
+			if _, err := n.b.Put(t.Context(), k, is.Body, objects.Condition{}); err != nil {
 				t.Fatal(err)
 			}
 			v := verified(t, n)
 			if len(v.Findings) != 1 || !v.Findings[0].Mends {
 				t.Errorf("%s in the place of %s: %+v", other, k, v.Findings)
 			}
-			if _, err := n.b.Put(t.Context(), k, was.Body, bucket.Condition{}); err != nil {
+			if _, err := n.b.Put(t.Context(), k, was.Body, objects.Condition{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -187,7 +187,7 @@ func TestVerifyManifest(t *testing.T) {
 		b.settle()
 		k := keysUnder(t, b.node, "shard/")[0]
 		damage(t, b.node, k, deleted)
-		s, err := OpenReader(t.Context(), b.node.b.Bucket, Options{})
+		s, err := OpenReader(t.Context(), b.node.b.Store, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

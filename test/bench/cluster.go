@@ -13,6 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
@@ -92,7 +93,7 @@ type inBucket struct {
 	server *fakebucket.Server
 	now    time.Time
 	roll   float64 // s of processor time for each trace, that of the store included
-	wrote  bucket.Requests
+	wrote  objects.Requests
 	bytes  float64 // in the bucket for each trace
 }
 

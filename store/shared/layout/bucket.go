@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
 // Bucket is a bucket, and what is known of it: the newest manifests, and which segments there are. It is safe for concurrent use.
 type Bucket struct {
-	*bucket.Bucket
+	objects.Store
 	Codec  *block.Codec
 	Shards int
 
@@ -46,19 +46,19 @@ type Options struct {
 // known is the newest manifest of a shard that a reader has seen.
 type known struct {
 	m       *Manifest
-	tag     bucket.Tag
+	tag     objects.Tag
 	checked time.Time // by the clock of the store, before it was asked
 	turn    int64     // before it was asked
 }
 
 // Open opens a bucket to read what is there. It fails if that is nothing.
-func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Bucket, error) {
+func Open(ctx context.Context, b objects.Store, o Options) (*Bucket, error) {
 	f, err := readFormat(ctx, b)
-	if errors.Is(err, bucket.ErrNotFound) {
+	if errors.Is(err, objects.ErrNotFound) {
 		if err := formatLost(ctx, b); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s has no data: %w", b.Location(), err)
+		return nil, fmt.Errorf("%s has no data: %w", b.Name(), err)
 	}
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func Open(ctx context.Context, b *bucket.Bucket, o Options) (*Bucket, error) {
 }
 
 // Create opens a bucket to write to it, and makes an empty one ours. It refuses stores that do not keep their promises, see
-// [bucket.Bucket.Probe], and what newer releases wrote.
-func Create(ctx context.Context, b *bucket.Bucket, o Options) (*Bucket, error) {
+// [objects.Store.Probe], and what newer releases wrote.
+func Create(ctx context.Context, b objects.Store, o Options) (*Bucket, error) {
 	f, err := firstContact(ctx, b, o.Shards)
 	if err != nil {
 		return nil, err
@@ -76,22 +76,22 @@ func Create(ctx context.Context, b *bucket.Bucket, o Options) (*Bucket, error) {
 	return newView(b, o, f)
 }
 
-func newView(b *bucket.Bucket, o Options, f format) (*Bucket, error) {
+func newView(b objects.Store, o Options, f format) (*Bucket, error) {
 	codec, err := block.NewCodec()
 	if err != nil {
 		return nil, err
 	}
-	return &Bucket{Bucket: b, Codec: codec, Shards: f.Shards, rollups: o.Rollups, giveUp: o.GiveUp, Pause: Sleep, Together: 32,
+	return &Bucket{Store: b, Codec: codec, Shards: f.Shards, rollups: o.Rollups, giveUp: o.GiveUp, Pause: Sleep, Together: 32,
 		states: make([]known, f.Shards), lost: make([]error, f.Shards), listed: make(chan struct{}, 1)}, nil
 }
 
 // firstContact finds out whether a store can be used, and how the bucket is laid out. It tries again as long as the store is busy or does not answer.
-func firstContact(ctx context.Context, b *bucket.Bucket, shards int) (f format, err error) {
+func firstContact(ctx context.Context, b objects.Store, shards int) (f format, err error) {
 	for pause := 250 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		if err = b.Probe(ctx); err == nil {
 			f, err = ensureFormat(ctx, b, shards)
 		}
-		if e, ok := errors.AsType[*bucket.Error](err); !ok || !e.Temporary() || Sleep(ctx, 0, pause) != nil {
+		if !objects.Temporary(err) || Sleep(ctx, 0, pause) != nil {
 			return f, err
 		}
 	}
@@ -106,12 +106,12 @@ func (b *Bucket) Turn() int64 { return b.turns.Add(1) }
 
 // Manifest returns the manifest of a shard, not older than so long; an empty one if there is none yet.
 // It must not be changed.
-func (b *Bucket) Manifest(ctx context.Context, shard int, age time.Duration) (*Manifest, bucket.Tag, error) {
+func (b *Bucket) Manifest(ctx context.Context, shard int, age time.Duration) (*Manifest, objects.Tag, error) {
 	return b.ManifestAfter(ctx, shard, age, 0)
 }
 
 // ManifestAfter is [Bucket.Manifest], and the store was asked for it after a turn.
-func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, turn int64) (*Manifest, bucket.Tag, error) {
+func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration, turn int64) (*Manifest, objects.Tag, error) {
 	b.mu.Lock()
 	k := b.states[shard]
 	b.mu.Unlock()
@@ -121,18 +121,18 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 	}
 	k.turn = b.Turn()
 	got, err := b.Get(ctx, ManifestKey(shard), MaxManifest, k.tag)
-	if errors.Is(err, bucket.ErrNotFound) && k.m == nil {
+	if errors.Is(err, objects.ErrNotFound) && k.m == nil {
 		m, lost := b.absent(ctx, shard)
 		if _, ok := errors.AsType[*LostError](lost); ok { // unless it was written since it was asked for, as it is before all else
 			got, err = b.Get(ctx, ManifestKey(shard), MaxManifest, "")
 		}
-		if errors.Is(err, bucket.ErrNotFound) {
+		if errors.Is(err, objects.ErrNotFound) {
 			b.noteLost(shard, lost)
 			return m, "", lost
 		}
 	}
 	switch {
-	case errors.Is(err, bucket.ErrNotFound):
+	case errors.Is(err, objects.ErrNotFound):
 		err := &LostError{ManifestKey(shard), "one that this machine has read"}
 		b.noteLost(shard, err)
 		return nil, "", err
@@ -161,7 +161,7 @@ func (b *Bucket) ManifestAfter(ctx context.Context, shard int, age time.Duration
 }
 
 // Know notes a manifest that was just written, of which the store was asked at a turn.
-func (b *Bucket) Know(shard int, m *Manifest, tag bucket.Tag, turn int64) {
+func (b *Bucket) Know(shard int, m *Manifest, tag objects.Tag, turn int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.states[shard] = known{m, tag, b.Now(), turn}

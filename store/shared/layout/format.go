@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"strings"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // format is what the object FORMAT says.
@@ -25,29 +25,29 @@ const (
 )
 
 // readFormat reads how a bucket is laid out.
-func readFormat(ctx context.Context, b *bucket.Bucket) (f format, err error) {
+func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
 	got, err := b.Get(ctx, formatKey, 1<<10, "")
 	if err != nil {
 		return f, fmt.Errorf("read the format: %w", err)
 	}
 	if err := json.Unmarshal(got.Body, &f); err != nil {
-		return f, fmt.Errorf("read the format of %s: %w", b.Location(), err)
+		return f, fmt.Errorf("read the format of %s: %w", b.Name(), err)
 	}
 	switch {
 	case f.Format > formatVersion:
-		return f, &VersionError{b.Location().String() + formatKey, f.Format}
+		return f, &VersionError{b.Name() + formatKey, f.Format}
 	case f.Check != 0 && f.Check != f.check():
-		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Location(), formatKey, got.Body)
+		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Name(), formatKey, got.Body)
 	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
-		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Location(), f.Format, f.Shards)
+		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Name(), f.Format, f.Shards)
 	}
 	return f, nil
 }
 
 // ensureFormat reads the format of a bucket, and makes an empty one ours.
-func ensureFormat(ctx context.Context, b *bucket.Bucket, shards int) (format, error) {
+func ensureFormat(ctx context.Context, b objects.Store, shards int) (format, error) {
 	f, err := readFormat(ctx, b)
-	if !errors.Is(err, bucket.ErrNotFound) {
+	if !errors.Is(err, objects.ErrNotFound) {
 		return f, err
 	}
 	if lost := formatLost(ctx, b); lost != nil {
@@ -63,7 +63,7 @@ func ensureFormat(ctx context.Context, b *bucket.Bucket, shards int) (format, er
 		return f, fmt.Errorf("write the format: %w", err)
 	}
 	// Whoever is first decides, and a lost answer does no harm.
-	if _, err := b.Put(ctx, formatKey, text, bucket.Absent); err != nil && !errors.Is(err, bucket.ErrConflict) {
+	if _, err := b.Put(ctx, formatKey, text, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
 		if f, e := readFormat(ctx, b); e == nil {
 			return f, nil
 		}
@@ -78,14 +78,14 @@ func (f format) check() uint32 {
 }
 
 // formatLost returns an error if there is anything but a format: then that is lost.
-func formatLost(ctx context.Context, b *bucket.Bucket) error {
+func formatLost(ctx context.Context, b objects.Store) error {
 	for e, err := range b.List(ctx, "", "") {
 		if err != nil {
-			return fmt.Errorf("look whether %s is new: %w", b.Location(), err)
+			return fmt.Errorf("look whether %s is new: %w", b.Name(), err)
 		}
-		if !strings.HasPrefix(e.Key, bucket.Probes) && e.Key != formatKey {
+		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != formatKey {
 			return fmt.Errorf("%s%s is lost: there is %s. Put it back, from a replica or an older version of the object; it is {\"format\":%d,\"shards\":N}, where N is how many folders there are in shard/",
-				b.Location(), formatKey, e.Key, formatVersion)
+				b.Name(), formatKey, e.Key, formatVersion)
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -33,7 +33,7 @@ func TestRunOfBusyPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Put(t.Context(), "raw/run", body, bucket.Condition{}); err != nil {
+	if _, err := b.Put(t.Context(), "raw/run", body, objects.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := b.LoadKeys(t.Context(), "raw/run")

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // What is missing never deletes: a manifest that is not there names nothing, which does not mean that there is nothing.
@@ -20,7 +20,7 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("%s is lost: there is %s, which it should name. %s", e.Object, e.Example, lostMeans)
 }
 
-func (e *LostError) Unwrap() error { return bucket.ErrNotFound }
+func (e *LostError) Unwrap() error { return objects.ErrNotFound }
 
 // absent returns the empty manifest of a shard that has none yet, or a [LostError] where it had one.
 func (b *Bucket) absent(ctx context.Context, shard int) (*Manifest, error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // Old manifests of a shard are copies, from which it is brought back when its manifest is lost.
@@ -20,7 +20,7 @@ func oldPrefix(shard int) string { return "shard/" + ShardName(shard) + "/OLD-" 
 func OldKey(shard int, n uint64) string { return fmt.Sprintf("%s%016d", oldPrefix(shard), n) }
 
 // Olds lists the old manifests of a shard, oldest first. Numbers say what is older: clocks may be wrong.
-func (b *Bucket) Olds(ctx context.Context, shard int) (list []bucket.Entry, last uint64, err error) {
+func (b *Bucket) Olds(ctx context.Context, shard int) (list []objects.Entry, last uint64, err error) {
 	for e, err := range b.List(ctx, oldPrefix(shard), "") {
 		if err != nil {
 			return nil, 0, fmt.Errorf("list old manifests: %w", err)
@@ -56,5 +56,5 @@ func (b *Bucket) NewestOld(ctx context.Context, shard int) (*Manifest, error) {
 
 // IsWrong reports whether an error is about what lies in the bucket, and not about the way to it.
 func IsWrong(err error) bool {
-	return errors.Is(err, block.ErrDamaged) || errors.Is(err, bucket.ErrNotFound)
+	return errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound)
 }

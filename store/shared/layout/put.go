@@ -2,24 +2,23 @@ package layout
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // Retry puts the object k again until that succeeds or there is no more time.
 func (b *Bucket) Retry(ctx context.Context, k string, body []byte) error {
 	attempts := 0
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		_, err := b.Put(ctx, k, body, bucket.Condition{})
+		_, err := b.Put(ctx, k, body, objects.Condition{})
 		if err == nil {
 			return nil
 		}
-		if e, ok := errors.AsType[*bucket.Error](err); ok && e.Denied() {
+		if objects.Refused(err) {
 			return fmt.Errorf("store %s: %w", k, err)
 		}
 		attempts++
@@ -41,7 +40,7 @@ func (b *Bucket) PutObject(ctx context.Context, k string, body []byte) error {
 
 // DeleteAll deletes any number of objects.
 func (b *Bucket) DeleteAll(ctx context.Context, keys []string) error {
-	for part := range slices.Chunk(keys, bucket.MaxDelete) {
+	for part := range slices.Chunk(keys, objects.MaxDelete) {
 		if err := b.Delete(ctx, part...); err != nil {
 			return fmt.Errorf("delete %d objects: %w", len(part), err)
 		}

@@ -6,13 +6,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
 // restore brings the manifest of a shard back that is lost or damaged.
 func (r mender) restore(ctx context.Context) error {
-	tag := bucket.Tag("")
+	tag := objects.Tag("")
 	got, err := r.Bucket.Get(ctx, layout.ManifestKey(r.Number), layout.MaxManifest, "")
 	if err == nil {
 		if _, err = r.Bucket.DecodeManifest(r.Number, got.Body); err == nil {

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -68,7 +68,7 @@ type verifier struct {
 
 // said says what an error means to who keeps the bucket.
 func said(err error) string {
-	if errors.Is(err, bucket.ErrNotFound) {
+	if errors.Is(err, objects.ErrNotFound) {
 		return "it is not there"
 	}
 	return err.Error()
@@ -210,7 +210,7 @@ func (v *verifier) segments(ctx context.Context) error {
 			_, err = o.OfShard(ctx, shard)
 		}
 		switch {
-		case errors.Is(err, bucket.ErrNotFound): // it was rolled up meanwhile
+		case errors.Is(err, objects.ErrNotFound): // it was rolled up meanwhile
 		case layout.IsWrong(err):
 			v.find(Finding{Object: s.Key(), What: said(err), Do: doSegment})
 		case err != nil:

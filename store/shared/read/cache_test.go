@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -24,17 +24,17 @@ func TestCache(t *testing.T) {
 	s := fakebucket.New(1)
 	b := s.Client().Bucket(time.Now)
 	rnd := rand.New(rand.NewPCG(1, 2))
-	objects := map[string][]byte{}
+	bodies := map[string][]byte{}
 	for i := range 8 {
 		body := make([]byte, 500+rnd.IntN(500))
 		for j := range body {
 			body[j] = byte(rnd.Uint32())
 		}
 		k := fmt.Sprintf("raw/%d", i)
-		if _, err := b.Put(t.Context(), k, body, bucket.Condition{}); err != nil {
+		if _, err := b.Put(t.Context(), k, body, objects.Condition{}); err != nil {
 			t.Fatal(err)
 		}
-		objects[k] = body
+		bodies[k] = body
 	}
 	dir := filepath.Join(t.TempDir(), "cache")
 	open := func() *cache {
@@ -47,7 +47,7 @@ func TestCache(t *testing.T) {
 	c := open()
 	for i := range 3000 {
 		k := fmt.Sprintf("raw/%d", min(rnd.IntN(8), rnd.IntN(8)))
-		body := objects[k]
+		body := bodies[k]
 		offset := int64(100 * rnd.IntN(4))
 		n := int64(100 * (1 + rnd.IntN(2)))
 		want := body[offset:][:n]
@@ -84,7 +84,7 @@ func TestCache(t *testing.T) {
 	if onDisk > 6000 {
 		t.Errorf("it takes %d bytes on disk", onDisk)
 	}
-	if _, _, err := c.Range(t.Context(), "raw/none", 0, 10); !errors.Is(err, bucket.ErrNotFound) {
+	if _, _, err := c.Range(t.Context(), "raw/none", 0, 10); !errors.Is(err, objects.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestCacheShares(t *testing.T) {
 	s := fakebucket.New(1)
 	client := s.Client()
 	b := client.Bucket(time.Now)
-	if _, err := b.Put(t.Context(), "raw/a", []byte("traces"), bucket.Condition{}); err != nil {
+	if _, err := b.Put(t.Context(), "raw/a", []byte("traces"), objects.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := openCache(b, Options{CacheMemory: 1 << 20})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -267,7 +267,7 @@ func (x *reading) row(f *fetched, row *layout.Row) error {
 
 func (x *reading) unreadable(f *fetched, err error) {
 	x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: f.name, Err: err})
-	if errors.Is(err, block.ErrDamaged) || errors.Is(err, bucket.ErrNotFound) {
+	if errors.Is(err, block.ErrDamaged) || errors.Is(err, objects.ErrNotFound) {
 		x.stats.Gaps = append(x.stats.Gaps, store.Gap{Partition: f.name, Page: x.q.Page, Expected: f.traces})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -60,7 +60,7 @@ func (n *Roller) setAside(ctx context.Context, l *layout.Listing) {
 
 func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 	got, err := n.Bucket.Get(ctx, s.Key(), layout.MaxSegment, "")
-	if errors.Is(err, bucket.ErrNotFound) {
+	if errors.Is(err, objects.ErrNotFound) {
 		return nil // another node has done it
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (n *Roller) setSegmentAside(ctx context.Context, s layout.Segment) error {
 	if why == nil {
 		return nil // it can be read now, or all shards have it
 	}
-	if _, err := n.Bucket.Put(ctx, s.AsideKey(), got.Body, bucket.Condition{}); err != nil {
+	if _, err := n.Bucket.Put(ctx, s.AsideKey(), got.Body, objects.Condition{}); err != nil {
 		return fmt.Errorf("set %s aside: %w", s.Key(), err)
 	}
 	if err := n.Bucket.Delete(ctx, s.Key()); err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/read"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -43,7 +44,7 @@ func TestBusyStore(t *testing.T) {
 }
 
 // startStore starts a store in another process, and returns its bucket.
-func startStore(t *testing.T) *bucket.Bucket {
+func startStore(t *testing.T) objects.Store {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestBusyStore$")
 	cmd.Env = append(os.Environ(), busyStore+"=1")

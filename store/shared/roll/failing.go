@@ -1,12 +1,11 @@
 package roll
 
 import (
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // failing gathers what goes wrong with shards in a round: a store that refuses does so for all of them, which is said once.
@@ -36,10 +35,7 @@ func (f *failing) note(what string, shard int, err error) bool {
 	if !f.on || shard < 0 {
 		return false
 	}
-	why := err.Error()
-	if e, ok := errors.AsType[*bucket.Error](err); ok { // whose text names the object
-		why = e.Call + e.Code + e.Err.Error()
-	}
+	why := objects.Cause(err)
 	for _, x := range f.list {
 		if x.what == what && x.why == why {
 			x.shards = append(x.shards, shard)

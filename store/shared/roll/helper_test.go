@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-func newTestRoller(t *testing.T, on *bucket.Bucket) *Roller {
+func newTestRoller(t *testing.T, on objects.Store) *Roller {
 	t.Helper()
 	b, err := layout.Create(t.Context(), on, layout.Options{Shards: 1, GiveUp: 8 * time.Second})
 	if err != nil {

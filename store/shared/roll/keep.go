@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -33,8 +33,8 @@ func (r *Shard) keepOld(ctx context.Context, closed bool) error {
 	if err != nil {
 		return err
 	}
-	switch _, err := r.Bucket.Put(ctx, layout.OldKey(r.Number, last+1), body, bucket.Absent); {
-	case errors.Is(err, bucket.ErrConflict):
+	switch _, err := r.Bucket.Put(ctx, layout.OldKey(r.Number, last+1), body, objects.Absent); {
+	case errors.Is(err, objects.ErrConflict):
 		return nil // so does another node
 	case err != nil:
 		return fmt.Errorf("keep the manifest: %w", err)

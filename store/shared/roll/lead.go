@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -113,7 +113,7 @@ const (
 
 // warn says what went wrong. A lost race is not that, unless an object is missing: then it may be so for ever.
 func (n *Roller) warn(ctx context.Context, what string, shard int, err error) {
-	lost := errors.Is(err, ErrLost) && !errors.Is(err, bucket.ErrNotFound)
+	lost := errors.Is(err, ErrLost) && !errors.Is(err, objects.ErrNotFound)
 	if ctx.Err() == nil && !lost && !n.failing.note(what, shard, err) {
 		n.opts.Logger.Warn(what, logShard, shard, logErr, err)
 	}

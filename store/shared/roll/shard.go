@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/block"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -26,7 +26,7 @@ type Shard struct {
 	Number int
 
 	Manifest *layout.Manifest // as it was read or written last; nil if that is not known
-	tag      bucket.Tag
+	tag      objects.Tag
 	keys     map[string]*layout.RunKeys // of runs, by their names
 	seen     seenState                  // while another node has it
 	kept     seenState                  // the manifest of which the last copy was kept, by this node
@@ -114,7 +114,7 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 			r.roller.bad.note(l, s.Segment)
 			next.AsOf = max(r.Manifest.AsOf, min(next.AsOf, s.Modified.UnixMicro()))
 			continue
-		case errors.Is(err, bucket.ErrNotFound):
+		case errors.Is(err, objects.ErrNotFound):
 			return true, ErrLost // who deletes a segment has seen it consumed
 		case err != nil:
 			return false, err
@@ -138,7 +138,7 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 }
 
 // PutBack replaces a manifest that is lost or damaged, whose tag is given if there is one, by an older one.
-func (r *Shard) PutBack(ctx context.Context, m *layout.Manifest, tag bucket.Tag) error {
+func (r *Shard) PutBack(ctx context.Context, m *layout.Manifest, tag objects.Tag) error {
 	r.Manifest, r.tag, r.keys, r.began = m, tag, map[string]*layout.RunKeys{}, time.Time{}
 	next := m.Clone()
 	next.Owner = ""
@@ -174,13 +174,13 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 	if err != nil {
 		return err
 	}
-	condition := bucket.Absent
+	condition := objects.Absent
 	if r.tag != "" {
-		condition = bucket.Is(r.tag)
+		condition = objects.Is(r.tag)
 	}
 	turn := r.Bucket.Turn()
 	tag, err := r.Bucket.Put(ctx, layout.ManifestKey(r.Number), body, condition)
-	if errors.Is(err, bucket.ErrConflict) {
+	if errors.Is(err, objects.ErrConflict) {
 		return ErrLost
 	}
 	if err != nil { // it may have been stored
@@ -213,7 +213,7 @@ func (r *Shard) Replace(ctx context.Context, next *layout.Manifest) error {
 
 // Missing makes of an object that is not there what it means: the manifest that names it is old.
 func (r *Shard) Missing(err error) error {
-	if errors.Is(err, bucket.ErrNotFound) {
+	if errors.Is(err, objects.ErrNotFound) {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -138,7 +138,7 @@ func (n *Writer) Unspool(ctx context.Context) error {
 			return fmt.Errorf("read the spool: %w", err)
 		}
 		if err == nil {
-			if _, err := n.b.Put(ctx, strings.ReplaceAll(name, spoolSlash, "/"), body, bucket.Condition{}); err != nil {
+			if _, err := n.b.Put(ctx, strings.ReplaceAll(name, spoolSlash, "/"), body, objects.Condition{}); err != nil {
 				return fmt.Errorf("empty the spool: %w", err)
 			}
 			n.did.segments.Add(1)

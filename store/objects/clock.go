@@ -1,4 +1,4 @@
-package bucket
+package objects
 
 import (
 	"errors"
@@ -52,7 +52,7 @@ const drift = 200e-6
 // useful is the longest call from which the time is told.
 const useful = 10 * time.Second
 
-func newClock(now func() time.Time) *Clock {
+func NewClock(now func() time.Time) *Clock {
 	start := now()
 	return &Clock{now: now, passed: func() time.Duration { return now().Sub(start) }} // which is monotonic, where now is that
 }
@@ -69,7 +69,7 @@ func (c *Clock) Heard() time.Time {
 
 // note notes that the clock of the store was in the second that begins with date, somewhen between
 // two times of ours.
-func (c *Clock) note(sent, received, date time.Time) {
+func (c *Clock) Note(sent, received, date time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = received

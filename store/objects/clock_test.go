@@ -1,4 +1,4 @@
-package bucket
+package objects
 
 import (
 	"math/rand/v2"
@@ -11,7 +11,7 @@ import (
 func TestClock(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	local := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
-	c := newClock(func() time.Time { return local })
+	c := NewClock(func() time.Time { return local })
 	if _, _, ok := c.Offset(); ok || !c.Now().Equal(local) {
 		t.Error("it knows the time before the first answer")
 	}
@@ -23,7 +23,7 @@ func TestClock(t *testing.T) {
 			local = local.Add(there)
 			date := local.Add(ahead).Truncate(time.Second)
 			local = local.Add(time.Duration(rnd.Float64() * 50e6))
-			c.note(sent, local, date)
+			c.Note(sent, local, date)
 			offset, within, ok := c.Offset()
 			if !ok || (offset-ahead).Abs() > within+time.Millisecond || within > 600*time.Millisecond {
 				t.Fatalf("%v ahead: got %v within %v", ahead, offset, within)
@@ -34,7 +34,7 @@ func TestClock(t *testing.T) {
 		}
 	}
 	before, _, _ := c.Offset()
-	c.note(local, local.Add(time.Minute), local.Add(time.Hour))
+	c.Note(local, local.Add(time.Minute), local.Add(time.Hour))
 	if after, _, _ := c.Offset(); after != before {
 		t.Error("an answer that took a minute tells the time")
 	}
@@ -43,12 +43,12 @@ func TestClock(t *testing.T) {
 // An answer with a wrong time is not believed, many over some minutes are; and until long after that nobody relies on them.
 func TestClockIsSet(t *testing.T) {
 	local := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
-	c := newClock(func() time.Time { return local })
+	c := NewClock(func() time.Time { return local })
 	ahead := time.Duration(0)
 	answers := func(n int, every time.Duration) {
 		for range n {
 			local = local.Add(every)
-			c.note(local, local.Add(time.Millisecond), local.Add(ahead).Truncate(time.Second))
+			c.Note(local, local.Add(time.Millisecond), local.Add(ahead).Truncate(time.Second))
 		}
 	}
 	off := func(want time.Duration) {
@@ -94,9 +94,9 @@ func TestClockIsSet(t *testing.T) {
 func TestClockOfMachineIsSet(t *testing.T) {
 	right := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	local, passed := right, time.Duration(0)
-	c := newClock(func() time.Time { return local })
+	c := NewClock(func() time.Time { return local })
 	c.passed = func() time.Duration { return passed }
-	c.note(local, local, right)
+	c.Note(local, local, right)
 	if err := c.Doubt(); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestClockOfMachineIsSet(t *testing.T) {
 		if c.Doubt() == nil {
 			t.Errorf("set by %v: nobody doubts it", by)
 		}
-		c.note(local, local, right)
+		c.Note(local, local, right)
 		if off := c.Now().Sub(right).Abs(); off > 2*time.Second {
 			t.Errorf("set by %v: after an answer the time of the store is off by %v", by, off)
 		}
