@@ -21,6 +21,7 @@ type Clock struct {
 	atPassed  time.Duration // and then had passed
 	known     bool
 	heard     time.Time // when the store answered last, by our clock
+	local     bool      // there is no other clock than ours
 	set       time.Time // when one of the clocks was last found set by more than setBy, by our clock
 	disputed  dispute
 }
@@ -57,6 +58,13 @@ func NewClock(now func() time.Time) *Clock {
 	return &Clock{now: now, passed: func() time.Duration { return now().Sub(start) }} // which is monotonic, where now is that
 }
 
+// LocalClock returns the clock of a place on this machine: that of the machine.
+func LocalClock(now func() time.Time) *Clock {
+	c := NewClock(now)
+	c.at, c.known, c.local = now(), true, true
+	return c
+}
+
 // Local returns the time of this machine.
 func (c *Clock) Local() time.Time { return c.now() }
 
@@ -64,6 +72,9 @@ func (c *Clock) Local() time.Time { return c.now() }
 func (c *Clock) Heard() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.local {
+		return c.now()
+	}
 	return c.heard
 }
 
@@ -101,7 +112,10 @@ func (c *Clock) follow(now time.Time) {
 	}
 	passed := c.passed()
 	if by := now.Round(0).Sub(c.at.Round(0)) - (passed - c.atPassed); by.Abs() > time.Second {
-		c.low, c.high, c.at, c.atPassed = c.low-by, c.high-by, now, passed
+		c.at, c.atPassed = now, passed
+		if !c.local {
+			c.low, c.high = c.low-by, c.high-by
+		}
 		c.disputed = dispute{}
 		if by.Abs() > setBy {
 			c.set = now

@@ -32,6 +32,12 @@ type Store interface {
 	// Probe finds out whether the place keeps the promises above. It must have been called before a condition [Is] is used.
 	Probe(ctx context.Context) error
 
+	// Alone reports whether no other machine and no other process puts objects there.
+	Alone() bool
+
+	// Unready returns why nothing can be put for the moment, as far as that is known.
+	Unready() error
+
 	// Clock returns the clock of the place, which all who use it share.
 	Clock() *Clock
 
@@ -87,6 +93,9 @@ var (
 
 	// ErrConflict says that a condition is not met, and that nothing was stored.
 	ErrConflict = errors.New("somebody else was first")
+
+	// ErrNoSpace says that too little space is left to put an object, and that nothing was stored.
+	ErrNoSpace = errors.New("too little free space")
 )
 
 // Temporary reports whether the place, or the way to it, is said to be at fault, and may not be soon: it is busy, fails, or does

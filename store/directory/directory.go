@@ -1,0 +1,145 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+)
+
+// Directory is a directory of objects. Its methods may be called at once.
+type Directory struct {
+	dir   string
+	now   func() time.Time
+	clock *objects.Clock
+	space *disk.Space
+	lock  *disk.Lock // nil of who reads alone
+
+	swap    sync.Mutex // held by who puts an object under a condition
+	folders sync.Map   // those that are on the disk, by path
+	did     struct{ put, get, list, delete atomic.Uint64 }
+	temp    atomic.Uint64 // names files that are written
+}
+
+// Options say how a directory is used. The zero value is the default given with each field.
+type Options struct {
+	Program  string           // that others are told of who want to write: the name of this one
+	ReadOnly bool             // nothing is put, and others may put
+	Now      func() time.Time // the clock: time.Now
+	// MinFree is how many bytes of the file system stay free: 192 MiB. Half of them are for rolling up, since traces are
+	// deleted after that, and what is put under a condition may take all.
+	// Less than 0 is no check.
+	MinFree int64
+}
+
+// Open opens a directory. To write, it makes one that is not there, and fails with a [*disk.InUseError] if another process
+// writes.
+func Open(dir string, o Options) (_ *Directory, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.MinFree == 0 {
+		o.MinFree = 192 << 20
+	}
+	d := &Directory{dir: dir, now: o.Now, clock: objects.LocalClock(o.Now)}
+	if o.ReadOnly {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, fmt.Errorf("open %s: %w", dir, errors.Unwrap(err))
+		}
+		return d, nil
+	}
+	if err := os.MkdirAll(dir, folderMode); err != nil {
+		return nil, fmt.Errorf("make %s: %w", dir, errors.Unwrap(err))
+	}
+	if d.lock, err = disk.OpenLock(dir, o.Program); err != nil {
+		return nil, err
+	}
+	if err = d.lock.Exclusive("write", 0); err == nil {
+		err = errors.Join(disk.MakePrivate(dir), d.clean())
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.lock.Release())
+	}
+	d.space = disk.NewSpace(dir, disk.SpaceOptions{MinFree: o.MinFree})
+	return d, nil
+}
+
+// errReadOnly says that a directory was opened to read it.
+var errReadOnly = errors.New("it is open for reading alone")
+
+// Modes of files and folders: names of pages and functions are private.
+const (
+	fileMode   = 0o600
+	folderMode = 0o700
+)
+
+// Close lets others write. Nothing may be put after it.
+func (d *Directory) Close() error {
+	if d.lock == nil {
+		return nil
+	}
+	return d.lock.Release()
+}
+
+// Name implements [objects.Store].
+func (d *Directory) Name() string { return d.dir + "/" }
+
+// Clock implements [objects.Store]: it is that of this machine.
+func (d *Directory) Clock() *objects.Clock { return d.clock }
+
+// Alone implements [objects.Store]: the lock keeps others away.
+func (d *Directory) Alone() bool { return true }
+
+// Requests implements [objects.Store].
+func (d *Directory) Requests() objects.Requests {
+	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(), Delete: d.did.delete.Load()}
+}
+
+// Unready implements [objects.Store]: traces are refused while the disk is full.
+func (d *Directory) Unready() error {
+	if d.lock == nil {
+		return errReadOnly
+	}
+	return d.room(d.space.Writing(), time.Second)
+}
+
+// roomError is [objects.ErrNoSpace]. No attempt has more room than the one before.
+type roomError struct{ error }
+
+func (e *roomError) Is(target error) bool { return target == objects.ErrNoSpace }
+func (e *roomError) Refused() bool        { return true }
+
+// room fails if fewer than n bytes are free, as it was so long ago.
+func (d *Directory) room(n int64, age time.Duration) error {
+	err := d.space.Room(n, age)
+	if errors.Is(err, disk.ErrNoSpace) {
+		return &roomError{err}
+	}
+	return err
+}
+
+// Probe implements [objects.Store]: what is put can be got, unless the disk is full.
+func (d *Directory) Probe(ctx context.Context) error {
+	const key, text = objects.Probes + "probe", "probe"
+	_, err := d.Put(ctx, key, []byte(text), objects.Condition{})
+	if errors.Is(err, objects.ErrNoSpace) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("probe %s: %w", d.dir, err)
+	}
+	got, err := d.Get(ctx, key, 1<<10, "")
+	if err == nil && string(got.Body) != text {
+		err = errors.New("it is not what was put")
+	}
+	if err = errors.Join(err, d.Delete(ctx, key)); err != nil {
+		return fmt.Errorf("probe %s: %w", d.dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
+)
+
+// Get implements [objects.Store].
+func (d *Directory) Get(ctx context.Context, key string, most int64, known objects.Tag) (*objects.Object, error) {
+	f, size, err := d.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was read
+	if size > most {
+		return nil, fmt.Errorf("get %s: it has %d bytes, at most %d are read", key, size, most)
+	}
+	body := make([]byte, size)
+	if _, err := io.ReadFull(f, body); err != nil {
+		return nil, fmt.Errorf("get %s: %w", key, err)
+	}
+	tag := tagOf(body)
+	if tag == known {
+		return nil, nil
+	}
+	return &objects.Object{Body: body, Tag: tag}, nil
+}
+
+// Range implements [objects.Store].
+func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error) {
+	f, size, err := d.open(ctx, key)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = f.Close() }() // it was read
+	if offset < 0 {
+		n = min(-offset, size)
+		offset = size - n
+	}
+	if offset+n > size {
+		return nil, 0, fmt.Errorf("get a range of %s: it ends after %d bytes, and those up to %d are wanted: %w", key, size, offset+n, io.ErrUnexpectedEOF)
+	}
+	body = make([]byte, n)
+	if _, err := f.ReadAt(body, offset); err != nil {
+		return nil, 0, fmt.Errorf("get a range of %s: %w", key, err)
+	}
+	return body, size, nil
+}
+
+// open opens an object to read it.
+func (d *Directory) open(ctx context.Context, key string) (*os.File, int64, error) {
+	d.did.get.Add(1)
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	path, err := d.path(key)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("get %s: %w", d.Name()+key, objects.ErrNotFound)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("get: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: it is no file", objects.ErrNotFound)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("get %s: %w", key, err), f.Close())
+	}
+	return f, info.Size(), nil
+}

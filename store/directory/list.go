@@ -1,0 +1,98 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+)
+
+// reserved reports whether a name at the top is no object: that of the lock, or of a socket.
+func reserved(name string) bool {
+	return name == disk.LockFile || strings.HasSuffix(name, ".sock")
+}
+
+// List implements [objects.Store].
+func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[objects.Entry, error] {
+	d.did.list.Add(1)
+	return func(yield func(objects.Entry, error) bool) {
+		folder := prefix[:strings.LastIndexByte(prefix, '/')+1] // which all keys are in
+		if folder != "" && !filepath.IsLocal(folder) {
+			yield(objects.Entry{}, fmt.Errorf("list %q: no key begins with that", prefix))
+			return
+		}
+		_, err := d.walk(ctx, folder, func(key string) bool { return strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key) }, after,
+			func(e objects.Entry) bool { return !strings.HasPrefix(e.Key, prefix) || yield(e, nil) })
+		if err != nil {
+			yield(objects.Entry{}, fmt.Errorf("list %s: %w", d.Name()+prefix, err))
+		}
+	}
+}
+
+// walk yields the objects in a folder, whose name is empty or ends with a slash, that are behind a key. It looks into those
+// folders that may says.
+func (d *Directory) walk(ctx context.Context, folder string, may func(key string) bool, after string, yield func(objects.Entry) bool) (more bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	entries, err := os.ReadDir(filepath.Join(d.dir, folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	names := make([]string, 0, len(entries)) // in the order of keys, in which a folder ends with a slash
+	for _, e := range entries {
+		switch name := folder + e.Name(); {
+		case e.IsDir():
+			names = append(names, name+"/")
+		case !strings.HasSuffix(name, tempSuffix) && !reserved(name):
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if strings.HasSuffix(name, "/") {
+			if behind := name > after || strings.HasPrefix(after, name); !behind || !may(name) {
+				continue
+			}
+			if more, err := d.walk(ctx, name, may, after, yield); err != nil || !more {
+				return false, err
+			}
+			continue
+		}
+		if name <= after {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(d.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was deleted meanwhile
+		}
+		if err != nil {
+			return false, err
+		}
+		if info.Mode().IsRegular() && !yield(objects.Entry{Key: name, Size: info.Size(), Modified: info.ModTime()}) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// clean deletes files that a crash left half written.
+func (d *Directory) clean() error {
+	return filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && strings.HasSuffix(path, tempSuffix) {
+			err = os.Remove(path)
+		}
+		return err
+	})
+}

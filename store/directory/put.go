@@ -1,0 +1,175 @@
+package directory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+)
+
+// Fresh is what the keys of objects begin with that come from outside. They leave room on the disk for those that are made of
+// them: those make it possible to delete something.
+const Fresh = "segments/"
+
+// path returns the file of an object.
+func (d *Directory) path(key string) (string, error) {
+	if !filepath.IsLocal(key) || reserved(key) || strings.HasSuffix(key, tempSuffix) {
+		return "", fmt.Errorf("%q can not be the key of an object", key)
+	}
+	return filepath.Join(d.dir, key), nil
+}
+
+// Put implements [objects.Store].
+func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.Condition) (objects.Tag, error) {
+	d.did.put.Add(1)
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if d.lock == nil {
+		return "", fmt.Errorf("put %s: %w", key, errReadOnly)
+	}
+	path, err := d.path(key)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case c != (objects.Condition{}): // it is small, and may say what can be deleted
+	case strings.HasPrefix(key, Fresh):
+		err = d.room(d.space.Writing()+int64(len(body)), 10*time.Millisecond)
+	default:
+		err = d.room(d.space.Rolling()+int64(len(body)), 0)
+	}
+	if err != nil {
+		return "", fmt.Errorf("put %s: %w", key, err)
+	}
+	if c != (objects.Condition{}) {
+		d.swap.Lock()
+		defer d.swap.Unlock()
+		if err := d.meets(path, c); err != nil {
+			return "", fmt.Errorf("put %s: %w", key, err)
+		}
+	}
+	if err := d.write(path, body); err != nil {
+		return "", fmt.Errorf("put %s: %w", key, err)
+	}
+	return tagOf(body), nil
+}
+
+// meets returns [objects.ErrConflict] if a file is not as a condition says.
+func (d *Directory) meets(path string, c objects.Condition) error {
+	body, err := os.ReadFile(path)
+	switch there := err == nil; {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case c.Absent && there, c.Tag != "" && (!there || tagOf(body) != c.Tag):
+		return objects.ErrConflict
+	}
+	return nil
+}
+
+// tagOf returns the tag of an object, which its content decides.
+func tagOf(body []byte) objects.Tag {
+	sum := sha256.Sum256(body)
+	return objects.Tag(hex.EncodeToString(sum[:16]))
+}
+
+// tempSuffix is what files end with that are being written.
+const tempSuffix = ".tmp"
+
+// write writes a file, atomically and durably. Its time is that of the clock.
+func (d *Directory) write(path string, body []byte) error {
+	for attempt := 0; ; attempt++ {
+		err := d.makeFolder(filepath.Dir(path))
+		if err == nil {
+			err = d.writeOnce(path, body)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || attempt == 3 {
+			return err
+		}
+		d.folders.Delete(filepath.Dir(path)) // it was empty, and was deleted
+	}
+}
+
+func (d *Directory) writeOnce(path string, body []byte) error {
+	temp := fmt.Sprintf("%s.%d%s", path, d.temp.Add(1), tempSuffix)
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	if err == nil {
+		now := d.now()
+		err = os.Chtimes(temp, now, now)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return disk.SyncDir(filepath.Dir(path))
+}
+
+// makeFolder makes a folder and those that it is in, durably.
+func (d *Directory) makeFolder(path string) error {
+	if _, there := d.folders.Load(path); there || path == d.dir {
+		return nil
+	}
+	above := filepath.Dir(path)
+	if err := d.makeFolder(above); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		d.folders.Delete(above)
+		return err
+	}
+	if err := disk.SyncDir(above); err != nil {
+		return err
+	}
+	d.folders.Store(path, true)
+	return nil
+}
+
+// Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash.
+func (d *Directory) Delete(_ context.Context, keys ...string) error {
+	d.did.delete.Add(1)
+	if d.lock == nil {
+		return fmt.Errorf("delete objects of %s: %w", d.dir, errReadOnly)
+	}
+	if len(keys) > objects.MaxDelete {
+		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), d.dir, objects.MaxDelete)
+	}
+	changed := map[string]bool{}
+	for _, key := range keys {
+		path, err := d.path(key)
+		if err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete: %w", err)
+		}
+		above := filepath.Dir(path)
+		for ; above != d.dir && os.Remove(above) == nil; above = filepath.Dir(above) {
+			d.folders.Delete(above)
+		}
+		changed[above] = true
+	}
+	for folder := range changed {
+		if err := disk.SyncDir(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete: %w", err)
+		}
+	}
+	return nil
+}
