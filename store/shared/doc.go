@@ -19,6 +19,7 @@
 //
 //	node.go     a node, and a reader
 //	options.go  how a bucket is used
+//	place.go    where objects are: a bucket, or a directory
 //	health.go   what a node has done, and how it is
 //	symbols.go  where symbols are
 //

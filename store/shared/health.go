@@ -43,6 +43,9 @@ func (n *Node) Unready() error {
 	if err := n.b.AnyLost(); err != nil {
 		return err
 	}
+	if err := n.b.Store.Unready(); err != nil {
+		return err
+	}
 	if n.opts.Spool != "" {
 		return nil // traces are taken all the same
 	}

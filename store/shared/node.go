@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"io"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
@@ -23,7 +25,7 @@ type Reader struct {
 
 // OpenReader opens a bucket to read what is there.
 func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error) {
-	o, err := o.withDefaults()
+	o, err := o.withDefaults(b.Alone())
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ type Node struct {
 // Open opens a bucket to write to it. It refuses stores that do not keep their promises, see
 // [objects.Store.Probe], and what newer releases wrote.
 func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
-	o, err := o.withDefaults()
+	o, err := o.withDefaults(b.Alone())
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +143,24 @@ func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
 	case <-soon:
 	}
 	return true
+}
+
+// lastRoll bounds how long a node that ends rolls up what waits, where nobody else would.
+const lastRoll = 10 * time.Second
+
+// Close stores what waits, as [write.Writer.Close] does. A node that is alone rolls up what came, as far as it gets, and lets others have
+// the place.
+func (n *Node) Close(ctx context.Context) error {
+	err := n.Writer.Close(ctx)
+	if n.b.Alone() {
+		ctx, cancel := context.WithTimeout(ctx, lastRoll)
+		defer cancel()
+		n.roller.Round(ctx, roll.Work{})
+	}
+	if c, ok := n.b.Store.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	return err
 }
 
 // RollUp does once what [Node.Run] does again and again, and waits for it: it is for tools that do not run for long.

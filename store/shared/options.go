@@ -12,9 +12,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Options say how a bucket is used. The zero value is the default given with each field.
+// Options say how a bucket is used, or another place for objects. The zero value is the default given with each field, of a bucket and of a
+// place that only this process uses.
 type Options struct {
-	// Flush is how long traces wait for others to share a segment with: 250 ms. FlushBytes end
+	// Flush is how long traces wait for others to share a segment with: 250 ms, 10 ms. FlushBytes end
 	// the wait early: 4 MiB.
 	Flush      time.Duration
 	FlushBytes int64
@@ -43,11 +44,11 @@ type Options struct {
 	// MaxPayload is the largest payload: 16 MiB.
 	MaxPayload int64
 
-	// Shards is how many parts the pages of a new prefix are divided into: 8. Those of a prefix
+	// Shards is how many parts the pages of a new prefix are divided into: 8, 4. Those of a prefix
 	// that is there stay as they are.
 	Shards int
 
-	// RollEvery is how often what came in is rolled up: 15 s. TakeOver is how long a shard is left to
+	// RollEvery is how often what came in is rolled up: 15 s, 5 s. TakeOver is how long a shard is left to
 	// another node that has stopped: 30 s.
 	RollEvery, TakeOver time.Duration
 
@@ -87,12 +88,18 @@ func (o *Options) roll() roll.Options {
 
 // Validate reports the first option that can not be, as Open would.
 func (o Options) Validate() error {
-	_, err := o.withDefaults()
+	_, err := o.withDefaults(false)
 	return err
 }
 
 // withDefaults fills in the zero fields and checks the rest.
-func (o Options) withDefaults() (Options, error) {
+func (o Options) withDefaults(alone bool) (Options, error) {
+	if alone {
+		set(&o.Flush, 10*time.Millisecond)
+		set(&o.RollEvery, 5*time.Second)
+		set(&o.Shards, 4)
+		set(&o.RollRows, 20000)
+	}
 	set(&o.Flush, 250*time.Millisecond)
 	set(&o.GiveUp, 8*time.Second)
 	set(&o.SpoolAfter, time.Second)

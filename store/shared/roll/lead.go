@@ -161,7 +161,7 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
+	if r.Bucket.Alone() || m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
 		if r.Manifest != nil && r.Manifest.Nonce != m.Nonce {
 			r.Manifest, r.tag = m, tag // an import has changed it, which leaves it to this node
 		}
@@ -188,6 +188,9 @@ const aliveFor = 90 * time.Second
 // share returns how many shards are for this node to roll up. Nodes know of each other by their segments; if they
 // do not know the same, shards wander for a while, and no more.
 func (n *Roller) share(l *layout.Listing) int {
+	if n.Bucket.Alone() {
+		return n.Bucket.Shards
+	}
 	instances := map[string]bool{n.instance: true}
 	for _, s := range l.List {
 		if l.At.Sub(s.Modified) < aliveFor {

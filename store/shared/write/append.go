@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -116,8 +117,11 @@ func (n *Writer) Append(ctx context.Context, recs []store.Record) (store.AppendR
 		if w.err != nil {
 			return store.AppendResult{}, w.err
 		}
-		if result.Durability = store.Bucket; w.spooled {
+		switch result.Durability = store.Bucket; {
+		case w.spooled:
 			result.Durability = store.Spool
+		case n.b.Alone():
+			result.Durability = store.Local
 		}
 		return result, nil
 	case <-ctx.Done():
@@ -191,7 +195,11 @@ func (n *Writer) flushLocked(w *waiting) {
 	w.timer.Stop()
 	n.open = nil
 	n.group.Go(func() {
-		if w.spooled, w.err = n.putInTurn(&w.batch); w.err != nil {
+		w.spooled, w.err = n.putInTurn(&w.batch)
+		if errors.Is(w.err, objects.ErrNoSpace) {
+			w.err = noSpaceError{w.err}
+		}
+		if w.err != nil {
 			n.did.refused.Add(uint64(w.traces))
 		} else {
 			n.did.traces.Add(uint64(w.traces))
@@ -203,6 +211,12 @@ func (n *Writer) flushLocked(w *waiting) {
 		n.queuedBytes -= w.bytes
 	})
 }
+
+// noSpaceError is [objects.ErrNoSpace] as those know it who know no objects.
+type noSpaceError struct{ error }
+
+func (e noSpaceError) Unwrap() error        { return e.error }
+func (e noSpaceError) Is(target error) bool { return target == store.ErrNoSpace }
 
 // putInTurn stores a batch when there is room for it among those on their way. To wait for room is to wait for the
 // store, and takes no longer than that may.
