@@ -39,6 +39,12 @@ func TestMetamorphic(t *testing.T) {
 		})
 	}
 	for name, in := range map[string]mode{"alone": alone, "together": together} {
+		t.Run("objects/"+name, func(t *testing.T) {
+			t.Parallel()
+			playAll(t, in, func(seed uint64, r *rand.Rand, c *clock, base string) home {
+				return newObjectsDirectory(seed, r, c, base)
+			})
+		})
 		t.Run("bucket/"+name, func(t *testing.T) {
 			t.Parallel()
 			playAll(t, in, func(seed uint64, r *rand.Rand, c *clock, _ string) home { return newBucket(seed, r, c) })

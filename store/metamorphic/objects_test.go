@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	objectsdir "github.com/fieldtrie/fieldtrie/store/directory"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -24,11 +29,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// bucket is the home of a store that machines share. While something is stored or rolled up
-// the object store refuses requests, tears bodies, answers late or not at all; queries are
-// asked of an object store that works, after what came in is rolled up.
-type bucket struct {
-	server  *fakebucket.Server
+// ofObjects is the home of a store whose objects are in a bucket that nodes share, or in a directory of
+// one node. While something is stored or rolled up the object store refuses requests, tears bodies,
+// answers late or not at all; queries are asked of an object store that works, after what came in is
+// rolled up.
+type ofObjects struct {
+	// connect returns a place for objects, and what cuts it off after so many requests.
+	connect func(readOnly bool) (_ objects.Store, cutAfter func(requests int), _ error)
+	dir     string             // that they are in; "" if it is a bucket
+	server  *fakebucket.Server // nil if it is a directory
 	clock   *clock
 	r       *rand.Rand // where crashes are
 	nodes   int
@@ -37,12 +46,21 @@ type bucket struct {
 	moving  sync.RWMutex // held while the clock is moved
 }
 
-func newBucket(seed uint64, r *rand.Rand, c *clock) *bucket {
-	h := &bucket{server: fakebucket.New(seed), clock: c, r: rand.New(rand.NewPCG(seed, 4)), nodes: 1 + r.IntN(3),
+func newOfObjects(seed uint64, r *rand.Rand, c *clock) *ofObjects {
+	return &ofObjects{clock: c, r: rand.New(rand.NewPCG(seed, 4)), nodes: 1 + r.IntN(3),
 		opts: shared.Options{Shards: 1 + r.IntN(3), RollRows: 1 + r.IntN(200), Flush: time.Millisecond, TakeOver: time.Nanosecond,
 			GiveUp:      200 * time.Millisecond * slowdown,
 			CacheMemory: []int64{1, 64 << 10, 64 << 20}[r.IntN(3)],
 			Retention:   []time.Duration{0, 12 * time.Hour, 26 * time.Hour}[r.IntN(3)]}}
+}
+
+func newBucket(seed uint64, r *rand.Rand, c *clock) *ofObjects {
+	h := newOfObjects(seed, r, c)
+	h.server = fakebucket.New(seed)
+	h.connect = func(bool) (objects.Store, func(int), error) {
+		to := h.server.Client()
+		return to.Bucket(c.Now), to.CutAfter, nil
+	}
 	h.server.Now, h.server.Faults = c.Now, []float64{0, 0, 0.02, 0.1}[r.IntN(4)]
 	h.server.Which = func(*http.Request) bool { return h.working.Load() == 0 }
 	c.alone = func(move func()) {
@@ -54,39 +72,54 @@ func newBucket(seed uint64, r *rand.Rand, c *clock) *bucket {
 	return h
 }
 
-func (h *bucket) String() string {
+func (h *ofObjects) String() string {
 	o := &h.opts
-	return fmt.Sprintf("bucket: %d nodes, %d shards, retention %v, %d rows at once, cache of %d, %v of requests fail",
-		h.nodes, o.Shards, o.Retention, o.RollRows, o.CacheMemory, h.server.Faults)
+	return fmt.Sprintf("objects: %d nodes, %d shards, retention %v, %d rows at once, cache of %d, %v of requests fail",
+		h.nodes, o.Shards, o.Retention, o.RollRows, o.CacheMemory, h.faults())
 }
 
-func (h *bucket) traits() traits {
+func (h *ofObjects) traits() traits {
 	return traits{width: time.Hour, retention: h.opts.Retention, lateRepeats: true, slack: 2 * time.Second}
 }
 
+// faults is the share of requests that fail.
+func (h *ofObjects) faults() float64 {
+	if h.server == nil {
+		return 0
+	}
+	return h.server.Faults
+}
+
 // works has the object store work until the function that it returns is called.
-func (h *bucket) works() (no func()) {
+func (h *ofObjects) works() (no func()) {
 	h.working.Add(1)
 	return func() { h.working.Add(-1) }
 }
 
-func (h *bucket) open(ctx context.Context) (engine, error) {
+func (h *ofObjects) open(ctx context.Context) (engine, error) {
 	defer h.works()()
-	s := &machines{bucket: h}
+	s := &machines{ofObjects: h}
 	for range h.nodes {
-		c := h.server.Client()
-		n, err := shared.Open(ctx, c.Bucket(h.clock.Now), h.opts)
+		place, cut, err := h.connect(false)
 		if err != nil {
 			return nil, err
 		}
-		s.clients, s.nodes = append(s.clients, c), append(s.nodes, n)
+		n, err := shared.Open(ctx, place, h.opts)
+		if err != nil {
+			return nil, err
+		}
+		s.cuts, s.nodes = append(s.cuts, cut), append(s.nodes, n)
 	}
 	return s, nil
 }
 
-func (h *bucket) read(ctx context.Context, f func(reader) error) error {
+func (h *ofObjects) read(ctx context.Context, f func(reader) error) error {
 	defer h.works()()
-	r, err := shared.OpenReader(ctx, h.server.Client().Bucket(h.clock.Now), h.opts)
+	place, _, err := h.connect(true)
+	if err != nil {
+		return err
+	}
+	r, err := shared.OpenReader(ctx, place, h.opts)
 	if err != nil {
 		return err
 	}
@@ -94,19 +127,19 @@ func (h *bucket) read(ctx context.Context, f func(reader) error) error {
 }
 
 // crash cuts the machines off while they roll up, each at any request.
-func (h *bucket) crash(ctx context.Context, s engine) error {
+func (h *ofObjects) crash(ctx context.Context, s engine) error {
 	m := s.(*machines)
 	for i, n := range m.nodes {
-		m.clients[i].CutAfter(h.r.IntN(12))
+		m.cuts[i](h.r.IntN(12))
 		n.RollUp(ctx)
-		m.clients[i].CutAfter(0)
+		m.cuts[i](0)
 		_ = n.Close(ctx) // it can not store anything any more
 	}
 	return nil
 }
 
 // sound verifies the bucket.
-func (h *bucket) sound(ctx context.Context, r reader, _ *model) error {
+func (h *ofObjects) sound(ctx context.Context, r reader, _ *model) error {
 	defer h.works()()
 	v, err := r.(interface {
 		Verify(context.Context, move.Moving) (move.Verified, error)
@@ -117,19 +150,69 @@ func (h *bucket) sound(ctx context.Context, r reader, _ *model) error {
 	return err
 }
 
-func (h *bucket) glance(engine) error { return nil }
+func (h *ofObjects) glance(engine) error { return nil }
 
-func (h *bucket) failing(err error) bool {
-	return h.server.Faults > 0 && !errors.Is(err, context.Canceled)
+func (h *ofObjects) failing(err error) bool {
+	return h.faults() > 0 && !errors.Is(err, context.Canceled)
 }
 
-func (h *bucket) remove() error { return nil }
+func (h *ofObjects) remove() error {
+	if h.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(h.dir)
+}
+
+// newObjectsDirectory returns the home of a store whose objects are in a directory.
+func newObjectsDirectory(seed uint64, r *rand.Rand, c *clock, base string) *ofObjects {
+	h := newOfObjects(seed, r, c)
+	h.dir, h.nodes = filepath.Join(base, "objects"), 1
+	h.connect = func(readOnly bool) (objects.Store, func(int), error) {
+		d, err := objectsdir.Open(h.dir, objectsdir.Options{Now: c.Now, ReadOnly: readOnly, MinFree: -1})
+		if err != nil {
+			return nil, nil, err
+		}
+		to := &cutOff{Store: d}
+		to.left.Store(math.MaxInt64)
+		return to, func(n int) { to.left.Store(int64(n)) }, nil
+	}
+	c.alone = func(move func()) {
+		h.moving.Lock()
+		defer h.moving.Unlock()
+		move()
+	}
+	return h
+}
+
+// cutOff is a place that does nothing any more after so many calls that change it, as if the process was killed.
+type cutOff struct {
+	objects.Store
+	left atomic.Int64
+}
+
+var errCut = errors.New("the process was killed")
+
+func (c *cutOff) Put(ctx context.Context, key string, body []byte, on objects.Condition) (objects.Tag, error) {
+	if c.left.Add(-1) < 0 {
+		return "", errCut
+	}
+	return c.Store.Put(ctx, key, body, on)
+}
+
+func (c *cutOff) Delete(ctx context.Context, keys ...string) error {
+	if c.left.Add(-1) < 0 {
+		return errCut
+	}
+	return c.Store.Delete(ctx, keys...)
+}
+
+func (c *cutOff) Close() error { return c.Store.(io.Closer).Close() }
 
 // machines are the nodes on a bucket, of which each gets something in turn.
 type machines struct {
-	*bucket
+	*ofObjects
 	nodes   []*shared.Node
-	clients []*fakebucket.Client
+	cuts    []func(requests int)
 	turn    atomic.Int64
 	rolling sync.Mutex
 }
@@ -242,6 +325,8 @@ func (s *machines) Close() error {
 	for _, n := range s.nodes {
 		errs = append(errs, n.Close(ctx))
 	}
-	s.round(ctx)
+	if s.dir == "" { // a node of a directory has done so
+		s.round(ctx)
+	}
 	return errors.Join(errs...)
 }
