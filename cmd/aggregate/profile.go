@@ -19,7 +19,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
@@ -51,7 +50,7 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 		r, err := c.remote()
 		return r, nothing, errors.Join(err, c.withoutOwners())
 	}
-	if bucket.IsLocation(c.data) {
+	if shared.IsLocation(c.data) {
 		r, err := openBucket(c.data)
 		if err != nil {
 			return nil, nil, err
@@ -85,15 +84,11 @@ const openWait = time.Minute
 
 // openBucket opens a bucket shared by nodes. None of them needs to run.
 func openBucket(data string) (*shared.Reader, error) {
-	at, err := bucket.ParseLocation(data)
-	if err != nil {
-		return nil, fmt.Errorf("--data: %w", err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), openWait)
 	defer cancel()
-	b, err := bucket.Open(ctx, at, bucket.Options{})
+	b, err := shared.OpenPlace(ctx, data, shared.PlaceOptions{ReadOnly: true})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--data: %w", err)
 	}
 	return shared.OpenReader(ctx, b, shared.Options{})
 }

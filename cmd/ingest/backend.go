@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
@@ -138,7 +138,7 @@ const openWait = time.Minute
 func (c *config) openShared(ctx context.Context, log *slog.Logger) (*inBucket, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	b, err := c.openBucket(ctx)
+	b, err := c.openPlace(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -151,13 +151,13 @@ func (c *config) openShared(ctx context.Context, log *slog.Logger) (*inBucket, e
 	return &inBucket{n, clusterMetrics{n}}, nil
 }
 
-// openBucket prepares to use the bucket of --data.
-func (c *config) openBucket(ctx context.Context) (*bucket.Bucket, error) {
-	at, err := bucket.ParseLocation(c.data)
+// openPlace prepares to use the objects of --data.
+func (c *config) openPlace(ctx context.Context, readOnly bool) (objects.Store, error) {
+	b, err := shared.OpenPlace(ctx, c.data, shared.PlaceOptions{Now: c.now, Program: "ingest", ReadOnly: readOnly})
 	if err != nil {
-		return nil, fmt.Errorf("--data: %w", err)
+		return nil, fmt.Errorf("--data: %w", hinted(err))
 	}
-	return bucket.Open(ctx, at, bucket.Options{Now: c.now})
+	return b, nil
 }
 
 func (c *config) sharedOptions() shared.Options {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/strictyaml"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // printCheck reads all that a start reads, without the data, and prints what would run as a file
@@ -119,7 +119,7 @@ func (c *config) checkFiles() (found []string, err error) {
 			check("", "", fmt.Errorf("--%s: %w; use HOST:PORT, or :PORT for all addresses", flag, err))
 		}
 	}
-	if !bucket.IsLocation(c.data) {
+	if !shared.IsLocation(c.data) {
 		if info, err := os.Stat(c.data); err == nil && !info.IsDir() {
 			check("", "", fmt.Errorf("--data: %s is no directory", c.data))
 		}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/rules/site"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
 
@@ -102,7 +102,7 @@ func (c *config) refused() error {
 	if err := c.validate(c.data); err != nil {
 		return err
 	}
-	if bucket.IsLocation(c.data) {
+	if shared.IsLocation(c.data) {
 		return c.checkShared()
 	}
 	for flag, dir := range map[string]string{"spool": c.spool, "cache": c.cache} {
@@ -115,7 +115,7 @@ func (c *config) refused() error {
 
 // checkShared refuses what does not go with a bucket.
 func (c *config) checkShared() error {
-	if _, err := bucket.ParseLocation(c.data); err != nil {
+	if err := shared.CheckLocation(c.data); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
 	switch {

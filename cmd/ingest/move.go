@@ -12,8 +12,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
@@ -30,7 +30,7 @@ type errands struct {
 
 // validate refuses errands that do not go together, or not with data.
 func (e *errands) validate(data string) error {
-	isBucket := bucket.IsLocation(data)
+	isBucket := shared.IsLocation(data)
 	asked := 0
 	for _, x := range []struct {
 		flag         string
@@ -42,7 +42,7 @@ func (e *errands) validate(data string) error {
 		}
 		asked++
 		switch {
-		case bucket.IsLocation(x.dir):
+		case shared.IsLocation(x.dir):
 			return fmt.Errorf("--%s: it takes a directory; name the bucket with --data", x.flag)
 		case x.ofBucket && !isBucket:
 			return fmt.Errorf("--%s: --data is a directory; name a bucket with --data s3://BUCKET/PREFIX", x.flag)
@@ -81,7 +81,7 @@ func (c *config) errand(ctx context.Context, stdin io.Reader, stdout, stderr io.
 const errandGiveUp = 2 * time.Minute
 
 // node opens a bucket for an errand.
-func node(ctx context.Context, b *bucket.Bucket, stderr io.Writer) (*shared.Node, error) {
+func node(ctx context.Context, b objects.Store, stderr io.Writer) (*shared.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
 	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
@@ -97,7 +97,7 @@ func (c *config) importData(ctx context.Context, stdout, stderr io.Writer) (err 
 		return fmt.Errorf("--import: %w", err)
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	b, err := c.openBucket(ctx)
+	b, err := c.openPlace(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (c *config) importData(ctx context.Context, stdout, stderr io.Writer) (err 
 	if err != nil {
 		return fmt.Errorf("%w; what was imported stays, and the same command goes on from there", err)
 	}
-	if _, err := fmt.Fprintf(stdout, "imported %s into %s: %s\n", c.importOf, b.Location(), moved(&stats, p)); err != nil {
+	if _, err := fmt.Fprintf(stdout, "imported %s into %s: %s\n", c.importOf, b.Name(), moved(&stats, p)); err != nil {
 		return err
 	}
 	if err := moveSymbols(n.Symbols(), c.importOf, true, "imported", stdout); err != nil {
@@ -122,7 +122,7 @@ func (c *config) importData(ctx context.Context, stdout, stderr io.Writer) (err 
 
 // exportData moves the bucket into a directory.
 func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	b, err := c.openBucket(ctx)
+	b, err := c.openPlace(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err 
 	}
 	o := c.storeOptions()
 	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	to, err := local.OpenLoader(c.exportTo, b.Location().String(), o)
+	to, err := local.OpenLoader(c.exportTo, b.Name(), o)
 	if err != nil {
 		return fmt.Errorf("--export: %w", err)
 	}
@@ -149,7 +149,7 @@ func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err 
 	if err := to.Finish(); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(stdout, "exported %s into %s: %s\n", b.Location(), c.exportTo, moved(&stats, p)); err != nil {
+	if _, err := fmt.Fprintf(stdout, "exported %s into %s: %s\n", b.Name(), c.exportTo, moved(&stats, p)); err != nil {
 		return err
 	}
 	if err := moveSymbols(n.Symbols(), c.exportTo, false, "exported", stdout); err != nil {
@@ -207,7 +207,7 @@ func left(s *move.Stats, verb string, stderr io.Writer) error {
 
 // verifyData checks the bucket, and repairs what can be.
 func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error {
-	b, err := c.openBucket(ctx)
+	b, err := c.openPlace(ctx, !c.repair)
 	if err != nil {
 		return err
 	}
@@ -241,11 +241,11 @@ func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error
 		}
 	}
 	if _, err := fmt.Fprintf(stdout, "verified %s: %d objects with %s traces, %d things are wrong, %d are made again, in %.1f s\n",
-		b.Location(), v.Objects, humanize.Comma(int64(v.Traces)), len(v.Findings), mended, time.Since(p.started).Seconds()); err != nil {
+		b.Name(), v.Objects, humanize.Comma(int64(v.Traces)), len(v.Findings), mended, time.Since(p.started).Seconds()); err != nil {
 		return err
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%d things are wrong with %s", wrong, b.Location())
+		return fmt.Errorf("%d things are wrong with %s", wrong, b.Name())
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 )
@@ -226,7 +226,7 @@ type kept struct {
 
 // open opens what --data names.
 func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error) {
-	if bucket.IsLocation(c.data) {
+	if shared.IsLocation(c.data) {
 		s, err := c.openShared(ctx, log)
 		if err != nil {
 			return k, err

@@ -26,7 +26,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/access"
 	"github.com/fieldtrie/fieldtrie/rules/feature"
 	"github.com/fieldtrie/fieldtrie/rules/site"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // readSites returns the sites that are kept apart. Without --sites there are none.
@@ -36,7 +36,7 @@ func (c *config) readSites() ([]site.Site, error) {
 		return nil, fmt.Errorf("sites: %w", err)
 	}
 	for _, s := range sites {
-		if s.Disk > 0 && bucket.IsLocation(c.data) {
+		if s.Disk > 0 && shared.IsLocation(c.data) {
 			return nil, fmt.Errorf("sites: %s: site %s: disk: a bucket has no such bound; use rate", c.sites, s.Name)
 		}
 	}
@@ -151,7 +151,7 @@ const siteBytesFile = "sites.json"
 
 // siteBytes returns what the traces of sites took when the daemon ended.
 func (c *config) siteBytes(log *slog.Logger) map[string]map[int64]int64 {
-	if c.sites == "" || bucket.IsLocation(c.data) {
+	if c.sites == "" || shared.IsLocation(c.data) {
 		return nil
 	}
 	text, err := os.ReadFile(filepath.Join(c.data, siteBytesFile))
@@ -171,7 +171,7 @@ func (c *config) siteBytes(log *slog.Logger) map[string]map[int64]int64 {
 
 // keepSiteBytes writes down what the traces of sites take, until ctx is done.
 func (c *config) keepSiteBytes(ctx context.Context, of *collect.Collector, log *slog.Logger) {
-	if c.sites == "" || bucket.IsLocation(c.data) {
+	if c.sites == "" || shared.IsLocation(c.data) {
 		return
 	}
 	write := func() {

@@ -35,6 +35,9 @@ type cluster struct {
 // isBucket reports whether --data names a bucket.
 func isBucket(data string) bool { return strings.HasPrefix(data, "s3://") }
 
+// ofObjects returns the directory of file:///DIR, which --data may name.
+func ofObjects(data string) (dir string, ok bool) { return strings.CutPrefix(data, "file://") }
+
 // running returns the daemons that are already running.
 func (c *config) running() *cluster {
 	x := &cluster{public: c.options.Addrs, private: c.queryAddrs, data: c.data, shared: c.late}
@@ -63,7 +66,11 @@ func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer)
 		if at == "" {
 			at = filepath.Join(dir, "data")
 		}
-		x.data, x.fresh = at, emptyDir(at)
+		x.data = at
+		if dir, ok := ofObjects(at); ok {
+			x.data, x.shared = dir, true
+		}
+		x.fresh = emptyDir(x.data)
 	}
 	program := c.ingest
 	if program == "" {

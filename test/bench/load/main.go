@@ -127,7 +127,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "its private `ADDR`, or those of all")
 	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
 	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
-	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a started daemon, its data directory, which is not deleted, or s3://…")
+	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a started daemon, its data directory, which is not deleted, or file:///DIR, or s3://…")
 	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; otherwise ingest is built")
 	fs.DurationVar(&o.Partition, "partition", time.Hour, "`DURATION` of the daemon's partitions, also for started ones: a view with chunks in two of them counts twice")
 	fs.IntVar(&c.dashboards.count, "dashboards", 0, "number of dashboards polled during the load, each for one page, every tenth for all pages: the requests to /api/v1 and those of the Grafana dashboard")
