@@ -1,7 +1,7 @@
 // Package store is the contract of where traces are kept: what goes in, what comes out, and
 // what may be relied on. Two engines keep it, each with its own promises about what survives
-// what: package local in a directory of one machine, package shared in a bucket that
-// machines share. This package opens nothing and stores nothing.
+// what: package local in a directory of one machine, package shared in objects, which are in a
+// bucket that machines share, or in a directory. This package opens nothing and stores nothing.
 //
 // A trace is bytes to a store, until it is added to the rollups of its pages (package
 // rollup). Queries read rollups instead of traces where they can, and rollups are kept longer.
@@ -16,8 +16,10 @@
 // # Packages below
 //
 //	local      the engine of a directory
-//	shared     the engine of a bucket
+//	shared     the engine of objects
+//	objects    the contract of places for objects
 //	bucket     a bucket of an S3-compatible object store
+//	directory  a directory of objects
 //	block      the file format of what is in a bucket
 //
 // Package metamorphic holds tests of the contract, which both engines pass.

@@ -95,7 +95,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --stats, --vitals, --budgets and comparisons a table; --budgets also as github, junit and sarif)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
-	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest, or s3://BUCKET/PREFIX")
+	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest, or s3://BUCKET/PREFIX, or file:///DIR")
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419 or https://USER:PASSWORD@host:8419")
 	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token for the daemon at --addr (default $FIELDTRIE_TOKEN)")
 	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for the daemon at --addr (default those of the system)")

@@ -50,20 +50,23 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 		r, err := c.remote()
 		return r, nothing, errors.Join(err, c.withoutOwners())
 	}
+	dir, isDir := shared.Folder(c.data)
+	socket := filepath.Join(dir, api.SocketName)
+	if isDir {
+		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+			return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", dir)
+		}
+		if r := api.NewSocketRemote(socket); r.Alive() {
+			return r, nothing, c.withoutOwners()
+		}
+	}
 	if shared.IsLocation(c.data) {
-		r, err := openBucket(c.data)
+		r, err := openObjects(c.data)
 		if err != nil {
 			return nil, nil, err
 		}
 		t, err := tables.OpenFilesReader(r.Symbols())
 		return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, nothing, err
-	}
-	if _, err := os.Stat(c.data); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", c.data)
-	}
-	socket := filepath.Join(c.data, api.SocketName)
-	if r := api.NewSocketRemote(socket); r.Alive() {
-		return r, nothing, c.withoutOwners()
 	}
 	r, err := local.OpenReader(c.data, local.Options{Program: "aggregate"})
 	if x, ok := errors.AsType[*local.InUseError](err); ok {
@@ -82,15 +85,27 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 // openWait bounds the wait for a bucket.
 const openWait = time.Minute
 
-// openBucket opens a bucket shared by nodes. None of them needs to run.
-func openBucket(data string) (*shared.Reader, error) {
+// openObjects opens what nodes keep in a bucket or a directory. None of them needs to run.
+func openObjects(data string) (*shared.Reader, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openWait)
 	defer cancel()
 	b, err := shared.OpenPlace(ctx, data, shared.PlaceOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
-	return shared.OpenReader(ctx, b, shared.Options{})
+	r, err := shared.OpenReader(ctx, b, shared.Options{})
+	if err != nil || !b.Alone() || !r.Waits(ctx) {
+		return r, err
+	}
+	// A daemon was killed, so nobody rolls up what came last.
+	if b, err = shared.OpenPlace(ctx, data, shared.PlaceOptions{Program: "aggregate"}); err != nil {
+		return r, nil // which says what it lacks
+	}
+	n, err := shared.Open(ctx, b, shared.Options{})
+	if err != nil {
+		return r, errors.Join(err, b.(io.Closer).Close())
+	}
+	return r, n.Close(context.Background())
 }
 
 // withoutOwners rejects a file of owners, which a daemon would ignore.

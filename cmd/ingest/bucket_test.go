@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -26,7 +28,12 @@ func serveBucket(t testing.TB) (data string, c *fakebucket.Client) {
 }
 
 // TestBucketScripts runs scripts beside a store of objects.
-func TestBucketScripts(t *testing.T) {
+func TestBucketScripts(t *testing.T) { besideBucket(t, "testdata/bucket") }
+
+// TestObjectsScripts runs scripts that keep objects in a directory.
+func TestObjectsScripts(t *testing.T) { besideBucket(t, "testdata/objects") }
+
+func besideBucket(t *testing.T, scripts string) {
 	traces, err := filepath.Abs("../../testdata/traces")
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +41,11 @@ func TestBucketScripts(t *testing.T) {
 	aggregate := programs.Path(t, "aggregate")
 	fakebucket.Env(t.Setenv)
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/bucket",
+		Dir:                 scripts,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "post": post, "object": object},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "post": post, "object": object, "copyto": copyTo},
 		Setup: func(env *testscript.Env) error {
 			fakebucket.Env(env.Setenv)
 			data, c := serveBucket(t)
@@ -54,6 +61,30 @@ func TestBucketScripts(t *testing.T) {
 }
 
 type clientKey struct{}
+
+// copyTo puts the files of a directory into the bucket: copyto BUCKET DIR.
+func copyTo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: copyto BUCKET DIR")
+	}
+	b := ts.Value(clientKey{}).(*fakebucket.Client).Bucket(time.Now)
+	dir := ts.MkAbs(args[1])
+	ts.Check(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || e.Name() == "LOCK" {
+			return err
+		}
+		key, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		_, err = b.Put(context.Background(), filepath.ToSlash(key), body, objects.Condition{})
+		return err
+	}))
+}
 
 // object damages or deletes the first object of a kind: object damage|delete PREFIX.
 func object(ts *testscript.TestScript, neg bool, args []string) {

@@ -120,7 +120,7 @@ func (c *config) checkShared() error {
 	}
 	switch {
 	case c.maxDisk > 0:
-		return fmt.Errorf("--max-disk: a bucket has no such bound; use --retention")
+		return fmt.Errorf("--max-disk: a bucket, or a directory of objects, has no such bound; use --retention")
 	case c.partition != time.Hour:
 		return fmt.Errorf("--partition: in a bucket traces are kept by the hour")
 	}

@@ -45,7 +45,7 @@ func (c *config) settingsFlags(fs *pflag.FlagSet) {
 }
 
 func (c *config) placeFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data, made if it is not there; or s3://BUCKET/PREFIX, which nodes share, see docs/storage.md")
+	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data, made if it is not there; or s3://BUCKET/PREFIX, which nodes share; or file:///DIR, for objects as in a bucket; see docs/storage.md")
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
 	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
@@ -130,8 +130,8 @@ func (c *config) limitFlags(fs *pflag.FlagSet) {
 
 func (c *config) errandFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.restore, "restore", "", "make --data, which must be new or empty, of a backup in `FILE`, - for standard input, and exit")
-	fs.StringVar(&c.importOf, "import", "", "move the data in `DIR`, which no daemon uses, into the bucket of --data, and exit. The same command goes on with what was interrupted")
+	fs.StringVar(&c.importOf, "import", "", "move the data in `DIR`, which no daemon uses, into the bucket of --data, or its directory of objects, and exit. The same command goes on with what was interrupted")
 	fs.StringVar(&c.exportTo, "export", "", "make `DIR`, which must be new or empty, of the bucket of --data, which no daemon uses, and exit. The same command goes on with what was interrupted")
-	fs.BoolVar(&c.verify, "verify", false, "check all that the bucket of --data has, say what is wrong, and exit with 1 if something is")
+	fs.BoolVar(&c.verify, "verify", false, "check all objects that --data has, say what is wrong, and exit with 1 if something is")
 	fs.BoolVar(&c.repair, "repair", false, "with --verify: make sums again of what they were made of")
 }

@@ -235,6 +235,9 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 		if k.symbols, err = c.openSharedSymbols(s.Node, log); err != nil {
 			return k, errors.Join(err, s.Close())
 		}
+		if dir, ok := shared.Folder(c.data); ok {
+			k.listen(dir, log)
+		}
 		return k, nil
 	}
 	if k.dir, err = c.openDirectory(log); err != nil {
@@ -244,16 +247,22 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 	if k.symbols, err = c.openSymbols(k.dir.Store, log); err != nil {
 		return k, errors.Join(err, k.dir.Close())
 	}
-	if k.socket, err = listenSocket(c.data); err != nil {
+	k.listen(c.data, log)
+	return k, nil
+}
+
+// listen has aggregate find the daemon by its directory.
+func (k *kept) listen(dir string, log *slog.Logger) {
+	var err error
+	if k.socket, err = listenSocket(dir); err != nil {
 		log.Warn("no socket, so aggregate --data can not ask this daemon; use aggregate --addr", "err", err)
 	}
-	return k, nil
 }
 
 // add serves symbols and backups.
 func (k *kept) add(private *http.ServeMux, audit *audit, log *slog.Logger) {
 	k.symbols.add(private, audit)
-	var backup http.Handler = notOnBucket("turn versioning or replication of the bucket on")
+	var backup http.Handler = notOnBucket("turn versioning or replication of the bucket on, or copy the files of the directory")
 	if k.dir != nil {
 		backup = backupHandler(k.dir.Store, log)
 	}

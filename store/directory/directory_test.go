@@ -295,7 +295,7 @@ func TestFull(t *testing.T) {
 		}
 		return n
 	}
-	if n := fill(Fresh); n < 40 || n > 48 {
+	if n := fill(objects.Fresh); n < 40 || n > 48 {
 		t.Errorf("%d MiB fit, want some 47", n)
 	}
 	if n := fill("raw/"); n < 6 || n > 9 {
@@ -306,7 +306,7 @@ func TestFull(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for i := range 20 {
-		if err := d.Delete(t.Context(), fmt.Sprint(Fresh, i)); err != nil {
+		if err := d.Delete(t.Context(), fmt.Sprint(objects.Fresh, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -314,7 +314,7 @@ func TestFull(t *testing.T) {
 	if err := d.Unready(); err != nil {
 		t.Errorf("got %v", err)
 	}
-	if n := fill(Fresh + "more"); n == 0 {
+	if n := fill(objects.Fresh + "more"); n == 0 {
 		t.Error("there is no room")
 	}
 }

@@ -16,10 +16,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// Fresh is what the keys of objects begin with that come from outside. They leave room on the disk for those that are made of
-// them: those make it possible to delete something.
-const Fresh = "segments/"
-
 // path returns the file of an object.
 func (d *Directory) path(key string) (string, error) {
 	if !filepath.IsLocal(key) || reserved(key) || strings.HasSuffix(key, tempSuffix) {
@@ -43,7 +39,7 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 	}
 	switch {
 	case c != (objects.Condition{}): // it is small, and may say what can be deleted
-	case strings.HasPrefix(key, Fresh):
+	case strings.HasPrefix(key, objects.Fresh):
 		err = d.room(d.space.Writing()+int64(len(body)), 10*time.Millisecond)
 	default:
 		err = d.room(d.space.Rolling()+int64(len(body)), 0)

@@ -82,6 +82,10 @@ const MaxDelete = 1000
 // Probes is what the names of objects begin with that [Store.Probe] puts and deletes.
 const Probes = "probe/"
 
+// Fresh is what the keys of objects begin with that come from outside. Where room is scarce they leave some for those that are made
+// of them, since these make it possible to delete something.
+const Fresh = "seg/"
+
 // Requests are how many requests were sent since the start, each attempt counted, by what stores charge for.
 type Requests struct {
 	Put, Get, List, Delete uint64

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
@@ -43,6 +44,18 @@ func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error
 // Verify reads all that a bucket has, and says what is wrong with it, see [move.Verify].
 func (r *Reader) Verify(ctx context.Context, moving move.Moving) (move.Verified, error) {
 	return move.Verify(ctx, r.b, moving)
+}
+
+// Waits reports whether traces wait to be rolled up.
+func (r *Reader) Waits(ctx context.Context) bool {
+	l, err := r.b.ListSegments(ctx)
+	for shard := 0; err == nil && shard < r.b.Shards; shard++ {
+		var m *layout.Manifest
+		if m, _, err = r.b.Manifest(ctx, shard, 0); err == nil && slices.ContainsFunc(l.List, func(s layout.Listed) bool { return !m.Has(s.Segment) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Node is one of many on a bucket: it stores what comes in, rolls up, and answers queries.
@@ -97,11 +110,10 @@ func (n *Node) wanted() {
 	}
 }
 
-// Times between rounds of what is done now and then, and the least between rounds that somebody waits for.
+// Times between rounds of what is done now and then.
 const (
-	wantedEvery = time.Second
-	closeEvery  = 30 * time.Second
-	sweepEvery  = 30 * time.Minute
+	closeEvery = 30 * time.Second
+	sweepEvery = 30 * time.Minute
 )
 
 // Run rolls up the shards that this node has, or takes over, and tidies up, until ctx ends. Then others may
@@ -128,7 +140,7 @@ func (n *Node) Run(ctx context.Context) {
 
 // rest waits until it is time for another round, or somebody waits for one. It returns false when ctx ends.
 func (n *Node) rest(ctx context.Context, tick <-chan time.Time) bool {
-	soon := time.After(wantedEvery)
+	soon := time.After(n.opts.wantedEvery)
 	select {
 	case <-ctx.Done():
 		return false

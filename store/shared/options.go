@@ -15,7 +15,7 @@ import (
 // Options say how a bucket is used, or another place for objects. The zero value is the default given with each field, of a bucket and of a
 // place that only this process uses.
 type Options struct {
-	// Flush is how long traces wait for others to share a segment with: 250 ms, 10 ms. FlushBytes end
+	// Flush is how long traces wait for others to share a segment with: 250 ms, 25 ms. FlushBytes end
 	// the wait early: 4 MiB.
 	Flush      time.Duration
 	FlushBytes int64
@@ -48,11 +48,13 @@ type Options struct {
 	// that is there stay as they are.
 	Shards int
 
-	// RollEvery is how often what came in is rolled up: 15 s, 5 s. TakeOver is how long a shard is left to
+	// RollEvery is how often what came in is rolled up: 15 s. TakeOver is how long a shard is left to
 	// another node that has stopped: 30 s.
 	RollEvery, TakeOver time.Duration
 
-	// RollRows is how many traces of a shard are rolled up at once: 8000.
+	wantedEvery time.Duration // between rounds that somebody waits for, at least: 1 s, 100 ms
+
+	// RollRows is how many traces of a shard are rolled up at once: 8000, 20,000.
 	RollRows int
 
 	// Retention is how long traces are kept; HourRetention and DayRetention are how long their rollups
@@ -95,10 +97,10 @@ func (o Options) Validate() error {
 // withDefaults fills in the zero fields and checks the rest.
 func (o Options) withDefaults(alone bool) (Options, error) {
 	if alone {
-		set(&o.Flush, 10*time.Millisecond)
-		set(&o.RollEvery, 5*time.Second)
+		set(&o.Flush, 25*time.Millisecond)
 		set(&o.Shards, 4)
-		set(&o.RollRows, 20000)
+		set(&o.RollRows, 10000)
+		set(&o.wantedEvery, 100*time.Millisecond)
 	}
 	set(&o.Flush, 250*time.Millisecond)
 	set(&o.GiveUp, 8*time.Second)
@@ -107,6 +109,7 @@ func (o Options) withDefaults(alone bool) (Options, error) {
 	set(&o.CacheMemory, 64<<20)
 	set(&o.CacheSize, 4<<30)
 	set(&o.RollEvery, 15*time.Second)
+	set(&o.wantedEvery, time.Second)
 	set(&o.TakeOver, 30*time.Second)
 	set(&o.FlushBytes, 4<<20)
 	set(&o.Puts, 8)

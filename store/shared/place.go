@@ -2,27 +2,52 @@ package shared
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/directory"
 	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
-// IsLocation reports whether a text says where objects are, s3://BUCKET/PREFIX or file:///DIR, and not which directory.
-func IsLocation(s string) bool { return bucket.IsLocation(s) || directory.IsLocation(s) }
-
-// CheckLocation returns an error if a text does not say where objects are.
-func CheckLocation(s string) (err error) {
-	if directory.IsLocation(s) {
-		_, err = directory.ParseLocation(s)
-	} else {
-		_, err = bucket.ParseLocation(s)
-	}
-	return err
+// IsLocation reports whether a text says where objects are: s3://BUCKET/PREFIX, file:///DIR, or the path of a directory that
+// has objects.
+func IsLocation(s string) bool {
+	return bucket.IsLocation(s) || directory.IsLocation(s) || hasObjects(s)
 }
 
-// PlaceOptions say how a place for objects is used. Those but Now are for a directory alone, see [directory.Options].
+// hasObjects reports whether a directory has objects.
+func hasObjects(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, layout.FormatKey))
+	return err == nil && layout.IsFormat(text)
+}
+
+// Folder returns the directory that a location means, if it does not mean a bucket.
+func Folder(s string) (dir string, ok bool) {
+	if !directory.IsLocation(s) {
+		return s, !bucket.IsLocation(s)
+	}
+	dir, err := directory.ParseLocation(s)
+	return dir, err == nil
+}
+
+// CheckLocation returns an error if a text does not say where objects are.
+func CheckLocation(s string) error {
+	if bucket.IsLocation(s) {
+		_, err := bucket.ParseLocation(s)
+		return err
+	}
+	if directory.IsLocation(s) {
+		_, err := directory.ParseLocation(s)
+		return err
+	}
+	return nil
+}
+
+// PlaceOptions say how a place for objects is used. Program and ReadOnly are for a directory alone, see [directory.Options].
 type PlaceOptions struct {
 	Now      func() time.Time
 	Program  string
@@ -31,16 +56,19 @@ type PlaceOptions struct {
 
 // OpenPlace prepares to use what is at a location. A bucket is not asked.
 func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.Store, error) {
-	if !directory.IsLocation(location) {
+	if err := CheckLocation(location); err != nil {
+		return nil, err
+	}
+	dir, ok := Folder(location)
+	if !ok {
 		at, err := bucket.ParseLocation(location)
 		if err != nil {
 			return nil, err
 		}
 		return bucket.Open(ctx, at, bucket.Options{Now: o.Now})
 	}
-	dir, err := directory.ParseLocation(location)
-	if err != nil {
-		return nil, err
+	if text, err := os.ReadFile(filepath.Join(dir, layout.FormatKey)); err == nil && !layout.IsFormat(text) {
+		return nil, fmt.Errorf("%s has no objects but a data directory: use it as --data %s, or move it by --data file:///ANOTHER --import %s", dir, dir, dir)
 	}
 	return directory.Open(dir, directory.Options{Program: o.Program, ReadOnly: o.ReadOnly, Now: o.Now})
 }

@@ -19,14 +19,20 @@ type format struct {
 	Check uint32 `json:"check,omitempty"`
 }
 
-const (
-	formatKey     = "FORMAT"
-	formatVersion = 1
-)
+// FormatKey is the key of what says how a bucket is laid out.
+const FormatKey = "FORMAT"
+
+const formatVersion = 1
+
+// IsFormat reports whether a text is what the object FORMAT says.
+func IsFormat(text []byte) bool {
+	var f format
+	return json.Unmarshal(text, &f) == nil && f.Shards > 0
+}
 
 // readFormat reads how a bucket is laid out.
 func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
-	got, err := b.Get(ctx, formatKey, 1<<10, "")
+	got, err := b.Get(ctx, FormatKey, 1<<10, "")
 	if err != nil {
 		return f, fmt.Errorf("read the format: %w", err)
 	}
@@ -35,9 +41,9 @@ func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
 	}
 	switch {
 	case f.Format > formatVersion:
-		return f, &VersionError{b.Name() + formatKey, f.Format}
+		return f, &VersionError{b.Name() + FormatKey, f.Format}
 	case f.Check != 0 && f.Check != f.check():
-		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Name(), formatKey, got.Body)
+		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Name(), FormatKey, got.Body)
 	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
 		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Name(), f.Format, f.Shards)
 	}
@@ -63,7 +69,7 @@ func ensureFormat(ctx context.Context, b objects.Store, shards int) (format, err
 		return f, fmt.Errorf("write the format: %w", err)
 	}
 	// Whoever is first decides, and a lost answer does no harm.
-	if _, err := b.Put(ctx, formatKey, text, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
+	if _, err := b.Put(ctx, FormatKey, text, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
 		if f, e := readFormat(ctx, b); e == nil {
 			return f, nil
 		}
@@ -83,9 +89,9 @@ func formatLost(ctx context.Context, b objects.Store) error {
 		if err != nil {
 			return fmt.Errorf("look whether %s is new: %w", b.Name(), err)
 		}
-		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != formatKey {
+		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != FormatKey {
 			return fmt.Errorf("%s%s is lost: there is %s. Put it back, from a replica or an older version of the object; it is {\"format\":%d,\"shards\":N}, where N is how many folders there are in shard/",
-				b.Name(), formatKey, e.Key, formatVersion)
+				b.Name(), FormatKey, e.Key, formatVersion)
 		}
 	}
 	return nil

@@ -102,6 +102,9 @@ func (l *Listing) Has(m *Manifest, hour string) bool {
 
 // FetchAhead fetches the segments of a listing that a manifest has not, as many as are kept. What goes wrong shows when they are read.
 func (b *Bucket) FetchAhead(ctx context.Context, l *Listing, m *Manifest) {
+	if b.Alone() {
+		return // what is on this machine is there at once
+	}
 	var group sync.WaitGroup
 	slots := make(chan struct{}, b.Together)
 	expected := int64(0)
@@ -161,7 +164,7 @@ func (b *Bucket) fetchSegment(ctx context.Context, l *Listing, s Segment) (*Obje
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.bytes += o.size; l.bytes <= keptSegment {
+	if l.bytes += o.size; l.bytes <= keptSegment && !b.Alone() {
 		l.whole[s.Key()] = o
 	}
 	return o, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/block"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -147,7 +148,7 @@ type Segment struct {
 }
 
 // Segments is where segments are.
-const Segments = "seg/"
+const Segments = objects.Fresh
 
 // Key returns the key of a segment.
 func (s Segment) Key() string {

@@ -134,6 +134,10 @@ const (
 // lacks it, and says so.
 func (x *reading) await(ctx context.Context, shard int) error {
 	r := x.r
+	every := awaitEvery
+	if r.b.Alone() { // to look costs nothing
+		every = 20 * time.Millisecond
+	}
 	for {
 		m, _, err := r.b.Manifest(ctx, shard, 0)
 		if err != nil {
@@ -158,7 +162,7 @@ func (x *reading) await(ctx context.Context, shard int) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(awaitEvery):
+		case <-time.After(every):
 		}
 	}
 }

@@ -2,18 +2,30 @@ package roll
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
 // compactAfter is how many runs of a tier, and how many rollups of an hour, are replaced by one.
 const compactAfter = 8
 
-// compact replaces runs and rollups of an hour when there are many. Rollups become one. Runs, which have all that was ever
-// received, are compacted in tiers, so that each trace is written a few times only.
+// compact replaces runs and rollups of an hour when there are many, if there is room for others.
 func (r *Shard) compact(ctx context.Context, next *layout.Manifest, hour string) error {
+	err := r.compactMany(ctx, next, hour)
+	if errors.Is(err, objects.ErrNoSpace) { // to roll up is more important, and makes room
+		r.discard(ctx, next)
+		return nil
+	}
+	return err
+}
+
+// compactMany replaces runs and rollups of an hour when there are many. Rollups become one. Runs, which have all that was ever
+// received, are compacted in tiers, so that each trace is written a few times only.
+func (r *Shard) compactMany(ctx context.Context, next *layout.Manifest, hour string) error {
 	h := next.Hours[hour]
 	fresh := 0
 	for _, f := range h.Rollups {

@@ -21,8 +21,10 @@ const (
 	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since an import over a slow line is.
 	giveUpAfter = 12 * time.Hour
 	sweepAfter  = 24 * time.Hour
-	// deleteAfter is how long readers may read what no manifest names any more.
-	deleteAfter = 15 * time.Minute
+	// deleteAfter is how long readers may read what no manifest names any more, and deleteAloneAfter where they are in this process:
+	// a query ends sooner.
+	deleteAfter      = 15 * time.Minute
+	deleteAloneAfter = 2 * time.Minute
 	// forgetInstances is how long it is known which segments of a node were rolled up.
 	forgetInstances = 8 * 24 * time.Hour
 )
@@ -202,8 +204,12 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 // deleteRemoved deletes what was taken out a while ago. It reports whether there was something.
 func (r *Shard) deleteRemoved(ctx context.Context, next *layout.Manifest) (bool, error) {
 	var due []string
+	after := deleteAfter
+	if r.Bucket.Alone() {
+		after = deleteAloneAfter
+	}
 	next.Removed = slices.DeleteFunc(next.Removed, func(x layout.Removed) bool {
-		old := r.Bucket.Now().Sub(time.UnixMicro(x.At)) > deleteAfter
+		old := r.Bucket.Now().Sub(time.UnixMicro(x.At)) > after
 		if old {
 			due = append(due, x.Key)
 		}

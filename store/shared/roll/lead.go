@@ -84,7 +84,7 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	n.failing.begin()
 	defer func() { n.failing.end(n.opts.Logger) }()
 	var group sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	slots := make(chan struct{}, n.together(l))
 	for shard, r := range n.Shards {
 		group.Go(func() {
 			slots <- struct{}{}
@@ -98,11 +98,25 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	n.setAside(ctx, l)
 	l.LetGo()
 	n.leave(ctx, l)
-	if w.Close && ctx.Err() == nil && n.leads(0) {
+	// Where room may be scarce, what is rolled up makes room for what is not.
+	if (w.Close || n.Bucket.Alone()) && ctx.Err() == nil && n.leads(0) {
 		if err := n.SweepSegments(ctx, l); err != nil {
 			n.warn(ctx, "segments are not deleted", -1, err)
 		}
 	}
+}
+
+// hurry is how old what waits may be before it is rolled up whatever else waits for a processor.
+const hurry = time.Minute
+
+// together returns how many shards are rolled up at once. Where this process takes all that comes, it leaves half of the
+// processors to that, or else requests wait for their turn.
+func (n *Roller) together(l *layout.Listing) int {
+	all := runtime.GOMAXPROCS(0)
+	if n.Bucket.Alone() && (len(l.List) == 0 || l.At.Sub(l.List[0].Modified) < hurry) {
+		return max(1, all/2)
+	}
+	return all
 }
 
 // logErr and logShard are keys of log lines.

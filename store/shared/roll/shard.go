@@ -131,10 +131,25 @@ func (r *Shard) Cycle(ctx context.Context, l *layout.Listing) (more bool, err er
 	}
 	for _, hour := range slices.Sorted(maps.Keys(work)) {
 		if err := r.rollHour(ctx, next, hour, work[hour]); err != nil {
+			r.discard(ctx, r.Manifest)
 			return false, err
 		}
 	}
 	return more, r.commit(ctx, next)
+}
+
+// discard deletes the objects that were put since the last manifest and that m does not name. Those that stay are swept one day.
+func (r *Shard) discard(ctx context.Context, m *layout.Manifest) {
+	named := m.Names(r.Number)
+	var unnamed []string
+	for _, k := range r.made {
+		if !named[k] {
+			unnamed = append(unnamed, k)
+		}
+	}
+	if r.Bucket.DeleteAll(ctx, unnamed) == nil {
+		r.made = slices.DeleteFunc(r.made, func(k string) bool { return !named[k] })
+	}
 }
 
 // PutBack replaces a manifest that is lost or damaged, whose tag is given if there is one, by an older one.

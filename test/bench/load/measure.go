@@ -46,6 +46,11 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 	if err := c.load(ctx, g, x, r, stderr); err != nil {
 		return nil, err
 	}
+	if x.shared {
+		if err := x.rollUp(context.WithoutCancel(ctx), r, stderr); err != nil {
+			return nil, err
+		}
+	}
 	if c.trouble.killEvery == 0 && !x.shared { // a daemon that is started anew counts from nothing
 		x, err := readRolling(ctx, x.private[0])
 		if err != nil {
@@ -79,15 +84,22 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 	return r, nil
 }
 
+// rollUp waits until all is rolled up, whose processor time is that of the load.
+func (x *cluster) rollUp(ctx context.Context, r *report, stderr io.Writer) error {
+	took, err := x.settle(ctx, stderr)
+	if err != nil {
+		return errors.Join(err, x.logged())
+	}
+	r.SettleSeconds, r.CPUSeconds = round(took.Seconds()), 0
+	for _, w := range x.watches {
+		w.look()
+		r.CPUSeconds = round(r.CPUSeconds + w.used().Seconds())
+	}
+	return nil
+}
+
 // verifyAll checks that everything acknowledged is stored.
 func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster, since time.Time, r *report, stderr io.Writer) error {
-	if x.shared {
-		took, err := x.settle(ctx, stderr)
-		if err != nil {
-			return errors.Join(err, x.logged())
-		}
-		r.SettleSeconds = round(took.Seconds())
-	}
 	scope := loadgen.Scope{QueryAddrs: x.private, Pages: c.verifyPages, Late: x.shared}
 	if len(x.private) > 1 {
 		scope.Everywhere = c.everywhere

@@ -53,7 +53,7 @@ type report struct {
 	Attack         *attacked `json:"attack,omitempty"`
 	Dashboards     *polled   `json:"dashboards,omitempty"`
 
-	CPUSeconds    float64 `json:"daemon_cpu_s"`
+	CPUSeconds    float64 `json:"daemon_cpu_s"` // of objects, until all is rolled up
 	CPUPerTraceMS float64 `json:"daemon_cpu_ms_per_trace"`
 	RollCPUShare  float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
 	// RollCPUPerTraceMS is the processor time for rolling a trace up, once for each page of it.

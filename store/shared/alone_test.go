@@ -1,0 +1,155 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/directory"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
+)
+
+// idsIn returns the traces that a reader finds.
+func idsIn(t *testing.T, r *Reader) map[store.ID]bool {
+	t.Helper()
+	found := map[store.ID]bool{}
+	st, err := r.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+		if found[rec.ID] {
+			t.Errorf("%s is there twice", rec.ID)
+		}
+		found[rec.ID] = true
+		return nil
+	})
+	if err != nil || len(st.Unreadable) > 0 {
+		t.Fatalf("got %v, %v", st.Unreadable, err)
+	}
+	return found
+}
+
+// In a directory nobody has to be waited for: what a node that was killed has acknowledged is rolled up by the next one at once, and a
+// node that ends leaves nothing to be rolled up.
+func TestAlone(t *testing.T) {
+	dir := t.TempDir()
+	open := func() (*Node, *directory.Directory) {
+		d, err := directory.Open(dir, directory.Options{MinFree: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := Open(t.Context(), d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n, d
+	}
+	n, d := open()
+	for i := range 3 {
+		res, err := n.Append(t.Context(), []store.Record{testRecord(byte(i), "/a")})
+		if err != nil || res.Durability != store.Local || res.Stored != 1 {
+			t.Fatalf("got %+v, %v", res, err)
+		}
+	}
+	if !n.Waits(t.Context()) {
+		t.Error("nothing waits to be rolled up")
+	}
+	if err := d.Close(); err != nil { // the process is killed, and its lock ends
+		t.Fatal(err)
+	}
+	n, _ = open()
+	n.RollUp(t.Context())
+	if got := idsIn(t, n.Reader); len(got) != 3 || n.Waits(t.Context()) {
+		t.Errorf("after a kill: got %d traces, more wait: %v", len(got), n.Waits(t.Context()))
+	}
+	if _, err := n.Append(t.Context(), []store.Record{testRecord(3, "/a"), testRecord(1, "/a")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	place, err := OpenPlace(t.Context(), dir, PlaceOptions{ReadOnly: true}) // it is known by what it has
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenReader(t.Context(), place, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := idsIn(t, r); len(got) != 4 || r.Waits(t.Context()) {
+		t.Errorf("after the end: got %d traces, more wait: %v", len(got), r.Waits(t.Context()))
+	}
+}
+
+// Traces are refused when a disk is full, by an error that says so, those before stay, and they are taken again when there is room.
+func TestFullDisk(t *testing.T) {
+	fs := scratchdisk.Tmpfs(t, 96<<20)
+	d, err := directory.Open(filepath.Join(fs.Dir, "data"), directory.Options{MinFree: 32 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := Open(t.Context(), d, Options{Flush: time.Millisecond, RollRows: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	stored := map[store.ID]bool{}
+	put := func() error {
+		rec := testRecord(0, "/a")
+		for i := range rec.ID.View {
+			rec.ID.View[i] = byte(rnd.Uint32())
+		}
+		rec.Payload = make([]byte, 256<<10) // which is no trace, and that does not matter here
+		for i := range rec.Payload {
+			rec.Payload[i] = byte(rnd.Uint32())
+		}
+		_, err := n.Append(t.Context(), []store.Record{rec})
+		if err == nil {
+			stored[rec.ID] = true
+		}
+		return err
+	}
+	fill := func() {
+		for range 1000 {
+			time.Sleep(11 * time.Millisecond) // the room is looked at so often
+			if err = put(); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, store.ErrNoSpace) {
+			t.Fatalf("got %v, want that there is no room", err)
+		}
+	}
+	fill()
+	for i := 0; n.Waits(t.Context()); i++ { // what is rolled up makes room for what is not
+		if n.RollUp(t.Context()); i == 20 {
+			t.Fatal("traces wait to be rolled up for ever")
+		}
+	}
+	fill()
+	fs.Fill(1<<20, 1<<20, 0)
+	time.Sleep(time.Second)
+	if err := n.Unready(); !errors.Is(err, objects.ErrNoSpace) {
+		t.Errorf("got %v with a full disk", err)
+	}
+	n.RollUp(t.Context()) // there is no room for that, either
+	fs.Empty()
+	time.Sleep(time.Second)
+	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) {
+		t.Errorf("got %v", err)
+	}
+	for range 20 {
+		n.RollUp(t.Context())
+	}
+	got := idsIn(t, n.Reader)
+	for id := range stored {
+		if !got[id] {
+			t.Errorf("%s was acknowledged and is not there", id)
+		}
+	}
+	if err := n.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
