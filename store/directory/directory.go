@@ -22,7 +22,8 @@ type Directory struct {
 	lock  *disk.Lock // nil of who reads alone
 
 	swap    sync.Mutex // held by who puts an object under a condition
-	folders sync.Map   // those that are on the disk, by path
+	closed  atomic.Bool
+	folders sync.Map // those that are on the disk, by path
 	did     struct{ put, get, list, delete atomic.Uint64 }
 	temp    atomic.Uint64 // names files that are written
 }
@@ -70,21 +71,29 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	return d, nil
 }
 
-// errReadOnly says that a directory was opened to read it.
-var errReadOnly = errors.New("it is open for reading alone")
-
 // Modes of files and folders: names of pages and functions are private.
 const (
 	fileMode   = 0o600
 	folderMode = 0o700
 )
 
-// Close lets others write. Nothing may be put after it.
+// Close lets others write. Nothing is put or deleted after it.
 func (d *Directory) Close() error {
-	if d.lock == nil {
+	if d.lock == nil || d.closed.Swap(true) {
 		return nil
 	}
 	return d.lock.Release()
+}
+
+// writable fails if this process must not change anything.
+func (d *Directory) writable() error {
+	switch {
+	case d.lock == nil:
+		return errors.New("it is open for reading alone")
+	case d.closed.Load():
+		return errors.New("it is closed")
+	}
+	return nil
 }
 
 // Name implements [objects.Store].
@@ -103,8 +112,8 @@ func (d *Directory) Requests() objects.Requests {
 
 // Unready implements [objects.Store]: traces are refused while the disk is full.
 func (d *Directory) Unready() error {
-	if d.lock == nil {
-		return errReadOnly
+	if err := d.writable(); err != nil {
+		return err
 	}
 	return d.room(d.space.Writing(), time.Second)
 }

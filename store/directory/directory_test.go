@@ -230,6 +230,15 @@ func TestLock(t *testing.T) {
 	if err := r.Delete(t.Context(), "FORMAT"); err == nil {
 		t.Error("who only reads has deleted something")
 	}
+	if err := errors.Join(d.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := d.Put(t.Context(), "x", nil, objects.Condition{}); err == nil {
+		t.Error("something is put after the end")
+	}
+	if err := d.Delete(t.Context(), "FORMAT"); err == nil {
+		t.Error("something is deleted after the end")
+	}
 	if _, err := Open(filepath.Join(dir, "none"), Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "none") {
 		t.Errorf("got %v", err)
 	}

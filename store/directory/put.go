@@ -30,8 +30,8 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	if d.lock == nil {
-		return "", fmt.Errorf("put %s: %w", key, errReadOnly)
+	if err := d.writable(); err != nil {
+		return "", fmt.Errorf("put %s: %w", key, err)
 	}
 	path, err := d.path(key)
 	if err != nil {
@@ -141,8 +141,8 @@ func (d *Directory) makeFolder(path string) error {
 // Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash.
 func (d *Directory) Delete(_ context.Context, keys ...string) error {
 	d.did.delete.Add(1)
-	if d.lock == nil {
-		return fmt.Errorf("delete objects of %s: %w", d.dir, errReadOnly)
+	if err := d.writable(); err != nil {
+		return fmt.Errorf("delete objects of %s: %w", d.dir, err)
 	}
 	if len(keys) > objects.MaxDelete {
 		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), d.dir, objects.MaxDelete)
