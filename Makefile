@@ -277,6 +277,7 @@ SOAK_FUZZ ?= 400000x
 soak: ## cut the power, kill processes and end partitions again and again, check what is stored
 	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store/local -count 1 -timeout 0 -v \
 	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
+	SOAK_CUTS=$(SOAK_CUTS) $(GO) test ./store/shared -count 1 -timeout 0 -v -run TestPowerCut
 	$(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
 	$(MAKE) rotations ROTATIONS=$(SOAK_ROTATIONS)
 	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
