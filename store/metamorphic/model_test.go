@@ -162,7 +162,7 @@ func (m *model) horizon() time.Time {
 	if m.retention == 0 {
 		return time.Time{}
 	}
-	return m.clock.highest().Add(-m.retention)
+	return m.clock.highest().Add(m.slack - m.retention)
 }
 
 // learn finds out in which partition the traces of the last calls are, and checks that each

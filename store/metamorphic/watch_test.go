@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// patience is how long one operation may take.
-const patience = 10 * time.Second * slowdown
+// patience is how long one operation may take, also on a busy machine.
+const patience = time.Minute * slowdown
 
 // watch notices operations that do not end.
 type watch struct {

@@ -54,7 +54,7 @@ type Options struct {
 
 	wantedEvery time.Duration // between rounds that somebody waits for, at least: 1 s, 100 ms
 
-	// RollRows is how many traces of a shard are rolled up at once: 8000, 20,000.
+	// RollRows is how many traces of a shard are rolled up at once: 8000, 10,000.
 	RollRows int
 
 	// Retention is how long traces are kept; HourRetention and DayRetention are how long their rollups

@@ -48,6 +48,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 		tried := next.Clone()
 		if err := do(tried); err != nil {
 			failed = append(failed, fmt.Errorf("close the %s of shard %d: %w", what, r.Number, err))
+			r.discard(ctx, next)
 			return
 		}
 		next, changed = tried, true
@@ -66,6 +67,7 @@ func (r *Shard) CloseTimes(ctx context.Context, l *layout.Listing) (err error) {
 	tried := next.Clone()
 	if settled, err := r.settle(ctx, tried); err != nil {
 		failed = append(failed, fmt.Errorf("settle traces of shard %d: %w", r.Number, err))
+		r.discard(ctx, next)
 	} else if settled {
 		next, changed = tried, true
 	}
