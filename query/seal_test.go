@@ -68,7 +68,7 @@ func TestQueriesBesideSealing(t *testing.T) {
 				low := stored.Load()
 				got, warnings, err := countTraces(asking, l, i)
 				cancel()
-				if err != nil {
+				if err != nil || i%5 == 0 && len(warnings) > 0 { // who has no time to wait is told what is missing
 					continue
 				}
 				if high := begun.Load(); got < low || got > high || len(warnings) > 0 {
