@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"store/local/snapshot": {"internal/disk", "store", "store/local/part", "store/local/record", "store/local/rollups"},
 	"store/metamorphic":    {},
 	"store/objects":        {},
-	"store/shared":         {"store", "store/bucket", "store/directory", "store/objects", "store/shared/layout", "store/shared/move", "store/shared/read", "store/shared/roll", "store/shared/write", "symbols/tables", "trie/rollup"},
+	"store/shared":         {"internal/disk", "store", "store/bucket", "store/directory", "store/objects", "store/shared/layout", "store/shared/move", "store/shared/read", "store/shared/roll", "store/shared/write", "symbols/tables", "trie/rollup"},
 	"store/shared/layout":  {"encode", "internal/wire", "store", "store/block", "store/objects", "trie", "trie/rollup"},
 	"store/shared/move":    {"encode", "store", "store/block", "store/objects", "store/shared/layout", "store/shared/roll", "trie", "trie/rollup"},
 	"store/shared/read":    {"internal/ahead", "internal/lru", "store", "store/block", "store/objects", "store/shared/layout", "trie", "trie/rollup"},

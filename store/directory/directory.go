@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,7 +62,8 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if d.lock, err = disk.OpenLock(dir, o.Program); err != nil {
 		return nil, err
 	}
-	if err = d.lock.Exclusive("write", 0); err == nil {
+	err = d.lock.Exclusive("write", 0)
+	if _, there := os.Stat(filepath.Join(dir, objects.Marker)); err == nil && there == nil { // else it is not ours
 		err = errors.Join(disk.MakePrivate(dir), d.clean())
 	}
 	if err != nil {

@@ -187,14 +187,16 @@ func TestOneWins(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir, Options{})
-	if _, err := d.Put(t.Context(), "raw/1", []byte("x"), objects.Condition{}); err != nil {
-		t.Fatal(err)
+	for _, key := range []string{"raw/1", objects.Marker} {
+		if _, err := d.Put(t.Context(), key, []byte("x"), objects.Condition{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	left := filepath.Join(dir, "raw", "2.7"+tempSuffix)
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := listed(t.Context(), d, "", ""); got != "raw/1 1" {
+	if got := listed(t.Context(), d, "", ""); got != "FORMAT 1, raw/1 1" {
 		t.Errorf("got %s", got)
 	}
 	if _, err := d.Get(t.Context(), "raw/2.7"+tempSuffix, 10, ""); err == nil {
@@ -206,6 +208,19 @@ func TestLeftovers(t *testing.T) {
 	open(t, dir, Options{})
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want that it is gone", err)
+	}
+}
+
+// In a directory that is not ours nothing is deleted, and no right is taken away.
+func TestNotOurs(t *testing.T) {
+	dir := t.TempDir()
+	theirs := filepath.Join(dir, "letter"+tempSuffix)
+	if err := errors.Join(os.WriteFile(theirs, []byte("x"), 0o644), os.Chmod(theirs, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir, Options{})
+	if info, err := os.Stat(theirs); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("got %v, %v", info, err)
 	}
 }
 

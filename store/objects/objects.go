@@ -82,6 +82,9 @@ const MaxDelete = 1000
 // Probes is what the names of objects begin with that [Store.Probe] puts and deletes.
 const Probes = "probe/"
 
+// Marker is the key of the first object of a place: without it nothing there is ours.
+const Marker = "FORMAT"
+
 // Fresh is what the keys of objects begin with that come from outside. Where room is scarce they leave some for those that are made
 // of them, since these make it possible to delete something.
 const Fresh = "seg/"

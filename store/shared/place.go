@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/directory"
 	"github.com/fieldtrie/fieldtrie/store/objects"
@@ -67,8 +69,28 @@ func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.St
 		}
 		return bucket.Open(ctx, at, bucket.Options{Now: o.Now})
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, layout.FormatKey)); err == nil && !layout.IsFormat(text) {
-		return nil, fmt.Errorf("%s has no objects but a data directory: use it as --data %s, or move it by --data file:///ANOTHER --import %s", dir, dir, dir)
+	if err := checkFolder(dir); err != nil {
+		return nil, err
 	}
 	return directory.Open(dir, directory.Options{Program: o.Program, ReadOnly: o.ReadOnly, Now: o.Now})
+}
+
+// checkFolder refuses a directory that has something else than objects.
+func checkFolder(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, layout.FormatKey))
+	if err == nil && !layout.IsFormat(text) {
+		return fmt.Errorf("%s has no objects but a data directory: use it as --data %s, or move it by --data file:///ANOTHER --import %s", dir, dir, dir)
+	}
+	list, lerr := os.ReadDir(dir)
+	if err == nil || lerr != nil {
+		return nil // it has objects, or whoever opens it says what is wrong
+	}
+	for _, e := range list {
+		switch name := e.Name(); {
+		case name+"/" == objects.Probes, name == disk.LockFile, strings.HasSuffix(name, ".sock"):
+		default:
+			return fmt.Errorf("%s is not empty (%s is there), and has no objects: use a new directory, or put its file %s back", dir, name, layout.FormatKey)
+		}
+	}
+	return nil
 }

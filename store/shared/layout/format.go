@@ -20,7 +20,7 @@ type format struct {
 }
 
 // FormatKey is the key of what says how a bucket is laid out.
-const FormatKey = "FORMAT"
+const FormatKey = objects.Marker
 
 const formatVersion = 1
 
