@@ -62,6 +62,9 @@ func newBucket(seed uint64, r *rand.Rand, c *clock) *ofObjects {
 		return to.Bucket(c.Now), to.CutAfter, nil
 	}
 	h.server.Now, h.server.Faults = c.Now, []float64{0, 0, 0.02, 0.1}[r.IntN(4)]
+	if h.server.Faults == 0 {
+		h.opts.GiveUp = time.Minute // no call may fail, also on a busy machine
+	}
 	h.server.Which = func(*http.Request) bool { return h.working.Load() == 0 }
 	c.alone = func(move func()) {
 		h.moving.Lock()
@@ -166,7 +169,7 @@ func (h *ofObjects) remove() error {
 // newObjectsDirectory returns the home of a store whose objects are in a directory.
 func newObjectsDirectory(seed uint64, r *rand.Rand, c *clock, base string) *ofObjects {
 	h := newOfObjects(seed, r, c)
-	h.dir, h.nodes = filepath.Join(base, "objects"), 1
+	h.dir, h.nodes, h.opts.GiveUp = filepath.Join(base, "objects"), 1, time.Minute
 	h.connect = func(readOnly bool) (objects.Store, func(int), error) {
 		d, err := objectsdir.Open(h.dir, objectsdir.Options{Now: c.Now, ReadOnly: readOnly, MinFree: -1})
 		if err != nil {
