@@ -31,7 +31,7 @@ func TestPowerCut(t *testing.T) {
 	next := uint64(0)
 	for cut := range cuts {
 		var mu sync.Mutex
-		onDisk(t, dir, func(ctx context.Context, n *Node) {
+		onDisk(t, dir, 100*time.Millisecond, func(ctx context.Context, n *Node) {
 			ctx, cancel := context.WithCancel(ctx)
 			var group sync.WaitGroup
 			for range 4 {
@@ -62,7 +62,7 @@ func TestPowerCut(t *testing.T) {
 			group.Wait()
 		})
 		disk.Remount()
-		onDisk(t, dir, func(ctx context.Context, n *Node) {
+		onDisk(t, dir, time.Minute, func(ctx context.Context, n *Node) {
 			n.RollUp(ctx)
 			got := idsIn(t, n.Reader)
 			for id := range acked {
@@ -83,14 +83,14 @@ func TestPowerCut(t *testing.T) {
 }
 
 // onDisk opens a directory, does something, and leaves no file open.
-func onDisk(t *testing.T, dir string, do func(ctx context.Context, n *Node)) {
+func onDisk(t *testing.T, dir string, giveUp time.Duration, do func(ctx context.Context, n *Node)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	d, err := directory.Open(dir, directory.Options{MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := Open(ctx, d, Options{Flush: time.Millisecond, GiveUp: 100 * time.Millisecond})
+	n, err := Open(ctx, d, Options{Flush: time.Millisecond, GiveUp: giveUp})
 	if err != nil {
 		t.Fatal(err)
 	}
