@@ -133,10 +133,12 @@ func (h *ofObjects) read(ctx context.Context, f func(reader) error) error {
 func (h *ofObjects) crash(ctx context.Context, s engine) error {
 	m := s.(*machines)
 	for i, n := range m.nodes {
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond*slowdown) // who is cut off would try again
 		m.cuts[i](h.r.IntN(12))
-		n.RollUp(ctx)
+		n.RollUp(short)
 		m.cuts[i](0)
-		_ = n.Close(ctx) // it can not store anything any more
+		_ = n.Close(short) // it can not store anything any more
+		cancel()
 	}
 	return nil
 }
