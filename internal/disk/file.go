@@ -6,16 +6,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // WriteFile writes b to path, atomically and durably. Only the owner may read it.
-func WriteFile(path string, b []byte) error {
-	tmp := path + ".tmp"
+func WriteFile(path string, b []byte) error { return WriteFileBy(path, path+".tmp", b, time.Time{}) }
+
+// WriteFileBy is [WriteFile] by a file named tmp in the same directory, so that several may write to path at once. The file
+// is said to be of a time, unless that is zero.
+func WriteFileBy(path, tmp string, b []byte, modified time.Time) error {
 	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
+	if err == nil && !modified.IsZero() {
+		err = os.Chtimes(tmp, modified, modified)
+	}
 	if err == nil {
 		err = f.Sync()
 	}

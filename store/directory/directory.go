@@ -73,11 +73,8 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	return d, nil
 }
 
-// Modes of files and folders: names of pages and functions are private.
-const (
-	fileMode   = 0o600
-	folderMode = 0o700
-)
+// folderMode is the mode of folders: names of pages and functions are private.
+const folderMode = 0o700
 
 // Close lets others write. Nothing is put or deleted after it.
 func (d *Directory) Close() error {

@@ -38,23 +38,19 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 		return "", err
 	}
 	switch {
-	case c != (objects.Condition{}): // it is small, and may say what can be deleted
+	case c != (objects.Condition{}): // it is small, and may say what can be deleted: it needs no room
+		d.swap.Lock()
+		defer d.swap.Unlock()
+		err = d.meets(path, c)
 	case strings.HasPrefix(key, objects.Fresh):
 		err = d.room(d.space.Writing()+int64(len(body)), 10*time.Millisecond)
 	default:
 		err = d.room(d.space.Rolling()+int64(len(body)), 0)
 	}
+	if err == nil {
+		err = d.write(path, body)
+	}
 	if err != nil {
-		return "", fmt.Errorf("put %s: %w", key, err)
-	}
-	if c != (objects.Condition{}) {
-		d.swap.Lock()
-		defer d.swap.Unlock()
-		if err := d.meets(path, c); err != nil {
-			return "", fmt.Errorf("put %s: %w", key, err)
-		}
-	}
-	if err := d.write(path, body); err != nil {
 		return "", fmt.Errorf("put %s: %w", key, err)
 	}
 	return tagOf(body), nil
@@ -86,36 +82,13 @@ func (d *Directory) write(path string, body []byte) error {
 	for attempt := 0; ; attempt++ {
 		err := d.makeFolder(filepath.Dir(path))
 		if err == nil {
-			err = d.writeOnce(path, body)
+			err = disk.WriteFileBy(path, fmt.Sprintf("%s.%d%s", path, d.temp.Add(1), tempSuffix), body, d.now())
 		}
 		if !errors.Is(err, fs.ErrNotExist) || attempt == 3 {
 			return err
 		}
 		d.folders.Delete(filepath.Dir(path)) // it was empty, and was deleted
 	}
-}
-
-func (d *Directory) writeOnce(path string, body []byte) error {
-	temp := fmt.Sprintf("%s.%d%s", path, d.temp.Add(1), tempSuffix)
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(body)
-	if err == nil {
-		now := d.now()
-		err = os.Chtimes(temp, now, now)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return disk.SyncDir(filepath.Dir(path))
 }
 
 // makeFolder makes a folder and those that it is in, durably.
