@@ -14,6 +14,14 @@ var (
 	ErrClosed = errors.New("store is closed")
 )
 
+// NoSpace returns an error of a disk, or of a place for objects, as [ErrNoSpace], with its own text.
+func NoSpace(err error) error { return noSpaceError{err} }
+
+type noSpaceError struct{ error }
+
+func (e noSpaceError) Is(target error) bool { return target == ErrNoSpace }
+func (e noSpaceError) Unwrap() error        { return e.error }
+
 // AppendResult says what became of the records of one call to Append.
 type AppendResult struct {
 	Stored     int // new, now durable

@@ -165,14 +165,7 @@ func (s *Store) Space() Space {
 func (s *Store) admit(maxAge time.Duration) error {
 	err := s.space.Admit(maxAge)
 	if errors.Is(err, disk.ErrNoSpace) {
-		return noSpaceError{err}
+		return store.NoSpace(err)
 	}
 	return err
 }
-
-// noSpaceError is [disk.ErrNoSpace] as those know it who know no disk.
-type noSpaceError struct{ error }
-
-func (e noSpaceError) Is(target error) bool { return target == store.ErrNoSpace }
-
-func (e noSpaceError) Unwrap() error { return e.error }

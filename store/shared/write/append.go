@@ -197,7 +197,7 @@ func (n *Writer) flushLocked(w *waiting) {
 	n.group.Go(func() {
 		w.spooled, w.err = n.putInTurn(&w.batch)
 		if errors.Is(w.err, objects.ErrNoSpace) {
-			w.err = noSpaceError{w.err}
+			w.err = store.NoSpace(w.err)
 		}
 		if w.err != nil {
 			n.did.refused.Add(uint64(w.traces))
@@ -211,12 +211,6 @@ func (n *Writer) flushLocked(w *waiting) {
 		n.queuedBytes -= w.bytes
 	})
 }
-
-// noSpaceError is [objects.ErrNoSpace] as those know it who know no objects.
-type noSpaceError struct{ error }
-
-func (e noSpaceError) Unwrap() error        { return e.error }
-func (e noSpaceError) Is(target error) bool { return target == store.ErrNoSpace }
 
 // putInTurn stores a batch when there is room for it among those on their way. To wait for room is to wait for the
 // store, and takes no longer than that may.
