@@ -53,6 +53,7 @@ const drift = 200e-6
 // useful is the longest call from which the time is told.
 const useful = 10 * time.Second
 
+// NewClock returns the clock of a place whose answers say the time, see [Clock.Note]. Now is the clock of this machine.
 func NewClock(now func() time.Time) *Clock {
 	start := now()
 	return &Clock{now: now, passed: func() time.Duration { return now().Sub(start) }} // which is monotonic, where now is that
@@ -78,7 +79,7 @@ func (c *Clock) Heard() time.Time {
 	return c.heard
 }
 
-// note notes that the clock of the store was in the second that begins with date, somewhen between
+// Note notes that the clock of the store was in the second that begins with date, somewhen between
 // two times of ours.
 func (c *Clock) Note(sent, received, date time.Time) {
 	c.mu.Lock()

@@ -23,7 +23,7 @@ func IsLocation(s string) bool {
 
 // hasObjects reports whether a directory has objects.
 func hasObjects(dir string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, layout.FormatKey))
+	text, err := os.ReadFile(filepath.Join(dir, objects.Marker))
 	return err == nil && layout.IsFormat(text)
 }
 
@@ -58,16 +58,19 @@ type PlaceOptions struct {
 
 // OpenPlace prepares to use what is at a location. A bucket is not asked.
 func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.Store, error) {
-	if err := CheckLocation(location); err != nil {
-		return nil, err
-	}
-	dir, ok := Folder(location)
-	if !ok {
+	if bucket.IsLocation(location) {
 		at, err := bucket.ParseLocation(location)
 		if err != nil {
 			return nil, err
 		}
 		return bucket.Open(ctx, at, bucket.Options{Now: o.Now})
+	}
+	dir := location
+	if directory.IsLocation(location) {
+		var err error
+		if dir, err = directory.ParseLocation(location); err != nil {
+			return nil, err
+		}
 	}
 	if err := checkFolder(dir); err != nil {
 		return nil, err
@@ -77,7 +80,7 @@ func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.St
 
 // checkFolder refuses a directory that has something else than objects.
 func checkFolder(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, layout.FormatKey))
+	text, err := os.ReadFile(filepath.Join(dir, objects.Marker))
 	if err == nil && !layout.IsFormat(text) {
 		return fmt.Errorf("%s has no objects but a data directory: use it as --data %s, or move it by --data file:///ANOTHER --import %s", dir, dir, dir)
 	}
@@ -89,7 +92,7 @@ func checkFolder(dir string) error {
 		switch name := e.Name(); {
 		case name+"/" == objects.Probes, name == disk.LockFile, strings.HasSuffix(name, ".sock"):
 		default:
-			return fmt.Errorf("%s is not empty (%s is there), and has no objects: use a new directory, or put its file %s back", dir, name, layout.FormatKey)
+			return fmt.Errorf("%s is not empty (%s is there), and has no objects: use a new directory, or put its file %s back", dir, name, objects.Marker)
 		}
 	}
 	return nil

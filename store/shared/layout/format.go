@@ -11,16 +11,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// format is what the object FORMAT says.
+// format is what the object [objects.Marker] says.
 type format struct {
 	Format int `json:"format"`
 	Shards int `json:"shards"`
 	// Check is a checksum of the others: who takes a bucket for one of fewer shards deletes segments that the others need.
 	Check uint32 `json:"check,omitempty"`
 }
-
-// FormatKey is the key of what says how a bucket is laid out.
-const FormatKey = objects.Marker
 
 const formatVersion = 1
 
@@ -32,7 +29,7 @@ func IsFormat(text []byte) bool {
 
 // readFormat reads how a bucket is laid out.
 func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
-	got, err := b.Get(ctx, FormatKey, 1<<10, "")
+	got, err := b.Get(ctx, objects.Marker, 1<<10, "")
 	if err != nil {
 		return f, fmt.Errorf("read the format: %w", err)
 	}
@@ -41,9 +38,9 @@ func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
 	}
 	switch {
 	case f.Format > formatVersion:
-		return f, &VersionError{b.Name() + FormatKey, f.Format}
+		return f, &VersionError{b.Name() + objects.Marker, f.Format}
 	case f.Check != 0 && f.Check != f.check():
-		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Name(), FormatKey, got.Body)
+		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Name(), objects.Marker, got.Body)
 	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
 		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Name(), f.Format, f.Shards)
 	}
@@ -69,7 +66,7 @@ func ensureFormat(ctx context.Context, b objects.Store, shards int) (format, err
 		return f, fmt.Errorf("write the format: %w", err)
 	}
 	// Whoever is first decides, and a lost answer does no harm.
-	if _, err := b.Put(ctx, FormatKey, text, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
+	if _, err := b.Put(ctx, objects.Marker, text, objects.Absent); err != nil && !errors.Is(err, objects.ErrConflict) {
 		if f, e := readFormat(ctx, b); e == nil {
 			return f, nil
 		}
@@ -89,9 +86,9 @@ func formatLost(ctx context.Context, b objects.Store) error {
 		if err != nil {
 			return fmt.Errorf("look whether %s is new: %w", b.Name(), err)
 		}
-		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != FormatKey {
+		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != objects.Marker {
 			return fmt.Errorf("%s%s is lost: there is %s. Put it back, from a replica or an older version of the object; it is {\"format\":%d,\"shards\":N}, where N is how many folders there are in shard/",
-				b.Name(), FormatKey, e.Key, formatVersion)
+				b.Name(), objects.Marker, e.Key, formatVersion)
 		}
 	}
 	return nil
