@@ -72,7 +72,8 @@ var mayImport = map[string][]string{
 	"store":                {"trie", "trie/rollup"},
 	"store/block":          {"internal/wire"},
 	"store/bucket":         {"internal/authorities", "store/objects"},
-	"store/directory":      {"internal/disk", "store/objects"},
+	"store/commits":        {"internal/disk"},
+	"store/directory":      {"internal/disk", "store/commits", "store/objects"},
 	"store/local":          {"internal/disk", "store", "store/local/head", "store/local/part", "store/local/read", "store/local/record", "store/local/rollups", "store/local/snapshot", "trie", "trie/rollup"},
 	"store/local/head":     {"encode", "internal/fresh", "store", "store/local/part", "store/local/record", "trie", "trie/rollup"},
 	"store/local/part":     {"internal/disk", "store", "store/local/record"},
@@ -134,7 +135,7 @@ var onlyIn = map[string]struct {
 	packages []string
 	why      string
 }{
-	"github.com/dgraph-io/badger":     {[]string{"store/local/part"}, "no handle on a partition leaves the package that closes it"},
+	"github.com/dgraph-io/badger":     {[]string{"store/commits", "store/local/part"}, "no handle on a store of Badger leaves the package that closes it"},
 	"github.com/minio":                {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
 	"github.com/johannesboyne":        {[]string{"test/fakebucket"}, "it is for tests"},
 	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},

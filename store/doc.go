@@ -20,6 +20,7 @@
 //	objects    the contract of places for objects
 //	bucket     a bucket of an S3-compatible object store
 //	directory  a directory of objects
+//	commits    what came a moment ago, in Badger
 //	block      the file format of what is in a bucket
 //
 // Package metamorphic holds tests of the contract, which both engines pass.

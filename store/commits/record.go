@@ -1,0 +1,64 @@
+package commits
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"time"
+)
+
+// A commit larger than maxPart bytes is several values, since Badger bounds those that it keeps in its tables.
+const (
+	maxPart   = 512 << 10
+	maxParts  = 1 << 10 // of a commit
+	maxKey    = 1 << 10 // bytes
+	markSize  = 16
+	headSize  = markSize + 4 + 8 + 4*4
+	maxCommit = maxPart * maxParts
+)
+
+// mark begins each record of a generation. It is random, and a secret of the machine, so that nobody can send a trace that looks
+// like a record.
+type mark [markSize]byte
+
+// record is a part of a commit, or, if it has no parts, says that a commit is deleted.
+type record struct {
+	key         string
+	at          time.Time // when it was put, to the microsecond
+	part, parts int
+	body        []byte
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encode returns the bytes of a record: the mark, the CRC-32C of what follows it, and the rest.
+func (r *record) encode(m mark) []byte {
+	out := make([]byte, headSize, headSize+len(r.key)+len(r.body))
+	copy(out, m[:])
+	binary.LittleEndian.PutUint64(out[20:], uint64(r.at.UnixMicro()))
+	for i, n := range []int{r.part, r.parts, len(r.key), len(r.body)} {
+		binary.LittleEndian.PutUint32(out[28+4*i:], uint32(n))
+	}
+	out = append(append(out, r.key...), r.body...)
+	binary.LittleEndian.PutUint32(out[markSize:], crc32.Checksum(out[20:], castagnoli))
+	return out
+}
+
+// decodeRecord reads the record that data begins with, and returns how many bytes it has. Data begins with its mark. ok is false if the
+// record is not whole. The body is a part of data.
+func decodeRecord(data []byte) (r record, n int, ok bool) {
+	if len(data) < headSize {
+		return r, 0, false
+	}
+	number := func(i int) int { return int(binary.LittleEndian.Uint32(data[28+4*i:])) }
+	keyLen, bodyLen := number(2), number(3)
+	if keyLen > maxKey || bodyLen > maxPart || headSize+keyLen+bodyLen > len(data) {
+		return r, 0, false
+	}
+	n = headSize + keyLen + bodyLen
+	if crc32.Checksum(data[20:n], castagnoli) != binary.LittleEndian.Uint32(data[markSize:]) {
+		return r, 0, false
+	}
+	r = record{key: string(data[headSize:][:keyLen]), at: time.UnixMicro(int64(binary.LittleEndian.Uint64(data[20:]))),
+		part: number(0), parts: number(1), body: data[headSize+keyLen : n]}
+	return r, n, r.parts == 0 || r.parts <= maxParts && r.part < r.parts
+}
