@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store/commits"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
@@ -20,7 +21,8 @@ type Directory struct {
 	now   func() time.Time
 	clock *objects.Clock
 	space *disk.Space
-	lock  *disk.Lock // nil of who reads alone
+	lock  *disk.Lock   // nil of who reads alone
+	fresh *commits.Log // of objects that are there for a short time, under [objects.Fresh]
 
 	swap    sync.Mutex // held by who puts an object under a condition
 	closed  atomic.Bool
@@ -38,6 +40,7 @@ type Options struct {
 	// deleted after that, and what is put under a condition may take all.
 	// Less than 0 is no check.
 	MinFree int64
+	Warn    func(error) // is told of what is damaged and fails no call; nobody is
 }
 
 // Open opens a directory. To write, it makes one that is not there, and fails with a [*disk.InUseError] if another process
@@ -54,7 +57,7 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 		if _, err := os.Stat(dir); err != nil {
 			return nil, fmt.Errorf("open %s: %w", dir, errors.Unwrap(err))
 		}
-		return d, nil
+		return d, d.openFresh(o)
 	}
 	if err := os.MkdirAll(dir, folderMode); err != nil {
 		return nil, fmt.Errorf("make %s: %w", dir, errors.Unwrap(err))
@@ -66,11 +69,28 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if _, there := os.Stat(filepath.Join(dir, objects.Marker)); err == nil && there == nil { // else it is not ours
 		err = errors.Join(disk.MakePrivate(dir), d.clean())
 	}
+	if err == nil {
+		err = d.openFresh(o)
+	}
 	if err != nil {
 		return nil, errors.Join(err, d.lock.Release())
 	}
 	d.space = disk.NewSpace(dir, disk.SpaceOptions{MinFree: o.MinFree})
 	return d, nil
+}
+
+// Commits is the folder of fresh objects, which lie in Badger and not in files.
+const Commits = "commits"
+
+// openFresh opens the log of fresh objects. What is rolled up goes a generation at a time, so each is less than the room that
+// is left for rolling up.
+func (d *Directory) openFresh(o Options) (err error) {
+	d.fresh, err = commits.Open(filepath.Join(d.dir, Commits),
+		commits.Options{ReadOnly: o.ReadOnly, Now: o.Now, Warn: o.Warn, MaxBytes: max(o.MinFree/4, 0)})
+	if err != nil {
+		return fmt.Errorf("open the commits of %s: %w", d.dir, err)
+	}
+	return nil
 }
 
 // folderMode is the mode of folders: names of pages and functions are private.
@@ -81,7 +101,7 @@ func (d *Directory) Close() error {
 	if d.lock == nil || d.closed.Swap(true) {
 		return nil
 	}
-	return d.lock.Release()
+	return errors.Join(d.fresh.Close(), d.lock.Release())
 }
 
 // writable fails if this process must not change anything.

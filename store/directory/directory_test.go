@@ -319,10 +319,10 @@ func TestFull(t *testing.T) {
 		}
 		return n
 	}
-	if n := fill(objects.Fresh); n < 40 || n > 48 {
-		t.Errorf("%d MiB fit, want some 47", n)
+	if n := fill(objects.Fresh); n < 36 || n > 48 {
+		t.Errorf("%d MiB fit, want some 45", n)
 	}
-	if n := fill("raw/"); n < 6 || n > 9 {
+	if n := fill("raw/"); n < 6 || n > 14 {
 		t.Errorf("%d MiB more fit, want some 8", n)
 	}
 	time.Sleep(time.Second)

@@ -1,5 +1,6 @@
 // Package directory keeps objects in a directory of this machine, as [objects.Store] says: a file for each, of the name that
-// its key is. So a directory and a bucket hold the same files, and any tool that copies files moves one into the other.
+// its key is, but for those that are there for a short time, under [objects.Fresh], which package commits keeps in Badger. So a
+// directory whose daemon has rolled up all holds the same files as a bucket, and any tool that copies files moves one into the other.
 //
 //	directory.go  Directory: its lock, its room
 //	put.go        put and delete

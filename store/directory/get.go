@@ -1,18 +1,44 @@
 package directory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"strings"
 
+	"github.com/fieldtrie/fieldtrie/store/commits"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
 // Get implements [objects.Store].
 func (d *Directory) Get(ctx context.Context, key string, most int64, known objects.Tag) (*objects.Object, error) {
+	body, err := d.read(ctx, key, most)
+	if err != nil {
+		return nil, err
+	}
+	tag := tagOf(body)
+	if tag == known {
+		return nil, nil
+	}
+	return &objects.Object{Body: body, Tag: tag}, nil
+}
+
+// read returns an object of at most so many bytes.
+func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, error) {
+	if strings.HasPrefix(key, objects.Fresh) && ctx.Err() == nil {
+		if body, err := d.fresh.Get(key, most); !errors.Is(err, commits.ErrNotFound) {
+			d.did.get.Add(1)
+			if err != nil {
+				err = fmt.Errorf("get %s: %w", key, err)
+			}
+			return body, err
+		}
+	}
 	f, size, err := d.open(ctx, key)
 	if err != nil {
 		return nil, err
@@ -25,20 +51,26 @@ func (d *Directory) Get(ctx context.Context, key string, most int64, known objec
 	if _, err := io.ReadFull(f, body); err != nil {
 		return nil, fmt.Errorf("get %s: %w", key, err)
 	}
-	tag := tagOf(body)
-	if tag == known {
-		return nil, nil
-	}
-	return &objects.Object{Body: body, Tag: tag}, nil
+	return body, nil
 }
 
 // Range implements [objects.Store].
 func (d *Directory) Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error) {
-	f, size, err := d.open(ctx, key)
-	if err != nil {
-		return nil, 0, err
+	var f io.ReaderAt
+	if strings.HasPrefix(key, objects.Fresh) { // nobody reads parts of them
+		whole, err := d.read(ctx, key, math.MaxInt64)
+		if err != nil {
+			return nil, 0, err
+		}
+		f, size = bytes.NewReader(whole), int64(len(whole))
+	} else {
+		file, n, err := d.open(ctx, key)
+		if err != nil {
+			return nil, 0, err
+		}
+		defer func() { _ = file.Close() }() // it was read
+		f, size = file, n
 	}
-	defer func() { _ = f.Close() }() // it was read
 	if offset < 0 {
 		n = min(-offset, size)
 		offset = size - n

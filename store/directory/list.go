@@ -12,12 +12,14 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store/commits"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// reserved reports whether a name at the top is no object: that of the lock, or of a socket.
+// reserved reports whether a name at the top is no object: that of the lock, of commits, or of a socket.
 func reserved(name string) bool {
-	return name == disk.LockFile || strings.HasSuffix(name, ".sock")
+	first, _, _ := strings.Cut(name, "/")
+	return name == disk.LockFile || first == Commits || strings.HasSuffix(name, ".sock")
 }
 
 // List implements [objects.Store].
@@ -29,9 +31,34 @@ func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[ob
 			yield(objects.Entry{}, fmt.Errorf("list %q: no key begins with that", prefix))
 			return
 		}
+		var fresh []commits.Entry
+		for _, e := range d.fresh.List() {
+			if strings.HasPrefix(e.Key, prefix) && e.Key > after {
+				fresh = append(fresh, e)
+			}
+		}
+		more := true
+		yieldFresh := func(before func(key string) bool) { // those that come now
+			for more && len(fresh) > 0 && before(fresh[0].Key) {
+				more = yield(objects.Entry{Key: fresh[0].Key, Size: fresh[0].Size, Modified: fresh[0].At}, nil)
+				fresh = fresh[1:]
+			}
+		}
 		_, err := d.walk(ctx, folder, func(key string) bool { return strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key) }, after,
-			func(e objects.Entry) bool { return !strings.HasPrefix(e.Key, prefix) || yield(e, nil) })
-		if err != nil {
+			func(e objects.Entry) bool {
+				if !strings.HasPrefix(e.Key, prefix) {
+					return true
+				}
+				yieldFresh(func(key string) bool { return key < e.Key })
+				if len(fresh) == 0 || fresh[0].Key != e.Key { // else it is there in both ways, and the same
+					more = more && yield(e, nil)
+				}
+				return more
+			})
+		if err == nil {
+			yieldFresh(func(string) bool { return true })
+		}
+		if err != nil && more {
 			yield(objects.Entry{}, fmt.Errorf("list %s: %w", d.Name()+prefix, err))
 		}
 	}
@@ -53,9 +80,10 @@ func (d *Directory) walk(ctx context.Context, folder string, may func(key string
 	names := make([]string, 0, len(entries)) // in the order of keys, in which a folder ends with a slash
 	for _, e := range entries {
 		switch name := folder + e.Name(); {
+		case reserved(name):
 		case e.IsDir():
 			names = append(names, name+"/")
-		case !strings.HasSuffix(name, tempSuffix) && !reserved(name):
+		case !strings.HasSuffix(name, tempSuffix):
 			names = append(names, name)
 		}
 	}

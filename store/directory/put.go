@@ -47,7 +47,11 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 	default:
 		err = d.room(d.space.Rolling()+int64(len(body)), 0)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case strings.HasPrefix(key, objects.Fresh) && c == (objects.Condition{}):
+		err = d.fresh.Put(key, body)
+	default:
 		err = d.write(path, body)
 	}
 	if err != nil {
@@ -119,6 +123,9 @@ func (d *Directory) Delete(_ context.Context, keys ...string) error {
 	}
 	if len(keys) > objects.MaxDelete {
 		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), d.dir, objects.MaxDelete)
+	}
+	if err := d.fresh.Delete(keys...); err != nil {
+		return fmt.Errorf("delete: %w", err)
 	}
 	changed := map[string]bool{}
 	for _, key := range keys {

@@ -49,11 +49,12 @@ func CheckLocation(s string) error {
 	return nil
 }
 
-// PlaceOptions say how a place for objects is used. Program and ReadOnly are for a directory alone, see [directory.Options].
+// PlaceOptions say how a place for objects is used. Program, ReadOnly and Warn are for a directory alone, see [directory.Options].
 type PlaceOptions struct {
 	Now      func() time.Time
 	Program  string
 	ReadOnly bool
+	Warn     func(error)
 }
 
 // OpenPlace prepares to use what is at a location. A bucket is not asked.
@@ -75,7 +76,7 @@ func OpenPlace(ctx context.Context, location string, o PlaceOptions) (objects.St
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
-	return directory.Open(dir, directory.Options{Program: o.Program, ReadOnly: o.ReadOnly, Now: o.Now})
+	return directory.Open(dir, directory.Options{Program: o.Program, ReadOnly: o.ReadOnly, Now: o.Now, Warn: o.Warn})
 }
 
 // checkFolder refuses a directory that has something else than objects.
@@ -90,7 +91,7 @@ func checkFolder(dir string) error {
 	}
 	for _, e := range list {
 		switch name := e.Name(); {
-		case name+"/" == objects.Probes, name == disk.LockFile, strings.HasSuffix(name, ".sock"):
+		case name+"/" == objects.Probes, name == disk.LockFile, name == directory.Commits, strings.HasSuffix(name, ".sock"):
 		default:
 			return fmt.Errorf("%s is not empty (%s is there), and has no objects: use a new directory, or put its file %s back", dir, name, objects.Marker)
 		}
