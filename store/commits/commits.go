@@ -1,6 +1,7 @@
 package commits
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
 // ErrNotFound says that there is no such commit.
@@ -28,12 +27,12 @@ type Log struct {
 	dir  string
 	opts Options
 
-	beginning sync.Mutex     // held by who makes a generation
-	ending    sync.WaitGroup // of generations that take nothing more
+	slots     chan struct{} // one for each write under way, which an ailing disk may keep for long
+	beginning sync.Mutex    // held by who makes a generation
 
 	mu          sync.Mutex    // guards the fields below, and of each generation those that say so
 	generations []*generation // oldest first; the last one takes commits, unless it is over
-	last        int           // the number of the newest generation
+	number      int           // of the newest generation
 	commits     map[string]commit
 	closed      bool
 }
@@ -78,7 +77,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.MaxAge == 0 {
 		o.MaxAge = time.Hour
 	}
-	l := &Log{dir: dir, opts: o, commits: map[string]commit{}}
+	l := &Log{dir: dir, opts: o, commits: map[string]commit{}, slots: make(chan struct{}, maxWrites)}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -95,7 +94,7 @@ func Open(dir string, o Options) (*Log, error) {
 	}
 	slices.SortFunc(l.generations, func(a, b *generation) int { return a.number - b.number })
 	if n := len(l.generations); n > 0 {
-		l.last = l.generations[n-1].number
+		l.number = l.generations[n-1].number
 	}
 	if err := l.scanAll(); err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func Open(dir string, o Options) (*Log, error) {
 func (l *Log) scanAll() error {
 	deleted := map[string]bool{}
 	for _, g := range l.generations {
-		g.over, g.scanned = true, true
+		g.over, g.closing, g.scanned = true, true, true
 		s, err := scan(g)
 		if err != nil {
 			return err
@@ -144,8 +143,8 @@ func (l *Log) forget(key string) {
 	}
 }
 
-// Put stores a commit durably. The same commit may be put again, until it is deleted.
-func (l *Log) Put(key string, body []byte) error {
+// Put stores a commit durably. The same commit may be put again, until it is deleted. If ctx ends before, it may be stored later.
+func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	if len(key) > maxKey || len(body) > maxCommit {
 		return fmt.Errorf("commit %.64q of %d bytes: more than can be kept", key, len(body))
 	}
@@ -157,7 +156,7 @@ func (l *Log) Put(key string, body []byte) error {
 	for i := range records {
 		records[i].parts = len(records)
 	}
-	return l.write(records, func(g *generation) {
+	return l.write(ctx, records, func(g *generation) {
 		l.forget(key)
 		l.commits[key] = commit{of: g, at: now, size: int64(len(body)), parts: len(records)}
 		g.live++
@@ -166,7 +165,7 @@ func (l *Log) Put(key string, body []byte) error {
 }
 
 // Delete deletes commits. Those that are not there are fine.
-func (l *Log) Delete(keys ...string) error {
+func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	var records []record
 	l.mu.Lock()
 	for _, key := range keys {
@@ -178,7 +177,7 @@ func (l *Log) Delete(keys ...string) error {
 	if len(records) == 0 {
 		return nil
 	}
-	err := l.write(records, func(*generation) {
+	err := l.write(ctx, records, func(*generation) {
 		for i := range records {
 			l.forget(records[i].key)
 		}
@@ -190,192 +189,76 @@ func (l *Log) Delete(keys ...string) error {
 	return l.removeEmpty()
 }
 
-// write stores records, and then notes that in the generation that has them.
-func (l *Log) write(records []record, done func(g *generation)) error {
-	for {
+// maxWrites bounds how many writes are under way. Badger makes one of those that come at once.
+const maxWrites = 32
+
+// write stores records, and then notes that in the generation that has them. An ailing disk may keep it for ever, but not the caller.
+func (l *Log) write(ctx context.Context, records []record, note func(g *generation)) error {
+	select {
+	case l.slots <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-l.slots }()
 		g, err := l.taker()
-		if g == nil && err == nil {
-			err = l.begin()
+		if err == nil {
+			err = g.put(records...)
+			l.wrote(g, err, note)
 		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
 		if err != nil {
-			return fmt.Errorf("commit: %w", err)
+			err = fmt.Errorf("commit: %w", err)
 		}
-		if g == nil {
-			continue
-		}
-		open, err := l.writeTo(g, records, done)
-		if open && err != nil {
-			return fmt.Errorf("commit: %w", err)
-		}
-		if open {
-			return nil
-		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
-// writeTo does that for one generation. It reports whether that is not over meanwhile.
-func (l *Log) writeTo(g *generation, records []record, done func(g *generation)) (open bool, err error) {
-	g.use.RLock()
-	defer g.use.RUnlock()
-	if g.db == nil {
-		return false, nil
-	}
-	err = g.put(records...)
+// wrote notes what became of a write.
+func (l *Log) wrote(g *generation, err error, note func(g *generation)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
 		g.failed = true
-		return true, err
+	} else {
+		note(g)
 	}
-	done(g)
-	return true, nil
-}
-
-// taker returns the generation that takes commits; nil if one must be made.
-func (l *Log) taker() (*generation, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed || l.opts.ReadOnly {
-		return nil, errClosed
-	}
-	if len(l.generations) == 0 {
-		return nil, nil
-	}
-	g := l.generations[len(l.generations)-1]
-	if g.over || g.failed || g.bytes >= l.opts.MaxBytes || l.opts.Now().Sub(g.began) >= l.opts.MaxAge {
-		return nil, nil
-	}
-	return g, nil
-}
-
-// begin makes a generation that takes commits, if nobody else did. The one before it ends meanwhile.
-func (l *Log) begin() error {
-	l.beginning.Lock()
-	defer l.beginning.Unlock()
-	if g, err := l.taker(); g != nil || err != nil {
-		return err
-	}
-	l.mu.Lock()
-	l.last++
-	number := l.last
-	l.mu.Unlock()
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return err
-	}
-	if err := disk.SyncDir(filepath.Dir(l.dir)); err != nil {
-		return err
-	}
-	g, err := create(l.dir, number, l.opts.Now(), l.opts.Warn)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.endLast()
-	l.generations = append(l.generations, g)
-	return nil
-}
-
-// endLast has the generation end that takes commits, in the background. The caller has the lock.
-func (l *Log) endLast() {
-	if n := len(l.generations); n > 0 && !l.generations[n-1].over {
-		last := l.generations[n-1]
-		last.over = true
-		l.ending.Go(func() { l.end(last) })
-	}
-}
-
-// worthEnding is how many bytes a generation has at least that ends for its room.
-const worthEnding = 1 << 20
-
-// endEmpty ends the generation that takes commits if all are deleted, so that their room is free.
-func (l *Log) endEmpty() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.generations); len(l.commits) == 0 && n > 0 && l.generations[n-1].bytes >= worthEnding {
-		l.endLast()
-	}
-}
-
-// end closes Badger of a generation, whose commits are read from its files from now on.
-func (l *Log) end(g *generation) {
-	g.use.Lock()
-	defer g.use.Unlock()
-	if err := g.close(); err != nil {
-		l.opts.Warn(fmt.Errorf("badger did not end well, and its files are read: %w", err))
-	}
-	if err := l.rescan(g); err != nil {
-		l.opts.Warn(fmt.Errorf("commits can not be read until the next start: %w", err))
-	}
-	if err := l.removeEmpty(); err != nil {
-		l.opts.Warn(fmt.Errorf("commits that are deleted still take room: %w", err))
-	}
-}
-
-// rescan finds the commits of a generation in its files.
-func (l *Log) rescan(g *generation) error {
-	l.mu.Lock()
-	g.scanned = g.live == 0
-	l.mu.Unlock()
-	if g.scanned {
-		return nil
-	}
-	s, err := scan(g)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	g.scanned = true
-	if err != nil {
-		return err
-	}
-	for key, f := range s.commits {
-		if c, ok := l.commits[key]; ok && c.of == g && f.whole() {
-			c.files = f
-			l.commits[key] = c
-		}
-	}
-	return nil
-}
-
-// removeEmpty removes generations of which nothing is left, oldest first, since newer ones say what of older ones is deleted.
-func (l *Log) removeEmpty() error {
-	if l.opts.ReadOnly {
-		return nil
-	}
-	l.mu.Lock()
-	n := 0
-	for n < len(l.generations) && l.generations[n].live == 0 && l.generations[n].scanned {
-		n++
-	}
-	empty := l.generations[:n:n]
-	l.generations = l.generations[n:]
-	l.mu.Unlock()
-	for _, g := range empty {
-		if err := g.remove(); err != nil {
-			return err
-		}
-	}
-	return nil
+	l.leave(g)
 }
 
 // Get returns a commit of at most so many bytes.
-func (l *Log) Get(key string, most int64) ([]byte, error) {
-	c, err := l.find(key)
+func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
+	c, open, err := l.find(key)
+	if err == nil && !open && c.files == nil { // its generation is being closed
+		select {
+		case <-c.of.ended:
+			c, open, err = l.find(key)
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	if open {
+		defer func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.leave(c.of)
+		}()
+	}
 	switch {
 	case err != nil:
 		return nil, err
 	case c.size > most:
 		return nil, fmt.Errorf("it has %d bytes, at most %d are read", c.size, most)
+	case open:
+		return c.of.get(key, c.parts, c.size)
 	case c.files == nil:
-		body, open, err := c.of.get(key, c.parts, c.size)
-		if open {
-			return body, err
-		}
-		if c, err = l.find(key); err != nil { // its generation is over meanwhile
-			return nil, err
-		}
-		if c.files == nil {
-			return nil, fmt.Errorf("it is not in its files: %w", errDamaged)
-		}
+		return nil, fmt.Errorf("it is not in its files: %w", errDamaged)
 	}
 	body, err := c.files.read()
 	if errors.Is(err, fs.ErrNotExist) { // it was deleted meanwhile
@@ -384,18 +267,18 @@ func (l *Log) Get(key string, most int64) ([]byte, error) {
 	return body, err
 }
 
-// find returns where a commit is.
-func (l *Log) find(key string) (commit, error) {
+// find returns where a commit is. It has entered its generation if that is open.
+func (l *Log) find(key string) (c commit, open bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, ok := l.commits[key]
 	switch {
 	case !ok:
-		return c, ErrNotFound
+		return c, false, ErrNotFound
 	case l.closed:
-		return c, errClosed
+		return c, false, errClosed
 	}
-	return c, nil
+	return c, c.files == nil && l.enter(c.of), nil
 }
 
 // List returns the commits, sorted by key.
@@ -410,24 +293,30 @@ func (l *Log) List() []Entry {
 	return out
 }
 
-// Close ends the log.
+// closeWait bounds how long it is waited for Badger: one that can not write tries again for ever.
+const closeWait = 10 * time.Second
+
+// Close ends the log. It fails if Badger does not end within some seconds, for which nothing is lost that was put.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	closed := l.closed
 	l.closed = true
+	l.endLast()
+	ending := slices.Clone(l.generations)
 	l.mu.Unlock()
 	if closed {
 		return nil
 	}
-	l.beginning.Lock() // so that nobody makes a generation meanwhile
-	defer l.beginning.Unlock()
-	l.ending.Wait()
-	var errs []error
-	for _, g := range l.generations {
-		g.use.Lock()
-		errs = append(errs, g.close())
-		g.use.Unlock()
-		g.scanned = true
+	late := time.After(closeWait)
+	for _, g := range ending {
+		if g.ended == nil {
+			continue // it was not open
+		}
+		select {
+		case <-g.ended:
+		case <-late:
+			return fmt.Errorf("badger did not end in %v", closeWait)
+		}
 	}
-	return errors.Join(append(errs, l.removeEmpty())...)
+	return l.removeEmpty()
 }

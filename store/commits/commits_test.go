@@ -25,6 +25,18 @@ func open(t testing.TB, dir string, o Options) *Log {
 	return l
 }
 
+// settle waits until generations are closed that take nothing more.
+func (l *Log) settle() {
+	l.mu.Lock()
+	all := slices.Clone(l.generations)
+	l.mu.Unlock()
+	for _, g := range all {
+		if g.over && g.ended != nil {
+			<-g.ended
+		}
+	}
+}
+
 // model is what a log must have.
 type model map[string][]byte
 
@@ -33,7 +45,7 @@ func (m model) check(t *testing.T, what string, l *Log) {
 	var keys []string
 	for _, e := range l.List() {
 		keys = append(keys, e.Key)
-		body, err := l.Get(e.Key, 1<<30)
+		body, err := l.Get(t.Context(), e.Key, 1<<30)
 		if err != nil || !bytes.Equal(body, m[e.Key]) || e.Size != int64(len(body)) {
 			t.Fatalf("%s: %s: got %d bytes, %v, want %d", what, e.Key, len(body), err, len(m[e.Key]))
 		}
@@ -54,7 +66,7 @@ func randomBody(r *rand.Rand, n int) []byte {
 // image returns a copy of the files of a log as they are, as a process leaves them that is killed.
 func image(t *testing.T, dir string, of *Log) string {
 	t.Helper()
-	of.ending.Wait() // files come and go meanwhile
+	of.settle() // files come and go meanwhile
 	to := t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
@@ -78,11 +90,11 @@ func TestModel(t *testing.T) {
 					size = maxPart - 2 + r.IntN(3*maxPart) // of several parts, or nearly
 				}
 				key, body := fmt.Sprintf("seg/%d/%d", round, step), randomBody(r, size)
-				if err := l.Put(key, body); err != nil {
+				if err := l.Put(t.Context(), key, body); err != nil {
 					t.Fatal(err)
 				}
 				if r.IntN(10) == 0 {
-					if err := l.Put(key, body); err != nil { // an answer was lost
+					if err := l.Put(t.Context(), key, body); err != nil { // an answer was lost
 						t.Fatal(err)
 					}
 				}
@@ -95,7 +107,7 @@ func TestModel(t *testing.T) {
 						delete(want, key)
 					}
 				}
-				if err := l.Delete(keys...); err != nil {
+				if err := l.Delete(t.Context(), keys...); err != nil {
 					t.Fatal(err)
 				}
 			case 9:
@@ -121,7 +133,7 @@ func TestModel(t *testing.T) {
 				}
 			}
 		}
-		if err := l.Delete(slices.Collect(maps.Keys(want))...); err != nil {
+		if err := l.Delete(t.Context(), slices.Collect(maps.Keys(want))...); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.Close(); err != nil {
@@ -142,11 +154,11 @@ func TestDamage(t *testing.T) {
 	for i := range commits { // enough for logs and tables
 		key := fmt.Sprintf("seg/%03d", i)
 		want[key] = randomBody(r, 100<<10)
-		if err := l.Put(key, want[key]); err != nil {
+		if err := l.Put(t.Context(), key, want[key]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l.ending.Wait()
+	l.settle()
 	for round := range 12 {
 		to := image(t, dir, l)
 		var files []string
@@ -178,11 +190,11 @@ func TestDamage(t *testing.T) {
 			t.Errorf("round %d: %d of %d commits are left after damage in %d places", round, len(got), commits, flips)
 		}
 		for _, e := range got {
-			if body, err := l.Get(e.Key, 1<<20); err != nil || !bytes.Equal(body, want[e.Key]) {
+			if body, err := l.Get(t.Context(), e.Key, 1<<20); err != nil || !bytes.Equal(body, want[e.Key]) {
 				t.Fatalf("round %d: %s is not what was put: %v", round, e.Key, err)
 			}
 		}
-		if err := l.Put("seg/more", []byte("more")); err != nil {
+		if err := l.Put(t.Context(), "seg/more", []byte("more")); err != nil {
 			t.Fatal(err)
 		}
 		path := files[r.IntN(len(files))]
@@ -192,7 +204,7 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		cut := image(t, to, l)
-		if body, err := open(t, cut, Options{}).Get("seg/more", 10); err != nil || string(body) != "more" {
+		if body, err := open(t, cut, Options{}).Get(t.Context(), "seg/more", 10); err != nil || string(body) != "more" {
 			t.Fatalf("round %d: a file that is cut off costs more than what it has: %q, %v", round, body, err)
 		}
 	}
@@ -207,14 +219,14 @@ func TestAtOnce(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(who), 5))
 			for i := range 60 {
 				key, body := fmt.Sprintf("seg/%d/%d", who, i), randomBody(r, r.IntN(20<<10))
-				if err := l.Put(key, body); err != nil {
+				if err := l.Put(t.Context(), key, body); err != nil {
 					t.Error(err)
 				}
-				if got, err := l.Get(key, 1<<20); err != nil || !bytes.Equal(got, body) {
+				if got, err := l.Get(t.Context(), key, 1<<20); err != nil || !bytes.Equal(got, body) {
 					t.Errorf("%s: got %d bytes, %v", key, len(got), err)
 				}
 				if i >= 5 {
-					if err := l.Delete(fmt.Sprintf("seg/%d/%d", who, i-5)); err != nil {
+					if err := l.Delete(t.Context(), fmt.Sprintf("seg/%d/%d", who, i-5)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -232,29 +244,29 @@ func TestAtOnce(t *testing.T) {
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
-	if err := l.Put(strings.Repeat("k", maxKey+1), nil); err == nil {
+	if err := l.Put(t.Context(), strings.Repeat("k", maxKey+1), nil); err == nil {
 		t.Error("a key that is too long is taken")
 	}
-	if err := l.Put("seg/a", []byte("abc")); err != nil {
+	if err := l.Put(t.Context(), "seg/a", []byte("abc")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Get("seg/a", 2); err == nil {
+	if _, err := l.Get(t.Context(), "seg/a", 2); err == nil {
 		t.Error("more is read than is allowed")
 	}
-	if _, err := l.Get("seg/b", 2); !errors.Is(err, ErrNotFound) {
+	if _, err := l.Get(t.Context(), "seg/b", 2); !errors.Is(err, ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 	reader := open(t, dir, Options{ReadOnly: true})
-	if err := reader.Put("seg/b", nil); err == nil {
+	if err := reader.Put(t.Context(), "seg/b", nil); err == nil {
 		t.Error("a log for reading takes a commit")
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Put("seg/b", nil); err == nil {
+	if err := l.Put(t.Context(), "seg/b", nil); err == nil {
 		t.Error("a closed log takes a commit")
 	}
-	if _, err := l.Get("seg/a", 3); err == nil {
+	if _, err := l.Get(t.Context(), "seg/a", 3); err == nil {
 		t.Error("a closed log is read")
 	}
 }
@@ -265,19 +277,19 @@ func TestAge(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{Now: func() time.Time { return now }})
 	for i := range 3 {
-		if err := l.Put(fmt.Sprint("seg/", i), []byte("a")); err != nil {
+		if err := l.Put(t.Context(), fmt.Sprint("seg/", i), []byte("a")); err != nil {
 			t.Fatal(err)
 		}
 		now = now.Add(time.Hour)
 	}
-	l.ending.Wait()
+	l.settle()
 	if got, err := os.ReadDir(dir); err != nil || len(got) != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if err := l.Delete("seg/0", "seg/2"); err != nil { // which begins a fourth one, that says so
+	if err := l.Delete(t.Context(), "seg/0", "seg/2"); err != nil { // which begins a fourth one, that says so
 		t.Fatal(err)
 	}
-	l.ending.Wait()
+	l.settle()
 	if got := l.List(); len(got) != 1 || got[0].Key != "seg/1" || !got[0].At.Equal(now.Add(-2*time.Hour)) {
 		t.Errorf("got %v", got)
 	}
@@ -289,11 +301,11 @@ func BenchmarkPut(b *testing.B) {
 	body := randomBody(rand.New(rand.NewPCG(8, 9)), 160_000)
 	b.SetBytes(int64(len(body)))
 	for i := 0; b.Loop(); i++ {
-		if err := l.Put(fmt.Sprintf("seg/%08d", i), body); err != nil {
+		if err := l.Put(b.Context(), fmt.Sprintf("seg/%08d", i), body); err != nil {
 			b.Fatal(err)
 		}
 		if i >= 1000 {
-			if err := l.Delete(fmt.Sprintf("seg/%08d", i-1000)); err != nil {
+			if err := l.Delete(b.Context(), fmt.Sprintf("seg/%08d", i-1000)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,10 +1,11 @@
 // Package commits keeps in Badger what was committed a moment ago, until it is rolled up: a commit is one value, of all traces that
 // came within some milliseconds.
 //
-//	commits.go     Log: put, get, list and delete commits
-//	generation.go  a store of Badger that takes commits for a while, and goes whole
-//	record.go      a commit as bytes that are found without Badger
-//	scan.go        what is in the files of Badger that was not closed
+//	commits.go      Log: put, get, list and delete commits
+//	generations.go  which generation takes commits, and which ones end
+//	generation.go   one of them: a store of Badger
+//	record.go       a commit as bytes that are found without Badger
+//	scan.go         what is in the files of Badger that was not closed
 //
 // Badger compacts what is overwritten and deleted, which costs as much again as to write it. So a [Log] is a row of generations:
 // one takes what comes, without compaction, and each is removed as a whole when all of its commits are deleted. Only the one that

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -28,15 +27,17 @@ type generation struct {
 	path   string
 	began  time.Time
 
-	use sync.RWMutex // guards db
-	db  *badger.DB   // nil if its files are read
+	db    *badger.DB    // nil if its files are read
+	ended chan struct{} // closed when Badger is
 
-	// Guarded by that of the log:
+	// Guarded by the lock of the log:
 	bytes   int64 // that were put
 	live    int   // commits that are not deleted
+	users   int   // who keep it open
 	failed  bool  // Badger returned an error, so it takes nothing more
-	over    bool  // it takes nothing more, and Badger is being closed
-	scanned bool  // Badger is closed
+	over    bool  // it takes nothing more
+	closing bool  // nobody uses it any more, so Badger is being closed
+	scanned bool  // it is closed
 }
 
 // Sizes of Badger. A table in memory is small, since it is the larger part of what a log takes; values of [maxPart] fit into it.
@@ -71,7 +72,7 @@ func parseName(dir, name string) *generation {
 
 // create makes a generation that takes commits.
 func create(dir string, number int, now time.Time, warn func(error)) (_ *generation, err error) {
-	g := &generation{number: number, began: now}
+	g := &generation{number: number, began: now, ended: make(chan struct{})}
 	_, _ = rand.Read(g.mark[:]) // it never fails
 	g.path = filepath.Join(dir, g.name())
 	if err := os.Mkdir(g.path, 0o700); err != nil {
@@ -98,7 +99,7 @@ func badgerKey(key string, part int) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(key), 0), uint32(part))
 }
 
-// put stores records, durably. Small ones are stored together. Badger is open, and the caller sees to that it stays so.
+// put stores records, durably. Small ones are stored together.
 func (g *generation) put(records ...record) error {
 	for i := 0; i < len(records); {
 		err := g.db.Update(func(txn *badger.Txn) error {
@@ -121,15 +122,10 @@ func (g *generation) put(records ...record) error {
 	return nil
 }
 
-// get returns a commit of so many parts. It reports whether Badger is open.
-func (g *generation) get(key string, parts int, size int64) (out []byte, open bool, err error) {
-	g.use.RLock()
-	defer g.use.RUnlock()
-	if g.db == nil {
-		return nil, false, nil
-	}
-	out = make([]byte, 0, size)
-	err = g.db.View(func(txn *badger.Txn) error {
+// get returns a commit of so many parts.
+func (g *generation) get(key string, parts int, size int64) ([]byte, error) {
+	out := make([]byte, 0, size)
+	err := g.db.View(func(txn *badger.Txn) error {
 		for part := range parts {
 			item, err := txn.Get(badgerKey(key, part))
 			if err != nil {
@@ -149,10 +145,10 @@ func (g *generation) get(key string, parts int, size int64) (out []byte, open bo
 		}
 		return nil
 	})
-	return out, true, err
+	return out, err
 }
 
-// close ends Badger. A panic of it becomes an error. The caller has the lock.
+// close ends Badger. A panic of it becomes an error.
 func (g *generation) close() (err error) {
 	if g.db == nil {
 		return nil
@@ -162,9 +158,7 @@ func (g *generation) close() (err error) {
 			err = fmt.Errorf("close badger: it panicked: %v", r)
 		}
 	}()
-	db := g.db
-	g.db = nil
-	return db.Close()
+	return g.db.Close()
 }
 
 // remove deletes all of a generation. It is renamed first, so that a crash leaves all of it, or nothing that counts.

@@ -31,7 +31,7 @@ func (d *Directory) Get(ctx context.Context, key string, most int64, known objec
 // read returns an object of at most so many bytes.
 func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, error) {
 	if strings.HasPrefix(key, objects.Fresh) && ctx.Err() == nil {
-		if body, err := d.fresh.Get(key, most); !errors.Is(err, commits.ErrNotFound) {
+		if body, err := d.fresh.Get(ctx, key, most); !errors.Is(err, commits.ErrNotFound) {
 			d.did.get.Add(1)
 			if err != nil {
 				err = fmt.Errorf("get %s: %w", key, err)

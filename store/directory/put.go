@@ -50,7 +50,7 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 	switch {
 	case err != nil:
 	case strings.HasPrefix(key, objects.Fresh) && c == (objects.Condition{}):
-		err = d.fresh.Put(key, body)
+		err = d.fresh.Put(ctx, key, body)
 	default:
 		err = d.write(path, body)
 	}
@@ -116,7 +116,7 @@ func (d *Directory) makeFolder(path string) error {
 }
 
 // Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash.
-func (d *Directory) Delete(_ context.Context, keys ...string) error {
+func (d *Directory) Delete(ctx context.Context, keys ...string) error {
 	d.did.delete.Add(1)
 	if err := d.writable(); err != nil {
 		return fmt.Errorf("delete objects of %s: %w", d.dir, err)
@@ -124,7 +124,7 @@ func (d *Directory) Delete(_ context.Context, keys ...string) error {
 	if len(keys) > objects.MaxDelete {
 		return fmt.Errorf("delete %d objects of %s: at most %d at once", len(keys), d.dir, objects.MaxDelete)
 	}
-	if err := d.fresh.Delete(keys...); err != nil {
+	if err := d.fresh.Delete(ctx, keys...); err != nil {
 		return fmt.Errorf("delete: %w", err)
 	}
 	changed := map[string]bool{}

@@ -3,13 +3,16 @@
 package shared
 
 import (
+	"bufio"
 	"context"
-	"encoding/binary"
+	cryptorand "crypto/rand"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,53 +21,34 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
-// TestPowerCut cuts the power of the disk while traces are stored and rolled up: what was acknowledged is there after that, once, and
-// nothing is wrong with the rest. SOAK_CUTS says how often.
+// powerDir is the variable that has the test be the process under which the power is cut, in that directory.
+const powerDir = "POWERCUT_DIR"
+
+// TestPowerCut cuts the power of the disk under a process that stores traces and rolls them up: what was acknowledged is there after
+// that, once, and nothing is wrong with the rest. SOAK_CUTS says how often.
 func TestPowerCut(t *testing.T) {
+	if dir := os.Getenv(powerDir); dir != "" {
+		onDisk(t, dir, storeForEver)
+		return
+	}
 	cuts := 3
 	if n, err := strconv.Atoi(os.Getenv("SOAK_CUTS")); err == nil {
 		cuts = n
 	}
 	disk := scratchdisk.Ext4(t, 512<<20)
 	dir := filepath.Join(disk.Dir, "data")
-	acked := map[store.ID]bool{}
-	next := uint64(0)
+	acked := map[string]bool{}
 	for cut := range cuts {
-		var mu sync.Mutex
-		onDisk(t, dir, 100*time.Millisecond, func(ctx context.Context, n *Node) {
-			ctx, cancel := context.WithCancel(ctx)
-			var group sync.WaitGroup
-			for range 4 {
-				group.Go(func() {
-					for ctx.Err() == nil {
-						mu.Lock()
-						next++
-						rec := testRecord(0, "/a", "/b")
-						binary.BigEndian.PutUint64(rec.ID.View[:], next)
-						mu.Unlock()
-						if _, err := n.Append(ctx, []store.Record{rec}); err == nil {
-							mu.Lock()
-							acked[rec.ID] = true
-							mu.Unlock()
-						}
-					}
-				})
-			}
-			group.Go(func() {
-				for ctx.Err() == nil {
-					n.RollUp(ctx)
-				}
-			})
-			time.Sleep(200*time.Millisecond + rand.N(time.Second))
-			disk.Cut()
-			time.Sleep(20 * time.Millisecond) // for acknowledgements that are a lie
-			cancel()
-			group.Wait()
-		})
+		for _, id := range cutUnder(t, disk, dir) {
+			acked[id] = true
+		}
 		disk.Remount()
-		onDisk(t, dir, time.Minute, func(ctx context.Context, n *Node) {
+		onDisk(t, dir, func(ctx context.Context, n *Node) {
 			n.RollUp(ctx)
-			got := idsIn(t, n.Reader)
+			got := map[string]bool{}
+			for id := range idsIn(t, n.Reader) {
+				got[id.String()] = true
+			}
 			for id := range acked {
 				if !got[id] {
 					t.Errorf("cut %d: %s was acknowledged and is not there", cut+1, id)
@@ -82,19 +66,70 @@ func TestPowerCut(t *testing.T) {
 	t.Logf("%d cuts, %d traces acknowledged", cuts, len(acked))
 }
 
+// cutUnder cuts the power under a process, and returns which traces it acknowledged.
+func cutUnder(t *testing.T, disk *scratchdisk.Disk, dir string) (acked []string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestPowerCut$")
+	c.Env = append(os.Environ(), powerDir+"="+dir)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan bool)
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if id, ok := strings.CutPrefix(lines.Text(), "acked "); ok {
+				acked = append(acked, id)
+			}
+		}
+	}()
+	time.Sleep(300*time.Millisecond + rand.N(time.Second))
+	disk.Cut()
+	time.Sleep(20 * time.Millisecond) // for acknowledgements that are a lie
+	_ = c.Process.Kill()              // it may have ended
+	<-read
+	_ = c.Wait() // it was killed
+	return acked
+}
+
+// storeForEver stores traces and rolls them up, and says which are acknowledged.
+func storeForEver(ctx context.Context, n *Node) {
+	for range 4 {
+		go func() {
+			for {
+				rec := testRecord(0, "/a", "/b")
+				_, _ = cryptorand.Read(rec.ID.View[:])
+				if _, err := n.Append(ctx, []store.Record{rec}); err == nil {
+					fmt.Println("acked", rec.ID)
+				}
+			}
+		}()
+	}
+	for {
+		n.RollUp(ctx)
+	}
+}
+
 // onDisk opens a directory, does something, and leaves no file open.
-func onDisk(t *testing.T, dir string, giveUp time.Duration, do func(ctx context.Context, n *Node)) {
+func onDisk(t *testing.T, dir string, do func(ctx context.Context, n *Node)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	d, err := directory.Open(dir, directory.Options{MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := Open(ctx, d, Options{Flush: time.Millisecond, GiveUp: giveUp})
+	n, err := Open(ctx, d, Options{Flush: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	do(ctx, n)
 	cancel()
-	_ = n.Close(context.WithoutCancel(ctx)) // after it nothing is put, which is all that can be done without a disk
+	if err := n.Close(context.WithoutCancel(ctx)); err != nil {
+		t.Fatal(err)
+	}
 }
