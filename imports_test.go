@@ -83,7 +83,8 @@ var mayImport = map[string][]string{
 	"store/local/snapshot": {"internal/disk", "store", "store/local/part", "store/local/record", "store/local/rollups"},
 	"store/metamorphic":    {},
 	"store/objects":        {},
-	"store/shared":         {"internal/disk", "store", "store/bucket", "store/directory", "store/objects", "store/shared/layout", "store/shared/move", "store/shared/read", "store/shared/roll", "store/shared/write", "symbols/tables", "trie/rollup"},
+	"store/shared":         {"internal/disk", "store", "store/bucket", "store/directory", "store/objects", "store/shared/backup", "store/shared/layout", "store/shared/move", "store/shared/read", "store/shared/roll", "store/shared/write", "symbols/tables", "trie/rollup"},
+	"store/shared/backup":  {"store/objects", "store/shared/layout"},
 	"store/shared/layout":  {"encode", "internal/wire", "store", "store/block", "store/objects", "trie", "trie/rollup"},
 	"store/shared/move":    {"encode", "store", "store/block", "store/objects", "store/shared/layout", "store/shared/roll", "trie", "trie/rollup"},
 	"store/shared/read":    {"internal/ahead", "internal/lru", "store", "store/block", "store/objects", "store/shared/layout", "trie", "trie/rollup"},
@@ -108,7 +109,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate":          {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/compare", "query/file", "query/selection", "query/summary", "rules/access", "rules/site", "sdk", "store/local", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
-	"cmd/ingest":             {"cmd/ingest/connections", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/fair", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/local", "store/objects", "store/shared", "store/shared/move", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":             {"cmd/ingest/connections", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/fair", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/local", "store/objects", "store/shared", "store/shared/backup", "store/shared/move", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/connections": {"collect"},
 	"cmd/upload":             {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
 

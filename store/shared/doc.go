@@ -27,5 +27,6 @@
 //	write   what comes in becomes segments
 //	roll    segments become runs and rollups
 //	read    queries
+//	backup  all of it as one stream, and back
 //	move    import, export, verify and repair
 package shared

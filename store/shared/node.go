@@ -11,6 +11,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/backup"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/store/shared/read"
@@ -44,6 +45,20 @@ func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error
 // Verify reads all that a bucket has, and says what is wrong with it, see [move.Verify].
 func (r *Reader) Verify(ctx context.Context, moving move.Moving) (move.Verified, error) {
 	return move.Verify(ctx, r.b, moving)
+}
+
+// Backup writes all that the bucket has to w, see [backup.Backup].
+func (r *Reader) Backup(ctx context.Context, w io.Writer) (backup.Stats, error) {
+	return backup.Backup(ctx, w, r.b)
+}
+
+// Restore makes an empty place of a backup, see [backup.Archive.Restore].
+func Restore(ctx context.Context, from *backup.Archive, to objects.Store, o Options, moving func(key string)) (backup.Stats, error) {
+	o, err := o.withDefaults(to.Alone())
+	if err != nil {
+		return backup.Stats{}, err
+	}
+	return from.Restore(ctx, to, o.layout(), moving)
 }
 
 // Waits reports whether traces wait to be rolled up.

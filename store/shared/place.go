@@ -91,6 +91,8 @@ func checkFolder(dir string) error {
 	}
 	for _, e := range list {
 		switch name := e.Name(); {
+		case name == layout.Restoring:
+			return &layout.RestoringError{Place: dir}
 		case name+"/" == objects.Probes, name == disk.LockFile, name == directory.Commits, strings.HasSuffix(name, ".sock"):
 		default:
 			return fmt.Errorf("%s is not empty (%s is there), and has no objects: use a new directory, or put its file %s back", dir, name, objects.Marker)

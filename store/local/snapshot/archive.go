@@ -32,7 +32,8 @@ const (
 	headEntry = "backup.json"
 	sumsEntry = "SHA256SUMS"
 	endEntry  = "END.json"
-	sumsGroup = "sums" // the files of sums
+	sumsGroup = "sums"   // the files of sums
+	ofObjects = "FORMAT" // begins the backup of objects, which is restored elsewhere
 
 	maxHead = 64 << 20 // bytes of backup.json and SHA256SUMS
 )

@@ -206,6 +206,9 @@ func (x *restore) readHead() error {
 	if err := x.in.next(); err != nil {
 		return err
 	}
+	if x.in.name == ofObjects {
+		return errors.New("it is the backup of a bucket, or of a directory of objects: restore it with --data file:///DIR or --data s3://BUCKET/PREFIX")
+	}
 	if x.in.name != headEntry {
 		return fmt.Errorf("%w: it begins with %s, not with %s", errBackup, x.in.name, headEntry)
 	}

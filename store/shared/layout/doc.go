@@ -3,6 +3,7 @@
 // # Objects
 //
 //	FORMAT                                 the version of this layout, and the number of shards
+//	RESTORING                              there until all of a backup is: then there is no FORMAT yet
 //	seg/HOUR/INSTANCE-SEQ                  a segment: what a node received in a moment
 //	bad/HOUR/INSTANCE-SEQ                  a segment that can not be read, of which nothing else is known
 //	shard/NNN/MANIFEST                     what the pages of a shard consist of
@@ -22,6 +23,7 @@
 //	put.go       how objects are put and deleted
 //	format.go    the format of a bucket
 //	names.go     keys of objects of a shard
+//	whole.go     any object, as a backup copies it
 //	times.go     names of hours and days
 //	manifest.go  manifests
 //	origin.go    what of an hour comes from directories

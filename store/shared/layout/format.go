@@ -33,16 +33,21 @@ func readFormat(ctx context.Context, b objects.Store) (f format, err error) {
 	if err != nil {
 		return f, fmt.Errorf("read the format: %w", err)
 	}
-	if err := json.Unmarshal(got.Body, &f); err != nil {
-		return f, fmt.Errorf("read the format of %s: %w", b.Name(), err)
+	return parseFormat(b.Name(), got.Body)
+}
+
+// parseFormat reads the text of the format of what has a name.
+func parseFormat(name string, text []byte) (f format, err error) {
+	if err := json.Unmarshal(text, &f); err != nil {
+		return f, fmt.Errorf("read the format of %s: %w", name, err)
 	}
 	switch {
 	case f.Format > formatVersion:
-		return f, &VersionError{b.Name() + objects.Marker, f.Format}
+		return f, &VersionError{name + objects.Marker, f.Format}
 	case f.Check != 0 && f.Check != f.check():
-		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", b.Name(), objects.Marker, got.Body)
+		return f, fmt.Errorf("%s%s is damaged: %q; put it back, from a replica or an older version of the object", name, objects.Marker, text)
 	case f.Format < 1 || f.Shards < 1 || f.Shards > 999:
-		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", b.Name(), f.Format, f.Shards)
+		return f, fmt.Errorf("read the format of %s: format %d of %d shards can not be", name, f.Format, f.Shards)
 	}
 	return f, nil
 }
@@ -85,6 +90,9 @@ func formatLost(ctx context.Context, b objects.Store) error {
 	for e, err := range b.List(ctx, "", "") {
 		if err != nil {
 			return fmt.Errorf("look whether %s is new: %w", b.Name(), err)
+		}
+		if e.Key == Restoring {
+			return &RestoringError{b.Name()}
 		}
 		if !strings.HasPrefix(e.Key, objects.Probes) && e.Key != objects.Marker {
 			return fmt.Errorf("%s%s is lost: there is %s. Put it back, from a replica or an older version of the object; it is {\"format\":%d,\"shards\":N}, where N is how many folders there are in shard/",

@@ -188,6 +188,14 @@ func (b *Bucket) ParseSegment(k string, body []byte) (*Object, error) {
 	return &Object{k, int64(len(body)), index, b, body}, nil
 }
 
+// RowsOf returns how many rows a segment has of a shard.
+func (o *Object) RowsOf(shard int) (n int) {
+	for _, e := range o.index.Find(kindRows, ShardName(shard)) {
+		n += e.Rows
+	}
+	return n
+}
+
 // OfShard returns what a segment has of a shard.
 func (o *Object) OfShard(ctx context.Context, shard int) (*Batch, error) {
 	list := slices.Concat(o.index.Find(kindRows, ShardName(shard)), o.index.Find(kindCounts, ShardName(shard)))

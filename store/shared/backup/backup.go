@@ -1,0 +1,313 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// Stats say what a backup holds.
+type Stats struct {
+	Made    time.Time
+	Objects int
+	Bytes   int64
+	Traces  uint64 // one of two pages counts twice
+	Wrong   []Wrong
+}
+
+// Wrong is an object that is missing or damaged.
+type Wrong struct {
+	Object string `json:"object"`
+	Why    string `json:"why"`
+}
+
+// mostWrong is how many objects may be wrong. If there are more, it is the way to them that is.
+const mostWrong = 10_000
+
+// Backup writes all that was acknowledged when it is called to w, while nodes go on and delete what they have replaced. An object
+// that is missing or damaged is named, and the rest goes on. After an error the stream has no end, and [Archive.Restore] refuses it.
+//
+// Nothing is lost on the way from a segment to the runs of a shard, since segments come before manifests. A segment is deleted when
+// the manifests of all shards have it. So one that is there no more when it is read is in all manifests that are read later, and
+// of one that was copied a manifest says whether its traces are in runs already. In the other order, one that is rolled up
+// and deleted between the two would be in neither.
+//
+// Nothing has to wait for a backup, nor know of it. Objects that a manifest names may be replaced meanwhile, and are deleted some minutes
+// later. Then the manifest is read again: it names what took their place, and most of what was sent already, which never
+// changes. It ends as long as the stream is faster than what comes. The manifest that was read last is the one that is copied.
+func Backup(ctx context.Context, w io.Writer, b *layout.Bucket) (Stats, error) {
+	x := &backup{b: b, out: newWriter(w, b.Now())}
+	if err := x.run(ctx); err != nil {
+		return Stats{}, fmt.Errorf("back up: %w", err)
+	}
+	return Stats{x.out.made, x.out.objects, x.out.bytes, x.traces, x.wrong}, nil
+}
+
+type backup struct {
+	b        *layout.Bucket
+	out      *writer
+	segments []segment
+	traces   uint64
+	wrong    []Wrong
+}
+
+// segment is one that was copied, and how many rows it has of each shard.
+type segment struct {
+	layout.Segment
+	rows []int
+}
+
+func (x *backup) run(ctx context.Context) error {
+	format, err := x.get(ctx, objects.Marker, maxFormat)
+	if err != nil {
+		return err
+	}
+	if err := x.out.put(objects.Marker, format); err != nil {
+		return err
+	}
+	if err := x.waiting(ctx); err != nil {
+		return err
+	}
+	for shard := range x.b.Shards {
+		if err := x.shard(ctx, shard); err != nil {
+			return fmt.Errorf("shard %d: %w", shard, err)
+		}
+	}
+	// What names others is listed first, and sent last.
+	uploads, err := x.list(ctx, layout.SymbolUploads)
+	if err != nil {
+		return err
+	}
+	if err := x.all(ctx, layout.SymbolTables); err != nil {
+		return err
+	}
+	if err := x.each(ctx, uploads); err != nil {
+		return err
+	}
+	return x.out.close(end{Traces: x.traces, Wrong: x.wrong})
+}
+
+// waiting copies the segments that wait, and those that were set aside.
+func (x *backup) waiting(ctx context.Context) error {
+	l, err := x.b.ListSegments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range l.List {
+		body, err := x.object(ctx, s.Key())
+		if err != nil {
+			return err
+		}
+		o, err := x.b.ParseSegment(s.Key(), body)
+		if err != nil {
+			continue // it is gone, or noted as damaged
+		}
+		rows := make([]int, x.b.Shards)
+		for shard := range rows {
+			rows[shard] = o.RowsOf(shard)
+		}
+		x.segments = append(x.segments, segment{s.Segment, rows})
+	}
+	return x.all(ctx, layout.Aside) // after the segments, which come from there
+}
+
+// shard copies a shard.
+func (x *backup) shard(ctx context.Context, shard int) error {
+	done := map[string]bool{} // what was sent, or noted
+	missing := ""
+	for {
+		m, err := x.manifest(ctx, shard)
+		if layout.IsWrong(err) {
+			return x.lost(ctx, shard, err)
+		}
+		if err != nil {
+			return err
+		}
+		named := m.Names(shard)
+		if named[missing] { // still: it was not replaced
+			done[missing] = true
+			if err := x.note(missing, errors.New("it is not there")); err != nil {
+				return err
+			}
+		}
+		if missing, err = x.named(ctx, named, done); err != nil {
+			return err
+		}
+		if missing == "" {
+			x.wrong = slices.DeleteFunc(x.wrong, func(w Wrong) bool { return done[w.Object] && !named[w.Object] })
+			return x.putManifest(shard, m)
+		}
+	}
+}
+
+// manifest returns the newest manifest of a shard, with nobody who rolls it up, and nothing that is to be deleted.
+func (x *backup) manifest(ctx context.Context, shard int) (m *layout.Manifest, err error) {
+	err = x.patiently(ctx, func() error {
+		m, _, err = x.b.Manifest(ctx, shard, 0)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m = m.Clone()
+	m.Owner, m.Removed = "", nil
+	return m, nil
+}
+
+// named copies those objects of a manifest that are not done, until one is missing.
+func (x *backup) named(ctx context.Context, named, done map[string]bool) (missing string, err error) {
+	// What is newest is replaced first, and so it comes first.
+	keys := slices.SortedFunc(maps.Keys(named), func(a, b string) int {
+		return cmp.Or(cmp.Compare(layout.HourOfKey(b), layout.HourOfKey(a)), cmp.Compare(a, b))
+	})
+	for _, k := range keys {
+		if done[k] {
+			continue
+		}
+		body, err := x.object(ctx, k)
+		if err != nil {
+			return "", err
+		}
+		if body == nil && !x.noted(k) {
+			return k, nil
+		}
+		done[k] = true
+	}
+	return "", nil
+}
+
+// putManifest copies the manifest of a shard, if it has been written ever.
+func (x *backup) putManifest(shard int, m *layout.Manifest) error {
+	if m.Nonce == "" {
+		return nil
+	}
+	for _, h := range m.Hours {
+		for _, f := range h.Runs {
+			x.traces += uint64(f.Rows)
+		}
+	}
+	for _, s := range x.segments {
+		if !m.Has(s.Segment) {
+			x.traces += uint64(s.rows[shard])
+		}
+	}
+	body, err := m.Encode(x.b.Codec)
+	if err != nil {
+		return err
+	}
+	return x.out.put(layout.ManifestKey(shard), body)
+}
+
+// lost copies what there is of a shard whose manifest is lost or damaged, so that it can be brought back from the copy as well.
+func (x *backup) lost(ctx context.Context, shard int, why error) error {
+	if err := x.note(layout.ManifestKey(shard), why); err != nil {
+		return err
+	}
+	for _, kind := range []string{"raw/", "hours/", "days/", "shard/"} {
+		if err := x.all(ctx, kind+layout.ShardName(shard)+"/"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all copies the objects whose keys begin with prefix.
+func (x *backup) all(ctx context.Context, prefix string) error {
+	keys, err := x.list(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	return x.each(ctx, keys)
+}
+
+func (x *backup) each(ctx context.Context, keys []string) error {
+	for _, k := range keys {
+		if _, err := x.object(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list returns the keys of objects that begin with prefix, without those of others.
+func (x *backup) list(ctx context.Context, prefix string) (keys []string, err error) {
+	for e, err := range x.b.List(ctx, prefix, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", prefix, err)
+		}
+		if _, _, ok := x.b.Place(e.Key); ok {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys, nil
+}
+
+// object copies an object, and returns what it has. One that is damaged is copied as it is. One that is not there or can not
+// be read is nil.
+func (x *backup) object(ctx context.Context, key string) ([]byte, error) {
+	_, most, ok := x.b.Place(key)
+	if !ok {
+		return nil, x.note(key, errors.New("no release puts such an object"))
+	}
+	body, err := x.get(ctx, key, most)
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		return nil, nil
+	case err != nil && (ctx.Err() != nil || objects.Temporary(err)):
+		return nil, err
+	case err != nil:
+		return nil, x.note(key, err)
+	}
+	if err := x.b.Check(key, body); err != nil {
+		if err := x.note(key, err); err != nil {
+			return nil, err
+		}
+	}
+	return body, x.out.put(key, body)
+}
+
+// note notes that an object is missing or damaged.
+func (x *backup) note(key string, why error) error {
+	if len(x.wrong) == mostWrong {
+		return fmt.Errorf("more than %d objects can not be read, the last one: %w", mostWrong, why)
+	}
+	x.wrong = append(x.wrong, Wrong{key, why.Error()})
+	return nil
+}
+
+func (x *backup) noted(key string) bool {
+	return slices.ContainsFunc(x.wrong, func(w Wrong) bool { return w.Object == key })
+}
+
+func (x *backup) get(ctx context.Context, key string, most int64) (body []byte, err error) {
+	err = x.patiently(ctx, func() error {
+		got, err := x.b.Get(ctx, key, most, "")
+		if err == nil {
+			body = got.Body
+		}
+		return err
+	})
+	return body, err
+}
+
+// patience is how long a bucket that is busy or does not answer is asked again: a backup takes long, and begins anew after an error.
+const patience = time.Minute
+
+// patiently does something until it does not fail because of a bucket that is busy.
+func (x *backup) patiently(ctx context.Context, do func() error) error {
+	attempts := 0
+	for pause := time.Second; ; pause *= 2 {
+		err := do()
+		if attempts++; !objects.Temporary(err) || pause > patience/2 || x.b.Pause(ctx, attempts, pause) != nil {
+			return err
+		}
+	}
+}
