@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +27,8 @@ type backend interface {
 	Unready() error
 	// Doubt says what is wrong although traces are taken, after "; ", or nothing.
 	Doubt() string
+	// SendBackup writes a copy of all that is there to w, while the rest goes on.
+	SendBackup(ctx context.Context, w io.Writer) (copied, error)
 	// Work does what is to be done in the background, until ctx is done.
 	Work(ctx context.Context)
 	Close() error
@@ -182,11 +184,4 @@ func (s *inBucket) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	return s.Node.Close(ctx)
-}
-
-// notOnBucket answers what is there with a directory alone.
-func notOnBucket(instead string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "not with a bucket: "+instead, http.StatusNotImplemented)
-	}
 }

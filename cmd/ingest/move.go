@@ -21,7 +21,7 @@ import (
 
 // errands are what the program does instead of serving.
 type errands struct {
-	restore  string // make a directory of this backup
+	restore  string // make --data of this backup
 	importOf string // move this directory into the bucket
 	exportTo string // make this directory of the bucket
 	verify   bool   // check the bucket
@@ -36,18 +36,16 @@ func (e *errands) validate(data string) error {
 		flag         string
 		on, ofBucket bool
 		dir          string
-	}{{"restore", e.restore != "", false, ""}, {"import", e.importOf != "", true, e.importOf}, {"export", e.exportTo != "", true, e.exportTo}, {"verify", e.verify, true, ""}} {
+	}{{"restore", e.restore != "", isBucket, ""}, {"import", e.importOf != "", true, e.importOf}, {"export", e.exportTo != "", true, e.exportTo}, {"verify", e.verify, true, ""}} {
 		if !x.on {
 			continue
 		}
 		asked++
 		switch {
-		case shared.IsLocation(x.dir):
+		case x.dir != "" && shared.IsLocation(x.dir):
 			return fmt.Errorf("--%s: it takes a directory; name the bucket with --data", x.flag)
 		case x.ofBucket && !isBucket:
 			return fmt.Errorf("--%s: --data is a directory; name a bucket with --data s3://BUCKET/PREFIX", x.flag)
-		case !x.ofBucket && isBucket:
-			return fmt.Errorf("--%s: that makes a directory; name one with --data", x.flag)
 		}
 	}
 	if asked > 1 {

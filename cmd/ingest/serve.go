@@ -219,7 +219,6 @@ func (s *serving) work(ctx context.Context, d *daemon) {
 // kept is where everything is kept, and what comes with it.
 type kept struct {
 	backend
-	dir     *directory // nil if it is a bucket
 	symbols *symbolStore
 	socket  net.Listener // through which aggregate finds the daemon; nil if there is none
 }
@@ -240,12 +239,13 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 		}
 		return k, nil
 	}
-	if k.dir, err = c.openDirectory(log); err != nil {
+	dir, err := c.openDirectory(log)
+	if err != nil {
 		return k, err
 	}
-	k.backend = k.dir
-	if k.symbols, err = c.openSymbols(k.dir.Store, log); err != nil {
-		return k, errors.Join(err, k.dir.Close())
+	k.backend = dir
+	if k.symbols, err = c.openSymbols(dir.Store, log); err != nil {
+		return k, errors.Join(err, dir.Close())
 	}
 	k.listen(c.data, log)
 	return k, nil
@@ -262,11 +262,7 @@ func (k *kept) listen(dir string, log *slog.Logger) {
 // add serves symbols and backups.
 func (k *kept) add(private *http.ServeMux, audit *audit, log *slog.Logger) {
 	k.symbols.add(private, audit)
-	var backup http.Handler = notOnBucket("turn versioning or replication of the bucket on, or copy the files of the directory")
-	if k.dir != nil {
-		backup = backupHandler(k.dir.Store, log)
-	}
-	private.Handle("GET /v1/backup", audit.of("backup", backup))
+	private.Handle("GET /v1/backup", audit.of("backup", backupHandler(k.backend, log)))
 }
 
 // hinted adds what to do to errors of opening the store.
