@@ -301,6 +301,13 @@ func (w *world) settle() *Node {
 	w.server.Deliver()
 	w.nodes = w.nodes[:1]
 	n := w.start().node
+	w.settleNode(n)
+	return n
+}
+
+// settleNode has a node do all that is to be done.
+func (w *world) settleNode(n *Node) {
+	w.t.Helper()
 	ctx := w.t.Context()
 	for round := 0; ; round++ {
 		l, err := n.b.ListSegments(ctx)
@@ -333,7 +340,6 @@ func (w *world) settle() *Node {
 			}
 		}
 	}
-	return n
 }
 
 // failure is something that must not be.

@@ -1,0 +1,249 @@
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+)
+
+// memory is a place for objects that nobody else uses.
+type memory map[string][]byte
+
+func (m memory) Put(_ context.Context, key string, body []byte, c objects.Condition) (objects.Tag, error) {
+	if m[key] != nil && c.Absent {
+		return "", objects.ErrConflict
+	}
+	m[key] = body
+	return objects.Tag(key), nil
+}
+
+func (m memory) Get(_ context.Context, key string, _ int64, _ objects.Tag) (*objects.Object, error) {
+	if m[key] == nil {
+		return nil, objects.ErrNotFound
+	}
+	return &objects.Object{Body: m[key], Tag: objects.Tag(key)}, nil
+}
+
+func (m memory) Range(context.Context, string, int64, int64) ([]byte, int64, error) {
+	return nil, 0, objects.ErrNotFound
+}
+
+func (m memory) List(_ context.Context, prefix, after string) iter.Seq2[objects.Entry, error] {
+	return func(yield func(objects.Entry, error) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if strings.HasPrefix(k, prefix) && k > after && !yield(objects.Entry{Key: k, Size: int64(len(m[k]))}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m memory) Delete(_ context.Context, keys ...string) error {
+	for _, k := range keys {
+		delete(m, k)
+	}
+	return nil
+}
+
+func (m memory) Probe(context.Context) error    { return nil }
+func (m memory) Alone() bool                    { return true }
+func (m memory) Unready() error                 { return nil }
+func (m memory) Clock() *objects.Clock          { return objects.LocalClock(time.Now) }
+func (m memory) Name() string                   { return "memory/" }
+func (m memory) Requests() objects.Requests     { return objects.Requests{} }
+func options() layout.Options                   { return layout.Options{Shards: 2, GiveUp: time.Second} }
+func sealed(w *writer, to *bytes.Buffer) []byte { _ = w.close(end{}); return to.Bytes() } // a buffer takes everything
+
+// format is the object FORMAT of two shards.
+const format = `{"format":1,"shards":2}`
+
+// tryRestore restores a backup, and checks what must be so whatever it has.
+func tryRestore(t testing.TB, data []byte) error {
+	t.Helper()
+	to := memory{}
+	a, err := Open(bytes.NewReader(data))
+	if err == nil {
+		_, err = a.Restore(t.Context(), to, options(), func(string) {})
+	}
+	if err != nil && len(to) > 0 {
+		t.Fatalf("after %v %v is left behind", err, slices.Sorted(maps.Keys(to)))
+	}
+	if err == nil && (string(to[objects.Marker]) == "" || to[layout.Restoring] != nil) {
+		t.Fatalf("it is no place: %v", slices.Sorted(maps.Keys(to)))
+	}
+	for key := range to {
+		if strings.Contains(key, "..") || strings.HasPrefix(key, "/") || key == endEntry {
+			t.Fatalf("%q is put", key)
+		}
+	}
+	return err
+}
+
+// source is a small backup.
+func source(t testing.TB) []byte {
+	t.Helper()
+	m := memory{}
+	b, err := layout.Create(t.Context(), m, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := layout.EncodeSegment(b.Codec, &layout.Batch{Counts: []layout.Count{{Page: "/a", Reason: "unsampled", Views: 3}}}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m["seg/20261120T10/abc-00000001"] = body
+	m["bad/20261120T10/abc-00000002"] = []byte("damaged")
+	m["symbols/tables/ab/"+strings.Repeat("ab", 32)] = []byte("table")
+	m["symbols/uploads/1-2.json"] = []byte("{}")
+	m["theirs"] = []byte("which is not ours")
+	var out bytes.Buffer
+	stats, err := Backup(t.Context(), &out, b)
+	if err != nil || stats.Objects != 5 || len(stats.Wrong) > 0 {
+		t.Fatalf("got %+v, %v", stats, err)
+	}
+	return out.Bytes()
+}
+
+// FuzzRestore restores anything: it is refused and nothing is left, or all of it is there.
+func FuzzRestore(f *testing.F) {
+	f.Add(source(f))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) { _ = tryRestore(t, data) })
+}
+
+// FuzzEntries restores backups whose ends are right, and whose entries can be anything: a key and its content, line by line.
+func FuzzEntries(f *testing.F) {
+	for _, line := range hostile() {
+		f.Add(line + "\nseg/20261120T10/abc-00000001 x")
+	}
+	f.Add("shard/001/MANIFEST x\nraw/001/20261120T10/A.run y\nsymbols/uploads/1-2.json {}")
+	f.Fuzz(func(t *testing.T, text string) {
+		var out bytes.Buffer
+		w := newWriter(&out, time.Now())
+		_ = w.put(objects.Marker, []byte(format))
+		for line := range strings.Lines(text) {
+			key, body, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			if w.put(key, []byte(body)) != nil {
+				return // tar has no such name
+			}
+		}
+		_ = tryRestore(t, sealed(w, &out))
+	})
+}
+
+// hostile are keys that no place has.
+func hostile() []string {
+	return []string{"../x", "/etc/passwd", "seg/../../x", "raw/000/20261120T10/../../../x.run", "raw/002/20261120T10/A.run", "shard/999/MANIFEST", "LOCK", "FORMAT", "RESTORING",
+		"probe/x", "symbols/tables/ab/../../x", "symbols/uploads/../x.json", "seg/20261120T10/abc-00000001.tmp", "seg/20261120T10/abc-1", "", "x.sock"}
+}
+
+func TestHostile(t *testing.T) {
+	if err := tryRestore(t, source(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range hostile() {
+		var out bytes.Buffer
+		w := newWriter(&out, time.Now())
+		_ = w.put(objects.Marker, []byte(format))
+		if err := w.put(key, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := tryRestore(t, sealed(w, &out)); err == nil {
+			t.Errorf("%q is put", key)
+		}
+	}
+	for name, x := range map[string]struct {
+		header tar.Header
+		body   string
+	}{
+		"a link":           {tar.Header{Typeflag: tar.TypeSymlink, Name: "seg/20261120T10/abc-00000001", Linkname: "/etc/passwd"}, ""},
+		"a folder":         {tar.Header{Typeflag: tar.TypeDir, Name: "seg/"}, ""},
+		"a huge segment":   {tar.Header{Typeflag: tar.TypeReg, Name: "seg/20261120T10/abc-00000001", Size: 1 << 40}, ""},
+		"a huge run":       {tar.Header{Typeflag: tar.TypeReg, Name: "raw/000/20261120T10/A.run", Size: 1 << 30}, ""},
+		"a huge end":       {tar.Header{Typeflag: tar.TypeReg, Name: endEntry, Size: 1 << 40}, ""},
+		"a newer version":  {tar.Header{Typeflag: tar.TypeReg, Name: endEntry, Size: 12}, `{"backup":2}`},
+		"an end that lies": {tar.Header{Typeflag: tar.TypeReg, Name: endEntry, Size: 12}, `{"backup":1}`},
+	} {
+		var out bytes.Buffer
+		w := newWriter(&out, time.Now())
+		_ = w.put(objects.Marker, []byte(format))
+		if err := w.tar.WriteHeader(&x.header); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(w.tar, x.body)
+		if err := tryRestore(t, out.Bytes()); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// What a header says does not decide how much memory is taken.
+func TestMemory(t *testing.T) {
+	var out bytes.Buffer
+	w := newWriter(&out, time.Now())
+	_ = w.put(objects.Marker, []byte(format))
+	if err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "raw/000/20261120T10/A.run", Size: 1 << 30}); err != nil {
+		t.Fatal(err)
+	}
+	r := newReader(bytes.NewReader(out.Bytes()))
+	for range 2 {
+		if _, err := r.next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			_, _ = r.content(1 << 30)
+		}
+	}).AllocedBytesPerOp(); n > 4*atOnce {
+		t.Errorf("%d bytes are allocated", n)
+	}
+}
+
+// A place that is used by somebody else by the time that all is there stays as it is.
+func TestSomebodyElse(t *testing.T) {
+	to := memory{}
+	a, err := Open(bytes.NewReader(source(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Restore(t.Context(), to, options(), func(string) { to[objects.Marker], to["seg/other"] = []byte("{}"), []byte("x") })
+	if err == nil || !strings.Contains(err.Error(), "nothing is deleted") || to["seg/other"] == nil {
+		t.Errorf("got %v, %v", err, slices.Sorted(maps.Keys(to)))
+	}
+}
+
+// An object that can not be read is named, and the rest goes on.
+func TestUnreadable(t *testing.T) {
+	m := unreadable{memory{}}
+	b, err := layout.Create(t.Context(), m, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.memory["symbols/uploads/1-1.json"], m.memory["symbols/uploads/1-2.json"] = []byte("{}"), []byte("{}")
+	var out bytes.Buffer
+	stats, err := Backup(t.Context(), &out, b)
+	if err != nil || stats.Objects != 2 || len(stats.Wrong) != 1 || stats.Wrong[0].Object != "symbols/uploads/1-1.json" {
+		t.Errorf("got %+v, %v", stats, err)
+	}
+}
+
+type unreadable struct{ memory }
+
+func (m unreadable) Get(ctx context.Context, key string, most int64, known objects.Tag) (*objects.Object, error) {
+	if strings.HasSuffix(key, "1-1.json") {
+		return nil, fmt.Errorf("get %s: input/output error", key)
+	}
+	return m.memory.Get(ctx, key, most, known)
+}
