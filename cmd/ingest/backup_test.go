@@ -16,16 +16,13 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// fillData makes a data directory of which a backup does not fit into the buffers between a
-// daemon and its client.
-func fillData(t *testing.T, dir string) {
+// fillData fills a store of which a backup does not fit into the buffers between a daemon and its
+// client, and closes it.
+func fillData(t *testing.T, s store.Writer, closeStore func() error) {
 	t.Helper()
-	s, err := local.Open(dir, local.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for n := range uint64(32) {
 		payload := make([]byte, 900<<10)
 		_, _ = rand.Read(payload) // never fails, and can not be compressed
@@ -35,7 +32,7 @@ func fillData(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Close(); err != nil {
+	if err := closeStore(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -66,10 +63,34 @@ func beginBackup(t *testing.T, d *running) *http.Response {
 // backup; one that goes on without taking any more holds up the end of the daemon for as long as
 // other requests may.
 func TestBackupEnds(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	fillData(t, dir)
-	d := launch(t, program(t), dir)
+	t.Run("directory", func(t *testing.T) {
+		t.Parallel()
+		dir := filepath.Join(t.TempDir(), "data")
+		s, err := local.Open(dir, local.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fillData(t, s, s.Close)
+		backupEnds(t, dir)
+	})
+	t.Run("objects", func(t *testing.T) {
+		t.Parallel()
+		dir := "file://" + filepath.Join(t.TempDir(), "data")
+		place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := shared.Open(t.Context(), place, shared.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fillData(t, n, func() error { return n.Close(t.Context()) })
+		backupEnds(t, dir)
+	})
+}
+
+func backupEnds(t *testing.T, data string) {
+	d := launch(t, program(t), data)
 	first := beginBackup(t, d)
 	if got := d.ask("/v1/backup"); got.status != http.StatusConflict {
 		t.Errorf("a second one at the same time: got status %d, want 409", got.status)
