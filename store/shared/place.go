@@ -2,7 +2,9 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,9 +23,13 @@ func IsLocation(s string) bool {
 	return bucket.IsLocation(s) || directory.IsLocation(s) || hasObjects(s)
 }
 
-// hasObjects reports whether a directory has objects.
+// hasObjects reports whether a directory has objects, or some of those of a backup.
 func hasObjects(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, objects.Marker))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Stat(filepath.Join(dir, layout.Restoring))
+		return err == nil
+	}
 	return err == nil && layout.IsFormat(text)
 }
 
