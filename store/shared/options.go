@@ -63,6 +63,10 @@ type Options struct {
 	Retention, HourRetention, DayRetention time.Duration
 	Shorten                                bool
 
+	// MaxDisk bounds what a directory takes, without symbols: beyond it the oldest traces go, then the oldest rollups of hours, then
+	// those of days. Zero is no bound. A bucket has none: its nodes may have different ones.
+	MaxDisk int64
+
 	// Rollups bounds what rollups grow to.
 	Rollups rollup.Limits
 
@@ -84,13 +88,13 @@ func (o *Options) write() write.Options {
 }
 
 func (o *Options) roll() roll.Options {
-	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, Logger: o.Logger,
+	return roll.Options{TakeOver: o.TakeOver, Rows: o.RollRows, Shorten: o.Shorten, MaxDisk: o.MaxDisk, Logger: o.Logger,
 		Retention: layout.Retention{Traces: int64(o.Retention), Hours: int64(o.HourRetention), Days: int64(o.DayRetention)}}
 }
 
 // Validate reports the first option that can not be, as Open would.
 func (o Options) Validate() error {
-	_, err := o.withDefaults(false)
+	_, err := o.withDefaults(o.MaxDisk > 0)
 	return err
 }
 
@@ -128,6 +132,10 @@ func (o Options) withDefaults(alone bool) (Options, error) {
 		return o, fmt.Errorf("a retention is negative")
 	case o.Retention > 0 && o.Retention < 3*time.Hour:
 		return o, fmt.Errorf("retention of %v: traces must stay until their hour is summed up and what comes twice is known; at least 3h", o.Retention)
+	case o.MaxDisk < 0:
+		return o, fmt.Errorf("the bound of the disk is negative")
+	case o.MaxDisk > 0 && !alone:
+		return o, fmt.Errorf("the disk of a bucket has no bound")
 	case o.Shards < 1 || o.Shards > 999:
 		return o, fmt.Errorf("%d shards: from 1 to 999 are possible", o.Shards)
 	case o.FlushBytes < 1 || o.Puts < 1 || o.QueueTraces < 1 || o.QueueBytes < 1 || o.MaxPayload < 1 || o.RollRows < 1 || o.SpoolSize < 1 || o.CacheMemory < 1 || o.CacheSize < 1:

@@ -305,6 +305,44 @@ func (m *Manifest) Remove(now time.Time, keys ...string) {
 	}
 }
 
+// RemoveRuns takes the traces of an hour out of the manifest of a shard.
+func (m *Manifest) RemoveRuns(now time.Time, shard int, name string) {
+	h := m.Hours[name]
+	for _, f := range h.Runs {
+		m.Remove(now, RunKey(shard, name, f.ID))
+	}
+	h.Runs = nil
+}
+
+// RemoveHour takes an hour out that has no traces any more.
+func (m *Manifest) RemoveHour(now time.Time, shard int, name string) {
+	h := m.Hours[name]
+	for _, f := range h.Rollups {
+		m.Remove(now, HourKey(shard, name, f.ID))
+	}
+	m.Remove(now, h.UntracedKeys(shard, name)...)
+	delete(m.Hours, name)
+}
+
+// RemoveDay takes a day out.
+func (m *Manifest) RemoveDay(now time.Time, shard int, name string) {
+	for _, f := range m.Days[name].Rollups {
+		m.Remove(now, DayKey(shard, name, f.ID))
+	}
+	delete(m.Days, name)
+}
+
+// HoursOf returns the hours of a day that are there.
+func (m *Manifest) HoursOf(day string) (names []string) {
+	for name := range m.Hours {
+		if DayOf(name) == day {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // RunsOf returns the runs of an hour, which may not be there yet.
 func (m *Manifest) RunsOf(name string) []File {
 	if h := m.Hours[name]; h != nil {
@@ -316,6 +354,11 @@ func (m *Manifest) RunsOf(name string) []File {
 // Whole reports whether all hours are there that a day was made of, so that it can be made again.
 func (d *Day) Whole(m *Manifest) bool {
 	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] == nil })
+}
+
+// Lasts reports whether a day has outlasted its hours, so that it is all that is left of them.
+func (d *Day) Lasts(m *Manifest) bool {
+	return !slices.ContainsFunc(d.Sources, func(hour string) bool { return m.Hours[hour] != nil })
 }
 
 // Retention is how long a shard keeps traces, and their rollups by the hour and by the day, ns; 0 is for ever.

@@ -31,8 +31,7 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 		for _, name := range slices.Sorted(maps.Keys(m.Days)) {
 			d := m.Days[name]
 			p := piece{shard: shard, name: name, isDay: true, traces: d.Traces, first: d.First, last: d.Last}
-			gone := !slices.ContainsFunc(d.Sources, func(h string) bool { return m.Hours[h] != nil })
-			if p.within(since, until) || gone && p.overlaps(since, until) {
+			if p.within(since, until) || d.Lasts(m) && p.overlaps(since, until) {
 				for _, f := range d.Rollups {
 					p.rollups = append(p.rollups, layout.DayKey(shard, name, f.ID))
 				}

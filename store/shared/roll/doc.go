@@ -8,6 +8,7 @@
 //	compact.go   many runs and rollups become one
 //	settle.go    traces of closed hours come to share their tables
 //	hours.go     hours and days that are over, retention, and what is left behind
+//	budget.go    what goes when too much of the disk is taken
 //	keep.go      copies of manifests
 //	aside.go     segments that can not be read
 //	failing.go   what goes wrong in a round, said once

@@ -129,11 +129,8 @@ func daysToClose(m *layout.Manifest, l *layout.Listing) (out []string) {
 func (r *Shard) CloseDay(ctx context.Context, next *layout.Manifest, name string) error {
 	d := &layout.Day{}
 	var of []layout.Sized
-	for _, hour := range slices.Sorted(maps.Keys(next.Hours)) {
+	for _, hour := range next.HoursOf(name) {
 		h := next.Hours[hour]
-		if layout.DayOf(hour) != name {
-			continue
-		}
 		for _, f := range h.Rollups {
 			of = append(of, layout.Sized{Key: layout.HourKey(r.Number, hour, f.ID), Size: f.Size})
 		}
@@ -168,28 +165,18 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 	for name, h := range next.Hours {
 		// One that can not be closed is deleted all the same when its time is over.
 		if len(h.Runs) > 0 && layout.Expired(name, time.Duration(kept.Traces), now) && (h.Sealed || !l.Has(next, name)) {
-			for _, f := range h.Runs {
-				next.Remove(now, layout.RunKey(r.Number, name, f.ID))
-			}
-			h.Runs, changed = nil, true
+			next.RemoveRuns(now, r.Number, name)
+			changed = true
 		}
 		// Without its day, an hour is all that there is.
 		if h.Sealed && len(h.Runs) == 0 && next.Days[layout.DayOf(name)] != nil && layout.Expired(name, time.Duration(kept.Hours), now) {
-			for _, f := range h.Rollups {
-				next.Remove(now, layout.HourKey(r.Number, name, f.ID))
-			}
-			next.Remove(now, h.UntracedKeys(r.Number, name)...)
-			delete(next.Hours, name)
+			next.RemoveHour(now, r.Number, name)
 			changed = true
 		}
 	}
 	for name, d := range next.Days {
-		hours := slices.ContainsFunc(d.Sources, func(hour string) bool { return next.Hours[hour] != nil })
-		if !hours && layout.Expired(name+"T23", time.Duration(kept.Days), now) {
-			for _, f := range d.Rollups {
-				next.Remove(now, layout.DayKey(r.Number, name, f.ID))
-			}
-			delete(next.Days, name)
+		if d.Lasts(next) && layout.Expired(name+"T23", time.Duration(kept.Days), now) {
+			next.RemoveDay(now, r.Number, name)
 			changed = true
 		}
 	}

@@ -34,6 +34,7 @@ type Options struct {
 	Rows      int              // how many traces of a shard are rolled up at once
 	Retention layout.Retention // how long it is kept
 	Shorten   bool             // although another instance was told to keep it for longer
+	MaxDisk   int64            // bytes that all takes, 0 for no bound; only where this process is alone
 	Logger    *slog.Logger
 }
 
@@ -102,6 +103,11 @@ func (n *Roller) Round(ctx context.Context, w Work) {
 	if (w.Close || n.Bucket.Alone()) && ctx.Err() == nil && n.leads(0) {
 		if err := n.SweepSegments(ctx, l); err != nil {
 			n.warn(ctx, "segments are not deleted", -1, err)
+		}
+	}
+	if w.Close && n.opts.MaxDisk > 0 && ctx.Err() == nil && n.Bucket.Clock().Doubt() == nil {
+		if err := n.keepWithin(ctx, n.opts.MaxDisk); err != nil {
+			n.warn(ctx, "more than --max-disk may be taken", -1, err)
 		}
 	}
 }
