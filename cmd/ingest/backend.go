@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/objects"
@@ -29,6 +30,8 @@ type backend interface {
 	Doubt() string
 	// SendBackup writes a copy of all that is there to w, while the rest goes on.
 	SendBackup(ctx context.Context, w io.Writer) (copied, error)
+	// Room returns how much room the disk has, if traces are on one of this machine.
+	Room() (disk.Room, bool)
 	// Work does what is to be done in the background, until ctx is done.
 	Work(ctx context.Context)
 	Close() error
@@ -57,6 +60,14 @@ func (d *directory) Unready() error {
 		return store.ErrNoSpace
 	}
 	return nil
+}
+
+// Room implements [backend].
+func (d *directory) Room() (disk.Room, bool) { return roomOf(d.Store), true }
+
+func roomOf(s *local.Store) disk.Room {
+	space := s.Space()
+	return disk.Room{Free: space.Free, Needed: space.Needed, Refusing: space.Refusing}
 }
 
 // Doubt implements [backend].

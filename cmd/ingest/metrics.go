@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
@@ -69,19 +70,13 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 
 // collectDisk shows what is known by looking at the disk.
 func (m storeMetrics) collectDisk(out chan<- prometheus.Metric, send func(name, help string, kind prometheus.ValueType, v float64)) {
-	space, refusing := m.store.Space(), 0.0
-	if space.Refusing {
-		refusing = 1
-	}
-	send("fieldtrie_store_free_bytes", "Bytes of the filesystem that are left.", prometheus.GaugeValue, float64(space.Free))
-	send("fieldtrie_store_needed_bytes", "Bytes that must be free for traces to be accepted.", prometheus.GaugeValue, float64(space.Needed))
-	send("fieldtrie_store_ballast_bytes", "Bytes that are set aside for a start on a full disk.", prometheus.GaugeValue, float64(space.Ballast))
+	sendRoom(send, roomOf(m.store))
+	send("fieldtrie_store_ballast_bytes", "Bytes that are set aside for a start on a full disk.", prometheus.GaugeValue, float64(m.store.Space().Ballast))
 	doubted := 0.0
 	if m.store.ClockDoubt() != "" {
 		doubted = 1
 	}
 	send("fieldtrie_store_clock_doubted", "1 if nothing is deleted by its age since the clock is days from when the data directory was used last, else 0.", prometheus.GaugeValue, doubted)
-	send("fieldtrie_store_refusing_for_space", "1 if traces are refused because too little space is free, else 0.", prometheus.GaugeValue, refusing)
 	s, err := m.store.Status()
 	if err != nil {
 		return
@@ -99,10 +94,26 @@ func (m storeMetrics) collectDisk(out chan<- prometheus.Metric, send func(name, 
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_partition_bytes", "Bytes on disk, by what they hold.", []string{"holds"}, nil),
 			prometheus.GaugeValue, n, holds)
 	}
-	send("fieldtrie_store_disk_bytes", "Bytes of all partitions on disk.", prometheus.GaugeValue, float64(s.Bytes))
+	sendTaken(send, s.Bytes)
 	send("fieldtrie_store_lost_traces", "Acknowledged traces that are known to be lost.", prometheus.GaugeValue, float64(s.Lost))
 	send("fieldtrie_store_damaged_values", "Damaged values that queries met.", prometheus.GaugeValue, float64(s.Damaged))
 	send("fieldtrie_store_missing_traces", "Traces that the catalogue counts and queries did not find.", prometheus.GaugeValue, float64(s.Missing))
+}
+
+// sendRoom shows how much room a disk has.
+func sendRoom(send func(name, help string, kind prometheus.ValueType, v float64), room disk.Room) {
+	refusing := 0.0
+	if room.Refusing {
+		refusing = 1
+	}
+	send("fieldtrie_store_free_bytes", "Bytes of the filesystem that are left.", prometheus.GaugeValue, float64(room.Free))
+	send("fieldtrie_store_needed_bytes", "Bytes that must be free for traces to be accepted.", prometheus.GaugeValue, float64(room.Needed))
+	send("fieldtrie_store_refusing_for_space", "1 if traces are refused because too little space is free, else 0.", prometheus.GaugeValue, refusing)
+}
+
+// sendTaken shows what the data takes of a disk.
+func sendTaken(send func(name, help string, kind prometheus.ValueType, v float64), bytes int64) {
+	send("fieldtrie_store_disk_bytes", "Bytes that traces and rollups take on the disk.", prometheus.GaugeValue, float64(bytes))
 }
 
 // clusterMetrics shows the state of a node on a bucket at the time it is asked.
@@ -156,4 +167,20 @@ func (m clusterMetrics) Collect(out chan<- prometheus.Metric) {
 		ofShard("open_hour_seconds", "How long the oldest hour that is not closed has been over.", shard, c.Open[shard].Seconds())
 	}
 	send("lost_manifests", "Shards that stand still, since their manifest is not there.", prometheus.GaugeValue, float64(c.Lost))
+	m.collectDisk(out)
+}
+
+// collectDisk shows what is known by looking at the disk, if there is one.
+func (m clusterMetrics) collectDisk(out chan<- prometheus.Metric) {
+	room, onDisk := m.node.Room()
+	if !onDisk {
+		return
+	}
+	send := func(name, help string, kind prometheus.ValueType, v float64) {
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), kind, v)
+	}
+	sendRoom(send, room)
+	if bytes, err := m.node.Taken(); err == nil {
+		sendTaken(send, bytes)
+	}
 }

@@ -231,7 +231,7 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 			return k, err
 		}
 		k.backend = s
-		if k.symbols, err = c.openSharedSymbols(s.Node, log); err != nil {
+		if k.symbols, err = c.openSharedSymbols(s, log); err != nil {
 			return k, errors.Join(err, s.Close())
 		}
 		if dir, ok := shared.Folder(c.data); ok {
@@ -244,7 +244,7 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 		return k, err
 	}
 	k.backend = dir
-	if k.symbols, err = c.openSymbols(dir.Store, log); err != nil {
+	if k.symbols, err = c.openSymbols(dir, log); err != nil {
 		return k, errors.Join(err, dir.Close())
 	}
 	k.listen(c.data, log)

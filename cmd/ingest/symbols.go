@@ -10,8 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fieldtrie/fieldtrie/store/local"
-	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
@@ -27,16 +25,10 @@ type symbolStore struct {
 }
 
 // openSymbols opens the symbols in the data directory of a store.
-func (c *config) openSymbols(of *local.Store, log *slog.Logger) (*symbolStore, error) {
+func (c *config) openSymbols(of *directory, log *slog.Logger) (*symbolStore, error) {
 	o := c.symbolOptions(log)
 	o.Now = c.now
-	o.Room = func(n int64) error {
-		space := of.Space()
-		if space.Needed > 0 && space.Free-n < space.Needed { // so that traces go on to be taken
-			return fmt.Errorf("%w: %d MiB", tables.ErrNoSpace, space.Free>>20)
-		}
-		return nil
-	}
+	o.Room = roomIn(of)
 	t, err := tables.Open(tables.Folder(c.data), o)
 	if err != nil {
 		return nil, err
@@ -45,14 +37,24 @@ func (c *config) openSymbols(of *local.Store, log *slog.Logger) (*symbolStore, e
 }
 
 // openSharedSymbols opens the symbols in a bucket. All machines go by its clock.
-func (c *config) openSharedSymbols(of *shared.Node, log *slog.Logger) (*symbolStore, error) {
+func (c *config) openSharedSymbols(of *inBucket, log *slog.Logger) (*symbolStore, error) {
 	o := c.symbolOptions(log)
-	o.Now = of.Now
+	o.Now, o.Room = of.Now, roomIn(of)
 	t, err := tables.OpenFiles(of.Symbols(), o)
 	if err != nil {
 		return nil, err
 	}
 	return &symbolStore{t, uploads.New(t), true, log}, nil
+}
+
+// roomIn returns what says whether there is room for symbols, so that traces go on to be taken.
+func roomIn(of backend) func(n int64) error {
+	return func(n int64) error {
+		if room, onDisk := of.Room(); onDisk && room.Full(n) {
+			return fmt.Errorf("%w: %d MiB", tables.ErrNoSpace, room.Free>>20)
+		}
+		return nil
+	}
 }
 
 func (c *config) symbolOptions(log *slog.Logger) tables.Options {

@@ -142,5 +142,15 @@ func CompactionOf(levels []int64) int64 {
 // ErrNoSpace says that too little space is free on the filesystem.
 var ErrNoSpace = errors.New("too little free space")
 
+// Room says how much room a filesystem has for traces.
+type Room struct {
+	Free     int64 // bytes that are left to this user, 0 where that is not known
+	Needed   int64 // bytes that must be free for traces to be accepted, 0 if that is not checked
+	Refusing bool  // traces are refused for want of space
+}
+
+// Full reports whether traces would be refused if n more bytes were taken.
+func (r Room) Full(n int64) bool { return r.Needed > 0 && r.Free-n < r.Needed }
+
 // Checked reports whether free space is checked at all.
 func (s *Space) Checked() bool { return s.minFree >= 0 }

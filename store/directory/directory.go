@@ -137,6 +137,16 @@ func (d *Directory) Unready() error {
 	return d.room(d.space.Writing(), time.Second)
 }
 
+// Room returns how much room there is, as it was up to a second ago.
+func (d *Directory) Room() (r disk.Room) {
+	r.Free, _ = d.space.Free(time.Second)
+	if d.space.Checked() {
+		r.Needed = d.space.Writing()
+	}
+	r.Refusing = errors.Is(d.Unready(), objects.ErrNoSpace)
+	return r
+}
+
 // roomError is [objects.ErrNoSpace]. No attempt has more room than the one before.
 type roomError struct{ error }
 

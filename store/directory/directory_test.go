@@ -326,6 +326,9 @@ func TestFull(t *testing.T) {
 		t.Errorf("%d MiB more fit, want some 8", n)
 	}
 	time.Sleep(time.Second)
+	if r := d.Room(); !r.Refusing || !r.Full(0) || r.Needed != 16<<20 || r.Free > r.Needed {
+		t.Errorf("got %+v of a full disk", r)
+	}
 	if err := d.Unready(); !errors.Is(err, objects.ErrNoSpace) {
 		t.Errorf("got %v", err)
 	}
@@ -335,6 +338,9 @@ func TestFull(t *testing.T) {
 		}
 	}
 	time.Sleep(time.Second)
+	if r := d.Room(); r.Refusing || r.Full(0) || !r.Full(r.Free-r.Needed+1) {
+		t.Errorf("got %+v when there is room again", r)
+	}
 	if err := d.Unready(); err != nil {
 		t.Errorf("got %v", err)
 	}

@@ -1,9 +1,11 @@
 package shared
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/store/shared/write"
@@ -27,6 +29,17 @@ func (n *Node) Counters() Counters {
 	c.ClockOffset, _, _ = n.b.Clock().Offset()
 	return c
 }
+
+// Room returns how much room the disk has, if what the node writes to is on one.
+func (n *Node) Room() (r disk.Room, ok bool) {
+	if on, ok := n.b.Store.(interface{ Room() disk.Room }); ok {
+		return on.Room(), true
+	}
+	return r, false
+}
+
+// Taken returns how many bytes all takes but symbols. It looks at each object, so it is for a directory.
+func (n *Node) Taken() (int64, error) { return n.roller.Taken(context.Background()) }
 
 // Bounds of what is well.
 const (
