@@ -174,7 +174,7 @@ func (c *config) openPlace(ctx context.Context, readOnly bool) (objects.Store, e
 }
 
 func (c *config) sharedOptions() shared.Options {
-	return shared.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten, Spool: c.spool, SpoolSize: c.spoolSize,
+	return shared.Options{Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, Shorten: c.shorten, MaxDisk: c.maxDisk, Spool: c.spool, SpoolSize: c.spoolSize,
 		Cache: c.cache, CacheSize: c.cacheSize, RollEvery: c.rollEvery, TakeOver: c.takeOver}
 }
 

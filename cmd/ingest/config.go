@@ -113,14 +113,15 @@ func (c *config) refused() error {
 	return c.storeOptions().Validate()
 }
 
-// checkShared refuses what does not go with a bucket.
+// checkShared refuses what does not go with a bucket, or a directory of objects.
 func (c *config) checkShared() error {
 	if err := shared.CheckLocation(c.data); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
+	_, onDisk := shared.Folder(c.data)
 	switch {
-	case c.maxDisk > 0:
-		return fmt.Errorf("--max-disk: a bucket, or a directory of objects, has no such bound; use --retention")
+	case c.maxDisk > 0 && !onDisk:
+		return fmt.Errorf("--max-disk: a bucket has no such bound; use --retention")
 	case c.partition != time.Hour:
 		return fmt.Errorf("--partition: in a bucket traces are kept by the hour")
 	}

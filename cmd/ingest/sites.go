@@ -35,8 +35,9 @@ func (c *config) readSites() ([]site.Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sites: %w", err)
 	}
+	_, onDisk := shared.Folder(c.data)
 	for _, s := range sites {
-		if s.Disk > 0 && shared.IsLocation(c.data) {
+		if s.Disk > 0 && !onDisk {
 			return nil, fmt.Errorf("sites: %s: site %s: disk: a bucket has no such bound; use rate", c.sites, s.Name)
 		}
 	}
@@ -151,10 +152,11 @@ const siteBytesFile = "sites.json"
 
 // siteBytes returns what the traces of sites took when the daemon ended.
 func (c *config) siteBytes(log *slog.Logger) map[string]map[int64]int64 {
-	if c.sites == "" || shared.IsLocation(c.data) {
+	dir, onDisk := shared.Folder(c.data)
+	if c.sites == "" || !onDisk {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(c.data, siteBytesFile))
+	text, err := os.ReadFile(filepath.Join(dir, siteBytesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -171,13 +173,14 @@ func (c *config) siteBytes(log *slog.Logger) map[string]map[int64]int64 {
 
 // keepSiteBytes writes down what the traces of sites take, until ctx is done.
 func (c *config) keepSiteBytes(ctx context.Context, of *collect.Collector, log *slog.Logger) {
-	if c.sites == "" || shared.IsLocation(c.data) {
+	dir, onDisk := shared.Folder(c.data)
+	if c.sites == "" || !onDisk {
 		return
 	}
 	write := func() {
 		text, err := json.Marshal(of.SiteBytes())
 		if err == nil {
-			err = disk.WriteFile(filepath.Join(c.data, siteBytesFile), text)
+			err = disk.WriteFile(filepath.Join(dir, siteBytesFile), text)
 		}
 		if err != nil {
 			log.Warn("write down what the traces of sites take", "err", err)
