@@ -168,8 +168,10 @@ func (r *Shard) expire(next *layout.Manifest, l *layout.Listing) (changed bool) 
 			next.RemoveRuns(now, r.Number, name)
 			changed = true
 		}
-		// Without its day, an hour is all that there is.
-		if h.Sealed && len(h.Runs) == 0 && next.Days[layout.DayOf(name)] != nil && layout.Expired(name, time.Duration(kept.Hours), now) {
+		// Without its day, an hour is all that there is. Those of a day go together: while one of them is there, the day is not read for
+		// the others.
+		day := layout.DayOf(name)
+		if h.Sealed && len(h.Runs) == 0 && next.Days[day] != nil && layout.Expired(day+"T23", time.Duration(kept.Hours), now) {
 			next.RemoveHour(now, r.Number, name)
 			changed = true
 		}
