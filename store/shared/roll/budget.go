@@ -17,7 +17,11 @@ import (
 func (n *Roller) keepWithin(ctx context.Context, most int64) error {
 	b := budget{now: n.Bucket.Now()}
 	for shard, r := range n.Shards {
-		if err := r.Begin(ctx); err != nil {
+		_, _, err := n.Bucket.Manifest(ctx, shard, 0) // it is still there
+		if err == nil {
+			err = r.Begin(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("bound the disk: shard %d: %w", shard, err)
 		}
 		b.of = append(b.of, r.Manifest.Clone())
