@@ -42,10 +42,10 @@ type generation struct {
 
 // Sizes of Badger. A table in memory is small, since it is the larger part of what a log takes; values of [maxPart] fit into it.
 const (
-	memTable     = 8 << 20
-	memTables    = 5
+	memTable     = 4 << 20
+	memTables    = 4
 	valueLog     = 1 << 20 // which stays empty
-	maxInTable   = 1 << 20 // values of more bytes would go there
+	maxInTable   = maxPart + 16<<10 // values of more bytes would go there
 	goneSuffix   = ".gone"
 	numberDigits = 8
 )
