@@ -151,7 +151,7 @@ const openWait = time.Minute
 func (c *config) openShared(ctx context.Context, log *slog.Logger) (*inBucket, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	b, err := c.openPlace(ctx, false)
+	b, err := c.openPlace(ctx, false, log)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +165,9 @@ func (c *config) openShared(ctx context.Context, log *slog.Logger) (*inBucket, e
 }
 
 // openPlace prepares to use the objects of --data.
-func (c *config) openPlace(ctx context.Context, readOnly bool) (objects.Store, error) {
-	b, err := shared.OpenPlace(ctx, c.data, shared.PlaceOptions{Now: c.now, Program: "ingest", ReadOnly: readOnly})
+func (c *config) openPlace(ctx context.Context, readOnly bool, log *slog.Logger) (objects.Store, error) {
+	warn := func(err error) { log.Warn("the data directory is not as it should be", "err", err) }
+	b, err := shared.OpenPlace(ctx, c.data, shared.PlaceOptions{Now: c.now, Program: "ingest", ReadOnly: readOnly, Warn: warn})
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", hinted(err))
 	}

@@ -168,18 +168,18 @@ type saying func(done, total int64, at string)
 // restoreDirectory makes a data directory.
 func (c *config) restoreDirectory(ctx context.Context, in *countedReader, stderr io.Writer, say saying) (restored, error) {
 	o := c.storeOptions()
-	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.Logger = warnings(stderr)
 	s, err := local.Restore(ctx, in, c.data, o, local.Progress(say))
 	return restored{copied{slog.Int("partitions", s.Partitions), s.Traces, s.Missing}, s.Made, s.Bytes}, err
 }
 
 // restoreObjects makes a bucket, or a directory of objects.
-func (c *config) restoreObjects(ctx context.Context, in *countedReader, _ io.Writer, say saying) (_ restored, err error) {
+func (c *config) restoreObjects(ctx context.Context, in *countedReader, stderr io.Writer, say saying) (_ restored, err error) {
 	from, err := backup.Open(in) // before a directory is made for what is no backup
 	if err != nil {
 		return restored{}, fmt.Errorf("restore into %s: %w", c.data, err)
 	}
-	to, err := c.openPlace(ctx, false)
+	to, err := c.openPlace(ctx, false, warnings(stderr))
 	if err != nil {
 		return restored{}, err
 	}

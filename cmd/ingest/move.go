@@ -78,11 +78,16 @@ func (c *config) errand(ctx context.Context, stdin io.Reader, stdout, stderr io.
 // Objects of an errand are large, and nobody waits for it.
 const errandGiveUp = 2 * time.Minute
 
+// warnings returns a log of what goes wrong while an errand is run.
+func warnings(stderr io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
 // node opens a bucket for an errand.
 func node(ctx context.Context, b objects.Store, stderr io.Writer) (*shared.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWait)
 	defer cancel()
-	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Logger: warnings(stderr)})
 }
 
 // importData moves a directory into the bucket.
@@ -95,7 +100,7 @@ func (c *config) importData(ctx context.Context, stdout, stderr io.Writer) (err 
 		return fmt.Errorf("--import: %w", err)
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	b, err := c.openPlace(ctx, false)
+	b, err := c.openPlace(ctx, false, warnings(stderr))
 	if err != nil {
 		return err
 	}
@@ -120,7 +125,7 @@ func (c *config) importData(ctx context.Context, stdout, stderr io.Writer) (err 
 
 // exportData moves the bucket into a directory.
 func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	b, err := c.openPlace(ctx, false)
+	b, err := c.openPlace(ctx, false, warnings(stderr))
 	if err != nil {
 		return err
 	}
@@ -132,7 +137,7 @@ func (c *config) exportData(ctx context.Context, stdout, stderr io.Writer) (err 
 		return err
 	}
 	o := c.storeOptions()
-	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.Logger = warnings(stderr)
 	to, err := local.OpenLoader(c.exportTo, b.Name(), o)
 	if err != nil {
 		return fmt.Errorf("--export: %w", err)
@@ -205,7 +210,7 @@ func left(s *move.Stats, verb string, stderr io.Writer) error {
 
 // verifyData checks the bucket, and repairs what can be.
 func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error {
-	b, err := c.openPlace(ctx, !c.repair)
+	b, err := c.openPlace(ctx, !c.repair, warnings(stderr))
 	if err != nil {
 		return err
 	}

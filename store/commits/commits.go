@@ -34,6 +34,7 @@ type Log struct {
 	generations []*generation // oldest first; the last one takes commits, unless it is over
 	number      int           // of the newest generation
 	commits     map[string]commit
+	writes      map[*[]record]time.Time // those under way, and when they began
 	closed      bool
 }
 
@@ -77,7 +78,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.MaxAge == 0 {
 		o.MaxAge = time.Hour
 	}
-	l := &Log{dir: dir, opts: o, commits: map[string]commit{}, slots: make(chan struct{}, maxWrites)}
+	l := &Log{dir: dir, opts: o, commits: map[string]commit{}, slots: make(chan struct{}, maxWrites), writes: map[*[]record]time.Time{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -199,9 +200,12 @@ func (l *Log) write(ctx context.Context, records []record, note func(g *generati
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	l.mu.Lock()
+	l.writes[&records] = time.Now()
+	l.mu.Unlock()
 	done := make(chan error, 1)
 	go func() {
-		defer func() { <-l.slots }()
+		defer l.written(&records)
 		g, err := l.taker()
 		if err == nil {
 			err = g.put(records...)
@@ -218,6 +222,24 @@ func (l *Log) write(ctx context.Context, records []record, note func(g *generati
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// written notes that a write is over.
+func (l *Log) written(records *[]record) {
+	l.mu.Lock()
+	delete(l.writes, records)
+	l.mu.Unlock()
+	<-l.slots
+}
+
+// Waits returns for how long the write has been under way that began first; 0 if there is none.
+func (l *Log) Waits() (oldest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, began := range l.writes {
+		oldest = max(oldest, time.Since(began))
+	}
+	return oldest
 }
 
 // wrote notes what became of a write.

@@ -44,7 +44,7 @@ type generation struct {
 const (
 	memTable     = 4 << 20
 	memTables    = 4
-	valueLog     = 1 << 20 // which stays empty
+	valueLog     = 1 << 20          // which stays empty
 	maxInTable   = maxPart + 16<<10 // values of more bytes would go there
 	goneSuffix   = ".gone"
 	numberDigits = 8

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,6 +61,9 @@ func scan(g *generation) (*scanned, error) {
 // scanFile looks for records in a file.
 func (s *scanned) scanFile(m mark, path string) error {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // who writes has made another one of it
+	}
 	if err != nil {
 		return err
 	}

@@ -129,10 +129,16 @@ func (d *Directory) Requests() objects.Requests {
 	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(), Delete: d.did.delete.Load()}
 }
 
-// Unready implements [objects.Store]: traces are refused while the disk is full.
+// stuckAfter is how long a disk takes at most for a commit.
+const stuckAfter = 30 * time.Second
+
+// Unready implements [objects.Store]: traces are refused while the disk is full, or does not answer.
 func (d *Directory) Unready() error {
 	if err := d.writable(); err != nil {
 		return err
+	}
+	if waits := d.fresh.Waits(); waits > stuckAfter {
+		return fmt.Errorf("the disk of %s has not answered for %v", d.dir, waits.Round(time.Second))
 	}
 	return d.room(d.space.Writing(), time.Second)
 }

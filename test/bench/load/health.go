@@ -116,9 +116,9 @@ func readState(ctx context.Context, private string) (s state, err error) {
 }
 
 // askState reads the state of a daemon after it has refreshed its view of the bucket, as it does
-// for queries.
+// for queries. The traces of the last minute would be read one by one.
 func askState(ctx context.Context, private string) (state, error) {
-	for _, path := range []string{"/api/v1/catalog", "/api/v1/top?limit=1&since=1m"} {
+	for _, path := range []string{"/api/v1/catalog", "/api/v1/top?limit=1&since=24h"} {
 		if _, err := (dashboardRequest{target: "http://" + private + path}).ask(ctx, http.DefaultClient); err != nil {
 			return state{}, err
 		}
