@@ -87,6 +87,9 @@ type File struct {
 	Tier int    `json:"tier,omitempty"` // how often it was compacted
 	Rows int    `json:"rows,omitempty"` // of runs
 	Size int64  `json:"size"`           // bytes
+	// First and Last are when the first and the last row of a run were received (µs), 0 if that is not known.
+	First int64 `json:"first,omitempty"`
+	Last  int64 `json:"last,omitempty"`
 }
 
 // Hour is what was received in an hour, but for what came too late for it.

@@ -109,8 +109,8 @@ func (w *RollupWriter) Add(page string, p *Page) error {
 // Size returns about how large the object is so far.
 func (w *RollupWriter) Size() int { return w.w.Size() + w.counts }
 
-// Count is for objects with rows.
-func (w *RollupWriter) Count() int { return 0 }
+// Rows is for objects with rows.
+func (w *RollupWriter) Rows() (n int, first, last int64) { return 0, 0, 0 }
 
 // Finish returns the object.
 func (w *RollupWriter) Finish() ([]byte, error) {

@@ -17,6 +17,8 @@ type RunWriter struct {
 	keys   pending   // and the one of keys
 	of     []pending // blocks of keys, which follow all traces
 	count  int
+	first  int64 // when a row was received (µs)
+	last   int64
 	kept   int  // bytes of keys
 	settle bool // traces of a block share their tables
 }
@@ -53,6 +55,10 @@ func (w *RunWriter) Add(r *Row) error {
 	w.keys.n++
 	w.kept += len(w.keys.data) - before
 	w.count++
+	if w.first == 0 || r.Received < w.first {
+		w.first = r.Received
+	}
+	w.last = max(w.last, r.Received)
 	if len(w.keys.data) >= keysBlock {
 		w.endKeys()
 	}
@@ -93,8 +99,8 @@ func (r *Row) size() int {
 // Size returns about how large the run is so far.
 func (w *RunWriter) Size() int { return w.w.Size() + w.kept }
 
-// Count returns how many rows it has.
-func (w *RunWriter) Count() int { return w.count }
+// Rows returns how many rows it has, and when the first and the last one were received (µs).
+func (w *RunWriter) Rows() (n int, first, last int64) { return w.count, w.first, w.last }
 
 func (w *RunWriter) endBlock() error {
 	if w.data.n == 0 {

@@ -81,7 +81,7 @@ func (r *Reader) fetchPiece(ctx context.Context, f *fetched, x *reading) error {
 
 // keepVitals leaves of rollups the Web Vitals, where traces tell all else.
 func (f *fetched) keepVitals() error {
-	if len(f.runs) == 0 {
+	if !f.isTraces {
 		return nil
 	}
 	var out []pageOf

@@ -15,7 +15,8 @@ type piece struct {
 	name        string // of the day or hour
 	isDay       bool
 	rollups     []string // keys of objects; none if it is traces
-	runs        []string
+	isTraces    bool
+	runs        []string // of traces: those that may have some of the time that is asked for
 	vitals      []string // rollups beside the traces of an hour, which have Web Vitals
 	first, last int64    // µs
 	traces      uint64
@@ -56,14 +57,17 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 			}
 			p.widened = !p.within(since, until)
 		} else {
+			p.isTraces = len(h.Runs) > 0
 			for _, f := range h.Runs {
-				p.runs = append(p.runs, layout.RunKey(shard, name, f.ID))
+				if run := (piece{first: f.First, last: f.Last}); f.Last == 0 || run.overlaps(since, until) {
+					p.runs = append(p.runs, layout.RunKey(shard, name, f.ID))
+				}
 			}
 			for _, f := range h.Rollups {
 				p.vitals = append(p.vitals, layout.HourKey(shard, name, f.ID))
 			}
 		}
-		if len(p.rollups)+len(p.runs) > 0 {
+		if len(p.rollups) > 0 || p.isTraces {
 			out = append(out, p)
 		}
 	}

@@ -211,7 +211,7 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 		return nil
 	}
 	switch {
-	case len(f.runs) > 0:
+	case f.isTraces:
 		x.stats.Partitions++
 	case f.isDay:
 		x.stats.Days++

@@ -21,8 +21,8 @@ const (
 
 // objectWriter makes an object.
 type objectWriter interface {
-	Size() int  // about, of what was added
-	Count() int // the rows of it
+	Size() int // about, of what was added
+	Rows() (n int, first, last int64)
 	Finish() ([]byte, error)
 }
 
@@ -97,7 +97,8 @@ func (s *Series[W]) store(ctx context.Context, tier int) error {
 	if err != nil {
 		return fmt.Errorf("write an object: %w", err)
 	}
-	f := layout.File{ID: layout.NewID(), Tier: tier, Rows: s.w.Count(), Size: int64(len(body))}
+	f := layout.File{ID: layout.NewID(), Tier: tier, Size: int64(len(body))}
+	f.Rows, f.First, f.Last = s.w.Rows()
 	var none W
 	s.w, s.open = none, false
 	if err := s.r.put(ctx, s.key(f.ID), body); err != nil {
