@@ -14,12 +14,13 @@ import (
 	"time"
 )
 
-// ErrNotFound says that there is no such commit.
-var ErrNotFound = errors.New("no such commit")
-
 var (
-	errDamaged = errors.New("damaged") // bytes are not those that were written
-	errClosed  = errors.New("the log is closed, or is for reading")
+	// ErrNotFound says that there is no such commit.
+	ErrNotFound = errors.New("no such commit")
+	// ErrDamaged says that a commit is not what was put, which can not be undone.
+	ErrDamaged = errors.New("damaged")
+
+	errClosed = errors.New("the log is closed, or is for reading")
 )
 
 // Log keeps commits until they are deleted. Its methods may be called at once.
@@ -254,7 +255,7 @@ func (l *Log) wrote(g *generation, err error, note func(g *generation)) {
 	l.leave(g)
 }
 
-// Get returns a commit of at most so many bytes.
+// Get returns a commit of at most so many bytes. [ErrDamaged] says that it was there.
 func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	c, open, err := l.find(key)
 	if err == nil && !open && c.files == nil { // its generation is being closed
@@ -280,7 +281,7 @@ func (l *Log) Get(ctx context.Context, key string, most int64) ([]byte, error) {
 	case open:
 		return c.of.get(key, c.parts, c.size)
 	case c.files == nil:
-		return nil, fmt.Errorf("it is not in its files: %w", errDamaged)
+		return nil, fmt.Errorf("it is not in its files: %w", ErrDamaged)
 	}
 	body, err := c.files.read()
 	if errors.Is(err, fs.ErrNotExist) { // it was deleted meanwhile

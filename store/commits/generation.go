@@ -122,19 +122,27 @@ func (g *generation) put(records ...record) error {
 	return nil
 }
 
-// get returns a commit of so many parts.
-func (g *generation) get(key string, parts int, size int64) ([]byte, error) {
-	out := make([]byte, 0, size)
-	err := g.db.View(func(txn *badger.Txn) error {
+// get returns a commit of so many parts. What Badger does not find, or panics about, is damaged.
+func (g *generation) get(key string, parts int, size int64) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("get %s: %w: badger panicked: %v", key, ErrDamaged, r)
+		}
+	}()
+	out = make([]byte, 0, size)
+	err = g.db.View(func(txn *badger.Txn) error {
 		for part := range parts {
 			item, err := txn.Get(badgerKey(key, part))
+			if errors.Is(err, badger.ErrKeyNotFound) {
+				err = fmt.Errorf("part %d of %s is not there: %w", part, key, ErrDamaged)
+			}
 			if err != nil {
 				return err
 			}
 			err = item.Value(func(v []byte) error {
 				r, _, ok := decodeRecord(v)
 				if !ok {
-					return fmt.Errorf("part %d of %s: %w", part, key, errDamaged)
+					return fmt.Errorf("part %d of %s: %w", part, key, ErrDamaged)
 				}
 				out = append(out, r.body...)
 				return nil

@@ -150,7 +150,7 @@ func (s span) read() ([]byte, error) {
 	}
 	r, _, ok := decodeRecord(data)
 	if !ok {
-		return nil, fmt.Errorf("%s at %d: %w", s.file, s.offset, errDamaged)
+		return nil, fmt.Errorf("%s at %d: %w", s.file, s.offset, ErrDamaged)
 	}
 	return r.body, nil
 }

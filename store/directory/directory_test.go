@@ -361,3 +361,34 @@ func TestLocation(t *testing.T) {
 		}
 	}
 }
+
+// A fresh object that is damaged while it is there is one that is not what was put, and no error of the place, since that would be
+// asked for it again and again.
+func TestDamagedCommit(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir, Options{})
+	key := objects.Fresh + "a"
+	if _, err := d.Put(t.Context(), key, bytes.Repeat([]byte("abc"), 100), objects.Condition{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d = open(t, dir, Options{})
+	tables, err := filepath.Glob(filepath.Join(dir, Commits, "*", "*.sst"))
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("got %v, %v", tables, err)
+	}
+	data, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[bytes.Index(data, []byte("abcabc"))]++
+	if err := os.WriteFile(tables[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Get(t.Context(), key, 1000, "")
+	if err != nil || len(got.Body) != 0 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}

@@ -33,10 +33,13 @@ func (d *Directory) read(ctx context.Context, key string, most int64) ([]byte, e
 	if strings.HasPrefix(key, objects.Fresh) && ctx.Err() == nil {
 		if body, err := d.fresh.Get(ctx, key, most); !errors.Is(err, commits.ErrNotFound) {
 			d.did.get.Add(1)
-			if err != nil {
-				err = fmt.Errorf("get %s: %w", key, err)
+			switch {
+			case errors.Is(err, commits.ErrDamaged): // whoever reads it sees that it is, and goes on with others
+				return nil, nil
+			case err != nil:
+				return nil, fmt.Errorf("get %s: %w", key, err)
 			}
-			return body, err
+			return body, nil
 		}
 	}
 	f, size, err := d.open(ctx, key)

@@ -1,9 +1,11 @@
 package shared
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -150,6 +152,57 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	if err := n.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A commit that is damaged on the disk while it waits costs what it has, and is set aside; the others are rolled up.
+func TestDamagedCommit(t *testing.T) {
+	dir := t.TempDir()
+	open := func() *directory.Directory {
+		d, err := directory.Open(dir, directory.Options{MinFree: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	d := open()
+	n, err := Open(t.Context(), d, Options{Flush: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range byte(3) {
+		if _, err := n.Append(t.Context(), []store.Record{testRecord(i, "/a")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil { // the node is killed
+		t.Fatal(err)
+	}
+	d = open()
+	tables, err := filepath.Glob(filepath.Join(dir, directory.Commits, "*", "*.sst"))
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("got %v, %v", tables, err)
+	}
+	data, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := []byte("-00000002")
+	data[bytes.LastIndex(data, second)+len(second)]++ // the first byte of the segment
+	if err := os.WriteFile(tables[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err = Open(t.Context(), d, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		n.RollUp(t.Context())
+	}
+	if got := idsIn(t, n.Reader); len(got) != 2 || n.Counters().BadSegments != 1 || n.Waits(t.Context()) {
+		t.Errorf("got %v, %d are set aside", got, n.Counters().BadSegments)
+	}
+	if err := n.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
