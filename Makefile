@@ -279,6 +279,8 @@ soak: ## cut the power, kill processes and end partitions again and again, check
 	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
 	SOAK_CUTS=$(SOAK_CUTS) $(GO) test ./store/shared -count 1 -timeout 0 -v -run TestPowerCut
 	$(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
+	objects=$$(mktemp -d) && $(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --data "file://$$objects" $(TRACES); \
+	  ended=$$?; rm -rf "$$objects"; exit $$ended
 	$(MAKE) rotations ROTATIONS=$(SOAK_ROTATIONS)
 	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
 

@@ -294,20 +294,3 @@ func TestAge(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
-
-// BenchmarkPut commits 160 kB, as 125 traces have that come in 25 ms.
-func BenchmarkPut(b *testing.B) {
-	l := open(b, b.TempDir(), Options{MaxBytes: 48 << 20})
-	body := randomBody(rand.New(rand.NewPCG(8, 9)), 160_000)
-	b.SetBytes(int64(len(body)))
-	for i := 0; b.Loop(); i++ {
-		if err := l.Put(b.Context(), fmt.Sprintf("seg/%08d", i), body); err != nil {
-			b.Fatal(err)
-		}
-		if i >= 1000 {
-			if err := l.Delete(b.Context(), fmt.Sprintf("seg/%08d", i-1000)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-}

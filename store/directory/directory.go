@@ -143,6 +143,11 @@ func (d *Directory) Unready() error {
 	return d.room(d.space.Writing(), time.Second)
 }
 
+// FreshBytes returns how many bytes of the disk are taken by all fresh objects, and by those that are deleted and still take room.
+func (d *Directory) FreshBytes() int64 {
+	return disk.TreeBytes(filepath.Join(d.dir, Commits)) + disk.TreeBytes(filepath.Join(d.dir, objects.Fresh))
+}
+
 // Room returns how much room there is, as it was up to a second ago.
 func (d *Directory) Room() (r disk.Room) {
 	r.Free, _ = d.space.Free(time.Second)

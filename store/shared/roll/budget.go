@@ -48,10 +48,13 @@ func (n *Roller) keepWithin(ctx context.Context, most int64) error {
 // blockSize is what the space of files is a multiple of, on most file systems.
 const blockSize = 4 << 10
 
-// sizes returns what each object takes, the first one of a folder with that, and without symbols, which have a bound of their own.
+// sizes returns what each object takes, the first one of a folder with that, and all segments together. Symbols have a bound of their own.
 func (n *Roller) sizes(ctx context.Context) (map[string]int64, error) {
 	out, folder := map[string]int64{}, ""
-	for _, kind := range append(ofManifests(), layout.Segments, layout.Aside, "shard/") {
+	if place, ok := n.Bucket.Store.(interface{ FreshBytes() int64 }); ok {
+		out[layout.Segments] = place.FreshBytes()
+	}
+	for _, kind := range append(ofManifests(), layout.Aside, "shard/") {
 		for e, err := range n.Bucket.List(ctx, kind, "") {
 			if err != nil {
 				return nil, fmt.Errorf("look how much space is taken: %w", err)
