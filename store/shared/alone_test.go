@@ -126,9 +126,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	fill()
 	for i := 0; n.Waits(t.Context()); i++ { // what is rolled up makes room for what is not
-		if n.RollUp(t.Context()); i == 20 {
+		if n.RollUp(t.Context()); i == 100 {
 			t.Fatal("traces wait to be rolled up for ever")
 		}
+		time.Sleep(time.Duration(i) * time.Millisecond) // what is deleted from Badger goes in the background
 	}
 	fill()
 	fs.Fill(1<<20, 1<<20, 0)
@@ -142,8 +143,9 @@ func TestFullDisk(t *testing.T) {
 	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) {
 		t.Errorf("got %v", err)
 	}
-	for range 20 {
+	for i := 0; i < 20 || n.Waits(t.Context()) && i < 100; i++ {
 		n.RollUp(t.Context())
+		time.Sleep(time.Duration(i) * time.Millisecond)
 	}
 	got := idsIn(t, n.Reader)
 	for id := range stored {
