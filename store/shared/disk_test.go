@@ -147,7 +147,7 @@ func TestMaxDisk(t *testing.T) {
 	if !soon(func() bool {
 		taken, err = b.node.Taken()
 		real = disk.TreeBytes(b.dir)
-		return err == nil && taken <= real && taken >= real/2
+		return err == nil && taken <= real+real/2 && taken >= real/2 // some file systems need nothing for folders
 	}) {
 		t.Errorf("%d bytes are said to be taken, and %d are; %v", taken, real, err)
 	}
