@@ -96,7 +96,7 @@ ON_DISK = ./store/local
 # The race detector makes tests up to eight times slower. So here it looks at what is about concurrency: small packages that
 # lock, and those tests of large ones that are named so. make race has it look at everything.
 RACED = ./internal/... ./store/local/head ./store/shared/write
-RACED_PARTLY = $(ON_DISK) ./store/local/part ./store/shared ./store/shared/read ./rules/access
+RACED_PARTLY = $(ON_DISK) ./store/commits ./store/local/part ./store/shared ./store/shared/read ./rules/access
 RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Rollover|Share|Stuck|Together|Turn|UnderLoad|Wait|While
 # What is built with the detector waits for a second at its end otherwise, for goroutines that are left.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice -n 4 $(GO) test -race -vet=off -timeout 50m
