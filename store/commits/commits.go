@@ -304,13 +304,14 @@ func (l *Log) find(key string) (c commit, open bool, err error) {
 	return c, c.files == nil && l.enter(c.of), nil
 }
 
-// List returns the commits, sorted by key.
-func (l *Log) List() []Entry {
+// List returns the commits whose keys begin with prefix and are behind after, sorted by key.
+func (l *Log) List(prefix, after string) (out []Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make([]Entry, 0, len(l.commits))
 	for key, c := range l.commits {
-		out = append(out, Entry{key, c.size, c.at})
+		if strings.HasPrefix(key, prefix) && key > after {
+			out = append(out, Entry{key, c.size, c.at})
+		}
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	return out

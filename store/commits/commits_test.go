@@ -43,7 +43,7 @@ type model map[string][]byte
 func (m model) check(t *testing.T, what string, l *Log) {
 	t.Helper()
 	var keys []string
-	for _, e := range l.List() {
+	for _, e := range l.List("", "") {
 		keys = append(keys, e.Key)
 		body, err := l.Get(t.Context(), e.Key, 1<<30)
 		if err != nil || !bytes.Equal(body, m[e.Key]) || e.Size != int64(len(body)) {
@@ -185,7 +185,7 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		l := open(t, to, Options{})
-		got := l.List()
+		got := l.List("", "")
 		if len(got) < commits-2*flips {
 			t.Errorf("round %d: %d of %d commits are left after damage in %d places", round, len(got), commits, flips)
 		}
@@ -230,12 +230,12 @@ func TestAtOnce(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				l.List()
+				l.List("", "")
 			}
 		})
 	}
 	group.Wait()
-	if got := len(l.List()); got != 8*5 {
+	if got := len(l.List("", "")); got != 8*5 {
 		t.Errorf("%d commits are there, want %d", got, 8*5)
 	}
 }
@@ -290,7 +290,7 @@ func TestAge(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.settle()
-	if got := l.List(); len(got) != 1 || got[0].Key != "seg/1" || !got[0].At.Equal(now.Add(-2*time.Hour)) {
+	if got := l.List("", ""); len(got) != 1 || got[0].Key != "seg/1" || !got[0].At.Equal(now.Add(-2*time.Hour)) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store/commits"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
@@ -31,13 +30,7 @@ func (d *Directory) List(ctx context.Context, prefix, after string) iter.Seq2[ob
 			yield(objects.Entry{}, fmt.Errorf("list %q: no key begins with that", prefix))
 			return
 		}
-		var fresh []commits.Entry
-		for _, e := range d.fresh.List() {
-			if strings.HasPrefix(e.Key, prefix) && e.Key > after {
-				fresh = append(fresh, e)
-			}
-		}
-		more := true
+		fresh, more := d.fresh.List(prefix, after), true
 		yieldFresh := func(before func(key string) bool) { // those that come now
 			for more && len(fresh) > 0 && before(fresh[0].Key) {
 				more = yield(objects.Entry{Key: fresh[0].Key, Size: fresh[0].Size, Modified: fresh[0].At}, nil)
