@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
 )
 
@@ -59,7 +60,7 @@ func planOf(m *layout.Manifest, shard int, since, until time.Time, noRollups boo
 		} else {
 			p.isTraces = len(h.Runs) > 0
 			for _, f := range h.Runs {
-				if run := (piece{first: f.First, last: f.Last}); f.Last == 0 || run.overlaps(since, until) {
+				if f.Last == 0 || store.Overlaps(f.First, f.Last, since, until) {
 					p.runs = append(p.runs, layout.RunKey(shard, name, f.ID))
 				}
 			}
