@@ -337,7 +337,9 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(time.Second)
+	for i := 0; d.Unready() != nil && i < 100; i++ { // what is deleted from Badger goes in the background
+		time.Sleep(100 * time.Millisecond)
+	}
 	if r := d.Room(); r.Refusing || r.Full(0) || !r.Full(r.Free-r.Needed+1) {
 		t.Errorf("got %+v when there is room again", r)
 	}

@@ -150,15 +150,7 @@ func TestBackup(t *testing.T) {
 
 func backUpAnything(t *testing.T, seed uint64, replaced *atomic.Int64) (wrong string, log []string) {
 	w := newWorld(t, seed, []float64{0, 0.02}[seed%2])
-	defer func() {
-		switch x := recover().(type) {
-		case nil:
-		case failure:
-			wrong, log = string(x), w.log
-		default:
-			panic(x)
-		}
-	}()
+	defer w.caught(&wrong, &log)
 	for range 100 {
 		w.step()
 	}

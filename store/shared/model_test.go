@@ -595,19 +595,22 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
+// caught makes of a failure what is wrong, and what happened before. It is for defer.
+func (w *world) caught(wrong *string, log *[]string) {
+	switch x := recover().(type) {
+	case nil:
+	case failure:
+		*wrong, *log = string(x), w.log
+	default:
+		panic(x)
+	}
+}
+
 // run returns what is wrong in the end, "" if nothing is, and what happened.
 func run(t testing.TB, seed uint64, blind bool) (wrong string, log []string) {
 	w := newWorld(t, seed, []float64{0, 0.02, 0.1, 0.3}[seed%4])
 	w.blind, w.server.Blind = blind, blind
-	defer func() {
-		switch x := recover().(type) {
-		case nil:
-		case failure:
-			wrong, log = string(x), w.log
-		default:
-			panic(x)
-		}
-	}()
+	defer w.caught(&wrong, &log)
 	for range 150 {
 		w.step()
 	}
