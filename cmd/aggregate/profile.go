@@ -19,7 +19,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
@@ -51,42 +50,27 @@ func (c *command) wholeSource() (query.Source, func() error, error) {
 		return r, nothing, errors.Join(err, c.withoutOwners())
 	}
 	dir, isDir := shared.Folder(c.data)
-	socket := filepath.Join(dir, api.SocketName)
 	if isDir {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fmt.Errorf("no data directory %s; name that of ingest with --data, or a daemon with --addr", dir)
 		}
-		if r := api.NewSocketRemote(socket); r.Alive() {
+		if r := api.NewSocketRemote(filepath.Join(dir, api.SocketName)); r.Alive() {
 			return r, nothing, c.withoutOwners()
 		}
 	}
-	if shared.IsLocation(c.data) {
-		r, err := openObjects(c.data)
-		if err != nil {
-			return nil, nil, err
-		}
-		t, err := tables.OpenFilesReader(r.Symbols())
-		return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, nothing, err
-	}
-	r, err := local.OpenReader(c.data, local.Options{Program: "aggregate"})
-	if x, ok := errors.AsType[*local.InUseError](err); ok {
-		return nil, nil, fmt.Errorf("%w, which does not answer on %s; try again, or ask it with --addr", x, socket)
-	}
+	r, err := openStore(c.data)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := tables.OpenReader(tables.Folder(c.data))
-	if err != nil {
-		return nil, nil, errors.Join(err, r.Close())
-	}
-	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, r.Close, nil
+	t, err := tables.OpenFilesReader(r.Symbols())
+	return query.Local{Reader: r, MaxSize: maxSize, Owners: c.pick.Owners, Symbols: naming.New(t)}, nothing, err
 }
 
 // openWait bounds the wait for a bucket.
 const openWait = time.Minute
 
-// openObjects opens what nodes keep in a bucket or a directory. None of them needs to run.
-func openObjects(data string) (*shared.Reader, error) {
+// openStore opens what nodes keep in a bucket or a directory. None of them needs to run.
+func openStore(data string) (*shared.Reader, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openWait)
 	defer cancel()
 	b, err := shared.OpenPlace(ctx, data, shared.PlaceOptions{ReadOnly: true})
@@ -98,7 +82,7 @@ func openObjects(data string) (*shared.Reader, error) {
 		return r, err
 	}
 	// A daemon was killed, so nobody rolls up what came last.
-	if b, err = shared.OpenPlace(ctx, data, shared.PlaceOptions{Program: "aggregate"}); err != nil {
+	if b, err = shared.OpenPlace(ctx, data, shared.PlaceOptions{Program: "aggregate", Brief: true}); err != nil {
 		return r, nil // which says what it lacks
 	}
 	n, err := shared.Open(ctx, b, shared.Options{})

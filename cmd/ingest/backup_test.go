@@ -15,13 +15,11 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
-	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // fillData fills a store of which a backup does not fit into the buffers between a daemon and its
-// client, and closes it.
-func fillData(t *testing.T, s store.Writer, closeStore func() error) {
+// client.
+func fillData(t *testing.T, s store.Writer) {
 	t.Helper()
 	for n := range uint64(32) {
 		payload := make([]byte, 900<<10)
@@ -31,9 +29,6 @@ func fillData(t *testing.T, s store.Writer, closeStore func() error) {
 		if _, err := s.Append(t.Context(), []store.Record{r}); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := closeStore(); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -63,33 +58,11 @@ func beginBackup(t *testing.T, d *running) *http.Response {
 // backup; one that goes on without taking any more holds up the end of the daemon for as long as
 // other requests may.
 func TestBackupEnds(t *testing.T) {
-	t.Run("directory", func(t *testing.T) {
-		t.Parallel()
-		dir := filepath.Join(t.TempDir(), "data")
-		s, err := local.Open(dir, local.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fillData(t, s, s.Close)
-		backupEnds(t, dir)
-	})
-	t.Run("objects", func(t *testing.T) {
-		t.Parallel()
-		dir := "file://" + filepath.Join(t.TempDir(), "data")
-		place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := shared.Open(t.Context(), place, shared.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fillData(t, n, func() error { return n.Close(t.Context()) })
-		backupEnds(t, dir)
-	})
-}
-
-func backupEnds(t *testing.T, data string) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s, end := openStore(t, data, nil)
+	fillData(t, s)
+	end()
 	d := launch(t, program(t), data)
 	first := beginBackup(t, d)
 	if got := d.ask("/v1/backup"); got.status != http.StatusConflict {

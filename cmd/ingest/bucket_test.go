@@ -28,12 +28,7 @@ func serveBucket(t testing.TB) (data string, c *fakebucket.Client) {
 }
 
 // TestBucketScripts runs scripts beside a store of objects.
-func TestBucketScripts(t *testing.T) { besideBucket(t, "testdata/bucket") }
-
-// TestObjectsScripts runs scripts that keep objects in a directory.
-func TestObjectsScripts(t *testing.T) { besideBucket(t, "testdata/objects") }
-
-func besideBucket(t *testing.T, scripts string) {
+func TestBucketScripts(t *testing.T) {
 	traces, err := filepath.Abs("../../testdata/traces")
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +36,7 @@ func besideBucket(t *testing.T, scripts string) {
 	aggregate := programs.Path(t, "aggregate")
 	fakebucket.Env(t.Setenv)
 	testscript.Run(t, testscript.Params{
-		Dir:                 scripts,
+		Dir:                 "testdata/bucket",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

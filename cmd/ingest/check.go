@@ -119,9 +119,9 @@ func (c *config) checkFiles() (found []string, err error) {
 			check("", "", fmt.Errorf("--%s: %w; use HOST:PORT, or :PORT for all addresses", flag, err))
 		}
 	}
-	if !shared.IsLocation(c.data) {
-		if info, err := os.Stat(c.data); err == nil && !info.IsDir() {
-			check("", "", fmt.Errorf("--data: %s is no directory", c.data))
+	if dir, ok := shared.Folder(c.data); ok {
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+			check("", "", fmt.Errorf("--data: %s is no directory", dir))
 		}
 	}
 	return found, errors.Join(wrong...)

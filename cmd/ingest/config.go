@@ -6,7 +6,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/rules/site"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
 )
@@ -18,14 +17,12 @@ type config struct {
 	listen      string
 	queryListen string
 	site        string
-	partition   time.Duration
 	retention   time.Duration // of traces
 	hourly      time.Duration // of rollups of hours
 	shorten     bool          // the retention of a bucket
 	believe     bool          // the clock
 	daily       time.Duration // of rollups of days
 	maxDisk     int64
-	ballast     int64
 	origins     []string
 	keys        []string
 	keysFile    string
@@ -69,7 +66,7 @@ func (c *config) refused() error {
 	l := &c.limits
 	for flag, n := range map[string]int64{
 		"max-samples": int64(l.Trace.Samples), "max-stacks": int64(l.Trace.Nodes), "max-frames": int64(l.Trace.Frames),
-		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-tags": int64(l.Tags), "max-label-values": int64(l.Labels), "max-connections": int64(c.maxConnections), "max-skew": int64(l.Skew), "partition": int64(c.partition),
+		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-tags": int64(l.Tags), "max-label-values": int64(l.Labels), "max-connections": int64(c.maxConnections), "max-skew": int64(l.Skew),
 	} {
 		if n <= 0 {
 			return fmt.Errorf("--%s must be above 0", flag)
@@ -99,41 +96,27 @@ func (c *config) refused() error {
 	if c.data == "" {
 		return fmt.Errorf("--data: the name of the directory is empty")
 	}
-	if err := c.validate(c.data); err != nil {
+	if err := c.validate(); err != nil {
 		return err
 	}
-	if shared.IsLocation(c.data) {
-		return c.checkShared()
-	}
-	for flag, dir := range map[string]string{"spool": c.spool, "cache": c.cache} {
-		if dir != "" {
-			return fmt.Errorf("--%s: it is for a bucket; a directory is on this machine itself", flag)
-		}
-	}
-	return c.storeOptions().Validate()
+	return c.checkPlace()
 }
 
-// checkShared refuses what does not go with a bucket, or a directory of objects.
-func (c *config) checkShared() error {
+// checkPlace refuses what does not go with where the data is.
+func (c *config) checkPlace() error {
 	if err := shared.CheckLocation(c.data); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
 	_, onDisk := shared.Folder(c.data)
-	switch {
-	case c.maxDisk > 0 && !onDisk:
+	if c.maxDisk > 0 && !onDisk {
 		return fmt.Errorf("--max-disk: a bucket has no such bound; use --retention")
-	case c.partition != time.Hour:
-		return fmt.Errorf("--partition: in a bucket traces are kept by the hour")
 	}
-	return c.sharedOptions().Validate()
-}
-
-// memTable holds the memory of the store near 150 MiB.
-const memTable = 32 << 20
-
-func (c *config) storeOptions() local.Options {
-	return local.Options{Program: "ingest", Now: c.now, Partition: c.partition, MemTableSize: memTable,
-		DoubtClock: !c.believe, Retention: c.retention, HourRetention: c.hourly, DayRetention: c.daily, MaxDisk: c.maxDisk, Ballast: c.ballast}
+	for flag, dir := range map[string]string{"spool": c.spool, "cache": c.cache} {
+		if dir != "" && onDisk {
+			return fmt.Errorf("--%s: it is for a bucket; a directory is on this machine itself", flag)
+		}
+	}
+	return c.storeOptions().Validate()
 }
 
 // collectOptions returns what the command line and its files say about the receiving

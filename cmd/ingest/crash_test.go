@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
@@ -88,6 +89,44 @@ func start(t *testing.T, ingest, dir string) (*exec.Cmd, string) {
 	return nil, ""
 }
 
+// openStore opens a data directory that no daemon has, by some clock.
+func openStore(t *testing.T, dir string, now func() time.Time) (n *shared.Node, end func()) {
+	t.Helper()
+	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err = shared.Open(t.Context(), place, shared.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return n, func() {
+		if err := n.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// viewsIn returns how often each view is in a directory of which no daemon rolls up what came last any more: that is done first.
+func viewsIn(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	n, end := openStore(t, dir, nil)
+	defer end()
+	n.RollUp(t.Context())
+	found := map[string]int{}
+	stats, err := n.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
+		doc, err := encode.DecodeBinary(rec.Payload, encode.Limits{})
+		if err != nil {
+			return err
+		}
+		found[fmt.Sprintf("%x", doc.Trace.Context.ViewID)]++
+		return nil
+	})
+	if err != nil || !stats.Complete() {
+		t.Errorf("scan: %+v, %v", stats, err)
+	}
+	return found
+}
+
 // TestKill kills the daemon under load, again and again, and then looks for every trace
 // that it acknowledged: each must be there exactly once.
 func TestKill(t *testing.T) {
@@ -117,26 +156,7 @@ func TestKill(t *testing.T) {
 		}
 	}
 
-	found := map[string]int{}
-	r, err := local.OpenReader(dir, local.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = r.Close() }()
-	stats, err := r.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
-		doc, err := encode.DecodeBinary(rec.Payload, encode.Limits{})
-		if err != nil {
-			return err
-		}
-		found[fmt.Sprintf("%x", doc.Trace.Context.ViewID)]++
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !stats.Complete() {
-		t.Errorf("the scan is not complete: %+v", stats)
-	}
+	found := viewsIn(t, dir)
 	for n := range acked {
 		if c := found[fmt.Sprintf("%032x", n+1)]; c != 1 {
 			t.Errorf("trace %d was acknowledged and is there %d times", n, c)

@@ -85,8 +85,8 @@ func (d *daemon) run(ctx context.Context) error {
 	return errors.Join(cause, cut, d.close())
 }
 
-// wait returns nil when ctx is done, or why the daemon has to end: a server or the store has
-// failed, or the store is stuck and a supervisor can start another one. A daemon that can not
+// wait returns nil when ctx is done, or why the daemon has to end: a server or the store
+// is stuck and a supervisor can start another one. A daemon that can not
 // store must not look alive. Nothing here waits for the store.
 func (d *daemon) wait(ctx context.Context) error {
 	look := time.NewTicker(time.Second)
@@ -108,9 +108,6 @@ func (d *daemon) wait(ctx context.Context) error {
 			}
 		case <-look.C:
 			d.heap.shrink(time.Now())
-			if err := d.store.Err(); err != nil {
-				return err
-			}
 			if err := d.store.Stuck(); err != nil && d.exitWhenStuck {
 				return err
 			}

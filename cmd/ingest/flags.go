@@ -45,7 +45,7 @@ func (c *config) settingsFlags(fs *pflag.FlagSet) {
 }
 
 func (c *config) placeFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data, made if it is not there; or s3://BUCKET/PREFIX, which nodes share; or file:///DIR, for objects as in a bucket; see docs/storage.md")
+	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data, made if it is not there; or s3://BUCKET/PREFIX, which nodes share; see docs/storage.md")
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
 	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
@@ -78,9 +78,6 @@ func (c *config) storageFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.shorten, "shorten-retention", false, "with a bucket, delete what these flags do not keep, although another machine on it was told to keep it")
 	fs.BoolVar(&c.believe, "believe-clock", false, "delete by age although the clock is days from when the data directory was used last")
 	fs.Var((*sizeValue)(&c.maxDisk), "max-disk", "most that the data directory may take, as a `SIZE` such as 200GiB: over it the oldest traces go first (default no bound)")
-	c.ballast = 256 << 20
-	fs.Var((*reserveValue)(&c.ballast), "ballast", "set this `SIZE` of the disk aside, a 32nd of it at most, so that a start on a full disk can bring the data in order; 0 is none")
-	fs.DurationVar(&c.partition, "partition", time.Hour, "`DURATION` that shares a directory, an hour at most")
 	fs.Var(hosts(&c.firstParty), "first-party", "`HOST` whose scripts are shown, such as example.com or *.example.com; code of all others becomes (third-party HOST); repeatable (default all are shown)")
 	fs.StringVar(&c.pageRules, "page-rules", "", "`FILE` with a path such as /shop/:item a line; what fits none has its identifiers replaced by :id")
 }
@@ -102,7 +99,7 @@ func (c *config) bucketFlags(fs *pflag.FlagSet) {
 	c.cacheSize = 4 << 30
 	fs.Var((*sizeValue)(&c.cacheSize), "cache-size", "most that --cache may take, as a `SIZE`")
 	// For tests that kill machines as they roll up: with the times that are good for a bucket few live that long.
-	fs.DurationVar(&c.rollEvery, "roll-every", 0, "with a bucket, roll up this often")
+	fs.DurationVar(&c.rollEvery, "roll-every", 0, "roll up this often at least")
 	fs.DurationVar(&c.takeOver, "take-over", 0, "with a bucket, do what another machine did when it has stopped for this long")
 	for _, name := range []string{"roll-every", "take-over"} {
 		_ = fs.MarkHidden(name) // which fails where there is no such flag
@@ -129,9 +126,7 @@ func (c *config) limitFlags(fs *pflag.FlagSet) {
 }
 
 func (c *config) errandFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.restore, "restore", "", "make --data, which must be new or empty, of a backup in `FILE`, - for standard input, and exit")
-	fs.StringVar(&c.importOf, "import", "", "move the data in `DIR`, which no daemon uses, into the bucket of --data, or its directory of objects, and exit. The same command goes on with what was interrupted")
-	fs.StringVar(&c.exportTo, "export", "", "make `DIR`, which must be new or empty, of the bucket of --data, which no daemon uses, and exit. The same command goes on with what was interrupted")
+	fs.StringVar(&c.restore, "restore", "", "make --data, which must be new or empty, of a backup in `FILE`, - for standard input, or of the data in a directory or s3://BUCKET/PREFIX, and exit")
 	fs.BoolVar(&c.verify, "verify", false, "check all objects that --data has, say what is wrong, and exit with 1 if something is")
 	fs.BoolVar(&c.repair, "repair", false, "with --verify: make sums again of what they were made of")
 }

@@ -18,9 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fieldtrie/fieldtrie/encode"
-	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
@@ -35,8 +32,26 @@ type running struct {
 	t               *testing.T
 	cmd             *exec.Cmd
 	public, private string
-	log             bytes.Buffer
+	log             lines
 	ended           chan error
+}
+
+// lines is what a program has written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // launch starts the daemon and waits until it answers.
@@ -173,23 +188,7 @@ func program(t *testing.T) string {
 // wantStored checks that each acknowledged trace is there once, and nothing twice.
 func wantStored(t *testing.T, dir string, acked map[int]bool) {
 	t.Helper()
-	r, err := local.OpenReader(dir, local.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = r.Close() }()
-	found := map[string]int{}
-	stats, err := r.Scan(t.Context(), store.Query{}, func(rec store.Record) error {
-		doc, err := encode.DecodeBinary(rec.Payload, encode.Limits{})
-		if err != nil {
-			return err
-		}
-		found[fmt.Sprintf("%x", doc.Trace.Context.ViewID)]++
-		return nil
-	})
-	if err != nil || !stats.Complete() {
-		t.Errorf("scan: %+v, %v", stats, err)
-	}
+	found := viewsIn(t, dir)
 	lost, doubled := 0, 0
 	for n := range acked {
 		if found[fmt.Sprintf("%032x", n+1)] == 0 {
@@ -217,7 +216,7 @@ func TestDiskFull(t *testing.T) {
 			dir := filepath.Join(fs.Dir, "data")
 			d := launch(t, program(t), dir)
 			s := send(d.public, 0)
-			until(t, "traces", func() bool { return s.accepted.Load() > 200 })
+			until(t, "traces", func() bool { return s.accepted.Load() > 200 && strings.Contains(d.get("/api/v1/catalog?since=1h"), "/crash/a") })
 			fs.Fill(0, 8<<20, 2*time.Millisecond)
 			until(t, "refusals", func() bool { return s.refused.Load() > 100 })
 			if !strings.Contains(d.get("/api/v1/catalog?since=1h"), "/crash/a") {
@@ -226,7 +225,7 @@ func TestDiskFull(t *testing.T) {
 			until(t, "metrics that tell", func() bool {
 				m := d.get("/metrics")
 				return strings.Contains(m, "fieldtrie_store_refusing_for_space 1") &&
-					metric(m, "fieldtrie_store_free_bytes") < 1<<20 && metric(m, "fieldtrie_store_ballast_bytes") > 1<<20
+					metric(m, "fieldtrie_store_free_bytes") < 1<<20
 			})
 			if got := d.ask("/readyz"); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "takes no traces") {
 				t.Errorf("on a full disk /readyz is %+v", got)
@@ -250,8 +249,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestStopOnFullDisk stops the daemon when nothing is free. The ballast is enough to close
-// what is open, and what is closed can be read.
+// TestStopOnFullDisk stops the daemon when nothing is free: what it has taken is rolled up when there is room.
 func TestStopOnFullDisk(t *testing.T) {
 	t.Parallel()
 	fs := scratchdisk.Ext4(t, diskSize)
@@ -264,6 +262,7 @@ func TestStopOnFullDisk(t *testing.T) {
 	if err := d.stop(syscall.SIGTERM); err != nil {
 		t.Errorf("the daemon ended with %v\n%s", err, d.log.String())
 	}
+	fs.Empty()
 	wantStored(t, dir, s.end())
 }
 
@@ -280,8 +279,7 @@ func metric(text, name string) float64 {
 	return -1
 }
 
-// TestStartOnFullDisk starts the daemon after a crash when nothing is free, with its
-// ballast and without.
+// TestStartOnFullDisk starts the daemon after a crash when nothing is free: it answers and takes nothing, until there is room.
 func TestStartOnFullDisk(t *testing.T) {
 	for kind, disk := range disks {
 		t.Run(kind, func(t *testing.T) {
@@ -296,33 +294,11 @@ func TestStartOnFullDisk(t *testing.T) {
 			acked := s.end()
 			fs.Fill(0, 64<<20, 0)
 
-			d = launch(t, bin, dir) // by the ballast
-			if c := d.get("/api/v1/catalog"); !strings.Contains(c, old) || !strings.Contains(c, "/crash/a") {
-				t.Errorf("with ballast: the catalogue is %s", c)
+			d = launch(t, bin, dir)
+			if c := d.get("/api/v1/catalog"); !strings.Contains(c, old) {
+				t.Errorf("the catalogue is %s", c)
 			}
 			s = send(d.public, 10_000)
-			until(t, "refusals", func() bool { return s.refused.Load() > 20 })
-			if n := len(s.end()); n != 0 {
-				t.Errorf("%d traces accepted on a full disk", n)
-			}
-			fs.Empty()
-			s = send(d.public, 20_000)
-			until(t, "traces again", func() bool { return s.accepted.Load() > 200 })
-			_ = d.stop(syscall.SIGKILL)
-			for n := range s.end() {
-				acked[n] = true
-			}
-			_ = os.Remove(filepath.Join(dir, "BALLAST"))
-			fs.Fill(0, 64<<20, 0)
-
-			d = launch(t, bin, dir) // without one
-			if c := d.get("/api/v1/catalog"); !strings.Contains(c, old) {
-				t.Errorf("without ballast: the catalogue is %s", c)
-			}
-			if p := d.get("/api/v1/profile?page=/crash/a&since=1h"); strings.Contains(p, "f1") {
-				t.Error("what could not be recovered is answered")
-			}
-			s = send(d.public, 30_000)
 			until(t, "refusals", func() bool { return s.refused.Load() > 20 })
 			if n := s.accepted.Load(); n != 0 {
 				t.Errorf("%d traces accepted on a full disk", n)
@@ -332,11 +308,9 @@ func TestStartOnFullDisk(t *testing.T) {
 			for n := range s.end() {
 				acked[n] = true
 			}
+			until(t, "all in the catalogue", func() bool { return strings.Contains(d.get("/api/v1/catalog"), "/crash/a") })
 			if err := d.stop(syscall.SIGTERM); err != nil {
 				t.Errorf("the daemon ended with %v\n%s", err, d.log.String())
-			}
-			if err := os.RemoveAll(filepath.Join(dir, time.Now().Add(-24*time.Hour).UTC().Format("20060102T15"))); err != nil {
-				t.Fatal(err) // its trace has no number
 			}
 			wantStored(t, dir, acked)
 		})
@@ -346,22 +320,15 @@ func TestStartOnFullDisk(t *testing.T) {
 // yesterday stores a trace of the day before, and returns its page.
 func yesterday(t *testing.T, dir string) string {
 	t.Helper()
-	at := time.Now().Add(-24 * time.Hour)
-	s, err := local.Open(dir, local.Options{Now: func() time.Time { return at }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Append(t.Context(), []store.Record{{Pages: []string{"/yesterday"}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	at := time.Now().Add(-23 * time.Hour)
+	n, end := openStore(t, dir, func() time.Time { return at })
+	appendPage(t, n, "/yesterday", 1)
+	end()
 	return "/yesterday"
 }
 
 // TestDiskFails takes the disk away under load: from the first error on nothing is
-// acknowledged, and the daemon ends and says so.
+// acknowledged, and the daemon says so.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
 	fs := scratchdisk.Ext4(t, diskSize)
@@ -370,18 +337,13 @@ func TestDiskFails(t *testing.T) {
 	s := send(d.public, 0)
 	until(t, "traces", func() bool { return s.accepted.Load() > 200 })
 	fs.Cut()
-	until(t, "refusals", func() bool { return s.wrong.Load()+s.refused.Load() > 20 })
+	until(t, "refusals", func() bool { return s.wrong.Load()+s.refused.Load() > 5 })
 	before := s.accepted.Load()
-	select {
-	case err := <-d.ended:
-		if err == nil {
-			t.Error("the daemon ended with status 0")
-		}
-	case <-time.After(25 * time.Second):
-		t.Errorf("the daemon goes on without a disk\n%s", d.log.String())
-		_ = d.cmd.Process.Kill()
-		<-d.ended
-	}
+	until(t, "a daemon that is not ready", func() bool {
+		got := d.ask("/readyz")
+		return got.status == http.StatusServiceUnavailable && strings.Contains(got.body, "the store takes no traces: ")
+	})
+	_ = d.stop(syscall.SIGKILL)
 	acked := s.end()
 	if n := s.accepted.Load() - before; n != 0 {
 		t.Errorf("%d traces accepted after the disk had failed", n)

@@ -86,13 +86,17 @@ func privateHandler(s backend, registry *prometheus.Registry, draining *atomic.B
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		switch err := errors.Join(s.Err(), s.Stuck(), s.Unready()); {
+		switch err := errors.Join(s.Stuck(), s.Unready()); {
 		case draining.Load():
 			http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		case err != nil:
 			http.Error(w, "the store takes no traces: "+err.Error(), http.StatusServiceUnavailable)
 		default:
-			fmt.Fprintln(w, "ready"+s.Doubt())
+			text := "ready"
+			if doubt := s.Doubt(); doubt != nil {
+				text += "; nothing is deleted by its age, since " + doubt.Error()
+			}
+			fmt.Fprintln(w, text)
 		}
 	})
 	return mux

@@ -15,7 +15,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -34,12 +33,10 @@ func (r lagReader) Select(ctx context.Context, q store.Query, want store.Wanted,
 // too, unless a query is for a response of now.
 func TestAnswersLag(t *testing.T) {
 	noon := time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
-	s, err := local.Open(t.TempDir(), local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s, end := openStore(t, t.TempDir(), func() time.Time { return noon })
+	defer end()
 	appendPage(t, s, "/page", 3)
+	s.RollUp(t.Context())
 	private := http.NewServeMux()
 	var asked time.Duration
 	answers{query.Local{Reader: lagReader{s.Reader, &asked}}, api.NewGate(api.GateOptions{}), nil, "shop", &audit{slog.New(slog.DiscardHandler)}, nil}.add(private)
@@ -73,7 +70,7 @@ func TestAnswersLag(t *testing.T) {
 }
 
 // appendPage stores n traces of a page with one sample each.
-func appendPage(t *testing.T, s *local.Store, page string, n int) {
+func appendPage(t *testing.T, s store.Writer, page string, n int) {
 	t.Helper()
 	var recs []store.Record
 	for i := range n {
@@ -96,11 +93,8 @@ func appendPage(t *testing.T, s *local.Store, page string, n int) {
 func TestEstablishedNames(t *testing.T) {
 	start := time.Now()
 	now := start.Add(-3 * time.Hour)
-	s, err := local.Open(t.TempDir(), local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s, end := openStore(t, t.TempDir(), func() time.Time { return now })
+	defer end()
 	put := func(n int, page string, tags ...store.Tag) {
 		r := store.Record{Pages: []string{page}, Tags: tags, Payload: []byte("x")}
 		copy(r.ID.View[:], fmt.Sprintf("%s%d", page, n))
@@ -113,6 +107,7 @@ func TestEstablishedNames(t *testing.T) {
 	now = start
 	put(2, "/old", release)
 	put(3, "/new", store.Tag{Key: "release", Value: "r2"})
+	s.RollUp(t.Context())
 	_, got := storedNames(t.Context(), s)
 	if want := map[string][]string{"page": {"/old"}, "release": {"r1"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)

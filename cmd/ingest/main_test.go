@@ -32,21 +32,8 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, programs.Commands(map[string]func(){"ingest": main, "ingest-stalling": stalling}))
+	testscript.Main(m, programs.Commands(map[string]func(){"ingest": main}))
 }
-
-// stalling is the daemon with a store that stands still for as long as its clock, which is
-// read before each commit, is a FIFO that nobody writes to: DIR.clock.
-func stalling() {
-	var c config
-	c.now = func() time.Time {
-		_, _ = os.ReadFile(c.data + clockFile)
-		return time.Now()
-	}
-	os.Exit(execute(&c))
-}
-
-const clockFile = ".clock"
 
 func TestScripts(t *testing.T) {
 	traces, err := filepath.Abs("../../testdata/traces")
@@ -202,6 +189,7 @@ func post(ts *testscript.TestScript, _ bool, args []string) {
 func request(ts *testscript.TestScript, method, url string, body []byte, headers []string) {
 	req, err := http.NewRequest(method, url, bytes.NewReader(body))
 	ts.Check(err)
+	req.Header.Set("Cache-Control", "no-cache") // what was just sent is rolled up first
 	for _, h := range headers {
 		k, v, _ := strings.Cut(h, ":")
 		req.Header.Set(k, strings.TrimSpace(v))

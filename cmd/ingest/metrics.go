@@ -6,8 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
-	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
@@ -36,7 +34,7 @@ func newSurplus() prometheus.Counter {
 }
 
 // storeMetrics shows the state of a store at the time it is asked.
-type storeMetrics struct{ store *local.Store }
+type storeMetrics struct{ node *shared.Node }
 
 // Describe implements [prometheus.Collector]. It sends nothing, which makes the
 // collector an unchecked one: its metrics are named in Collect alone.
@@ -44,94 +42,12 @@ func (m storeMetrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
 func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
-	send := func(name, help string, kind prometheus.ValueType, v float64) {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), kind, v)
-	}
-	c := m.store.Counters()
-	send("fieldtrie_store_commits_total", "Synced transactions.", prometheus.CounterValue, float64(c.Commits))
-	send("fieldtrie_store_traces_total", "Traces stored.", prometheus.CounterValue, float64(c.Stored))
-	send("fieldtrie_store_duplicates_total", "Traces that were there already.", prometheus.CounterValue, float64(c.Duplicates))
-	send("fieldtrie_store_queue_traces", "Traces that wait for a commit or are in one.", prometheus.GaugeValue, float64(c.QueuedTraces))
-	send("fieldtrie_store_queue_bytes", "Bytes of them.", prometheus.GaugeValue, float64(c.QueuedBytes))
-	send("fieldtrie_store_rolled_up_traces_total", "Traces that went into rollups, each once for each of its pages.", prometheus.CounterValue, float64(c.RolledUp))
-	send("fieldtrie_store_roll_cpu_seconds_total", "Processor time that rolling up took.", prometheus.CounterValue, c.RollCPU.Seconds())
-	send("fieldtrie_store_unrolled_traces", "Traces that wait to be rolled up, once for each page of theirs.", prometheus.GaugeValue, float64(c.Unrolled))
-	send("fieldtrie_store_dropped_counts_total", "Page views without a trace, and Web Vitals, that found no room to wait in.", prometheus.CounterValue, float64(c.DroppedCounts))
-	stuck, trouble := 0.0, m.store.Stuck()
-	if trouble != nil {
-		stuck = 1
-	}
-	send("fieldtrie_store_oldest_wait_seconds", "How long the request that has waited longest for its commit has waited, 0 if none waits.", prometheus.GaugeValue, m.store.OldestWait().Seconds())
-	send("fieldtrie_store_stuck", "1 if the store has not written for too long and refuses traces, else 0.", prometheus.GaugeValue, stuck)
-	if trouble == nil { // else what looks at the disk may never come back
-		m.collectDisk(out, send)
-	}
-}
-
-// collectDisk shows what is known by looking at the disk.
-func (m storeMetrics) collectDisk(out chan<- prometheus.Metric, send func(name, help string, kind prometheus.ValueType, v float64)) {
-	sendRoom(send, roomOf(m.store))
-	send("fieldtrie_store_ballast_bytes", "Bytes that are set aside for a start on a full disk.", prometheus.GaugeValue, float64(m.store.Space().Ballast))
-	doubted := 0.0
-	if m.store.ClockDoubt() != "" {
-		doubted = 1
-	}
-	send("fieldtrie_store_clock_doubted", "1 if nothing is deleted by its age since the clock is days from when the data directory was used last, else 0.", prometheus.GaugeValue, doubted)
-	s, err := m.store.Status()
-	if err != nil {
-		return
-	}
-	states, bytes := map[local.PartitionState]float64{}, map[string]float64{}
-	for _, p := range s.Partitions {
-		states[p.State]++
-		bytes[p.Holds] += float64(p.Bytes)
-	}
-	for state, n := range states {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_partitions", "Partitions, by state.", []string{"state"}, nil),
-			prometheus.GaugeValue, n, string(state))
-	}
-	for holds, n := range bytes {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_partition_bytes", "Bytes on disk, by what they hold.", []string{"holds"}, nil),
-			prometheus.GaugeValue, n, holds)
-	}
-	sendTaken(send, s.Bytes)
-	send("fieldtrie_store_lost_traces", "Acknowledged traces that are known to be lost.", prometheus.GaugeValue, float64(s.Lost))
-	send("fieldtrie_store_damaged_values", "Damaged values that queries met.", prometheus.GaugeValue, float64(s.Damaged))
-	send("fieldtrie_store_missing_traces", "Traces that the catalogue counts and queries did not find.", prometheus.GaugeValue, float64(s.Missing))
-}
-
-// sendRoom shows how much room a disk has.
-func sendRoom(send func(name, help string, kind prometheus.ValueType, v float64), room disk.Room) {
-	refusing := 0.0
-	if room.Refusing {
-		refusing = 1
-	}
-	send("fieldtrie_store_free_bytes", "Bytes of the filesystem that are left.", prometheus.GaugeValue, float64(room.Free))
-	send("fieldtrie_store_needed_bytes", "Bytes that must be free for traces to be accepted.", prometheus.GaugeValue, float64(room.Needed))
-	send("fieldtrie_store_refusing_for_space", "1 if traces are refused because too little space is free, else 0.", prometheus.GaugeValue, refusing)
-}
-
-// sendTaken shows what the data takes of a disk.
-func sendTaken(send func(name, help string, kind prometheus.ValueType, v float64), bytes int64) {
-	send("fieldtrie_store_disk_bytes", "Bytes that traces and rollups take on the disk.", prometheus.GaugeValue, float64(bytes))
-}
-
-// clusterMetrics shows the state of a node on a bucket at the time it is asked.
-type clusterMetrics struct{ node *shared.Node }
-
-// Describe implements [prometheus.Collector]. It sends nothing, as that of storeMetrics.
-func (m clusterMetrics) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements [prometheus.Collector].
-func (m clusterMetrics) Collect(out chan<- prometheus.Metric) {
-	// Until the next release each stands under its old name as well.
 	metric := func(name, help string, kind prometheus.ValueType, v float64, label, value string) {
 		labels := prometheus.Labels{}
 		if label != "" {
 			labels[label] = value
 		}
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_cluster_"+name, help, nil, labels), kind, v)
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_fleet_"+name, "Old name of fieldtrie_cluster_"+name+".", nil, labels), kind, v)
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_"+name, help, nil, labels), kind, v)
 	}
 	send := func(name, help string, kind prometheus.ValueType, v float64) { metric(name, help, kind, v, "", "") }
 	c := m.node.Counters()
@@ -167,20 +83,24 @@ func (m clusterMetrics) Collect(out chan<- prometheus.Metric) {
 		ofShard("open_hour_seconds", "How long the oldest hour that is not closed has been over.", shard, c.Open[shard].Seconds())
 	}
 	send("lost_manifests", "Shards that stand still, since their manifest is not there.", prometheus.GaugeValue, float64(c.Lost))
-	m.collectDisk(out)
-}
-
-// collectDisk shows what is known by looking at the disk, if there is one.
-func (m clusterMetrics) collectDisk(out chan<- prometheus.Metric) {
+	is := func(yes bool) float64 {
+		if yes {
+			return 1
+		}
+		return 0
+	}
+	stuck := m.node.Stuck() != nil
+	send("oldest_wait_seconds", "How long the request that has waited longest for the disk has waited, 0 if none waits.", prometheus.GaugeValue, m.node.OldestWait().Seconds())
+	send("stuck", "1 if nothing was written for too long and traces are refused, else 0.", prometheus.GaugeValue, is(stuck))
+	send("clock_doubted", "1 if nothing is deleted by its age since a clock may be wrong, else 0.", prometheus.GaugeValue, is(m.node.Doubt() != nil))
 	room, onDisk := m.node.Room()
-	if !onDisk {
+	if !onDisk || stuck { // then what looks at the disk may never come back
 		return
 	}
-	send := func(name, help string, kind prometheus.ValueType, v float64) {
-		out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), kind, v)
-	}
-	sendRoom(send, room)
+	send("free_bytes", "Bytes of the filesystem that are left.", prometheus.GaugeValue, float64(room.Free))
+	send("needed_bytes", "Bytes that must be free for traces to be accepted.", prometheus.GaugeValue, float64(room.Needed))
+	send("refusing_for_space", "1 if traces are refused because too little space is free, else 0.", prometheus.GaugeValue, is(room.Refusing))
 	if bytes, err := m.node.Taken(); err == nil {
-		sendTaken(send, bytes)
+		send("disk_bytes", "Bytes that traces and rollups take on the disk.", prometheus.GaugeValue, float64(bytes))
 	}
 }

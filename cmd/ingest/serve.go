@@ -23,8 +23,8 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/internal/disk"
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -212,7 +212,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 
 // work has go on what a daemon does beside its servers.
 func (s *serving) work(ctx context.Context, d *daemon) {
-	d.work(ctx, s.kept.Work, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.log) },
+	d.work(ctx, s.kept.Run, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.log) },
 		func(ctx context.Context) { s.config.keepSiteBytes(ctx, s.collector, s.log) })
 }
 
@@ -225,29 +225,17 @@ type kept struct {
 
 // open opens what --data names.
 func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error) {
-	if shared.IsLocation(c.data) {
-		s, err := c.openShared(ctx, log)
-		if err != nil {
-			return k, err
-		}
-		k.backend = s
-		if k.symbols, err = c.openSharedSymbols(s, log); err != nil {
-			return k, errors.Join(err, s.Close())
-		}
-		if dir, ok := shared.Folder(c.data); ok {
-			k.listen(dir, log)
-		}
-		return k, nil
-	}
-	dir, err := c.openDirectory(log)
+	n, err := c.openNode(ctx, log)
 	if err != nil {
 		return k, err
 	}
-	k.backend = dir
-	if k.symbols, err = c.openSymbols(dir, log); err != nil {
-		return k, errors.Join(err, dir.Close())
+	k.backend = n
+	if k.symbols, err = c.openSymbols(n, log); err != nil {
+		return k, errors.Join(err, n.Close())
 	}
-	k.listen(c.data, log)
+	if dir, ok := shared.Folder(c.data); ok {
+		k.listen(dir, log)
+	}
 	return k, nil
 }
 
@@ -267,7 +255,7 @@ func (k *kept) add(private *http.ServeMux, audit *audit, log *slog.Logger) {
 
 // hinted adds what to do to errors of opening the store.
 func hinted(err error) error {
-	if x, ok := errors.AsType[*local.InUseError](err); ok {
+	if x, ok := errors.AsType[*disk.InUseError](err); ok {
 		return fmt.Errorf("%w; one daemon serves a directory, so stop that one or use another --data", x)
 	}
 	return err

@@ -20,31 +20,18 @@ import (
 type symbolStore struct {
 	tables  *tables.Store
 	uploads *uploads.Handler
-	shared  bool // with other machines
 	log     *slog.Logger
 }
 
-// openSymbols opens the symbols in the data directory of a store.
-func (c *config) openSymbols(of *directory, log *slog.Logger) (*symbolStore, error) {
-	o := c.symbolOptions(log)
-	o.Now = c.now
-	o.Room = roomIn(of)
-	t, err := tables.Open(tables.Folder(c.data), o)
-	if err != nil {
-		return nil, err
-	}
-	return &symbolStore{t, uploads.New(t), false, log}, nil
-}
-
-// openSharedSymbols opens the symbols in a bucket. All machines go by its clock.
-func (c *config) openSharedSymbols(of *inBucket, log *slog.Logger) (*symbolStore, error) {
+// openSymbols opens the symbols of a store. All machines go by its clock.
+func (c *config) openSymbols(of *node, log *slog.Logger) (*symbolStore, error) {
 	o := c.symbolOptions(log)
 	o.Now, o.Room = of.Now, roomIn(of)
 	t, err := tables.OpenFiles(of.Symbols(), o)
 	if err != nil {
 		return nil, err
 	}
-	return &symbolStore{t, uploads.New(t), true, log}, nil
+	return &symbolStore{t, uploads.New(t), log}, nil
 }
 
 // roomIn returns what says whether there is room for symbols, so that traces go on to be taken.
@@ -84,9 +71,6 @@ const sharedEvery = 30 * time.Second
 
 // follow sees what is uploaded to other machines, until ctx is done.
 func (s *symbolStore) follow(ctx context.Context) {
-	if !s.shared {
-		return
-	}
 	tick := time.NewTicker(sharedEvery)
 	defer tick.Stop()
 	for {

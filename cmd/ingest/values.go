@@ -39,19 +39,6 @@ func (v *sizeValue) Set(s string) error {
 	return nil
 }
 
-// reserveValue is a flag for a number of bytes that may be none.
-type reserveValue int64
-
-func (v *reserveValue) String() string { return (*sizeValue)(v).String() }
-func (v *reserveValue) Type() string   { return "size" }
-func (v *reserveValue) Set(s string) error {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n <= 0 {
-		*v = 0
-		return nil
-	}
-	return (*sizeValue)(v).Set(s)
-}
-
 // ageValue is a flag for a duration that may be in days.
 type ageValue time.Duration
 

@@ -36,6 +36,7 @@ type Log struct {
 	number      int           // of the newest generation
 	commits     map[string]commit
 	writes      map[*[]record]time.Time // those under way, and when they began
+	failure     error                   // of the last write, if it failed
 	closed      bool
 }
 
@@ -53,6 +54,9 @@ type Options struct {
 	ReadOnly bool             // nothing is put or deleted
 	Now      func() time.Time // the clock: time.Now
 	Warn     func(error)      // is told of what goes wrong, or is damaged, and fails no call; nobody is
+	// Room reports whether the disk has room for what Badger writes when it is closed, or when something is deleted: [Needs] bytes. Where it has none, the
+	// process would end by that. It always has.
+	Room func() bool
 	// MaxBytes is how much one generation takes: 128 MiB. MaxAge is for how long it does: 1 h.
 	MaxBytes int64
 	MaxAge   time.Duration
@@ -72,6 +76,9 @@ func Open(dir string, o Options) (*Log, error) {
 	}
 	if o.Warn == nil {
 		o.Warn = func(error) {}
+	}
+	if o.Room == nil {
+		o.Room = func() bool { return true }
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 128 << 20
@@ -166,7 +173,7 @@ func (l *Log) Put(ctx context.Context, key string, body []byte) error {
 	})
 }
 
-// Delete deletes commits. Those that are not there are fine.
+// Delete deletes commits. Those that are not there are fine. What is deleted while the disk is full may be there again after a start.
 func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	var records []record
 	l.mu.Lock()
@@ -179,13 +186,19 @@ func (l *Log) Delete(ctx context.Context, keys ...string) error {
 	if len(records) == 0 {
 		return nil
 	}
-	err := l.write(ctx, records, func(*generation) {
+	forget := func(*generation) {
 		for i := range records {
 			l.forget(records[i].key)
 		}
-	})
-	if err != nil {
-		return err
+	}
+	if l.opts.Room() {
+		if err := l.write(ctx, records, forget); err != nil {
+			return err
+		}
+	} else {
+		l.mu.Lock()
+		forget(nil)
+		l.mu.Unlock()
 	}
 	l.endEmpty()
 	return l.removeEmpty()
@@ -209,7 +222,9 @@ func (l *Log) write(ctx context.Context, records []record, note func(g *generati
 		defer l.written(&records)
 		g, err := l.taker()
 		if err == nil {
-			err = g.put(records...)
+			if err = g.knock(); err == nil {
+				err = g.put(records...)
+			}
 			l.wrote(g, err, note)
 		}
 		done <- err
@@ -247,12 +262,19 @@ func (l *Log) Waits() (oldest time.Duration) {
 func (l *Log) wrote(g *generation, err error, note func(g *generation)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil {
+	if l.failure = err; err != nil {
 		g.failed = true
 	} else {
 		note(g)
 	}
 	l.leave(g)
+}
+
+// Failure returns why the last write failed; nil if it did not.
+func (l *Log) Failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failure
 }
 
 // Get returns a commit of at most so many bytes. [ErrDamaged] says that it was there.

@@ -37,7 +37,8 @@ type generation struct {
 	failed  bool  // Badger returned an error, so it takes nothing more
 	over    bool  // it takes nothing more
 	closing bool  // nobody uses it any more, so Badger is being closed
-	scanned bool  // it is closed
+	scanned bool  // its commits are read from its files
+	open    bool  // although it takes nothing more, Badger is, as there was no room to close it
 }
 
 // Sizes of Badger. A table in memory is small, since it is the larger part of what a log takes; values of [maxPart] fit into it.
@@ -47,6 +48,9 @@ const (
 	valueLog     = 1 << 20          // which stays empty
 	maxInTable   = maxPart + 16<<10 // values of more bytes would go there
 	goneSuffix   = ".gone"
+
+	// Needs is how many bytes Badger may write when it is closed, or when it takes a few bytes more.
+	Needs = 2 * memTables * memTable
 	numberDigits = 8
 )
 
@@ -97,6 +101,14 @@ func create(dir string, number int, now time.Time, warn func(error)) (_ *generat
 // badgerKey returns the key of a part of a commit.
 func badgerKey(key string, part int) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(key), 0), uint32(part))
+}
+
+// knock waits until the file system takes changes, by one of the time of a folder. Badger writes to mapped files: a thread that waits for
+// the disk there can not be stopped, so the garbage collector, which stops all, would hold up the whole process with it, while one in a system call
+// keeps nobody waiting. So a disk that does not answer is met here.
+func (g *generation) knock() error {
+	now := time.Now()
+	return os.Chtimes(g.path, now, now)
 }
 
 // put stores records, durably. Small ones are stored together.

@@ -103,14 +103,25 @@ func (l *Log) endEmpty() {
 // end closes Badger of a generation, whose commits are read from its files from then on.
 func (l *Log) end(g *generation) {
 	defer close(g.ended)
-	if err := g.close(); err != nil {
-		l.opts.Warn(fmt.Errorf("badger did not end well, and its files are read: %w", err))
+	if l.opts.Room() {
+		l.closeBadger(g)
+	} else {
+		l.mu.Lock()
+		g.open = true
+		l.mu.Unlock()
 	}
 	if err := l.rescan(g); err != nil {
 		l.opts.Warn(fmt.Errorf("commits can not be read until the next start: %w", err))
 	}
 	if err := l.removeEmpty(); err != nil {
 		l.opts.Warn(fmt.Errorf("commits that are deleted still take room: %w", err))
+	}
+}
+
+// closeBadger closes Badger of a generation.
+func (l *Log) closeBadger(g *generation) {
+	if err := g.close(); err != nil {
+		l.opts.Warn(fmt.Errorf("badger did not end well, and its files are read: %w", err))
 	}
 }
 
@@ -145,14 +156,17 @@ func (l *Log) removeEmpty() error {
 		return nil
 	}
 	l.mu.Lock()
-	n := 0
-	for n < len(l.generations) && l.generations[n].live == 0 && l.generations[n].scanned {
+	n, room := 0, l.opts.Room()
+	for n < len(l.generations) && l.generations[n].live == 0 && l.generations[n].scanned && (room || !l.generations[n].open) {
 		n++
 	}
 	empty := l.generations[:n:n]
 	l.generations = l.generations[n:]
 	l.mu.Unlock()
 	for _, g := range empty {
+		if g.open { // else its room would not be free before the process ends
+			l.closeBadger(g)
+		}
 		if err := g.remove(); err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ type Directory struct {
 	fresh *commits.Log // of objects that are there for a short time, under [objects.Fresh]
 
 	swap    sync.Mutex // held by who puts an object under a condition
+	noted   time.Time  // when it was last noted that the directory is used, guarded by swap
 	closed  atomic.Bool
 	folders sync.Map // those that are on the disk, by path
 	did     struct{ put, get, list, delete atomic.Uint64 }
@@ -35,12 +36,15 @@ type Directory struct {
 type Options struct {
 	Program  string           // that others are told of who want to write: the name of this one
 	ReadOnly bool             // nothing is put, and others may put
+	Brief    bool             // it is open for a moment, for which others wait
 	Now      func() time.Time // the clock: time.Now
 	// MinFree is how many bytes of the file system stay free: 192 MiB. Half of them are for rolling up, since traces are
 	// deleted after that, and what is put under a condition may take all.
 	// Less than 0 is no check.
 	MinFree int64
-	Warn    func(error) // is told of what is damaged and fails no call; nobody is
+	// BelieveClock has things deleted by their age although the clock is days from when the directory was used last.
+	BelieveClock bool
+	Warn         func(error) // is told of what is damaged and fails no call; nobody is
 }
 
 // Open opens a directory. To write, it makes one that is not there, and fails with a [*disk.InUseError] if another process
@@ -62,21 +66,29 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if err := os.MkdirAll(dir, folderMode); err != nil {
 		return nil, fmt.Errorf("make %s: %w", dir, errors.Unwrap(err))
 	}
+	used := lastUsed(dir)
 	if d.lock, err = disk.OpenLock(dir, o.Program); err != nil {
 		return nil, err
 	}
-	err = d.lock.Exclusive("write", 0)
+	mode := "write"
+	if o.Brief {
+		mode = "recover"
+	}
+	err = d.lock.Exclusive(mode, disk.LockWait)
 	if _, there := os.Stat(filepath.Join(dir, objects.Marker)); err == nil && there == nil { // else it is not ours
 		err = errors.Join(disk.MakePrivate(dir), d.clean())
 	}
+	d.space = disk.NewSpace(dir, disk.SpaceOptions{MinFree: o.MinFree})
 	if err == nil {
 		err = d.openFresh(o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.lock.Release())
 	}
-	d.space = disk.NewSpace(dir, disk.SpaceOptions{MinFree: o.MinFree})
-	return d, nil
+	if !o.BelieveClock && !used.IsZero() {
+		d.clock.LastUsed(used)
+	}
+	return d, d.noteUse(used)
 }
 
 // Commits is the folder of fresh objects, which lie in Badger and not in files.
@@ -86,7 +98,8 @@ const Commits = "commits"
 // is left for rolling up.
 func (d *Directory) openFresh(o Options) (err error) {
 	d.fresh, err = commits.Open(filepath.Join(d.dir, Commits),
-		commits.Options{ReadOnly: o.ReadOnly, Now: o.Now, Warn: o.Warn, MaxBytes: max(o.MinFree/4, 0)})
+		commits.Options{ReadOnly: o.ReadOnly, Now: o.Now, Warn: o.Warn, MaxBytes: max(o.MinFree/4, 0),
+			Room: func() bool { return d.space == nil || d.space.Room(commits.Needs, 0) == nil }})
 	if err != nil {
 		return fmt.Errorf("open the commits of %s: %w", d.dir, err)
 	}
@@ -129,18 +142,63 @@ func (d *Directory) Requests() objects.Requests {
 	return objects.Requests{Put: d.did.put.Load(), Get: d.did.get.Load(), List: d.did.list.Load(), Delete: d.did.delete.Load()}
 }
 
+// The time of change of the file with the lock says when the directory was used last, by a clock that was believed.
+const noteEvery = 10 * time.Minute
+
+// lastUsed returns when a directory was used last; zero if it is not known.
+func lastUsed(dir string) time.Time {
+	info, err := os.Stat(filepath.Join(dir, disk.LockFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// noteUse notes that the directory is used; when the clock is not believed, that it was last.
+func (d *Directory) noteUse(last time.Time) error {
+	at := d.now()
+	if d.clock.Doubt() != nil {
+		at = last
+	}
+	if at.IsZero() || at.Sub(d.noted).Abs() < noteEvery {
+		return nil
+	}
+	if err := os.Chtimes(filepath.Join(d.dir, disk.LockFile), at, at); err != nil {
+		return fmt.Errorf("note when %s was used: %w", d.dir, err)
+	}
+	d.noted = at
+	return nil
+}
+
 // stuckAfter is how long a disk takes at most for a commit.
-const stuckAfter = 30 * time.Second
+const stuckAfter = 10 * time.Second
+
+// Waits returns for how long the disk has not answered; 0 if nothing waits for it.
+func (d *Directory) Waits() time.Duration { return d.fresh.Waits() }
+
+// Stuck returns an error if that is too long.
+func (d *Directory) Stuck() error {
+	if waits := d.Waits(); waits > stuckAfter {
+		return fmt.Errorf("the disk of %s has not answered for %v", d.dir, waits.Round(time.Second))
+	}
+	return nil
+}
 
 // Unready implements [objects.Store]: traces are refused while the disk is full, or does not answer.
 func (d *Directory) Unready() error {
 	if err := d.writable(); err != nil {
 		return err
 	}
-	if waits := d.fresh.Waits(); waits > stuckAfter {
-		return fmt.Errorf("the disk of %s has not answered for %v", d.dir, waits.Round(time.Second))
+	if err := d.Stuck(); err != nil {
+		return err
 	}
-	return d.room(d.space.Writing(), time.Second)
+	if err := d.room(d.space.Writing(), time.Second); err != nil {
+		return err
+	}
+	if err := d.fresh.Failure(); err != nil {
+		return fmt.Errorf("write to %s: %w", d.dir, err)
+	}
+	return nil
 }
 
 // FreshBytes returns how many bytes of the disk are taken by all fresh objects, and by those that are deleted and still take room.

@@ -15,10 +15,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/objects"
 )
 
-// reserved reports whether a name at the top is no object: that of the lock, of commits, or of a socket.
-func reserved(name string) bool {
-	first, _, _ := strings.Cut(name, "/")
-	return name == disk.LockFile || first == Commits || strings.HasSuffix(name, ".sock")
+// lostAndFound is what a file system has at its root.
+const lostAndFound = "lost+found"
+
+// IsObject reports whether a path in a directory is that of an object, or of a folder of objects: not that of the lock, of commits, or of a socket.
+func IsObject(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return path != disk.LockFile && first != Commits && first != lostAndFound && !strings.HasSuffix(path, ".sock")
 }
 
 // List implements [objects.Store].
@@ -73,7 +76,7 @@ func (d *Directory) walk(ctx context.Context, folder string, may func(key string
 	names := make([]string, 0, len(entries)) // in the order of keys, in which a folder ends with a slash
 	for _, e := range entries {
 		switch name := folder + e.Name(); {
-		case reserved(name):
+		case !IsObject(name):
 		case e.IsDir():
 			names = append(names, name+"/")
 		case !strings.HasSuffix(name, tempSuffix):

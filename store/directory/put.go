@@ -18,7 +18,7 @@ import (
 
 // path returns the file of an object.
 func (d *Directory) path(key string) (string, error) {
-	if !filepath.IsLocal(key) || reserved(key) || strings.HasSuffix(key, tempSuffix) {
+	if !filepath.IsLocal(key) || !IsObject(key) || strings.HasSuffix(key, tempSuffix) {
 		return "", fmt.Errorf("%q can not be the key of an object", key)
 	}
 	return filepath.Join(d.dir, key), nil
@@ -41,7 +41,9 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 	case c != (objects.Condition{}): // it is small, and may say what can be deleted: it needs no room
 		d.swap.Lock()
 		defer d.swap.Unlock()
-		err = d.meets(path, c)
+		if err = d.meets(path, c); err == nil {
+			err = d.noteUse(d.noted)
+		}
 	case strings.HasPrefix(key, objects.Fresh):
 		err = d.room(d.space.Writing()+int64(len(body)), 10*time.Millisecond)
 	default:
@@ -115,7 +117,8 @@ func (d *Directory) makeFolder(path string) error {
 	return nil
 }
 
-// Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash.
+// Delete implements [objects.Store]. Folders that are empty then go, too. What is deleted does not come back after a crash, but for fresh objects that
+// are deleted while the disk is full.
 func (d *Directory) Delete(ctx context.Context, keys ...string) error {
 	d.did.delete.Add(1)
 	if err := d.writable(); err != nil {

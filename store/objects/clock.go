@@ -20,9 +20,10 @@ type Clock struct {
 	at        time.Time     // when that was found out, by our clock
 	atPassed  time.Duration // and then had passed
 	known     bool
-	heard     time.Time // when the store answered last, by our clock
-	local     bool      // there is no other clock than ours
-	set       time.Time // when one of the clocks was last found set by more than setBy, by our clock
+	heard     time.Time     // when the store answered last, by our clock
+	local     bool          // there is no other clock than ours
+	jump      time.Duration // from when the place was used last to the start, if that is not believed yet
+	set       time.Time     // when one of the clocks was last found set by more than setBy, by our clock
 	disputed  dispute
 }
 
@@ -47,6 +48,13 @@ const (
 	calmAfter = time.Hour
 )
 
+// The time of a machine may be wrong from the start, as with a flat battery: one that is further than jumpBy from when the place was used last is
+// not believed for as long as an operator may need to see that.
+const (
+	jumpBy    = 24 * time.Hour
+	jumpAfter = 3 * time.Hour
+)
+
 // drift is how much faster or slower clocks may go.
 const drift = 200e-6
 
@@ -64,6 +72,15 @@ func LocalClock(now func() time.Time) *Clock {
 	c := NewClock(now)
 	c.at, c.known, c.local = now(), true, true
 	return c
+}
+
+// LastUsed tells the clock of a machine when the place was used last, by a time that was believed.
+func (c *Clock) LastUsed(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if jump := c.at.Sub(at); jump.Abs() > jumpBy {
+		c.jump = jump
+	}
 }
 
 // Local returns the time of this machine.
@@ -139,7 +156,7 @@ func (c *Clock) believe(low, high time.Duration, now time.Time) bool {
 }
 
 // Doubt returns why nothing should be deleted by its age now: the clocks of the store and of this machine differ by more
-// than ten minutes, or one of them was set in the last hour.
+// than ten minutes, one of them was set in the last hour, or three hours ago it was days from when the place was used last.
 func (c *Clock) Doubt() error {
 	now := c.now()
 	c.mu.Lock()
@@ -152,6 +169,9 @@ func (c *Clock) Doubt() error {
 		return fmt.Errorf("the clock of this machine and that of the store differ by %v", offset.Abs().Round(time.Second))
 	case c.disputed.answers > 0:
 		return fmt.Errorf("the store says that its clock was set by %v", ((c.disputed.low+c.disputed.high)/2 - offset).Round(time.Second))
+	case c.jump != 0 && c.passed() < jumpAfter:
+		return fmt.Errorf("the clock of this machine says %s, and at the start that was %v from when the data was used last: believed %v after the start, or with --believe-clock",
+			now.UTC().Format(time.RFC3339), c.jump.Abs().Round(time.Hour), jumpAfter)
 	case !c.set.IsZero() && now.Sub(c.set) < calmAfter:
 		return fmt.Errorf("the clock of this machine or of the store was set %v ago", now.Sub(c.set).Round(time.Second))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
+	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/store/shared/write"
@@ -67,6 +68,27 @@ func (n *Node) Unready() error {
 	}
 	return nil
 }
+
+// OldestWait returns for how long the disk of a node has not answered.
+func (n *Node) OldestWait() time.Duration {
+	if on, ok := n.b.Store.(interface{ Waits() time.Duration }); ok {
+		return on.Waits()
+	}
+	return 0
+}
+
+// Stuck returns an error that is [store.ErrStuck] if what a node has on its disk can not be written for too long.
+func (n *Node) Stuck() error {
+	if on, ok := n.b.Store.(interface{ Stuck() error }); ok {
+		if err := on.Stuck(); err != nil {
+			return fmt.Errorf("%w: %w", store.ErrStuck, err)
+		}
+	}
+	return nil
+}
+
+// Doubt returns why nothing is deleted by its age, or nil.
+func (n *Node) Doubt() error { return n.b.Clock().Doubt() }
 
 // silent returns how long the store has not answered.
 func (n *Node) silent() time.Duration {

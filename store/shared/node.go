@@ -99,7 +99,7 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 		return nil, err
 	}
 	n.Reader = &Reader{q, v}
-	if err := n.Unready(); err != nil {
+	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) {
 		return nil, err
 	}
 	instance := newInstance()
@@ -117,6 +117,20 @@ func newInstance() string {
 	return hex.EncodeToString(b[:])
 }
 
+// Append stores traces, see [write.Writer.Append]. An error that is [store.ErrStuck] says that the disk does not answer.
+func (n *Node) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
+	if err := n.Stuck(); err != nil {
+		return store.AppendResult{}, err
+	}
+	result, err := n.Writer.Append(ctx, recs)
+	if err != nil {
+		if stuck := n.Stuck(); stuck != nil {
+			err = stuck
+		}
+	}
+	return result, err
+}
+
 // wanted notes that somebody waits until all is rolled up.
 func (n *Node) wanted() {
 	select {
@@ -125,8 +139,9 @@ func (n *Node) wanted() {
 	}
 }
 
-// Times between rounds of what is done now and then.
+// Times between rounds of what is done now and then, and how many times as long as it takes to roll up a node that is alone waits.
 const (
+	pauseOf    = 16
 	closeEvery = 30 * time.Second
 	sweepEvery = 30 * time.Minute
 )
@@ -134,10 +149,9 @@ const (
 // Run rolls up the shards that this node has, or takes over, and tidies up, until ctx ends. Then others may
 // have the shards at once. What goes wrong is logged, and done again.
 func (n *Node) Run(ctx context.Context) {
-	tick := time.NewTicker(n.opts.RollEvery)
-	defer tick.Stop()
 	var closed, swept time.Time
 	for {
+		began := time.Now()
 		w := roll.Work{Close: time.Since(closed) >= closeEvery, Sweep: time.Since(swept) >= sweepEvery}
 		n.round(ctx, w)
 		if w.Close {
@@ -146,11 +160,20 @@ func (n *Node) Run(ctx context.Context) {
 		if w.Sweep {
 			swept = time.Now()
 		}
-		if !n.rest(ctx, tick.C) {
+		if !n.rest(ctx, time.After(n.pause(time.Since(began)))) {
 			n.roller.Release()
 			return
 		}
 	}
+}
+
+// pause returns how long to wait between two rounds, of which the last one took so long. A node that is alone rolls up often, so that queries have what just
+// came, as long as that takes a small part of its time.
+func (n *Node) pause(took time.Duration) time.Duration {
+	if !n.b.Alone() {
+		return n.opts.RollEvery
+	}
+	return min(max(time.Second, pauseOf*took), n.opts.RollEvery)
 }
 
 // rest waits until it is time for another round, or somebody waits for one. It returns false when ctx ends.

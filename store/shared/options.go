@@ -48,7 +48,8 @@ type Options struct {
 	// that is there stay as they are.
 	Shards int
 
-	// RollEvery is how often what came in is rolled up: 15 s. TakeOver is how long a shard is left to
+	// RollEvery is how often what came in is rolled up: 15 s; where this process is alone, up to every second as long as that is little work.
+	// TakeOver is how long a shard is left to
 	// another node that has stopped: 30 s.
 	RollEvery, TakeOver time.Duration
 
@@ -59,7 +60,7 @@ type Options struct {
 
 	// Retention is how long traces are kept; HourRetention and DayRetention are how long their rollups
 	// by the hour and day are, at least as long as the former. Zero means for ever.
-	// A shard keeps what it has for the longest time that any node was told, unless Shorten makes it those of this one.
+	// A shard of a bucket keeps what it has for the longest time that any node was told, unless Shorten makes it those of this one.
 	Retention, HourRetention, DayRetention time.Duration
 	Shorten                                bool
 
@@ -101,6 +102,7 @@ func (o Options) Validate() error {
 // withDefaults fills in the zero fields and checks the rest.
 func (o Options) withDefaults(alone bool) (Options, error) {
 	if alone {
+		o.Shorten = true
 		set(&o.Flush, 25*time.Millisecond)
 		set(&o.Shards, 4)
 		set(&o.RollRows, 10000)

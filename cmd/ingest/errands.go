@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared"
+)
+
+// errands are what the program does instead of serving.
+type errands struct {
+	restore string // make --data of this backup, or of other data
+	verify  bool   // check the data
+	repair  bool   // and make sums again
+}
+
+// validate refuses errands that do not go together.
+func (e *errands) validate() error {
+	switch {
+	case e.restore != "" && e.verify:
+		return errors.New("only one of --restore and --verify at a time")
+	case e.repair && !e.verify:
+		return errors.New("--repair: it goes with --verify")
+	}
+	return nil
+}
+
+// any reports whether there is something to do instead of serving.
+func (e *errands) any() bool {
+	return e.restore != "" || e.verify
+}
+
+// errand does what is to be done instead of serving.
+func (c *config) errand(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	if c.verify {
+		return c.verifyData(ctx, stdout, stderr)
+	}
+	return c.restoreData(ctx, stdin, stdout, stderr)
+}
+
+// Objects of an errand are large, and nobody waits for it.
+const errandGiveUp = 2 * time.Minute
+
+// warnings returns a log of what goes wrong while an errand is run.
+func warnings(stderr io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// nodeOf opens a store for an errand.
+func nodeOf(ctx context.Context, b objects.Store, stderr io.Writer) (*shared.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, openWait)
+	defer cancel()
+	return shared.Open(ctx, b, shared.Options{GiveUp: errandGiveUp, Logger: warnings(stderr)})
+}
+
+// verifyData checks the data, and repairs what can be.
+func (c *config) verifyData(ctx context.Context, stdout, stderr io.Writer) error {
+	b, err := c.openPlace(ctx, !c.repair, warnings(stderr))
+	if err != nil {
+		return err
+	}
+	r, err := shared.OpenReader(ctx, b, shared.Options{})
+	if err != nil {
+		return err
+	}
+	p := newProgress(stderr, "verifying")
+	v, err := r.Verify(ctx, p.moving)
+	p.clear()
+	if err != nil {
+		return err
+	}
+	for _, f := range v.Findings {
+		fmt.Fprintf(stdout, "%s: %s; %s\n", f.Object, output.Printable(f.What), f.Do)
+	}
+	mended := 0
+	if c.repair && len(v.Findings) > 0 {
+		n, err := nodeOf(ctx, b, stderr)
+		if err != nil {
+			return err
+		}
+		if mended, err = n.Repair(ctx, v); err != nil {
+			return err
+		}
+	}
+	wrong := 0
+	for _, f := range v.Findings {
+		if !c.repair || !f.Mends {
+			wrong++
+		}
+	}
+	if _, err := fmt.Fprintf(stdout, "verified %s: %d objects with %s traces, %d things are wrong, %d are made again, in %.1f s\n",
+		b.Name(), v.Objects, humanize.Comma(int64(v.Traces)), len(v.Findings), mended, time.Since(p.started).Seconds()); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d things are wrong with %s", wrong, b.Name())
+	}
+	return nil
+}
