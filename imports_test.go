@@ -116,7 +116,7 @@ var mayImport = map[string][]string{
 	"deploy":            {},
 	"deploy/dashboards": {},
 
-	"test/bench":       {"encode", "encode/formats", "encode/output", "encode/pprof", "query", "query/api", "query/selection", "store", "store/bucket", "store/local", "store/local/record", "store/objects", "store/shared", "symbols", "symbols/naming", "symbols/outline", "symbols/sourcemap", "test/bundles", "test/fakebucket", "test/hostile", "test/simulate", "trie"},
+	"test/bench":       {"encode", "encode/formats", "encode/output", "encode/pprof", "query", "query/api", "query/selection", "store", "store/directory", "store/objects", "store/shared", "symbols", "symbols/naming", "symbols/outline", "symbols/sourcemap", "test/bundles", "test/fakebucket", "test/hostile", "test/simulate", "trie"},
 	"test/bench/load":  {"encode", "proto/querier/v1", "proto/types/v1", "test/loadgen", "trie"},
 	"test/bundles":     {},
 	"test/fakebucket":  {"store/bucket"},
