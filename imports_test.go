@@ -116,18 +116,18 @@ var mayImport = map[string][]string{
 	"deploy":            {},
 	"deploy/dashboards": {},
 
-	"test/bench":       {"encode", "encode/formats", "encode/output", "encode/pprof", "query", "query/api", "query/selection", "store", "store/bucket", "store/local", "store/local/record", "store/objects", "store/shared", "symbols", "symbols/naming", "symbols/outline", "symbols/sourcemap", "test/bundles", "test/fakebucket", "test/hostile", "test/simulate", "trie"},
+	"test/bench":       {"encode", "encode/formats", "encode/output", "encode/pprof", "query", "query/api", "query/selection", "store", "store/directory", "store/objects", "store/shared", "symbols", "symbols/naming", "symbols/outline", "symbols/sourcemap", "test/bundles", "test/fakebucket", "test/hostile", "test/simulate", "trie"},
 	"test/bench/load":  {"encode", "proto/querier/v1", "proto/types/v1", "test/loadgen", "trie"},
 	"test/bundles":     {},
 	"test/fakebucket":  {"store/bucket"},
-	"test/fixture":     {"encode", "query/selection", "store", "store/local", "test/storetest", "trie", "trie/rollup"},
+	"test/fixture":     {"encode", "query/selection", "store", "test/storetest", "trie", "trie/rollup"},
 	"test/freeaddr":    {},
 	"test/hostile":     {},
 	"test/loadgen":     {"collect", "encode", "query", "store", "trie"},
 	"test/programs":    {},
 	"test/scratchdisk": {},
 	"test/simulate":    {"query/compare", "trie", "trie/rollup"},
-	"test/storetest":   {"store", "store/local", "store/shared", "test/fakebucket", "trie/rollup"},
+	"test/storetest":   {"store", "store/directory", "store/objects", "store/shared", "test/fakebucket", "trie/rollup"},
 	"test/viewers":     {"encode", "encode/firefox", "encode/folded", "encode/otlp", "encode/output", "encode/pprof", "encode/speedscope", "encode/v8", "encode/view", "trie"},
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
@@ -29,7 +28,7 @@ func scriptWith(number byte, name, debugID string) *symbols.Table {
 // although no URL is that of an upload. Answers have the URLs of other frames alone.
 func TestDebugIDs(t *testing.T) {
 	const one, two = "11111111-2222-4333-8444-555555555555", "85314830-023f-4cf1-a267-535f4e37bb17"
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return fixture.Noon }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return fixture.Noon }})
 	c := collect.New(collect.Options{Store: s, Now: func() time.Time { return fixture.Noon }})
 	body := `{"page":"/a","interval":10,"trace":{"resources":["https://cdn.example/x.js?v=1#debugId=` + one + `","https://cdn.example/x.js?v=2#debugId=` + two +
 		`","https://cdn.example/y.js#debugId=33333333-2222-4333-8444-555555555555","https://cdn.example/y.js#debugId=44444444-2222-4333-8444-555555555555"],

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/test/fixture"
-	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -15,14 +14,6 @@ func rolledField(t *testing.T, views int) (Local, *trie.Merger) {
 	t.Helper()
 	s, all := fixture.Rolled(t, views)
 	return Local{Reader: s}, all
-}
-
-// summedHours is how many hours of a rolledField are summed up as hours: in a bucket that which goes on is one.
-func summedHours() int {
-	if storetest.InBucket() {
-		return 3
-	}
-	return 2
 }
 
 func vitalField(t *testing.T) Local { return Local{Reader: fixture.Vitals(t)} }

@@ -14,7 +14,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
-	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -159,22 +158,10 @@ func TestLocalErrors(t *testing.T) {
 	if _, err := localOf(f).Profile(ctx, selection.Selection{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	if storetest.InBucket() {
-		return // reading needs nothing that is closed
-	}
-	if err := f.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := localOf(f).Profile(t.Context(), selection.Selection{}, nil); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("profile of a closed store: %v", err)
-	}
-	if _, err := localOf(f).Catalog(t.Context(), time.Time{}, time.Time{}, 0); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("catalogue of a closed store: %v", err)
-	}
 }
 
-// TestUndecodable stores what is no trace: it is left out and reported, and the rest is
-// merged all the same.
+// TestUndecodable stores what is no trace: it is left out, and reported where traces are read one by one. The
+// rest is merged all the same.
 func TestUndecodable(t *testing.T) {
 	f := fixture.New(t)
 	profile, err := encode.EncodeProfile(trie.NewProfile())
@@ -187,20 +174,25 @@ func TestUndecodable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sel := selection.Selection{Page: "/a"}
-	got, err := localOf(f).Profile(t.Context(), sel, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := fixture.Naive(f.Within(sel), sel); !maps.Equal(fixture.SumsOf(got.Profile), want) || got.Profile.Traces != 48 {
-		t.Errorf("got %d traces", got.Profile.Traces)
-	}
-	if storetest.InBucket() {
-		return // who rolls up has counted them, and sums do not know of them
-	}
-	const want = "2 stored traces can not be decoded, the last: trace ff010000000000000000000000000000/0: it is a profile"
-	if !slices.Equal(got.Stats.Warnings, []string{want}) {
-		t.Errorf("warnings: %q", got.Stats.Warnings)
+	const bad = "2 stored traces can not be decoded, the last: trace ff010000000000000000000000000000/0: it is a profile"
+	for _, c := range []struct {
+		sel      selection.Selection
+		traces   int64
+		warnings []string
+	}{
+		{selection.Selection{Page: "/a"}, 48, nil}, // who rolls up has counted them, and sums do not know of them
+		{selection.Selection{Page: "/a", Where: fixture.Having(trie.MakeLabels("team", ""))}, 16, []string{bad}},
+	} {
+		got, err := localOf(f).Profile(t.Context(), c.sel, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fixture.Naive(f.Within(c.sel), c.sel); !maps.Equal(fixture.SumsOf(got.Profile), want) || got.Profile.Traces != c.traces {
+			t.Errorf("%+v: got %d traces", c.sel, got.Profile.Traces)
+		}
+		if !slices.Equal(got.Stats.Warnings, c.warnings) {
+			t.Errorf("%+v: warnings: %q, want %q", c.sel, got.Stats.Warnings, c.warnings)
+		}
 	}
 }
 

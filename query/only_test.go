@@ -11,7 +11,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/rules/site"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -40,7 +39,7 @@ func siteTraces(name string) []*trie.Trace {
 func TestOnly(t *testing.T) {
 	open := func(names ...string) *fixture.Stored {
 		now := fixture.Noon
-		f := &fixture.Stored{Store: storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})}
+		f := &fixture.Stored{Store: storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})}
 		for i, name := range names {
 			f.Append(t, 1000*i, siteTraces(name))
 			f.Store.CountViews(site.Page(name, "/a"), "unsampled", int64(100*(i+1)))

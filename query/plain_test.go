@@ -8,7 +8,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -17,7 +16,7 @@ import (
 
 // TestComparePlain compares two traffics that have no device in common: users with phones, and a lab.
 func TestComparePlain(t *testing.T) {
-	f := &fixture.Stored{Store: storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return fixture.Noon }})}
+	f := &fixture.Stored{Store: storetest.Open(t, storetest.Options{Now: func() time.Time { return fixture.Noon }})}
 	var traces []*trie.Trace
 	for i := range 400 {
 		tr := &trie.Trace{Trie: *trie.New()}

@@ -11,7 +11,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
@@ -21,8 +20,7 @@ import (
 func TestQueriesBesideSealing(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(fixture.Noon.Add(-30 * time.Minute).UnixNano())
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
-		Now: func() time.Time { return time.Unix(0, clock.Load()).UTC() }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return time.Unix(0, clock.Load()).UTC() }})
 	l := Local{Reader: s}
 	var begun, stored atomic.Int64 // traces
 	ctx, stop := context.WithCancel(t.Context())
@@ -46,15 +44,11 @@ func TestQueriesBesideSealing(t *testing.T) {
 			}
 			stored.Add(1)
 			if n%40 == 39 {
-				if err := s.Roll(ctx); err != nil {
-					t.Error(err)
-				}
+				s.RollUp(ctx)
 			}
 			if n%160 == 159 {
 				clock.Add(int64(time.Hour))
-				if err := s.Maintain(ctx); err != nil {
-					t.Error(err)
-				}
+				s.RollUp(ctx)
 			}
 		}
 	})

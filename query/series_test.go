@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
@@ -17,7 +16,7 @@ import (
 // fading is a store that keeps traces for two days, hours for three and days for a year,
 // with 20 page views in each of three hours.
 type fading struct {
-	Store storetest.Store
+	Store *storetest.Store
 	start time.Time
 	now   time.Time
 }
@@ -26,8 +25,7 @@ func newFading(t *testing.T) *fading {
 	t.Helper()
 	f := &fading{start: time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)}
 	f.now = f.start
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, MinFree: -1,
-		Retention: 48 * time.Hour, HourRetention: 72 * time.Hour, DayRetention: 365 * 24 * time.Hour, Now: func() time.Time { return f.now }})
+	s := storetest.Open(t, storetest.Options{Retention: 48 * time.Hour, HourRetention: 72 * time.Hour, DayRetention: 365 * 24 * time.Hour, Now: func() time.Time { return f.now }})
 	f.Store = s
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range 60 {
@@ -42,12 +40,7 @@ func (f *fading) after(t *testing.T, d time.Duration) {
 	t.Helper()
 	f.now = f.start.Add(d)
 	for range 4 {
-		if err := f.Store.Maintain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Store.Roll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		f.Store.RollUp(t.Context())
 		f.now = f.now.Add(time.Second)
 	}
 }

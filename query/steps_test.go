@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -23,7 +22,7 @@ import (
 func TestStepCache(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	now := fixture.Noon
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 	f := &fixture.Stored{Store: s}
 	exact := localOf(f)
 	kept := localOf(f)

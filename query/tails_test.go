@@ -10,7 +10,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -18,7 +17,7 @@ import (
 
 // growing is a store that gets traces, some of them further chunks of views that it has.
 type growing struct {
-	Store storetest.Store
+	Store *storetest.Store
 	rnd   *rand.Rand
 	views int
 	all   map[string]map[int][]*trie.Trace // by page and view
@@ -73,7 +72,7 @@ func (g *growing) want(sel selection.Selection) *trie.Profile {
 func TestTails(t *testing.T) {
 	for seed := range uint64(2) {
 		now := fixture.Noon
-		s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: time.Second, RollTraces: 50, Now: func() time.Time { return now }})
+		s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 		g := &growing{Store: s, rnd: rand.New(rand.NewPCG(seed, 3)), all: map[string]map[int][]*trie.Trace{}}
 		l := Local{Reader: s}
 		g.append(t, 300) // beyond what is read trace by trace
@@ -81,9 +80,7 @@ func TestTails(t *testing.T) {
 			g.append(t, g.rnd.IntN(12))
 			now = now.Add(time.Duration(g.rnd.IntN(700)) * time.Millisecond)
 			if g.rnd.IntN(4) == 0 {
-				if err := s.Roll(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				s.RollUp(t.Context())
 			}
 			sel := []selection.Selection{{Page: "/feed"}, {Page: "/shop"}, {}, {Page: "/feed", Feature: "search"}, {Where: fixture.Having(trie.MakeLabels("device", "mobile-low"))}}[g.rnd.IntN(5)]
 			p := g.want(sel)
@@ -110,7 +107,7 @@ func TestTails(t *testing.T) {
 
 // Many ask at once while traces come and are rolled up.
 func TestTailsAtOnce(t *testing.T) {
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 100})
+	s := storetest.Open(t, storetest.Options{})
 	g := &growing{Store: s, rnd: rand.New(rand.NewPCG(9, 9)), all: map[string]map[int][]*trie.Trace{}}
 	g.append(t, 300)
 	l := Local{Reader: s}
@@ -151,9 +148,7 @@ func TestTailsAtOnce(t *testing.T) {
 	}
 	for range 15 {
 		g.append(t, 20)
-		if err := s.Roll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		s.RollUp(t.Context())
 	}
 	close(done)
 	asking.Wait()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -64,7 +63,7 @@ func TestVitals(t *testing.T) {
 // release b one page view of two has an interaction that is 300 ms long, in which filter runs.
 func TestCompareVitals(t *testing.T) {
 	now := fixture.Noon
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(7, 7))
 	const views = 400 // of each release
 	for i := range 2 * views {
@@ -96,9 +95,7 @@ func TestCompareVitals(t *testing.T) {
 		s.CountVitals("/feed", []rollup.Vital{inp})
 	}
 	now = now.Add(time.Second)
-	if err := s.Roll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.RollUp(t.Context())
 	got, err := Local{Reader: s}.Compare(t.Context(), CompareQuery{
 		A: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "a"}}},
 		B: selection.Selection{Page: "/feed", Where: []selection.Matcher{{Key: "release", Op: selection.Equal, Value: "b"}}},

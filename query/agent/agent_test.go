@@ -19,7 +19,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -30,7 +29,7 @@ var noon = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 // second page has a name that is made to be shown badly, and functions without end.
 func newSource(t *testing.T) query.Local {
 	t.Helper()
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return noon }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return noon }})
 	var recs []store.Record
 	add := func(n int, page, release string, stacks map[int64][]string) {
 		tr := &trie.Trace{Trie: *trie.New()}

@@ -32,7 +32,7 @@ func TestBoardAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := field(t, true)
+	l := field(t)
 	fresh, board := NewBoard(l, parse(t, "budgets:"+fieldBudgets), now), NewBoard(l, parse(t, "budgets:"+fieldBudgets), now)
 	if _, err := board.Evaluate(t.Context()); err != nil {
 		t.Fatal(err)

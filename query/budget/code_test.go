@@ -40,7 +40,7 @@ func TestCodeFits(t *testing.T) {
 
 // A budget of code is about what an answer by parts says.
 func TestEvaluateCode(t *testing.T) {
-	l := field(t, true)
+	l := field(t)
 	top, err := l.Top(t.Context(), query.TopQuery{Selection: selection.Selection{Page: "/feed", Parts: selection.Parts{By: "file"}}})
 	if err != nil {
 		t.Fatal(err)

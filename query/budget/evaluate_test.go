@@ -14,7 +14,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -51,10 +50,10 @@ func view(r *rand.Rand, n int, page string) *trie.Trace {
 }
 
 // field is a store with 300 page views of /shop/cart and 150 of /feed.
-func field(t *testing.T, roll bool) query.Local {
+func field(t *testing.T) query.Local {
 	t.Helper()
 	now := noon.Add(-time.Hour)
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 	r := rand.New(rand.NewPCG(1, 1))
 	var records []store.Record
 	for n := range 450 {
@@ -75,11 +74,6 @@ func field(t *testing.T, roll bool) query.Local {
 		t.Fatal(err)
 	}
 	now = noon
-	if roll {
-		if err := s.Roll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
 	return query.Local{Reader: s}
 }
 
@@ -130,12 +124,7 @@ const fieldBudgets = `
 
 // What is said of budgets is what a report says.
 func TestEvaluate(t *testing.T) {
-	for _, rolled := range []bool{true, false} {
-		t.Run(fmt.Sprintf("rolled=%v", rolled), func(t *testing.T) { testEvaluate(t, field(t, rolled)) })
-	}
-}
-
-func testEvaluate(t *testing.T, l query.Local) {
+	l := field(t)
 	report := func(sel selection.Selection) query.PageReport {
 		t.Helper()
 		r, err := l.Report(t.Context(), sel)
@@ -232,7 +221,7 @@ func (c *counting) Top(ctx context.Context, q query.TopQuery) (query.Top, error)
 }
 
 func TestEvaluateAsksOnce(t *testing.T) {
-	src := &counting{Source: field(t, true)}
+	src := &counting{Source: field(t)}
 	file := `
   - {name: a, page: /feed, metric: p75, limit: 60s}
   - {name: b, page: /feed, metric: mean, limit: 60s}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
@@ -16,7 +15,7 @@ import (
 // profiled.
 func TestVitals(t *testing.T) {
 	now := noon.Add(-time.Hour)
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, RollEvery: 1, RollTraces: 1, Now: func() time.Time { return now }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return now }})
 	for i := range 200 {
 		inp := rollup.Vital{Name: "inp", Labels: trie.MakeLabels("device", []string{"desktop-high", "mobile-low"}[i%2])}
 		inp.Add(int64(100+i+i%2*200)*1000, 1)
@@ -25,9 +24,7 @@ func TestVitals(t *testing.T) {
 		s.CountVitals("/feed", []rollup.Vital{inp, cls})
 	}
 	now = now.Add(time.Second)
-	if err := s.Roll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.RollUp(t.Context())
 	f, err := Parse(strings.NewReader(`
 budgets:
   - {name: all, page: /feed, metric: p75, of: inp, limit: 200ms}

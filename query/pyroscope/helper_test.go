@@ -21,7 +21,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
@@ -45,7 +44,7 @@ type fixture struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := &fixture{now: noon}
-	s := storetest.Open(t, local.Options{MemTableSize: 8 << 20, MinFree: -1, Now: func() time.Time { return f.now }})
+	s := storetest.Open(t, storetest.Options{Now: func() time.Time { return f.now }})
 	appendTraces(t, s, 0, append(realTraces(t), madeTraces(0)...))
 	f.now = noon.Add(3 * time.Hour)
 	appendTraces(t, s, 1000, madeTraces(1))
@@ -58,7 +57,7 @@ func newFixture(t testing.TB) *fixture {
 	return f
 }
 
-func appendTraces(t testing.TB, s storetest.Store, number int, traces []*trie.Trace) {
+func appendTraces(t testing.TB, s *storetest.Store, number int, traces []*trie.Trace) {
 	t.Helper()
 	var recs []store.Record
 	for i, tr := range traces {

@@ -200,7 +200,7 @@ func (m *model) catalog(ctx context.Context, r reader) error {
 }
 
 // everything checks all that a store says while nothing is under way.
-func (m *model) everything(ctx context.Context, h home, r reader) error {
+func (m *model) everything(ctx context.Context, h *home, r reader) error {
 	if err := m.learn(ctx, r); err != nil {
 		return err
 	}
@@ -208,5 +208,5 @@ func (m *model) everything(ctx context.Context, h home, r reader) error {
 	details.Details, details.Level = true, rollup.Wide
 	traces.None, traces.Since = true, m.horizon()
 	return errors.Join(m.scan(ctx, r, "", time.Time{}, time.Time{}), m.exactly(ctx, r, all), m.exactly(ctx, r, details),
-		m.exactly(ctx, r, traces), m.catalog(ctx, r), h.sound(ctx, r, m))
+		m.exactly(ctx, r, traces), m.catalog(ctx, r), h.sound(ctx, r))
 }

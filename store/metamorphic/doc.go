@@ -1,6 +1,6 @@
 // Package metamorphic tests a store as a whole, from outside: random operations, one after the
 // other and many at a time, whose answers are compared with those of a plain model in memory.
-// Both homes of a store pass it: a directory, killed and with a full disk, and a bucket that one
+// Both homes of a store pass it: a directory of objects, killed and with a full disk, and a bucket that one
 // to three nodes share, whose object store refuses requests, tears bodies, and answers late or not
 // at all.
 //

@@ -2,52 +2,254 @@ package metamorphic
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/directory"
+	"github.com/fieldtrie/fieldtrie/store/objects"
+	"github.com/fieldtrie/fieldtrie/store/shared"
+	"github.com/fieldtrie/fieldtrie/store/shared/move"
+	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// engine is an open store, with what is done to it now and then.
-type engine interface {
-	store.Store
-	// Roll rolls up what came in, Maintain closes and deletes what is over.
-	Roll(context.Context) error
-	Maintain(context.Context) error
-	Close() error
+func TestMain(m *testing.M) {
+	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // that of a test can always be set
+	os.Exit(m.Run())
 }
 
 // reader is what is asked.
 type reader interface {
 	store.Reader
 	store.Scanner
-}
-
-// home is where the store of a run is kept: a directory, or a bucket.
-type home interface {
-	traits() traits
-	// open opens the store for writing. Another one opens it for reading meanwhile or after.
-	open(ctx context.Context) (engine, error)
-	read(ctx context.Context, f func(reader) error) error
-	// crash has the open engine end as a process does that is killed at any point.
-	crash(ctx context.Context, s engine) error
-	// sound says what is wrong, by what the home says of itself.
-	sound(ctx context.Context, r reader, m *model) error
-	// glance asks an open store what only this home has, while others work.
-	glance(s engine) error
-	// failing reports whether an error is one that the home was made to give. What was being
-	// stored then is stored, or not.
-	failing(err error) bool
-	// remove deletes all.
-	remove() error
+	Verify(context.Context, move.Moving) (move.Verified, error)
 }
 
 // traits are what a home promises, as far as homes differ.
 type traits struct {
-	width     time.Duration // how long a partition is
 	retention time.Duration
-	// lateRepeats: a trace that was stored before may be told apart from a new one after it
-	// was acknowledged as new.
-	lateRepeats bool
-	// slack is how far times of receipt may be off the clock.
-	slack time.Duration
+	slack     time.Duration // how far times of receipt may be off the clock
 }
+
+// home is where the store of a run is kept: a bucket that nodes share, or a directory of one node.
+// While something is stored or rolled up the object store of a bucket refuses requests, tears bodies, answers late
+// or not at all; queries are asked of an object store that works, after what came in is rolled up.
+type home struct {
+	at      target
+	base    string  // the directories of the run are in it; "" if it is a bucket
+	made    int     // targets
+	faults  float64 // the share of requests that fail
+	minFree int64   // bytes that must be free on the disk
+	clock   *clock
+	r       *rand.Rand // where crashes are
+	nodes   int
+	opts    shared.Options
+	working atomic.Int64 // how much is under way that the object store must work for
+	moving  sync.RWMutex // held while the clock is moved
+}
+
+// target is where objects are.
+type target struct {
+	dir    string             // "" if it is a bucket
+	server *fakebucket.Server // nil if it is a directory
+}
+
+// newHome returns a home in a directory below base, or, if that is "", in a bucket.
+func newHome(seed uint64, r *rand.Rand, c *clock, base string) *home {
+	h := &home{base: base, minFree: -1, clock: c, r: rand.New(rand.NewPCG(seed, 4)), nodes: 1 + r.IntN(3),
+		opts: shared.Options{Shards: 1 + r.IntN(3), RollRows: 1 + r.IntN(200), Flush: time.Millisecond, TakeOver: time.Nanosecond,
+			GiveUp:      200 * time.Millisecond * slowdown,
+			CacheMemory: []int64{1, 64 << 10, 64 << 20}[r.IntN(3)],
+			Retention:   []time.Duration{0, 12 * time.Hour, 26 * time.Hour}[r.IntN(3)]}}
+	if h.isDirectory() {
+		h.nodes = 1
+	} else {
+		h.faults = []float64{0, 0, 0.02, 0.1}[r.IntN(4)]
+	}
+	if h.faults == 0 {
+		h.opts.GiveUp = time.Minute // no call may fail, also on a busy machine
+	}
+	c.alone = func(move func()) {
+		h.moving.Lock()
+		defer h.moving.Unlock()
+		if h.at.server != nil {
+			h.at.server.Deliver()
+		}
+		move()
+	}
+	h.at = h.empty()
+	return h
+}
+
+func (h *home) isDirectory() bool { return h.base != "" }
+
+// empty returns a target that nothing is in.
+func (h *home) empty() target {
+	h.made++
+	if h.isDirectory() {
+		return target{dir: filepath.Join(h.base, fmt.Sprint(h.made))}
+	}
+	s := fakebucket.New(h.r.Uint64())
+	s.Now, s.Faults, s.Which = h.clock.Now, h.faults, func(*http.Request) bool { return h.working.Load() == 0 }
+	return target{server: s}
+}
+
+// connect returns what is at a target, and what cuts it off after so many requests.
+func (h *home) connect(at target, readOnly bool) (_ objects.Store, cutAfter func(requests int), _ error) {
+	if at.server != nil {
+		to := at.server.Client()
+		return to.Bucket(h.clock.Now), to.CutAfter, nil
+	}
+	d, err := directory.Open(at.dir, directory.Options{Now: h.clock.Now, ReadOnly: readOnly, MinFree: h.minFree})
+	if err != nil {
+		return nil, nil, err
+	}
+	to := &cutOff{Store: d}
+	to.left.Store(math.MaxInt64)
+	return to, func(n int) { to.left.Store(int64(n)) }, nil
+}
+
+func (h *home) String() string {
+	o := &h.opts
+	kind := "bucket"
+	if h.isDirectory() {
+		kind = "directory"
+	}
+	return fmt.Sprintf("%s: %d nodes, %d shards, retention %v, %d rows at once, cache of %d, %v of requests fail",
+		kind, h.nodes, o.Shards, o.Retention, o.RollRows, o.CacheMemory, h.faults)
+}
+
+func (h *home) traits() traits {
+	t := traits{retention: h.opts.Retention}
+	if !h.isDirectory() {
+		t.slack = 2 * time.Second // its clock is known to the second
+	}
+	return t
+}
+
+// works has the object store work until the function that it returns is called.
+func (h *home) works() (no func()) {
+	h.working.Add(1)
+	return func() { h.working.Add(-1) }
+}
+
+// open opens the store for writing. Another one opens it for reading after.
+func (h *home) open(ctx context.Context) (*machines, error) { return h.openAt(ctx, h.at) }
+
+func (h *home) openAt(ctx context.Context, at target) (*machines, error) {
+	defer h.works()()
+	s := &machines{home: h, at: at}
+	for range h.nodes {
+		place, cut, err := h.connect(at, false)
+		if err != nil {
+			return nil, err
+		}
+		n, err := shared.Open(ctx, place, h.opts)
+		if err != nil {
+			return nil, err
+		}
+		s.cuts, s.nodes = append(s.cuts, cut), append(s.nodes, n)
+	}
+	return s, nil
+}
+
+func (h *home) read(ctx context.Context, f func(reader) error) error {
+	defer h.works()()
+	place, _, err := h.connect(h.at, true)
+	if err != nil {
+		return err
+	}
+	r, err := shared.OpenReader(ctx, place, h.opts)
+	if err != nil {
+		return err
+	}
+	return f(r)
+}
+
+// crash has the open machines end as processes do that are killed at any point.
+func (h *home) crash(ctx context.Context, s *machines) error {
+	if h.isDirectory() && h.r.IntN(2) == 0 {
+		return h.copied(s)
+	}
+	for i, n := range s.nodes { // they are cut off while they roll up, each at any request
+		short, cancel := context.WithTimeout(ctx, 200*time.Millisecond*slowdown) // who is cut off would try again
+		s.cuts[i](h.r.IntN(12))
+		n.RollUp(short)
+		s.cuts[i](0)
+		_ = n.Close(short) // it can not store anything any more
+		cancel()
+	}
+	return nil
+}
+
+// copied goes on with what a crash would leave of a directory.
+func (h *home) copied(s *machines) error {
+	to := h.empty()
+	if err := crashCopy(h.at.dir, to.dir); err != nil {
+		return err
+	}
+	return errors.Join(s.Close(), h.goOn(to))
+}
+
+// goOn puts another target in the place of the one that was closed.
+func (h *home) goOn(to target) error {
+	err := h.at.remove()
+	h.at = to
+	return err
+}
+
+// sound says what is wrong, by what the store says of itself.
+func (h *home) sound(ctx context.Context, r reader) error {
+	defer h.works()()
+	v, err := r.Verify(ctx, func(int, int, uint64) {})
+	if err == nil && len(v.Findings) > 0 {
+		err = fmt.Errorf("verify: %+v", v.Findings)
+	}
+	return err
+}
+
+// failing reports whether an error is one that the home was made to give. What was being
+// stored then is stored, or not.
+func (h *home) failing(err error) bool { return h.faults > 0 && !errors.Is(err, context.Canceled) }
+
+// remove deletes all.
+func (t target) remove() error {
+	if t.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(t.dir)
+}
+
+// cutOff is a place that does nothing any more after so many calls that change it, as if the process was killed.
+type cutOff struct {
+	objects.Store
+	left atomic.Int64
+}
+
+var errCut = errors.New("the process was killed")
+
+func (c *cutOff) Put(ctx context.Context, key string, body []byte, on objects.Condition) (objects.Tag, error) {
+	if c.left.Add(-1) < 0 {
+		return "", errCut
+	}
+	return c.Store.Put(ctx, key, body, on)
+}
+
+func (c *cutOff) Delete(ctx context.Context, keys ...string) error {
+	if c.left.Add(-1) < 0 {
+		return errCut
+	}
+	return c.Store.Delete(ctx, keys...)
+}
+
+func (c *cutOff) Close() error { return c.Store.(io.Closer).Close() }

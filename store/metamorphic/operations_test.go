@@ -28,7 +28,6 @@ type mode int
 const (
 	alone    mode = iota // one operation at a time
 	together             // many at a time
-	pressed              // more than the store can take, and it is closed meanwhile
 )
 
 var operations = []operation{
@@ -45,15 +44,12 @@ var operations = []operation{
 	{name: "catalog", weight: 2, do: (*run).catalog},
 	{name: "status", weight: 2, do: (*run).status},
 	{name: "count views", weight: 3, do: (*run).countViews},
-	{name: "backup", weight: 1, do: (*run).backup, directory: true},
+	{name: "backup", weight: 1, do: (*run).backup},
 	{name: "reopen", weight: 2, do: (*run).reopen},
 	{name: "crash", weight: 2, do: (*run).crash},
 	{name: "full disk", weight: 1, do: (*run).fullDisk, directory: true},
 	{name: "read only", weight: 1, do: (*run).readOnly},
 	{name: "together", weight: 24, do: (*run).manyAtOnce, in: together, always: true},
-	{name: "turn in use", weight: 14, do: (*run).turnInUse, in: together, always: true, directory: true},
-	{name: "saturate", weight: 6, do: (*run).saturate, in: pressed, always: true, directory: true},
-	{name: "close in use", weight: 6, do: (*run).closeInUse, in: pressed, always: true, directory: true},
 }
 
 // send appends traces as one batch.
@@ -96,7 +92,7 @@ func (x *run) append(ctx context.Context) error {
 	return nil
 }
 
-// burst makes a dictionary of its own worth its while.
+// burst appends many traces.
 func (x *run) burst(ctx context.Context) error {
 	n := 130 + x.r.IntN(150)
 	x.note("burst %d", n)
@@ -112,12 +108,12 @@ func (x *run) burst(ctx context.Context) error {
 
 func (x *run) roll(ctx context.Context) error {
 	x.note("roll")
-	return x.watch.do("roll", func() error { return x.s.Roll(ctx) })
+	return x.watch.do("roll", func() error { x.s.Roll(ctx); return nil })
 }
 
 func (x *run) maintain(ctx context.Context) error {
 	x.note("maintain")
-	return x.watch.do("maintain", func() error { return x.s.Maintain(ctx) })
+	return x.watch.do("maintain", func() error { x.s.Maintain(ctx); return nil })
 }
 
 func (x *run) minutes(ctx context.Context) error {
@@ -127,7 +123,7 @@ func (x *run) minutes(ctx context.Context) error {
 }
 
 func (x *run) hours(ctx context.Context) error {
-	d := x.traits.width
+	d := time.Hour
 	if x.r.IntN(3) == 0 {
 		d = time.Duration(x.r.IntN(20*60)) * time.Minute
 	}
@@ -135,18 +131,17 @@ func (x *run) hours(ctx context.Context) error {
 	return x.move(ctx, d)
 }
 
-// almost sets the clock to shortly before the end of a partition, so that a commit has the next
-// one made ahead of its time, and sometimes goes on to the end, or crashes.
+// almost sets the clock to shortly before the end of an hour, and sometimes goes on to the end, or crashes.
 func (x *run) almost(ctx context.Context) error {
 	now := x.clock.Now()
-	end := now.Truncate(x.traits.width).Add(x.traits.width)
+	end := now.Truncate(time.Hour).Add(time.Hour)
 	d := max(0, end.Sub(now)-time.Duration(x.r.Int64N(int64(30*time.Second))))
 	x.note("move %v, to %v before the end", d, end.Sub(now)-d)
 	if err := errors.Join(x.move(ctx, d), x.send(ctx, x.maker.batch(1+x.r.IntN(5)))); err != nil {
 		return err
 	}
 	if x.r.IntN(2) == 0 {
-		if err := x.maintain(ctx); err != nil { // which waits until it is made
+		if err := x.maintain(ctx); err != nil {
 			return err
 		}
 	}
@@ -186,7 +181,7 @@ func (x *run) catalog(ctx context.Context) error {
 
 func (x *run) status(ctx context.Context) error {
 	x.note("status")
-	return x.watch.do("status", func() error { return x.home.sound(ctx, x.s, x.model) })
+	return x.watch.do("status", func() error { return x.home.sound(ctx, x.s) })
 }
 
 func (x *run) countViews(context.Context) error {

@@ -18,7 +18,7 @@ var start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 // run is a sequence of operations on a store.
 type run struct {
 	r       *rand.Rand
-	home    home
+	home    *home
 	traits  traits
 	clock   *clock
 	maker   *maker
@@ -28,9 +28,9 @@ type run struct {
 	mode    mode
 	broken  chan error    // gets the first panic
 	moved   time.Duration // since all was rolled up
-	turned  atomic.Int64  // partitions that workers ended meanwhile
+	turned  atomic.Int64  // hours that workers ended meanwhile
 
-	s engine
+	s *machines
 
 	mu  sync.Mutex
 	log []string // what was done
@@ -38,17 +38,16 @@ type run struct {
 
 // newRun chooses how a store is used. Some operations are left out, so that others meet more
 // often.
-func newRun(seed uint64, in mode, home build, base string) *run {
+func newRun(seed uint64, in mode, base string) *run {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := &run{mode: in, broken: make(chan error, 1), r: r, clock: newClock(start)}
 	x.maker = &maker{r: rand.New(rand.NewPCG(seed, 2))}
-	x.home = home(seed, r, x.clock, base)
+	x.home = newHome(seed, r, x.clock, base)
 	x.traits = x.home.traits()
 	x.model = newModel(x.traits, x.clock)
-	_, isDirectory := x.home.(*directory)
 	for _, op := range operations {
 		w := op.weight
-		if op.in > in || op.directory && !isDirectory || !op.always && r.IntN(4) == 0 {
+		if op.in > in || op.directory && !x.home.isDirectory() || !op.always && r.IntN(4) == 0 {
 			w = 0
 		}
 		x.weights = append(x.weights, w)
@@ -129,7 +128,7 @@ func (x *run) end(ctx context.Context) error {
 	if err := errors.Join(x.close(), x.open(ctx), x.everything(ctx)); err != nil {
 		return fmt.Errorf("at the end, rolled up and opened again: %w", err)
 	}
-	return errors.Join(x.close(), x.home.remove())
+	return errors.Join(x.close(), x.home.at.remove())
 }
 
 func (x *run) everything(ctx context.Context) error {
@@ -155,11 +154,7 @@ func (x *run) close() error {
 func (x *run) rollAll(ctx context.Context) error {
 	x.moved = 0
 	x.turned.Store(0)
-	err := x.watch.do("maintain", func() error { return x.s.Maintain(ctx) })
-	for range 3 {
-		err = errors.Join(err, x.watch.do("roll", func() error { return x.s.Roll(ctx) }))
-	}
-	return err
+	return x.watch.do("maintain", func() error { x.s.Maintain(ctx); return nil })
 }
 
 // move sets the clock forward. What is not rolled up is kept for twice its time only, so it
@@ -180,13 +175,13 @@ func (x *run) move(ctx context.Context, d time.Duration) error {
 
 // passed returns how far the clock moved since all was rolled up.
 func (x *run) passed() time.Duration {
-	return x.moved + time.Duration(x.turned.Load())*x.traits.width
+	return x.moved + time.Duration(x.turned.Load())*time.Hour
 }
 
 // makeRoom sees to it that nothing expires before it is rolled up while workers end a few
-// partitions.
+// hours.
 func (x *run) makeRoom(ctx context.Context) error {
-	if x.traits.retention > 0 && x.passed()+4*x.traits.width > x.traits.retention {
+	if x.traits.retention > 0 && x.passed()+4*time.Hour > x.traits.retention {
 		return x.rollAll(ctx)
 	}
 	return nil

@@ -158,6 +158,44 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A directory on a full disk is opened, answers, and rolls up what waits: traces alone are refused.
+func TestOpenOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	open := func(minFree int64) *Node {
+		d, err := directory.Open(dir, directory.Options{MinFree: minFree})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := Open(t.Context(), d, Options{Flush: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	n := open(-1)
+	if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
+		t.Fatal(err)
+	}
+	room, _ := n.Room()
+	if err := n.b.Store.(*directory.Directory).Close(); err != nil { // so that the trace waits
+		t.Fatal(err)
+	}
+	n = open(room.Free + room.Free/2) // half of it is for rolling up
+	if _, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a")}); !errors.Is(err, store.ErrNoSpace) {
+		t.Errorf("got %v, want that there is no room", err)
+	}
+	if !n.Waits(t.Context()) {
+		t.Error("nothing waits to be rolled up")
+	}
+	n.RollUp(t.Context())
+	if got := idsIn(t, n.Reader); len(got) != 1 || n.Waits(t.Context()) {
+		t.Errorf("got %d traces, more wait: %v", len(got), n.Waits(t.Context()))
+	}
+	if err := n.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A commit that is damaged on the disk while it waits costs what it has, and is set aside; the others are rolled up.
 func TestDamagedCommit(t *testing.T) {
 	dir := t.TempDir()

@@ -163,14 +163,15 @@ func TestStoreDownWithManyWaiting(t *testing.T) {
 }
 
 func TestAppendRefuses(t *testing.T) {
-	n := openNode(t, fakebucket.New(1), Options{MaxPayload: 10, QueueBytes: 1 << 10})
+	n := openNode(t, fakebucket.New(1), Options{MaxPayload: 20, QueueBytes: 1 << 10})
 	for _, c := range []struct {
 		rec  store.Record
 		want string
 	}{
 		{store.Record{Payload: []byte("x")}, "no page"},
 		{testRecord(1, ""), "empty page"},
-		{store.Record{Pages: []string{"/a"}, Payload: make([]byte, 11)}, "payload of 11 bytes"},
+		{store.Record{Pages: []string{"/a"}, Payload: make([]byte, 21)}, "payload of 21 bytes"},
+		{store.Record{Pages: slices.Repeat([]string{"/a"}, 50), Payload: make([]byte, 20)}, "payload of 20 bytes for 50 pages"},
 	} {
 		_, err := n.Append(t.Context(), []store.Record{testRecord(2, "/a"), c.rec})
 		if x, ok := errors.AsType[*store.RecordError](err); !ok || x.Index != 1 || !strings.Contains(x.Reason, c.want) {

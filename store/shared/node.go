@@ -99,7 +99,7 @@ func Open(ctx context.Context, b objects.Store, o Options) (*Node, error) {
 		return nil, err
 	}
 	n.Reader = &Reader{q, v}
-	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) {
+	if err := n.Unready(); err != nil && !errors.Is(err, objects.ErrNoSpace) { // a full disk can be read, and rolling up makes room
 		return nil, err
 	}
 	instance := newInstance()

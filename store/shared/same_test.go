@@ -14,19 +14,18 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/directory"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// both are a directory and a bucket that get the same.
+// both are a directory and a bucket that get the same. Hours and days of the bucket are closed, those of the directory never.
 type both struct {
-	t    *testing.T
-	now  time.Time
-	dir  *local.Store
-	node *Node
+	t         *testing.T
+	now       time.Time
+	dir, node *Node
 
 	coarse time.Duration // to which times of receipt are the same
 }
@@ -34,11 +33,15 @@ type both struct {
 func newBoth(t *testing.T) *both {
 	b := &both{t: t, coarse: time.Minute, now: time.Date(2026, 11, 20, 22, 10, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
-	dir, err := local.Open(t.TempDir(), local.Options{Now: now, MinFree: -1})
+	d, err := directory.Open(t.TempDir(), directory.Options{Now: now, MinFree: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = dir.Close() })
+	dir, err := Open(t.Context(), d, Options{Shards: 2, RollRows: 7, Flush: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close(context.Background()) })
 	s := fakebucket.New(1)
 	s.Now = now
 	node, err := Open(t.Context(), s.Client().Bucket(now), Options{Shards: 3, Flush: time.Millisecond})
@@ -63,10 +66,7 @@ func (b *both) append(recs ...store.Record) {
 func (b *both) count(page string, views int64, lcp int64) {
 	v := rollup.Vital{Name: "lcp", Labels: trie.MakeLabels("release", "r1")}
 	v.Add(lcp, views)
-	for _, s := range []interface {
-		CountViews(page, reason string, views int64)
-		CountVitals(page string, vitals []rollup.Vital)
-	}{b.dir, b.node} {
+	for _, s := range []*Node{b.dir, b.node} {
 		s.CountViews(page, "unsampled", views)
 		s.CountVitals(page, []rollup.Vital{v})
 	}
@@ -77,12 +77,7 @@ func (b *both) settle() {
 	b.t.Helper()
 	b.now = b.now.Add(time.Minute)
 	ctx := b.t.Context()
-	if err := b.dir.Maintain(ctx); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := b.dir.Roll(ctx); err != nil {
-		b.t.Fatal(err)
-	}
+	b.dir.round(ctx, roll.Work{})
 	b.node.round(ctx, roll.Work{Close: true, Sweep: true})
 	b.node.round(ctx, roll.Work{Close: true}) // days are closed after their hours
 }
@@ -148,14 +143,7 @@ func (b *both) answers(ctx context.Context, l query.Local, sel selection.Selecti
 	}
 	out = append(out, textOf(c))
 	var traces []string
-	var scan func(context.Context, store.Query, func(store.Record) error) (store.ScanStats, error)
-	switch r := l.Reader.(type) {
-	case *local.Reader:
-		scan = r.Scan
-	case *Reader:
-		scan = r.Scan
-	}
-	_, err = scan(ctx, store.Query{Page: sel.Page, Since: sel.Since, Until: sel.Until}, func(rec store.Record) error {
+	_, err = l.Reader.(*Reader).Scan(ctx, store.Query{Page: sel.Page, Since: sel.Since, Until: sel.Until}, func(rec store.Record) error {
 		traces = append(traces, fmt.Sprintf("%s %s %v %v %x", rec.ID, rec.Page, rec.Pages, rec.Received.Truncate(b.coarse), rec.Payload))
 		return nil
 	})
@@ -180,8 +168,8 @@ func textOf(v any) string {
 	return string(text)
 }
 
-// TestSameAsDirectory gives a directory and a bucket the same traces, and asks both the same, while hours and a day go by.
-func TestSameAsDirectory(t *testing.T) {
+// TestSameHoweverRolledUp gives a directory and a bucket the same traces, and asks both the same, while hours and a day go by.
+func TestSameHoweverRolledUp(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	b := newBoth(t)
 	n := 0

@@ -63,15 +63,68 @@ func verified(t testing.TB, n *Node) move.Verified {
 	return v
 }
 
+func quietly(int, int, uint64) {}
+
+// aged is a bucket of some days: of the first the rollups of the day are left, of the second those of its hours, and of
+// the third the traces.
+type aged struct {
+	t      testing.TB
+	server *fakebucket.Server
+	now    time.Time
+	rnd    *rand.Rand
+}
+
+// newAged makes a bucket that began some days ago.
+func newAged(t testing.TB, seed uint64) *aged {
+	t.Helper()
+	a := &aged{t: t, server: fakebucket.New(seed), now: time.Date(2026, 11, 18, 10, 10, 0, 0, time.UTC), rnd: rand.New(rand.NewPCG(seed, 2))}
+	a.server.Now = func() time.Time { return a.now }
+	n := a.open(Options{Retention: 12 * time.Hour, HourRetention: 30 * time.Hour})
+	settle := func() {
+		for range 2 {
+			a.now = a.now.Add(time.Minute)
+			n.round(t.Context(), roll.Work{Close: true, Sweep: true})
+		}
+	}
+	for _, d := range []time.Duration{0, 0, time.Hour, 22*time.Hour + 30*time.Minute, time.Hour, 13*time.Hour + 20*time.Minute, 0, 7 * time.Hour, time.Hour} {
+		a.now = a.now.Add(d)
+		settle()
+		if _, err := n.Append(t.Context(), a.records(10+a.rnd.IntN(20))); err != nil {
+			t.Fatal(err)
+		}
+		n.CountViews("/cart", "unsampled", int64(1+a.rnd.IntN(9)))
+	}
+	settle()
+	if err := n.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.roller.Release()
+	return a
+}
+
+// open returns a node on the bucket.
+func (a *aged) open(o Options) *Node {
+	a.t.Helper()
+	o.Shards, o.Flush = 3, time.Millisecond
+	n, err := Open(a.t.Context(), a.server.Client().Bucket(a.server.Now), o)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return n
+}
+
+// records returns traces.
+func (a *aged) records(n int) (out []store.Record) {
+	for range n {
+		out = append(out, recordOf(idOf(a.rnd), a.rnd))
+	}
+	return out
+}
+
 // TestVerify damages and deletes objects of each kind: all of it is found, and what can be is made again.
 func TestVerifyBucket(t *testing.T) {
 	a := newAged(t, 7)
-	s := fakebucket.New(1)
-	s.Now = func() time.Time { return a.now }
-	n := nodeOn(t, s.Client(), s.Now)
-	if _, err := n.Import(t.Context(), a.open(), quietly); err != nil {
-		t.Fatal(err)
-	}
+	n := a.open(Options{})
 	for range 2 {
 		a.now = a.now.Add(20 * time.Hour)
 		n.round(t.Context(), roll.Work{Close: true})
@@ -97,9 +150,10 @@ func TestVerifyBucket(t *testing.T) {
 	}
 	want := profile()
 	withRaw := keysUnder(t, n, "raw/")
+	kinds := map[string]bool{}
 	for _, kind := range []string{"raw/", "hours/", "days/"} {
 		for i, k := range keysUnder(t, n, kind) {
-			if i%3 > 0 {
+			if i%2 > 0 {
 				continue
 			}
 			before, err := n.b.Get(t.Context(), k, 1<<30, "")
@@ -112,6 +166,7 @@ func TestVerifyBucket(t *testing.T) {
 				part := strings.Split(k, "/")
 				hasRaw := slices.ContainsFunc(withRaw, func(r string) bool { return strings.HasPrefix(r, "raw/"+part[1]+"/"+part[2]) })
 				mends := kind == "days/" && part[2] != "20261118" || kind == "hours/" && hasRaw
+				kinds[fmt.Sprint(kind, mends)] = true
 				what := fmt.Sprintf("%s, deleted: %v: %+v", k, deleted, v.Findings)
 				if len(v.Findings) != 1 || v.Findings[0].Object != k || v.Findings[0].Mends != mends || v.Findings[0].Do == "" {
 					t.Fatal(what)
@@ -136,6 +191,9 @@ func TestVerifyBucket(t *testing.T) {
 				}
 			}
 		}
+	}
+	if len(kinds) != 5 {
+		t.Errorf("not all kinds of objects were there, with and without what they can be made again of: %v", kinds)
 	}
 }
 

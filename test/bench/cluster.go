@@ -11,8 +11,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/bucket"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
@@ -48,7 +46,7 @@ func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progre
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	fmt.Fprintf(progress, "bench: store %d traces of 24 hours in a directory …\n", count)
-	local, err := fillDay(ctx, r, filepath.Join(dir, "day"), count)
+	inDirectory, err := fillDay(ctx, r, filepath.Join(dir, "day"), count)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +60,7 @@ func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progre
 		}
 		fewer, more = append(fewer, a), append(more, b)
 	}
-	if onDisk, err = local.ask(ctx, page, 24*time.Hour, rounds); err != nil {
+	if onDisk, err = inDirectory.ask(ctx, page, 24*time.Hour, rounds); err != nil {
 		return nil, err
 	}
 	of := func(list []day, f func(day) float64) float64 {
@@ -81,31 +79,26 @@ func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progre
 		{"cluster/day_warm_ms", of(more, func(d day) float64 { return d.warm }) * 1000, "ms", ""},
 		{"cluster/day_directory_ms", onDisk.wall * 1000, "ms", ""},
 		{"cluster/day_traces", of(more, func(d day) float64 { return d.traces }), "traces", ""},
-		{"cluster/roll_us_per_trace", large.roll * 1e6, "µs CPU", "<= 150"},
+		{"cluster/roll_us_per_trace", large.roll / float64(count) * 1e6, "µs CPU", "<= 150"},
 	}
 	fmt.Fprintln(progress, "bench: an hour of segments, rolled up every 15 s …")
 	costs, err := bucketCosts(ctx, r, count)
 	return append(figures, costs...), err
 }
 
-// inBucket is a filled bucket, as of a moment.
+// inBucket is a filled bucket.
 type inBucket struct {
+	filled
 	server *fakebucket.Server
-	now    time.Time
-	roll   float64 // s of processor time for each trace, that of the store included
 	wrote  objects.Requests
-	bytes  float64 // in the bucket for each trace
+	bytes  float64 // in the bucket, when what is not needed is deleted
 }
-
-func (f *inBucket) clock() time.Time { return f.now }
 
 // fillBucket stores n traces over some hours, with perHour rollups an hour.
 func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucket, error) {
-	f := &inBucket{server: fakebucket.New(1), now: filling()}
+	f := &inBucket{server: fakebucket.New(1), filled: filled{now: filling()}}
 	f.server.Now = f.clock
-	b := f.server.Client().Bucket(f.clock)
-	node, err := shared.Open(ctx, b, shared.Options{Flush: time.Millisecond})
-	if err != nil {
+	if err := f.open(ctx, f.server.Client().Bucket(f.clock)); err != nil {
 		return nil, err
 	}
 	r.sent.Store(0)
@@ -114,60 +107,19 @@ func fillBucket(ctx context.Context, r *replay, n, hours, perHour int) (*inBucke
 	steps := hours * perHour
 	for step := range steps {
 		f.now = filling().Add(time.Duration(step) * time.Hour / time.Duration(perHour))
-		if err := f.append(ctx, node, r, which[n*step/steps:n*(step+1)/steps]); err != nil {
+		if err := f.append(ctx, r, which[n*step/steps:n*(step+1)/steps]); err != nil {
 			return nil, err
 		}
-		f.rollUp(ctx, node, n)
+		f.rollUp(ctx)
 	}
-	for range 2 { // what is over is closed, and what is not needed any more deleted
-		f.now = f.now.Add(20 * time.Minute)
-		f.rollUp(ctx, node, n)
-	}
-	if c := node.Counters(); c.RolledUp < uint64(n) || c.LostRaces > 0 {
+	f.settle(ctx)
+	if c := f.node.Counters(); c.RolledUp < uint64(n) || c.LostRaces > 0 {
 		return nil, fmt.Errorf("%d of %d traces are rolled up, and %d races lost", c.RolledUp, n, c.LostRaces)
 	}
-	f.wrote = b.Requests()
-	return f, f.weigh(ctx, b, n)
-}
-
-// rollUp makes a node roll up; n is the number of traces in all.
-func (f *inBucket) rollUp(ctx context.Context, node *shared.Node, n int) {
-	before := cpuTime()
-	node.RollUp(ctx)
-	f.roll += (cpuTime() - before) / float64(n)
-}
-
-// perSegment is how many traces share a segment.
-const perSegment = 64
-
-func (f *inBucket) append(ctx context.Context, node *shared.Node, r *replay, which []int) error {
-	var recs []store.Record
-	for i, at := range which {
-		rec, err := r.record(at)
-		if err != nil {
-			return err
-		}
-		if recs = append(recs, rec); len(recs) == perSegment || i == len(which)-1 {
-			if _, err := node.Append(ctx, recs); err != nil {
-				return err
-			}
-			recs = recs[:0]
-		}
-	}
-	return nil
-}
-
-// weigh measures the content of the bucket after all unneeded objects have been deleted.
-func (f *inBucket) weigh(ctx context.Context, b *bucket.Bucket, n int) error {
-	for _, kind := range []string{"raw/", "hours/", "days/"} {
-		for e, err := range b.List(ctx, kind, "") {
-			if err != nil {
-				return err
-			}
-			f.bytes += float64(e.Size) / float64(n)
-		}
-	}
-	return nil
+	f.wrote = f.place.Requests()
+	var err error
+	f.bytes, err = f.weigh(ctx, "raw/", "hours/", "days/")
+	return f, err
 }
 
 // day is the cost of a query for 24 hours, with a cold and with a warm cache.
@@ -213,21 +165,23 @@ const (
 // bucketCosts counts the requests of an hour in which nodes store segments and roll up every 15 s,
 // and returns the cost of a million traces at some rates.
 func bucketCosts(ctx context.Context, r *replay, count int) ([]figure, error) {
-	f, err := fillBucket(ctx, r, max(count/4, 240), 1, 240)
+	n := max(count/4, 240)
+	f, err := fillBucket(ctx, r, n, 1, 240)
 	if err != nil {
 		return nil, err
 	}
-	segments := float64(240 * ((max(count/4, 240)/240 + perSegment - 1) / perSegment))
+	segments := float64(240 * ((n/240 + perSegment - 1) / perSegment))
+	bytes := f.bytes / float64(n)
 	puts, gets := float64(f.wrote.Put+f.wrote.List)-segments, float64(f.wrote.Get)-segments
 	out := []figure{
 		{"cluster/rolling_puts_per_hour", puts, "PUT and LIST", ""},
 		{"cluster/rolling_gets_per_hour", gets, "GET", ""},
-		{"cluster/bucket_bytes_per_trace", f.bytes, "bytes", ""},
+		{"cluster/bucket_bytes_per_trace", bytes, "bytes", ""},
 	}
 	for _, x := range []struct{ rate, machines float64 }{{1000, 2}, {5000, 3}, {10_000, 4}} {
 		stored := x.machines * segmentsPerSecond * 3600
 		hourly := (puts+stored)*putPrice + (gets+stored*x.machines)*getPrice
-		perTrace := hourly/(3600*x.rate) + f.bytes*bytePrice*keptDays/30
+		perTrace := hourly/(3600*x.rate) + bytes*bytePrice*keptDays/30
 		out = append(out, figure{fmt.Sprintf("cluster/dollars_a_million_at_%.0f_per_s", x.rate), perTrace * 1e6, "$", ""})
 	}
 	return out, nil

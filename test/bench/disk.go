@@ -3,18 +3,16 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -23,8 +21,8 @@ import (
 //
 // The traces are copies of the given ones, with view ids, times and releases of their
 // own. A site's real traces are less alike, so disk also reports the space of a trace
-// unlike any before it: of each page six of ten traces are stored over and over, and
-// the others once, after them.
+// unlike any before it: of each page six of ten traces are stored over and over, with and
+// without the others after them.
 func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	r, err := newReplay(traces)
 	if err != nil {
@@ -42,9 +40,9 @@ func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	n := float64(count)
 	allJSON, allPprof := r.peers(r.random(count, r.all))
 	figures := []figure{
-		{"disk/raw_vs_jsongz", all.disk / allJSON, "ratio", "<= 0.20"},
-		{"disk/raw_vs_pprofgz", all.disk / allPprof, "ratio", "<= 0.25"},
-		{"disk/bytes_per_trace", all.disk / n, "bytes", ""},
+		{"disk/raw_vs_jsongz", all / allJSON, "ratio", "<= 0.20"},
+		{"disk/raw_vs_pprofgz", all / allPprof, "ratio", "<= 0.25"},
+		{"disk/bytes_per_trace", all / n, "bytes", ""},
 		{"disk/jsongz_bytes_per_trace", allJSON / n, "bytes", ""},
 		{"disk/pprofgz_bytes_per_trace", allPprof / n, "bytes", ""},
 	}
@@ -53,14 +51,16 @@ func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 		return figures, nil // no page has enough of them
 	}
 	first := r.random(max(count/5, 10_000), known)
-	both, err := r.fill(ctx, filepath.Join(dir, "distinct"), first, fresh)
+	before, err := r.fill(ctx, filepath.Join(dir, "known"), first)
 	if err != nil {
 		return nil, err
 	}
-	// The space of so few traces is lost in Badger's rounding, so the space beside key
-	// and value is the mean of all traces.
+	after, err := r.fill(ctx, filepath.Join(dir, "distinct"), append(first, fresh...))
+	if err != nil {
+		return nil, err
+	}
 	m := float64(len(fresh))
-	own := both.stored[1]/m + (both.disk-both.stored[0]-both.stored[1])/float64(len(first)+len(fresh))
+	own := (after - before) / m
 	jsonGz, pprofGz := r.peers(fresh)
 	return append(figures,
 		figure{"disk/distinct_raw_vs_jsongz", own / (jsonGz / m), "ratio", ""},
@@ -132,63 +132,30 @@ func (r *replay) peers(which []int) (jsonGz, pprofGz float64) {
 	return jsonGz, pprofGz
 }
 
-// filled is the size of a data directory in bytes.
-type filled struct {
-	disk   float64   // on disk, after a clean end
-	stored []float64 // keys and values of the traces of each part
-}
-
-// fill stores parts of traces one after the other in dir.
-func (r *replay) fill(ctx context.Context, dir string, parts ...[]int) (f filled, err error) {
-	now := time.Now() // a clock that stands still keeps it to one partition
-	s, err := local.Open(dir, local.Options{Now: func() time.Time { return now }})
-	if err != nil {
-		return f, err
-	}
-	read := 0.0
-	for _, part := range parts {
-		err = errors.Join(err, r.appendAll(ctx, s, part))
-		st, serr := s.Scan(ctx, store.Query{}, func(store.Record) error { return nil })
-		if err = errors.Join(err, serr); err == nil && !st.Complete() {
-			err = errors.New("not all that was stored can be read")
-		}
-		f.stored = append(f.stored, float64(st.Bytes)-read)
-		read = float64(st.Bytes)
-	}
-	if err := errors.Join(err, s.Close()); err != nil {
-		return f, err
-	}
-	f.disk, err = diskUse(dir)
-	return f, err
-}
-
-// appendAll stores traces as many clients at once would have them stored.
-func (r *replay) appendAll(ctx context.Context, s *local.Store, which []int) error {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	errs := make([]error, clients)
-	for i := range clients {
-		wg.Go(func() {
-			for errs[i] == nil && ctx.Err() == nil {
-				n := int(next.Add(1)) - 1
-				if n >= len(which) {
-					return
-				}
-				errs[i] = r.append(ctx, s, which[n])
+// fill stores traces of one hour in dir, and returns the bytes that dir takes when the hour is over.
+func (r *replay) fill(ctx context.Context, dir string, which []int) (disk float64, err error) {
+	r.sent.Store(0)
+	_, err = fillDirectory(ctx, dir, func(f *field) error {
+		for part := range slices.Chunk(which, 10_000) {
+			if err := f.append(ctx, r, part); err != nil {
+				return err
 			}
-		})
+			f.now = f.now.Add(15 * time.Second)
+			f.rollUp(ctx)
+		}
+		f.now = filling().Add(time.Hour)
+		f.settle(ctx)
+		found := 0
+		st, err := f.node.Scan(ctx, store.Query{}, func(store.Record) error { found++; return nil })
+		if err == nil && (!st.Complete() || found != len(which)) {
+			err = fmt.Errorf("%d of %d stored traces can be read", found, len(which))
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
 	}
-	wg.Wait()
-	return errors.Join(append(errs, ctx.Err())...)
-}
-
-// append stores a copy of trace i.
-func (r *replay) append(ctx context.Context, s *local.Store, i int) error {
-	rec, err := r.record(i)
-	if err == nil {
-		_, err = s.Append(ctx, []store.Record{rec})
-	}
-	return err
+	return diskUse(dir)
 }
 
 // record returns a copy of trace i as stored by ingest, as a page view of its own.

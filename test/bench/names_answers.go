@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/symbols"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -119,11 +117,10 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 	if err != nil {
 		return nil, err
 	}
-	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
+	r, err := f.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
 	page := replayed.decoded[0].Context.Page
 	sel := selection.Selection{Page: page, Since: f.now.Add(-24 * time.Hour)}
 	recent, stop := context.WithCancel(ctx)

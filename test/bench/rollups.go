@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,7 +18,6 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -74,8 +72,8 @@ func rollups(ctx context.Context, traces []trace, sizes rollupSizes, rounds int,
 		{"rollups/day_ms", more.wall * 1000, "ms", ""},
 		{"rollups/day_cpu_vs_pprof", scaled / more.cpu, "times less", ">= 1000"},
 		{"rollups/day_traces", float64(more.traces), "traces", ""},
-		{"rollups/roll_us_per_trace", large.roll * 1e6, "µs CPU", ""},
-		{"rollups/bytes_per_trace", large.bytes, "bytes", ""},
+		{"rollups/roll_us_per_trace", large.roll / float64(count) * 1e6, "µs CPU", ""},
+		{"rollups/bytes_per_trace", large.bytes / float64(count), "bytes", ""},
 	}
 	tree, err := large.tree(ctx)
 	if err != nil {
@@ -102,61 +100,25 @@ func rollups(ctx context.Context, traces []trace, sizes rollupSizes, rounds int,
 	), nil
 }
 
-// field is a filled data directory, as of a moment.
-type field struct {
-	dir   string
-	now   time.Time
-	roll  float64 // s of processor time for each trace
-	bytes float64 // of rollups on disk for each trace
-}
-
-func (f *field) clock() time.Time { return f.now }
-
 // filling begins at noon, so that a query of 24 hours uses hourly rollups.
 func filling() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-func (f *field) open() (*local.Store, error) {
-	return local.Open(f.dir, local.Options{Now: f.clock})
-}
-
-// finish closes the store and looks at what it took.
-func (f *field) finish(s *local.Store, traces int) error {
-	f.roll = s.Counters().RollCPU.Seconds() / float64(traces)
-	st, err := s.Status()
-	for _, p := range st.Partitions {
-		if p.Holds != "traces" {
-			f.bytes += float64(p.Bytes) / float64(traces)
-		}
-	}
-	return errors.Join(err, s.Close())
-}
-
 // fillDay stores n traces received within 24 hours, the last of them just now.
 func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) {
-	f := &field{dir: dir, now: filling()}
-	s, err := f.open()
-	if err != nil {
-		return nil, err
-	}
 	r.sent.Store(0)
 	r.perRelease = uint64(n/2 + 1) // two, however many traces there are
+	which := r.random(n, r.all)
 	const steps = 24 * 12
-	for step := range steps {
-		f.now = filling().Add(time.Duration(step) * 5 * time.Minute)
-		part := n*(step+1)/steps - n*step/steps
-		if err := r.appendAll(ctx, s, r.random(part, r.all)); err != nil {
-			return nil, errors.Join(err, s.Close())
+	return fillDirectory(ctx, dir, func(f *field) error {
+		for step := range steps {
+			f.now = filling().Add(time.Duration(step) * 5 * time.Minute)
+			if err := f.append(ctx, r, which[n*step/steps:n*(step+1)/steps]); err != nil {
+				return err
+			}
+			f.rollUp(ctx)
 		}
-		if err := errors.Join(s.Maintain(ctx), s.Roll(ctx)); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
-	// A daemon rolls up every half minute, so some traces are not rolled up yet.
-	f.now = f.now.Add(30 * time.Second)
-	if err := r.appendAll(ctx, s, r.random(n/(24*120), r.all)); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return f, f.finish(s, n)
+		return nil
+	})
 }
 
 // asked is the cost of a query.
@@ -168,11 +130,10 @@ type asked struct {
 
 // ask measures a query of one page with everything open and in memory.
 func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds int) (out asked, err error) {
-	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
+	r, err := f.reader(ctx)
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
 	sel := selection.Selection{Page: page, Since: f.now.Add(-age)}
 	var walls, cpus []float64
 	for i := range rounds + 1 {
@@ -186,6 +147,9 @@ func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds 
 		}
 		if w := result.Stats.Warnings; len(w) > 0 {
 			return out, fmt.Errorf("the result is not complete: %s", w[0])
+		}
+		if result.Profile.Traces == 0 {
+			return out, fmt.Errorf("there are no traces of %s", page)
 		}
 		if i > 0 {
 			walls, cpus = append(walls, u.wall), append(cpus, u.cpu)
@@ -203,12 +167,12 @@ func (f *field) cold(ctx context.Context, rounds int) (float64, error) {
 	for range rounds {
 		_ = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) // else it is only opened anew
 		begin := time.Now()
-		r, err := local.OpenReader(f.dir, local.Options{Now: f.clock})
+		r, err := f.reader(ctx)
 		if err != nil {
 			return 0, err
 		}
 		_, err = query.Local{Reader: r}.Profile(ctx, selection.Selection{Page: monthPage, Since: f.now.Add(-30 * 24 * time.Hour)}, nil)
-		if err := errors.Join(err, r.Close()); err != nil {
+		if err != nil {
 			return 0, err
 		}
 		walls = append(walls, time.Since(begin).Seconds())
@@ -251,32 +215,25 @@ const monthPage = "/month"
 // fillMonth stores traces of one page over some days, with the given number of stacks in
 // total.
 func fillMonth(ctx context.Context, dir string, days, stacks int) (*field, error) {
-	f := &field{dir: dir, now: filling()}
-	s, err := f.open()
-	if err != nil {
-		return nil, err
-	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	n := 0
-	for hour := range days * 24 {
-		f.now = filling().Add(time.Duration(hour) * time.Hour)
-		var recs []store.Record
-		for range 20 {
-			rec, err := syntheticTrace(rng, stacks)
-			if err != nil {
-				return nil, err
+	return fillDirectory(ctx, dir, func(f *field) error {
+		for hour := range days * 24 {
+			f.now = filling().Add(time.Duration(hour) * time.Hour)
+			var recs []store.Record
+			for range 20 {
+				rec, err := syntheticTrace(rng, stacks)
+				if err != nil {
+					return err
+				}
+				recs = append(recs, rec)
 			}
-			recs = append(recs, rec)
-			n++
+			if _, err := f.node.Append(ctx, recs); err != nil {
+				return err
+			}
+			f.rollUp(ctx)
 		}
-		if _, err := s.Append(ctx, recs); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-		if err := errors.Join(s.Maintain(ctx), s.Roll(ctx)); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
-	return f, f.finish(s, n)
+		return nil
+	})
 }
 
 // syntheticTrace returns a trace with 200 of the stacks, some more frequent than others.

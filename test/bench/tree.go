@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +14,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/fieldtrie/fieldtrie/query"
-	"github.com/fieldtrie/fieldtrie/store/local"
 )
 
 // treeRequests is how often a tree is requested.
@@ -23,12 +21,11 @@ const treeRequests = 200
 
 // tree measures the call tree of all pages of a day over HTTP, pruned to 20,000 nodes, with
 // everything open and in memory.
-func (f *field) tree(ctx context.Context) (figures []figure, err error) {
-	r, err := local.OpenReader(f.dir, local.Options{Now: f.clock, OpenPartitions: 64})
+func (f *field) tree(ctx context.Context) ([]figure, error) {
+	r, err := f.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
 	h := api.Handler(query.Local{Reader: r}, api.Options{Now: f.clock})
 	target := "/api/v1/tree?max_nodes=20000&since=" + f.now.Add(-24*time.Hour).UTC().Format(time.RFC3339)
 	var walls []float64

@@ -36,8 +36,6 @@ type Scope struct {
 	Since      time.Time // earlier traces are not ours; zero: the daemon has only ours
 	Pages      int       // with the most views; 0 for all
 	Everywhere int       // number of these to query at every daemon; the results must be equal
-	// Late says that the daemon may find duplicates after its response, as with a bucket.
-	Late bool
 }
 
 // maxDifferences bounds the differences in a verdict.
@@ -54,7 +52,7 @@ func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 	for _, w := range g.wrong {
 		v.add(w)
 	}
-	g.verifyDuplicates(&v, s.Late)
+	g.verifyDuplicates(&v)
 	byRank := x.byPage(g.ledger.tallies())
 	for rank := range g.opts.Pages {
 		views := byRank[rank]
@@ -111,19 +109,14 @@ func (v *Verdict) add(difference string) {
 	}
 }
 
-// verifyDuplicates checks the number of duplicates reported by the daemon. A trace that was stored
-// before without an acknowledgement is one, too. If they may be found late, the number is an upper
-// bound.
-func (g *Generator) verifyDuplicates(v *Verdict, late bool) {
+// verifyDuplicates checks that the daemon reports not more duplicates than there are: it may find one after its response. A trace that
+// was stored before without an acknowledgement is one, too.
+func (g *Generator) verifyDuplicates(v *Verdict) {
 	c := g.Counts()
 	sure, _, doubted := g.ledger.stored()
 	d := &differing{room: 1}
 	again := int64(c.Acknowledged) - int64(sure)
-	least := again
-	if late {
-		least = 0
-	}
-	d.check("answers", "duplicates", int64(c.Duplicates), least, again+int64(doubted))
+	d.check("answers", "duplicates", int64(c.Duplicates), 0, again+int64(doubted))
 	for _, what := range d.first {
 		v.add(what)
 	}

@@ -11,85 +11,95 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
+	"github.com/fieldtrie/fieldtrie/store/directory"
+	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// Store is the common interface of both kinds.
-type Store interface {
-	store.Store
+// Options say what a store is like. The zero value keeps all for ever.
+type Options struct {
+	Now func() time.Time // the clock: time.Now
 
-	Maintain(ctx context.Context) error
-	Roll(ctx context.Context) error
-	Close() error
+	// Retention is how long traces are kept; HourRetention and DayRetention are how long their rollups are.
+	Retention, HourRetention, DayRetention time.Duration
+
+	MaxPayload int64         // bytes of a trace: 16 MiB
+	Rollups    rollup.Limits // bounds what rollups grow to
 }
-
-// InBucket reports whether stores are in a bucket.
-func InBucket() bool { return os.Getenv("BACKEND") == "bucket" }
 
 // Durability is the durability that the stores guarantee.
 func Durability() store.Durability {
-	if InBucket() {
+	if inBucket() {
 		return store.Bucket
 	}
 	return store.Local
 }
 
-// Open opens an empty store, which is closed with the test. Options that are not for a bucket are left out there.
-func Open(t testing.TB, o local.Options) Store {
+func inBucket() bool { return os.Getenv("BACKEND") == "bucket" }
+
+// Open opens an empty store, which is closed with the test.
+func Open(t testing.TB, o Options) *Store {
 	t.Helper()
-	if !InBucket() {
-		s, err := local.Open(t.TempDir(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // tests at once set the same
-	server := fakebucket.New(1)
-	now := o.Now
-	if now == nil {
-		now = time.Now
-	}
-	server.Now = now
-	n, err := shared.Open(t.Context(), server.Client().Bucket(now), shared.Options{Flush: time.Millisecond,
-		Retention: o.Retention, HourRetention: o.HourRetention, DayRetention: o.DayRetention, Rollups: o.Rollups,
+	n, err := shared.Open(t.Context(), place(t, o.Now), shared.Options{Flush: time.Millisecond,
+		Retention: o.Retention, HourRetention: o.HourRetention, DayRetention: o.DayRetention, MaxPayload: o.MaxPayload, Rollups: o.Rollups,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &inBucket{Node: n}
+	t.Cleanup(func() {
+		if err := n.Close(context.Background()); err != nil { // once more does nothing
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	return &Store{Node: n}
 }
 
-// inBucket is a store in a bucket. Before each query it rolls up everything received since the last
-// one.
-type inBucket struct {
+// place returns an empty place for objects.
+func place(t testing.TB, now func() time.Time) objects.Store {
+	t.Helper()
+	if inBucket() {
+		fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) }) // tests at once set the same
+		server := fakebucket.New(1)
+		server.Now = now
+		return server.Client().Bucket(now)
+	}
+	d, err := directory.Open(t.TempDir(), directory.Options{MinFree: -1, Now: now, Warn: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Store is a store that nobody rolls up in the background. Before each query it rolls up everything received since the last one.
+type Store struct {
 	*shared.Node
 
 	mu    sync.Mutex
 	dirty bool
 }
 
-func (s *inBucket) touch() {
+func (s *Store) touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirty = true
 }
 
-func (s *inBucket) settle(ctx context.Context) {
+func (s *Store) settle(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dirty {
-		s.RollUp(ctx)
+		s.Node.RollUp(ctx)
 		s.dirty = false
 	}
 }
 
 // settling rolls up new data while a query waits for it, until it is stopped.
-func (s *inBucket) settling(ctx context.Context) (stop func()) {
+func (s *Store) settling(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -108,50 +118,52 @@ func (s *inBucket) settling(ctx context.Context) (stop func()) {
 	}
 }
 
-func (s *inBucket) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
+// RollUp is [shared.Node.RollUp], which may be called at once here.
+func (s *Store) RollUp(ctx context.Context) {
+	s.touch()
+	s.settle(ctx)
+}
+
+// Append is [shared.Node.Append].
+func (s *Store) Append(ctx context.Context, recs []store.Record) (store.AppendResult, error) {
 	defer s.touch()
 	return s.Node.Append(ctx, recs)
 }
 
-func (s *inBucket) CountViews(page, reason string, views int64) {
+// CountViews is [shared.Node.CountViews].
+func (s *Store) CountViews(page, reason string, views int64) {
 	defer s.touch()
 	s.Node.CountViews(page, reason, views)
 }
 
-func (s *inBucket) CountVitals(page string, vitals []rollup.Vital) {
+// CountVitals is [shared.Node.CountVitals].
+func (s *Store) CountVitals(page string, vitals []rollup.Vital) {
 	defer s.touch()
 	s.Node.CountVitals(page, vitals)
 }
 
-func (s *inBucket) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
+// Select is [shared.Reader.Select] of all that was received.
+func (s *Store) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error, rolled func(store.Rolled) error) (store.ScanStats, error) {
 	s.settle(ctx)
 	defer s.settling(ctx)()
 	return s.Node.Select(ctx, q, want, trace, rolled)
 }
 
-func (s *inBucket) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
+// Scan is [shared.Reader.Scan] of all that was received.
+func (s *Store) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	s.settle(ctx)
 	defer s.settling(ctx)()
 	return s.Node.Scan(ctx, q, f)
 }
 
-func (s *inBucket) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
+// Catalog is [shared.Reader.Catalog] of all that was received.
+func (s *Store) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry, store.ScanStats, error) {
 	s.settle(ctx)
 	return s.Node.Catalog(ctx, since, until, lag)
 }
 
-func (s *inBucket) Version(since, until time.Time) string {
+// Version is [shared.Reader.Version] of all that was received.
+func (s *Store) Version(since, until time.Time) string {
 	s.settle(context.Background())
 	return s.Node.Version(since, until)
 }
-
-// Maintain and Roll do the same.
-func (s *inBucket) Maintain(ctx context.Context) error { return s.Roll(ctx) }
-
-func (s *inBucket) Roll(ctx context.Context) error {
-	s.touch()
-	s.settle(ctx)
-	return nil
-}
-
-func (s *inBucket) Close() error { return s.Node.Close(context.Background()) }

@@ -103,7 +103,11 @@ func (n *Writer) Append(ctx context.Context, recs []store.Record) (store.AppendR
 		if why := recs[i].Check(n.opts.MaxPayload); why != "" {
 			return store.AppendResult{}, &store.RecordError{Index: i, ID: recs[i].ID, Reason: why}
 		}
-		size += int64(len(recs[i].Payload)*len(recs[i].Pages)) + perTrace
+		own := int64(len(recs[i].Payload)*len(recs[i].Pages)) + perTrace
+		if own > n.opts.QueueBytes {
+			return store.AppendResult{}, &store.RecordError{Index: i, ID: recs[i].ID, Reason: fmt.Sprintf("payload of %d bytes for %d pages is too large", len(recs[i].Payload), len(recs[i].Pages))}
+		}
+		size += own
 	}
 	if len(recs) == 0 {
 		return store.AppendResult{}, nil

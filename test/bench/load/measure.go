@@ -100,7 +100,7 @@ func (x *cluster) rollUp(ctx context.Context, r *report, stderr io.Writer) error
 
 // verifyAll checks that everything acknowledged is stored.
 func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster, since time.Time, r *report, stderr io.Writer) error {
-	scope := loadgen.Scope{QueryAddrs: x.private, Pages: c.verifyPages, Late: x.shared}
+	scope := loadgen.Scope{QueryAddrs: x.private, Pages: c.verifyPages}
 	if len(x.private) > 1 {
 		scope.Everywhere = c.everywhere
 	}
