@@ -1,12 +1,11 @@
 // Package store is the contract of where traces are kept: what goes in, what comes out, and
-// what may be relied on. Two engines keep it, each with its own promises about what survives
-// what: package local in a directory of one machine, package shared in objects, which are in a
-// bucket that machines share, or in a directory. This package opens nothing and stores nothing.
+// what may be relied on. Package shared keeps it, with objects in a directory of one machine or in a bucket that machines
+// share. This package opens nothing and stores nothing.
 //
 // A trace is bytes to a store, until it is added to the rollups of its pages (package
 // rollup). Queries read rollups instead of traces where they can, and rollups are kept longer.
 //
-// # Promises of each engine
+// # Promises
 //
 // [Writer.Append] returns after the traces are durable; [AppendResult.Durability] says what
 // they survive. A trace is stored once for each [ID], however often it is delivered within
@@ -15,15 +14,14 @@
 //
 // # Packages below
 //
-//	local      the engine of a directory
-//	shared     the engine of objects
+//	shared     the engine: what comes, rolling up, queries, backup, verify
 //	objects    the contract of places for objects
 //	bucket     a bucket of an S3-compatible object store
-//	directory  a directory of objects
+//	directory  a directory of this machine
 //	commits    what came a moment ago, in Badger
-//	block      the file format of what is in a bucket
+//	block      the file format of objects
 //
-// Package metamorphic holds tests of the contract, which both engines pass.
+// Package metamorphic holds tests of the contract, which the engine passes in both homes.
 //
 // # Files
 //
@@ -35,5 +33,4 @@
 //	query.go      what is asked for, and what comes back
 //	stats.go      what a query has read, and should have
 //	catalog.go    which pages and tags there are
-//	copying.go    what is copied from one store into another
 package store

@@ -40,22 +40,6 @@ type Rolled struct {
 	Record *rollup.Record
 }
 
-// Clip returns the start of a query, or when retention begins if that is later: what is older
-// is deleted some time later, and readers need not see the difference. A retention of 0 is
-// for ever.
-func Clip(since, now time.Time, retention time.Duration) time.Time {
-	if oldest := now.Add(-retention); retention > 0 && oldest.After(since) {
-		return oldest
-	}
-	return since
-}
-
-// Within reports whether all of what was received from first to last (µs since the epoch)
-// is of [since, until). Zero times are open ends.
-func Within(first, last int64, since, until time.Time) bool {
-	return (since.IsZero() || !time.UnixMicro(first).Before(since)) && (until.IsZero() || time.UnixMicro(last).Before(until))
-}
-
 // Overlaps reports whether something of what was received from first to last (µs since the
 // epoch) may be of [since, until). Zero times are open ends.
 func Overlaps(first, last int64, since, until time.Time) bool {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/local"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -51,10 +50,7 @@ func unfit(text string) (out []string) {
 // Hostile names are written by every command, and do nothing to a terminal.
 func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
-	s, err := local.Open(filepath.Join(dir, "data"), local.Options{MemTableSize: 8 << 20, MinFree: -1, RollTraces: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, end := storeIn(t, filepath.Join(dir, "data"))
 	var recs []store.Record
 	for n := range 40 {
 		tr := hostileTrace(n)
@@ -73,12 +69,7 @@ func TestHostileNames(t *testing.T) {
 	if _, err := s.Append(t.Context(), recs); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Roll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	file := func(name string, content []byte) string {
 		name = filepath.Join(dir, name)
 		if err := os.WriteFile(name, content, 0o600); err != nil {

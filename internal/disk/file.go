@@ -38,22 +38,6 @@ func WriteFileBy(path, tmp string, b []byte, modified time.Time) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// MakeDir makes an empty directory, durably. An existing empty one is accepted: an earlier
-// attempt may have failed after creating it.
-func MakeDir(path string) error {
-	err := os.Mkdir(path, dirMode)
-	if errors.Is(err, fs.ErrExist) {
-		var entries []fs.DirEntry
-		if entries, err = os.ReadDir(path); err == nil && len(entries) > 0 {
-			err = fmt.Errorf("%s is there and not empty", path)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
-}
-
 // SyncDir makes the creation, renaming and removal of files in dir durable.
 func SyncDir(dir string) error {
 	f, err := os.Open(dir)
@@ -83,36 +67,4 @@ func TreeBytes(dir string) (n int64) {
 		return nil
 	})
 	return n
-}
-
-// SyncFiles makes the files in dir durable.
-func SyncFiles(dir string) error {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		var f *os.File
-		if err == nil {
-			f, err = os.Open(filepath.Join(dir, e.Name()))
-		}
-		if err == nil {
-			err = errors.Join(f.Sync(), f.Close())
-		}
-	}
-	return err
-}
-
-// TrashSuffix is the suffix of a file or directory that is being deleted. The next start
-// completes the deletion.
-const TrashSuffix = ".deleting"
-
-// Erase deletes a file or directory. It is renamed first, so that a crash halfway leaves
-// nothing that looks damaged.
-func Erase(path string) error {
-	trash := path + TrashSuffix
-	if err := os.Rename(path, trash); err != nil {
-		return err
-	}
-	if err := SyncDir(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return os.RemoveAll(trash)
 }

@@ -36,49 +36,6 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-func TestMakeDir(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "dir")
-	for range 2 { // one that an earlier attempt has made will do
-		if err := MakeDir(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o700 {
-		t.Errorf("got mode %v, %v, want 0700", fi.Mode(), err)
-	}
-	if err := os.WriteFile(filepath.Join(path, "mine"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := MakeDir(path); err == nil {
-		t.Error("a directory with a file is taken for a new one")
-	}
-}
-
-func TestErase(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a")
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(path, "file"), make([]byte, 100_000), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if n := TreeBytes(dir); n < 100_000 {
-		t.Errorf("got %d bytes, want at least 100000", n)
-	}
-	if err := Erase(path); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
-	if err := Erase(path); err == nil {
-		t.Error("what is not there was erased")
-	}
-}
-
 // Files are as large as the space they take: Badger's are mostly holes.
 func TestBytes(t *testing.T) {
 	t.Parallel()
@@ -95,5 +52,11 @@ func TestBytes(t *testing.T) {
 	}
 	if n := Bytes(fi); n > 1<<20 {
 		t.Errorf("got %d bytes of a file of holes, want next to nothing", n)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "full"), make([]byte, 100_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := TreeBytes(filepath.Dir(path)); n < 100_000 || n > 1<<20 {
+		t.Errorf("got %d bytes of both, want at least 100000", n)
 	}
 }

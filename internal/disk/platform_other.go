@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 )
 
 // Badger has no durable writes and no read-only mode here, see docs/storage.md.
@@ -18,6 +17,4 @@ func unlock(*os.File) error { return errPlatform }
 
 func Bytes(fi fs.FileInfo) int64 { return fi.Size() }
 
-func filesystem(string) (free, total int64, err error) { return 0, 0, errPlatform }
-
-func ThreadCPU() time.Duration { return 0 }
+func freeBytes(string) (int64, error) { return 0, errPlatform }

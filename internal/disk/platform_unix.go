@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,24 +39,11 @@ func Bytes(fi fs.FileInfo) int64 {
 	return fi.Size()
 }
 
-// filesystem returns the free bytes of dir's filesystem for this user, and its total
-// bytes.
-func filesystem(dir string) (free, total int64, err error) {
+// freeBytes returns the free space for this user on the filesystem of dir.
+func freeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
+	return int64(st.Bavail) * int64(st.Bsize), nil
 }
-
-// ThreadCPU returns the processor time of this thread, 0 if unknown.
-func ThreadCPU() time.Duration {
-	var ru unix.Rusage
-	if unix.Getrusage(rusageThread, &ru) != nil {
-		return 0
-	}
-	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-}
-
-// rusageThread selects only this thread. Linux has it.
-const rusageThread = 1

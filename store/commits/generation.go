@@ -43,14 +43,14 @@ type generation struct {
 
 // Sizes of Badger. A table in memory is small, since it is the larger part of what a log takes; values of [maxPart] fit into it.
 const (
-	memTable     = 4 << 20
-	memTables    = 4
-	valueLog     = 1 << 20          // which stays empty
-	maxInTable   = maxPart + 16<<10 // values of more bytes would go there
-	goneSuffix   = ".gone"
+	memTable   = 4 << 20
+	memTables  = 4
+	valueLog   = 1 << 20          // which stays empty
+	maxInTable = maxPart + 16<<10 // values of more bytes would go there
+	goneSuffix = ".gone"
 
 	// Needs is how many bytes Badger may write when it is closed, or when it takes a few bytes more.
-	Needs = 2 * memTables * memTable
+	Needs        = 2 * memTables * memTable
 	numberDigits = 8
 )
 

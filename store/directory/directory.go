@@ -78,7 +78,7 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if _, there := os.Stat(filepath.Join(dir, objects.Marker)); err == nil && there == nil { // else it is not ours
 		err = errors.Join(disk.MakePrivate(dir), d.clean())
 	}
-	d.space = disk.NewSpace(dir, disk.SpaceOptions{MinFree: o.MinFree})
+	d.space = disk.NewSpace(dir, o.MinFree)
 	if err == nil {
 		err = d.openFresh(o)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/directory"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
-	"github.com/fieldtrie/fieldtrie/store/shared/move"
+	"github.com/fieldtrie/fieldtrie/store/shared/check"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 type reader interface {
 	store.Reader
 	store.Scanner
-	Verify(context.Context, move.Moving) (move.Verified, error)
+	Verify(context.Context, check.Moving) (check.Verified, error)
 }
 
 // traits are what a home promises, as far as homes differ.

@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/store/shared/backup"
-	"github.com/fieldtrie/fieldtrie/store/shared/move"
+	"github.com/fieldtrie/fieldtrie/store/shared/check"
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
@@ -124,7 +124,7 @@ func (s *machines) Backup(ctx context.Context, w io.Writer) (backup.Stats, error
 	return s.node().Backup(ctx, w)
 }
 
-func (s *machines) Verify(ctx context.Context, moving move.Moving) (move.Verified, error) {
+func (s *machines) Verify(ctx context.Context, moving check.Moving) (check.Verified, error) {
 	defer s.asked(ctx)()
 	return s.nodes[0].Verify(ctx, moving)
 }

@@ -1,4 +1,4 @@
-// Package shared keeps traces of any number of nodes in one bucket. The nodes know nothing of each
+// Package shared keeps traces of any number of nodes in one bucket, or of one node in a directory. The nodes know nothing of each
 // other: what they agree on is what manifests in the bucket say.
 //
 // # Promises
@@ -12,8 +12,8 @@
 // Every node writes segments of what it receives (package write). One node rolls a shard up, most of the time (package roll): it
 // reads the segments that the manifest does not have, drops what was there before, writes a run and what it adds to the rollups, and
 // replaces the manifest. If two do that, one of them succeeds, and the other one has worked in vain. So
-// nobody has to know who is alive. Every node answers queries (package read). What lies in the bucket is in package layout; what an
-// operator does with all of it, such as to import a directory, is in package move.
+// nobody has to know who is alive. Every node answers queries (package read). What lies in the bucket is in package layout.
+// A directory of one machine is such a bucket, with one node.
 //
 // # Files
 //
@@ -28,5 +28,5 @@
 //	roll    segments become runs and rollups
 //	read    queries
 //	backup  all of it as one stream, and back
-//	move    import, export, verify and repair
+//	check   what is wrong with all of it, and what can be made again
 package shared

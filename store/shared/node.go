@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared/backup"
+	"github.com/fieldtrie/fieldtrie/store/shared/check"
 	"github.com/fieldtrie/fieldtrie/store/shared/layout"
-	"github.com/fieldtrie/fieldtrie/store/shared/move"
 	"github.com/fieldtrie/fieldtrie/store/shared/read"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/store/shared/write"
@@ -42,9 +42,9 @@ func OpenReader(ctx context.Context, b objects.Store, o Options) (*Reader, error
 	return &Reader{q, v}, nil
 }
 
-// Verify reads all that a bucket has, and says what is wrong with it, see [move.Verify].
-func (r *Reader) Verify(ctx context.Context, moving move.Moving) (move.Verified, error) {
-	return move.Verify(ctx, r.b, moving)
+// Verify reads all that a bucket has, and says what is wrong with it, see [check.Verify].
+func (r *Reader) Verify(ctx context.Context, moving check.Moving) (check.Verified, error) {
+	return check.Verify(ctx, r.b, moving)
 }
 
 // Backup writes all that the bucket has to w, see [backup.Backup].
@@ -222,17 +222,7 @@ func (n *Node) round(ctx context.Context, w roll.Work) {
 	n.roller.Round(ctx, w)
 }
 
-// Import moves what a directory has into the bucket, see [move.Import].
-func (n *Node) Import(ctx context.Context, from store.Source, moving move.Moving) (move.Stats, error) {
-	return move.Import(ctx, n.roller, from, moving)
-}
-
-// Export moves what the bucket has into a directory, see [move.Export].
-func (n *Node) Export(ctx context.Context, to store.Loader, moving move.Moving) (move.Stats, error) {
-	return move.Export(ctx, n.roller, to, moving)
-}
-
-// Repair makes again what [Reader.Verify] has found wrong and can be made again, see [move.Repair].
-func (n *Node) Repair(ctx context.Context, v move.Verified) (mended int, err error) {
-	return move.Repair(ctx, n.roller, v)
+// Repair makes again what [Reader.Verify] has found wrong and can be made again, see [check.Repair].
+func (n *Node) Repair(ctx context.Context, v check.Verified) (mended int, err error) {
+	return check.Repair(ctx, n.roller, v)
 }

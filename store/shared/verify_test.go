@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
-	"github.com/fieldtrie/fieldtrie/store/shared/move"
+	"github.com/fieldtrie/fieldtrie/store/shared/check"
 	"github.com/fieldtrie/fieldtrie/store/shared/roll"
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
@@ -54,7 +54,7 @@ func damage(t testing.TB, n *Node, k string, deleted bool) {
 	}
 }
 
-func verified(t testing.TB, n *Node) move.Verified {
+func verified(t testing.TB, n *Node) check.Verified {
 	t.Helper()
 	v, err := n.Verify(t.Context(), quietly)
 	if err != nil {

@@ -26,7 +26,6 @@
 //	whole.go     any object, as a backup copies it
 //	times.go     names of hours and days
 //	manifest.go  manifests
-//	origin.go    what of an hour comes from directories
 //	extra.go     what later releases add to manifests
 //	lost.go      manifests that are lost
 //	old.go       copies of manifests

@@ -100,9 +100,7 @@ type Hour struct {
 	Traces      uint64 `json:"traces"`
 	Duplicates  uint64 `json:"duplicates,omitempty"`
 	First, Last int64  // when the first and the last trace were received (µs), 0 without traces
-	Sealed      bool   `json:"sealed,omitempty"` // nothing is added any more, but by imports
-	// Imported is what of it comes from directories.
-	Imported []Origin `json:"imported,omitempty"`
+	Sealed      bool   `json:"sealed,omitempty"` // nothing is added any more
 
 	extra extra
 }
@@ -113,7 +111,6 @@ type Day struct {
 	Sources     []string `json:"sources"` // the hours
 	Traces      uint64   `json:"traces"`
 	First, Last int64
-	Imported    []Origin `json:"imported,omitempty"` // as those of its hours
 
 	extra extra
 }
@@ -279,9 +276,6 @@ func (m *Manifest) Names(shard int) map[string]bool {
 		for _, f := range h.Rollups {
 			out[HourKey(shard, name, f.ID)] = true
 		}
-		for _, k := range h.UntracedKeys(shard, name) {
-			out[k] = true
-		}
 	}
 	for name, d := range m.Days {
 		for _, f := range d.Rollups {
@@ -289,16 +283,6 @@ func (m *Manifest) Names(shard int) map[string]bool {
 		}
 	}
 	return out
-}
-
-// UntracedKeys returns the keys of what imports keep beside an hour.
-func (h *Hour) UntracedKeys(shard int, name string) (keys []string) {
-	for i := range h.Imported {
-		if o := &h.Imported[i]; o.Untraced != "" {
-			keys = append(keys, o.UntracedKey(shard, name))
-		}
-	}
-	return keys
 }
 
 // Remove takes objects out of a manifest that may still be read.
@@ -323,7 +307,6 @@ func (m *Manifest) RemoveHour(now time.Time, shard int, name string) {
 	for _, f := range h.Rollups {
 		m.Remove(now, HourKey(shard, name, f.ID))
 	}
-	m.Remove(now, h.UntracedKeys(shard, name)...)
 	delete(m.Hours, name)
 }
 

@@ -136,7 +136,6 @@ func (r *Shard) CloseDay(ctx context.Context, next *layout.Manifest, name string
 		}
 		d.Sources = append(d.Sources, hour)
 		d.Traces += h.Traces
-		d.Imported = append(d.Imported, h.Imported...)
 		if h.First > 0 && (d.First == 0 || h.First < d.First) {
 			d.First = h.First
 		}

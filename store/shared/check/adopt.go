@@ -1,0 +1,151 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared/layout"
+	"github.com/fieldtrie/fieldtrie/store/shared/roll"
+)
+
+// A run that no manifest names may have traces that are in no answer: of a manifest that was lost, or of which an older one
+// has taken the place. It is adopted as if its traces came again: those that are there already are dropped, as any repeat is. So it does not matter
+// whether they were compacted into another run since, or rolled up by another node.
+
+const (
+	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One of an import over
+	// a slow line may be on its way for longer: adding its traces does no harm, as repeats are dropped.
+	strayAfter = time.Hour
+)
+
+// unnamed lists the runs of a shard that a manifest does not name, though it is not too late to, but for those that were put in the last time.
+func (r mender) unnamed(ctx context.Context, m *layout.Manifest, last time.Duration) (keys []string, err error) {
+	named := m.Names(r.Number)
+	for _, x := range m.Removed {
+		named[x.Key] = true
+	}
+	for e, err := range r.Bucket.List(ctx, "raw/"+layout.ShardName(r.Number)+"/", "") {
+		if err != nil {
+			return nil, fmt.Errorf("list runs: %w", err)
+		}
+		if name := layout.HourOfKey(e.Key); !named[e.Key] && r.Bucket.Now().Sub(e.Modified).Abs() >= last && r.adoptable(m, name) {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys, nil
+}
+
+// adoptable reports whether the manifest has the traces of an hour, so that it can be told what is there already.
+func (r mender) adoptable(m *layout.Manifest, name string) bool {
+	if _, err := layout.ParseHour(name); err != nil {
+		return false
+	}
+	h := m.Hours[name]
+	d := m.Days[layout.DayOf(name)]
+	gone := h != nil && h.Traces > 0 && len(h.Runs) == 0 || h == nil && d != nil && slices.Contains(d.Sources, name)
+	return !gone && (m.Kept == nil || !layout.Expired(name, time.Duration(m.Kept.Traces), r.Bucket.Now()))
+}
+
+// adoptRows is how many traces of a run are in memory at once.
+const adoptRows = 8000
+
+// eachRows calls f with the rows of a run, some at a time.
+func (r mender) eachRows(ctx context.Context, key string, f func([]layout.Row) error) error {
+	o, err := r.Bucket.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	var rows []layout.Row
+	var d encode.BinaryDecoder
+	err = layout.Merge(ctx, []*layout.Cursor{o.Rows(1)}, func(x *layout.Row) error {
+		x.Tags = nil // a run has them in its payloads alone
+		if t, err := x.Decode(&d); err == nil {
+			x.Tags, _ = store.TagsOf(t)
+		}
+		if rows = append(rows, *x); len(rows) < adoptRows {
+			return nil
+		}
+		all := rows
+		rows = nil
+		return f(all)
+	})
+	if err == nil && len(rows) > 0 {
+		err = f(rows)
+	}
+	return err
+}
+
+// lacks returns how many traces of a run are not in a manifest.
+func (r mender) lacks(ctx context.Context, m *layout.Manifest, key string) (count int, err error) {
+	err = r.eachRows(ctx, key, func(rows []layout.Row) error {
+		fresh, err := r.NewRows(ctx, m, layout.HourOfKey(key), rows)
+		count += len(fresh)
+		return err
+	})
+	return count, err
+}
+
+// adopt adds the traces of runs without a name that are not there.
+func (r mender) adopt(ctx context.Context) error {
+	if doubt := r.Bucket.Clock().Doubt(); doubt != nil {
+		return fmt.Errorf("adopt what no manifest names: %w", doubt)
+	}
+	if err := r.Begin(ctx); err != nil {
+		return err
+	}
+	next := r.Manifest.Clone()
+	changed, err := r.mend(ctx, next)
+	if err == nil && changed {
+		err = r.Replace(ctx, next)
+	}
+	if err != nil {
+		return err
+	}
+	keys, err := r.unnamed(ctx, r.Manifest, 0)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if err := r.adoptRun(ctx, k); err != nil && !layout.IsWrong(err) {
+			return err
+		} // Verify names what can not be read
+	}
+	return nil
+}
+
+func (r mender) adoptRun(ctx context.Context, key string) error {
+	return r.eachRows(ctx, key, func(rows []layout.Row) error { return r.AddRows(ctx, layout.HourOfKey(key), rows) })
+}
+
+// unanswered finds runs with traces that are in no answer.
+func (v *verifier) unanswered(ctx context.Context, m *layout.Manifest, shard int) error {
+	r := mender{roll.New(v.b, "", roll.Options{}).Errand(shard)}
+	keys, err := r.unnamed(ctx, m, strayAfter)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		v.out.Objects++
+		count, err := r.lacks(ctx, m, k)
+		f := Finding{Object: k, shard: shard}
+		switch {
+		case layout.IsWrong(err):
+			f.What, f.Do = "no manifest names it, and it can not be told what it has: "+said(err), doUnnamed
+			if _, err := v.b.Open(ctx, k); err == nil { // it is another one that is missing
+				f.Do, f.Mends, f.adopts = doAdopt, true, true
+			}
+		case err != nil:
+			return err
+		case count > 0:
+			f.What, f.Do, f.Mends, f.adopts = fmt.Sprintf("no manifest names it, and %d of its traces are in no answer", count), doAdopt, true, true
+		default:
+			continue // what a node has left that was stopped
+		}
+		v.find(f)
+	}
+	return nil
+}
