@@ -90,6 +90,8 @@ var mayImport = map[string][]string{
 	"store/shared/read":    {"internal/ahead", "internal/lru", "store", "store/block", "store/objects", "store/shared/layout", "trie", "trie/rollup"},
 	"store/shared/roll":    {"encode", "store", "store/block", "store/objects", "store/shared/layout"},
 	"store/shared/write":   {"internal/disk", "store", "store/objects", "store/shared/layout", "trie/rollup"},
+	"store/upgrade":        {"encode", "internal/disk", "store", "store/directory", "store/objects", "store/shared/layout", "store/shared/roll", "store/upgrade/former", "trie/rollup"},
+	"store/upgrade/former": {"internal/disk", "internal/lru", "internal/wire", "store", "trie", "trie/rollup"},
 
 	"collect":        {"collect/quota", "collect/redact", "encode", "internal/strictyaml", "internal/fair", "rules/feature", "rules/site", "store", "trie", "trie/rollup"},
 	"collect/quota":  {},
@@ -136,7 +138,7 @@ var onlyIn = map[string]struct {
 	packages []string
 	why      string
 }{
-	"github.com/dgraph-io/badger":     {[]string{"store/commits", "store/local/part"}, "no handle on a store of Badger leaves the package that closes it"},
+	"github.com/dgraph-io/badger":     {[]string{"store/commits", "store/local/part", "store/upgrade/former"}, "no handle on a store of Badger leaves the package that closes it"},
 	"github.com/minio":                {[]string{"store/bucket"}, "what stores speak is the secret of one package"},
 	"github.com/johannesboyne":        {[]string{"test/fakebucket"}, "it is for tests"},
 	"github.com/go-sourcemap":         {[]string{"test/bench"}, "it is what ours is compared with"},
@@ -144,9 +146,9 @@ var onlyIn = map[string]struct {
 	"github.com/spf13/pflag":          {[]string{"cmd/aggregate", "cmd/ingest", "cmd/upload", "internal/commandline", "test/bench", "test/bench/load"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "store/local", "store/local/head", "store/local/part", "store/local/snapshot", "store/shared", "store/shared/roll", "store/shared/write", "test/storetest"}, "logging is for the edges"},
 	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/demo", "cmd/ingest", "cmd/ingest/connections", "cmd/upload", "collect", "docs", "internal/authorities", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/fakebucket", "test/loadgen", "web"}, "the core does no I/O"},
-	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "store/local/part", "test/bench/load"}, "tries are values, not messages"},
+	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "store/local/part", "store/upgrade/former", "test/bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"cmd/ingest", "cmd/ingest/connections", "collect", "query/api"}, "what is measured is what a daemon serves"},
-	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "store/local/record", "store/local/rollups", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},
+	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "store/local/record", "store/local/rollups", "store/upgrade/former", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},
 	"github.com/getkin/kin-openapi":   {nil, "it is for tests"},
 	"github.com/rogpeppe/go-internal": {nil, "it is for tests"},
 	"github.com/modelcontextprotocol": {[]string{"cmd/aggregate", "query/agent"}, "agents are answered by one package"},
