@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -93,5 +96,39 @@ func damage(t testing.TB, dir string) {
 	t.Helper()
 	flip(t, filepath.Join(dir, "20261120T00", "000002.sst"), -20)
 	flip(t, filepath.Join(dir, "20261120T07", "000002.sst"), 9000)
-	flip(t, filepath.Join(dir, "20261119.hours.sums"), 12000)
+	flip(t, filepath.Join(dir, "20261119.hours.sums"), 10000)
+}
+
+// treeOf returns the files of a directory with checksums, but for that of the lock.
+func treeOf(t testing.TB, dir string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == "LOCK" {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		out = append(out, name+" "+sumOf(body))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// shapeOf returns which folders have how many files, and the names of those at the top.
+func shapeOf(tree []string) (out []string) {
+	n := map[string]int{}
+	for _, line := range tree {
+		name, _, _ := strings.Cut(line, " ")
+		if strings.Contains(name, "/") {
+			name = filepath.Dir(name) + "/"
+		}
+		n[name]++
+	}
+	for name, count := range n {
+		out = append(out, fmt.Sprint(name, " ", count))
+	}
+	return out
 }

@@ -19,18 +19,23 @@ const (
 	giveUp = 2 * time.Minute // an object is put for so long: a disk may be slow
 )
 
-// steps is a place of which a test is told what is put and deleted, to end it there.
+// steps is a place that keeps the last error of putting something, and tells a test what is put.
 type steps struct {
 	objects.Store
-	step func(what string) error
+	u *upgrade
 }
 
 // Put implements [objects.Store].
 func (s steps) Put(ctx context.Context, key string, body []byte, c objects.Condition) (objects.Tag, error) {
-	if err := s.step("put " + key); err != nil {
-		return "", err
+	err := s.u.step("put " + key)
+	var tag objects.Tag
+	if err == nil {
+		tag, err = s.Store.Put(ctx, key, body, c)
 	}
-	return s.Store.Put(ctx, key, body, c)
+	if err != nil {
+		s.u.failed = err
+	}
+	return tag, err
 }
 
 // openPlace opens the directory of objects.
@@ -40,11 +45,11 @@ func (u *upgrade) openPlace(ctx context.Context) error {
 		return err
 	}
 	u.place = at
-	b, err := layout.Create(ctx, steps{at, u.step}, layout.Options{Shards: shards, GiveUp: giveUp, Rollups: u.o.Rollups})
+	b, err := layout.Create(ctx, steps{at, u}, layout.Options{Shards: shards, GiveUp: giveUp, Rollups: u.o.Rollups})
 	if err != nil {
 		return err
 	}
-	b.Pause = func(ctx context.Context, attempts int, d time.Duration) error {
+	b.Pause = func(context.Context, int, time.Duration) error {
 		return errors.New("a disk is not asked twice")
 	}
 	roller := roll.New(b, "", roll.Options{})

@@ -52,6 +52,7 @@ type upgrade struct {
 	place  objects.Store // nil when it is closed
 	bucket *layout.Bucket
 	shards []*roll.Shard
+	failed error // what was put last and could not be
 	done   int
 	traces uint64
 }
@@ -84,6 +85,9 @@ func Run(ctx context.Context, dir string, o Options) (stats Stats, err error) {
 	s, err := u.loadSwap()
 	if err == nil && s == nil {
 		s, err = u.make(ctx)
+	}
+	if errors.Is(err, roll.ErrLost) && u.failed != nil { // it is taken for another machine, and there is none
+		err = u.failed
 	}
 	if err != nil {
 		return stats, fmt.Errorf("upgrade %s: %w", dir, err)

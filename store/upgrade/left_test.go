@@ -1,0 +1,132 @@
+package upgrade
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fieldtrie/fieldtrie/store"
+)
+
+// TestDamaged upgrades a directory with damage: what can be read is there, the stats say what is left, and the old files are kept.
+func TestDamaged(t *testing.T) {
+	dir, g := unpack(t, "closed"), readGolden(t, "damaged")
+	damage(t, dir)
+	before := treeOf(t, dir)
+	stats, err := Run(t.Context(), dir, g.options())
+	if err != nil || stats.Former != formerFolder {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	left := strings.Join(stats.Left, "\n")
+	for _, want := range []string{"20261120T00: ", "20261120T07: 1 damaged traces", "20261119T09: sums of \"/a/very/long/page/name/that/others/begin/with\""} {
+		if !strings.Contains(left, want) {
+			t.Errorf("it is not said that %q:\n%s", want, left)
+		}
+	}
+	if len(stats.Left) != 4 {
+		t.Errorf("left are\n%s", left)
+	}
+	// All of the old form is in the folder, but what is not of it.
+	for _, line := range before {
+		name, sum, _ := strings.Cut(line, " ")
+		at := filepath.Join(dir, stats.Former, name)
+		if first, _, _ := strings.Cut(name, "/"); first == "symbols" || first == "sites.json" {
+			at = filepath.Join(dir, name)
+		}
+		if body, err := os.ReadFile(at); err != nil || sumOf(body) != sum {
+			t.Errorf("%s is not kept: %v", name, err)
+		}
+	}
+	// What had a damaged trace was answered by rollups that were made before it was damaged.
+	other := func(line string) bool {
+		return empty(line) || strings.HasPrefix(line, "2026-11-20T07") || strings.HasPrefix(line, "2026-11-20T00+24h") || strings.HasPrefix(line, "all ") ||
+			strings.HasPrefix(line, "catalogue /a/very/long/page/name/that/others/begin/with ")
+	}
+	if diff := differ(g.answers(t, dir), lines(g.text), other); diff != "" {
+		t.Errorf("it answers otherwise:\n%s", diff)
+	}
+}
+
+// TestAside keeps what was set aside before, and nothing else.
+func TestAside(t *testing.T) {
+	dir, g := unpack(t, "closed"), readGolden(t, "closed")
+	for name, text := range map[string]string{"20261119T11.corrupt/REASON": "no manifest\n", "20261117.hours.sums.corrupt": "x", "20261117.hours.sums.corrupt.reason": "cut off", "BALLAST": "xxx",
+		"20261120T09.ahead": "", "20261120T09/MANIFEST": "x", "20261120T06.deleting/1": "x", "202611.days.sums.tmp": "x"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stats, err := Run(t.Context(), dir, g.options())
+	if err != nil || stats.Former != formerFolder || len(stats.Left) != 2 || !strings.Contains(stats.Left[1], "20261119T11.corrupt: it was set aside: no manifest") {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	names := func(dir string) (out []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			out = append(out, e.Name())
+		}
+		return out
+	}
+	if got := names(filepath.Join(dir, formerFolder)); !slices.Equal(got, []string{"20261117.hours.sums.corrupt", "20261117.hours.sums.corrupt.reason", "20261119T11.corrupt"}) {
+		t.Errorf("kept is %v", got)
+	}
+	if got := names(dir); !slices.Equal(got, []string{"FORMAT", "LOCK", "days", "former", "hours", "raw", "shard", "sites.json", "symbols"}) {
+		t.Errorf("there is %v", got)
+	}
+	if diff := differ(g.answers(t, dir), lines(g.text), empty); diff != "" {
+		t.Errorf("it answers otherwise:\n%s", diff)
+	}
+}
+
+// TestQuarters upgrades partitions of a part of an hour: a trace that came twice in the hour is there once, and so is a page view.
+func TestQuarters(t *testing.T) {
+	dir, g := unpack(t, "quarters"), readGolden(t, "quarters")
+	stats, err := Run(t.Context(), dir, g.options())
+	if err != nil || len(stats.Left) > 0 {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	var want []string
+	for _, line := range lines(g.text) {
+		if strings.HasPrefix(line, "trace ") {
+			want = append(want, line)
+		}
+	}
+	var got []string
+	for _, line := range g.answers(t, dir) {
+		if strings.HasPrefix(line, "trace ") {
+			got = append(got, line)
+		}
+	}
+	ids := map[string]bool{} // of pages
+	for _, line := range want {
+		f := strings.Fields(line)
+		ids[f[1]+" "+f[2]] = true
+	}
+	if len(got) != len(ids) || len(want)-len(got) != int(stats.Repeats) || differ(got, want, func(line string) bool { return !slices.Contains(got, line) }) != "" {
+		t.Errorf("%d traces with %d ids, of %d; %d came twice", len(got), len(ids), len(want), stats.Repeats)
+	}
+	r := g.open(t, dir)
+	v, err := r.Verify(t.Context(), func(int, int, uint64) {})
+	if err != nil || len(v.Findings) > 0 {
+		t.Errorf("verified: %+v, %v", v, err)
+	}
+	var views int64
+	_, err = r.Select(t.Context(), store.Query{Page: "/quiet"}, store.Wanted{Details: true}, func(store.Record) error { return nil }, func(x store.Rolled) error {
+		for _, o := range x.Record.Outcomes {
+			views += o.Views
+		}
+		return nil
+	})
+	if want := "[unsupported:"; err != nil || views == 0 || !strings.Contains(g.text, want) {
+		t.Errorf("%d page views without a trace, %v", views, err)
+	}
+}
