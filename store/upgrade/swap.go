@@ -84,7 +84,10 @@ func (u *upgrade) planSwap() (*swap, error) {
 			return nil, err
 		}
 	}
-	return s, errors.Join(u.checkNames(), u.saveSwap(s))
+	if err := u.checkNames(); err != nil {
+		return nil, err
+	}
+	return s, u.saveSwap(s)
 }
 
 // freeName returns a name below the directory that nothing has.
