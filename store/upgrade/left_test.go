@@ -1,6 +1,8 @@
 package upgrade
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,7 +128,95 @@ func TestQuarters(t *testing.T) {
 		}
 		return nil
 	})
-	if want := "[unsupported:"; err != nil || views == 0 || !strings.Contains(g.text, want) {
+	if err != nil || !strings.Contains(g.text, fmt.Sprintf("/quiet: 0 page views [unsupported:%d]", views)) {
 		t.Errorf("%d page views without a trace, %v", views, err)
+	}
+}
+
+// TestLoss damages what a crash has left: what of it can be replayed is there, and how much was lost is said. Nothing ends the process.
+func TestLoss(t *testing.T) {
+	g := readGolden(t, "killed")
+	traces := strings.Count(g.text, "\ntrace ")
+	for _, x := range []struct {
+		name   string
+		change func(dir string)
+		lost   bool
+	}{
+		{"a flipped byte in a log", func(dir string) { flip(t, filepath.Join(dir, "00001.mem"), 40_000) }, true},
+		{"no log", func(dir string) { remove(t, filepath.Join(dir, "00001.mem")) }, true},
+		{"an empty log", func(dir string) { cut(t, filepath.Join(dir, "00002.mem"), 0) }, false},
+		{"damaged keys", func(dir string) { cut(t, filepath.Join(dir, "KEYREGISTRY"), 20) }, false},
+		{"a damaged head of a log", func(dir string) { flip(t, filepath.Join(dir, "00001.mem"), 3) }, false},
+		{"a table that nothing names", func(dir string) { cut(t, filepath.Join(dir, "000099.sst"), 0) }, false},
+		{"a torn list of commits", func(dir string) { appendTo(t, filepath.Join(dir, "COMMITS"), "torn") }, false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := unpack(t, "killed")
+			x.change(filepath.Join(dir, "20261121T10"))
+			stats, err := Run(t.Context(), dir, g.options())
+			if err != nil || len(stats.Left) > 0 || (stats.Lost > 0) != x.lost {
+				t.Fatalf("%+v, %v", stats, err)
+			}
+			got := 0
+			for _, line := range g.answers(t, dir) {
+				if strings.HasPrefix(line, "trace ") {
+					got++
+				}
+			}
+			if (got < traces) != x.lost || got == 0 {
+				t.Errorf("there are %d traces of %d", got, traces)
+			}
+		})
+	}
+}
+
+// TestUnreadable can not open a partition that a crash has left, and goes on with the others.
+func TestUnreadable(t *testing.T) {
+	dir, g := unpack(t, "killed"), readGolden(t, "killed")
+	if err := os.WriteFile(filepath.Join(dir, "20261121T10", "MANIFEST"), bytes.Repeat([]byte("x"), 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := Run(t.Context(), dir, g.options())
+	if err != nil || len(stats.Left) != 1 || !strings.HasPrefix(stats.Left[0], "20261121T10: ") || stats.Former == "" {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	of := func(line string) bool {
+		return strings.HasPrefix(line, "2026-11-21T09+1h") || strings.HasPrefix(line, "2026-11-21T11+1h")
+	}
+	if diff := differ(g.answers(t, dir), lines(g.text), func(line string) bool { return !of(line) }); diff != "" {
+		t.Errorf("other hours answer otherwise:\n%s", diff)
+	}
+}
+
+func remove(t testing.TB, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cut makes a file as long as that.
+func cut(t testing.TB, path string, size int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Truncate(size)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func appendTo(t testing.TB, path, text string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(b, text...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
