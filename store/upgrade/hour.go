@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode"
@@ -49,15 +50,12 @@ func (u *upgrade) hour(ctx context.Context, h *former.Hour) (err error) {
 		shard := layout.ShardOf(page, len(u.shards))
 		of[shard] = append(of[shard], page)
 	}
+	writers, err := u.writeShards(ctx, h, of)
+	if err != nil {
+		return err
+	}
 	var sum hourWriter
-	for shard, list := range of {
-		if len(list) == 0 {
-			continue
-		}
-		w := &hourWriter{u: u, h: h, shard: u.shards[shard]}
-		if err := w.write(ctx, list); err != nil {
-			return fmt.Errorf("shard %d: %w", shard, err)
-		}
+	for _, w := range writers {
 		left = append(left, w.left...)
 		sum.traces, sum.damaged, sum.repeats = sum.traces+w.traces, sum.damaged+w.damaged, sum.repeats+w.repeats
 	}
@@ -68,6 +66,34 @@ func (u *upgrade) hour(ctx context.Context, h *former.Hour) (err error) {
 	u.state.Hours[h.Name] = sum.traces
 	u.state.Repeats += sum.repeats
 	return u.saveState()
+}
+
+// writeShards writes the pages of an hour, by shard: some shards side by side.
+func (u *upgrade) writeShards(ctx context.Context, h *former.Hour, of [][]string) ([]*hourWriter, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	slots := make(chan struct{}, u.o.together())
+	out := make([]*hourWriter, len(of))
+	for shard, pages := range of {
+		out[shard] = &hourWriter{u: u, h: h, shard: u.shards[shard]}
+		if len(pages) == 0 {
+			continue
+		}
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			err := context.Cause(ctx)
+			if err == nil {
+				err = out[shard].write(ctx, pages)
+			}
+			if err != nil {
+				cancel(fmt.Errorf("shard %d: %w", shard, err))
+			}
+		})
+	}
+	group.Wait()
+	return out, context.Cause(ctx)
 }
 
 // write writes pages, and has the manifest name what they are in.
@@ -184,7 +210,7 @@ func (x *pageWriter) add(ctx context.Context, t *former.Trace) error {
 	}
 	x.see(t.Received)
 	if x.all.Traces++; x.all.Traces%progressEvery == 0 {
-		x.u.progress(x.traces + x.all.Traces)
+		x.u.progress(progressEvery)
 	}
 	if !x.h.HasTraces {
 		return nil

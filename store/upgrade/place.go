@@ -33,6 +33,8 @@ func (s steps) Put(ctx context.Context, key string, body []byte, c objects.Condi
 		tag, err = s.Store.Put(ctx, key, body, c)
 	}
 	if err != nil {
+		s.u.mu.Lock()
+		defer s.u.mu.Unlock()
 		s.u.failed = err
 	}
 	return tag, err

@@ -26,12 +26,13 @@ func (e *NoRoomError) Is(target error) bool { return target == disk.ErrNoSpace }
 const (
 	// reserve is what stays free, for the work of the file system and of the first minutes after the upgrade.
 	reserve = 192 << 20
-	// perEntry is what each partition, or file of rollups, takes beside its content: files are rounded up to blocks.
-	perEntry = 256 << 10
+	// perHour is what an hour takes beside its content: files are rounded up to blocks. A file of rollups has those of a day, or a month.
+	perHour = 64 << 10
+	perFile = 31 * perHour
 )
 
-// checkRoom fails with a [*NoRoomError] if there is no room for the new form: it takes about half as much as the old one, less what is
-// there already. The space that the release before has set aside is released if that helps.
+// checkRoom fails with a [*NoRoomError] if there is no room for the new form, less what is there already: it takes a half to three
+// quarters of what the old one does. The space that the release before has set aside is released if that helps.
 func (u *upgrade) checkRoom() error {
 	names, err := oldNames(u.dir)
 	if err != nil {
@@ -39,8 +40,12 @@ func (u *upgrade) checkRoom() error {
 	}
 	need := reserve - disk.TreeBytes(filepath.Join(u.dir, workFolder))
 	for _, name := range names {
-		if name != ballastFile {
-			need += disk.TreeBytes(filepath.Join(u.dir, name))/2 + perEntry
+		if name == ballastFile {
+			continue
+		}
+		need += disk.TreeBytes(filepath.Join(u.dir, name))/4*3 + perHour
+		if sumsName.MatchString(name) {
+			need += perFile
 		}
 	}
 	free, err := u.free()

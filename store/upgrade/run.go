@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
@@ -25,8 +27,17 @@ type Options struct {
 	// Progress is told now and then how far it is: hours and days of all that there are, and traces; nobody is.
 	Progress func(done, of int, traces uint64)
 
-	step func(what string) error // is called before each step: for tests that end it there
-	free func() (int64, error)   // returns how many bytes are free
+	step   func(what string) error // is called before each step: for tests that end it there
+	free   func() (int64, error)   // returns how many bytes are free
+	shards int                     // how many are written side by side, 0 for half as many as there are processors
+}
+
+// together returns how many shards are written side by side. Each takes memory.
+func (o *Options) together() int {
+	if o.shards > 0 {
+		return o.shards
+	}
+	return max(1, runtime.GOMAXPROCS(0)/2)
 }
 
 // Stats say what became of a directory.
@@ -52,9 +63,12 @@ type upgrade struct {
 	place  objects.Store // nil when it is closed
 	bucket *layout.Bucket
 	shards []*roll.Shard
-	failed error // what was put last and could not be
-	done   int
-	traces uint64
+
+	done, of int // hours and days
+
+	mu     sync.Mutex // guards the fields below
+	traces uint64     // that are written
+	failed error      // what was put last and could not be
 }
 
 // Run makes a directory of objects of a data directory of format 3, in its place. If something ends it, the next call goes on. It has
@@ -138,6 +152,8 @@ func (u *upgrade) write(ctx context.Context) error {
 	for _, d := range u.from.Days {
 		days[d.Name] = d
 	}
+	u.of = len(u.from.Hours) + len(days)
+	traces := uint64(0)
 	for _, day := range slices.Sorted(maps.Keys(days)) {
 		for _, h := range hours[day] {
 			if _, done := u.state.Hours[h.Name]; !done {
@@ -145,33 +161,34 @@ func (u *upgrade) write(ctx context.Context) error {
 					return fmt.Errorf("hour %s: %w", h.Name, err)
 				}
 			}
-			u.traces += u.state.Hours[h.Name]
-			u.done++
-			u.progress(0)
+			traces += u.state.Hours[h.Name]
+			u.finished(traces)
 		}
 		if !u.state.Days[day] {
 			if err := u.day(ctx, day, days[day]); err != nil {
 				return fmt.Errorf("day %s: %w", day, err)
 			}
 		}
-		u.done++
-		u.progress(0)
+		u.finished(traces)
 	}
 	return nil
 }
 
-// progress says how far it is, with so many traces of the present hour.
-func (u *upgrade) progress(traces uint64) {
+// progress says how far it is, with so many more traces of the present hour.
+func (u *upgrade) progress(more uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.traces += more
 	if u.o.Progress != nil {
-		days := map[string]bool{}
-		for _, h := range u.from.Hours {
-			days[layout.DayOf(h.Name)] = true
-		}
-		for _, d := range u.from.Days {
-			days[d.Name] = true
-		}
-		u.o.Progress(u.done, len(u.from.Hours)+len(days), u.traces+traces)
+		u.o.Progress(u.done, u.of, u.traces)
 	}
+}
+
+// finished notes that something is done, and that so many traces are.
+func (u *upgrade) finished(traces uint64) {
+	u.done++
+	u.traces = traces
+	u.progress(0)
 }
 
 // check compares what the manifests on the disk say with what was written. It notes what is missing.

@@ -1,13 +1,13 @@
 package upgrade
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,7 +44,7 @@ func readGolden(t testing.TB, name string) (g golden) {
 
 // options are those of a directory as of some time.
 func (g *golden) options() Options {
-	return Options{Program: "test", Now: func() time.Time { return g.now }, MinFree: -1, free: func() (int64, error) { return 1 << 40, nil }}
+	return Options{Program: "test", Now: func() time.Time { return g.now }, MinFree: -1, shards: 2, free: func() (int64, error) { return 1 << 40, nil }}
 }
 
 // open opens a directory that was upgraded.
@@ -119,16 +119,17 @@ var errCut = errors.New("cut")
 
 // cutter ends an upgrade at a step.
 type cutter struct {
+	mu    sync.Mutex
 	left  int
 	taken []string
 }
 
 func (c *cutter) step(what string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.left--; c.left < 0 {
 		return fmt.Errorf("%w before %s", errCut, what)
 	}
 	c.taken = append(c.taken, what)
 	return nil
 }
-
-var _ = context.Background

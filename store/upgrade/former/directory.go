@@ -22,7 +22,7 @@ type Left struct {
 // String returns both in a line.
 func (l Left) String() string { return l.What + ": " + l.Why }
 
-// Directory is a data directory of format 3. It is for one goroutine.
+// Directory is a data directory of format 3. Pages of an hour that is open can be read side by side; all else is for one goroutine.
 type Directory struct {
 	Hours []*Hour // by time
 	Days  []*Day  // those that there are rollups of, by time

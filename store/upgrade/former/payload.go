@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"sync"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/klauspost/compress/zstd"
@@ -19,8 +20,9 @@ const (
 	dictionaryCopy = 2         // how often each is stored
 )
 
-// payloads decompresses the payloads of a partition.
+// payloads decompresses the payloads of a partition. It is safe for concurrent use.
 type payloads struct {
+	mu    sync.Mutex
 	known map[uint32]*zstd.Decoder // by the id of the dictionary, 0 is none
 	gone  map[uint32]error         // dictionaries that can not be read
 }
@@ -44,6 +46,8 @@ func (p *payloads) decompress(txn *badger.Txn, compressed []byte) ([]byte, error
 
 // decoder returns what decompresses with a dictionary.
 func (p *payloads) decoder(txn *badger.Txn, id uint32) (*zstd.Decoder, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if d := p.known[id]; d != nil {
 		return d, nil
 	}
@@ -68,8 +72,7 @@ func (p *payloads) decoder(txn *badger.Txn, id uint32) (*zstd.Decoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make decompressor: %w", err)
 	}
-	if p.known == nil || len(p.known) >= maxDecoders {
-		p.close()
+	if p.known == nil || len(p.known) >= maxDecoders { // who uses one of them goes on with it
 		p.known = map[uint32]*zstd.Decoder{}
 	}
 	p.known[id] = d
@@ -77,6 +80,8 @@ func (p *payloads) decoder(txn *badger.Txn, id uint32) (*zstd.Decoder, error) {
 }
 
 func (p *payloads) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, d := range p.known {
 		d.Close()
 	}
