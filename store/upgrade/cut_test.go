@@ -10,14 +10,14 @@ import (
 // TestCut ends an upgrade before each of its steps, and has the next one go on: the result is the same, and until the new form is whole the
 // old one is as it was.
 func TestCut(t *testing.T) {
-	t.Run("closed", func(t *testing.T) { cutEverywhere(t, "closed", 3, func(string) {}) })
-	t.Run("killed", func(t *testing.T) { cutEverywhere(t, "killed", 11, func(string) {}) })
-	t.Run("damaged", func(t *testing.T) { cutEverywhere(t, "closed", 7, func(dir string) { damage(t, dir) }) })
+	t.Run("closed", func(t *testing.T) { cutEverywhere(t, "closed", 9, 1, func(string) {}) })
+	t.Run("killed", func(t *testing.T) { cutEverywhere(t, "killed", 29, 4, func(string) {}) })
+	t.Run("damaged", func(t *testing.T) { cutEverywhere(t, "closed", 37, 2, func(dir string) { damage(t, dir) }) })
 }
 
-// cutEverywhere cuts the upgrade of a directory that was changed: before some of the steps that make the new form, and before each that puts it
-// in its place.
-func cutEverywhere(t *testing.T, name string, every int, change func(dir string)) {
+// cutEverywhere cuts the upgrade of a directory that was changed: before one in so many of the steps that make the new form, and of those
+// that put it in its place.
+func cutEverywhere(t *testing.T, name string, making, swapping int, change func(dir string)) {
 	g := readGolden(t, name)
 	run := func(dir string, c *cutter) (Stats, error) {
 		o := g.options()
@@ -33,11 +33,11 @@ func cutEverywhere(t *testing.T, name string, every int, change func(dir string)
 	}
 	want, tree := g.answers(t, dir), treeOf(t, dir)
 	if testing.Short() {
-		every *= 5
+		making *= 5
 	}
-	swapping := slices.Index(whole.taken, "write "+swapFile)
+	begun := slices.Index(whole.taken, "write "+swapFile)
 	for n := 0; n < len(whole.taken); n++ {
-		if n < swapping && n%every != 0 {
+		if n < begun && n%making != 0 || n >= begun && (n-begun)%swapping != 0 {
 			continue
 		}
 		dir := unpack(t, name)
