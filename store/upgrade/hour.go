@@ -193,7 +193,7 @@ func (x *pageWriter) add(ctx context.Context, t *former.Trace) error {
 	}
 	if t.Repeat {
 		x.repeats++
-		x.subtract(tags)
+		x.subtract(append(tags, store.Tag{}))
 		return nil
 	}
 	if x.last == nil || x.last.View != t.ID.View {
@@ -233,7 +233,7 @@ func (x *pageWriter) see(received int64) {
 	x.all.Last = max(x.all.Last, received)
 }
 
-// subtract takes a trace that came twice out of the counts of its tags.
+// subtract takes a trace that came twice out of the counts of tags.
 func (x *pageWriter) subtract(tags []store.Tag) {
 	for _, tag := range tags {
 		if c := x.counts[tag]; c.Traces > 0 {

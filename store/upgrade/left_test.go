@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // TestDamaged upgrades a directory with damage: what can be read is there, the stats say what is left, and the old files are kept.
@@ -130,6 +132,108 @@ func TestQuarters(t *testing.T) {
 	})
 	if err != nil || !strings.Contains(g.text, fmt.Sprintf("/quiet: 0 page views [unsupported:%d]", views)) {
 		t.Errorf("%d page views without a trace, %v", views, err)
+	}
+}
+
+// counted returns how many traces the catalogue of a golden text counts, one of two pages twice.
+func counted(t testing.TB, g golden) (all uint64) {
+	t.Helper()
+	for _, line := range lines(g.text) {
+		if _, rest, ok := strings.Cut(line, " =: "); ok && strings.HasPrefix(line, "catalogue ") {
+			n := uint64(0)
+			if _, err := fmt.Sscan(rest, &n); err != nil {
+				t.Fatal(err)
+			}
+			all += n
+		}
+	}
+	return all
+}
+
+// TestMixed upgrades an hour of which a part has rollups alone: so has all of it then, and nothing is counted twice or not at all.
+func TestMixed(t *testing.T) {
+	dir, g := unpack(t, "quarters"), readGolden(t, "quarters")
+	if err := os.RemoveAll(filepath.Join(dir, "20261118T1015")); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := Run(t.Context(), dir, g.options())
+	if want := counted(t, g); err != nil || len(stats.Left) > 0 || stats.Traces+stats.Repeats != want {
+		t.Fatalf("%+v, %v, want %d traces", stats, err, want)
+	}
+	traces := map[string]int{}
+	for _, line := range g.answers(t, dir) {
+		if _, at, ok := strings.Cut(line, " received 2026-11-18T"); ok {
+			traces[at[:2]]++
+		}
+	}
+	if traces["10"] > 0 || traces["11"] == 0 {
+		t.Errorf("there are traces of hours %v", traces)
+	}
+	r := g.open(t, dir)
+	at := g.now.Truncate(24 * time.Hour).Add(10 * time.Hour)
+	if r.HasTraces(at, at.Add(time.Hour)) || !r.HasHours(at, at.Add(time.Hour)) {
+		t.Error("it is not known that the traces of an hour are gone")
+	}
+}
+
+// TestLateHour adds an hour to a day of which there is the rollup alone, as when the clock was set back.
+func TestLateHour(t *testing.T) {
+	dir, g := unpack(t, "closed"), readGolden(t, "closed")
+	if err := os.Rename(filepath.Join(dir, "20261120T00"), filepath.Join(dir, "20261118T12")); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, filepath.Join(dir, "20261120.hours.sums"))
+	stats, err := Run(t.Context(), dir, g.options())
+	if want := counted(t, g); err != nil || len(stats.Left) > 0 {
+		t.Fatalf("%+v, %v, want %d traces", stats, err, want)
+	}
+	l := &life{T: t, dir: dir, now: g.now}
+	var traces uint64
+	sources := map[string]bool{}
+	for _, m := range l.manifests() {
+		if d := m.Days["20261118"]; d != nil {
+			traces += d.Traces
+			for _, hour := range d.Sources {
+				sources[hour] = true
+			}
+		}
+	}
+	if traces != 98+56 || len(sources) != 3 || !sources["20261118T12"] {
+		t.Errorf("the day has %d traces of %v", traces, sources)
+	}
+}
+
+// TestEmpty upgrades a directory that nothing ever came to.
+func TestEmpty(t *testing.T) {
+	dir, g := t.TempDir(), readGolden(t, "closed")
+	if err := os.WriteFile(filepath.Join(dir, "FORMAT"), []byte("{\"format\":3}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := Run(t.Context(), dir, g.options())
+	if err != nil || stats.Hours+stats.Days+len(stats.Left) > 0 || stats.Former != "" {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	l := &life{T: t, dir: dir, now: g.now}
+	n := l.node(shared.Options{})
+	if got := l.traces(n); len(got) > 0 {
+		t.Errorf("it has %d traces", len(got))
+	}
+	l.close(n)
+}
+
+// TestFaultySums can not open a file of rollups, and goes on with what there is beside it.
+func TestFaultySums(t *testing.T) {
+	dir, g := unpack(t, "closed"), readGolden(t, "closed")
+	cut(t, filepath.Join(dir, "20261119.hours.sums"), 20_000)
+	stats, err := Run(t.Context(), dir, g.options())
+	if err != nil || len(stats.Left) != 1 || !strings.HasPrefix(stats.Left[0], "20261119.hours.sums: damaged") || stats.Former == "" {
+		t.Fatalf("%+v, %v", stats, err)
+	}
+	hour := func(line string) bool {
+		return empty(line) || strings.HasPrefix(line, "2026-11-19T") && !strings.Contains(line, "+24h")
+	}
+	if diff := differ(g.answers(t, dir), lines(g.text), hour); diff != "" {
+		t.Errorf("it answers otherwise:\n%s", diff)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/store/directory"
@@ -107,15 +106,26 @@ func (u *upgrade) tidy(ctx context.Context) error {
 // sweep deletes the objects of a shard that its manifest does not name.
 func (u *upgrade) sweep(ctx context.Context, shard int, named map[string]bool) error {
 	var old []string
+	err := u.eachObject(ctx, shard, func(key string) {
+		if !named[key] {
+			old = append(old, key)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return u.bucket.DeleteAll(ctx, old)
+}
+
+// eachObject calls f with the keys of all objects of a shard that a manifest may name.
+func (u *upgrade) eachObject(ctx context.Context, shard int, f func(key string)) error {
 	for _, kind := range []string{"raw/", "hours/", "days/"} {
 		for e, err := range u.bucket.List(ctx, kind+layout.ShardName(shard)+"/", "") {
 			if err != nil {
-				return fmt.Errorf("sweep what was not finished: %w", err)
+				return fmt.Errorf("list what is written: %w", err)
 			}
-			if !named[e.Key] {
-				old = append(old, strings.Clone(e.Key))
-			}
+			f(e.Key)
 		}
 	}
-	return u.bucket.DeleteAll(ctx, old)
+	return nil
 }

@@ -24,7 +24,8 @@ type Options struct {
 	Now     func() time.Time // the clock that traces are received by: time.Now
 	Rollups rollup.Limits    // what rollups grow to
 	MinFree int64            // as that of directory.Options, which see
-	// Progress is told now and then how far it is: hours and days of all that there are, and traces; nobody is.
+	// Progress is told now and then how far it is: hours and days of all that there are, and traces; nobody is. It is called by one
+	// goroutine at a time.
 	Progress func(done, of int, traces uint64)
 
 	step   func(what string) error // is called before each step: for tests that end it there
@@ -191,20 +192,26 @@ func (u *upgrade) finished(traces uint64) {
 	u.progress(0)
 }
 
-// check compares what the manifests on the disk say with what was written. It notes what is missing.
+// check compares what is on the disk with what was written: all objects that manifests name, and how many traces there are of each hour.
 func (u *upgrade) check(ctx context.Context) error {
 	there := map[string]uint64{}
 	for shard := range u.shards {
-		got, err := u.bucket.Get(ctx, layout.ManifestKey(shard), layout.MaxManifest, "")
+		m, err := u.readManifest(ctx, shard)
 		if err != nil {
 			return err
 		}
-		m, err := u.bucket.DecodeManifest(shard, got.Body)
-		if err != nil {
+		if err := u.checkObjects(ctx, shard, m); err != nil {
 			return err
 		}
 		for name, h := range m.Hours {
 			there[name] += h.Traces
+			rows := uint64(0)
+			for _, f := range h.Runs {
+				rows += uint64(f.Rows)
+			}
+			if len(h.Runs) > 0 && rows != h.Traces {
+				return fmt.Errorf("count traces: hour %s of shard %d has %d, its runs have %d", name, shard, h.Traces, rows)
+			}
 		}
 	}
 	for _, h := range u.from.Hours {
@@ -213,4 +220,23 @@ func (u *upgrade) check(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readManifest reads the manifest of a shard from the disk.
+func (u *upgrade) readManifest(ctx context.Context, shard int) (*layout.Manifest, error) {
+	got, err := u.bucket.Get(ctx, layout.ManifestKey(shard), layout.MaxManifest, "")
+	if err != nil {
+		return nil, err
+	}
+	return u.bucket.DecodeManifest(shard, got.Body)
+}
+
+// checkObjects fails if an object is missing that a manifest names.
+func (u *upgrade) checkObjects(ctx context.Context, shard int, m *layout.Manifest) error {
+	missing := m.Names(shard)
+	err := u.eachObject(ctx, shard, func(key string) { delete(missing, key) })
+	for key := range missing {
+		err = errors.Join(err, fmt.Errorf("%s is missing in the new form", key))
+	}
+	return err
 }
