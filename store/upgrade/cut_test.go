@@ -11,6 +11,9 @@ import (
 // old one is as it was.
 func TestCut(t *testing.T) {
 	t.Run("closed", func(t *testing.T) { cutEverywhere(t, "closed", 9, 1, func(string) {}) })
+	if testing.Short() {
+		return
+	}
 	t.Run("killed", func(t *testing.T) { cutEverywhere(t, "killed", 29, 4, func(string) {}) })
 	t.Run("damaged", func(t *testing.T) { cutEverywhere(t, "closed", 37, 2, func(dir string) { damage(t, dir) }) })
 }

@@ -26,7 +26,6 @@ type hourWriter struct {
 	rollups *roll.Series[*layout.RollupWriter]
 
 	traces           uint64 // that are in the rollups
-	read             uint64 // that the partitions have, with those that are damaged
 	damaged, repeats uint64
 	left             []former.Left
 }

@@ -201,21 +201,26 @@ func TestBegunAnew(t *testing.T) {
 
 // TestInTheWay leaves a file of somebody else alone that has a name of the new form.
 func TestInTheWay(t *testing.T) {
-	dir, g := unpack(t, "closed"), readGolden(t, "closed")
-	mine := filepath.Join(dir, "raw")
-	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), dir, g.options()); err == nil || !strings.Contains(err.Error(), "is in the way") {
-		t.Fatalf("with a file in the way: %v", err)
-	}
-	if needed, err := Needed(dir); !needed || err != nil {
-		t.Errorf("%v, %v", needed, err)
-	}
-	if err := os.Remove(mine); err != nil {
-		t.Fatal(err)
-	}
-	if stats, err := Run(t.Context(), dir, g.options()); err != nil || stats.Hours == 0 {
-		t.Errorf("without it: %+v, %v", stats, err)
+	for _, name := range []string{"raw", "upgrade/mine"} {
+		dir, g := unpack(t, "closed"), readGolden(t, "closed")
+		mine := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(mine), 0o700), os.WriteFile(mine, []byte("mine"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), dir, g.options()); err == nil || !strings.Contains(err.Error(), mine+" is in the way") {
+			t.Fatalf("with %s in the way: %v", name, err)
+		}
+		if needed, err := Needed(dir); !needed || err != nil {
+			t.Errorf("%v, %v", needed, err)
+		}
+		if body, err := os.ReadFile(mine); err != nil || string(body) != "mine" {
+			t.Errorf("%s was changed: %v", name, err)
+		}
+		if err := os.Remove(mine); err != nil {
+			t.Fatal(err)
+		}
+		if stats, err := Run(t.Context(), dir, g.options()); err != nil || stats.Hours == 0 {
+			t.Errorf("without %s: %+v, %v", name, stats, err)
+		}
 	}
 }

@@ -17,7 +17,8 @@ type NoRoomError struct {
 }
 
 func (e *NoRoomError) Error() string {
-	return fmt.Sprintf("the upgrade of %s needs %d bytes (%d MiB) of free space, and there are %d (%d MiB): make room; until then the release before can be used", e.Dir, e.Need, e.Need>>20, e.Free, e.Free>>20)
+	return fmt.Sprintf("the upgrade of %s needs %d bytes (%d MiB) of free space, and there are %d (%d MiB): make room; until then the release before can be used",
+		e.Dir, e.Need, e.Need>>20, e.Free, e.Free>>20)
 }
 
 // Is makes it a [disk.ErrNoSpace].

@@ -54,7 +54,7 @@ func (u *upgrade) loadState() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read how far the upgrade is: %w", err)
 	}
-	if err := os.RemoveAll(filepath.Join(u.dir, workFolder)); err != nil {
+	if err := u.removeWork(); err != nil {
 		return fmt.Errorf("begin the upgrade anew: %w", err)
 	}
 	if err := os.MkdirAll(u.path(placeName), 0o700); err != nil {
@@ -64,6 +64,24 @@ func (u *upgrade) loadState() error {
 		return err
 	}
 	return u.saveState()
+}
+
+// removeWork deletes what an upgrade has made, and nothing of somebody else.
+func (u *upgrade) removeWork() error {
+	work := filepath.Join(u.dir, workFolder)
+	entries, err := os.ReadDir(work)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != placeName && name != stateFile && name != stateFile+".tmp" {
+			return fmt.Errorf("%s is in the way of the new form: move it away", filepath.Join(work, name))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(work)
 }
 
 // saveState makes durable how far the upgrade is.
