@@ -22,6 +22,7 @@
 //	directory  a directory of objects
 //	commits    what came a moment ago, in Badger
 //	block      the file format of what is in a bucket
+//	upgrade    a directory of objects of what releases before wrote
 //
 // Package metamorphic holds tests of the contract, which both engines pass.
 //

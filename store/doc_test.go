@@ -13,7 +13,7 @@ var mapped = regexp.MustCompile(`(?m)^//\t(\w+\.go)\s+\S`)
 
 // Each file is in the map of its package, and the map names no other.
 func TestMapOfFiles(t *testing.T) {
-	for _, dir := range []string{".", "local", "local/part", "local/read"} {
+	for _, dir := range []string{".", "local", "local/part", "local/read", "upgrade", "upgrade/former"} {
 		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))
 		if err != nil {
 			t.Fatal(err)
