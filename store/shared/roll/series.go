@@ -47,8 +47,8 @@ func (r *Shard) Runs(hour string, tier int) *Series[*layout.RunWriter] {
 		key:   func(id string) string { return layout.RunKey(r.Number, hour, id) }}
 }
 
-// settledRuns returns a series of runs of an hour to which nothing is added any more.
-func (r *Shard) settledRuns(hour string) *Series[*layout.RunWriter] {
+// SettledRuns returns a series of runs of an hour to which nothing is added any more.
+func (r *Shard) SettledRuns(hour string) *Series[*layout.RunWriter] {
 	out := r.Runs(hour, settledTier)
 	out.full = settledTier
 	out.begin = func() *layout.RunWriter { return layout.NewSettledWriter(r.Bucket.Codec) }

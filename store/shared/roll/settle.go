@@ -52,7 +52,7 @@ func (r *Shard) settleRun(ctx context.Context, hour string, f layout.File) ([]la
 	if err != nil {
 		return nil, err
 	}
-	return r.writeRuns(ctx, []*layout.Cursor{o.Rows(1)}, r.settledRuns(hour))
+	return r.writeRuns(ctx, []*layout.Cursor{o.Rows(1)}, r.SettledRuns(hour))
 }
 
 // writeRuns writes the rows of some runs as others, in order.
