@@ -21,7 +21,7 @@ type life struct {
 // node opens it to write.
 func (l *life) node(o shared.Options) *shared.Node {
 	l.Helper()
-	place, err := shared.OpenPlace(l.Context(), l.dir, shared.PlaceOptions{Program: "test", Now: func() time.Time { return l.now }})
+	place, err := shared.OpenPlace(l.Context(), l.dir, shared.PlaceOptions{Program: "test", BelieveClock: true, Now: func() time.Time { return l.now }})
 	if err != nil {
 		l.Fatal(err)
 	}
