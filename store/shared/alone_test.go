@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -243,6 +244,32 @@ func TestDamagedCommit(t *testing.T) {
 		t.Errorf("got %v, %d are set aside", got, n.Counters().BadSegments)
 	}
 	if err := n.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a full disk keeps from being rolled up is not waited for, and the answer says that it lacks it.
+func TestQueryOnFullDisk(t *testing.T) {
+	fs := scratchdisk.Tmpfs(t, 96<<20)
+	d, err := directory.Open(filepath.Join(fs.Dir, "data"), directory.Options{MinFree: 32 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := Open(t.Context(), d, Options{Flush: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Append(t.Context(), []store.Record{testRecord(1, "/a")}); err != nil {
+		t.Fatal(err)
+	}
+	fs.Fill(1<<20, 1<<20, 0)
+	time.Sleep(time.Second) // the room is looked at so often
+	st, err := n.Scan(t.Context(), store.Query{}, func(store.Record) error { return nil })
+	if err != nil || len(st.Unreadable) != n.b.Shards || !strings.Contains(st.Unreadable[0].Err.Error(), "1 segments wait to be rolled up, and the disk is full") {
+		t.Errorf("got %v, %v", st.Unreadable, err)
+	}
+	fs.Empty()
+	if err := n.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,7 @@ type reading struct {
 	rolled   func(store.Rolled) error
 	waiting  *layout.Listing // the segments that there were, if the answer is to have all of them; else nil
 	patience time.Time       // until when it is waited for them
+	why      string          // they are not rolled up then, as far as that is known
 	stats    store.ScanStats
 	scratch  []string
 }
@@ -97,7 +99,10 @@ func (x *reading) begin(ctx context.Context) (err error) {
 	if x.want.Lag > 0 {
 		return nil
 	}
-	x.patience = time.Now().Add(awaitMost)
+	full := errors.Is(x.r.b.Store.Unready(), objects.ErrNoSpace)
+	if x.patience = time.Now().Add(awaitMost); full { // so it may be that nothing is rolled up until there is room
+		x.patience, x.why = time.Now().Add(awaitFull), "the disk is full"
+	}
 	if end, ok := ctx.Deadline(); ok && end.Add(-awaitMost/2).Before(x.patience) {
 		x.patience = end.Add(-awaitMost / 2) // so that there is time to answer
 	}
@@ -128,6 +133,7 @@ func (x *reading) shard(ctx context.Context, shard int) error {
 const (
 	awaitEvery = 500 * time.Millisecond
 	awaitMost  = 20 * time.Second
+	awaitFull  = time.Second // where the disk is full
 )
 
 // await waits until all that was acknowledged up to now is rolled up, if it is asked for. If nobody rolls up, the answer
@@ -155,7 +161,7 @@ func (x *reading) await(ctx context.Context, shard int) error {
 		}
 		if time.Now().After(x.patience) {
 			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " + layout.ShardName(shard),
-				Err: fmt.Errorf("%d segments wait to be rolled up, and nobody does that", waiting)})
+				Err: fmt.Errorf("%d segments wait to be rolled up, and %s", waiting, cmp.Or(x.why, "nobody does that"))})
 			return nil
 		}
 		r.wanted()
