@@ -104,7 +104,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate":          {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/compare", "query/file", "query/selection", "query/summary", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
-	"cmd/ingest":             {"cmd/ingest/connections", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/fair", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/shared/check", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":             {"cmd/ingest/connections", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/fair", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/connections": {"collect"},
 	"cmd/upload":             {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
 

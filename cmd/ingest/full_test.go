@@ -216,7 +216,9 @@ func TestDiskFull(t *testing.T) {
 			dir := filepath.Join(fs.Dir, "data")
 			d := launch(t, program(t), dir)
 			s := send(d.public, 0)
-			until(t, "traces", func() bool { return s.accepted.Load() > 200 && strings.Contains(d.get("/api/v1/catalog?since=1h"), "/crash/a") })
+			until(t, "traces", func() bool {
+				return s.accepted.Load() > 200 && strings.Contains(d.get("/api/v1/catalog?since=1h"), "/crash/a")
+			})
 			fs.Fill(0, 8<<20, 2*time.Millisecond)
 			until(t, "refusals", func() bool { return s.refused.Load() > 100 })
 			if !strings.Contains(d.get("/api/v1/catalog?since=1h"), "/crash/a") {

@@ -39,8 +39,7 @@ Examples:
 
   curl --fail http://127.0.0.1:8419/v1/backup --output backup.tar
   ingest --restore backup.tar --data /var/lib/fieldtrie-restored
-  ingest --import /var/lib/fieldtrie --data s3://my-bucket/fieldtrie
-  ingest --export /var/lib/fieldtrie-back --data s3://my-bucket/fieldtrie
+  ingest --restore /var/lib/fieldtrie --data s3://my-bucket/fieldtrie
   ingest --verify --data s3://my-bucket/fieldtrie`
 
 const notes = `Sizes are bytes or like 256KiB and 4MiB. Durations are like 90m, 24h and 7d.

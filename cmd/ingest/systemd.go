@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -74,6 +75,29 @@ func (s *supervisor) tell(state string) {
 	if err != nil {
 		s.log.Warn("tell the service manager", "state", state, "err", err)
 	}
+}
+
+// beg asks a supervisor for more time to start, again and again, until it is stopped.
+func (s *supervisor) beg(every time.Duration) (stop func()) {
+	if s == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	more := fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", (6 * every).Microseconds())
+	s.tell(more)
+	go func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				s.tell(more)
+			}
+		}
+	}()
+	return cancel
 }
 
 // signs returns when a sign of life is due: three times in the period of the watchdog. Without

@@ -13,7 +13,7 @@ import (
 const LockFile = "LOCK"
 
 // LockWait is how long an opener waits for short-lived holders: the daemon for running
-// readers, a reader for one that recovers a partition.
+// readers, a reader for one that rolls up.
 const LockWait = 10 * time.Second
 
 // signWait is how long whoever takes the lock may need to write its note, on a machine that is busy.
@@ -76,7 +76,7 @@ func (l *Lock) Exclusive(mode string, wait time.Duration) error {
 }
 
 // Shared takes the lock together with other readers. It waits only for a reader that
-// recovers a partition.
+// rolls up.
 func (l *Lock) Shared(wait time.Duration) error {
 	return l.acquire(false, "read", wait, func() bool { return l.note().Mode == "recover" })
 }

@@ -29,7 +29,7 @@ func Open(r io.Reader) (*Archive, error) {
 	case err != nil:
 		return nil, err
 	case name == ofDirectory:
-		return nil, errors.New("it is the backup of a data directory: restore it with --data DIR, and move that with --data file:///ANOTHER --import DIR")
+		return nil, errors.New("it is the backup of a data directory by an earlier release: restore it by that one, and this one writes the directory anew when it starts")
 	case name != objects.Marker:
 		return nil, fmt.Errorf("%w: it begins with %q, not with %s", errBackup, name, objects.Marker)
 	}
