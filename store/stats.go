@@ -4,9 +4,9 @@ import "time"
 
 // ScanStats say what a query has read, and what it should have read and could not.
 type ScanStats struct {
-	Partitions int    // of traces, read
+	Partitions int    // hours of which traces were read
 	Days       int    // of which a rollup was read
-	Hours      int    // partitions of which a rollup was read
+	Hours      int    // of which a rollup was read
 	RolledUp   uint64 // traces that the rollups stand for; a trace of two pages counts twice
 	Traces     uint64 // handed to the callback
 	Skipped    uint64 // read, and received at another time than asked for

@@ -36,3 +36,17 @@ func FuzzPlan(f *testing.F) {
 		}
 	})
 }
+
+// What several shards have of an hour or a day is one.
+func TestCount(t *testing.T) {
+	x := &reading{}
+	for shard := range 3 {
+		for _, p := range []piece{{name: "20261125T10"}, {name: "20261125T11"}, {name: "20261125T11", isTraces: true}, {name: "20261124", isDay: true}} {
+			p.shard = shard
+			x.count(&fetched{piece: p})
+		}
+	}
+	if x.stats.Hours != 2 || x.stats.Partitions != 1 || x.stats.Days != 1 {
+		t.Errorf("got %+v", x.stats)
+	}
+}

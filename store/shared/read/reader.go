@@ -59,6 +59,7 @@ type reading struct {
 	patience time.Time       // until when it is waited for them
 	why      string          // they are not rolled up then, as far as that is known
 	stats    store.ScanStats
+	counted  map[readPart]bool // in the stats
 	scratch  []string
 }
 
@@ -209,6 +210,32 @@ func asOf(l *layout.Listing, m *layout.Manifest) time.Time {
 	return out
 }
 
+// count counts what was read: what several shards have of an hour or a day is one.
+func (x *reading) count(f *fetched) {
+	n := &x.stats.Hours
+	switch {
+	case f.isTraces:
+		n = &x.stats.Partitions
+	case f.isDay:
+		n = &x.stats.Days
+	}
+	key := readPart{f.name, f.isTraces}
+	if x.counted[key] {
+		return
+	}
+	if x.counted == nil {
+		x.counted = map[readPart]bool{}
+	}
+	x.counted[key] = true
+	*n++
+}
+
+// readPart is what was read of an hour or a day: its traces, or its rollups.
+type readPart struct {
+	name     string
+	isTraces bool
+}
+
 // deliver hands over what was read of a piece.
 func (x *reading) deliver(ctx context.Context, f *fetched) error {
 	x.stats.Bytes += uint64(f.bytes)
@@ -216,14 +243,7 @@ func (x *reading) deliver(ctx context.Context, f *fetched) error {
 		x.unreadable(f, f.err)
 		return nil
 	}
-	switch {
-	case f.isTraces:
-		x.stats.Partitions++
-	case f.isDay:
-		x.stats.Days++
-	default:
-		x.stats.Hours++
-	}
+	x.count(f)
 	if f.widened {
 		x.stats.Widened = append(x.stats.Widened, store.Widened{First: time.UnixMicro(f.first).UTC(), Last: time.UnixMicro(f.last).UTC()})
 	}
