@@ -31,7 +31,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"Tutorial", []string{"tutorial"}},
-		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations"}},
+		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations", "running-storage"}},
 		{"Reference", []string{"api", "budgets", "owners", "formats", "format", "storage", "security", "benchmarks"}},
 		{"Explanation", []string{"symbols", "design", "diary"}},
 	}
