@@ -110,7 +110,7 @@ func (c *Collector) storeError(err error) error {
 		return refuse(http.StatusServiceUnavailable, "busy", "the store is behind; send the traces again later")
 	case errors.Is(err, store.ErrNoSpace):
 		return refuse(http.StatusServiceUnavailable, "no_space", "the disk is nearly full; send the traces again later")
-	case errors.Is(err, store.ErrStuck): // the store says in the log what waits for what
+	case errors.Is(err, store.ErrStuck): // which the log says
 		return refuse(http.StatusServiceUnavailable, "stuck", "the store has not written for too long; send the traces again later")
 	case errors.Is(err, store.ErrClosed):
 		return refuse(http.StatusServiceUnavailable, "closing", "shutting down; send the traces again later")

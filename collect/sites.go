@@ -27,7 +27,7 @@ type siteState struct {
 	hours   map[int64]int64 // bytes that were stored, by the hour since 1970
 }
 
-// storeQueue is how many traces wait for the store at most, see [store.Options].
+// storeQueue is how many traces of sites wait for the store at most. Its queue takes twice as many, so no site finds it full of those of others.
 const storeQueue = 8192
 
 // leastShare is what each site has of it however many there are.

@@ -91,6 +91,7 @@ func (d *daemon) run(ctx context.Context) error {
 func (d *daemon) wait(ctx context.Context) error {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
+	stuck := false
 	due, stop := d.supervisor.signs()
 	defer stop()
 	for {
@@ -108,9 +109,17 @@ func (d *daemon) wait(ctx context.Context) error {
 			}
 		case <-look.C:
 			d.heap.shrink(time.Now())
-			if err := d.store.Stuck(); err != nil && d.exitWhenStuck {
+			err := d.store.Stuck()
+			if err != nil && d.exitWhenStuck {
 				return err
 			}
+			switch was := stuck; {
+			case err != nil && !was:
+				d.log.Error("traces are refused", "err", err)
+			case err == nil && was:
+				d.log.Info("the store goes on")
+			}
+			stuck = err != nil
 		}
 	}
 }

@@ -37,6 +37,7 @@ type Log struct {
 	commits     map[string]commit
 	writes      map[*[]record]time.Time // those under way, and when they began
 	failure     error                   // of the last write, if it failed
+	failed      time.Time               // when it did
 	closed      bool
 }
 
@@ -263,17 +264,23 @@ func (l *Log) wrote(g *generation, err error, note func(g *generation)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failure = err; err != nil {
-		g.failed = true
+		g.failed, l.failed = true, time.Now()
 	} else {
 		note(g)
 	}
 	l.leave(g)
 }
 
-// Failure returns why the last write failed; nil if it did not.
+// failedFor is for how long a write that failed says something: who goes by that may write nothing more.
+const failedFor = 30 * time.Second
+
+// Failure returns why the last write failed, if that was a moment ago.
 func (l *Log) Failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if time.Since(l.failed) > failedFor {
+		return nil
+	}
 	return l.failure
 }
 

@@ -18,7 +18,7 @@ const (
 	sealAfter = 2 * time.Minute
 	dayAfter  = 5 * time.Minute
 	// giveUpAfter is how long after its first object a manifest may be written that names it. It is far
-	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since an import over a slow line is.
+	// less than sweepAfter, after which objects that nobody names are deleted. Both are long, since a large object over a slow line is.
 	giveUpAfter = 12 * time.Hour
 	sweepAfter  = 24 * time.Hour
 	// deleteAfter is how long readers may read what no manifest names any more, and deleteAloneAfter where they are in this process:

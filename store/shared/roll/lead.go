@@ -183,7 +183,7 @@ func (r *Shard) mine(ctx context.Context, l *layout.Listing) (bool, error) {
 	}
 	if r.Bucket.Alone() || m.Owner == r.roller.instance || m.Owner == "" && r.roller.led() < r.roller.share(l) {
 		if r.Manifest != nil && r.Manifest.Nonce != m.Nonce {
-			r.Manifest, r.tag = m, tag // an import has changed it, which leaves it to this node
+			r.Manifest, r.tag = m, tag // a repair has changed it, which leaves it to this node
 		}
 		return true, nil
 	}
