@@ -31,7 +31,6 @@ type Options struct {
 	Site        bool          // views are like those of a site, and do not each have their own labels and spans
 	Seed        uint64        // of all random choices but the ids of the page views
 	Networks    int           // 0: no proxy headers; otherwise the number of networks that requests come from
-	Partition   time.Duration // 1 h: of the daemon. Chunks in different partitions make two views
 	Timeout     time.Duration // 60 s: how long to wait for a response
 }
 
@@ -42,7 +41,6 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Pages, 200)
 	setDefault(&o.Zipf, 1.1)
 	setDefault(&o.Variants, 4)
-	setDefault(&o.Partition, time.Hour)
 	setDefault(&o.Timeout, responseTimeout)
 	switch {
 	case len(o.Traces) == 0:
@@ -51,8 +49,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("a rate of %g traces a second: it must be above 0, up to a million", o.Rate)
 	case o.For <= 0 && o.Count == 0:
 		return o, errors.New("neither a duration nor a number of traces")
-	case o.Connections < 1 || o.Batch < 1 || o.Pages < 1 || o.Variants < 1 || o.Partition < time.Minute:
-		return o, errors.New("connections, batch, pages and variants must be above 0, and a partition a minute or more")
+	case o.Connections < 1 || o.Batch < 1 || o.Pages < 1 || o.Variants < 1:
+		return o, errors.New("connections, batch, pages and variants must be above 0")
 	case !(o.Zipf > 1):
 		return o, fmt.Errorf("an exponent of %g: it must be above 1", o.Zipf)
 	case !(o.Repeat >= 0 && o.Repeat <= 1):
@@ -101,7 +99,6 @@ type Generator struct {
 	variants []variant
 	ledger   *ledger
 	nodes    *nodes
-	turns    turns         // of partitions
 	interval time.Duration // between requests
 	backoff  time.Duration // before the first retry; doubled for each after it
 
@@ -126,7 +123,7 @@ func New(o Options) (*Generator, error) {
 		return nil, err
 	}
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
-	g := &Generator{opts: o, ledger: newLedger(o.Partition), nodes: newNodes(len(o.Addrs)), turns: turns{partition: o.Partition}, backoff: time.Second, allSent: make(chan struct{})}
+	g := &Generator{opts: o, ledger: newLedger(), nodes: newNodes(len(o.Addrs)), backoff: time.Second, allSent: make(chan struct{})}
 	g.interval = time.Duration(float64(o.Batch) / o.Rate * float64(time.Second))
 	if o.Site {
 		g.variants, err = newSiteVariants(o, rnd)
@@ -156,10 +153,6 @@ func (g *Generator) Stored() (sure, more uint64) {
 	sure, more, _ = g.ledger.stored()
 	return sure, more
 }
-
-// Restarting records a restart of the daemon, before or after it. Chunks of a view from
-// before and after may be in different partitions.
-func (g *Generator) Restarting() { g.ledger.boundary(time.Now()) }
 
 // Run sends the load, and returns when every request has a response or was given up.
 // When ctx is done, it sends no new requests and finishes those under way.

@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"maps"
-	"slices"
 	"sync"
 	"time"
 )
@@ -38,25 +37,22 @@ type tally struct {
 	rank, variant int
 	acked         chunkSet // that are stored
 	unclear       chunkSet // further ones that may be
-	split         bool     // the chunks may be in different partitions, so that the view may count twice
+	split         bool     // the chunks may have come in different hours, so that the view may count twice
 }
 
 // ledger records the outcome of each trace. It has the views under way, and counts the
 // others by tally.
 type ledger struct {
-	partition time.Duration
-
-	mu         sync.Mutex
-	counts     Counts
-	views      map[tally]uint64
-	boundaries []time.Time // between partitions, beside those that the clock makes
-	traces     uint64      // distinct ones that are stored for sure
-	unclear    uint64      // further ones that may be
-	doubted    uint64      // of traces, those of which an earlier attempt was unclear
+	mu      sync.Mutex
+	counts  Counts
+	views   map[tally]uint64
+	traces  uint64 // distinct ones that are stored for sure
+	unclear uint64 // further ones that may be
+	doubted uint64 // of traces, those of which an earlier attempt was unclear
 }
 
-func newLedger(partition time.Duration) *ledger {
-	return &ledger{partition: partition, views: map[tally]uint64{}, counts: Counts{Refused: map[int]uint64{}}}
+func newLedger() *ledger {
+	return &ledger{views: map[tally]uint64{}, counts: Counts{Refused: map[int]uint64{}}}
 }
 
 // count changes the counts.
@@ -73,13 +69,6 @@ func (l *ledger) Counts() Counts {
 	c := l.counts
 	c.Refused = maps.Clone(c.Refused)
 	return c
-}
-
-// boundary records that traces after t may be in another partition than those before.
-func (l *ledger) boundary(t time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.boundaries = append(l.boundaries, t)
 }
 
 // open records that n more traces of v will be sent.
@@ -132,18 +121,10 @@ func (l *ledger) close(v *view) {
 		return
 	}
 	t := tally{rank: v.rank, variant: v.variant, acked: v.acked, unclear: v.unclear}
-	t.split = members(v.acked|v.unclear) > 1 && l.crosses(v.first, v.last)
+	t.split = members(v.acked|v.unclear) > 1 && !v.first.Truncate(time.Hour).Equal(v.last.Truncate(time.Hour))
 	l.views[t]++
 	l.traces += uint64(members(v.acked))
 	l.unclear += uint64(members(v.unclear))
-}
-
-// crosses reports whether a partition may have ended between from and to.
-func (l *ledger) crosses(from, to time.Time) bool {
-	if !from.Truncate(l.partition).Equal(to.Truncate(l.partition)) {
-		return true
-	}
-	return slices.ContainsFunc(l.boundaries, func(b time.Time) bool { return !b.Before(from) && !b.After(to) })
 }
 
 // stored returns how many distinct traces are certainly stored, and how many more may

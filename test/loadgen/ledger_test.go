@@ -17,24 +17,18 @@ func TestLedger(t *testing.T) {
 		last   bool
 	}
 	for name, c := range map[string]struct {
-		events   []event
-		boundary int // second; 0 for none
-		want     tally
+		events []event
+		want   tally
 	}{
-		"all is stored":                   {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, 0, tally{acked: 3}},
-		"an hour ends":                    {[]event{{0, acked, -1, true}, {1, acked, 1, true}}, 0, tally{acked: 3, split: true}},
-		"the daemon restarts":             {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, 3, tally{acked: 3, split: true}},
-		"the daemon restarts before":      {[]event{{0, acked, 4, true}, {1, acked, 5, true}}, 3, tally{acked: 3}},
-		"one chunk can not be split":      {[]event{{0, acked, -1, true}, {1, refused, 1, true}}, 0, tally{acked: 1}},
-		"no answer":                       {[]event{{0, acked, 1, true}, {1, unclear, 2, true}}, 0, tally{acked: 1, unclear: 2}},
-		"no answer at first":              {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, acked, 3, true}}, 0, tally{acked: 3}},
-		"no answer at first, then busy":   {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, refused, 3, true}}, 0, tally{acked: 1, unclear: 2}},
-		"stored before the answer, split": {[]event{{0, unclear, -9, false}, {0, acked, 1, true}, {1, acked, 3, true}}, 0, tally{acked: 3, split: true}},
+		"all is stored":                   {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, tally{acked: 3}},
+		"an hour ends":                    {[]event{{0, acked, -1, true}, {1, acked, 1, true}}, tally{acked: 3, split: true}},
+		"one chunk can not be split":      {[]event{{0, acked, -1, true}, {1, refused, 1, true}}, tally{acked: 1}},
+		"no answer":                       {[]event{{0, acked, 1, true}, {1, unclear, 2, true}}, tally{acked: 1, unclear: 2}},
+		"no answer at first":              {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, acked, 3, true}}, tally{acked: 3}},
+		"no answer at first, then busy":   {[]event{{0, acked, 1, true}, {1, unclear, 2, false}, {1, refused, 3, true}}, tally{acked: 1, unclear: 2}},
+		"stored before the answer, split": {[]event{{0, unclear, -9, false}, {0, acked, 1, true}, {1, acked, 3, true}}, tally{acked: 3, split: true}},
 	} {
-		l := newLedger(time.Hour)
-		if c.boundary != 0 {
-			l.boundary(hour.Add(time.Duration(c.boundary) * time.Second))
-		}
+		l := newLedger()
 		v := &view{}
 		l.open(v, 2)
 		for _, e := range c.events {
@@ -47,7 +41,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestBounds expects that a view with chunks in two partitions counts once or twice, and
+// TestBounds expects that a view with chunks in two hours counts once or twice, and
 // all else of it once.
 func TestBounds(t *testing.T) {
 	g, err := New(Options{Traces: realTraces(t)[:2], Count: 1})

@@ -79,7 +79,6 @@ func (g *Generator) accept(r *request, a response, began time.Time) {
 	}
 	g.Latency.Add(now.Sub(r.due))
 	g.Recent.Add(now.Sub(r.due))
-	g.turns.note(r.due, now)
 	g.ledger.count(func(c *Counts) {
 		c.Acknowledged += uint64(said.Accepted)
 		c.Duplicates += uint64(said.Duplicates)

@@ -25,7 +25,7 @@ type Verdict struct {
 	Unclear     uint64   // further ones possibly stored, likewise
 	Found       uint64   // all stored ones according to the responses, likewise
 	Folded      uint64   // page views possibly missed by a query by label, as the responses report
-	Split       uint64   // page views possibly counted twice on a page, as a partition ended between their chunks
+	Split       uint64   // page views possibly counted twice on a page, as an hour ended between their chunks
 	Count       int      // differences
 	Differences []string // the first of them; none: all is right
 }

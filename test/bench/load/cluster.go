@@ -53,9 +53,7 @@ func (r *report) addTrouble(x *cluster, did *troubled, h *health) {
 	r.Kills, r.RestartSeconds = did.kills, round(did.slowest.Seconds())
 	r.Pauses, r.PauseSeconds = did.pauses, round(did.paused.Seconds())
 	r.StoreDownSeconds, r.Wiped = round(did.down.Seconds()), did.wiped
-	if x.shared {
-		r.LongestLag = round(h.longestLag().Seconds())
-	}
+	r.LongestLag = round(h.longestLag().Seconds())
 }
 
 // printTrouble adds them to a table.

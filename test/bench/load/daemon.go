@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,20 +28,17 @@ type cluster struct {
 	group           *cgroup // nil: memory is not bounded
 	public, private []string
 	watches         []*watch // of daemons whose process is known
-	data            string   // directory with what is stored; "" if there is none
-	shared          bool     // it is stored in a bucket
+	data            string   // --data of the daemons
+	disk            string   // directory with what is stored; "" if it is not known
 	fresh           bool     // there was nothing before
 }
 
 // isBucket reports whether --data names a bucket.
 func isBucket(data string) bool { return strings.HasPrefix(data, "s3://") }
 
-// ofObjects returns the directory of file:///DIR, which --data may name.
-func ofObjects(data string) (dir string, ok bool) { return strings.CutPrefix(data, "file://") }
-
 // running returns the daemons that are already running.
 func (c *config) running() *cluster {
-	x := &cluster{public: c.options.Addrs, private: c.queryAddrs, data: c.data, shared: c.late}
+	x := &cluster{public: c.options.Addrs, private: c.queryAddrs, disk: c.data}
 	if c.pid != 0 {
 		x.watches = []*watch{{pid: func() int { return c.pid }}}
 	}
@@ -51,26 +49,17 @@ func (c *config) running() *cluster {
 // program, starts all daemons and waits until they are ready. The caller must end the result, even
 // after an error.
 func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer) (x *cluster, err error) {
-	x = &cluster{data: c.data, shared: c.late || c.store != "" || isBucket(c.data)}
-	at := c.data
+	x = &cluster{data: c.data}
 	switch {
 	case c.store != "":
 		if x.store, err = startStore(c.store, filepath.Join(dir, "store")); err != nil {
 			return x, err
 		}
 		fmt.Fprintf(stderr, "load: %s is at http://%s, process %d\n", x.store.name, x.store.addr, x.store.pid())
-		at, x.data, x.fresh = x.store.location(), x.store.dir, true
-	case isBucket(at):
-		x.data = ""
-	default:
-		if at == "" {
-			at = filepath.Join(dir, "data")
-		}
-		x.data = at
-		if dir, ok := ofObjects(at); ok {
-			x.data, x.shared = dir, true
-		}
-		x.fresh = emptyDir(x.data)
+		x.data, x.disk, x.fresh = x.store.location(), x.store.dir, true
+	case !isBucket(c.data):
+		x.data = cmp.Or(c.data, filepath.Join(dir, "data"))
+		x.disk, x.fresh = x.data, emptyDir(x.data)
 	}
 	program := c.ingest
 	if program == "" {
@@ -86,7 +75,7 @@ func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer)
 		}
 	}
 	for i := range c.nodes {
-		d, err := c.newDaemon(program, at, i, dir, x)
+		d, err := c.newDaemon(program, i, dir, x)
 		if err != nil {
 			return x, err
 		}
@@ -105,7 +94,7 @@ func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer)
 const manyPages = 2000
 
 // newDaemon returns a daemon that is not started yet.
-func (c *config) newDaemon(program, at string, number int, dir string, x *cluster) (d *daemon, err error) {
+func (c *config) newDaemon(program string, number int, dir string, x *cluster) (d *daemon, err error) {
 	d = &daemon{process: process{name: "ingest", program: program}}
 	if c.nodes > 1 {
 		d.name = fmt.Sprint("ingest ", number+1)
@@ -117,7 +106,7 @@ func (c *config) newDaemon(program, at string, number int, dir string, x *cluste
 		}
 	}
 	d.ready = "http://" + d.private + "/readyz"
-	d.args = []string{"--data", at, "--listen", d.public, "--query-listen", d.private, "--partition", c.options.Partition.String()}
+	d.args = []string{"--data", x.data, "--listen", d.public, "--query-listen", d.private}
 	if c.options.Pages > manyPages {
 		d.args = append(d.args, "--max-pages", fmt.Sprint(c.options.Pages))
 	}

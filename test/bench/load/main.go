@@ -33,11 +33,11 @@ six browsers, four connections, ten features, one to four routes and one to twen
 a view, mostly few. A real site has about --pages 1000.
 
 A request is due at a set time, whatever the daemon does, and its latency counts from
-then. In the end the daemon is asked for the profiles of the pages, and each must be the
-sum of exactly the traces that were acknowledged; if not, the first differences are
-printed, and the exit status is 1. So it is when the daemon stops to acknowledge (--stall),
-and then its goroutines are printed, if it was started here. Flags of ingest that change what is stored, such as
---first-party, need --verify=false.
+then. In the end, when all is rolled up, the daemon is asked for the profiles of the pages,
+and each must be the sum of exactly the traces that were acknowledged; if not, the first
+differences are printed, and the exit status is 1. So it is when the daemon stops to
+acknowledge (--stall), and then its goroutines are printed, if it was started here. Flags of
+ingest that change what is stored, such as --first-party, need --verify=false.
 
 Examples:
 
@@ -89,7 +89,6 @@ type config struct {
 	spool       bool
 	trouble     trouble
 	verify      bool
-	late        bool
 	verifyPages int
 	again       bool // --restart
 	everywhere  int
@@ -119,7 +118,6 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&t.killEvery, "kill-every", 0, "kill the daemon, or one of --nodes, about this often, and start it again; not with --addr")
 	fs.DurationVar(&c.stall, "stall", 15*time.Second, "fail when nothing is acknowledged for this `DURATION` while requests are sent; 0 for never")
 	fs.BoolVar(&c.verify, "verify", true, "check that everything acknowledged is stored exactly once")
-	fs.BoolVar(&c.late, "late-duplicates", false, "duplicates may be found after the response, as with ingest --data s3://…")
 	fs.BoolVar(&c.again, "restart", false, "then restart the daemon, and measure the first query of all pages, and the same query by aggregate without a daemon")
 	fs.IntVar(&c.verifyPages, "verify-pages", 0, "check only this number of pages, those with the most views; 0 is all")
 	fs.IntVar(&c.everywhere, "verify-everywhere", 5, "query this number of pages at every daemon, with equal results; query the others at a random one")
@@ -127,9 +125,8 @@ func (c *config) flags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "its private `ADDR`, or those of all")
 	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
 	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
-	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a started daemon, its data directory, which is not deleted, or file:///DIR, or s3://…")
+	fs.StringVar(&c.data, "data", "", "`DIR` with the data, to report its size; for a started daemon, where it keeps its data, which is not deleted: DIR or s3://…")
 	fs.StringVar(&c.ingest, "ingest", "", "`PROGRAM` to start; otherwise ingest is built")
-	fs.DurationVar(&o.Partition, "partition", time.Hour, "`DURATION` of the daemon's partitions, also for started ones: a view with chunks in two of them counts twice")
 	fs.IntVar(&c.dashboards.count, "dashboards", 0, "number of dashboards polled during the load, each for one page, every tenth for all pages: the requests to /api/v1 and those of the Grafana dashboard")
 	fs.DurationVar(&c.dashboards.every, "poll", 10*time.Second, "`DURATION` between two polls of a dashboard")
 	fs.IntVar(&o.Networks, "networks", 0, "let requests come from this number of networks, by proxy headers, which started daemons trust")
@@ -181,8 +178,8 @@ func (c *config) check() error {
 		return errors.New("--kill-every and the like, --ingest, --memory and flags of ingest are for a daemon that is started, so not with --addr")
 	case !own && len(c.options.Addrs) != len(c.queryAddrs):
 		return errors.New("--addr and --query-addr must be as many")
-	case c.again && (!own || c.store != "" || isBucket(c.data)):
-		return errors.New("--restart is for a daemon that is started here, with a directory")
+	case c.again && (!own || c.nodes > 1):
+		return errors.New("--restart is for one daemon that is started here")
 	case own && c.pid != 0:
 		return errors.New("--pid is for a running daemon, so with --addr alone")
 	case !(c.attack.rate > 0) || c.attack.slow < 1:

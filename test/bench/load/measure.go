@@ -41,22 +41,13 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 		return nil, usageError{err}
 	}
 	r = newReport(c)
-	diskBefore := diskUse(x.data)
+	diskBefore := diskUse(x.disk)
 	since := time.Now()
 	if err := c.load(ctx, g, x, r, stderr); err != nil {
 		return nil, err
 	}
-	if x.shared {
-		if err := x.rollUp(context.WithoutCancel(ctx), r, stderr); err != nil {
-			return nil, err
-		}
-	}
-	if c.trouble.killEvery == 0 && !x.shared { // a daemon that is started anew counts from nothing
-		x, err := readRolling(ctx, x.private[0])
-		if err != nil {
-			return nil, err
-		}
-		r.RollCPUShare, r.RollCPUPerTraceMS = x.share, x.perTrace
+	if err := x.rollUp(context.WithoutCancel(ctx), r, stderr); err != nil {
+		return nil, err
 	}
 	if c.verify {
 		if err := c.verifyAll(context.WithoutCancel(ctx), g, x, since, r, stderr); err != nil {
@@ -70,12 +61,12 @@ func (c *config) measure(ctx context.Context, stderr io.Writer) (r *report, err 
 		}
 		r.Restarted = &did
 	}
-	r.DiskLiveBytes = diskUse(x.data) - diskBefore
+	r.DiskLiveBytes = diskUse(x.disk) - diskBefore
 	if len(x.nodes) > 0 {
 		if err := x.stop(); err != nil {
 			return nil, err
 		}
-		r.DiskBytes = diskUse(x.data) - diskBefore
+		r.DiskBytes = diskUse(x.disk) - diskBefore
 	}
 	if x.group != nil {
 		r.MemoryBytes, r.PeakGroupBytes = c.memory, x.group.peak()

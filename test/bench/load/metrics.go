@@ -3,37 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// rolling is the cost of rollups in a daemon.
-type rolling struct {
-	share    float64 // of its processor time
-	perTrace float64 // ms of processor time for each trace that was rolled up
-}
-
-// readRolling reads it from a daemon's private address.
-func readRolling(ctx context.Context, addr string) (rolling, error) {
-	values, err := readMetrics(ctx, addr)
-	if err != nil {
-		return rolling{}, fmt.Errorf("read metrics: %w", err)
-	}
-	var r rolling
-	seconds := values["fieldtrie_store_roll_cpu_seconds_total"]
-	if all := values["process_cpu_seconds_total"]; all > 0 {
-		r.share = round(seconds / all)
-	}
-	if traces := values["fieldtrie_store_rolled_up_traces_total"]; traces > 0 {
-		r.perTrace = round(1000 * seconds / traces)
-	}
-	return r, nil
-}
-
-// readMetrics returns the metrics without labels.
+// readMetrics returns the metrics of a daemon, by their names with labels.
 func readMetrics(ctx context.Context, addr string) (map[string]float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -46,34 +45,28 @@ type report struct {
 	// slow for some seconds dominates the overall p99, but does not affect this one.
 	UsualP99MS float64 `json:"usual_p99_ms"`
 
-	Turns []turn `json:"turns,omitempty"` // of partitions
-
 	MemoryBytes    int64     `json:"memory_bytes,omitempty"`           // limit of the daemon
 	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"` // peak, with mapped files; these are evicted under pressure
 	Attack         *attacked `json:"attack,omitempty"`
 	Dashboards     *polled   `json:"dashboards,omitempty"`
 
-	CPUSeconds    float64 `json:"daemon_cpu_s"` // of objects, until all is rolled up
-	CPUPerTraceMS float64 `json:"daemon_cpu_ms_per_trace"`
-	RollCPUShare  float64 `json:"daemon_roll_cpu_share"` // of its processor time, for rolling up
-	// RollCPUPerTraceMS is the processor time for rolling a trace up, once for each page of it.
-	RollCPUPerTraceMS float64    `json:"daemon_roll_cpu_ms_per_trace"`
-	OwnCPUSeconds     float64    `json:"load_cpu_s"`
-	PeakRSSBytes      int64      `json:"daemon_peak_rss_bytes"`
-	PeakAnonBytes     int64      `json:"daemon_peak_anonymous_bytes"`
-	DiskLiveBytes     int64      `json:"disk_bytes"`
-	DiskBytes         int64      `json:"disk_bytes_after_stop"`
-	DiskPerTrace      float64    `json:"disk_bytes_per_trace"`
-	Kills             int        `json:"kills"`
-	Restarted         *restarted `json:"restarted,omitempty"`
-	RestartSeconds    float64    `json:"slowest_restart_s"`
+	CPUSeconds     float64    `json:"daemon_cpu_s"` // until all is rolled up
+	CPUPerTraceMS  float64    `json:"daemon_cpu_ms_per_trace"`
+	OwnCPUSeconds  float64    `json:"load_cpu_s"`
+	PeakRSSBytes   int64      `json:"daemon_peak_rss_bytes"`
+	PeakAnonBytes  int64      `json:"daemon_peak_anonymous_bytes"`
+	DiskLiveBytes  int64      `json:"disk_bytes"`
+	DiskBytes      int64      `json:"disk_bytes_after_stop"`
+	DiskPerTrace   float64    `json:"disk_bytes_per_trace"`
+	Kills          int        `json:"kills"`
+	Restarted      *restarted `json:"restarted,omitempty"`
+	RestartSeconds float64    `json:"slowest_restart_s"`
 
-	// For daemons that share a bucket.
 	Pauses           int     `json:"pauses,omitempty"`
 	PauseSeconds     float64 `json:"pause_s,omitempty"` // each
 	StoreDownSeconds float64 `json:"store_down_s,omitempty"`
 	Wiped            int     `json:"wiped_parts_of_store,omitempty"`
-	LongestLag       float64 `json:"longest_lag_s,omitempty"` // of fieldtrie_cluster_lag_seconds, asked of each each second
+	LongestLag       float64 `json:"longest_lag_s,omitempty"` // of fieldtrie_store_lag_seconds, asked of each each second
 	SettleSeconds    float64 `json:"settle_s,omitempty"`      // from the end of the load until all was rolled up
 
 	Verified         bool     `json:"verified"`
@@ -87,13 +80,6 @@ type report struct {
 	VerifySeconds    float64  `json:"verify_s"`
 	Differences      int      `json:"differences"`
 	FirstDifferences []string `json:"first_differences,omitempty"`
-}
-
-// turn is the wait of requests at a rotation of partitions.
-type turn struct {
-	At        time.Time `json:"at"`
-	Requests  uint64    `json:"requests"`        // accepted ones in the two seconds before and after
-	LongestMS float64   `json:"longest_wait_ms"` // of one of these, from when it was due
 }
 
 func newReport(c *config) *report {
@@ -136,9 +122,6 @@ func (r *report) addLoad(g *loadgen.Generator, daemons []*watch, own *watch) {
 	r.LatencyMS = map[string]float64{"max": milliseconds(g.Latency.Max())}
 	for _, p := range percentiles {
 		r.LatencyMS[p.name] = milliseconds(g.Latency.Percentile(p.share))
-	}
-	for _, x := range g.Turns() {
-		r.Turns = append(r.Turns, turn{x.At.UTC(), x.Requests, milliseconds(x.Longest)})
 	}
 	r.OwnCPUSeconds = round(own.used().Seconds())
 	for _, w := range daemons {
@@ -183,7 +166,7 @@ func (r *report) print(w io.Writer) error {
 	if r.Unsent > 0 {
 		row("too late", "%d traces were due and not sent, as all connections were busy; the latency leaves them out", r.Unsent)
 	}
-	row("acknowledged", "%d traces, %d of them duplicates, %d distinct", r.Acknowledged, r.Duplicates, r.Stored)
+	row("acknowledged", "%d traces, %d of them duplicates as far as the responses know, %d distinct", r.Acknowledged, r.Duplicates, r.Stored)
 	for _, status := range slices.Sorted(maps.Keys(r.Refused)) {
 		row("refused", "%d requests with status %d", r.Refused[status], status)
 	}
@@ -194,10 +177,6 @@ func (r *report) print(w io.Writer) error {
 	l := r.LatencyMS
 	row("latency", "p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f, from when a request was due; p99 of the median second %.1f",
 		l["p50"], l["p90"], l["p99"], l["p99.9"], l["max"], r.UsualP99MS)
-	if n := len(r.Turns); n > 0 {
-		longest := slices.MaxFunc(r.Turns, func(a, b turn) int { return cmp.Compare(a.LongestMS, b.LongestMS) })
-		row("turns", "%d of partitions, 2 s before to 2 s after each: longest wait at a turn %.1f ms, at %s", n, longest.LongestMS, longest.At.Format(time.TimeOnly))
-	}
 	if d := r.Dashboards; d != nil {
 		d.print(row)
 	}
@@ -205,12 +184,8 @@ func (r *report) print(w io.Writer) error {
 		a.print(row)
 	}
 	if r.PeakRSSBytes > 0 {
-		rolling := ""
-		if r.RollCPUShare > 0 {
-			rolling = fmt.Sprintf(", %.0f %% of it for rolling up, %.3f ms a trace of each page", 100*r.RollCPUShare, r.RollCPUPerTraceMS)
-		}
-		row("daemon", "%.1f s of processor time, %.3f ms a trace%s; peak memory %.0f MiB resident, %.0f MiB anonymous",
-			r.CPUSeconds, r.CPUPerTraceMS, rolling, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
+		row("daemon", "%.1f s of processor time, %.3f ms a trace; peak memory %.0f MiB resident, %.0f MiB anonymous",
+			r.CPUSeconds, r.CPUPerTraceMS, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
 	}
 	if r.MemoryBytes > 0 {
 		row("memory", "%.0f MiB allowed, %.0f MiB taken with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
@@ -245,7 +220,7 @@ func (r *report) printVerdict(row func(name, format string, args ...any)) {
 		row("", "each page at a daemon taken by chance, %d at each of %d daemons with the same answers, as is the catalogue", r.EverywherePages, r.Nodes)
 	}
 	if r.SplitViews > 0 {
-		row("", "%d page views may count twice, as a partition ended or the daemon was killed between their chunks", r.SplitViews)
+		row("", "%d page views may count twice, as an hour ended between their chunks", r.SplitViews)
 	}
 	if r.FoldedViews > 0 {
 		row("", "%d page views had more labels than sums keep apart, and say so: of a device there may be so many fewer", r.FoldedViews)

@@ -13,7 +13,7 @@ import (
 )
 
 // restarted is the cost of the first queries after a load: to a daemon that was stopped cleanly and
-// started again, and by a program that reads the directory itself.
+// started again, and by a program that reads what is stored itself.
 type restarted struct {
 	Stop          float64 `json:"stop_s"`           // from the signal to the end of the process
 	Ready         float64 `json:"ready_s"`          // from the start to the first response
@@ -59,6 +59,7 @@ func (c *config) restart(ctx context.Context, x *cluster, stderr io.Writer) (r r
 		return r, fmt.Errorf("build aggregate: %w\n%s", err, out)
 	}
 	aggregate := exec.CommandContext(ctx, program, "--data", x.data, "--since", "24h", "--format", "top")
+	aggregate.Env = append(os.Environ(), d.env...)
 	r.Cold = timed(aggregate.Run)
 	if err != nil {
 		return r, fmt.Errorf("aggregate: %w", err)
@@ -69,12 +70,13 @@ func (c *config) restart(ctx context.Context, x *cluster, stderr io.Writer) (r r
 	return r, d.startReady() // it is stopped in the end
 }
 
-// get sends a request, and reads the response.
+// get sends a request, and reads the response, which has all that was acknowledged before.
 func get(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
+	req.Header.Set("Cache-Control", "no-cache")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err

@@ -29,7 +29,6 @@ func hang(args []string) {
 	fs := flag.NewFlagSet("ingest", flag.ExitOnError)
 	public, private := fs.String("listen", "", ""), fs.String("query-listen", "", "")
 	fs.String("data", "", "")
-	fs.String("partition", "", "")
 	_ = fs.Parse(args)
 	go func() {
 		_ = http.ListenAndServe(*private, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ready") }))

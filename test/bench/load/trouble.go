@@ -93,7 +93,7 @@ func (t *trouble) killOften(x *cluster, g *loadgen.Generator, did *troubled) err
 		if !d.busy.TryLock() {
 			continue // it is stopped
 		}
-		took, err := d.killOnce(x.shared, g)
+		took, err := d.killOnce()
 		d.busy.Unlock()
 		if err != nil {
 			return err
@@ -106,12 +106,8 @@ func (t *trouble) killOften(x *cluster, g *loadgen.Generator, did *troubled) err
 }
 
 // killOnce kills a daemon and starts it again. It returns the time until it was ready.
-func (d *daemon) killOnce(shared bool, g *loadgen.Generator) (time.Duration, error) {
+func (d *daemon) killOnce() (time.Duration, error) {
 	d.watch.look()
-	if !shared { // else chunks from before and after are of one view all the same
-		g.Restarting()
-		defer g.Restarting()
-	}
 	d.kill()
 	d.watch.ended()
 	began := time.Now()
