@@ -90,14 +90,13 @@ sdk/node_modules web/node_modules tools/node_modules test/viewers/node_modules t
 MEMORY := $(shell findmnt -bnro OPTIONS,AVAIL /dev/shm 2>/dev/null | awk '!/noexec/ && $$2 > 4e9 {print "TMPDIR=/dev/shm"; exit}')
 BIN = PROGRAMS=$(abspath bin)
 GOTEST = METAMORPHIC_FOR=2s $(BIN) nice -n 4 $(GO) test -short -vet=off -p 3 -timeout 20m
-# What this one is about is a disk.
-ON_DISK = ./store/local
 
 # The race detector makes tests up to eight times slower. So here it looks at what is about concurrency: small packages that
-# lock, and those tests of large ones that are named so. make race has it look at everything.
-RACED = ./internal/... ./store/local/head ./store/shared/write
-RACED_PARTLY = $(ON_DISK) ./store/commits ./store/local/part ./store/shared ./store/shared/read ./rules/access
-RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Rollover|Share|Stuck|Together|Turn|UnderLoad|Wait|While
+# lock, and those tests of large ones that are named so. make race has it look at everything. They run on the disk, which some
+# are about.
+RACED = ./internal/... ./store/commits ./store/directory ./store/shared/write
+RACED_PARTLY = ./store/shared ./store/shared/read ./rules/access
+RACING = AtOnce|Beside|Cache|Close|Commit|Concurrent|During|Many|Race|Share|Stuck|Together|UnderLoad|Wait|While
 # What is built with the detector waits for a second at its end otherwise, for goroutines that are left.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 nice -n 4 $(GO) test -race -vet=off -timeout 50m
 
@@ -110,13 +109,11 @@ test: setup build sdk/node_modules web/node_modules ## run all tests, with the r
 test-browsers:
 	@$(MAKE) --no-print-directory -j1 -o build test-sdk test-web
 test-programs:
-	@$(MAKE) --no-print-directory -j1 test-go test-store test-race
-.PHONY: test-go test-store test-race test-sdk test-web test-bundlers test-viewers test-alerts
+	@$(MAKE) --no-print-directory -j1 test-go test-race
+.PHONY: test-go test-race test-sdk test-web test-bundlers test-viewers test-alerts
 test-go:
-	$(MEMORY) $(GOTEST) $(filter-out $(shell $(GO) list $(ON_DISK) $(RACED)),$(shell $(GO) list ./...))
+	$(MEMORY) $(GOTEST) $(filter-out $(shell $(GO) list $(RACED)),$(shell $(GO) list ./...))
 	$(MEMORY) BACKEND=bucket $(GOTEST) ./query ./query/pyroscope ./query/budget ./collect
-test-store:
-	$(GOTEST) $(ON_DISK)
 test-race:
 	$(RACE) -short $(RACED)
 	$(RACE) -short -run '$(RACING)' $(RACED_PARTLY)
@@ -260,28 +257,15 @@ ATTACK ?= all
 attack: ## attack a daemon that has 1 GB beside honest clients, check what of theirs is stored: make attack TRACES=DIR
 	$(GO) run ./test/bench/load --rate 200 --for $(ATTACK_FOR) --site --networks 500 --attack $(ATTACK) --memory 1000000000 $(TRACES)
 
-# Rotations of partitions that are passed, a minute each.
-ROTATIONS ?= 2
-.PHONY: rotations
-rotations: ## let partitions end under load, check that nothing stops and what is stored: make rotations ROTATIONS=20
-	$(GO) run ./test/bench/load --site --rate 300 --for $$((60 * $(ROTATIONS) + 5))s --partition 1m --pages 300 --batch 20 --dashboards 5 $(TRACES)
-
-# How often each is done; all of it takes about half an hour, and an hour more for inputs that are made up.
-# Cutting the power needs root.
+# How often the power is cut, which needs root, and how long a daemon gets traces that is killed every two seconds. Inputs
+# that are made up take an hour more.
 SOAK_CUTS ?= 48
-SOAK_KILLS ?= 100
-SOAK_ROTATIONS ?= 20
 SOAK_FOR ?= 200s
 SOAK_FUZZ ?= 400000x
 .PHONY: soak
-soak: ## cut the power, kill processes and end partitions again and again, check what is stored
-	SOAK_CUTS=$(SOAK_CUTS) SOAK_KILLS=$(SOAK_KILLS) SOAK_ROLLOVERS=100 SOAK_DAMAGES=5 $(GO) test ./store/local -count 1 -timeout 0 -v \
-	  -run 'TestPowerCut|TestKillInField|TestRolloversUnderLoad|TestDamaged|TestWriteUntilFull'
+soak: ## cut the power and kill the daemon again and again, check what is stored
 	SOAK_CUTS=$(SOAK_CUTS) $(GO) test ./store/shared -count 1 -timeout 0 -v -run TestPowerCut
-	$(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --partition 1m $(TRACES)
-	objects=$$(mktemp -d) && $(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry --data "file://$$objects" $(TRACES); \
-	  ended=$$?; rm -rf "$$objects"; exit $$ended
-	$(MAKE) rotations ROTATIONS=$(SOAK_ROTATIONS)
+	$(GO) run ./test/bench/load --rate 300 --for $(SOAK_FOR) --kill-every 2s --retry $(TRACES)
 	$(MAKE) fuzz FUZZTIME=$(SOAK_FUZZ)
 
 # Megabytes of scripts that others wrote, so they are built where they are needed. Next takes
