@@ -131,7 +131,7 @@ func readDashboard(t *testing.T) (d dashboard) {
 func TestDaemon(t *testing.T) {
 	program := programs.Path(t, "ingest")
 	private := startDaemon(t, program, filepath.Join(t.TempDir(), "data"))
-	get(t, private+"/api/v1/pages") // or nothing would have been asked, and counted
+	get(t, private+"/api/v1/pages") // or nothing would have been asked, and counted, and the trace might not be in answers yet
 	metrics := get(t, private+"/metrics")
 	fakebucket.Env(t.Setenv)
 	bucket := httptest.NewServer(fakebucket.New(1).Client())
@@ -350,9 +350,15 @@ func ask(t *testing.T, private, method string, question any) string {
 	return read(t, resp, err, fmt.Sprint(method, " ", string(body)))
 }
 
+// get returns an answer that has all that was acknowledged before.
 func get(t *testing.T, from string) string {
 	t.Helper()
-	resp, err := http.Get(from)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Cache-Control", "no-cache")
+	resp, err := http.DefaultClient.Do(r)
 	return read(t, resp, err, from)
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 // series are what a daemon says each minute, as promtool writes it: FIRST+STEPxTIMES.
 type series string
 
-// cases have series that mean trouble, and some that do not, for each alert.
+// cases have series that mean trouble, and some that do not, for each alert, which is the first word of the name.
 func cases() map[string]struct{ trouble, healthy []series } {
 	return map[string]struct{ trouble, healthy []series }{
 		"FieldtrieBudgetBlown": {
@@ -56,48 +57,64 @@ func cases() map[string]struct{ trouble, healthy []series } {
 			[]series{`fieldtrie_ingest_traces_total{instance="a",result="accepted"} 7x60`},
 			[]series{`fieldtrie_ingest_traces_total{instance="a",result="accepted"} 0+1x60`},
 		},
-		"FieldtrieTracesLost": {
-			[]series{`fieldtrie_store_lost_traces{instance="a"} 1x60`},
-			[]series{`fieldtrie_store_lost_traces{instance="a"} 0x60`, `fieldtrie_store_damaged_values{instance="a"} 0x60`, `fieldtrie_store_missing_traces{instance="a"} 0x60`},
-		},
 		"FieldtrieBucketSilent": {
-			[]series{`fieldtrie_cluster_silent_seconds{instance="a"} 0+60x60`},
-			[]series{`fieldtrie_cluster_silent_seconds{instance="a"} 14x60`},
+			[]series{`fieldtrie_store_silent_seconds{instance="a"} 0+60x60`},
+			[]series{`fieldtrie_store_silent_seconds{instance="a"} 14x60`},
 		},
-		"FieldtrieBucketRefusing": {
-			[]series{`fieldtrie_cluster_refused_traces_total{instance="a"} 0+5x60`},
-			[]series{`fieldtrie_cluster_refused_traces_total{instance="a"} 5x60`},
+		"FieldtrieNotStoring": {
+			[]series{`fieldtrie_store_refused_traces_total{instance="a"} 0+5x60`},
+			[]series{`fieldtrie_store_refused_traces_total{instance="a"} 5x60`},
 		},
 		"FieldtrieManifestLost": {
-			[]series{`fieldtrie_cluster_lost_manifests{instance="a"} 1x60`, `fieldtrie_cluster_lost_manifests{instance="b"} 0x60`},
-			[]series{`fieldtrie_cluster_lost_manifests{instance="a"} 0x60`},
+			[]series{`fieldtrie_store_lost_manifests{instance="a"} 1x60`, `fieldtrie_store_lost_manifests{instance="b"} 0x60`},
+			[]series{`fieldtrie_store_lost_manifests{instance="a"} 0x60`},
 		},
 		"FieldtrieBadSegments": {
-			[]series{`fieldtrie_cluster_bad_segments_total{instance="a"} 1x60`},
-			[]series{`fieldtrie_cluster_bad_segments_total{instance="a"} 0x60`},
+			[]series{`fieldtrie_store_bad_segments_total{instance="a"} 1x60`},
+			[]series{`fieldtrie_store_bad_segments_total{instance="a"} 0x60`},
+		},
+		"FieldtrieUnreadable": {
+			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 1x60`},
+			[]series{`fieldtrie_store_unreadable_traces_total{instance="a"} 0x60`},
 		},
 		"FieldtrieLagging": {
-			[]series{`fieldtrie_cluster_lag_seconds{instance="a",shard="3"} 0+60x60`, `fieldtrie_cluster_lag_seconds{instance="b",shard="3"} 0+60x60`},
+			ofShards("lag_seconds", "0+60x60", "0+60x60", "15x60"),
 			// One of the machines has not looked for long.
-			[]series{`fieldtrie_cluster_lag_seconds{instance="a",shard="3"} 15x60`, `fieldtrie_cluster_lag_seconds{instance="b",shard="3"} 0+60x60`},
+			ofShards("lag_seconds", "0+60x60", "15x60", "15x60"),
 		},
-		"FieldtrieSegmentsWaiting": {
-			[]series{`fieldtrie_cluster_waiting_segments{instance="a",shard="3"} 0+100x60`, `fieldtrie_cluster_shards{instance="a"} 8x60`},
-			[]series{`fieldtrie_cluster_waiting_segments{instance="a",shard="3"} 400x60`, `fieldtrie_cluster_shards{instance="a"} 4x60`, `fieldtrie_cluster_shards{instance="b"} 4x60`},
+		"FieldtrieLagging of a directory": {
+			ofShards("lag_seconds", "15x60", "15x60", "0+60x60"),
+			ofShards("lag_seconds", "15x60", "15x60", "15x60"),
 		},
 		"FieldtrieHourOpen": {
-			[]series{`fieldtrie_cluster_open_hour_seconds{instance="a",shard="3"} 3000+60x60`},
-			[]series{`fieldtrie_cluster_open_hour_seconds{instance="a",shard="3"} 120x60`},
+			ofShards("open_hour_seconds", "3000+60x60", "3000+60x60", "120x60"),
+			ofShards("open_hour_seconds", "3000+60x60", "120x60", "120x60"),
+		},
+		"FieldtrieHourOpen of a directory": {
+			ofShards("open_hour_seconds", "120x60", "120x60", "3000+60x60"),
+			ofShards("open_hour_seconds", "120x60", "120x60", "120x60"),
 		},
 		"FieldtrieSpooled": {
-			[]series{`fieldtrie_cluster_spool_segments{instance="a"} 3x60`},
-			[]series{`fieldtrie_cluster_spool_segments{instance="a"} 0x50 3x9`},
+			[]series{`fieldtrie_store_spool_segments{instance="a"} 3x60`},
+			[]series{`fieldtrie_store_spool_segments{instance="a"} 0x50 3x9`},
 		},
 		"FieldtrieClockWrong": {
-			[]series{`fieldtrie_cluster_clock_offset_seconds{instance="a"} -90x60`},
-			[]series{`fieldtrie_cluster_clock_offset_seconds{instance="a"} -2x60`},
+			[]series{`fieldtrie_store_clock_offset_seconds{instance="a"} -90x60`},
+			[]series{`fieldtrie_store_clock_offset_seconds{instance="a"} -2x60`},
+		},
+		"FieldtrieClockDoubted": {
+			[]series{`fieldtrie_store_clock_doubted{instance="a"} 1x60`},
+			[]series{`fieldtrie_store_clock_doubted{instance="a"} 0x50 1x9`},
 		},
 	}
+}
+
+// ofShards are series of a shard: of two machines on a bucket, and of one with a directory.
+func ofShards(name, one, other, directory string) []series {
+	of := func(instance, values string) series {
+		return series(fmt.Sprintf("fieldtrie_store_%s{instance=%q,shard=\"3\"} %s", name, instance, values))
+	}
+	return []series{of("a", one), of("b", other), of("c", directory), `fieldtrie_store_free_bytes{instance="c"} 1000x60`}
 }
 
 // Prometheus reads the file, and each alert fires within an hour of trouble, says what is wrong, and is silent without it.
@@ -107,27 +124,31 @@ func TestAlerts(t *testing.T) {
 	for _, err := range errs {
 		t.Error(err)
 	}
-	left := cases()
+	alerts, untested := map[string]rulefmt.Rule{}, map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			c, ok := left[r.Alert]
-			if !ok {
-				t.Errorf("%s has no series here", r.Alert)
-				continue
-			}
-			delete(left, r.Alert)
-			t.Run(r.Alert, func(t *testing.T) {
-				if n := firing(t, p, r, c.trouble); n == 0 {
-					t.Error("it does not fire")
-				}
-				if n := firing(t, p, r, c.healthy); n > 0 {
-					t.Errorf("%d fire without a reason", n)
-				}
-			})
+			alerts[r.Alert], untested[r.Alert] = r, true
 		}
 	}
-	for name := range left {
-		t.Errorf("there is no alert %s", name)
+	for name, c := range cases() {
+		alert, _, _ := strings.Cut(name, " ")
+		r, ok := alerts[alert]
+		if !ok {
+			t.Errorf("there is no alert %s", alert)
+			continue
+		}
+		delete(untested, alert)
+		t.Run(name, func(t *testing.T) {
+			if n := firing(t, p, r, c.trouble); n == 0 {
+				t.Error("it does not fire")
+			}
+			if n := firing(t, p, r, c.healthy); n > 0 {
+				t.Errorf("%d fire without a reason", n)
+			}
+		})
+	}
+	for name := range untested {
+		t.Errorf("%s has no series here", name)
 	}
 }
 
