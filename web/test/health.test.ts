@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Metrics } from '../src/api/metrics.ts';
-import { checksOf, refusalsOf } from '../src/pages/health/checks.ts';
+import { checksOf, inBucket, refusalsOf } from '../src/pages/health/checks.ts';
 import { verdictOf } from '../src/pages/health/Health.tsx';
 
 const text = `# HELP x Something.
@@ -38,45 +38,52 @@ test('quantiles are those of Prometheus', () => {
 /** Metrics of a daemon that is well, but for some. */
 const daemon = (more: string) => new Metrics(`fieldtrie_store_free_bytes 1e10\nfieldtrie_store_needed_bytes 1e8\n${more}`);
 
-test('each thing that goes wrong is said, with what to do', () => {
-  assert.equal(verdictOf(checksOf(daemon(''))), 'All is well');
-  const cases: [string, string][] = [
-    ['fieldtrie_store_stuck 1', 'Writing'],
-    ['fieldtrie_store_queue_traces 8000', 'Writing'],
-    ['fieldtrie_store_unrolled_traces 200000', 'Rollups'],
-    ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Responses to browsers'],
-    ['fieldtrie_ingest_script_rejected_total{reason="invalid"} 1', 'Browser script'],
-    ['fieldtrie_store_refusing_for_space 1', 'Disk'],
-    ['fieldtrie_store_clock_doubted 1', 'Clock'],
-    ['fieldtrie_store_lost_traces 2', 'Stored traces'],
-    ['fieldtrie_store_partitions{state="quarantine"} 1', 'Partitions'],
-    ['fieldtrie_symbols_damaged 1', 'Symbols'],
-    ['fieldtrie_query_requests_total{code="503",path="/x"} 5', 'Queries'],
-  ];
-  for (const [metric, name] of cases) {
-    const wrong = checksOf(daemon(metric)).filter(({ level }) => level != 'fine');
-    assert.deepEqual(wrong.map((check) => check.name), [name], metric);
-    assert.ok(wrong[0]!.remedy, metric);
-  }
-});
-
-test('with a bucket other things go wrong', () => {
-  const shared = (more: string) => new Metrics(`fieldtrie_cluster_shards 8\n${more}`);
-  assert.equal(verdictOf(checksOf(shared(''))), 'All is well');
-  const cases: [string, string, string][] = [
-    ['fieldtrie_cluster_silent_seconds 70', 'Bucket', 'act'],
-    ['fieldtrie_cluster_refused_traces_total 1', 'Writing', 'look'],
-    ['fieldtrie_cluster_lag_seconds{shard="0"} 1\nfieldtrie_cluster_lag_seconds{shard="1"} 90', 'Rollups', 'look'],
-    ['fieldtrie_cluster_spool_segments 2', 'Spool', 'look'],
-    ['fieldtrie_cluster_clock_offset_seconds -700', 'Clock', 'act'],
-    ['fieldtrie_cluster_unreadable_traces_total 1', 'Received traces', 'act'],
-    ['fieldtrie_symbols_damaged 1', 'Symbols', 'act'],
-  ];
+/** Checks that each metric alone has one check fail: its name, and how bad it is. */
+function checkEach(metrics: (more: string) => Metrics, cases: [string, string, string][]) {
+  assert.equal(verdictOf(checksOf(metrics(''))), 'All is well');
   for (const [metric, name, level] of cases) {
-    const wrong = checksOf(shared(metric)).filter(({ level }) => level != 'fine');
+    const wrong = checksOf(metrics(metric)).filter(({ level }) => level != 'fine');
     assert.deepEqual(wrong.map((check) => [check.name, check.level]), [[name, level]], metric);
     assert.ok(wrong[0]!.remedy, metric);
   }
+}
+
+/** What goes wrong wherever traces are kept. */
+const anywhere: [string, string, string][] = [
+  ['fieldtrie_store_queue_traces 14000', 'Writing', 'look'],
+  ['fieldtrie_store_refused_traces_total 1', 'Writing', 'look'],
+  ['fieldtrie_store_lag_seconds{shard="0"} 1\nfieldtrie_store_lag_seconds{shard="1"} 90', 'Rollups', 'look'],
+  ['fieldtrie_store_lag_seconds{shard="1"} 400', 'Rollups', 'act'],
+  ['fieldtrie_store_open_hour_seconds{shard="1"} 4000', 'Hours', 'look'],
+  ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Responses to browsers', 'look'],
+  ['fieldtrie_store_clock_doubted 1', 'Clock', 'act'],
+  ['fieldtrie_store_lost_manifests 1', 'Shards', 'act'],
+  ['fieldtrie_store_bad_segments_total 2', 'Stored traces', 'act'],
+  ['fieldtrie_store_unreadable_traces_total 1', 'Received traces', 'act'],
+  ['fieldtrie_symbols_damaged 1', 'Symbols', 'act'],
+  ['fieldtrie_ingest_script_rejected_total{reason="invalid"} 1', 'Browser script', 'act'],
+  ['fieldtrie_query_requests_total{code="503",path="/x"} 5', 'Queries', 'look'],
+];
+
+test('each thing that goes wrong is said, with what to do', () => {
+  checkEach(daemon, [
+    ...anywhere,
+    ['fieldtrie_store_stuck 1', 'Writing', 'act'],
+    ['fieldtrie_store_refusing_for_space 1', 'Disk', 'act'],
+  ]);
+  const stuck = new Metrics('fieldtrie_store_stuck 1'); // and nothing of the disk, which does not answer
+  assert.equal(inBucket(stuck), false);
+  assert.equal(verdictOf(checksOf(stuck)), '1 problem to fix');
+});
+
+test('with a bucket other things go wrong', () => {
+  checkEach((more) => new Metrics(`fieldtrie_store_shards 8\n${more}`), [
+    ...anywhere,
+    ['fieldtrie_store_silent_seconds 70', 'Bucket', 'act'],
+    ['fieldtrie_store_spool_segments 2', 'Spool', 'look'],
+    ['fieldtrie_store_clock_offset_seconds -60', 'Clock', 'look'],
+    ['fieldtrie_store_clock_offset_seconds -700', 'Clock', 'act'],
+  ]);
 });
 
 test('what was refused is listed with its reason, most first', () => {

@@ -76,8 +76,8 @@ function Checks({ of }: { of: Check[] }) {
   );
 }
 
-/** Counts of stored traces: of a directory, and of a bucket. */
-const stored = ['fieldtrie_store_traces_total', 'fieldtrie_cluster_traces_total'];
+/** Counts stored traces. */
+const stored = 'fieldtrie_store_traces_total';
 
 /** What was counted between two responses, by the second. */
 interface Rates {
@@ -97,9 +97,8 @@ function useRates(now: Metrics | undefined): Rates | undefined {
   const last = seen.at(-1);
   if (!first || !last || first == last) return undefined;
   const over = last.time - first.time;
-  const of = (...names: string[]) => names.reduce((sum, name) => sum + change(name), 0);
   const change = (name: string) => Math.max(0, (last.metrics.sum(name) - first.metrics.sum(name)) / (over / 1000));
-  return { traces: of(...stored), bytes: of('fieldtrie_ingest_bytes_total'), over };
+  return { traces: change(stored), bytes: change('fieldtrie_ingest_bytes_total'), over };
 }
 
 type Row = readonly [name: string, value: string];
@@ -129,7 +128,7 @@ function Traffic({ now, rates }: { now: Metrics; rates?: Rates }) {
       rows={[
         ['Started', started ? `${ago(Date.now() - started)} ago` : 'not known'],
         ['Traces now', rates ? `${number(rates.traces)} a second, ${bytes(rates.bytes)} a second` : 'counting …'],
-        ['Traces since the start', count(stored.reduce((sum, name) => sum + now.sum(name), 0))],
+        ['Traces since the start', count(now.sum(stored))],
         ['Responses to browsers', median == undefined || slow == undefined ? 'none yet' : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`],
         ['Cost in browsers', profiled ? `${percent(cost / profiled)} of the profiled time` : 'not known yet'],
         ['Memory of the daemon', bytes(now.sum('process_resident_memory_bytes'))],
@@ -139,12 +138,10 @@ function Traffic({ now, rates }: { now: Metrics; rates?: Rates }) {
 }
 
 function Disk({ now }: { now: Metrics }) {
-  const holds = [...now.by('fieldtrie_store_partition_bytes', 'holds')].sort((a, b) => b[1] - a[1]);
   return (
     <Numbers
       rows={[
-        ['All partitions', bytes(now.sum('fieldtrie_store_disk_bytes'))],
-        ...holds.map(([what, size]): Row => [`of that ${what}`, bytes(size)]),
+        ['Traces and rollups', bytes(now.sum('fieldtrie_store_disk_bytes'))],
         ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
         ['Free', bytes(now.sum('fieldtrie_store_free_bytes'))],
       ]}
@@ -154,13 +151,13 @@ function Disk({ now }: { now: Metrics }) {
 
 /** What this node does in the bucket; nobody counts what is there. */
 function Bucket({ now }: { now: Metrics }) {
-  const requests = [...now.by('fieldtrie_cluster_requests_total', 'kind')].sort();
-  const [hits, misses] = [now.sum('fieldtrie_cluster_cache_hits_total'), now.sum('fieldtrie_cluster_cache_misses_total')];
+  const requests = [...now.by('fieldtrie_store_requests_total', 'kind')].sort();
+  const [hits, misses] = [now.sum('fieldtrie_store_cache_hits_total'), now.sum('fieldtrie_store_cache_misses_total')];
   return (
     <Numbers
       rows={[
-        ['Stored by this node', bytes(now.sum('fieldtrie_cluster_segment_bytes_total'))],
-        ['Shards rolled up by this node', `${count(now.sum('fieldtrie_cluster_shards'))} of ${count(now.by('fieldtrie_cluster_lag_seconds', 'shard').size)}`],
+        ['Stored by this node', bytes(now.sum('fieldtrie_store_segment_bytes_total'))],
+        ['Shards rolled up by this node', `${count(now.sum('fieldtrie_store_shards'))} of ${count(now.by('fieldtrie_store_lag_seconds', 'shard').size)}`],
         ...requests.map(([kind, sent]): Row => [`Requests: ${kind}`, count(sent)]),
         ['Cache hits', hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'no lookups yet'],
         ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],

@@ -21,15 +21,15 @@ function none(name: string, value: number, [fine, wrong]: [string, string], reme
   return { name, level: value ? 'act' : 'fine', says: value ? `${count(value)} ${wrong}` : fine, remedy };
 }
 
-/** Whether a daemon keeps its traces in a bucket, with other nodes. */
+/** Whether a daemon keeps its traces in a bucket, with other nodes. One with a directory says how much room there is, unless it is stuck. */
 export function inBucket(metrics: Metrics): boolean {
-  return metrics.has('fieldtrie_cluster_shards');
+  return !metrics.has('fieldtrie_store_free_bytes') && !metrics.sum('fieldtrie_store_stuck');
 }
 
 /** Looks at everything that should be looked at. */
 export function checksOf(metrics: Metrics): Check[] {
-  const kept = inBucket(metrics) ? bucket(metrics) : [...writing(metrics), ...disk(metrics), ...data(metrics)];
-  return [...kept, script(metrics), ...queries(metrics)];
+  const place = inBucket(metrics) ? bucket(metrics) : disk(metrics);
+  return [...writing(metrics), ...place, clock(metrics), ...data(metrics), script(metrics), queries(metrics)];
 }
 
 /** Traces until they are stored and rolled up. */
@@ -37,26 +37,37 @@ function writing(metrics: Metrics): Check[] {
   const wait = metrics.sum('fieldtrie_store_oldest_wait_seconds');
   const stuck = metrics.sum('fieldtrie_store_stuck') > 0;
   const queue = metrics.sum('fieldtrie_store_queue_traces');
-  const unrolled = metrics.sum('fieldtrie_store_unrolled_traces');
+  const refused = metrics.sum('fieldtrie_store_refused_traces_total');
+  const most = (name: string) => Math.max(0, ...metrics.by(name, 'shard').values());
+  const lag = most('fieldtrie_store_lag_seconds');
+  const open = most('fieldtrie_store_open_hour_seconds');
   const slow = metrics.quantile('fieldtrie_ingest_request_seconds', 0.99);
   return [
     {
       name: 'Writing',
-      level: stuck ? 'act' : wait > 2 || queue > 6000 ? 'look' : 'fine',
-      says: stuck ? 'nothing was written for too long: traces are refused' : `${count(queue)} traces wait, for ${duration(wait * 1000)} at most`,
-      remedy: stuck ? '/healthz says what waits for what. Check the disk, then restart.' : 'The disk is slow: check what else uses it.',
+      level: stuck ? 'act' : wait > 2 || queue > 12_000 || refused ? 'look' : 'fine',
+      says: stuck
+        ? `the disk has not answered for ${duration(wait * 1000)}: traces are refused`
+        : `${count(queue)} traces wait; ${count(refused)} could not be stored since the start`,
+      remedy: stuck ? 'Check the disk: once it answers, the daemon goes on.' : 'What it writes to is slow, full or away. Browsers send again; with a bucket --spool keeps what it does not take.',
     },
     {
       name: 'Rollups',
-      level: unrolled > 100_000 ? 'look' : 'fine',
-      says: `${count(unrolled)} traces are not in the rollups of their hour yet`,
-      remedy: 'Queries about today read each of them. If the number grows, the processor cannot keep up: lower the sampling rate.',
+      level: lag > 300 ? 'act' : lag > 60 ? 'look' : 'fine',
+      says: `the oldest trace that is not rolled up has waited for ${duration(lag * 1000)}`,
+      remedy: 'Responses lack what waits. The log says what fails. If nothing does, it is too much for the processor: lower the sampling rate, or add nodes to a bucket.',
+    },
+    {
+      name: 'Hours',
+      level: open > 3600 ? 'look' : 'fine',
+      says: open ? `the oldest that is not closed ended ${duration(open * 1000)} ago` : 'all that are over are closed',
+      remedy: 'The log says why. ingest --verify finds objects that are missing or damaged.',
     },
     {
       name: 'Responses to browsers',
       level: slow != undefined && slow > 1 ? 'look' : 'fine',
       says: slow == undefined ? 'no traces since the start' : `99 % within ${duration(slow * 1000)} since the start`,
-      remedy: 'Commits wait for the disk.',
+      remedy: 'What it writes to is slow.',
     },
   ];
 }
@@ -73,13 +84,10 @@ function script(metrics: Metrics): Check {
   };
 }
 
-/** The bucket that nodes share, and what this one does for all. docs/storage.md has the same for alerts. */
+/** The bucket that nodes share. */
 function bucket(metrics: Metrics): Check[] {
-  const silent = metrics.sum('fieldtrie_cluster_silent_seconds');
-  const refused = metrics.sum('fieldtrie_cluster_refused_traces_total');
-  const lag = Math.max(0, ...metrics.by('fieldtrie_cluster_lag_seconds', 'shard').values());
-  const spooled = metrics.sum('fieldtrie_cluster_spool_segments');
-  const offset = Math.abs(metrics.sum('fieldtrie_cluster_clock_offset_seconds'));
+  const silent = metrics.sum('fieldtrie_store_silent_seconds');
+  const spooled = metrics.sum('fieldtrie_store_spool_segments');
   return [
     {
       name: 'Bucket',
@@ -88,46 +96,12 @@ function bucket(metrics: Metrics): Check[] {
       remedy: 'Check the bucket, and whether this node reaches it. Until it does, traces are refused or go to --spool.',
     },
     {
-      name: 'Writing',
-      level: refused ? 'look' : 'fine',
-      says: `${count(metrics.sum('fieldtrie_cluster_queue_traces'))} traces wait; ${count(refused)} were refused since the start`,
-      remedy: 'The bucket was unavailable or too slow. Browsers send again; --spool keeps what the bucket does not take.',
-    },
-    {
-      name: 'Rollups',
-      level: lag > 300 ? 'act' : lag > 60 ? 'look' : 'fine',
-      says: `the oldest trace has waited for ${duration(lag * 1000)}`,
-      remedy: 'No node does it, or one has too much to do: check the logs, add nodes.',
-    },
-    {
       name: 'Spool',
       level: spooled ? 'look' : 'fine',
       says: spooled ? `${count(spooled)} segments are only on the disk of this node` : 'nothing is only on the disk of this node',
       remedy: 'The bucket does not take them. Keep this node and its --spool until it does.',
     },
-    {
-      name: 'Clock',
-      level: offset > 600 ? 'act' : offset > 5 ? 'look' : 'fine',
-      says: `${duration(offset * 1000)} from the clock of the bucket`,
-      remedy: 'Set the clock of this node. Traces have the right time anyway.',
-    },
-    none(
-      'Received traces',
-      metrics.sum('fieldtrie_cluster_unreadable_traces_total'),
-      ['all could be rolled up', 'could not be read, and are in no rollup'],
-      'Browsers send what this release does not know: update all nodes.',
-    ),
-    symbols(metrics),
   ];
-}
-
-function symbols(metrics: Metrics): Check {
-  return none(
-    'Symbols',
-    metrics.sum('fieldtrie_symbols_damaged'),
-    ['all can be read', 'files cannot be read'],
-    'Upload the builds again.',
-  );
 }
 
 function disk(metrics: Metrics): Check[] {
@@ -142,53 +116,63 @@ function disk(metrics: Metrics): Check[] {
       says: `${bytes(free)} are free; traces are refused below ${bytes(needed)}`,
       remedy: 'Make room, or lower --max-disk or --retention.',
     },
-    {
-      name: 'Clock',
-      level: metrics.sum('fieldtrie_store_clock_doubted') ? 'act' : 'fine',
-      says: metrics.sum('fieldtrie_store_clock_doubted')
-        ? 'is days from when the data was last used: nothing is deleted by its age'
-        : 'continues from when the data was last used',
-      remedy: 'Set the clock of this machine. If it is right, traces of three hours confirm it, or --believe-clock.',
-    },
   ];
+}
+
+/** The clock of a machine: that of a bucket is another one. */
+function clock(metrics: Metrics): Check {
+  const doubted = metrics.sum('fieldtrie_store_clock_doubted') > 0;
+  const offset = Math.abs(metrics.sum('fieldtrie_store_clock_offset_seconds'));
+  return {
+    name: 'Clock',
+    level: doubted || offset > 600 ? 'act' : offset > 5 ? 'look' : 'fine',
+    says:
+      (inBucket(metrics) ? `${duration(offset * 1000)} from the clock of the bucket` : 'that of this machine') +
+      (doubted ? ': nothing is closed or deleted by its age' : ''),
+    remedy: doubted ? '/readyz says why. Set the clock right; if it is, it is trusted after some hours.' : 'Set the clock of this node. Traces have the right time anyway.',
+  };
 }
 
 /** What was stored and should be there. */
 function data(metrics: Metrics): Check[] {
-  const broken =
-    metrics.sum('fieldtrie_store_lost_traces') +
-    metrics.sum('fieldtrie_store_damaged_values') +
-    metrics.sum('fieldtrie_store_missing_traces');
-  const aside = metrics.sum('fieldtrie_store_partitions', { state: 'quarantine' });
   return [
     none(
-      'Stored traces',
-      broken,
-      ['none is known to be gone or damaged', 'are gone or cannot be read'],
-      'The log names the partition. Restore it from a backup.',
+      'Shards',
+      metrics.sum('fieldtrie_store_lost_manifests'),
+      ['all have their manifest', 'have lost their manifest, and stand still'],
+      'Nothing of their pages is shown, rolled up or deleted. ingest --verify --repair brings it back.',
     ),
     none(
-      'Partitions',
-      aside,
-      ['none was set aside', 'were damaged and set aside'],
-      'The log says why. Rollups are rebuilt where their traces still exist.',
+      'Stored traces',
+      metrics.sum('fieldtrie_store_bad_segments_total'),
+      ['no segment is known to be damaged', 'segments were damaged and set aside'],
+      'What they had is in no response. The log names them: put them back if there is a sound copy.',
     ),
-    symbols(metrics),
+    none(
+      'Received traces',
+      metrics.sum('fieldtrie_store_unreadable_traces_total'),
+      ['all could be rolled up', 'could not be read, and are in no rollup'],
+      'A newer release may have written them: run the same on all nodes.',
+    ),
+    none(
+      'Symbols',
+      metrics.sum('fieldtrie_symbols_damaged'),
+      ['all can be read', 'files cannot be read'],
+      'Upload the builds again.',
+    ),
   ];
 }
 
-function queries(metrics: Metrics): Check[] {
+function queries(metrics: Metrics): Check {
   const waiting = metrics.sum('fieldtrie_queries_waiting');
   const failed = ['500', '503', '504'].reduce((sum, code) => sum + metrics.sum('fieldtrie_query_requests_total', { code }), 0);
   const all = metrics.sum('fieldtrie_query_requests_total');
-  return [
-    {
-      name: 'Queries',
-      level: waiting > 8 || failed > all / 100 ? 'look' : 'fine',
-      says: `${count(failed)} of ${count(all)} failed or took too long; ${count(waiting)} wait now`,
-      remedy: 'Query shorter time ranges, or less often.',
-    },
-  ];
+  return {
+    name: 'Queries',
+    level: waiting > 8 || failed > all / 100 ? 'look' : 'fine',
+    says: `${count(failed)} of ${count(all)} failed or took too long; ${count(waiting)} wait now`,
+    remedy: 'Query shorter time ranges, or less often.',
+  };
 }
 
 /** Something that was not kept as it came, since the start. */
@@ -203,7 +187,7 @@ export interface Refusal {
 const reasons: Record<string, string> = {
   busy: 'The store is behind: check the disk.',
   no_space: 'Make room on the disk.',
-  stuck: 'The store does not write: healthz says why.',
+  stuck: 'The disk does not answer: healthz says for how long.',
   rate: 'A network sends more than --rate.',
   key_rate: 'A key sends more than its rate.',
   page_rate: 'A page sends more than --page-rate: lower its rate in --sampling.',
