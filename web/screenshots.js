@@ -33,7 +33,7 @@ async function run(program, args, options = {}) {
 
 /** Starts a daemon with a new store; resolves with its addresses when it takes requests. */
 async function startDaemon(data) {
-  const args = ['--data', data, '--ballast', '0', '--listen', '127.0.0.1:0', '--query-listen', '127.0.0.1:0'];
+  const args = ['--data', data, '--listen', '127.0.0.1:0', '--query-listen', '127.0.0.1:0'];
   const child = spawn(join(root, 'bin/ingest'), args, { stdio: ['ignore', 'ignore', 'pipe'] });
   for await (const line of createInterface({ input: child.stderr })) {
     const found = /msg=listening public=(\S+) private=(\S+)/.exec(line);

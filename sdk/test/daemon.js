@@ -161,9 +161,12 @@ export class Daemon {
     return pages[0];
   }
 
-  /** @param {string} path */
+  /**
+   * Returns an answer that has all that was acknowledged before.
+   * @param {string} path
+   */
   get(path) {
-    return fetch(`http://${this.address}${path}`).then((answer) => answer.text());
+    return fetch(`http://${this.address}${path}`, { headers: { 'Cache-Control': 'no-cache' } }).then((answer) => answer.text());
   }
 
   /**

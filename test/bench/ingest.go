@@ -52,7 +52,7 @@ func ingest(ctx context.Context, traces []trace, duration time.Duration) ([]figu
 	if failed > 0 || len(latencies) == 0 {
 		return nil, fmt.Errorf("%d requests failed and %d succeeded:\n%s", failed, len(latencies), d.log.String())
 	}
-	commits, err := d.metric("fieldtrie_store_commits_total")
+	segments, err := d.metric("fieldtrie_store_segments_total")
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func ingest(ctx context.Context, traces []trace, duration time.Duration) ([]figu
 		{"ingest/traces_per_s", n / duration.Seconds(), "traces/s", ""},
 		{"ingest/p99_ms", at(0.99), "ms", ""},
 		{"ingest/p50_ms", at(0.50), "ms", ""},
-		{"ingest/syncs_per_trace", commits / n, "syncs", ""},
+		{"ingest/segments_per_trace", segments / n, "segments", ""},
 		{"ingest/disk_bytes_per_trace", disk / n, "bytes", ""},
 		{"ingest/peak_rss", peak / (1 << 20), "MiB", ""},
 	}, nil

@@ -78,7 +78,7 @@ export class Daemon {
   /** Starts it again, at the same addresses. */
   async start(): Promise<void> {
     const [listen = '', query = ''] = this.#addresses;
-    const args = ['--data', join(this.#dir, 'data'), '--ballast', '0', '--listen', listen, '--query-listen', query];
+    const args = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query];
     const child = spawn(program('ingest'), [...args, ...this.#flags], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#process = child;
     running.add(this);
@@ -110,9 +110,17 @@ export class Daemon {
     return this.#addresses[1]!;
   }
 
-  /** Sends traces; each has to be taken. */
+  /** Sends traces; each has to be taken, and is in responses after that. */
   async send(...traces: Sent[]): Promise<void> {
     for (const trace of traces) await this.#post(JSON.stringify(trace), {});
+    await this.#rolledUp();
+  }
+
+  /** Waits until all that was taken is in responses. Who asks is the user of those who have to log in. */
+  async #rolledUp() {
+    const headers = { 'Cache-Control': 'no-cache', Authorization: `Basic ${btoa('ann:secret')}` };
+    const response = await fetch(`${this.url}/api/v1/catalog`, { headers });
+    assert.equal(response.status, 200, await response.text());
   }
 
   /** Sends the sample traces of the repository, of 20 pages. */
@@ -123,6 +131,7 @@ export class Daemon {
         await this.#post(new Uint8Array(await readFile(join(folder, name))), { 'Content-Encoding': 'gzip' });
       }
     }
+    await this.#rolledUp();
   }
 
   async #post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) {

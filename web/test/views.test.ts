@@ -13,8 +13,8 @@ const skip = missing;
 before(async () => {
   if (skip) return;
   shop = await Daemon.start();
-  for (let view = 0; view < 20; view++) await shop.send(traceOf(view, 'r1', '/cart', 100 + view * 10));
-  await shop.send(...visitOf('visit'));
+  const carts = Array.from({ length: 20 }, (_, view) => traceOf(view, 'r1', '/cart', 100 + view * 10));
+  await shop.send(...carts, ...visitOf('visit'));
 });
 
 after(endAll);

@@ -134,10 +134,15 @@ func (d *daemon) send(t *testing.T, name string, number int) {
 	}
 }
 
-// get asks the private address.
+// get asks the private address for an answer that has all that was sent before.
 func (d *daemon) get(t *testing.T, path string) []byte {
 	t.Helper()
-	resp, err := d.client.Get(d.private + path)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.private+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Cache-Control", "no-cache")
+	resp, err := d.client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
