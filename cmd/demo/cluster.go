@@ -250,7 +250,7 @@ func (c *cluster) invite() {
 	}
 	fmt.Fprintf(c.stdout, "   open http://%s/, which daemons the balancer takes for alive\n", c.balancer.stats)
 	fmt.Fprintf(c.stdout, "   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s %s --data '%s' --since 24h --format top\n", storeKey, storeSecret, filepath.Join(c.bin, "aggregate"), c.location)
-	fmt.Fprintf(c.stdout, "   curl -s http://%s/metrics | grep ^fieldtrie_cluster\n", c.nodes[0].private)
+	fmt.Fprintf(c.stdout, "   curl -s http://%s/metrics | grep ^fieldtrie_store\n", c.nodes[0].private)
 	fmt.Fprintf(c.stdout, "\nAll runs until you press Ctrl-C, which also deletes the data.\n")
 }
 

@@ -17,7 +17,7 @@ import (
 // whether they were compacted into another run since, or rolled up by another node.
 
 const (
-	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One of an import over
+	// strayAfter is how long after it was put a run that nobody names is taken for one that a manifest has lost. One over
 	// a slow line may be on its way for longer: adding its traces does no harm, as repeats are dropped.
 	strayAfter = time.Hour
 )
