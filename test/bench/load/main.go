@@ -45,7 +45,7 @@ Examples:
   load --rate 2000 --for 60s --json --pages 1000
   load --rate 500 --for 5m --site --pages 1000
   load --rate 500 --for 2m --kill-every 5s --retry
-  load --rate 5000 --traces 100000 --batch 20 --data /tmp/load -- --retention 1h
+  load --rate 5000 --traces 100000 --batch 20 --data /tmp/load -- --retention 6h
   load --rate 1500 --for 60s --batch 5 --dashboards 50
   load --rate 200 --for 10m --site --networks 500 --attack all
   load --rate 200 --for 2m --nodes 3 --store versitygw --kill-every 1s --retry --repeat 0.05
