@@ -26,7 +26,8 @@ type Writer struct {
 
 	mu           sync.Mutex // guards all below
 	closing      bool
-	open         *waiting // what waits for others
+	open         *waiting  // what waits for others
+	flushed      time.Time // when something waited for no others any more
 	queuedTraces int
 	queuedBytes  int64
 	seq          uint64
@@ -150,7 +151,7 @@ func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.Appen
 	n.queuedBytes += size
 	if n.open == nil {
 		w := &waiting{seen: map[seen]bool{}, done: make(chan struct{})}
-		w.timer = time.AfterFunc(n.opts.Flush, func() { n.flush(w) })
+		w.timer = time.AfterFunc(n.patience(), func() { n.flush(w) })
 		n.open = w
 	}
 	w := n.open
@@ -159,6 +160,17 @@ func (n *Writer) enqueue(recs []store.Record, size int64) (*waiting, store.Appen
 		n.flushLocked(w)
 	}
 	return w, result, nil
+}
+
+// aloneFlush is how long traces of one request wait for each other.
+const aloneFlush = time.Millisecond
+
+// patience returns how long traces wait for others. On a disk, where a segment costs little, what comes alone need not wait.
+func (n *Writer) patience() time.Duration {
+	if !n.b.Alone() {
+		return n.opts.Flush
+	}
+	return max(n.opts.Flush-time.Since(n.flushed), min(aloneFlush, n.opts.Flush))
 }
 
 // add adds traces. It keeps no memory of theirs: who calls may use it again.
@@ -197,7 +209,7 @@ func (n *Writer) flushLocked(w *waiting) {
 		return
 	}
 	w.timer.Stop()
-	n.open = nil
+	n.open, n.flushed = nil, time.Now()
 	n.group.Go(func() {
 		w.spooled, w.err = n.putInTurn(&w.batch)
 		if errors.Is(w.err, objects.ErrNoSpace) {
