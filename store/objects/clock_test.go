@@ -115,3 +115,18 @@ func TestClockOfMachineIsSet(t *testing.T) {
 		}
 	}
 }
+
+// A clock that is days from when the place was used last is believed some hours after the start, and at once if it is not that far off.
+func TestLastUsed(t *testing.T) {
+	for off, want := range map[time.Duration]bool{0: false, 23 * time.Hour: false, 25 * time.Hour: true, -25 * time.Hour: true, 400 * 24 * time.Hour: true} {
+		now := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
+		c := LocalClock(func() time.Time { return now })
+		c.LastUsed(now.Add(-off))
+		for _, doubted := range []bool{want, want, false} {
+			if err := c.Doubt(); (err != nil) != doubted {
+				t.Errorf("used %v ago, %v: %v, want a doubt: %v", off, now, err, doubted)
+			}
+			now = now.Add(2 * time.Hour)
+		}
+	}
+}

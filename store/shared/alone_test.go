@@ -273,3 +273,27 @@ func TestQueryOnFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The root of a file system is a new directory, and what comes to it alone does not wait for others.
+func TestAloneOnRoot(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "lost+found"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	place, err := OpenPlace(t.Context(), dir, PlaceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := Open(t.Context(), place, Options{Flush: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := n.Append(ctx, []store.Record{testRecord(1, "/a")}); err != nil {
+		t.Error(err)
+	}
+	if err := n.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
