@@ -74,6 +74,7 @@ check(
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(hostile),
     });
     assert.equal(sent.status, 202, await sent.text());
+    assert.match(await daemon.get('/api/v1/pages'), /\/checkout/); // which waits until it is rolled up
     const evil = await listen((_, res) => res.setHeader('Content-Type', 'text/html').end('<!doctype html><title>x</title><body>'));
     // Passes on what a daemon without protection would answer: the test can fail.
     const [host, port] = daemon.address.split(':');
