@@ -26,6 +26,7 @@ type Directory struct {
 
 	swap    sync.Mutex // held by who puts an object under a condition
 	noted   time.Time  // when it was last noted that the directory is used, guarded by swap
+	warn    func(error)
 	closed  atomic.Bool
 	folders sync.Map // those that are on the disk, by path
 	did     struct{ put, get, list, delete atomic.Uint64 }
@@ -56,7 +57,10 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if o.MinFree == 0 {
 		o.MinFree = 192 << 20
 	}
-	d := &Directory{dir: dir, now: o.Now, clock: objects.LocalClock(o.Now)}
+	if o.Warn == nil {
+		o.Warn = func(error) {}
+	}
+	d := &Directory{dir: dir, now: o.Now, clock: objects.LocalClock(o.Now), warn: o.Warn}
 	if o.ReadOnly {
 		if _, err := os.Stat(dir); err != nil {
 			return nil, fmt.Errorf("open %s: %w", dir, errors.Unwrap(err))
@@ -88,7 +92,8 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	if !o.BelieveClock && !used.IsZero() {
 		d.clock.LastUsed(used)
 	}
-	return d, d.noteUse(used)
+	d.noteUse(used)
+	return d, nil
 }
 
 // Commits is the folder of fresh objects, which lie in Badger and not in files.
@@ -154,20 +159,20 @@ func lastUsed(dir string) time.Time {
 	return info.ModTime()
 }
 
-// noteUse notes that the directory is used; when the clock is not believed, that it was last.
-func (d *Directory) noteUse(last time.Time) error {
+// noteUse notes that the directory is used; when the clock is not believed, that it was last. Where that can not be noted, the next start
+// may doubt a clock that is right, and no more.
+func (d *Directory) noteUse(last time.Time) {
 	at := d.now()
 	if d.clock.Doubt() != nil {
 		at = last
 	}
 	if at.IsZero() || at.Sub(d.noted).Abs() < noteEvery {
-		return nil
-	}
-	if err := os.Chtimes(filepath.Join(d.dir, disk.LockFile), at, at); err != nil {
-		return fmt.Errorf("note when %s was used: %w", d.dir, err)
+		return
 	}
 	d.noted = at
-	return nil
+	if err := os.Chtimes(filepath.Join(d.dir, disk.LockFile), at, at); err != nil {
+		d.warn(fmt.Errorf("note when %s was used: %w", d.dir, err))
+	}
 }
 
 // stuckAfter is how long a disk takes at most for a commit.

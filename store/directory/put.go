@@ -42,7 +42,7 @@ func (d *Directory) Put(ctx context.Context, key string, body []byte, c objects.
 		d.swap.Lock()
 		defer d.swap.Unlock()
 		if err = d.meets(path, c); err == nil {
-			err = d.noteUse(d.noted)
+			d.noteUse(d.noted)
 		}
 	case strings.HasPrefix(key, objects.Fresh):
 		err = d.room(d.space.Writing()+int64(len(body)), 10*time.Millisecond)
