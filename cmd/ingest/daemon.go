@@ -113,10 +113,9 @@ func (d *daemon) wait(ctx context.Context) error {
 			if err != nil && d.exitWhenStuck {
 				return err
 			}
-			switch was := stuck; {
-			case err != nil && !was:
+			if err != nil && !stuck {
 				d.log.Error("traces are refused", "err", err)
-			case err == nil && was:
+			} else if err == nil && stuck {
 				d.log.Info("the store goes on")
 			}
 			stuck = err != nil

@@ -150,14 +150,19 @@ func (l *Log) rescan(g *generation) error {
 	return nil
 }
 
+// goes reports whether nothing is left of a generation. One of which Badger is open still takes room to go. The caller has the lock.
+func (g *generation) goes(room func() bool) bool {
+	return g.live == 0 && g.scanned && (!g.open || room())
+}
+
 // removeEmpty removes generations of which nothing is left, oldest first, since newer ones say what of older ones is deleted.
 func (l *Log) removeEmpty() error {
 	if l.opts.ReadOnly {
 		return nil
 	}
 	l.mu.Lock()
-	n, room := 0, l.opts.Room()
-	for n < len(l.generations) && l.generations[n].live == 0 && l.generations[n].scanned && (room || !l.generations[n].open) {
+	n := 0
+	for n < len(l.generations) && l.generations[n].goes(l.opts.Room) {
 		n++
 	}
 	empty := l.generations[:n:n]

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +56,7 @@ type reading struct {
 	rolled   func(store.Rolled) error
 	waiting  *layout.Listing // the segments that there were, if the answer is to have all of them; else nil
 	patience time.Time       // until when it is waited for them
-	why      string          // they are not rolled up then, as far as that is known
+	why      string          // they are not rolled up then
 	stats    store.ScanStats
 	counted  map[readPart]bool // in the stats
 	scratch  []string
@@ -100,8 +99,8 @@ func (x *reading) begin(ctx context.Context) (err error) {
 	if x.want.Lag > 0 {
 		return nil
 	}
-	full := errors.Is(x.r.b.Store.Unready(), objects.ErrNoSpace)
-	if x.patience = time.Now().Add(awaitMost); full { // so it may be that nothing is rolled up until there is room
+	x.patience, x.why = time.Now().Add(awaitMost), "nobody does that"
+	if errors.Is(x.r.b.Store.Unready(), objects.ErrNoSpace) { // so it may be that nothing is rolled up until there is room
 		x.patience, x.why = time.Now().Add(awaitFull), "the disk is full"
 	}
 	if end, ok := ctx.Deadline(); ok && end.Add(-awaitMost/2).Before(x.patience) {
@@ -162,7 +161,7 @@ func (x *reading) await(ctx context.Context, shard int) error {
 		}
 		if time.Now().After(x.patience) {
 			x.stats.Unreadable = append(x.stats.Unreadable, store.Unreadable{Partition: "shard " + layout.ShardName(shard),
-				Err: fmt.Errorf("%d segments wait to be rolled up, and %s", waiting, cmp.Or(x.why, "nobody does that"))})
+				Err: fmt.Errorf("%d segments wait to be rolled up, and %s", waiting, x.why)})
 			return nil
 		}
 		r.wanted()
