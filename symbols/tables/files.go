@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
 // Files is the storage of a store. Names have slashes on every operating system.
@@ -36,48 +35,6 @@ type File struct {
 	Name    string
 	Size    int64 // bytes
 	Written time.Time
-}
-
-// InFolder returns the files of a folder, see [Folder], and creates it if it is missing.
-func InFolder(dir string) (Files, error) {
-	f := folder{dir}
-	if err := f.make(); err != nil {
-		return nil, fmt.Errorf("open symbols: %w", err)
-	}
-	return f, nil
-}
-
-// Copy copies the files of one store to another, and returns how many it copied. Existing files
-// stay, so Copy can be resumed. Uploads come last, after the tables that they name.
-func Copy(to, from Files) (files int, err error) {
-	for _, folder := range []string{tablesFolder + "/", uploadsFolder + "/"} {
-		list, err := from.List(folder)
-		if err != nil {
-			return files, fmt.Errorf("copy symbols: %w", err)
-		}
-		there := map[string]bool{}
-		old, err := to.List(folder)
-		if err != nil {
-			return files, fmt.Errorf("copy symbols: %w", err)
-		}
-		for _, f := range old {
-			there[f.Name] = true
-		}
-		for _, f := range list {
-			if there[f.Name] || path.Ext(f.Name) == ".tmp" {
-				continue
-			}
-			b, err := from.Read(f.Name, max(maxFile, symbols.MaxTable))
-			if err == nil {
-				err = to.Write(f.Name, b)
-			}
-			if err != nil {
-				return files, fmt.Errorf("copy symbols: %w", err)
-			}
-			files++
-		}
-	}
-	return files, nil
 }
 
 // folder is a local directory with one writer.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -92,14 +91,11 @@ const (
 	extension     = ".json"
 )
 
-// Folder returns the folder of tables in a data directory.
-func Folder(data string) string { return filepath.Join(data, "symbols") }
-
 // Open opens a folder, creates it if it is missing, and removes leftovers of a crash.
 func Open(dir string, o Options) (*Store, error) {
-	f, err := InFolder(dir)
-	if err != nil {
-		return nil, err
+	f := folder{dir}
+	if err := f.make(); err != nil {
+		return nil, fmt.Errorf("open symbols: %w", err)
 	}
 	return OpenFiles(f, o)
 }
@@ -107,11 +103,8 @@ func Open(dir string, o Options) (*Store, error) {
 // OpenFiles opens a store on other files.
 func OpenFiles(f Files, o Options) (*Store, error) { return open(f, o, false) }
 
-// OpenReader opens a folder read-only, with or without a running daemon. A missing folder is
+// OpenFilesReader opens files read-only, with or without a running daemon. A missing folder is
 // empty.
-func OpenReader(dir string) (*Store, error) { return OpenFilesReader(folder{dir}) }
-
-// OpenFilesReader is OpenReader for other files.
 func OpenFilesReader(f Files) (*Store, error) { return open(f, Options{}, true) }
 
 func open(f Files, o Options, readOnly bool) (*Store, error) {
@@ -125,8 +118,11 @@ func open(f Files, o Options, readOnly bool) (*Store, error) {
 	return s, nil
 }
 
-// Refresh reads the changes of other stores on the same files. Queries do not wait for it.
+// Refresh reads the changes of other stores on the same files, if these are shared. Queries do not wait for it.
 func (s *Store) Refresh() error {
+	if !s.files.Shared() {
+		return nil
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return s.refresh()

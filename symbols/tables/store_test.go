@@ -340,7 +340,7 @@ func checkStore(t *testing.T, s *Store, m *model) {
 // A reader sees what the daemon does.
 func TestReaderSees(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "symbols")
-	r, err := OpenReader(dir)
+	r, err := OpenFilesReader(folder{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
