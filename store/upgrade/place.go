@@ -106,26 +106,13 @@ func (u *upgrade) tidy(ctx context.Context) error {
 // sweep deletes the objects of a shard that its manifest does not name.
 func (u *upgrade) sweep(ctx context.Context, shard int, named map[string]bool) error {
 	var old []string
-	err := u.eachObject(ctx, shard, func(key string) {
-		if !named[key] {
-			old = append(old, key)
+	for e, err := range u.bucket.ListNamed(ctx, shard) {
+		if err != nil {
+			return fmt.Errorf("list what is written: %w", err)
 		}
-	})
-	if err != nil {
-		return err
+		if !named[e.Key] {
+			old = append(old, e.Key)
+		}
 	}
 	return u.bucket.DeleteAll(ctx, old)
-}
-
-// eachObject calls f with the keys of all objects of a shard that a manifest may name.
-func (u *upgrade) eachObject(ctx context.Context, shard int, f func(key string)) error {
-	for _, kind := range []string{"raw/", "hours/", "days/"} {
-		for e, err := range u.bucket.List(ctx, kind+layout.ShardName(shard)+"/", "") {
-			if err != nil {
-				return fmt.Errorf("list what is written: %w", err)
-			}
-			f(e.Key)
-		}
-	}
-	return nil
 }

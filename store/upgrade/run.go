@@ -234,7 +234,13 @@ func (u *upgrade) readManifest(ctx context.Context, shard int) (*layout.Manifest
 // checkObjects fails if an object is missing that a manifest names.
 func (u *upgrade) checkObjects(ctx context.Context, shard int, m *layout.Manifest) error {
 	missing := m.Names(shard)
-	err := u.eachObject(ctx, shard, func(key string) { delete(missing, key) })
+	for e, err := range u.bucket.ListNamed(ctx, shard) {
+		if err != nil {
+			return fmt.Errorf("list what is written: %w", err)
+		}
+		delete(missing, e.Key)
+	}
+	var err error
 	for key := range missing {
 		err = errors.Join(err, fmt.Errorf("%s is missing in the new form", key))
 	}

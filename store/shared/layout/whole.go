@@ -1,7 +1,9 @@
 package layout
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,6 +35,19 @@ var keyForm = regexp.MustCompile(`^(?:(?:seg|bad)/\d{8}T\d{2}/[0-9A-Za-z]{1,64}-
 	`|days/(\d{3})/\d{8}/[0-9A-Za-z]{1,64}\.sums` +
 	`|symbols/tables/[0-9a-f]{2}/[0-9a-f]{64}` +
 	`|symbols/uploads/[0-9A-Za-z.-]{1,80}\.json)$`)
+
+// ListNamed lists the objects of a shard that its manifest may name.
+func (b *Bucket) ListNamed(ctx context.Context, shard int) iter.Seq2[objects.Entry, error] {
+	return func(yield func(objects.Entry, error) bool) {
+		for _, kind := range []string{"raw/", "hours/", "days/"} {
+			for e, err := range b.List(ctx, kind+ShardName(shard)+"/", "") {
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
 
 // maxSymbols bounds a file of symbols.
 const maxSymbols = 32 << 20

@@ -212,14 +212,12 @@ func (r *Shard) deleteRemoved(ctx context.Context, next *layout.Manifest) (bool,
 func (r *Shard) Sweep(ctx context.Context) error {
 	now := r.Bucket.Now()
 	var old []string
-	for _, kind := range []string{"raw/", "hours/", "days/"} {
-		for e, err := range r.Bucket.List(ctx, kind+layout.ShardName(r.Number)+"/", "") {
-			if err != nil {
-				return fmt.Errorf("sweep shard %d: %w", r.Number, err)
-			}
-			if now.Sub(e.Modified) > sweepAfter {
-				old = append(old, e.Key)
-			}
+	for e, err := range r.Bucket.ListNamed(ctx, r.Number) {
+		if err != nil {
+			return fmt.Errorf("sweep shard %d: %w", r.Number, err)
+		}
+		if now.Sub(e.Modified) > sweepAfter {
+			old = append(old, e.Key)
 		}
 	}
 	if len(old) == 0 {
