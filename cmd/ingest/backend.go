@@ -3,43 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/fieldtrie/fieldtrie/internal/disk"
-	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
-// backend is where traces are kept: a directory of this machine, or a bucket that machines share.
-type backend interface {
-	store.Store
-	prometheus.Collector
-
-	// Stuck returns why nothing was written for too long.
-	Stuck() error
-	// Unready returns why traces are not taken for the moment.
-	Unready() error
-	// Doubt returns why nothing is deleted by its age.
-	Doubt() error
-	// SendBackup writes a copy of all that is there to w, while the rest goes on.
-	SendBackup(ctx context.Context, w io.Writer) (copied, error)
-	// Room returns how much room the disk has, if traces are on one of this machine.
-	Room() (disk.Room, bool)
-	// Run does what is to be done in the background, until ctx is done.
-	Run(ctx context.Context)
-	Close() error
-}
-
-// node is the backend of a daemon.
-type node struct {
-	*shared.Node
-	storeMetrics
-}
+// node is where a daemon keeps traces: a directory of this machine, or a bucket that machines share. Its metrics are in metrics.go.
+type node struct{ *shared.Node }
 
 // openWait bounds how long the start waits for the store.
 const openWait = time.Minute
@@ -57,7 +29,7 @@ func (c *config) openNode(ctx context.Context, log *slog.Logger) (*node, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &node{n, storeMetrics{n}}, nil
+	return &node{n}, nil
 }
 
 // openPlace prepares to use the objects of --data.
@@ -75,7 +47,7 @@ func (c *config) storeOptions() shared.Options {
 		Cache: c.cache, CacheSize: c.cacheSize, RollEvery: c.rollEvery, TakeOver: c.takeOver}
 }
 
-// Close implements [backend].
+// Close closes the store, for which it waits no longer than requests may take.
 func (n *node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()

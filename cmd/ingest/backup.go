@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -14,15 +12,8 @@ import (
 // backupStall is how long who asks for a backup may take no byte of it.
 const backupStall = time.Minute
 
-// copied says what a backup has.
-type copied struct {
-	objects int
-	traces  uint64
-	wrong   []string // what can not be read, each with its reason
-}
-
 // backupHandler streams a backup of the store, one at a time.
-func backupHandler(s backend, log *slog.Logger) http.HandlerFunc {
+func backupHandler(n *node, log *slog.Logger) http.HandlerFunc {
 	var one sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !one.TryLock() {
@@ -32,7 +23,7 @@ func backupHandler(s backend, log *slog.Logger) http.HandlerFunc {
 		defer one.Unlock()
 		out := &backupWriter{w: w, control: http.NewResponseController(w)}
 		started := time.Now()
-		has, err := s.SendBackup(r.Context(), out)
+		has, err := n.Backup(r.Context(), out)
 		took := time.Since(started)
 		if err != nil {
 			log.Error("backup failed", "err", err, "bytes", out.bytes, "seconds", took.Seconds())
@@ -42,17 +33,11 @@ func backupHandler(s backend, log *slog.Logger) http.HandlerFunc {
 			}
 			panic(http.ErrAbortHandler) // a stream without an end must not look whole
 		}
-		log.Info("backup sent", "bytes", out.bytes, "seconds", took.Seconds(), "objects", has.objects, "traces", has.traces)
-		for _, what := range has.wrong {
+		log.Info("backup sent", "bytes", out.bytes, "seconds", took.Seconds(), "objects", has.Objects, "traces", has.Traces)
+		for _, what := range wrongIn(&has) {
 			log.Warn("missing or damaged in the backup, since it can not be read", "what", what)
 		}
 	}
-}
-
-// SendBackup implements [backend].
-func (n *node) SendBackup(ctx context.Context, w io.Writer) (copied, error) {
-	has, err := n.Backup(ctx, w)
-	return copied{has.Objects, has.Traces, wrongIn(&has)}, err
 }
 
 // wrongIn says what is missing or damaged in a backup.

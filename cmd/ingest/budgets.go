@@ -69,7 +69,7 @@ func evaluate(ctx context.Context, b *budget.Board, log *slog.Logger) {
 // budgetMetrics shows what the last evaluation of budgets found.
 type budgetMetrics struct{ board *budget.Board }
 
-// Describe implements [prometheus.Collector]. It sends nothing, see [storeMetrics].
+// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
 func (m budgetMetrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector]. What is not known has no series.

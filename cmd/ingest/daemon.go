@@ -30,7 +30,7 @@ const (
 type daemon struct {
 	log        *slog.Logger
 	data       string // where the traces are
-	store      backend
+	store      *node
 	heap       *heap
 	supervisor *supervisor
 
@@ -119,6 +119,20 @@ func (d *daemon) wait(ctx context.Context) error {
 				d.log.Info("the store goes on")
 			}
 			stuck = err != nil
+		}
+	}
+}
+
+// every calls f again and again, until ctx is done.
+func every(ctx context.Context, period time.Duration, f func()) {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			f()
 		}
 	}
 }

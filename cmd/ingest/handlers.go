@@ -75,7 +75,7 @@ func addDashboard(private *http.ServeMux, guard *access.Guard) {
 }
 
 // privateHandler serves what is not for the internet, but for answers.
-func privateHandler(s backend, registry *prometheus.Registry, draining *atomic.Bool) *http.ServeMux {
+func privateHandler(s *node, registry *prometheus.Registry, draining *atomic.Bool) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
-	"github.com/fieldtrie/fieldtrie/store/shared"
 )
 
 // newBuildInfo returns what says which program runs, as programs that Prometheus knows do.
@@ -33,15 +32,12 @@ func newSurplus() prometheus.Counter {
 	})
 }
 
-// storeMetrics shows the state of a store at the time it is asked.
-type storeMetrics struct{ node *shared.Node }
-
 // Describe implements [prometheus.Collector]. It sends nothing, which makes the
 // collector an unchecked one: its metrics are named in Collect alone.
-func (m storeMetrics) Describe(chan<- *prometheus.Desc) {}
+func (n *node) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector].
-func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
+// Collect implements [prometheus.Collector], with the state of the store at the time it is asked.
+func (n *node) Collect(out chan<- prometheus.Metric) {
 	metric := func(name, help string, kind prometheus.ValueType, v float64, label, value string) {
 		labels := prometheus.Labels{}
 		if label != "" {
@@ -50,7 +46,7 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("fieldtrie_store_"+name, help, nil, labels), kind, v)
 	}
 	send := func(name, help string, kind prometheus.ValueType, v float64) { metric(name, help, kind, v, "", "") }
-	c := m.node.Counters()
+	c := n.Counters()
 	send("segments_total", "Segments that this node stored.", prometheus.CounterValue, float64(c.Segments))
 	send("segment_bytes_total", "Bytes of them.", prometheus.CounterValue, float64(c.SegmentBytes))
 	send("traces_total", "Traces that this node stored, also those that were there already.", prometheus.CounterValue, float64(c.Traces))
@@ -71,8 +67,8 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 	send("clock_offset_seconds", "How far the clock of the store is ahead of that of this node.", prometheus.GaugeValue, c.ClockOffset.Seconds())
 	send("cache_hits_total", "Parts of objects that queries found in the cache.", prometheus.CounterValue, float64(c.CacheHits))
 	send("cache_misses_total", "Parts of objects that queries had to get from the store.", prometheus.CounterValue, float64(c.CacheMisses))
-	for kind, n := range map[string]uint64{"put": c.Requests.Put, "get": c.Requests.Get, "list": c.Requests.List, "delete": c.Requests.Delete} {
-		metric("requests_total", "Requests to the store, by what they are billed as; each attempt counts.", prometheus.CounterValue, float64(n), "kind", kind)
+	for kind, count := range map[string]uint64{"put": c.Requests.Put, "get": c.Requests.Get, "list": c.Requests.List, "delete": c.Requests.Delete} {
+		metric("requests_total", "Requests to the store, by what they are billed as; each attempt counts.", prometheus.CounterValue, float64(count), "kind", kind)
 	}
 	ofShard := func(name, help string, shard int, v float64) {
 		metric(name, help, prometheus.GaugeValue, v, "shard", strconv.Itoa(shard))
@@ -89,18 +85,18 @@ func (m storeMetrics) Collect(out chan<- prometheus.Metric) {
 		}
 		return 0
 	}
-	stuck := m.node.Stuck() != nil
-	send("oldest_wait_seconds", "How long the request that has waited longest for the disk has waited, 0 if none waits.", prometheus.GaugeValue, m.node.OldestWait().Seconds())
+	stuck := n.Stuck() != nil
+	send("oldest_wait_seconds", "How long the request that has waited longest for the disk has waited, 0 if none waits.", prometheus.GaugeValue, n.OldestWait().Seconds())
 	send("stuck", "1 if nothing was written for too long and traces are refused, else 0.", prometheus.GaugeValue, is(stuck))
-	send("clock_doubted", "1 if nothing is deleted by its age since a clock may be wrong, else 0.", prometheus.GaugeValue, is(m.node.Doubt() != nil))
-	room, onDisk := m.node.Room()
+	send("clock_doubted", "1 if nothing is deleted by its age since a clock may be wrong, else 0.", prometheus.GaugeValue, is(n.Doubt() != nil))
+	room, onDisk := n.Room()
 	if !onDisk || stuck { // then what looks at the disk may never come back
 		return
 	}
 	send("free_bytes", "Bytes of the filesystem that are left.", prometheus.GaugeValue, float64(room.Free))
 	send("needed_bytes", "Bytes that must be free for traces to be accepted.", prometheus.GaugeValue, float64(room.Needed))
 	send("refusing_for_space", "1 if traces are refused because too little space is free, else 0.", prometheus.GaugeValue, is(room.Refusing))
-	if bytes, err := m.node.Taken(); err == nil {
+	if bytes, err := n.Taken(); err == nil {
 		send("disk_bytes", "Bytes that traces and rollups take on the disk.", prometheus.GaugeValue, float64(bytes))
 	}
 }

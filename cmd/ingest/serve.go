@@ -159,7 +159,7 @@ func (s *serving) open(ctx context.Context) (err error) {
 func (s *serving) register() {
 	s.reads, s.surplus = newReads(), newSurplus()
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		s.kept.backend, s.reads, s.surplus, s.kept.symbols, newBuildInfo(commandline.ReadVersion()))
+		s.kept.node, s.reads, s.surplus, s.kept.symbols, newBuildInfo(commandline.ReadVersion()))
 }
 
 // receive makes what receives traces.
@@ -168,8 +168,8 @@ func (s *serving) receive(ctx context.Context) {
 		s.ownOrigin = s.private.url()
 	}
 	o := &s.options
-	o.Store, o.Metrics, o.Logger = s.kept.backend, s.registry, s.log
-	o.KnownPages, o.Established = storedNames(ctx, s.kept.backend)
+	o.Store, o.Metrics, o.Logger = s.kept.node, s.registry, s.log
+	o.KnownPages, o.Established = storedNames(ctx, s.kept.node)
 	o.Origins = withOwn(o.Origins, s.ownOrigin)
 	o.SiteBytes = s.config.siteBytes(s.log)
 	s.collector = collect.New(*o)
@@ -178,7 +178,7 @@ func (s *serving) receive(ctx context.Context) {
 
 // answer makes what answers queries.
 func (s *serving) answer(ctx context.Context) {
-	named := query.Local{Reader: s.kept.backend, Symbols: naming.New(s.kept.symbols.tables), Owners: s.owners}
+	named := query.Local{Reader: s.kept.node, Symbols: naming.New(s.kept.symbols.tables), Owners: s.owners}
 	s.board = s.config.board(named, s.budgets, s.registry)
 	s.source = named
 	s.source.Memory, s.source.Links = query.NewMemory(memoryForAnswers), s.links
@@ -191,7 +191,7 @@ func (s *serving) daemon() *daemon {
 	c := s.config
 	settings := reload{c, s.ownOrigin, s.collector, s.private.guard, s.board, s.audit, s.reads, s.log}
 	return &daemon{
-		log: s.log, data: c.data, store: s.kept.backend, heap: c.heap, supervisor: s.supervisor, exitWhenStuck: c.exitWhenStuck, surplus: s.surplus,
+		log: s.log, data: c.data, store: s.kept.node, heap: c.heap, supervisor: s.supervisor, exitWhenStuck: c.exitWhenStuck, surplus: s.surplus,
 		failed: make(chan error, 3), hangUp: s.hangUp, reread: settings.all,
 	}
 }
@@ -199,7 +199,7 @@ func (s *serving) daemon() *daemon {
 // handlers returns what the public and the private address serve.
 func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeMux) {
 	outer := publicHandler(s.collector)
-	inner := privateHandler(s.kept.backend, s.registry, &d.draining)
+	inner := privateHandler(s.kept.node, s.registry, &d.draining)
 	s.kept.add(inner, s.audit, s.log)
 	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board}.add(inner)
 	addDashboard(inner, s.private.guard)
@@ -221,7 +221,7 @@ func (s *serving) work(ctx context.Context, d *daemon) {
 
 // kept is where everything is kept, and what comes with it.
 type kept struct {
-	backend
+	*node
 	symbols *symbolStore
 	socket  net.Listener // through which aggregate finds the daemon; nil if there is none
 }
@@ -232,7 +232,7 @@ func (c *config) open(ctx context.Context, log *slog.Logger) (k kept, err error)
 	if err != nil {
 		return k, err
 	}
-	k.backend = n
+	k.node = n
 	if k.symbols, err = c.openSymbols(n, log); err != nil {
 		return k, errors.Join(err, n.Close())
 	}
@@ -253,7 +253,7 @@ func (k *kept) listen(dir string, log *slog.Logger) {
 // add serves symbols and backups.
 func (k *kept) add(private *http.ServeMux, audit *audit, log *slog.Logger) {
 	k.symbols.add(private, audit)
-	private.Handle("GET /v1/backup", audit.of("backup", backupHandler(k.backend, log)))
+	private.Handle("GET /v1/backup", audit.of("backup", backupHandler(k.node, log)))
 }
 
 // hinted adds what to do to errors of opening the store.

@@ -186,23 +186,14 @@ func (c *config) keepSiteBytes(ctx context.Context, of *collect.Collector, log *
 			log.Warn("write down what the traces of sites take", "err", err)
 		}
 	}
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			write()
-			return
-		case <-tick.C:
-			write()
-		}
-	}
+	every(ctx, time.Minute, write)
+	write()
 }
 
 // siteMetrics shows what the traces of sites take.
 type siteMetrics struct{ of *collect.Collector }
 
-// Describe implements [prometheus.Collector]. It sends nothing, as that of storeMetrics.
+// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
 func (m siteMetrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].

@@ -35,7 +35,7 @@ func (c *config) openSymbols(of *node, log *slog.Logger) (*symbolStore, error) {
 }
 
 // roomIn returns what says whether there is room for symbols, so that traces go on to be taken.
-func roomIn(of backend) func(n int64) error {
+func roomIn(of *node) func(n int64) error {
 	return func(n int64) error {
 		if room, onDisk := of.Room(); onDisk && room.Full(n) {
 			return fmt.Errorf("%w: %d MiB", tables.ErrNoSpace, room.Free>>20)
@@ -71,37 +71,25 @@ const sharedEvery = 30 * time.Second
 
 // follow sees what is uploaded to other machines, until ctx is done.
 func (s *symbolStore) follow(ctx context.Context) {
-	tick := time.NewTicker(sharedEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	every(ctx, sharedEvery, func() {
 		if err := s.tables.Refresh(); err != nil {
 			s.log.Warn("look for new symbols", "err", err)
 		}
-	}
+	})
 }
 
 // sweep deletes what is too old until ctx is done.
 func (s *symbolStore) sweep(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
-	for {
+	sweep := func() {
 		if err := s.tables.Sweep(); err != nil {
 			s.log.Error("delete old symbols", "err", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 	}
+	sweep()
+	every(ctx, time.Hour, sweep)
 }
 
-// Describe implements [prometheus.Collector]. It sends nothing, as that of storeMetrics.
+// Describe implements [prometheus.Collector]. It sends nothing, as that of a node.
 func (s *symbolStore) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].

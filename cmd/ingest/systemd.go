@@ -78,25 +78,14 @@ func (s *supervisor) tell(state string) {
 }
 
 // beg asks a supervisor for more time to start, again and again, until it is stopped.
-func (s *supervisor) beg(every time.Duration) (stop func()) {
+func (s *supervisor) beg(period time.Duration) (stop func()) {
 	if s == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	more := fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", (6 * every).Microseconds())
+	more := fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", (6 * period).Microseconds())
 	s.tell(more)
-	go func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				s.tell(more)
-			}
-		}
-	}()
+	go every(ctx, period, func() { s.tell(more) })
 	return cancel
 }
 
