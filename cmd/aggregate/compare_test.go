@@ -9,33 +9,15 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/shared"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
-
-// storeIn opens a data directory that no daemon has.
-func storeIn(t *testing.T, dir string) (n *shared.Node, end func()) {
-	t.Helper()
-	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err = shared.Open(t.Context(), place, shared.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return n, func() {
-		t.Helper()
-		if err := n.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // storeOfRelease makes a data directory with some page views of the release r1.
 func storeOfRelease(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, end := storeIn(t, dir)
+	s, end := storetest.OpenDirectory(t, dir, nil)
 	var recs []store.Record
 	for n := range 3 {
 		tr := &trie.Trace{Trie: *trie.New()}

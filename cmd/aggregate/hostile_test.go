@@ -12,6 +12,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -50,7 +51,7 @@ func unfit(text string) (out []string) {
 // Hostile names are written by every command, and do nothing to a terminal.
 func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
-	s, end := storeIn(t, filepath.Join(dir, "data"))
+	s, end := storetest.OpenDirectory(t, filepath.Join(dir, "data"), nil)
 	var recs []store.Record
 	for n := range 40 {
 		tr := hostileTrace(n)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
 // fillData fills a store of which a backup does not fit into the buffers between a daemon and its
@@ -60,7 +61,7 @@ func beginBackup(t *testing.T, d *running) *http.Response {
 func TestBackupEnds(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	s, end := openStore(t, data, nil)
+	s, end := storetest.OpenDirectory(t, data, nil)
 	fillData(t, s)
 	end()
 	d := launch(t, program(t), data)

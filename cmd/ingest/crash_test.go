@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +19,9 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/encode"
 	"github.com/fieldtrie/fieldtrie/store"
-	"github.com/fieldtrie/fieldtrie/store/shared"
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/programs"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
 // crashTrace returns a trace whose view id is its number.
@@ -89,27 +88,10 @@ func start(t *testing.T, ingest, dir string) (*exec.Cmd, string) {
 	return nil, ""
 }
 
-// openStore opens a data directory that no daemon has, by some clock.
-func openStore(t *testing.T, dir string, now func() time.Time) (n *shared.Node, end func()) {
-	t.Helper()
-	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err = shared.Open(t.Context(), place, shared.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return n, func() {
-		if err := n.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // viewsIn returns how often each view is in a directory of which no daemon rolls up what came last any more: that is done first.
 func viewsIn(t *testing.T, dir string) map[string]int {
 	t.Helper()
-	n, end := openStore(t, dir, nil)
+	n, end := storetest.OpenDirectory(t, dir, nil)
 	defer end()
 	n.RollUp(t.Context())
 	found := map[string]int{}

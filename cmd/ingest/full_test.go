@@ -20,6 +20,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/test/freeaddr"
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
 // disks are small ones of the kinds that Badger is known to die on when they are full.
@@ -323,7 +324,7 @@ func TestStartOnFullDisk(t *testing.T) {
 func yesterday(t *testing.T, dir string) string {
 	t.Helper()
 	at := time.Now().Add(-23 * time.Hour)
-	n, end := openStore(t, dir, func() time.Time { return at })
+	n, end := storetest.OpenDirectory(t, dir, func() time.Time { return at })
 	appendPage(t, n, "/yesterday", 1)
 	end()
 	return "/yesterday"

@@ -15,6 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/store"
+	"github.com/fieldtrie/fieldtrie/test/storetest"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -33,7 +34,7 @@ func (r lagReader) Select(ctx context.Context, q store.Query, want store.Wanted,
 // too, unless a query is for a response of now.
 func TestAnswersLag(t *testing.T) {
 	noon := time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
-	s, end := openStore(t, t.TempDir(), func() time.Time { return noon })
+	s, end := storetest.OpenDirectory(t, t.TempDir(), func() time.Time { return noon })
 	defer end()
 	appendPage(t, s, "/page", 3)
 	s.RollUp(t.Context())
@@ -93,7 +94,7 @@ func appendPage(t *testing.T, s store.Writer, page string, n int) {
 func TestEstablishedNames(t *testing.T) {
 	start := time.Now()
 	now := start.Add(-3 * time.Hour)
-	s, end := openStore(t, t.TempDir(), func() time.Time { return now })
+	s, end := storetest.OpenDirectory(t, t.TempDir(), func() time.Time { return now })
 	defer end()
 	put := func(n int, page string, tags ...store.Tag) {
 		r := store.Record{Pages: []string{page}, Tags: tags, Payload: []byte("x")}

@@ -75,6 +75,24 @@ func place(t testing.TB, now func() time.Time) objects.Store {
 	return d
 }
 
+// OpenDirectory opens the data directory dir, which no daemon has, by some clock, nil for [time.Now]. It is closed by end.
+func OpenDirectory(t testing.TB, dir string, now func() time.Time) (n *shared.Node, end func()) {
+	t.Helper()
+	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err = shared.Open(t.Context(), place, shared.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return n, func() {
+		t.Helper()
+		if err := n.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Store is a store that nobody rolls up in the background. Before each query it rolls up everything received since the last one.
 type Store struct {
 	*shared.Node
