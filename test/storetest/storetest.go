@@ -112,7 +112,7 @@ func (s *Store) settle(ctx context.Context) {
 	defer s.mu.Unlock()
 	if s.dirty {
 		s.Node.RollUp(ctx)
-		s.dirty = false
+		s.dirty = ctx.Err() != nil // who went away may have left some
 	}
 }
 
