@@ -7,6 +7,7 @@ import { routeOf } from './routes.tsx';
 import { Shell } from './pages/shell/Shell.tsx'; // after the pages, whose styles those of the shell follow
 import { followLinks, usePlace } from './state/location.ts';
 import { keepFresh, useMinute } from './state/responses.ts';
+import { slashSearches } from './state/slash.ts';
 import { chosenTheme, showTheme } from './state/theme.ts';
 import { viewOf, ViewContext } from './state/view.ts';
 
@@ -16,10 +17,11 @@ function App() {
   const view = useMemo(() => viewOf(place, now), [place, now]);
   useEffect(followLinks, []);
   useEffect(keepFresh, []);
-  const { Page, title, subject } = routeOf(place);
+  useEffect(slashSearches, []);
+  const { Page, title, subject, filters } = routeOf(place);
   return (
     <ViewContext.Provider value={view}>
-      <Shell title={title} subject={subject}>
+      <Shell title={title} subject={subject} filters={filters}>
         <Page key={place.route} />
       </Shell>
     </ViewContext.Provider>

@@ -1,14 +1,14 @@
 // Which page each route is.
 
 import type { ComponentType } from 'preact';
-import { Code } from './pages/code/Code.tsx';
 import { FunctionPage } from './pages/code/FunctionPage.tsx';
+import { Ownership } from './pages/code/Ownership.tsx';
 import { Compare } from './pages/compare/Compare.tsx';
 import { Health } from './pages/health/Health.tsx';
+import { Audience } from './pages/overview/Audience.tsx';
 import { BudgetsPage } from './pages/overview/Budgets.tsx';
 import { Features, Pages } from './pages/overview/Lists.tsx';
 import { Overview } from './pages/overview/Overview.tsx';
-import { Who } from './pages/overview/Who.tsx';
 import { FeatureDetail, PageDetail } from './pages/page/Detail.tsx';
 import { File } from './pages/page/File.tsx';
 import { later } from './pages/views/later.tsx';
@@ -19,48 +19,56 @@ import { cut } from './widgets/numbers.ts';
 const Views = later((drawn) => drawn.Views);
 const ViewPage = later((drawn) => drawn.ViewPage);
 
+/** A filter above a page. */
+export type Filter = 'time' | 'release' | 'labels' | 'unit';
+
 /** What is shown at a place. */
 export interface Route {
   Page: ComponentType;
   title: string;
   /** The parameters that the page is about: they are no filters. */
   subject: readonly string[];
+  /** The filters that change what is shown. */
+  filters: readonly Filter[];
 }
+
+const every: readonly Filter[] = ['time', 'release', 'labels', 'unit'];
+const inMs: readonly Filter[] = ['time', 'release', 'labels']; // pages that are always in ms per page view
 
 /** Returns what is shown at a place. */
 export function routeOf({ route, params }: Place): Route {
   const name = (key: string) => cut(params.get(key) || '', 80);
   switch (route) {
     case '':
-      return { Page: Overview, title: 'Overview', subject: [] };
+      return { Page: Overview, title: 'Overview', subject: [], filters: every };
     case 'pages':
-      return { Page: Pages, title: 'Pages', subject: [] };
+      return { Page: Pages, title: 'Pages', subject: [], filters: every };
     case 'features':
-      return { Page: Features, title: 'Features', subject: [] };
+      return { Page: Features, title: 'Features', subject: [], filters: every };
     case 'page':
-      return { Page: PageDetail, title: name('page') || 'All pages', subject: ['page'] };
+      return { Page: PageDetail, title: name('page') || 'All pages', subject: ['page'], filters: every };
     case 'feature':
-      return { Page: FeatureDetail, title: name('feature') || 'All features', subject: ['feature'] };
+      return { Page: FeatureDetail, title: name('feature') || 'All features', subject: ['feature'], filters: every };
     case 'function':
-      return { Page: FunctionPage, title: name('name').trim() || '(anonymous)', subject: [] };
+      return { Page: FunctionPage, title: name('name').trim() || '(anonymous)', subject: [], filters: every };
     case 'compare':
-      return { Page: Compare, title: 'What changed', subject: [] };
+      return { Page: Compare, title: 'Compare', subject: [], filters: inMs };
     case 'who':
-      return { Page: Who, title: 'For whom it is slow', subject: [] };
+      return { Page: Audience, title: 'Audience', subject: [], filters: every };
     case 'code':
-      return { Page: Code, title: 'Whose code it is', subject: [] };
+      return { Page: Ownership, title: 'Ownership', subject: [], filters: every };
     case 'views':
-      return { Page: Views, title: 'Single page views', subject: [] };
+      return { Page: Views, title: 'Single page views', subject: [], filters: inMs };
     case 'view':
-      return { Page: ViewPage, title: 'A page view', subject: [] };
+      return { Page: ViewPage, title: 'A page view', subject: [], filters: [] };
     case 'file':
-      return { Page: File, title: name('title') || 'Profile', subject: [] };
+      return { Page: File, title: name('title') || 'Profile', subject: [], filters: [] };
     case 'budgets':
-      return { Page: BudgetsPage, title: 'Budgets', subject: [] };
+      return { Page: BudgetsPage, title: 'Budgets', subject: [], filters: [] };
     case 'health':
-      return { Page: Health, title: 'Health', subject: [] };
+      return { Page: Health, title: 'Health', subject: [], filters: ['time'] };
     default:
-      return { Page: Unknown, title: 'No such page', subject: [] };
+      return { Page: Unknown, title: 'No such page', subject: [], filters: [] };
   }
 }
 

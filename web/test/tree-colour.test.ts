@@ -56,7 +56,7 @@ test('less is blue, more is orange, and the largest change has the strongest col
 
 test('owners are told by places', () => {
   const owners = ['src/App.tsx', 'node_modules/@a/b/c.js', 'webpack/bootstrap', 'https://x.example/a.js', '970.js', '', 'app/page.tsx'].map(
-    (resource) => ownerOf({ name: 'f', resource, line: 1, column: 1 }),
+    (resource) => ownerOf({ resource }),
   );
   assert.deepEqual(owners, ['app', 'package', 'package', 'script', 'script', 'browser', 'app']);
 });

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Comparison, FunctionChange, Point, Series, Status } from '../src/api/types.ts';
 import { changeOfMeans, timeBefore } from '../src/pages/overview/before.ts';
-import { byKind, kindOf } from '../src/pages/code/Code.tsx';
+import { byKind, kindOf } from '../src/pages/code/Ownership.tsx';
 import { pairOf } from '../src/pages/compare/releases.ts';
 import { apart, explained, shown, sure, verdictOf } from '../src/pages/compare/verdict.ts';
 import { binned, niceWidth } from '../src/widgets/Histogram.tsx';
@@ -143,7 +143,7 @@ test('the two releases with traffic are compared, whatever a tab sends that was 
 test('markers have a text where there is room, which counts those that have none', () => {
   const markers = [1, 2, 3, 500, 999, 2000].map((time) => ({ time, name: `r${time}` }));
   const places = placed(markers, 0, 1000, 700);
-  assert.deepEqual(places.map(({ label }) => label), ['r1 +2', '', '', 'r500', 'r999']);
+  assert.deepEqual(places.map(({ label }) => label), ['', '', 'r3 +2', 'r500', 'r999']);
   assert.deepEqual(places.map(({ right }) => right), [false, false, false, false, true]);
 });
 

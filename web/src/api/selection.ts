@@ -79,6 +79,11 @@ export function durationOf(text: string): number | undefined {
   return parts ? Number(parts[1]) * lengths[parts[2]!]! : undefined;
 }
 
+/** Whether a text says when: a duration before now, or a time. */
+export function isTime(text: string): boolean {
+  return durationOf(text) != undefined || !Number.isNaN(Date.parse(text));
+}
+
 /** The longest time before now that is not rounded to hours by the API. */
 const unrounded = 6 * 3600e3;
 

@@ -36,7 +36,7 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
         <Number name={numbers.start ? 'duration' : 'total'} value={numbers.total(node)} />
         <Number name="self" value={numbers.self(node)} />
         <Number part name="of all" value={share(numbers.shareOf(node, 0))} />
-        {zoomed > 0 && <Number part name="of zoomed" value={share(numbers.shareOf(node, zoomed))} />}
+        {zoomed > 0 && isIn(tree, node, zoomed) && <Number part name="of zoomed" value={share(numbers.shareOf(node, zoomed))} />}
         {numbers.compared && <Number name="before" value={numbers.baseTotal(node)} />}
         {numbers.compared && <Number name="change" value={`${glyphOf(tree, node)}${numbers.change(node)}`} />}
       </dl>
@@ -46,6 +46,12 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
       <Way tree={tree} zoomed={zoomed} title={title} onZoom={onZoom} />
     </div>
   );
+}
+
+/** Whether a call is another one, or below it. */
+function isIn(tree: Tree, node: number, other: number): boolean {
+  while (tree.level[node]! > tree.level[other]!) node = tree.parent[node]!;
+  return node == other;
 }
 
 function Number({ name, value, part = false }: { name: string; value: string; part?: boolean }) {

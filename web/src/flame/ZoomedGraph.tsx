@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Graph, type GraphProps } from './Graph.tsx';
+import type { Tree } from '../tree/tree.ts';
 import type { Layout } from './layout.ts';
 import { rangeOf, type Range } from './range.ts';
 
@@ -9,21 +10,34 @@ type Props = Omit<GraphProps, 'range' | 'onRange'>;
 
 /** A graph that holds which part of it is seen. */
 export function ZoomedGraph(props: Props) {
-  const [range, setRange] = useRange(props);
-  return <Graph {...props} range={range} onRange={setRange} />;
+  const [range, setRange, own] = useRange(props);
+  const { tree, layout, zoom } = props;
+  const seen = useMemo(() => (own || !zoom.node ? layout : above(tree, layout, zoom.node)), [own, tree, layout, zoom.node]);
+  return <Graph {...props} layout={seen} range={range} onRange={setRange} />;
 }
 
-/** Holds which part is seen: what is zoomed, until it is moved. What is selected beside it brings its caller into sight. */
-function useRange({ tree, layout, zoom, selected }: Props): [range: Range, set: (range: Range) => void] {
+/** Returns a layout without the levels below what a node calls, which would be an empty box. */
+function above(tree: Tree, layout: Layout, node: number): Layout {
+  const { from, to } = rangeOf(layout, node);
+  let last = tree.level[node]!;
+  for (let next = node + 1; next < tree.level.length && tree.level[next]! > tree.level[node]!; next++) {
+    if (layout.width[next]! > 0 && layout.start[next]! < to && layout.start[next]! >= from) last = Math.max(last, tree.level[next]!);
+  }
+  return { ...layout, levels: layout.levels.slice(0, last + 1) };
+}
+
+/**
+ * Holds which part is seen: what is zoomed, until it is moved, which own tells. What is selected beside it brings its caller
+ * into sight.
+ */
+function useRange({ tree, layout, zoom, selected }: Props): [range: Range, set: (range: Range) => void, own: boolean] {
   const [own, setOwn] = useState<{ layout: Layout; zoomed: number; range: Range }>();
-  const range = useMemo(
-    () => (own?.layout == layout && own.zoomed == zoom.node ? own.range : rangeOf(layout, zoom.node)),
-    [own, layout, zoom.node],
-  );
+  const moved = own?.layout == layout && own.zoomed == zoom.node;
+  const range = useMemo(() => (moved ? own.range : rangeOf(layout, zoom.node)), [own, layout, zoom.node]);
   const set = (next: Range) => setOwn({ layout, zoomed: zoom.node, range: next });
   useLayoutEffect(() => {
     const { from, to } = rangeOf(layout, selected);
     if (to <= range.from || from >= range.to) set(rangeOf(layout, Math.max(0, tree.parent[selected]!)));
   }, [selected]);
-  return [range, set];
+  return [range, set, moved];
 }

@@ -12,7 +12,7 @@ const packages = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/;
 const bundler = /^(?:webpack|\[turbopack\]|turbopack|vite|rolldown|parcel)\//;
 
 /** Returns whose code a frame is. */
-export function ownerOf({ resource }: Frame): Owner {
+export function ownerOf({ resource }: Pick<Frame, 'resource'>): Owner {
   if (resource == '') return 'browser';
   if (packages.test(resource) || bundler.test(resource)) return 'package';
   return /^[a-z][a-z0-9+.-]*:/i.test(resource) || /^[^/]*\.[cm]?js$/.test(resource) ? 'script' : 'app';

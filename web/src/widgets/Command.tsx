@@ -24,10 +24,17 @@ export function Copy({ text, children = 'Copy' }: { text: string | (() => string
   );
 }
 
+/** Says what it is when it is pointed at. */
+const sign = (
+  <span aria-hidden="true">
+    <span class="says">as a command </span>&gt;_
+  </span>
+);
+
 /** Shows the command lines of a query. */
 export function Command({ query }: { query: Query<unknown> }) {
   return (
-    <Popover button={<span aria-hidden="true">&gt;_</span>} label="As a command" class="icon">
+    <Popover button={sign} label="As a command" class="icon as-command">
       {() => (
         <div class="commands">
           <p>The same numbers on a terminal:</p>

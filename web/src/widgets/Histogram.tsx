@@ -36,11 +36,12 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
   if (!bins.length) return <p class="empty">No page views.</p>;
   const total = bins.reduce((sum, bin) => sum + bin.count, 0);
   const most = Math.max(...bins.map((bin) => bin.count));
-  const height = 150;
+  const height = 110;
   const end = bins.length;
   const step = bins[0]!.high_ms - bins[0]!.low_ms;
   const x = (bin: number) => (bin / end) * width;
-  const marks = spread ? (['p50', 'p75', 'p95'] as const).map((name) => ({ name, at: spread[name].value / step })) : [];
+  const marks = spread ? (['p50', 'p75', 'p95'] as const).map((name) => ({ name, at: x(spread[name].value / step) })) : [];
+  const texts = apart(marks.map(({ at }) => at), width);
   return (
     <figure class="histogram" data-steady ref={box}>
       <svg
@@ -62,10 +63,10 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
           </rect>
         ))}
         <path class="floor" d={`M0 ${height}H${width}`} />
-        {marks.map(({ name, at }) => (
+        {marks.map(({ name, at }, i) => (
           <g key={name} class="mark">
-            <path d={`M${x(at)} 0V${height}`} />
-            <text x={x(at)} y="-3" text-anchor="middle">
+            <path d={`M${at} 0V${height}`} />
+            <text x={texts[i]} y="-3" text-anchor="middle">
               {name}
             </text>
           </g>
@@ -97,6 +98,17 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
       </details>
     </figure>
   );
+}
+
+/** Half of the room for the name of a percentile, in CSS pixels. */
+const half = 14;
+
+/** Returns where to write names so that they do not overlap: each at its place, or beside the one before. */
+export function apart(places: readonly number[], width: number): number[] {
+  const texts: number[] = [];
+  for (const place of places) texts.push(Math.max(place, (texts.at(-1) ?? -half) + 2 * half));
+  for (let i = texts.length - 1, most = width - half; i >= 0; i--, most -= 2 * half) texts[i] = Math.min(texts[i]!, most);
+  return texts;
 }
 
 function rangeText({ low_ms, high_ms }: Bar): string {

@@ -1,10 +1,10 @@
 // A mean with what is known about how far off it may be.
 
 import type { Estimate } from '../api/types.ts';
-import { duration } from './numbers.ts';
+import { count, duration } from './numbers.ts';
 import { amount, type Scale } from './unit.ts';
 
-/** With fewer page views than these, nothing should be concluded. */
+/** With fewer page views than these, intervals are wide. */
 export const minViews = 100;
 
 interface Props {
@@ -12,23 +12,37 @@ interface Props {
   scale: Scale;
   /** Page views that it rests on. */
   views: number;
-  /** The greatest value beside it, in ms: the bar is as long as its share of that. */
+  /** What the longest bar stands for, in ms: the bar is as long as its share of that, and one that is longer has an open end. */
   most?: number;
 }
 
-/** A value ± half of its interval, and both as a bar. Greyed if it rests on too few page views. */
+/**
+ * Returns the value that the longest bar of a column stands for: the greatest, but no more than four times the median, so that
+ * one outlier leaves of the others more than slivers.
+ */
+export function longestBar(values: readonly number[]): number {
+  const known = values.filter((value) => value > 0).sort((a, b) => a - b);
+  return Math.min(known.at(-1) ?? 0, 4 * (known[Math.floor(known.length / 2)] ?? 0));
+}
+
+/** A number of page views, with a word of caution if there are few. */
+export function Views({ of }: { of: number }) {
+  if (of >= minViews) return <>{count(of)}</>;
+  return <small title="Few page views: see the intervals, which are wide.">n = {count(of)}</small>;
+}
+
+/** A value ± half of its interval, and both as a bar. */
 export function Interval({ of, scale, views, most }: Props) {
   const few = views < minViews;
   const known = of.high != undefined && of.low != undefined;
   const half = known ? (of.high! - of.low!) / 2 : undefined;
   const text = known ? `95 % interval ${duration(of.low!)} to ${duration(of.high!)}` : 'no interval is known';
-  const hint = few ? `too few page views (${views} of ${minViews}); ${text}` : text;
+  const hint = few ? `few page views (${views}); ${text}` : text;
   return (
-    <span class={few ? 'interval few' : 'interval'} title={hint}>
+    <span class="interval" title={hint}>
       {most ? <Bar of={of} most={most} /> : null}
       <span class="number">{amount(of.value, scale)}</span>
       <span class="half">{half == undefined ? '' : `±${amount(half, scale)}`}</span>
-      {few && <span class="hidden"> (too few page views)</span>}
     </span>
   );
 }
@@ -40,6 +54,7 @@ function Bar({ of, most }: { of: Estimate; most: number }) {
   return (
     <svg class="minibar" width={width} height="10" viewBox={`0 0 ${width} 10`} aria-hidden="true">
       <rect x="0" y="2" height="6" width={Math.max(0.5, x(of.value))} rx="1" />
+      {of.value > most && <path class="open" d={`M${width - 9} 1l-2 8M${width - 6} 1l-2 8`} />}
       {of.high != undefined && of.low != undefined && <path d={`M${x(of.low)} 5H${x(of.high)}`} />}
     </svg>
   );

@@ -19,12 +19,14 @@ interface Props {
   value: ComponentChildren;
   /** What is beside the number in small: its interval, its change. */
   beside?: ComponentChildren;
+  /** The number of a page that is read first. */
+  hero?: boolean;
 }
 
 /** A number that stands for itself. Stands in a <dl class="metrics">. */
-export function Metric({ name, term, value, beside }: Props) {
+export function Metric({ name, term, value, beside, hero }: Props) {
   return (
-    <div class="metric">
+    <div class={hero ? 'metric hero' : 'metric'}>
       <dt>
         <Explained term={term}>{name}</Explained>
       </dt>

@@ -31,8 +31,12 @@ export function ProblemNotice({ problem, again }: { problem: Problem; again?: ()
   );
 }
 
-/** How things stand with a response that is not there: problems, waiting, cancelled. Nothing if all is well. */
+/**
+ * How things stand with a response that is not there: problems, waiting, cancelled. Nothing if all is well, and nothing if
+ * the daemon is away, which is said once for the whole page.
+ */
 export function State({ of }: { of: Shown<unknown> }) {
+  if (of.problem?.status == 0) return null;
   if (of.problem) return <ProblemNotice problem={of.problem} again={of.again} />;
   if (of.cancelled) {
     return (

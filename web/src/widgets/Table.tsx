@@ -65,7 +65,7 @@ export function Table<R>(props: Props<R>) {
       ))}
     </tr>
   );
-  return <Rows {...props} caption={caption} head={head} rows={ordered} />;
+  return <Rows {...props} caption={caption} head={head} rows={ordered} sortedBy={order.key} />;
 }
 
 interface HeadProps<R> {
@@ -77,7 +77,7 @@ interface HeadProps<R> {
 function Head<R>({ column, order, choose }: HeadProps<R>) {
   const sort = order == undefined ? undefined : order ? 'descending' : 'ascending';
   return (
-    <th scope="col" class={classOf(column)} aria-sort={sort}>
+    <th scope="col" class={classOf(column, sort ? column.key : '')} aria-sort={sort}>
       {column.value ? (
         <button
           type="button"
@@ -99,15 +99,17 @@ function Head<R>({ column, order, choose }: HeadProps<R>) {
   );
 }
 
-function classOf<R>({ text, wide }: Column<R>): string {
-  return `${text ? 'text' : 'number'}${wide ? ' wide' : ''}`;
+function classOf<R>({ text, wide, key }: Column<R>, sorted: string): string {
+  return `${text ? 'text' : 'number'}${wide ? ' wide' : ''}${key == sorted ? ' sorted' : ''}`;
 }
 
 interface RowsProps<R> extends Props<R> {
   head: ComponentChildren;
+  /** The key of the column that rows are ordered by. */
+  sortedBy: string;
 }
 
-function Rows<R>({ caption, columns, rows, rowKey, rowClass, head }: RowsProps<R>) {
+function Rows<R>({ caption, columns, rows, rowKey, rowClass, head, sortedBy }: RowsProps<R>) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = rows.length > mostDrawn;
   const [first, setFirst] = useState(0);
@@ -137,7 +139,7 @@ function Rows<R>({ caption, columns, rows, rowKey, rowClass, head }: RowsProps<R
           {rows.slice(begin, begin + shown).map((row, i) => (
             <tr key={rowKey(row)} aria-rowindex={virtual ? begin + i + 2 : undefined} class={rowClass?.(row)}>
               {columns.map((column) => (
-                <td key={column.key} class={classOf(column)}>
+                <td key={column.key} class={classOf(column, sortedBy)}>
                   {column.cell(row)}
                 </td>
               ))}

@@ -39,8 +39,8 @@ export function TimeSeries(props: Props) {
             {name}
           </label>
         ))}
-        <span class="hint">Drag to select a time.</span>
         <Numbers points={points} lines={known} />
+        <span class="hint">Drag to select a time.</span>
       </figcaption>
     </figure>
   );
@@ -49,7 +49,8 @@ export function TimeSeries(props: Props) {
 function Numbers({ points, lines }: { points: readonly Point[]; lines: LineName[] }) {
   return (
     <details>
-      <summary>As a table, in ms per page view</summary>
+      <summary>As a table</summary>
+      <p class="hint">In ms per page view.</p>
       <div class="table" tabIndex={0} role="group" aria-label="Points of the chart">
         <table>
           <thead>
@@ -98,7 +99,7 @@ function Chart({ points, markers, from, to, lines, stepSeconds }: Props & { line
     const element = box.current;
     if (!library || !element) return;
     const data = dataOf(points, lines, from, to);
-    const size = () => ({ width: element.clientWidth, height: 240 });
+    const size = () => ({ width: element.clientWidth, height: 150 });
     const plot = new library.default({ ...size(), ...options(element, lines, markers, from, to) }, data, element);
     const observer = new ResizeObserver(() => plot.setSize(size()));
     observer.observe(element);
@@ -146,7 +147,7 @@ function options(
   };
   return {
     legend: { show: false },
-    padding: [18, 12, 0, 0],
+    padding: [18, 24, 0, 0],
     cursor: { drag: { x: true, y: false, setScale: false }, y: false },
     scales: { y: { range: (_, __, max) => [0, (max || 1) * 1.08] } },
     axes: [{ ...axis, size: 28, values: timesOf }, { ...axis, size: 64, values: (_, values) => values.map(duration) }],

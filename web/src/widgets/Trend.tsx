@@ -21,7 +21,7 @@ interface Props {
   to: number;
 }
 
-const height = 250;
+const height = 150;
 const left = 46;
 const bottom = 20;
 
@@ -125,27 +125,30 @@ export interface PlacedMarker {
 /** The most lines of releases in a chart: the newest ones. */
 const mostMarkers = 24;
 
-/** Returns the markers in a time, for a chart of some CSS pixels. A text says how many follow that have none: B +2. */
+/**
+ * Returns the markers in a time, for a chart of some CSS pixels. Where there is no room for all names the newest is written, and
+ * how many came before it: B +2.
+ */
 export function placed(markers: readonly Marker[], from: number, to: number, width: number): PlacedMarker[] {
   const within = markers.filter(({ time }) => time >= from && time <= to).slice(-mostMarkers);
   const x = (time: number) => ((time - from) / Math.max(1, to - from)) * width;
   const places: PlacedMarker[] = [];
-  let end = -Infinity;
+  let begin = Infinity; // of the text to the right
   let group: { place: PlacedMarker; name: string; more: number } | undefined;
-  for (const { time, name } of within) {
-    const place = { time, label: '', right: false };
-    places.push(place);
+  for (const { time, name } of within.reverse()) {
     const text = name.length > 16 ? `${name.slice(0, 15)}…` : name;
     const length = (text.length + 4) * 6.5 + 8;
-    place.right = x(time) + length > width;
-    if (group && x(time) - (place.right ? length : 0) < end) {
+    const place = { time, label: '', right: x(time) + length > width };
+    places.unshift(place);
+    const end = place.right ? x(time) : x(time) + length;
+    if (group && end > begin) {
       group.more++;
       group.place.label = `${group.name} +${group.more}`;
       continue;
     }
     place.label = text;
     group = { place, name: text, more: 0 };
-    end = place.right ? Infinity : x(time) + length;
+    begin = end - length;
   }
   return places;
 }

@@ -6,7 +6,7 @@ import type { Place, Top, TopFunction } from '../../api/types.ts';
 import { useQuery, useSettled } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
-import { Interval, minViews } from '../../widgets/Interval.tsx';
+import { Interval, longestBar, Views } from '../../widgets/Interval.tsx';
 import { releasesOf } from '../../widgets/lines.ts';
 import { capital, count, percent } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
@@ -72,7 +72,7 @@ export function Across({ of }: { of: Place }) {
       ))}
     </nav>
   );
-  const most = Math.max(0.01, ...rows.map((row) => row.of?.self?.mean.high ?? meanOf(row, 'self')?.value ?? 0));
+  const most = Math.max(0.01, longestBar(rows.map((row) => meanOf(row, 'self')?.value ?? 0)));
   return (
     <Panel title={`By ${kind}`} beside={links}>
       <Table
@@ -81,7 +81,6 @@ export function Across({ of }: { of: Place }) {
         rows={rows}
         rowKey={(row) => row.value}
         order=""
-        rowClass={(row) => (row.arrived && row.views < minViews ? 'few' : undefined)}
         empty="Nothing to compare."
       />
       <p class="hint">
@@ -163,7 +162,7 @@ function columns(kind: Kind, most: number): Column<Row>[] {
       title: 'views',
       term: 'views',
       value: (row) => row.views,
-      cell: (row) => (row.arrived ? count(row.views) : '…'),
+      cell: (row) => (row.arrived ? <Views of={row.views} /> : '…'),
     },
   ];
 }

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { top, tree } from '../../api/queries.ts';
 import type { OtherSide } from '../../api/selection.ts';
+import type { Point } from '../../api/types.ts';
 import { change } from '../../state/location.ts';
 import { useQuery } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
@@ -10,6 +11,7 @@ import { useView } from '../../state/view.ts';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { Panel } from '../../widgets/Panel.tsx';
 import type { Scale } from '../../widgets/unit.ts';
+import { Kinds } from '../parts/Kinds.tsx';
 import { Tabs, type Tab } from '../parts/Tabs.tsx';
 import { CallTree } from './CallTree.tsx';
 import { Functions } from './Functions.tsx';
@@ -18,8 +20,16 @@ import { Sandwich } from './Sandwich.tsx';
 /** How many functions are listed. */
 const mostFunctions = 500;
 
+interface BreakdownProps {
+  scale: Scale;
+  /** All of the time of the selection, with what is not JavaScript. */
+  point?: Point;
+  other?: OtherSide;
+  more?: readonly Tab[];
+}
+
 /** Where the time goes, in tabs. */
-export function Breakdown({ scale, other, more = [] }: { scale: Scale; other?: OtherSide; more?: readonly Tab[] }) {
+export function Breakdown({ scale, point, other, more = [] }: BreakdownProps) {
   return (
     <Tabs
       name="Where the time goes"
@@ -27,7 +37,7 @@ export function Breakdown({ scale, other, more = [] }: { scale: Scale; other?: O
         { key: 'flame', title: 'Flame graph', body: () => <Flame scale={scale} other={other} /> },
         { key: 'top', title: 'Top functions', body: () => <TopPanel by="function" scale={scale} /> },
         { key: 'sandwich', title: 'Sandwich', body: () => <Sandwich scale={scale} /> },
-        { key: 'code', title: 'By owner, package, file', body: () => <Parts scale={scale} /> },
+        { key: 'code', title: 'By owner, package, file', body: () => <Parts scale={scale} point={point} /> },
         ...more,
       ]}
     />
@@ -39,7 +49,7 @@ function Flame({ scale, other }: { scale: Scale; other?: OtherSide }) {
   const query = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
   const shown = useQuery(query);
   return (
-    <Panel title="Call tree" query={query} shown={shown}>
+    <Panel title="Flame graph" tab query={query} shown={shown}>
       {(response) => (
         <>
           <CallTree response={response} scale={scale} />
@@ -52,7 +62,7 @@ function Flame({ scale, other }: { scale: Scale; other?: OtherSide }) {
 
 const parts = ['owner', 'package', 'file', 'team'] as const;
 
-function Parts({ scale }: { scale: Scale }) {
+function Parts({ scale, point }: Pick<BreakdownProps, 'scale' | 'point'>) {
   const { place } = useView();
   const by = parts.find((one) => one == place.params.get('by')) ?? 'owner';
   const links = parts.map((one) => (
@@ -61,11 +71,18 @@ function Parts({ scale }: { scale: Scale }) {
     </a>
   ));
   return (
-    <TopPanel by={by} scale={scale}>
-      <nav class="segments" aria-label="Group by">
-        {links}
-      </nav>
-    </TopPanel>
+    <>
+      <TopPanel by={by} scale={scale}>
+        <nav class="segments" aria-label="Group by">
+          {links}
+        </nav>
+      </TopPanel>
+      {point && (
+        <Panel title="All of the profiled time, per page view">
+          <Kinds point={point} />
+        </Panel>
+      )}
+    </>
   );
 }
 

@@ -90,7 +90,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
   const between = (low?: number, high?: number) =>
     low == undefined || high == undefined ? 'no interval is known' : `${duration(low)} – ${duration(high)}`;
   return (
-    <dl class={views < minViews ? 'metrics few' : 'metrics'}>
+    <dl class="metrics">
       <Metric
         name="Self"
         term="self"

@@ -2,7 +2,7 @@
 
 import type { Top, TopFunction } from '../../api/types.ts';
 import { useView } from '../../state/view.ts';
-import { Interval, minViews } from '../../widgets/Interval.tsx';
+import { Interval, longestBar } from '../../widgets/Interval.tsx';
 import { NamesRemark, Remarks } from '../../widgets/Notice.tsx';
 import { count, hours, number, percent } from '../../widgets/numbers.ts';
 import { Table, type Column } from '../../widgets/Table.tsx';
@@ -26,7 +26,6 @@ interface Row extends TopFunction {
 
 /** A table of what takes the most time. */
 export function Functions({ top, scale, by = 'function', order = '-self', onOrder, filter = '' }: Props) {
-  const { ofFile } = useView();
   const views = Math.max(1, top.views);
   const rows = top.functions
     .map((one) => ({ ...one, selfMs: one.self_us / 1000 / views, totalMs: one.total_us / 1000 / views }))
@@ -36,12 +35,11 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
     <>
       <Table
         caption={by == 'function' ? 'Functions' : `By ${by}`}
-        columns={columns(top, scale, by, Math.max(...rows.map((row) => row.self?.mean.high ?? row.selfMs)))}
+        columns={columns(top, scale, by, longestBar(rows.map((row) => row.selfMs)))}
         rows={rows}
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}`}
         order={order}
         onOrder={onOrder}
-        rowClass={(row) => (!ofFile && Math.min(row.reach, top.views) < minViews / 10 ? 'few' : undefined)}
         empty={filter ? `Nothing with “${filter}” in its name or file.` : 'No function was seen.'}
       />
       {others > 0 && (

@@ -2,10 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import { around, top } from '../../api/queries.ts';
-import type { Place } from '../../api/types.ts';
+import type { Place, TopFunction } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
+import { ownerOf, type Owner } from '../../tree/owner.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { amount, type Scale } from '../../widgets/unit.ts';
 import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
@@ -25,15 +26,21 @@ function chosen(params: URLSearchParams): Place | undefined {
   return { name: name.trim(), resource, line: whole('line'), column: whole('column') };
 }
 
-/** A list of functions, and what is around the one that is chosen: the heaviest one at first. */
+/** Returns the site's own heaviest function, or the heaviest of all if it has none. */
+function heaviest(functions: readonly TopFunction[]): TopFunction | undefined {
+  const of = (owner: Owner) => functions.find(({ resource = '' }) => ownerOf({ resource }) == owner);
+  return of('app') ?? of('script') ?? functions[0];
+}
+
+/** A list of functions, and what is around the one that is chosen: the site's own heaviest one at first. */
 export function Sandwich({ scale }: { scale: Scale }) {
   const { place, selection } = useView();
   const query = top(selection, { limit: mostChoices });
   const shown = useQuery(query);
-  const what = chosen(place.params) ?? shown.response?.functions[0];
+  const what = chosen(place.params) ?? heaviest(shown.response?.functions ?? []);
   return (
     <div class="sandwich">
-      <Panel title="Functions" query={query} shown={shown}>
+      <Panel title="Functions by self time" query={query} shown={shown}>
         {(response) => <Choices functions={response.functions} views={response.views} scale={scale} what={what} />}
       </Panel>
       <div class="page">
@@ -50,7 +57,7 @@ export function Sandwich({ scale }: { scale: Scale }) {
 }
 
 interface ChoicesProps {
-  functions: readonly (Place & { total_us: number })[];
+  functions: readonly TopFunction[];
   views: number;
   scale: Scale;
   what?: Place;
@@ -72,7 +79,7 @@ function Choices({ functions, views, scale, what }: ChoicesProps) {
       />
       <ul class="choices" data-steady>
         {rows.slice(0, mostListed).map((row) => {
-          const { name, resource, line, column, total_us } = row;
+          const { name, resource, line, column, self_us } = row;
           const is = what?.name == name && what.line == line && what.column == column && what.resource == resource;
           return (
             <li key={`${name}\n${resource}\n${line}:${column}`}>
@@ -83,7 +90,7 @@ function Choices({ functions, views, scale, what }: ChoicesProps) {
                 <span>
                   <Text length={60}>{name || '(anonymous)'}</Text> <small>{whereOf(row).slice(0, 60)}</small>
                 </span>
-                <span>{amount(total_us / 1000 / Math.max(1, views), scale)}</span>
+                <span>{amount(self_us / 1000 / Math.max(1, views), scale)}</span>
               </a>
             </li>
           );

@@ -38,7 +38,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
         rows={rows}
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}\n${row.status}`}
         order="-size"
-        rowClass={(row) => (folded.includes(row.status) ? 'few' : undefined)}
+        rowClass={(row) => (folded.includes(row.status) ? 'faint' : undefined)}
         empty={of.enough ? 'No change is more than noise.' : 'Not known yet.'}
       />
       {unadjusted && (

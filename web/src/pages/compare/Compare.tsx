@@ -36,7 +36,7 @@ export function Compare() {
   return (
     <div class="page detail">
       <header class="title">
-        <h1>What changed</h1>
+        <h1>Compare</h1>
         <div class="actions row">
           <select
             aria-label="Compare by"
@@ -200,7 +200,7 @@ function Difference({ other }: { other: OtherSide }) {
   const query = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
   const shown = useQuery(query);
   return (
-    <Panel title="Difference as a call tree" query={query} shown={shown}>
+    <Panel title="Flame graph of the difference" tab query={query} shown={shown}>
       {(response) => {
         const views = Math.max(1, response.views);
         const wholeMs = response.total_us / 1000 / views;

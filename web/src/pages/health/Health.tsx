@@ -64,7 +64,7 @@ function Checks({ of }: { of: Check[] }) {
     <ul class="checks">
       {of.map(({ name, level, says, remedy }) => (
         <li key={name}>
-          <span class={`status ${level == 'fine' ? 'ok' : level == 'look' ? 'slower' : 'blown'}`}>{words[level]}</span>
+          <span class={`status ${level == 'fine' ? 'ok' : level == 'look' ? 'check' : 'blown'}`}>{words[level]}</span>
           <b>{name}</b>
           <span>
             {says}

@@ -9,6 +9,7 @@ import { Legend } from '../../widgets/Metric.tsx';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { plural } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
+import { useChart } from '../parts/chart.ts';
 import { timeBefore } from './before.ts';
 import { FirstTrace } from './FirstTrace.tsx';
 import { Places } from './Places.tsx';
@@ -28,8 +29,9 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
   const query = list(`${kind}s`, selection, 1000);
   const shown = useQuery(query);
   const whole = useQuery(series(selection, { step: 'all' }));
+  const { chart } = useChart();
   const settled = useSettled();
-  const trends = useQuery(settled ? series(selection, { group_by: kind }) : undefined);
+  const trends = useQuery(settled ? series(chart, { group_by: kind }) : undefined);
   const before = useQuery(settled ? list(`${kind}s`, timeBefore(selection, from, to), 1000) : undefined);
   const limits = useQuery(settled ? budgets() : undefined);
   const stored = useQuery(settled ? catalog() : undefined);

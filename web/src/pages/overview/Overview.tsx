@@ -9,21 +9,25 @@ import { useView } from '../../state/view.ts';
 import { lineOf, releasesOf } from '../../widgets/lines.ts';
 import { Legend } from '../../widgets/Metric.tsx';
 import { Notice, Remarks } from '../../widgets/Notice.tsx';
+import { moment, plural } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Trend } from '../../widgets/Trend.tsx';
+import { useChart } from '../parts/chart.ts';
 import { Kpis } from '../parts/Kpis.tsx';
+import { PlaceLink, Text } from '../parts/names.tsx';
 import { Attention } from './Attention.tsx';
 import { FirstTrace } from './FirstTrace.tsx';
 import { Places } from './Places.tsx';
 
 /** The first page. */
 export function Overview() {
-  const { place, selection, from, to } = useView();
+  const { place, selection } = useView();
+  const { chart, from, to } = useChart();
   const whole = useQuery(series(selection, { step: 'all' }));
-  const time = useQuery(series(selection));
+  const time = useQuery(series(chart));
   const pages = useQuery(coverage(selection));
   const stored = useQuery(catalog());
-  const trends = useQuery(series(selection, { group_by: 'page' }));
+  const trends = useQuery(series(chart, { group_by: 'page' }));
   const point = whole.response?.groups[0]?.points[0];
   const { again } = whole;
   useEffect(() => {
@@ -44,7 +48,7 @@ export function Overview() {
           </>
         )}
       </Panel>
-      <Panel title="JavaScript per page view over time" query={series(selection)} shown={time} class="over-time">
+      <Panel title="JavaScript per page view over time" query={series(chart)} shown={time} class="over-time">
         {(response) => (
           <OverTime
             points={response.groups[0]?.points ?? []}
@@ -104,10 +108,11 @@ function OverTime({ points, markers, from, to }: OverTimeProps) {
 
 function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number }) {
   const { place, selection } = useView();
+  const { chart } = useChart();
   const { response: stored } = useQuery(catalog());
   const some = stored?.entries.some(({ kind }) => kind == 'feature');
   const features = useQuery(some ? list('features', selection, 10) : undefined);
-  const trends = useQuery(some ? series(selection, { group_by: 'feature' }) : undefined);
+  const trends = useQuery(some ? series(chart, { group_by: 'feature' }) : undefined);
   if (!stored) return null;
   if (!some) {
     return (
@@ -143,18 +148,58 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
 
 /** Says that there is something, but not in the time or with the labels that are selected. */
 export function NothingNow() {
-  const { place, selection } = useView();
+  const { place, selection, from, to } = useView();
   useQuery(series(selection, { step: 'all' }), 5_000);
+  const { response: stored } = useQuery(catalog());
+  const { page, feature, release, label } = selection;
+  const known = (kind: string, name: string) => stored?.entries.some((one) => one.kind == kind && (kind == 'page' ? one.page : one.name) == name);
+  const never = ([['page', page], ['feature', feature], ['release', release]] as const).find(
+    ([kind, name]) => name && stored && !known(kind, name),
+  );
+  const named = [page && `page ${page}`, feature && `feature ${feature}`, release && `release ${release}`, ...label].filter(Boolean);
+  const pages = [...new Set(stored?.entries.filter(({ kind }) => kind == 'page').map((one) => one.page))];
   return (
     <div class="page">
       <h1>No page views</h1>
       <Notice>
-        <p>No page views match this time range and these filters.</p>
         <p>
-          <a href={linkTo(place, place.route, { since: '30d', until: '', label: [], release: '' })}>
-            Show all page views of the last 30 days
-          </a>
+          {never ? (
+            <>
+              There is no {never[0]} <Text>{never[1]}</Text>.
+            </>
+          ) : (
+            <>
+              No page views from {moment(from)} to {moment(to)}
+              {named.length > 0 && ' with '}
+              <Text length={300}>{named.join(', ')}</Text>.
+            </>
+          )}
         </p>
+        {never?.[0] == 'page' && (
+          <p>
+            Pages with data:{' '}
+            {pages.slice(0, 8).map((name, i) => (
+              <>
+                {i > 0 && ', '}
+                <PlaceLink kind="page" name={name} />
+              </>
+            ))}
+            {pages.length > 8 && (
+              <>
+                {' and '}
+                <a href={linkTo(place, 'pages')}>{plural(pages.length - 8, 'more', 'more')}</a>
+              </>
+            )}
+            .
+          </p>
+        )}
+        {!never && (
+          <p>
+            <a href={linkTo(place, place.route, { since: '30d', until: '', label: [], release: '', page, feature })}>
+              Show all page views of the last 30 days
+            </a>
+          </p>
+        )}
       </Notice>
     </div>
   );

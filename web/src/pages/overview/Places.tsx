@@ -4,12 +4,13 @@ import { useMemo } from 'preact/hooks';
 import type { Budget, List, ListItem, Series } from '../../api/types.ts';
 import { useView } from '../../state/view.ts';
 import type { Unit } from '../../tree/format.ts';
-import { Interval, minViews } from '../../widgets/Interval.tsx';
+import { Interval, longestBar, Views } from '../../widgets/Interval.tsx';
 import { lineOf } from '../../widgets/lines.ts';
 import { count, hours, number, percent, signed } from '../../widgets/numbers.ts';
 import { Sparkline, type Sample } from '../../widgets/Sparkline.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { inUnit, scaleOfPart, unitTitle, type Scale } from '../../widgets/unit.ts';
+import { useChart } from '../parts/chart.ts';
 import { PlaceLink } from '../parts/names.tsx';
 import { changeOfMeans, type MeansChange } from './before.ts';
 
@@ -39,10 +40,10 @@ interface Row extends ListItem {
 
 /** A table of pages or features. */
 export function Places(props: Props) {
-  const { kind, list, order, onOrder, short, filter = '', totalViews } = props;
+  const { kind, list, order, onOrder, short, filter = '' } = props;
   const rows = useRows(props);
   const shown = rows.filter(({ value }) => value.toLowerCase().includes(filter.toLowerCase()));
-  const all = columns(props, Math.max(...rows.map(({ spread, mean_ms }) => spread?.mean.high ?? mean_ms)));
+  const all = columns(props, longestBar(rows.map(({ mean_ms }) => mean_ms)));
   return (
     <>
       <Table
@@ -52,15 +53,11 @@ export function Places(props: Props) {
         rowKey={(row) => row.value}
         order={order}
         onOrder={onOrder}
-        rowClass={(row) => (row.views < minViews ? 'few' : undefined)}
         empty={filter ? `No ${kind} with “${filter}” in its name.` : `No ${kind}s in this time.`}
       />
       {!short && list.more ? (
         <p class="hint">{count(list.more)} more are not listed: narrow the time or the labels.</p>
       ) : null}
-      {totalViews > 0 && rows.some((row) => row.views < minViews) && (
-        <p class="hint">Grey: fewer than {minViews} page views, too few to conclude anything.</p>
-      )}
     </>
   );
 }
@@ -89,7 +86,8 @@ function worst(budgets: readonly Budget[] | undefined): Budget | undefined {
 
 function columns(props: Props, most: number): Column<Row>[] {
   const { kind, series } = props;
-  const { from, to, unit, days } = useView();
+  const { unit, days } = useView();
+  const { from, to } = useChart();
   return [
     {
       key: 'name',
@@ -105,7 +103,7 @@ function columns(props: Props, most: number): Column<Row>[] {
       wide: true,
       cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
     },
-    { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => count(row.views) },
+    { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => <Views of={row.views} /> },
     ...timeColumns(unit, days, most),
     {
       key: 'hours',
@@ -219,7 +217,7 @@ function Few({ row }: { row: Row }) {
 /** A change of a mean; grey if it may be by chance. */
 export function Delta({ of }: { of?: MeansChange }) {
   if (!of) return <span class="quiet">–</span>;
-  const kind = !of.sure ? 'few' : of.value > 0 ? 'slower' : 'faster';
+  const kind = !of.sure ? 'quiet' : of.value > 0 ? 'slower' : 'faster';
   const text = `95 % interval ${signed(of.low)} to ${signed(of.high)} ms${of.sure ? '' : ': within noise'}`;
   return (
     <span class={kind} title={text}>

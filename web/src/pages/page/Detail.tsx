@@ -11,7 +11,7 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { TimeSeries } from '../../widgets/TimeSeries.tsx';
 import { Breakdown } from '../code/Breakdown.tsx';
 import { NothingNow } from '../overview/Overview.tsx';
-import { Kinds } from '../parts/Kinds.tsx';
+import { useChart } from '../parts/chart.ts';
 import { Kpis, useScale } from '../parts/Kpis.tsx';
 import { Text } from '../parts/names.tsx';
 import { Export } from './Export.tsx';
@@ -29,10 +29,11 @@ export function FeatureDetail() {
 }
 
 function Detail({ kind }: { kind: 'page' | 'feature' }) {
-  const { selection, from, to } = useView();
+  const { selection } = useView();
+  const { chart, from, to } = useChart();
   const all = series(selection, { step: 'all', histogram: true });
   const whole = useQuery(all);
-  const time = useQuery(series(selection));
+  const time = useQuery(series(chart));
   const settled = useSettled();
   const { response: stored } = useQuery(settled ? catalog() : undefined);
   const point = whole.response?.groups[0]?.points[0];
@@ -42,17 +43,19 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
   return (
     <div class="page detail">
       <Title kind={kind} releases={markers} />
-      <Panel title="Time per page view" query={all} shown={whole} class="whole">
-        {(response) => (
-          <>
-            {point && <Kpis point={point} />}
-            <Remarks noSpread={response.no_spread} stats={response.stats} />
-          </>
-        )}
-      </Panel>
-      {kind == 'page' && <Vitals />}
+      <div class="summary">
+        <Panel title="Time per page view" query={all} shown={whole} class="whole">
+          {(response) => (
+            <>
+              {point && <Kpis point={point} />}
+              <Remarks noSpread={response.no_spread} stats={response.stats} />
+            </>
+          )}
+        </Panel>
+        {kind == 'page' && <Vitals />}
+      </div>
       <div class="beside">
-        <Panel title="Over time" query={series(selection)} shown={time}>
+        <Panel title="Over time" query={series(chart)} shown={time}>
           {(response) => (
             <TimeSeries
               points={response.groups[0]?.points ?? []}
@@ -65,21 +68,15 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
         </Panel>
         <Panel title="How page views differ" query={all} shown={whole}>
           {() =>
-            point && (
-              <>
-                {point.histogram ? (
-                  <Histogram bars={point.histogram} spread={point.spread} of="JavaScript per page view" />
-                ) : (
-                  <p class="empty">The distribution is not kept for this query.</p>
-                )}
-                <h3>All of the profiled time, per page view</h3>
-                <Kinds point={point} />
-              </>
+            point?.histogram ? (
+              <Histogram bars={point.histogram} spread={point.spread} of="JavaScript per page view" />
+            ) : (
+              <p class="empty">The distribution is not kept for this query.</p>
             )
           }
         </Panel>
       </div>
-      <Breakdown scale={scale} />
+      <Breakdown scale={scale} point={point} />
     </div>
   );
 }
@@ -97,7 +94,7 @@ function Title({ kind, releases }: { kind: 'page' | 'feature'; releases: readonl
       </h1>
       <div class="actions row">
         <a class="button" href={linkTo(place, 'who', { [kind]: name })}>
-          Who
+          Audience
         </a>
         {mayViews && (
           <a class="button" href={linkTo(place, 'views', { [kind]: name })}>

@@ -7,9 +7,18 @@ import { useQuery } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import type { Term } from '../../widgets/meanings.ts';
-import { Metric } from '../../widgets/Metric.tsx';
+import { Explained } from '../../widgets/Metric.tsx';
 import { duration, number, percent, plural } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
+
+/** Up to which values vitals are good, and above which they are poor, as https://web.dev/articles/vitals says. */
+const limits: Record<string, readonly [good: number, poor: number]> = {
+  lcp: [2500, 4000],
+  inp: [200, 500],
+  cls: [0.1, 0.25],
+  fcp: [1800, 3000],
+  ttfb: [800, 1800],
+};
 
 /** Labels that Web Vitals are kept by. */
 const kept = /^(release|environment|device|browser|connection)[!=]/;
@@ -29,23 +38,42 @@ export function Vitals() {
   const phase = (name: string) => linkHere(place, { label: [...selection.label, `phase=${name}`] });
   return (
     <Panel title="Web Vitals" query={query} shown={shown}>
-      <dl class="metrics">
+      <dl class="vitals">
         {of.map((vital) => (
-          <Metric
-            key={vital.name}
-            name={`${vital.name.toUpperCase()}, p75`}
-            term={vital.name as Term}
-            value={inUnitOf(vital, vital.p75.value)}
-            beside={`${vital.rating}${between(vital)}, ${percent(vital.good)} good`}
-          />
+          <Rated key={vital.name} of={vital} />
         ))}
       </dl>
       <p class="hint">
-        From {plural(Math.max(...of.map(({ views }) => views)), 'report')}, including page views that were not profiled.
-        See <a href={phase('slow-interaction')}>what runs in slow interactions</a> and{' '}
-        <a href={phase('before-lcp')}>what runs before LCP</a>.
+        p75 of {plural(Math.max(...of.map(({ views }) => views)), 'report')}, profiled or not. What runs{' '}
+        <a href={phase('slow-interaction')}>in slow interactions</a>, <a href={phase('before-lcp')}>before LCP</a>.
       </p>
     </Panel>
+  );
+}
+
+/** A vital: its name, its number, its rating in a word, and which shares of the page views are good, medium and poor. */
+function Rated({ of }: { of: VitalReport }) {
+  const [good, poor] = limits[of.name] ?? [];
+  const at = (value: number | undefined) => (value == undefined ? '' : inUnitOf(of, value));
+  const between = Math.max(0, 1 - of.good - of.poor);
+  const text = `${percent(of.good)} good (up to ${at(good)}), ${percent(between)} need improvement, ${percent(of.poor)} poor (over ${at(poor)})`;
+  return (
+    <div class="vital">
+      <dt>
+        <Explained term={of.name as Term}>{of.name.toUpperCase()}</Explained>
+      </dt>
+      <dd title={interval(of)}>
+        <b>{inUnitOf(of, of.p75.value)}</b> <span class={`rated ${of.rating.replaceAll(' ', '-')}`}>{of.rating}</span>
+      </dd>
+      <dd class="shares" title={text}>
+        <span class="hidden">{text}</span>
+        {(['good', 'needs-improvement', 'poor'] as const).map((rating, i) => (
+          <i key={rating} class={rating} style={{ flexGrow: [of.good, between, of.poor][i] }} aria-hidden="true">
+            {i == 0 && of.good >= 0.2 && percent(of.good)}
+          </i>
+        ))}
+      </dd>
+    </div>
   );
 }
 
@@ -53,9 +81,9 @@ function inUnitOf({ unit }: VitalReport, value: number): string {
   return unit == 'score' ? number(value) : duration(value);
 }
 
-/** Writes the interval of the 75th percentile; nothing if it has none. */
-function between(vital: VitalReport): string {
+/** Writes the interval of the 75th percentile. */
+function interval(vital: VitalReport): string {
   const { low, high }: Estimate = vital.p75;
-  if (!high) return '';
-  return ` (${inUnitOf(vital, low ?? 0)} – ${inUnitOf(vital, high)})`;
+  if (high == undefined) return 'no interval is known';
+  return `95 % interval ${inUnitOf(vital, low ?? 0)} to ${inUnitOf(vital, high)}`;
 }

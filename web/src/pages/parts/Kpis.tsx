@@ -19,10 +19,6 @@ function between({ low, high }: Estimate): string | undefined {
   return low == undefined || high == undefined ? undefined : `${duration(low)} – ${duration(high)}`;
 }
 
-function Quantile({ name, of }: { name: 'p75' | 'p95'; of: Estimate }) {
-  return <Metric name={name} term={name} value={duration(of.value)} beside={between(of)} />;
-}
-
 /** The share of the time that is told if it was not sampled. */
 const worthSaying = 0.02;
 
@@ -36,35 +32,44 @@ export function Kpis({ point }: { point: Point }) {
   const unsampled = point.unsampled_us / Math.max(point.self_us + point.stackless_us + point.unsampled_us, 1);
   return (
     <>
-      <dl class={point.views < minViews ? 'metrics few' : 'metrics'}>
-        <Metric name="Page views" term="views" value={shortCount(point.views)} beside={`of ${count(population)}`} />
-        {spread && <Quantile name="p75" of={spread.p75} />}
+      <dl class="metrics">
+        {spread && (
+          <Metric
+            hero
+            name="JavaScript per page view, p75"
+            term="p75"
+            value={duration(spread.p75.value)}
+            beside={between(spread.p75)}
+          />
+        )}
         <Metric
-          name={scale.unit == 'share' ? 'Share' : 'Mean'}
+          hero={!spread}
+          name={scale.unit == 'share' ? 'Share of all JavaScript' : spread ? 'Mean' : 'JavaScript per page view, mean'}
           term="perView"
           value={scale.unit == 'ms' ? duration(point.mean_ms) : amount(point.mean_ms, scale)}
-          beside={{ ms: mean && between(mean), hours: perDay(scale.days), share: 'of all JavaScript' }[scale.unit]}
+          beside={scale.unit == 'hours' ? perDay(scale.days) : mean && between(mean)}
         />
-        {spread && <Quantile name="p95" of={spread.p95} />}
+        {spread && <Metric name="p95" term="p95" value={duration(spread.p95.value)} beside={between(spread.p95)} />}
         {tasks && (
           <Metric
-            name="Long tasks, p75"
+            name="In long tasks, p75"
             term="longTasks"
             value={duration(tasks.p75.value)}
             beside={`mean ${duration(tasks.mean.value)}`}
           />
         )}
-        <Metric name="People’s time" term="userHours" value={hours(people)} beside={perDay(scale.days)} />
+        <Metric name="Visitors’ time" term="userHours" value={hours(people)} beside={perDay(scale.days)} />
+        <Metric name="Page views profiled" term="views" value={shortCount(point.views)} beside={`of ${count(population)}`} />
       </dl>
       {point.views > 0 && point.views < minViews && (
         <p class="hint">
-          Only {plural(point.views, 'page view')}: too few for a conclusion. The intervals show how uncertain the numbers are.
+          n = {count(point.views)}: so few page views leave wide intervals.
         </p>
       )}
       {unsampled >= worthSaying && (
         <p class="hint">
-          {percent(unsampled)} of the time was not sampled, and none of these numbers includes what ran then. If JavaScript had
-          the same share of that time as of the rest, the mean would be {duration(point.scaled_mean_ms)}.
+          {percent(unsampled)} of the time was not sampled. If it was like the rest, the mean is{' '}
+          {duration(point.scaled_mean_ms)}.
         </p>
       )}
       {spread?.few && (

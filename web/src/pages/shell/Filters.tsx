@@ -2,10 +2,12 @@
 
 import { useState } from 'preact/hooks';
 import { catalog, labels } from '../../api/queries.ts';
+import { isTime, type Selection } from '../../api/selection.ts';
 import { change } from '../../state/location.ts';
 import { useQuery, useSettled } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
 import { units, useView } from '../../state/view.ts';
+import type { Filter } from '../../routes.tsx';
 import { releasesOf } from '../../widgets/lines.ts';
 import { cut, moment, visible } from '../../widgets/numbers.ts';
 import { Popover } from '../../widgets/Popover.tsx';
@@ -13,14 +15,14 @@ import { unitTitle } from '../../widgets/unit.ts';
 
 const presets = ['1h', '6h', '24h', '7d', '30d', '90d'];
 
-/** The filters of all pages. subject names the parameters that the page itself is about. */
-export function Filters({ subject }: { subject: readonly string[] }) {
+/** The filters of a page. subject names the parameters that the page itself is about. */
+export function Filters({ subject, filters }: { subject: readonly string[]; filters: readonly Filter[] }) {
   return (
     <section class="filters" aria-label="Filters">
-      <Times />
-      <Release />
-      <Chips subject={subject} />
-      <UnitSwitch />
+      {filters.includes('time') && <Times />}
+      {filters.includes('release') && <Release />}
+      {filters.includes('labels') && <Chips subject={subject} />}
+      {filters.includes('unit') && <UnitSwitch />}
     </section>
   );
 }
@@ -39,11 +41,16 @@ function Times() {
           {since}
         </a>
       ))}
-      <Popover button={custom ? `${moment(from)} – ${moment(to)}` : 'Other…'} class={custom ? 'chosen' : ''}>
+      <Popover button={custom ? textOf(selection, from, to) : 'Other…'} class={custom ? 'chosen' : ''}>
         {(close) => <Range from={from} to={to} close={close} />}
       </Popover>
     </nav>
   );
+}
+
+/** Writes the time of a selection: what is no time as it is. */
+function textOf({ since, until }: Selection, from: number, to: number): string {
+  return isTime(since) && (!until || isTime(until)) ? `${moment(from)} – ${moment(to)}` : `${visible(cut(`${since} ${until}`, 30))}?`;
 }
 
 /** Returns a time as the fields of forms have it, in the time zone of the browser. */

@@ -15,12 +15,16 @@ export function Footer() {
     <footer>
       {response?.all && <Coverage of={response.all} />}
       <p>
-        <a href="./licenses" target="_blank">
-          Licences
+        <a href="./docs/" target="_blank">
+          Documentation
         </a>
         {' · '}
         <a href="./api/v1/openapi.yaml" target="_blank">
           API
+        </a>
+        {' · '}
+        <a href="./licenses" target="_blank">
+          Licences
         </a>
       </p>
     </footer>

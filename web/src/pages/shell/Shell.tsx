@@ -7,8 +7,10 @@ import { cancelAll, refreshAll, useOverall } from '../../state/responses.ts';
 import { linkTo, permanentLink } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Copy } from '../../widgets/Command.tsx';
+import { ProblemNotice } from '../../widgets/Notice.tsx';
 import { ago, moment } from '../../widgets/numbers.ts';
 import { ThemeSwitch } from '../../widgets/ThemeSwitch.tsx';
+import type { Filter } from '../../routes.tsx';
 import { Filters } from './Filters.tsx';
 import { Footer } from './Footer.tsx';
 import { Login } from './Login.tsx';
@@ -20,8 +22,8 @@ const destinations = [
   ['pages', 'Pages'],
   ['features', 'Features'],
   ['compare', 'Compare'],
-  ['who', 'Who'],
-  ['code', 'Code'],
+  ['who', 'Audience'],
+  ['code', 'Ownership'],
   ['budgets', 'Budgets'],
   ['health', 'Health'],
 ] as const;
@@ -33,11 +35,12 @@ interface Props {
   title: string;
   /** The parameters that the page itself is about. */
   subject: readonly string[];
+  filters: readonly Filter[];
   children: ComponentChildren;
 }
 
 /** A page with all that is around it. */
-export function Shell({ title, subject, children }: Props) {
+export function Shell({ title, subject, filters, children }: Props) {
   const { place, ofFile } = useView();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
@@ -53,8 +56,9 @@ export function Shell({ title, subject, children }: Props) {
         Skip to the content
       </a>
       <Header title={title} />
-      {!ofFile && <Filters subject={subject} />}
+      {!ofFile && filters.length > 0 && <Filters subject={subject} filters={filters} />}
       <main id="main" ref={main} tabIndex={-1}>
+        {overall.problem?.status == 0 && <ProblemNotice problem={overall.problem} again={refreshAll} />}
         {overall.problem?.status == 401 ? <Login /> : children}
       </main>
       {!ofFile && <Footer />}

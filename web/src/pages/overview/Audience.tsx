@@ -7,10 +7,10 @@ import { change } from '../../state/location.ts';
 import { useMayViews, useQuery, useSettled } from '../../state/responses.ts';
 import { linkHere, linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
-import { Interval, minViews } from '../../widgets/Interval.tsx';
+import { Interval, longestBar, Views } from '../../widgets/Interval.tsx';
 import { Legend } from '../../widgets/Metric.tsx';
 import { Remarks } from '../../widgets/Notice.tsx';
-import { count, number, percent, signed } from '../../widgets/numbers.ts';
+import { number, percent, signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { inUnit, unitTitle } from '../../widgets/unit.ts';
@@ -21,7 +21,7 @@ import { Text } from '../parts/names.tsx';
 const first = ['device', 'browser', 'connection', 'release'];
 
 /** The page about whom it is slow for. */
-export function Who() {
+export function Audience() {
   const { place, selection } = useView();
   const whole = useQuery(series(selection, { step: 'all' }));
   const settled = useSettled();
@@ -32,7 +32,7 @@ export function Who() {
   return (
     <div class="page">
       <header class="title">
-        <h1>For whom it is slow</h1>
+        <h1>Audience</h1>
         {others.length > 0 && (
           <label class="actions">
             Also by{' '}
@@ -107,7 +107,6 @@ function Groups({ response, label, whole }: { response: Series; label: string; w
         columns={all}
         rows={rows.filter(({ value }) => value.toLowerCase().includes(filter.toLowerCase()))}
         rowKey={(row) => row.value}
-        rowClass={(row) => (row.views < minViews ? 'few' : undefined)}
         order="-views"
         empty="No page view has this label."
       />
@@ -119,7 +118,7 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
   const { place, selection, unit, days } = useView();
   const mayViews = useMayViews();
   const scale = useScale(whole);
-  const most = Math.max(...rows.map((row) => row.spread?.mean.high ?? row.mean_ms));
+  const most = longestBar(rows.map(({ mean_ms }) => mean_ms));
   const only = (value: string) => linkHere(place, { label: [...selection.label, `${label}=${value}`] });
   const { page, feature } = selection;
   const single = (value: string) => linkTo(place, 'views', { page, feature, label: [...selection.label, `${label}=${value}`] });
@@ -148,10 +147,10 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
       cell: (row) =>
         mayViews ? (
           <a href={single(row.value)} title="Show single page views">
-            {count(row.views)}
+            <Views of={row.views} />
           </a>
         ) : (
-          count(row.views)
+          <Views of={row.views} />
         ),
     },
     {

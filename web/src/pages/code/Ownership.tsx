@@ -60,7 +60,7 @@ export function byKind(owners: readonly TopFunction[], views: number): Row[] {
 }
 
 /** The page about whose code takes the time. */
-export function Code() {
+export function Ownership() {
   const { place, selection } = useView();
   const owners = top(selection, { by: 'owner', limit: 500 });
   const shown = useQuery(owners);
@@ -70,7 +70,7 @@ export function Code() {
   const by = parts.find((one) => one == place.params.get('by')) ?? 'package';
   return (
     <div class="page">
-      <h1>Whose code it is</h1>
+      <h1>Ownership</h1>
       <div class="beside">
         <Panel title="By kind of code" query={owners} shown={shown}>
           {(response) => (

@@ -1,0 +1,16 @@
+// The key / leads to the search of a page, from wherever the focus is.
+
+/** Focuses the first search box of the page at a slash that nobody else took; returns how to stop. */
+export function slashSearches(): () => void {
+  const press = (event: KeyboardEvent) => {
+    const { key, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
+    if (key != '/' || defaultPrevented || ctrlKey || metaKey || altKey) return;
+    if (target instanceof Element && target.matches('input, select, textarea, [contenteditable]')) return;
+    const box = document.querySelector<HTMLElement>('main input[type=search]');
+    if (!box) return;
+    event.preventDefault();
+    box.focus();
+  };
+  addEventListener('keydown', press);
+  return () => removeEventListener('keydown', press);
+}
