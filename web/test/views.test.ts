@@ -261,7 +261,7 @@ test('who lacks the permission sees no links, and is told what to do', { skip },
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByText('Time per page view').first().waitFor();
   await tab.settled();
-  assert.equal(await page.getByRole('link', { name: 'Who', exact: true }).count() > 0, true);
+  assert.equal(await page.getByRole('link', { name: 'Audience', exact: true }).count() > 0, true);
   assert.equal(await page.getByRole('link', { name: 'Page views', exact: true }).count(), 0);
   await page.goto(`${guarded.url}/views?page=/cart`);
   await page.getByText('needs a permission of its own').waitFor();

@@ -135,25 +135,26 @@ function Verdict({ of }: { of: Comparison }) {
       </p>
       <dl class="metrics">
         <Metric
-          name="A"
+          hero
+          name="Difference"
+          term="perView"
+          value={`${signed(total.difference_ms.value)} ms`}
+          beside={between(total.difference_ms)}
+        />
+        <Metric
+          name="A, mean"
           term="perView"
           value={`${number(total.mean_ms.a)} ms`}
           beside={`${count(views.a)} page views`}
         />
         <Metric
-          name="B"
+          name="B, mean"
           term="perView"
           value={`${number(total.mean_ms.b)} ms`}
           beside={`${count(views.b)} page views`}
         />
-        <Metric
-          name="Difference as measured"
-          term="perView"
-          value={`${signed(total.difference_ms.value)} ms`}
-          beside={between(total.difference_ms)}
-        />
-        <Cause name="Due to traffic" term="mix" of={total.mix_ms} />
-        <Cause name="Due to code" term="noise" of={total.change_ms} />
+        <Cause name="Explained by traffic" term="mix" of={total.mix_ms} />
+        <Cause name="Explained by code" term="noise" of={total.change_ms} />
         {total.left_out_ms != null && Math.abs(total.left_out_ms) >= 0.005 && (
           <Metric name="Left out" term="leftOut" value={`${signed(total.left_out_ms)} ms`} beside="not known why" />
         )}
@@ -164,10 +165,14 @@ function Verdict({ of }: { of: Comparison }) {
           <p>{remark}</p>
         </Notice>
       ))}
-      <p class="hint">
-        {capital(of.note)}. {of.method}; {count(of.tested_functions)} functions were tested, and {percent(of.false_discovery)} of the
-        reported changes may be by chance.
-      </p>
+      <details class="hint">
+        <summary>How this was computed</summary>
+        <p>
+          The interval of the verdict is at {number(100 * total.level)}&nbsp;%. {capital(of.note)}. {of.method};{' '}
+          {count(of.tested_functions)} functions were tested, and {percent(of.false_discovery)} of the reported changes may be by
+          chance.
+        </p>
+      </details>
       <NamesRemark names={of.names} />
     </>
   );

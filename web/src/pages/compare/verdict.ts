@@ -50,14 +50,14 @@ export function verdictOf(comparison: Comparison): Verdict {
   if (status == 'within noise') {
     const changed = changedFunctions(comparison).length;
     if (total.detectable_ms != null) {
-      parts.push(`nine of ten such comparisons would find a change of ${number(total.detectable_ms)} ms`);
+      parts.push(`A change of ${number(total.detectable_ms)} ms would be found nine times of ten`);
     }
-    if (changed) parts.push(`${plural(changed, 'function')} changed by more than noise`);
-    return { status, sentence: `Within noise: ${parts.join('; ')}.`, remarks };
+    if (changed) parts.push(`${plural(changed, 'function')} changed clearly`);
+    return { status, sentence: `No clear change: ${parts.join('. ')}.`, remarks };
   }
-  if (functions) parts.push(`${percent(Math.min(share, 1))} of it in ${plural(functions, 'function')}`);
-  if (mix && apart(mix)) parts.push(`and traffic makes ${signed(mix.value)} ms (${between(mix)})`);
-  return { status, sentence: `${parts.join('; ')}.`, remarks };
+  if (functions) parts.push(`${percent(Math.min(share, 1))} of it is in ${plural(functions, 'function')}`);
+  if (mix && apart(mix)) parts.push(`Traffic adds ${signed(mix.value)} ms (${between(mix)})`);
+  return { status, sentence: `${parts.join('. ')}.`, remarks };
 }
 
 /** Whether an interval is on one side of 0. */
@@ -75,10 +75,10 @@ export function between({ low, high }: Estimate): string {
   return low == undefined || high == undefined ? 'no interval is known' : `${signed(low)} to ${signed(high)}`;
 }
 
-/** A change: +18 ms (+17 %), 99 % +11 to +25. */
+/** A change: +18 ms (+17 %), likely +11 to +25. */
 function changeText(change: Change): string {
   const estimate = shown(change);
   const relative = change.relative == undefined ? '' : ` (${signedPercent(change.relative)})`;
-  const level = estimate.low == undefined ? '' : `${Number((100 * change.level).toPrecision(4))}\u00a0% `;
-  return `${signed(estimate.value)}\u00a0ms${relative}, ${level}${between(estimate)}`;
+  const likely = estimate.low == undefined ? '' : 'likely ';
+  return `${signed(estimate.value)}\u00a0ms${relative}, ${likely}${between(estimate)}`;
 }
