@@ -111,6 +111,20 @@ test('details say what is pointed at, at once', { skip }, async () => {
   await page.close();
 });
 
+test('what is zoomed has the height that it needs, and no part of it is larger than it', { skip }, async () => {
+  const page = await openStacks();
+  const height = async () => (await canvas(page).boundingBox())!.height;
+  const all = await height();
+  await canvas(page).click({ position: await at(page, 0.97, 1) });
+  await page.waitForFunction((before) => document.querySelector('canvas')!.clientHeight < before, all);
+  assert.match(await details(page), /^e .* of zoomed 100 %/);
+  await canvas(page).hover({ position: await at(page, 0.5, 0) });
+  for (const [, part] of (await details(page)).matchAll(/([\d.]+) % of zoomed|of zoomed ([\d.]+) %/g)) assert.ok(Number(part) <= 100);
+  await press(page, 'Escape');
+  await page.waitForFunction((before) => document.querySelector('canvas')!.clientHeight == before, all);
+  await page.close();
+});
+
 test('clicks zoom, and there is a way back', { skip }, async () => {
   const page = await openStacks();
   await canvas(page).click({ position: await at(page, 0.1, 1) });

@@ -61,6 +61,7 @@ export function Overview() {
       <Attention />
       <Panel
         title="Heaviest pages"
+        class="places"
         beside={<a href={linkTo(place, 'pages')}>All pages</a>}
         query={list('pages', selection)}
         shown={pages}
@@ -116,7 +117,7 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
   if (!stored) return null;
   if (!some) {
     return (
-      <Panel title="Heaviest features">
+      <Panel title="Heaviest features" class="places">
         <p class="empty">
           No features yet. <code>{"fieldtrie.feature('search', () => …)"}</code> measures one; rules in the{' '}
           <code>--budgets</code> file do the same without a change to the page.
@@ -127,6 +128,7 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
   return (
     <Panel
       title="Heaviest features"
+      class="places"
       beside={<a href={linkTo(place, 'features')}>All features</a>}
       query={list('features', selection)}
       shown={features}
