@@ -69,6 +69,50 @@ for (const [i, [name, path]] of Object.entries(places).entries()) {
   });
 }
 
+test('no table is cut in a narrow window', { skip }, async () => {
+  const tab = await Tab.open(shop.url, '', { viewport: { width: 360, height: 740 } }, noBudgets);
+  for (const [name, path] of Object.entries(places)) {
+    await tab.page.goto(`${shop.url}/${path}`);
+    await tab.settled();
+    const cut = await tab.page.evaluate(() =>
+      [...document.querySelectorAll('.table')]
+        .filter((table) => table.checkVisibility({ contentVisibilityAuto: true }) && table.scrollWidth > table.clientWidth + 1)
+        .map((table) => table.getAttribute('aria-label')),
+    );
+    assert.deepEqual(cut, [], name);
+  }
+  await tab.close();
+});
+
+test('the numbers, charts and the flame graph of a page are in sight at once, and / searches from anywhere', { skip }, async () => {
+  const tab = await Tab.open(shop.url, 'page?page=/cart', { viewport: { width: 1280, height: 900 } });
+  const { page } = tab;
+  await page.locator('.flame canvas').waitFor();
+  const top = async (selector: string) => (await page.locator(selector).first().boundingBox())!.y;
+  assert.ok((await top('.metric.hero')) < 300);
+  assert.ok((await top('.series')) < 500);
+  assert.ok((await top('.flame canvas')) < 860, `the flame graph begins at ${await top('.flame canvas')}`);
+  await page.keyboard.press('/');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Search functions and files');
+  await page.keyboard.type('/');
+  assert.equal(await page.evaluate(() => (document.activeElement as HTMLInputElement).value), '/', 'it is a letter there');
+  await tab.close();
+});
+
+test('what is unknown is named', { skip }, async () => {
+  const tab = await Tab.open(shop.url, 'page?page=/prodcts', {}, noBudgets);
+  const { page } = tab;
+  await page.getByText('There is no page /prodcts').waitFor();
+  await page.getByRole('link', { name: '/cart', exact: true }).waitFor();
+  await page.goto(`${shop.url}/page?page=/cart&release=r99`);
+  await page.getByText('There is no release r99').waitFor();
+  await page.goto(`${shop.url}/?since=banana`);
+  await page.getByText('“banana” is no time').waitFor();
+  await page.getByRole('link', { name: 'Show the last 24 h' }).click();
+  await page.getByRole('link', { name: '/cart', exact: true }).waitFor();
+  await tab.close();
+});
+
 /** Functions of a page as aggregate has them: ms of a page view, by name. */
 async function functionsOf(page: string): Promise<Map<string, { self: number; total: number }>> {
   const profile = JSON.parse(await aggregate('--addr', shop.address, '--page', page, '--format', 'json'));

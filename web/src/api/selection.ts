@@ -79,9 +79,9 @@ export function durationOf(text: string): number | undefined {
   return parts ? Number(parts[1]) * lengths[parts[2]!]! : undefined;
 }
 
-/** Whether a text says when: a duration before now, or a time. */
-export function isTime(text: string): boolean {
-  return durationOf(text) != undefined || !Number.isNaN(Date.parse(text));
+/** Returns what a selection has for a time and is none: neither a duration before now nor a date. */
+export function noTimeOf({ since, until }: Pick<Selection, 'since' | 'until'>): string | undefined {
+  return [since, until].find((text) => text && durationOf(text) == undefined && Number.isNaN(Date.parse(text)));
 }
 
 /** The longest time before now that is not rounded to hours by the API. */

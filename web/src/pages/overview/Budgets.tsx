@@ -123,6 +123,7 @@ const columns: Column<Budget>[] = [
   {
     key: 'used',
     title: 'of the limit',
+    wide: true,
     value: (row) => (row.value ? row.value.value / row.limit : undefined),
     cell: (row) => <Used budget={row} />,
   },

@@ -172,6 +172,7 @@ function moreColumns({ kind, before, budgets, totalViews }: Props): Column<Row>[
       key: 'reach',
       title: 'reach',
       term: 'reach',
+      wide: true,
       value: (row) => row.views,
       cell: (row) => percent(row.views / totalViews),
     });

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { catalog, labels } from '../../api/queries.ts';
-import { isTime, type Selection } from '../../api/selection.ts';
+import { noTimeOf, type Selection } from '../../api/selection.ts';
 import { change } from '../../state/location.ts';
 import { useQuery, useSettled } from '../../state/responses.ts';
 import { linkHere } from '../../state/url.ts';
@@ -49,8 +49,9 @@ function Times() {
 }
 
 /** Writes the time of a selection: what is no time as it is. */
-function textOf({ since, until }: Selection, from: number, to: number): string {
-  return isTime(since) && (!until || isTime(until)) ? `${moment(from)} – ${moment(to)}` : `${visible(cut(`${since} ${until}`, 30))}?`;
+function textOf(selection: Selection, from: number, to: number): string {
+  const wrong = noTimeOf(selection);
+  return wrong ? `${visible(cut(wrong, 30))}?` : `${moment(from)} – ${moment(to)}`;
 }
 
 /** Returns a time as the fields of forms have it, in the time zone of the browser. */

@@ -1,6 +1,7 @@
 // How many page views are behind what is shown.
 
 import { coverage } from '../../api/queries.ts';
+import { noTimeOf } from '../../api/selection.ts';
 import type { ListSum } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
@@ -10,7 +11,7 @@ import { count, percent, plural } from '../../widgets/numbers.ts';
 /** Says at the end of each page how many page views it rests on. */
 export function Footer() {
   const { selection } = useView();
-  const { response } = useQuery(coverage(selection));
+  const { response } = useQuery(noTimeOf(selection) ? undefined : coverage(selection));
   return (
     <footer>
       {response?.all && <Coverage of={response.all} />}

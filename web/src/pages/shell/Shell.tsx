@@ -2,13 +2,14 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { noTimeOf } from '../../api/selection.ts';
 import { isLoggedIn, logOut } from '../../state/login.ts';
 import { cancelAll, refreshAll, useOverall } from '../../state/responses.ts';
-import { linkTo, permanentLink } from '../../state/url.ts';
+import { linkHere, linkTo, permanentLink } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Copy } from '../../widgets/Command.tsx';
-import { ProblemNotice } from '../../widgets/Notice.tsx';
-import { ago, moment } from '../../widgets/numbers.ts';
+import { Notice, ProblemNotice } from '../../widgets/Notice.tsx';
+import { ago, cut, moment, visible } from '../../widgets/numbers.ts';
 import { ThemeSwitch } from '../../widgets/ThemeSwitch.tsx';
 import type { Filter } from '../../routes.tsx';
 import { Filters } from './Filters.tsx';
@@ -41,10 +42,11 @@ interface Props {
 
 /** A page with all that is around it. */
 export function Shell({ title, subject, filters, children }: Props) {
-  const { place, ofFile } = useView();
+  const { place, selection, ofFile } = useView();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   const overall = useOverall();
+  const wrong = noTimeOf(selection);
   useEffect(() => {
     document.title = title ? `${title} – Fieldtrie` : 'Fieldtrie';
     if (first.current) first.current = false;
@@ -59,10 +61,25 @@ export function Shell({ title, subject, filters, children }: Props) {
       {!ofFile && filters.length > 0 && <Filters subject={subject} filters={filters} />}
       <main id="main" ref={main} tabIndex={-1}>
         {overall.problem?.status == 0 && <ProblemNotice problem={overall.problem} again={refreshAll} />}
-        {overall.problem?.status == 401 ? <Login /> : children}
+        {overall.problem?.status == 401 ? <Login /> : wrong ? <NoTime text={wrong} /> : children}
       </main>
       {!ofFile && <Footer />}
     </>
+  );
+}
+
+/** Says that a text of the URL is no time. */
+function NoTime({ text }: { text: string }) {
+  const { place } = useView();
+  return (
+    <Notice kind="bad">
+      <p>
+        “{visible(cut(text, 60))}” is no time. Use a duration such as 24h or 7d, or a time such as 2026-11-21T10:00:00Z.
+      </p>
+      <p>
+        <a href={linkHere(place, { since: '', until: '' })}>Show the last 24 h</a>
+      </p>
+    </Notice>
   );
 }
 

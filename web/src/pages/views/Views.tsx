@@ -133,7 +133,7 @@ function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[
       value: (row) => row.long_task_ms,
       cell: (row) => (row.long_task_count ? `${count(row.long_task_count)} · ${duration(row.long_task_ms)}` : 'none'),
     },
-    { key: 'when', title: 'when', value: (row) => row.received, cell: (row) => moment(row.received) },
+    { key: 'when', title: 'when', wide: true, value: (row) => row.received, cell: (row) => moment(row.received) },
     { key: 'release', title: 'release', text: true, wide: true, value: (row) => row.release, cell: (row) => <Text length={30}>{row.release ?? '–'}</Text> },
     ...known.map(label),
     {
