@@ -4,7 +4,6 @@ import type { ComponentType } from 'preact';
 import { FunctionPage } from './pages/code/FunctionPage.tsx';
 import { Ownership } from './pages/code/Ownership.tsx';
 import { Compare } from './pages/compare/Compare.tsx';
-import { Health } from './pages/health/Health.tsx';
 import { Audience } from './pages/overview/Audience.tsx';
 import { BudgetsPage } from './pages/overview/Budgets.tsx';
 import { Features, Pages } from './pages/overview/Lists.tsx';
@@ -16,6 +15,7 @@ import { linkTo, type Place } from './state/url.ts';
 import { useView } from './state/view.ts';
 import { cut } from './widgets/numbers.ts';
 
+const Health = later((drawn) => drawn.Health);
 const Views = later((drawn) => drawn.Views);
 const ViewPage = later((drawn) => drawn.ViewPage);
 

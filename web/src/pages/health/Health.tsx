@@ -11,7 +11,6 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { Text } from '../parts/names.tsx';
 import { checksOf, inBucket, refusalsOf, type Check, type Refusal } from './checks.ts';
-import './health.css';
 
 /** How often the daemon is asked, in ms. */
 const every = 10_000;

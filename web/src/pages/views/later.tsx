@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import '../health/health.css';
 import './views.css';
 
 type Drawn = typeof import('./drawn.ts');
