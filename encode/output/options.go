@@ -14,6 +14,7 @@ type Options struct {
 	Since, Until time.Time // the selected time range; zero if there is none
 	Rows         int       // how many functions a table shows; 0 means 40, less than 0 all
 	Title        string    // the content of the profile, such as "/feed"; "" if unknown
+	PerView      bool      // tables for people have times of a page view, not of all together
 	Of           string    // the work that self times measure, "JavaScript" if empty: with events it is more
 	// Base is the profile to compare with; nil if there is none. Only formats with Compares
 	// set use it.

@@ -8,13 +8,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// jsonProfile is the JSON form of a profile; docs/format.md describes it.
+// jsonProfile is the JSON form of a profile; docs/formats.md describes it. Its keys are those that
+// responses of the API have for the same.
 type jsonProfile struct {
-	Version   int            `json:"version"`
-	Unit      string         `json:"unit"`
-	Since     string         `json:"since,omitempty"`
-	Until     string         `json:"until,omitempty"`
-	Coverage  jsonCoverage   `json:"coverage"`
+	Version int    `json:"version"`
+	Since   string `json:"since,omitempty"`
+	Until   string `json:"until,omitempty"`
+	jsonCoverage
 	Groups    []jsonGroup    `json:"groups"`
 	Functions []jsonFunction `json:"functions"`
 	Nodes     jsonNodes      `json:"nodes"`
@@ -23,23 +23,23 @@ type jsonProfile struct {
 
 // jsonBase is the base of a comparison.
 type jsonBase struct {
-	Coverage jsonCoverage `json:"coverage"`
-	Groups   []jsonGroup  `json:"groups"`
+	jsonCoverage
+	Groups []jsonGroup `json:"groups"`
 }
 
 type jsonCoverage struct {
 	Views     int64 `json:"views"`
 	Traces    int64 `json:"traces"`
-	Self      int64 `json:"self"`
-	Stackless int64 `json:"stackless"`
-	Idle      int64 `json:"idle"`
-	Unsampled int64 `json:"unsampled"`
+	Self      int64 `json:"self_us"`
+	Stackless int64 `json:"stackless_us"`
+	Idle      int64 `json:"idle_us"`
+	Unsampled int64 `json:"unsampled_us"`
 	Truncated int64 `json:"truncated"`
 }
 
 type jsonGroup struct {
-	Labels   map[string][]string `json:"labels"`
-	Coverage jsonCoverage        `json:"coverage"`
+	Labels map[string][]string `json:"labels"`
+	jsonCoverage
 }
 
 type jsonFunction struct {
@@ -48,57 +48,54 @@ type jsonFunction struct {
 	Package  string `json:"package,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Column   uint32 `json:"column,omitempty"`
-	Self     int64  `json:"self"`
-	Total    int64  `json:"total"`
-	Samples  int64  `json:"samples"`
-	Views    int64  `json:"views"`
+	jsonWeight
 
 	Base  *jsonWeight `json:"base,omitempty"`
 	Delta *jsonWeight `json:"delta,omitempty"` // its values less those of base
 }
 
-// jsonWeight is the weight of a function in the base, or its change.
+// jsonWeight is the weight of a function, here or in the base, or its change.
 type jsonWeight struct {
-	Self    int64 `json:"self"`
-	Total   int64 `json:"total"`
+	Self    int64 `json:"self_us"`
+	Total   int64 `json:"total_us"`
 	Samples int64 `json:"samples"`
-	Views   int64 `json:"views"`
+	Reach   int64 `json:"reach"`
 }
 
 // jsonNodes has a row for each node, in preorder.
 type jsonNodes struct {
 	Function []int   `json:"function"` // index into functions
 	Depth    []int   `json:"depth"`    // frames of the stack, from 1
-	Self     []int64 `json:"self"`
-	Total    []int64 `json:"total"`
+	Self     []int64 `json:"self_us"`
+	Total    []int64 `json:"total_us"`
 	Samples  []int64 `json:"samples"`
-	Views    []int64 `json:"views"`
+	Reach    []int64 `json:"reach"`
 
-	BaseSelf   []int64 `json:"baseSelf,omitempty"`
-	BaseTotal  []int64 `json:"baseTotal,omitempty"`
-	DeltaSelf  []int64 `json:"deltaSelf,omitempty"`
-	DeltaTotal []int64 `json:"deltaTotal,omitempty"`
+	BaseSelf   []int64 `json:"base_self_us,omitempty"`
+	BaseTotal  []int64 `json:"base_total_us,omitempty"`
+	DeltaSelf  []int64 `json:"delta_self_us,omitempty"`
+	DeltaTotal []int64 `json:"delta_total_us,omitempty"`
 }
 
-// EncodeJSON writes p as one JSON object for programs: coverage, the functions, heaviest
+// EncodeJSON writes p as one JSON object for programs: its coverage, the functions, heaviest
 // self time first, and the nodes as columns in preorder. Groups are summed. Times are
 // microseconds.
 //
 // With o.Base it holds the functions and nodes of both profiles, functions with the
 // largest change of self time first. Functions then have the objects base and delta,
-// nodes the columns baseSelf, baseTotal, deltaSelf and deltaTotal, and base at the top
-// has the coverage and the groups of the base; delta is p less the base.
+// nodes the columns base_self_us, base_total_us, delta_self_us and delta_total_us, and base at
+// the top has the coverage and the groups of the base; delta is p less the base.
 func EncodeJSON(w io.Writer, p *trie.Profile, o output.Options) error {
 	p = p.Canonical()
 	t := output.Weigh(p, o)
-	out := jsonProfile{Version: 1, Unit: "microseconds", Functions: []jsonFunction{}}
+	out := jsonProfile{Version: 1, Functions: []jsonFunction{}}
 	if !o.Since.IsZero() {
 		out.Since = o.Since.UTC().Format(timeFormat)
 	}
 	if !o.Until.IsZero() {
 		out.Until = o.Until.UTC().Format(timeFormat)
 	}
-	out.Coverage, out.Groups = jsonCoverageOfProfile(p, t.Self), jsonGroups(p)
+	out.jsonCoverage, out.Groups = jsonCoverageOfProfile(p, t.Self), jsonGroups(p)
 	row := map[trie.Frame]int{}
 	if o.Base == nil {
 		for i, f := range p.Functions() {
@@ -125,7 +122,7 @@ func EncodeJSON(w io.Writer, p *trie.Profile, o output.Options) error {
 // jsonNodesOf returns the nodes of t in preorder; row gives the index of each frame
 // among the functions.
 func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
-	n := jsonNodes{Function: []int{}, Depth: []int{}, Self: []int64{}, Total: []int64{}, Samples: []int64{}, Views: []int64{}}
+	n := jsonNodes{Function: []int{}, Depth: []int{}, Self: []int64{}, Total: []int64{}, Samples: []int64{}, Reach: []int64{}}
 	for id, depth := range t.Preorder() {
 		f, ok := row[t.Frame(id)]
 		if !ok {
@@ -136,7 +133,7 @@ func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
 		n.Self = append(n.Self, t.Self[id].Self)
 		n.Total = append(n.Total, t.Total[id].Self)
 		n.Samples = append(n.Samples, t.Self[id].Samples)
-		n.Views = append(n.Views, t.Self[id].Reach)
+		n.Reach = append(n.Reach, t.Self[id].Reach)
 		if t.BaseSelf != nil {
 			n.BaseSelf = append(n.BaseSelf, t.BaseSelf[id].Self)
 			n.BaseTotal = append(n.BaseTotal, t.BaseTotal[id].Self)
@@ -150,7 +147,7 @@ func jsonNodesOf(t output.Weighted, row map[trie.Frame]int) jsonNodes {
 func jsonFunctionOf(f trie.Function) jsonFunction {
 	return jsonFunction{
 		Name: output.Shown(f.Frame), Resource: f.Resource, Package: trie.PackageOf(f.Resource), Line: f.Line, Column: f.Column,
-		Self: f.Self, Total: f.Total, Samples: f.Samples, Views: f.Reach,
+		jsonWeight: jsonWeight{f.Self, f.Total, f.Samples, f.Reach},
 	}
 }
 

@@ -168,9 +168,9 @@ func (s *svgChart) legend(o output.Options) []svgLine {
 	}
 	return []svgLine{
 		{"soft", "", compared},
-		{"", fmt.Sprintf("r%d", svgSteps), "more self time than before: " + signed(more) + " ms"},
-		{"", fmt.Sprintf("b%d", svgSteps), "less: " + signed(less) + " ms"},
-		{"soft", "", "no longer called, so not drawn: " + signed(gone) + " ms"},
+		{"", fmt.Sprintf("r%d", svgSteps), "more self time than before: " + unit{}.signed(more) + " ms"},
+		{"", fmt.Sprintf("b%d", svgSteps), "less: " + unit{}.signed(less) + " ms"},
+		{"soft", "", "no longer called, so not drawn: " + unit{}.signed(gone) + " ms"},
 	}
 }
 

@@ -4,26 +4,28 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
 // EncodeTop writes the functions of p as a table for people, heaviest self time first.
-// Times are per table row, in milliseconds, and shares are of the self time of all of p.
+// Times are per table row, in milliseconds: with o.PerView of a page view, else of all of
+// them. Shares are of the self time of all of p.
 // With o.Base the functions with the largest change of self time come first, with their
 // change from the base.
 func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	b := bufio.NewWriter(w)
 	t := output.Weigh(p, o)
-	self := output.SelfSum(t.Self)
+	self, ms := output.SelfSum(t.Self), unitOf(p, o)
 	if o.Base != nil {
-		writeTopHead(b, "now:  ", p, self, o.Subject())
-		writeTopHead(b, "base: ", o.Base, output.SelfSum(t.BaseSelf), o.Subject())
-		writeTopChanges(b, output.Changes(t), o.Rows)
+		writeTopHead(b, "now:  ", p, self, o)
+		writeTopHead(b, "base: ", o.Base, output.SelfSum(t.BaseSelf), o)
+		writeTopChanges(b, ms, output.Changes(t), o.Rows)
 		return b.Flush()
 	}
-	writeTopHead(b, "", p, self, o.Subject())
+	writeTopHead(b, "", p, self, o)
 	all := p.Functions()
 	rows := tableRows(o.Rows, len(all))
 	in := "views"
@@ -33,7 +35,7 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", in, "function")
 	for _, f := range all[:rows] {
 		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6d  %s\n",
-			millis(f.Self), share(f.Self, self), millis(f.Total), share(f.Total, self), f.Samples, f.Reach, output.Printable(output.Location(f.Frame)))
+			ms.text(f.Self), share(f.Self, self), ms.text(f.Total), share(f.Total, self), f.Samples, f.Reach, output.Printable(output.Location(f.Frame)))
 	}
 	if rest := all[rows:]; len(rest) > 0 {
 		var sum, samples int64
@@ -41,32 +43,42 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 			sum += f.Self
 			samples += f.Samples
 		}
-		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6s  %d more functions\n", millis(sum), share(sum, self), "", "", samples, "", len(rest))
+		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6s  %d more functions\n", ms.text(sum), share(sum, self), "", "", samples, "", len(rest))
 	}
 	return b.Flush()
 }
 
 // writeTopHead writes the coverage of p, which the table does not show. self is the self
-// time of p in µs, and of names what it measures, such as JavaScript.
-func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of string) {
-	of = output.Printable(of)
+// time of p in µs.
+func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, o output.Options) {
+	of, ms := output.Printable(o.Subject()), unitOf(p, o)
 	_, c := p.Flat()
 	idle := ""
 	if c.Idle != 0 { // 0 may also mean that nobody knows
-		idle = fmt.Sprintf(" (%s ms of that idle)", millis(c.Idle))
+		idle = fmt.Sprintf(" (%s ms of that idle)", ms.text(c.Idle))
 	}
 	made := output.MadeOf(c)
 	if made != "" {
 		made += ": "
 	}
+	if ms.views > 0 {
+		made = strings.TrimSuffix(made, ": ") + "; per page view "
+	}
 	fmt.Fprintf(b, "%s%s%s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
-		mark, made, millis(self), of, millis(c.Stackless), idle, 100*c.UnsampledShare(self))
-	if c.Views > 0 {
-		scaled := ""
-		if c.UnsampledShare(self) >= output.WorthSaying {
-			scaled = fmt.Sprintf(", %s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self))/c.Views))
+		mark, made, ms.text(self), of, ms.text(c.Stackless), idle, 100*c.UnsampledShare(self))
+	scaled := ""
+	if c.UnsampledShare(self) >= output.WorthSaying && c.Views > 0 {
+		scaled = fmt.Sprintf("%s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self))/c.Views))
+	}
+	switch {
+	case c.Views <= 0:
+	case ms.views == 0:
+		if scaled != "" {
+			scaled = ", " + scaled
 		}
 		fmt.Fprintf(b, "%s%s ms of %s per page view%s\n", mark, millis(self/c.Views), of, scaled)
+	case scaled != "":
+		fmt.Fprintf(b, "%s%s ms of %s would be %s\n", mark, ms.text(self), of, scaled)
 	}
 	if c.Truncated > 0 {
 		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)
@@ -74,19 +86,19 @@ func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, of 
 }
 
 // writeTopChanges writes the table of a comparison.
-func writeTopChanges(b *bufio.Writer, all []output.Change, most int) {
+func writeTopChanges(b *bufio.Writer, ms unit, all []output.Change, most int) {
 	rows := tableRows(most, len(all))
 	fmt.Fprintf(b, "\n%12s %12s %12s %12s  %s\n", "self ms", "base self", "self +-", "total +-", "function")
 	for _, c := range all[:rows] {
-		fmt.Fprintf(b, "%12s %12s %12s %12s  %s\n", millis(c.Self), millis(c.Base.Self),
-			signed(c.Self-c.Base.Self), signed(c.Total-c.Base.Total), output.Printable(output.Location(c.Frame)))
+		fmt.Fprintf(b, "%12s %12s %12s %12s  %s\n", ms.text(c.Self), ms.text(c.Base.Self),
+			ms.signed(c.Self-c.Base.Self), ms.signed(c.Total-c.Base.Total), output.Printable(output.Location(c.Frame)))
 	}
 	if rest := all[rows:]; len(rest) > 0 {
 		var now, base int64
 		for _, c := range rest {
 			now, base = now+c.Self, base+c.Base.Self
 		}
-		fmt.Fprintf(b, "%12s %12s %12s %12s  %d more functions\n", millis(now), millis(base), signed(now-base), "", len(rest))
+		fmt.Fprintf(b, "%12s %12s %12s %12s  %d more functions\n", ms.text(now), ms.text(base), ms.signed(now-base), "", len(rest))
 	}
 }
 
@@ -110,13 +122,36 @@ func share(v, all int64) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(v)/float64(all))
 }
 
-// signed returns µs as milliseconds with a sign.
-func signed(us int64) string {
-	if s := millis(us); us >= 50 {
-		return "+" + s
-	} else {
-		return s
+// unit is what times are written in: milliseconds, of a page view if there are views, else
+// of all together.
+type unit struct{ views int64 }
+
+// unitOf returns the unit for the times of p.
+func unitOf(p *trie.Profile, o output.Options) unit {
+	if o.PerView {
+		return unit{p.Views}
 	}
+	return unit{}
+}
+
+// text returns µs of all page views as milliseconds.
+func (u unit) text(us int64) string {
+	if u.views == 0 {
+		return millis(us)
+	}
+	if text := fmt.Sprintf("%.3f", float64(us)/1000/float64(u.views)); text != "-0.000" {
+		return text
+	}
+	return "0.000"
+}
+
+// signed returns the same with a sign.
+func (u unit) signed(us int64) string {
+	text := u.text(us)
+	if us > 0 && strings.ContainsAny(text, "123456789") {
+		return "+" + text
+	}
+	return text
 }
 
 // millis returns µs as milliseconds with one decimal.

@@ -22,7 +22,7 @@ const (
 )
 
 // EncodeTree writes p as a call tree for people, children with the largest total first. Times
-// are milliseconds, shares are of the self time of all of p. Nodes with less than 0.5 % of it
+// are milliseconds, with o.PerView of a page view; shares are of the self time of all of p. Nodes with less than 0.5 % of it
 // are folded into one line for each parent. o.Rows bounds the other lines; 0 means 200, less
 // than 0 all. The heaviest nodes are shown, wherever they are.
 //
@@ -96,18 +96,19 @@ func treeIndent(bars []string, level int, only bool) string {
 
 func writeTreeHead(b *bufio.Writer, p *trie.Profile, o output.Options, t *tree, all int64) {
 	if o.Base == nil {
-		writeTopHead(b, "", p, all, o.Subject())
+		writeTopHead(b, "", p, all, o)
 		fmt.Fprintf(b, "\n%12s %7s %12s  %s\n", "total ms", "total%", "self ms", "function")
 		return
 	}
-	writeTopHead(b, "now:  ", p, all, o.Subject())
-	writeTopHead(b, "base: ", o.Base, t.BaseTotal[trie.Root].Self, o.Subject())
+	writeTopHead(b, "now:  ", p, all, o)
+	writeTopHead(b, "base: ", o.Base, t.BaseTotal[trie.Root].Self, o)
 	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-", "function")
 }
 
 // tree is a weighted trie that is partly shown.
 type tree struct {
 	output.Weighted
+	ms     unit
 	next   []trie.NodeID // the shown nodes: by parent, heaviest first
 	first  []int         // where the children of a node begin in next
 	hidden []hiddenNodes // by parent
@@ -121,7 +122,7 @@ type hiddenNodes struct {
 
 func newTree(p *trie.Profile, o output.Options) *tree {
 	p = p.Canonical()
-	t := &tree{Weighted: output.Weigh(p, o)}
+	t := &tree{Weighted: output.Weigh(p, o), ms: unitOf(p, o)}
 	rows := o.Rows
 	if rows == 0 {
 		rows = treeRows
@@ -166,9 +167,9 @@ func (t *tree) children(n trie.NodeID) []trie.NodeID { return t.next[t.first[n]:
 
 func (t *tree) line(b *bufio.Writer, n trie.NodeID, indent, name string) {
 	total, self := t.Total[n].Self, t.Self[n].Self
-	fmt.Fprintf(b, "%12s %7s %12s", millis(total), share(total, t.Total[trie.Root].Self), millis(self))
+	fmt.Fprintf(b, "%12s %7s %12s", t.ms.text(total), share(total, t.Total[trie.Root].Self), t.ms.text(self))
 	if t.BaseTotal != nil {
-		fmt.Fprintf(b, " %12s %12s", signed(total-t.BaseTotal[n].Self), signed(t.Delta(n)))
+		fmt.Fprintf(b, " %12s %12s", t.ms.signed(total-t.BaseTotal[n].Self), t.ms.signed(t.Delta(n)))
 	}
 	fmt.Fprintf(b, "  %s%s\n", indent, name)
 }
@@ -176,9 +177,9 @@ func (t *tree) line(b *bufio.Writer, n trie.NodeID, indent, name string) {
 // foldedLine writes the line for the hidden nodes below parent. Its times are their sum.
 func (t *tree) foldedLine(b *bufio.Writer, parent trie.NodeID, indent string) {
 	f := t.hidden[parent]
-	fmt.Fprintf(b, "%12s %7s %12s", millis(f.total), share(f.total, t.Total[trie.Root].Self), "")
+	fmt.Fprintf(b, "%12s %7s %12s", t.ms.text(f.total), share(f.total, t.Total[trie.Root].Self), "")
 	if t.BaseTotal != nil {
-		fmt.Fprintf(b, " %12s %12s", signed(f.total-f.base), "")
+		fmt.Fprintf(b, " %12s %12s", t.ms.signed(f.total-f.base), "")
 	}
 	fmt.Fprintf(b, "  %s… %d more\n", indent, f.nodes)
 }

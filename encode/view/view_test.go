@@ -125,7 +125,7 @@ func checkJSON(t *testing.T, name string, p *trie.Profile, got *jsonProfile) {
 	t.Helper()
 	n := got.Nodes
 	rows := len(n.Function)
-	if len(n.Depth) != rows || len(n.Self) != rows || len(n.Total) != rows || len(n.Samples) != rows || len(n.Views) != rows {
+	if len(n.Depth) != rows || len(n.Self) != rows || len(n.Total) != rows || len(n.Samples) != rows || len(n.Reach) != rows {
 		t.Fatalf("%s: columns of different length", name)
 	}
 	var nodes, roots, all, functions, groups int64
@@ -154,13 +154,13 @@ func checkJSON(t *testing.T, name string, p *trie.Profile, got *jsonProfile) {
 		}
 	}
 	for _, g := range got.Groups {
-		groups += g.Coverage.Self
+		groups += g.Self
 	}
 	for i := range p.Groups {
 		self, _ := p.Groups[i].Sum()
 		all += self
 	}
-	c := got.Coverage
+	c := got.jsonCoverage
 	if nodes != all || roots != all || functions != all || groups != all || c.Self != all {
 		t.Errorf("%s: got %d by nodes, %d by roots, %d by functions, %d by groups, %d in all, want %d",
 			name, nodes, roots, functions, groups, c.Self, all)

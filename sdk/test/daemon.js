@@ -144,9 +144,9 @@ export class Daemon {
   /** Returns how many traces there are of each page. */
   async pages() {
     const text = await this.aggregate('--list', 'pages', '--format', 'json');
-    /** @type {{page: string, traces: number}[]} */
-    const rows = text ? JSON.parse(text) : [];
-    return Object.fromEntries(rows.map(({ page, traces }) => [page, traces]));
+    /** @type {{value: string, traces: number}[]} */
+    const rows = text ? JSON.parse(text).values : [];
+    return Object.fromEntries(rows.map(({ value, traces }) => [value, traces]));
   }
 
   /**
@@ -198,7 +198,7 @@ export class Profile {
   /** @param {any} json */
   constructor(json) {
     this.functions = json.functions;
-    this.coverage = json.coverage;
+    this.coverage = json;
   }
 
   /** @param {string} name of functions; all that have it count */
@@ -211,19 +211,19 @@ export class Profile {
    * @param {string} name
    */
   total(name) {
-    return this.named(name).reduce((sum, { total }) => sum + total / 1000, 0);
+    return this.named(name).reduce((sum, { total_us }) => sum + total_us / 1000, 0);
   }
 
   get idle() {
-    return (this.coverage.idle ?? 0) / 1000;
+    return this.coverage.idle_us / 1000;
   }
 
   get unsampled() {
-    return this.coverage.unsampled / 1000;
+    return this.coverage.unsampled_us / 1000;
   }
 
   /** All time that the samples speak for. */
   get profiled() {
-    return (this.coverage.self + this.coverage.stackless) / 1000;
+    return (this.coverage.self_us + this.coverage.stackless_us) / 1000;
   }
 }

@@ -116,10 +116,9 @@ test('what is unknown is named', { skip }, async () => {
 /** Functions of a page as aggregate has them: ms of a page view, by name. */
 async function functionsOf(page: string): Promise<Map<string, { self: number; total: number }>> {
   const profile = JSON.parse(await aggregate('--addr', shop.address, '--page', page, '--format', 'json'));
-  const views = profile.views ?? profile.coverage.views;
-  const ms = (us: number) => us / 1000 / views;
-  type Row = { name: string; self: number; total: number };
-  return new Map(profile.functions.map((f: Row) => [f.name, { self: ms(f.self), total: ms(f.total) }]));
+  const ms = (us: number) => us / 1000 / profile.views;
+  type Row = { name: string; self_us: number; total_us: number };
+  return new Map(profile.functions.map((f: Row) => [f.name, { self: ms(f.self_us), total: ms(f.total_us) }]));
 }
 
 test('the flame graph has the numbers of aggregate, by keys alone', { skip }, async () => {

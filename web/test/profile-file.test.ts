@@ -112,13 +112,13 @@ test('numbers are those of aggregate', { skip }, async () => {
   const response = JSON.parse(await aggregate('-f', 'json', recording));
   const { page, close } = await open(await written('recording.html', recording));
   assert.equal(await page.title(), 'node-main.cpuprofile.gz · Fieldtrie');
-  const total = response.functions.reduce((sum: number, { self }: { self: number }) => sum + self, 0);
+  type Row = { self_us: number; total_us: number };
+  const total = response.functions.reduce((sum: number, { self_us }: Row) => sum + self_us, 0);
   assert.equal(await page.locator('.facts strong').innerText(), time(total / 1000));
   assert.match(await page.locator('.flame-details').innerText(), new RegExp(`total\\s+${time(total / 1000)}`));
   const rows = [...(await rowsOf(page)).values()];
-  type Row = { self: number; total: number };
-  const wanted = (response.functions as Row[]).toSorted((a, b) => b.self - a.self || b.total - a.total).slice(0, 20);
-  assert.deepEqual(rows.slice(0, 20).map(([self, all]) => [self, all]), wanted.map(({ self, total }) => [time(self / 1000), time(total / 1000)]));
+  const wanted = (response.functions as Row[]).toSorted((a, b) => b.self_us - a.self_us || b.total_us - a.total_us).slice(0, 20);
+  assert.deepEqual(rows.slice(0, 20).map(([self, all]) => [self, all]), wanted.map((row) => [time(row.self_us / 1000), time(row.total_us / 1000)]));
   const count = await page.locator('#functions + .beside span').innerText();
   assert.equal(count, String(response.functions.length));
   await close();
