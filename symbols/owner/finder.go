@@ -81,49 +81,39 @@ func (x *Finder) ByTeam(f trie.Frame) trie.Frame {
 	}
 }
 
-// ByPackage returns the frame for the package of f, with its version if known: "lodash@4.17.21".
-// The app's own code is "(app)", and code added by a bundler is "(runtime webpack)". A frame
-// without a known source goes by its script: the package that its folder belongs to, or "(unmapped
-// HOST)", "(extension)", "(node)", "(wasm)" or "(own code)". A function of the browser without a
-// script is "(browser)"; frames in parentheses stay.
+// ByPackage returns the frame for the package of f, with its version if known: "lodash@4.17.21". All
+// that is no package is in parentheses: "(app)", "(browser)", "(runtime webpack)" and others as
+// [Finder.ByOwner] has them. A script without a known source and package is "(unmapped HOST)",
+// "(node)" or "(wasm)", or "(app)" if it came from no host. Frames in parentheses stay.
 func (x *Finder) ByPackage(f trie.Frame) trie.Frame {
-	if x.origin(f).Source == "" {
-		return x.byScript(f)
-	}
 	o := x.Of(f)
 	switch {
+	case f.Resource == "" && strings.HasPrefix(f.Name, "("):
+		return f
 	case o.Kind != Package && o.Kind != Framework:
-		return o.Frame()
+		return x.withoutPackage(f, o)
 	case o.Version != "":
 		return trie.Frame{Name: o.Name + "@" + o.Version}
 	}
 	return trie.Frame{Name: o.Name}
 }
 
-// byScript is ByPackage for a frame with nothing known but the URL of its script.
-func (x *Finder) byScript(f trie.Frame) trie.Frame {
-	if f.Resource == "" {
-		if strings.HasPrefix(f.Name, "(") {
-			return f
-		}
-		return trie.Frame{Name: "(" + string(Browser) + ")"}
-	}
-	if name := trie.PackageOf(f.Resource); name != "" {
-		return trie.Frame{Name: name}
-	}
+// withoutPackage is ByPackage for a frame of no package: its owner says less of scripts without a source.
+func (x *Finder) withoutPackage(f trie.Frame, o Owner) trie.Frame {
 	switch {
+	case x.origin(f).Source != "" || f.Resource == "":
+		return o.Frame()
 	case strings.HasPrefix(f.Resource, "node:"):
 		return trie.Frame{Name: "(node)"}
+	case o.Kind != Unmapped:
+		return o.Frame()
 	case strings.HasPrefix(f.Resource, "wasm:"), strings.HasPrefix(f.Resource, "wasm "):
 		return trie.Frame{Name: "(wasm)"}
 	}
 	if u, err := url.Parse(f.Resource); err == nil && u.Host != "" && strings.HasPrefix(u.Scheme, "http") {
 		return trie.Frame{Name: "(" + string(Unmapped) + " " + u.Host + ")"}
 	}
-	if x.Of(f).Kind == Extension {
-		return trie.Frame{Name: "(" + string(Extension) + ")"}
-	}
-	return trie.Frame{Name: "(own code)"}
+	return Owner{Kind: App}.Frame()
 }
 
 // ByFile returns the frame for the source file of f, or for its script if no source is known. A

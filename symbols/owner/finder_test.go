@@ -66,13 +66,13 @@ func TestByPackageOfScripts(t *testing.T) {
 		"/srv/node_modules/@scope/pkg/index.js": "@scope/pkg",
 		"https://cdn.example.com/node_modules/a/b.js":               "a",
 		"https://cdn.example.com:8080/app.js":                       "(unmapped cdn.example.com:8080)",
-		"https://cdn.jsdelivr.net/npm/lodash@4.17.21/lodash.min.js": "(unmapped cdn.jsdelivr.net)",
+		"https://cdn.jsdelivr.net/npm/lodash@4.17.21/lodash.min.js": "lodash@4.17.21",
 		"node:internal/timers":                                      "(node)",
 		"wasm://wasm/app-3b507e7a":                                  "(wasm)",
 		"wasm ":                                                     "(wasm)",
-		"file:///srv/app.js":                                        "(own code)",
-		"C:\\app\\main.js":                                          "(own code)",
-		"VM12":                                                      "(own code)",
+		"file:///srv/app.js":                                        "(app)",
+		"C:\\app\\main.js":                                          "(app)",
+		"VM12":                                                      "(app)",
 	} {
 		if got := x.ByPackage(trie.Frame{Name: "f", Resource: resource, Line: 1}).Name; got != want {
 			t.Errorf("%q: got %q, want %q", resource, got, want)
