@@ -76,6 +76,7 @@ type Point struct {
 	LongTasks  *Spread          `json:"long_tasks,omitempty"` // of it, in stretches of 50 ms and more
 	Coverage   map[string]int64 `json:"coverage,omitempty"`   // page views without a profile, by the reason
 	Histogram  []HistogramBar   `json:"histogram,omitempty"`  // page views by their time
+	People     *PeoplesTime     `json:"people,omitempty"`     // of a point of all the time
 }
 
 // HistogramBar counts page views whose time, in ms, is in [Low, High).
@@ -133,6 +134,9 @@ func (l Local) series(ctx context.Context, q SeriesQuery) (Series, error) {
 		out.Spreads = err.Error()
 	}
 	all := &seriesSums{q: q, facet: facet, spread: err == nil, groups: map[string]*groupSums{}}
+	if all.days, err = l.daysOfAll(ctx, q); err != nil {
+		return Series{}, err
+	}
 	if step > 0 && step < time.Hour {
 		out.Stats, err = l.stepSeries(ctx, q.Selection, step, all.addStep)
 	} else {
@@ -236,6 +240,7 @@ type seriesSums struct {
 	facet  facet
 	spread bool // facet says which distributions
 	groups map[string]*groupSums
+	days   float64 // of data; 0 if points are steps
 }
 
 // groupSums are the sums of a group, by the beginning of its points.
@@ -412,6 +417,9 @@ func (s *seriesSums) point(at time.Time, p *pointSums) Point {
 				out.Histogram = append(out.Histogram, HistogramBar{float64(b.Low) / 1000, float64(b.High) / 1000, b.Count})
 			}
 		}
+	}
+	if s.days > 0 {
+		out.People = peoplesTime(out.Mean, out.StandsFor(), s.days)
 	}
 	return out
 }

@@ -49,7 +49,11 @@ func (l Local) partSeries(ctx context.Context, q SeriesQuery) (Series, error) {
 	room := l.room()
 	defer room.release()
 	n := l.naming(q.Selection)
-	s := &partSums{all: &seriesSums{q: q, groups: map[string]*groupSums{}}, naming: n, room: room, code: map[*pointSums]codeSums{}}
+	days, err := l.daysOfAll(ctx, q)
+	if err != nil {
+		return Series{}, err
+	}
+	s := &partSums{all: &seriesSums{q: q, days: days, groups: map[string]*groupSums{}}, naming: n, room: room, code: map[*pointSums]codeSums{}}
 	out := Series{Step: step.Seconds(), Spreads: "distributions are kept of functions and for all of the time, and not of parts of the code over time"}
 	if err := l.eachStep(ctx, q, forNaming(q.Selection, n).Wanted(), step, s, &out.Stats); err != nil {
 		return Series{}, err
@@ -153,7 +157,7 @@ func (s *partSums) series(of *owner.Finder, names *naming.Names) ([]SeriesGroup,
 		}
 		return text
 	}
-	split := &seriesSums{q: q, groups: map[string]*groupSums{}}
+	split := &seriesSums{q: q, days: s.all.days, groups: map[string]*groupSums{}}
 	for _, g := range s.all.groups {
 		byPart, self := map[string]map[time.Time]trie.Weight{}, map[string]int64{}
 		for at, p := range g.points {

@@ -206,3 +206,16 @@ func (s *stepSums) size() int {
 	r := rollup.Record{Cells: s.cells, Touches: s.touches, Distributions: slices.Clip(s.distributions)}
 	return 200 + r.Size() + 24*len(s.weights)
 }
+
+// DefaultStep returns how long the points of a series are if nobody says: some hundred at most.
+func DefaultStep(since, until, now time.Time) time.Duration {
+	if until.IsZero() {
+		until = now
+	}
+	for _, hours := range []time.Duration{1, 3, 6, 12} {
+		if until.Sub(since) <= 100*hours*time.Hour {
+			return hours * time.Hour
+		}
+	}
+	return 24 * time.Hour
+}

@@ -18,6 +18,10 @@ type Top struct {
 	Views     int64         `json:"views"`
 	Traces    int64         `json:"traces"`
 	Self      int64         `json:"self_us"` // of all functions
+	Stackless int64         `json:"stackless_us"`
+	Idle      int64         `json:"idle_us"` // of it known to be
+	Unsampled int64         `json:"unsampled_us"`
+	Truncated int64         `json:"truncated"` // samples whose stack was cut off
 	Functions []TopFunction `json:"functions"`
 	Others    TopOthers     `json:"other_functions"`
 	// Spreads says why there are no intervals and quantiles, if there are none.
@@ -150,7 +154,8 @@ func topOf(p *trie.Profile, spread spreads, q TopQuery) Top {
 	}[q.Sort]; key != nil {
 		slices.SortStableFunc(all, func(a, b trie.Function) int { return cmp.Compare(key(b), key(a)) })
 	}
-	top := Top{Views: p.Views, Traces: p.Traces, Functions: []TopFunction{}}
+	_, c := p.Flat()
+	top := Top{Views: p.Views, Traces: p.Traces, Stackless: c.Stackless, Idle: c.Idle, Unsampled: c.Unsampled, Truncated: c.Truncated, Functions: []TopFunction{}}
 	for i, f := range all {
 		top.Self += f.Self
 		if q.Limit > 0 && i >= q.Limit {

@@ -92,7 +92,7 @@ func profileFormats() []string {
 }
 
 func profileResponse(ctx context.Context, h *handler, sel selection.Selection, format formats.Format, rows int) (response, error) {
-	o := output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page}
+	o := output.Options{Since: sel.Since, Until: sel.Until, Rows: rows, Title: sel.Page, PerView: true}
 	if format.Template {
 		var err error
 		if o.Template, err = h.opts.ProfileFile(); err != nil {
@@ -174,70 +174,8 @@ func respondBy(key string, coverage bool) func(context.Context, *handler, *param
 		if err != nil {
 			return response{}, err
 		}
-		out := listOf(key, series, limit)
-		if coverage {
-			out.All = allOf(series)
-		}
-		return response{json: out, behind: series.Stats.Behind}, nil
+		return response{json: query.ListOf(key, series, limit, coverage), behind: series.Stats.Behind}, nil
 	}
-}
-
-// list are the values of a label, those with the most time first.
-type list struct {
-	Key     string      `json:"key"`
-	Values  []listItem  `json:"values"`
-	More    int         `json:"more,omitempty"` // values that are not listed
-	All     *listSum    `json:"all,omitempty"`  // of all values, those that are not listed included, if it is about coverage
-	Spreads string      `json:"no_spread,omitempty"`
-	Stats   query.Stats `json:"stats"`
-}
-
-// listSum is what values add up to.
-type listSum struct {
-	Views int64 `json:"views"` // that were profiled
-	// Population is how many page views these stand for, and those that have no profile for some reason.
-	Population float64          `json:"population"`
-	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
-	Self       int64            `json:"self_us"`
-	Samples    int64            `json:"samples"`
-}
-
-// allOf adds up all groups of a series of one step with its coverage.
-func allOf(s query.Series) *listSum {
-	out := &listSum{Missing: map[string]int64{}}
-	for i := range s.Groups {
-		p := &s.Groups[i].Points[0]
-		out.Views, out.Self, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Samples+p.Samples
-		least := p.Views
-		for reason, views := range p.Coverage {
-			out.Missing[reason] += views
-			least += views
-		}
-		population := float64(least)
-		if p.Population != nil {
-			population = max(population, p.Population.Value)
-		}
-		out.Population += population
-	}
-	return out
-}
-
-// listItem is one of them. Time that has no value, as that without a release, has "".
-type listItem struct {
-	Value string `json:"value"`
-	query.Point
-}
-
-func listOf(key string, s query.Series, limit int) list {
-	out := list{Key: key, Values: []listItem{}, Spreads: s.Spreads, Stats: s.Stats}
-	for i, g := range s.Groups {
-		if i >= limit {
-			out.More = len(s.Groups) - limit
-			break
-		}
-		out.Values = append(out.Values, listItem{g.Labels[key], g.Points[0]})
-	}
-	return out
 }
 
 func respondLabels(ctx context.Context, h *handler, p *parameters) (response, error) {
@@ -264,7 +202,7 @@ func resolveSeries(p *parameters) {
 	}
 	since, until, err := parseTimes(p.Values, "", p.now)
 	if err == nil && p.Get("step") == "" { // an error is that of the response
-		p.Set("step", defaultStep(since, until, p.now).String())
+		p.Set("step", query.DefaultStep(since, until, p.now).String())
 	}
 }
 
@@ -283,19 +221,6 @@ func respondSeries(ctx context.Context, h *handler, p *parameters) (response, er
 
 // stepAll asks for one point of all the time.
 const stepAll = "all"
-
-// defaultStep makes at most some hundred points.
-func defaultStep(since, until, now time.Time) time.Duration {
-	if until.IsZero() {
-		until = now
-	}
-	for _, hours := range []time.Duration{1, 3, 6, 12} {
-		if until.Sub(since) <= 100*hours*time.Hour {
-			return hours * time.Hour
-		}
-	}
-	return 24 * time.Hour
-}
 
 func respondTop(ctx context.Context, h *handler, p *parameters) (response, error) {
 	q := query.TopQuery{Selection: p.selection(), Limit: p.number("limit", defaultRows, 1, mostRows), Sort: p.choice("sort", "self", "total", "reach")}

@@ -1,0 +1,68 @@
+package query
+
+// List are the values of a label, those with the most time first.
+type List struct {
+	Key     string     `json:"key"`
+	Values  []ListItem `json:"values"`
+	More    int        `json:"more,omitempty"` // values that are not listed
+	All     *ListSum   `json:"all,omitempty"`  // of all values, those that are not listed included, if it is about coverage
+	Spreads string     `json:"no_spread,omitempty"`
+	Stats   Stats      `json:"stats"`
+}
+
+// ListItem is one of them. Time that has no value, as that without a release, has "".
+type ListItem struct {
+	Value string `json:"value"`
+	Point
+}
+
+// ListSum is what values add up to.
+type ListSum struct {
+	Views int64 `json:"views"` // that were profiled
+	// Population is how many page views these stand for, and those that have no profile for some reason.
+	Population float64          `json:"population"`
+	Missing    map[string]int64 `json:"missing"` // page views without a profile, by the reason
+	Self       int64            `json:"self_us"`
+	Samples    int64            `json:"samples"`
+}
+
+// ListOf returns the groups of a series of one step, grouped by key alone, as a list of at most limit
+// values, or all if limit is 0. With coverage it says what all add up to.
+func ListOf(key string, s Series, limit int, coverage bool) List {
+	out := List{Key: key, Values: []ListItem{}, Spreads: s.Spreads, Stats: s.Stats}
+	for i, g := range s.Groups {
+		if limit > 0 && i >= limit {
+			out.More = len(s.Groups) - limit
+			break
+		}
+		out.Values = append(out.Values, ListItem{g.Labels[key], g.Points[0]})
+	}
+	if coverage {
+		out.All = allOf(s)
+	}
+	return out
+}
+
+// allOf adds up all groups of a series of one step with its coverage.
+func allOf(s Series) *ListSum {
+	out := &ListSum{Missing: map[string]int64{}}
+	for i := range s.Groups {
+		p := &s.Groups[i].Points[0]
+		out.Views, out.Self, out.Samples = out.Views+p.Views, out.Self+p.Self, out.Samples+p.Samples
+		for reason, views := range p.Coverage {
+			out.Missing[reason] += views
+		}
+		out.Population += p.All()
+	}
+	return out
+}
+
+// All returns how many page views there were: those that a point stands for, or, if that is more, those
+// that were profiled or have a reason why they were not.
+func (p *Point) All() float64 {
+	known := p.Views
+	for _, views := range p.Coverage {
+		known += views
+	}
+	return max(float64(known), p.StandsFor())
+}
