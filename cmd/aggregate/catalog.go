@@ -3,10 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,54 +18,61 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/selection"
 )
 
-// printCatalog prints the list of --list.
-func (c *command) printCatalog(ctx context.Context) (err error) {
+// printList prints the list of --list.
+func (c *command) printList(ctx context.Context) (err error) {
 	src, done, err := c.source()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	catalog, err := src.Catalog(ctx, c.selection.Since, c.selection.Until, 0)
+	key, coverage := strings.TrimSuffix(c.list, "s"), c.list == listCoverage
+	if coverage {
+		key = selection.KeyPage
+	}
+	sel := c.selection
+	sel.GroupBy = []string{key}
+	series, err := src.Series(ctx, query.SeriesQuery{Selection: sel, Coverage: coverage})
 	if err != nil {
 		return err
 	}
-	c.warn(catalog.Warnings)
-	kind := strings.TrimSuffix(c.list, "s")
-	entries := catalog.Pages()
-	if kind != "page" {
-		entries = slices.DeleteFunc(catalog.Entries, func(e query.Entry) bool { return e.Kind != kind })
-	}
-	entries = slices.DeleteFunc(entries, func(e query.Entry) bool { return c.page != "" && e.Page != c.page })
-	if c.formatName != "json" && len(entries) == 0 {
-		return fmt.Errorf("no %s%s %s", c.list, selection.Selection{Page: c.page}, c.period())
-	}
-	print := func(w io.Writer) error { return c.writeTable(w, entries) }
+	list := query.ListOf(key, series, 0, coverage)
+	c.warn(list.Stats.Warnings)
 	if c.formatName == "json" {
-		print = func(w io.Writer) error {
-			if entries == nil {
-				entries = []query.Entry{}
-			}
-			return json.NewEncoder(w).Encode(entries)
-		}
+		return c.emit(ctx, func(w io.Writer) error { return writeJSON(w, list) })
 	}
-	return c.emit(ctx, print)
+	if len(list.Values) == 0 {
+		return fmt.Errorf("no %s%s %s", c.list, c.selection, c.period())
+	}
+	if coverage {
+		return c.emit(ctx, func(w io.Writer) error { return writeCoverage(w, list) })
+	}
+	table := pointTable{keys: []string{key}}
+	if table.all, err = c.wholePoint(ctx, src); err != nil {
+		return err
+	}
+	for _, x := range list.Values {
+		table.rows = append(table.rows, pointRow{[]string{x.Value}, x.Point})
+	}
+	return c.emitPoints(ctx, list, list.Spreads, table)
 }
 
-func (c *command) writeTable(w io.Writer, entries []query.Entry) error {
+// writeCoverage writes how many page views of each page were profiled, and why others were not.
+func writeCoverage(w io.Writer, list query.List) error {
+	reasons := slices.Sorted(maps.Keys(list.All.Missing))
+	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(list.All.Missing[b], list.All.Missing[a]) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	name := strings.ToUpper(strings.TrimSuffix(c.list, "s"))
-	if c.list == "pages" {
-		fmt.Fprintln(t, "TRACES\tLAST RECEIVED\tPAGE")
-	} else {
-		fmt.Fprintf(t, "TRACES\tLAST RECEIVED\tPAGE\t%s\n", name)
-	}
-	for _, e := range entries {
-		fmt.Fprintf(t, "%d\t%s\t%s", e.Traces, e.Last.UTC().Format(time.DateTime), output.Printable(e.Page))
-		if c.list != "pages" {
-			fmt.Fprintf(t, "\t%s", output.Printable(e.Name))
+	fmt.Fprintf(t, "PROFILED\tOF\t\t%sPAGE\n", strings.ToUpper(output.Printable(strings.Join(append(slices.Clone(reasons), ""), "\t"))))
+	row := func(views int64, of float64, missing map[string]int64, page string) {
+		fmt.Fprintf(t, "%d\t%.0f\t%s\t", views, of, percent(float64(views)/max(of, 1)))
+		for _, reason := range reasons {
+			fmt.Fprintf(t, "%d\t", missing[reason])
 		}
-		fmt.Fprintln(t)
+		fmt.Fprintln(t, output.Printable(page))
 	}
+	for _, x := range list.Values {
+		row(x.Views, x.All(), x.Coverage, x.Value)
+	}
+	row(list.All.Views, list.All.Population, list.All.Missing, "all")
 	return t.Flush()
 }
 

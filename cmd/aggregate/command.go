@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,10 @@ type command struct {
 	tokenFile, ca          string
 	list                   string
 	stats, vitals          bool
+	series, total          bool
+	stepText               string
+	groupBy                []string
+	callers, callees       string
 	budgets                string
 	sinceGiven             bool
 	threads                []string
@@ -58,13 +63,17 @@ type command struct {
 	comparing              comparing
 
 	selection selection.Selection
+	step      time.Duration // of --series; 0 is all
 	pick      file.Pick
 	format    formats.Format
 	template  []byte // of format html
 }
 
+// listCoverage is the list of pages with why page views have no profile.
+const listCoverage = "coverage"
+
 // lists are the lists of --list: those of a store, and last that of files.
-var lists = [...]string{"pages", "features", "releases", "threads"}
+var lists = [...]string{"pages", "features", "releases", listCoverage, "threads"}
 
 // program describes the command line of aggregate, with the flags that ask the program
 // about itself.
@@ -92,14 +101,20 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.labels, "label", nil, "only the time with `KEY=VALUE`, such as phase=load; also KEY!=VALUE, and KEY=~EXPRESSION or KEY!~EXPRESSION for regular expressions; repeatable")
 	fs.StringVar(&c.since, "since", "24h", "only data received since `TIME`")
 	fs.StringVar(&c.until, "until", "", "only data received before `TIME` (default now)")
-	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --stats, --vitals, --budgets and comparisons a table; --budgets also as github, junit and sarif)")
+	fs.StringVarP(&c.formatName, "format", "f", "", "`FORMAT` to write (default pprof; for --list, --series, --stats, --vitals, --budgets and comparisons a table; --budgets also as github, junit and sarif)")
 	fs.StringVarP(&c.output, "output", "o", "", "`FILE` to write; - is standard output, even a terminal")
 	fs.IntVar(&c.rows, "rows", 40, "functions that --format top, --stats and comparisons show; -1 shows all")
+	fs.BoolVar(&c.total, "total", false, "of --format top and tree: times of all page views together, and not of one")
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "data `DIR` of ingest, or s3://BUCKET/PREFIX, or file:///DIR")
 	fs.StringVar(&c.addr, "addr", "", "private `ADDR` of a daemon to ask instead, such as 127.0.0.1:8419 or https://USER:PASSWORD@host:8419")
 	fs.StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token for the daemon at --addr (default $FIELDTRIE_TOKEN)")
 	fs.StringVar(&c.ca, "ca", "", "PEM `FILE` with the certificate authorities for the daemon at --addr (default those of the system)")
-	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases with data, or the threads of files")
+	fs.StringVar(&c.list, "list", "", "print the `pages`, features or releases with their page views and times, the coverage of pages, or the threads of files")
+	fs.StringVar(&c.callers, "callers", "", "who calls `FUNCTION`: its name, or with its place as --format top prints it")
+	fs.StringVar(&c.callees, "callees", "", "what `FUNCTION` calls")
+	fs.BoolVar(&c.series, "series", false, "print page views and their times over time, or by --group-by or --by")
+	fs.StringVar(&c.stepText, "step", "", "of --series: how long each row is, such as `1h` (default of some hundred rows), or all")
+	fs.StringSliceVar(&c.groupBy, "group-by", nil, "of --series: `LABEL` to keep apart, such as release or device; repeatable")
 	fs.BoolVar(&c.vitals, "vitals", false, "print Web Vitals: percentiles of LCP, INP, CLS, FCP and TTFB with 95 % confidence intervals, and the shares of good and poor page views")
 	fs.BoolVar(&c.stats, "stats", false, "print how page views differ: percentiles with 95 % confidence intervals, by feature, phase and function")
 	fs.StringVar(&c.budgets, "budgets", "", "check the budgets in this YAML `FILE`, and exit with status 3 if one is blown; --page, --release, --label and --since narrow their selection")
@@ -149,7 +164,7 @@ func (c *command) check(fs *pflag.FlagSet) error {
 	if err := c.checkFormat(); err != nil {
 		return err
 	}
-	if f := c.formatName; f != "top" && f != "tree" && !c.stats && !c.comparesTable() {
+	if f := c.formatName; f != "top" && f != "tree" && !c.series && !c.stats && !c.comparesTable() {
 		if err := not("--format "+f, "rows"); err != nil {
 			return err
 		}
@@ -179,7 +194,7 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 				return err
 			}
 		}
-		return not("files", "site", "since", "until", "data", "addr")
+		return not("files", "site", "since", "until", "data", "addr", "series", "total", "callers", "callees")
 	}
 	for _, flag := range []string{"thread", "profile", "events", "idle", "timed", "maps"} {
 		if fs.Changed(flag) {
@@ -192,12 +207,15 @@ func (c *command) checkFiles(fs *pflag.FlagSet, not refusing) error {
 // checkPrinted rejects flags that do not go with output other than a profile.
 func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 	if c.list != "" {
-		if err := not("--list", "feature", "release", "label", "rows", "diff", "timed", "by", "only", "wasm", "thread", "profile", "events", "idle"); err != nil {
+		if err := not("--list", "series", "rows", "diff", "timed", "by", "only", "wasm", "thread", "profile", "events", "idle"); err != nil {
 			return err
 		}
 	}
+	if err := cmp.Or(c.checkAround(not), c.checkSeries(not)); err != nil {
+		return err
+	}
 	if c.stats {
-		if err := not("--stats", "list", "diff", "by", "only", "wasm"); err != nil {
+		if err := not("--stats", "list", "series", "diff", "by", "only", "wasm"); err != nil {
 			return err
 		}
 		if len(c.files) > 0 {
@@ -205,7 +223,7 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 		}
 	}
 	if c.vitals {
-		if err := not("--vitals", "list", "stats", "diff", "by", "only", "wasm", "feature", "rows"); err != nil {
+		if err := not("--vitals", "list", "series", "stats", "diff", "by", "only", "wasm", "feature", "rows"); err != nil {
 			return err
 		}
 		if len(c.files) > 0 {
@@ -244,7 +262,7 @@ func (c *command) checkComparing(fs *pflag.FlagSet, not refusing) error {
 			return fmt.Errorf("--%s compares what is stored; files are compared by --diff FILE", flag)
 		}
 		c.comparing.given = true
-		if err := not("--"+flag, "diff", "list", "stats", "vitals"); err != nil {
+		if err := not("--"+flag, "diff", "list", "series", "stats", "vitals"); err != nil {
 			return err
 		}
 	}
@@ -276,10 +294,12 @@ func (c *command) checkFormat() error {
 	if c.comparesTable() || c.budgets != "" || c.http != "" {
 		return nil
 	}
-	if c.list != "" || c.stats || c.vitals {
+	if c.list != "" || c.series || c.stats || c.vitals {
 		if c.formatName != "" && c.formatName != "json" && c.formatName != "table" {
 			what := "--list"
 			switch {
+			case c.series:
+				what = "--series"
 			case c.stats:
 				what = "--stats"
 			case c.vitals:
@@ -351,6 +371,9 @@ func (c *command) checkSelection() error {
 		return err
 	}
 	s.Since, s.Until = times.Since, times.Until
+	if err := c.checkStep(times); err != nil {
+		return err
+	}
 	// Formats with labels get them; in others each page view counts once.
 	if c.format.Labels {
 		s.GroupBy = selection.AllGroups()

@@ -177,14 +177,17 @@ func sideName(s selection.Selection) string {
 func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Comparison) error {
 	fmt.Fprintf(w, "A: %.0f page views%s\nB: %.0f page views%s\n\n", r.Views.A, output.Printable(sideName(q.A)), r.Views.B, output.Printable(sideName(q.B)))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "STATUS\tCHANGE MS\t\t%\tA\tB\tMIX\tSHARE\tMS PER PAGE VIEW")
-	row := func(name string, x compare.Change, share *float64) {
-		relative, shared := "", ""
+	fmt.Fprintln(t, "STATUS\tCHANGE MS\t\t%\tA\tB\tMIX\tSHARE\tVIEWS A\tVIEWS B\tMS PER PAGE VIEW")
+	row := func(name string, x compare.Change, share *float64, seen *compare.Pair) {
+		relative, shared, views := "", "", "\t"
 		if x.Relative != nil {
 			relative = fmt.Sprintf("%+.1f", 100**x.Relative)
 		}
 		if share != nil {
 			shared = fmt.Sprintf("%.0f %%", 100**share)
+		}
+		if seen != nil {
+			views = fmt.Sprintf("%.0f\t%.0f", seen.A, seen.B)
 		}
 		between, mix := "", ""
 		e := x.Shown()
@@ -194,11 +197,11 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 		if x.Mix != nil {
 			mix = signedMs(x.Mix.Value)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t%s\n", x.Status, signedMs(e.Value), between, relative, x.Mean.A, x.Mean.B, mix, shared, output.Printable(name))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t%s\t%s\n", x.Status, signedMs(e.Value), between, relative, x.Mean.A, x.Mean.B, mix, shared, views, output.Printable(name))
 	}
-	row("JavaScript", r.Total, nil)
+	row("JavaScript", r.Total, nil, &r.Views)
 	for _, f := range r.Features {
-		row("feature "+f.Name, f.Change, nil)
+		row("feature "+f.Name, f.Change, nil, nil)
 	}
 	shown := r.Functions
 	if !r.Enough {
@@ -212,7 +215,7 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 		if f.From != nil {
 			name += ", was " + placeName(*f.From)
 		}
-		row(name, f.Change, f.Share)
+		row(name, f.Change, f.Share, &f.Reach)
 	}
 	if err := t.Flush(); err != nil {
 		return err

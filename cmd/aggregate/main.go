@@ -37,7 +37,8 @@ Examples:
   aggregate --page /feed --since 30d --stats              percentiles per page view
   aggregate --page /feed --release B --compare-release A  what changed, and is it noise?
   aggregate --page /feed --since 7d --compare-since 14d -f svg -o changed.svg
-  aggregate --list pages
+  aggregate --list pages                                  views, p75, mean, people's time
+  aggregate --page /feed --since 7d --series              the same over time
   aggregate --budgets budgets.yaml --since 24h            for CI: exits with 3 if one is blown
 
   aggregate --http :0 --page /feed                        look at it in a browser
@@ -164,11 +165,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case c.vitals:
 		return c.printVitals(ctx)
 	case c.list != "":
-		return c.printCatalog(ctx)
+		return c.printList(ctx)
+	case c.series:
+		return c.printSeries(ctx)
 	case c.timed:
 		return c.printTimed(ctx)
 	case c.comparesTable():
 		return c.printComparison(ctx)
+	case c.printsTop():
+		return c.printTop(ctx)
 	}
 	return c.printProfile(ctx)
 }

@@ -146,7 +146,9 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 			return err
 		}
 	}
-	result.Profile = c.pick.Rewrite(result.Profile)
+	if result.Profile, err = c.aroundFunction(c.pick.Rewrite(result.Profile)); err != nil {
+		return err
+	}
 	return c.write(ctx, result, base)
 }
 
@@ -247,6 +249,7 @@ func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile)
 		Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base, Template: c.template,
 		Selection: inWords(c.selection.String()), BaseSelection: c.baseSelection(),
 	}
+	o.PerView = c.perView()
 	if c.events || r.Profile.Views == 0 { // recordings have programs, collections and more beside JavaScript
 		o.Of = "work"
 	}

@@ -177,12 +177,12 @@ func TestTerminate(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	var pages []struct{ Traces int }
+	var pages struct{ Values []struct{ Traces int } }
 	if err := json.Unmarshal(out, &pages); err != nil {
 		t.Fatal(err)
 	}
 	total := 0
-	for _, p := range pages {
+	for _, p := range pages.Values {
 		total += p.Traces
 	}
 	if total < len(acked) {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// checkAround rejects two functions to look around, and what does not go with one.
+func (c *command) checkAround(not refusing) error {
+	if c.callers != "" && c.callees != "" {
+		return errors.New("--callers and --callees: use one of them")
+	}
+	for flag, value := range map[string]string{"callers": c.callers, "callees": c.callees} {
+		if value == "" {
+			continue
+		}
+		if err := not("--"+flag, append(selectionFlags[:], "diff", "list", "series", "stats", "vitals", "budgets", "http", "timed")...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// aroundFunction returns the callers or callees of the function of --callers or --callees in p, which
+// is p itself if there is neither.
+func (c *command) aroundFunction(p *trie.Profile) (*trie.Profile, error) {
+	name, around := c.callers, query.Callers
+	if name == "" {
+		name, around = c.callees, query.Callees
+	}
+	if name == "" {
+		return p, nil
+	}
+	found := false
+	p = around(p, func(f trie.Frame) bool {
+		is := name == output.Location(f) || name == output.Shown(f)
+		found = found || is
+		return is
+	})
+	if !found {
+		return nil, fmt.Errorf("no function %q in what is selected; --format top prints their names and places", name)
+	}
+	return p, nil
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+)
+
+// pointRow is a row of a table of page views: of a value, of a time, or of a value in a time.
+type pointRow struct {
+	values []string
+	query.Point
+}
+
+// printSeries prints page views and their JavaScript over time, by labels or both.
+func (c *command) printSeries(ctx context.Context) (err error) {
+	src, done, err := c.source()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	sel := c.selection
+	sel.GroupBy = c.groupBy
+	series, err := src.Series(ctx, query.SeriesQuery{Selection: sel, Step: c.step, Limit: max(c.rows, 0)})
+	if err != nil {
+		return err
+	}
+	c.warn(series.Stats.Warnings)
+	if c.formatName != "json" && len(series.Groups) == 0 {
+		return c.nothingFound(ctx, src)
+	}
+	table := pointTable{keys: slices.Clone(c.groupBy), timed: c.step > 0}
+	if by := sel.By; by != "" && !slices.Contains(table.keys, by) {
+		table.keys = append(table.keys, by)
+	}
+	if !table.timed && len(table.keys) > 0 && sel.By == "" {
+		if table.all, err = c.wholePoint(ctx, src); err != nil {
+			return err
+		}
+	}
+	for _, g := range series.Groups {
+		var values []string
+		for _, key := range table.keys {
+			values = append(values, g.Labels[key])
+		}
+		for _, p := range g.Points {
+			table.rows = append(table.rows, pointRow{values, p})
+		}
+	}
+	return c.emitPoints(ctx, series, series.Spreads, table)
+}
+
+// checkSeries rejects flags that do not go with a series, and those of one if there is none.
+func (c *command) checkSeries(not refusing) error {
+	if !c.series {
+		return not("anything but --series", "step", "group-by")
+	}
+	return not("--series", "diff", "only", "wasm", "budgets")
+}
+
+// checkStep reads how long the rows of a series are.
+func (c *command) checkStep(times selection.Selection) (err error) {
+	switch c.stepText {
+	case "":
+		if c.series && c.by == "function" && len(c.groupBy) == 0 {
+			c.step = query.DefaultStep(times.Since, times.Until, c.now)
+		}
+	case "all":
+	default:
+		if c.step, err = selection.ParseAge(c.stepText); err == nil && c.step <= 0 {
+			err = errors.New("it must be more than nothing")
+		}
+		if err != nil {
+			return fmt.Errorf("--step: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeJSON writes a response as the API has it.
+func writeJSON(w io.Writer, response any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(response)
+}
+
+// wholePoint returns what is known of all the page views of the selection.
+func (c *command) wholePoint(ctx context.Context, src query.Source) (query.Point, error) {
+	sel := c.selection
+	sel.GroupBy, sel.Parts = nil, selection.Parts{}
+	series, err := src.Series(ctx, query.SeriesQuery{Selection: sel})
+	if err != nil || len(series.Groups) == 0 {
+		return query.Point{}, err
+	}
+	return series.Groups[0].Points[0], nil
+}
+
+// emitPoints writes a response of the API, or it as a table.
+func (c *command) emitPoints(ctx context.Context, response any, noSpread string, table pointTable) error {
+	if c.formatName == "json" {
+		return c.emit(ctx, func(w io.Writer) error { return writeJSON(w, response) })
+	}
+	return c.emit(ctx, func(w io.Writer) error {
+		if err := table.write(w); err != nil {
+			return err
+		}
+		if noSpread != "" {
+			fmt.Fprintf(w, "\nno percentiles: %s\n", output.PrintableLines(noSpread))
+		}
+		return nil
+	})
+}
+
+// pointTable is a table of page views.
+type pointTable struct {
+	keys  []string // what the rows are of
+	timed bool     // each is of some time
+	all   query.Point
+	rows  []pointRow
+}
+
+// write writes the table, in ms of a page view.
+func (t *pointTable) write(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var head []string
+	if t.timed {
+		head = append(head, "FROM")
+	}
+	head = append(head, "VIEWS", "OF", "P50", "P75", "P95", "MEAN MS", "", "LONG TASKS P75")
+	if t.all.Views > 0 {
+		head = append(head, "OF VIEWS", "AGAINST ALL")
+	}
+	if !t.timed {
+		head = append(head, timeTitle(t.rows))
+	}
+	for _, key := range t.keys {
+		head = append(head, strings.ToUpper(key))
+	}
+	fmt.Fprintln(out, strings.Join(head, "\t"))
+	for _, row := range t.rows {
+		fmt.Fprintln(out, strings.Join(t.cells(row), "\t"))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if !t.timed && len(t.keys) == 0 && len(t.rows) == 1 {
+		return writeWhole(w, &t.rows[0].Point)
+	}
+	return nil
+}
+
+func (t *pointTable) cells(row pointRow) (cells []string) {
+	if t.timed {
+		cells = append(cells, row.Time.UTC().Format(time.DateTime))
+	}
+	cells = append(cells, fmt.Sprint(row.Views), fmt.Sprintf("%.0f", row.StandsFor()))
+	if s := row.Spread; s != nil {
+		cells = append(cells, number(s.P50.Value), number(s.P75.Value), number(s.P95.Value), fmt.Sprintf("%.3f", row.Mean), bounds(s.Mean, 3))
+	} else {
+		cells = append(cells, "-", "-", "-", fmt.Sprintf("%.3f", row.Mean), "")
+	}
+	if row.LongTasks == nil {
+		cells = append(cells, "-")
+	} else {
+		cells = append(cells, number(row.LongTasks.P75.Value))
+	}
+	if t.all.Views > 0 {
+		cells = append(cells, percent(float64(row.Views)/float64(t.all.Views)), signedMs(row.Mean-t.all.Mean))
+	}
+	if !t.timed {
+		cells = append(cells, peoplesTime(row.People, 1, 1))
+	}
+	for _, v := range row.values {
+		cells = append(cells, cmp.Or(output.Printable(v), "(none)"))
+	}
+	return cells
+}
+
+// writeWhole writes what is known beside a table of one row, that of all the page views.
+func writeWhole(w io.Writer, p *query.Point) error {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if p.Spread != nil && p.LongTasks != nil {
+		fmt.Fprintf(t, "P75\t%s\t%s\nP95\t%s\t%s\n", number(p.Spread.P75.Value), bounds(p.Spread.P75, 2), number(p.Spread.P95.Value), bounds(p.Spread.P95, 2))
+		fmt.Fprintf(t, "long tasks, mean\t%s\t%s\n", number(p.LongTasks.Mean.Value), bounds(p.LongTasks.Mean, 2))
+	}
+	all := max(p.Self+p.Stackless+p.Unsampled, 1)
+	for _, x := range []struct {
+		name string
+		us   int64
+	}{{"JavaScript", p.Self}, {"idle", p.Idle}, {"no stack, not idle", max(p.Stackless-p.Idle, 0)}, {"not sampled", p.Unsampled}} {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", x.name, number(float64(x.us)/1000/float64(max(p.Views, 1))), percent(float64(x.us)/float64(all)))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if 100*p.Unsampled >= 2*all {
+		fmt.Fprintf(w, "the mean is %s if JavaScript had as large a share of what was not sampled as of the rest\n", number(p.Scaled))
+	}
+	if p.Spread != nil && p.Spread.Few != nil {
+		fmt.Fprintf(w, "%d of the page views have %s of the time: the mean says more of them than of the others, so go by P50 and P75\n", p.Spread.Few.Views, percent(p.Spread.Few.Share))
+	}
+	return nil
+}
+
+// timeTitle returns what the column of people's time is of.
+func timeTitle(rows []pointRow) string {
+	for _, row := range rows {
+		if row.People != nil && row.People.PerDay {
+			return "TIME/DAY"
+		}
+	}
+	return "TIME"
+}
+
+// peoplesTime writes how much of people's time is of part ms of all ms.
+func peoplesTime(p *query.PeoplesTime, part, all float64) string {
+	if p == nil {
+		return "-"
+	}
+	h := p.Of(part, all)
+	switch {
+	case h >= 1 || h == 0:
+		return fmt.Sprintf("%.3f h", h)
+	case h*60 >= 1:
+		return fmt.Sprintf("%.3f min", h*60)
+	}
+	return fmt.Sprintf("%.3f s", h*3600)
+}
+
+// number writes ms.
+func number(ms float64) string { return fmt.Sprintf("%.2f", ms) }
+
+// percent writes a share from 0 to 1.
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
