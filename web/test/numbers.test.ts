@@ -15,7 +15,8 @@ import {
   signedPercent,
   visible,
 } from '../src/widgets/numbers.ts';
-import { amount, inUnit, perDay, scaleOfPart } from '../src/widgets/unit.ts';
+import { amount, inUnit, ofPeriod, scaleOf } from '../src/widgets/unit.ts';
+import type { Point } from '../src/api/types.ts';
 import { randomOf } from './synthetic.ts';
 import { nextOrder, orderOf, sorted } from '../src/widgets/sorting.ts';
 import { unitOf } from '../src/state/view.ts';
@@ -72,16 +73,15 @@ test('texts of others are cut between letters, and nothing in them is invisible'
 });
 
 test('units are those of the same mean', () => {
-  const scale = { unit: 'ms' as const, population: 36_000, days: 2, wholeMs: 400 };
+  const scale = { unit: 'ms' as const, hoursPerMs: 0.005, perDay: true, wholeMs: 400 };
   assert.equal(inUnit(100, scale), 100);
   assert.equal(inUnit(100, { ...scale, unit: 'hours' }), 0.5);
-  assert.equal(inUnit(100, { ...scale, unit: 'hours', days: 1 / 24 }), 1, 'an hour is not made into a day');
-  assert.deepEqual([perDay(1 / 24), perDay(1)], ['in this time', 'per day']);
+  assert.deepEqual([ofPeriod({ perDay: false }), ofPeriod(scale)], ['in this time', 'per day']);
   assert.equal(inUnit(100, { ...scale, unit: 'share' }), 0.25);
   assert.equal(plain(amount(100, { ...scale, unit: 'share' })), '25 %');
   assert.equal(inUnit(100, { ...scale, unit: 'share', wholeMs: 0 }), 0);
-  const part = scaleOfPart({ ...scale, unit: 'share' }, 10, 20, 4_000_000);
-  assert.equal(inUnit(100, part), 0.25, '10 views with 100 ms are a quarter of 4 s');
+  const point = { mean_ms: 100, people: { hours: 0.5, days: 2, per_day: true } } as Point;
+  assert.deepEqual(scaleOf('ms', point, 400), scale, 'people’s time is what the API says');
   assert.equal(unitOf(new URLSearchParams('unit=nonsense')), 'ms');
 });
 

@@ -65,6 +65,16 @@ export interface Point {
   long_tasks?: Spread;
   coverage?: Record<string, number>;
   histogram?: Bar[];
+  /** Of a point of all the time. */
+  people?: PeoplesTime;
+}
+
+/** The mean times all page views that are stood for: on average over days if per_day is set, else all of it. */
+export interface PeoplesTime {
+  hours: number;
+  /** For which there is data in the time that is selected. */
+  days: number;
+  per_day: boolean;
 }
 
 /** A value of a label with its page views. */

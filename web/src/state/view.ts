@@ -13,10 +13,9 @@ export interface View {
   unit: Unit;
   /** Whether files are shown, which have no times, pages and labels. */
   ofFile: boolean;
-  /** The time that is selected, in ms since 1970, and its days. */
+  /** The time that is selected, in ms since 1970. */
   from: number;
   to: number;
-  days: number;
 }
 
 /** The units, in the order of the switch. */
@@ -33,7 +32,7 @@ export function viewOf(place: Place, now: number): View {
   const selection = selectionOf(place.params);
   const { from, to } = rangeOf(selection, now);
   const ofFile = place.params.has('title');
-  return { place, selection, unit: unitOf(place.params), ofFile, from, to, days: (to - from) / 86_400e3 };
+  return { place, selection, unit: unitOf(place.params), ofFile, from, to };
 }
 
 /** Gives the view to the pages and what they consist of. */

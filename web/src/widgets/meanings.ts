@@ -28,7 +28,7 @@ export const meanings = {
     'sampling interval are seen in fewer views than they run in.',
   userHours:
     'The time of all people together: milliseconds per page view, times all page views that the profiled ones stand ' +
-    'for, per day. For less than a day it is the time within it.',
+    'for, per day of data. With less than a day of data it is their sum. It is never extrapolated.',
   share: 'The share of all JavaScript time of the selection.',
   self: 'Time in the function itself, without what it calls.',
   total: 'Time in the function and in all that it calls. Calls within calls count once.',

@@ -120,7 +120,7 @@ function columns(kind: Kind, most: number): Column<Row>[] {
   const cell = (row: Row, of: 'self' | 'total') => {
     const mean = meanOf(row, of);
     if (!mean) return <span class="quiet">{row.arrived ? 'not seen' : '…'}</span>;
-    const scale = { unit: 'ms' as const, days: 1, population: row.views, wholeMs: 0 };
+    const scale = { unit: 'ms' as const, hoursPerMs: 0, perDay: false, wholeMs: 0 };
     return <Interval of={mean} scale={scale} views={row.views} most={of == 'self' ? most : undefined} />;
   };
   const reach = (row: Row) => row.of && Math.min(1, row.of.reach / Math.max(1, row.views));

@@ -47,7 +47,7 @@ export function CallTree({ response, scale, kind = 'tree' }: Props) {
           label={kind == 'tree' ? titleOf(place) : `${kind} of ${place.params.get('name') || '(anonymous)'}`}
           title={kind == 'tree' ? 'all' : kind}
           unit={scale.unit}
-          viewsPerDay={scale.population / Math.max(scale.days, 1 / 1440)}
+          viewsPerDay={scale.hoursPerMs * 3.6e6}
           {...held}
           actions={place.route == 'file' ? undefined : actions}
           onSandwich={place.route == 'file' ? undefined : (frame) => go(functionLink(place, frame))}

@@ -9,7 +9,7 @@ import { Metric } from '../../widgets/Metric.tsx';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { count, cut, duration, hours, percent, visible } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
-import { inUnit, perDay, type Scale } from '../../widgets/unit.ts';
+import { inUnit, ofPeriod, type Scale } from '../../widgets/unit.ts';
 import { useScale } from '../parts/Kpis.tsx';
 import { Text } from '../parts/names.tsx';
 import { Across, found, mostFunctions } from './Across.tsx';
@@ -122,7 +122,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
         name="People’s time"
         term="userHours"
         value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))}
-        beside={`${perDay(scale.days)}, self`}
+        beside={`${ofPeriod(scale)}, self`}
       />
     </dl>
   );

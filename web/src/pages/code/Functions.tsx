@@ -60,7 +60,7 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
 function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[] {
   const { ofFile } = useView();
   const views = ofFile ? Infinity : top.views; // a file is what it is, however few views it has
-  const unit = scale.unit == 'ms' ? 'ms' : unitTitle(scale.unit, scale.days).short;
+  const unit = scale.unit == 'ms' ? 'ms' : unitTitle(scale.unit, scale.perDay).short;
   const first: Column<Row> = {
     key: 'name',
     title: by,
@@ -120,7 +120,7 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
     },
     {
       key: 'hours',
-      title: unitTitle('hours', scale.days).short,
+      title: unitTitle('hours', scale.perDay).short,
       term: 'userHours',
       wide: true,
       value: (row) => row.selfMs,

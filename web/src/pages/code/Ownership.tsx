@@ -72,7 +72,7 @@ export function Ownership() {
     <div class="page">
       <h1>Ownership</h1>
       <div class="beside">
-        <Panel title="By kind of code" query={owners} shown={shown}>
+        <Panel title="By kind of code" shown={shown}>
           {(response) => (
             <>
               <KindTable
@@ -119,7 +119,7 @@ function Hosts({ top, scale }: { top: Top; scale: Scale }) {
     },
     {
       key: 'self',
-      title: `self, ${unitTitle(scale.unit, scale.days).short}`,
+      title: `self, ${unitTitle(scale.unit, scale.perDay).short}`,
       term: 'self',
       value: (row) => row.self_us,
       cell: (row) => amount(row.self_us / 1000 / Math.max(1, top.views), scale),
@@ -162,7 +162,7 @@ function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; 
     },
     {
       key: 'ms',
-      title: `self, ${unitTitle(scale.unit, scale.days).short}`,
+      title: `self, ${unitTitle(scale.unit, scale.perDay).short}`,
       term: 'self',
       value: (row) => row.ms,
       cell: (row) => amount(row.ms, scale),
@@ -191,7 +191,7 @@ function KindTable({ rows, views, allUs, scale }: { rows: Row[]; views: number; 
     },
     {
       key: 'hours',
-      title: unitTitle('hours', scale.days).short,
+      title: unitTitle('hours', scale.perDay).short,
       term: 'userHours',
       wide: true,
       value: (row) => row.ms,

@@ -209,7 +209,7 @@ function Difference({ other }: { other: OtherSide }) {
       {(response) => {
         const views = Math.max(1, response.views);
         const wholeMs = response.total_us / 1000 / views;
-        return <CallTree response={response} scale={{ unit: 'ms', days: 1, population: views, wholeMs }} />;
+        return <CallTree response={response} scale={{ unit: 'ms', hoursPerMs: 0, perDay: false, wholeMs }} />;
       }}
     </Panel>
   );

@@ -13,8 +13,7 @@ import { Remarks } from '../../widgets/Notice.tsx';
 import { number, percent, signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { inUnit, unitTitle } from '../../widgets/unit.ts';
-import { useScale } from '../parts/Kpis.tsx';
+import { inUnit, scaleOf, unitTitle } from '../../widgets/unit.ts';
 import { Text } from '../parts/names.tsx';
 
 /** The labels that are shown first, in this order. */
@@ -115,18 +114,13 @@ function Groups({ response, label, whole }: { response: Series; label: string; w
 }
 
 function columns(label: string, whole: Point | undefined, rows: Row[]): Column<Row>[] {
-  const { place, selection, unit, days } = useView();
+  const { place, selection, unit } = useView();
   const mayViews = useMayViews();
-  const scale = useScale(whole);
   const most = longestBar(rows.map(({ mean_ms }) => mean_ms));
   const only = (value: string) => linkHere(place, { label: [...selection.label, `${label}=${value}`] });
   const { page, feature } = selection;
   const single = (value: string) => linkTo(place, 'views', { page, feature, label: [...selection.label, `${label}=${value}`] });
-  const own = (row: Row) => ({
-    ...scale,
-    population: row.population?.value ?? row.views,
-    wholeMs: whole ? whole.self_us / 1000 / Math.max(1, row.views) : 0,
-  });
+  const own = (row: Row) => scaleOf(unit, row, whole ? whole.self_us / 1000 / Math.max(1, row.views) : 0);
   return [
     {
       key: 'name',
@@ -169,7 +163,7 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
     },
     {
       key: 'mean',
-      title: unit == 'ms' ? 'mean, ms' : unitTitle(unit, days).short,
+      title: unit == 'ms' ? 'mean, ms' : unitTitle(unit, whole?.people?.per_day ?? false).short,
       term: 'perView',
       value: (row) => inUnit(row.mean_ms, own(row)),
       cell: (row) => (

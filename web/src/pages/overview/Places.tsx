@@ -9,7 +9,7 @@ import { lineOf } from '../../widgets/lines.ts';
 import { count, hours, number, percent, signed } from '../../widgets/numbers.ts';
 import { Sparkline, type Sample } from '../../widgets/Sparkline.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
-import { inUnit, scaleOfPart, unitTitle, type Scale } from '../../widgets/unit.ts';
+import { inUnit, scaleOf, unitTitle, type Scale } from '../../widgets/unit.ts';
 import { useChart } from '../parts/chart.ts';
 import { PlaceLink } from '../parts/names.tsx';
 import { changeOfMeans, type MeansChange } from './before.ts';
@@ -63,19 +63,18 @@ export function Places(props: Props) {
 }
 
 function useRows({ kind, list, totalUs, series, before, budgets }: Props): Row[] {
-  const { unit, days } = useView();
+  const { unit } = useView();
   return useMemo(() => {
     const trends = new Map(series?.groups.map((group) => [group.labels[kind] ?? '', group.points]));
     const old = new Map(before?.values.map((item) => [item.value, item]));
-    const scale: Scale = { unit, days, population: 0, wholeMs: 0 };
     return list.values.map((item) => ({
       ...item,
-      scale: scaleOfPart(scale, item.views, item.population?.value ?? item.views, totalUs),
+      scale: scaleOf(unit, item, totalUs / 1000 / Math.max(1, item.views)),
       trend: lineOf(trends.get(item.value) ?? [], list.no_spread ? 'mean' : 'p75'),
       change: changeOfMeans(old.get(item.value), item),
       budget: worst(budgets?.filter((budget) => budget[kind] == item.value && !budget.function && !budget.code)),
     }));
-  }, [kind, list, totalUs, series, before, budgets, unit, days]);
+  }, [kind, list, totalUs, series, before, budgets, unit]);
 }
 
 /** Returns the budget that is nearest to being blown, or beyond. */
@@ -85,9 +84,10 @@ function worst(budgets: readonly Budget[] | undefined): Budget | undefined {
 }
 
 function columns(props: Props, most: number): Column<Row>[] {
-  const { kind, series } = props;
-  const { unit, days } = useView();
+  const { kind, series, list } = props;
+  const { unit } = useView();
   const { from, to } = useChart();
+  const perDay = list.values.some(({ people }) => people?.per_day);
   return [
     {
       key: 'name',
@@ -104,10 +104,10 @@ function columns(props: Props, most: number): Column<Row>[] {
       cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
     },
     { key: 'views', title: 'views', term: 'views', value: (row) => row.views, cell: (row) => <Views of={row.views} /> },
-    ...timeColumns(unit, days, most),
+    ...timeColumns(unit, perDay, most),
     {
       key: 'hours',
-      title: unitTitle('hours', days).short,
+      title: unitTitle('hours', perDay).short,
       term: 'userHours',
       wide: true,
       value: peoplesTime,
@@ -118,7 +118,7 @@ function columns(props: Props, most: number): Column<Row>[] {
 }
 
 /** The columns of times. most is the greatest mean, in ms. */
-function timeColumns(unit: Unit, days: number, most: number): Column<Row>[] {
+function timeColumns(unit: Unit, perDay: boolean, most: number): Column<Row>[] {
   const text = (value: number | undefined) => (value == undefined ? <span class="quiet">–</span> : number(value));
   return [
     {
@@ -138,7 +138,7 @@ function timeColumns(unit: Unit, days: number, most: number): Column<Row>[] {
     },
     {
       key: 'mean',
-      title: unit == 'ms' ? 'mean, ms' : unitTitle(unit, days).long,
+      title: unit == 'ms' ? 'mean, ms' : unitTitle(unit, perDay).long,
       term: unit == 'ms' ? 'perView' : unit == 'hours' ? 'userHours' : 'share',
       value: (row) => inUnit(row.mean_ms, row.scale),
       cell: (row) => (
@@ -200,7 +200,7 @@ function moreColumns({ kind, before, budgets, totalViews }: Props): Column<Row>[
 }
 
 function peoplesTime(row: Row): number {
-  return inUnit(row.mean_ms, { ...row.scale, unit: 'hours' });
+  return row.people?.hours ?? 0;
 }
 
 /** Says that a mean is of a few page views alone. */

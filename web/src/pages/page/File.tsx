@@ -17,7 +17,7 @@ export function File() {
   const { response } = useQuery(top(selection, { limit: 1 }));
   const other = otherSideOf(place.params);
   const views = Math.max(1, response?.views ?? 0);
-  const scale = { unit, days: 1, population: views, wholeMs: (response?.self_us ?? 0) / 1000 / views };
+  const scale = { unit, hoursPerMs: views / 3.6e6, perDay: false, wholeMs: (response?.self_us ?? 0) / 1000 / views };
   return (
     <div class="page detail">
       <header class="title">

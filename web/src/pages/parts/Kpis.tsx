@@ -5,13 +5,11 @@ import { useView } from '../../state/view.ts';
 import { minViews } from '../../widgets/Interval.tsx';
 import { Metric } from '../../widgets/Metric.tsx';
 import { count, duration, hours, percent, plural, shortCount } from '../../widgets/numbers.ts';
-import { amount, inUnit, perDay, type Scale } from '../../widgets/unit.ts';
+import { amount, ofPeriod, scaleOf, type Scale } from '../../widgets/unit.ts';
 
 /** Returns what means are turned into other units by, from the point that stands for all of the time. */
 export function useScale(point: Point | undefined): Scale {
-  const { unit, days } = useView();
-  const population = point?.population?.value ?? point?.views ?? 0;
-  return { unit, days, population, wholeMs: point?.mean_ms ?? 0 };
+  return scaleOf(useView().unit, point);
 }
 
 /** Writes the interval of an estimate; undefined if it has none. */
@@ -26,7 +24,6 @@ const worthSaying = 0.02;
 export function Kpis({ point }: { point: Point }) {
   const scale = useScale(point);
   const { spread, long_tasks: tasks } = point;
-  const people = inUnit(point.mean_ms, { ...scale, unit: 'hours' });
   const population = point.population?.value ?? point.views;
   const mean = spread?.mean;
   const unsampled = point.unsampled_us / Math.max(point.self_us + point.stackless_us + point.unsampled_us, 1);
@@ -47,7 +44,7 @@ export function Kpis({ point }: { point: Point }) {
           name={scale.unit == 'share' ? 'Share of all JavaScript' : spread ? 'Mean' : 'JavaScript per page view, mean'}
           term="perView"
           value={scale.unit == 'ms' ? duration(point.mean_ms) : amount(point.mean_ms, scale)}
-          beside={scale.unit == 'hours' ? perDay(scale.days) : mean && between(mean)}
+          beside={scale.unit == 'hours' ? ofPeriod(scale) : mean && between(mean)}
         />
         {spread && <Metric name="p95" term="p95" value={duration(spread.p95.value)} beside={between(spread.p95)} />}
         {tasks && (
@@ -58,7 +55,7 @@ export function Kpis({ point }: { point: Point }) {
             beside={`mean ${duration(tasks.mean.value)}`}
           />
         )}
-        <Metric name="Visitors’ time" term="userHours" value={hours(people)} beside={perDay(scale.days)} />
+        <Metric name="Visitors’ time" term="userHours" value={hours(point.people?.hours ?? 0)} beside={ofPeriod(scale)} />
         <Metric name="Page views profiled" term="views" value={shortCount(point.views)} beside={`of ${count(population)}`} />
       </dl>
       {point.views > 0 && point.views < minViews && (

@@ -201,7 +201,7 @@ function AddLabel({ close }: { close: () => void }) {
 }
 
 function UnitSwitch() {
-  const { place, unit, days } = useView();
+  const { place, unit } = useView();
   return (
     <nav class="segments unit" aria-label="Unit">
       {units.map((one) => (
@@ -209,9 +209,9 @@ function UnitSwitch() {
           key={one}
           href={linkHere(place, { unit: one == 'ms' ? '' : one })}
           aria-current={one == unit ? 'true' : undefined}
-          title={unitTitle(one, days).long}
+          title={unitTitle(one).long}
         >
-          {one == 'ms' ? 'ms/view' : unitTitle(one, days).short}
+          {one == 'ms' ? 'ms/view' : unitTitle(one).short}
         </a>
       ))}
     </nav>
