@@ -176,7 +176,7 @@ test('commands give the same numbers', () => {
   assert.deepEqual(
     lines.map(({ line }) => line),
     [
-      "aggregate --addr h:8419 --page '/it'\\''s' --release B --label 'device=x y' --since 7d --compare-release A",
+      "aggregate --addr h:8419 --page '/it'\\''s' --release B --label 'device=x y' --since 7d --compare-release A --rows -1",
       "curl 'http://h:8419/api/v1/compare?page=%2Fit%27s&release=B&since=7d&label=device%3Dx+y&compare_release=A'",
       "go tool pprof -diff_base 'http://h:8419/pprof/profile?page=%2Fit%27s&release=A&label=device%3Dx+y&since=7d' " +
         "'http://h:8419/pprof/profile?page=%2Fit%27s&release=B&label=device%3Dx+y&since=7d'",

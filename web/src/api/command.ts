@@ -14,33 +14,49 @@ export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What aggregate is told for each path that it has the numbers of. */
-const asAggregate: Record<string, string[]> = {
-  pages: ['--list', 'pages'],
-  features: ['--list', 'features'],
-  releases: ['--list', 'releases'],
-  coverage: ['--stats'],
-  series: ['--stats'],
-  stats: ['--stats'],
-  vitals: ['--vitals'],
-  top: ['--format', 'top'],
-  tree: ['--format', 'tree'],
-  callers: ['--format', 'tree'],
-  callees: ['--format', 'tree'],
-  compare: [],
-};
-
 const selecting = ['page', 'feature', 'release', 'label', 'since', 'until'];
 const changing = selecting.map((key) => `compare_${key}`);
 
+/** Flags of aggregate for the parameters that a path has beside those of its selection. */
+type Flags = Record<string, string>;
+
+const comparing: Flags = { min_views: '--min-views', method: '--compare-method' };
+
+/** What aggregate is told for each path that it has the numbers of: how to print them, and by which flags. */
+const asAggregate: Record<string, { words: string[]; flags?: Flags }> = {
+  pages: { words: ['--list', 'pages'] },
+  features: { words: ['--list', 'features'] },
+  releases: { words: ['--list', 'releases'] },
+  coverage: { words: ['--list', 'coverage'] },
+  series: { words: ['--series'], flags: { step: '--step', group_by: '--group-by', limit: '--rows' } },
+  stats: { words: ['--stats'] },
+  vitals: { words: ['--vitals'] },
+  top: { words: ['--format', 'top'], flags: { limit: '--rows' } },
+  tree: { words: ['--format', 'tree'] },
+  callers: { words: ['--format', 'tree'] },
+  callees: { words: ['--format', 'tree'] },
+  compare: { words: ['--rows', '-1'], flags: comparing },
+};
+
+/** The function of a query about what is around it, as aggregate prints it. */
+function functionOf({ params }: Query<unknown>): string {
+  const [name = '', resource = '', line, column] = ['name', 'resource', 'line', 'column'].map((key) => params.get(key) ?? '');
+  const place = line ? `${resource}:${line}${column ? `:${column}` : ''}` : resource;
+  return `${name || '(anonymous)'}${place && ` (${place})`}`;
+}
+
+/** Returns the line of aggregate that prints the same; undefined if there is none, as for a part of a tree. */
 function aggregateLine(query: Query<unknown>, host: string): string | undefined {
   const own = asAggregate[query.path];
-  if (!own) return undefined;
+  if (!own || query.params.has('root')) return undefined;
   const words = ['aggregate', '--addr', host];
-  for (const key of [...selecting, ...changing, 'by', 'only']) {
-    for (const value of query.params.getAll(key)) words.push(`--${key.replace('_', '-')}`, value);
+  const flags: Flags = { by: '--by', only: '--only', ...own.flags };
+  for (const key of [...selecting, ...changing]) flags[key] = `--${key.replace('_', '-')}`;
+  for (const key of [...selecting, ...changing, 'by', 'only', ...Object.keys(own.flags ?? {})]) {
+    for (const value of query.params.getAll(key)) words.push(flags[key]!, value);
   }
-  return [...words, ...own].map(quoted).join(' ');
+  if (query.path == 'callers' || query.path == 'callees') words.push(`--${query.path}`, functionOf(query));
+  return [...words, ...own.words].map(quoted).join(' ');
 }
 
 /** Returns the parameters of a profile of what a query is about: of one side, if it has two. */
@@ -54,6 +70,9 @@ function profileUrl(query: Query<unknown>, base: string, other: boolean): string
   return `${base}pprof/profile?${params}`;
 }
 
+/** Paths whose numbers are those of a profile, which pprof shows as sums over all page views. */
+const profiled = ['top', 'tree', 'compare'];
+
 /** Returns the lines that give the numbers of a query. base is the URL of the dashboard's folder. */
 export function commandLines(query: Query<unknown>, base: string): CommandLine[] {
   const host = new URL(base);
@@ -62,7 +81,7 @@ export function commandLines(query: Query<unknown>, base: string): CommandLine[]
   const aggregate = aggregateLine(query, address);
   if (aggregate) lines.push({ name: 'aggregate', line: aggregate });
   lines.push({ name: 'curl', line: `curl ${quoted(base + urlOf(query))}` });
-  if (!asAggregate[query.path]) return lines;
+  if (!profiled.includes(query.path)) return lines;
   const compares = changing.some((key) => query.params.has(key));
   const profile = quoted(profileUrl(query, base, false));
   const against = compares ? `-diff_base ${quoted(profileUrl(query, base, true))} ` : '-http=: ';

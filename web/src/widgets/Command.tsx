@@ -40,6 +40,7 @@ export function Command({ query }: { query: Query<unknown> }) {
           <p>The same numbers on a terminal:</p>
           {commandLines(query, new URL('.', location.href).href).map(({ name, line }) => (
             <div key={name} class="command">
+              {name == 'pprof' && <p>As sums over all page views:</p>}
               <pre tabIndex={0} aria-label={name}>
                 {line}
               </pre>
