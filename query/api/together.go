@@ -27,8 +27,8 @@ var together = []string{
 // Together answers GET /api/v1/answers: several queries by one request. Each parameter
 // ask is a query as its path below /api/v1/ with its parameters, such as
 // series?since=24h&page=/feed. It is asked of h, which must answer requests for
-// /api/v1/series. The responses are written as lines of JSON as soon as they are there.
-// Each query waits for its own turn.
+// /api/v1/series. Each response is written as soon as it is there: a line of JSON that says
+// which it is, and the response as it is in the next line. Each query waits for its own turn.
 func Together(h http.Handler) http.Handler {
 	return compressed()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		queries, err := queriesOf(r)
@@ -121,7 +121,7 @@ func (k *buffered) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines writes answers, each a line.
+// lines writes answers, each as two lines.
 type lines struct {
 	mu       sync.Mutex
 	w        http.ResponseWriter
@@ -129,7 +129,7 @@ type lines struct {
 	panicked any
 }
 
-// toldHeaders are the headers of a response that its line has.
+// toldHeaders are the headers of a response that are told beside it.
 var toldHeaders = []string{"ETag", "Age", "Retry-After"}
 
 func (l *lines) write(i int, a *buffered) {
@@ -139,22 +139,23 @@ func (l *lines) write(i int, a *buffered) {
 			header[name] = value
 		}
 	}
-	body := json.RawMessage(bytes.TrimSpace(a.body.Bytes()))
-	if !json.Valid(body) {
-		body = json.RawMessage(`{"error":"the answer is no JSON"}`)
-		a.status = http.StatusInternalServerError
+	body := bytes.TrimSpace(a.body.Bytes())
+	if bytes.IndexByte(body, '\n') >= 0 { // which no JSON of this package has
+		body, a.status = []byte(`{"error":"the answer has several lines"}`), http.StatusInternalServerError
 	}
-	line, err := json.Marshal(struct {
+	head, err := json.Marshal(struct {
 		Ask    int               `json:"ask"`
 		Status int               `json:"status"`
 		Header map[string]string `json:"header,omitempty"`
-		Body   json.RawMessage   `json:"body"`
-	}{i, a.status, header, body})
+	}{i, a.status, header})
 	if err != nil {
-		panic(err) // the body was valid
+		panic(err) // texts and numbers can always be written
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = l.w.Write(append(line, '\n')) // the client may have gone
+	for _, line := range [][]byte{head, body} { // the client may have gone
+		_, _ = l.w.Write(line)
+		_, _ = l.w.Write([]byte{'\n'})
+	}
 	_ = l.c.Flush()
 }

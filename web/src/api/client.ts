@@ -1,6 +1,7 @@
 // Asks the API. Results that have not changed cost nothing, and stay the same objects.
 
 import { Problem } from './problem.ts';
+import type { Fetch, Reply } from './together.ts';
 
 /** What the API returned, and when it was so. */
 export interface Result<T> {
@@ -36,7 +37,7 @@ const mostTries = 4;
 
 /** Returns a client that asks with fetch. */
 export function createClient(
-  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  fetch: Fetch,
   now: () => number = Date.now,
   wait: (ms: number, signal?: AbortSignal) => Promise<void> = pause,
 ): Client {
@@ -95,10 +96,10 @@ export function createClient(
 }
 
 async function reach(
-  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  fetch: Fetch,
   url: string,
   init: RequestInit & { signal?: AbortSignal },
-): Promise<Response> {
+): Promise<Reply> {
   try {
     return await fetch(url, init);
   } catch (error) {
@@ -108,7 +109,7 @@ async function reach(
 }
 
 /** Whether a response is a text as Prometheus reads it. */
-function isPlain(response: Response): boolean {
+function isPlain(response: Reply): boolean {
   return /^text\/plain; version=/.test(response.headers.get('Content-Type') ?? '');
 }
 
@@ -120,7 +121,7 @@ function parse(text: string): unknown {
   }
 }
 
-function problemOf(response: Response, text: string): Problem {
+function problemOf(response: Reply, text: string): Problem {
   let said = text.slice(0, 500);
   try {
     const { error } = JSON.parse(text) as { error?: unknown };

@@ -1,6 +1,10 @@
 // Queries that are asked at the same time go to the daemon as one request, which returns each response as soon as it can.
 
-type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** What is needed of a response. */
+export type Reply = Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text'>;
+
+/** Asks for a URL. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
 
 /** What can be asked together with others: what /api/v1/answers knows. */
 const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|stats|vitals|top|compare|budgets)(?:\?.*)?)$/s;
@@ -12,23 +16,22 @@ const most = 16;
 interface Waiting {
   url: string;
   init: RequestInit;
-  resolve(response: Response): void;
+  resolve(response: Reply): void;
   reject(reason: unknown): void;
 }
 
-/** A line of /api/v1/answers. */
-interface Line {
+/** What /api/v1/answers says of a response, in the line before it. */
+interface Head {
   ask: number;
   status: number;
   header?: Record<string, string>;
-  body: unknown;
 }
 
 /**
  * Returns a fetch that asks queries of the same moment together. Those with an ETag go alone: most responses to them are
  * that nothing has changed.
  */
-export function together(fetch: Fetch): Fetch {
+export function together(fetch: (url: string, init: RequestInit) => Promise<Response>): Fetch {
   let waiting: Waiting[] = [];
 
   async function send(queries: Waiting[]): Promise<void> {
@@ -48,14 +51,15 @@ export function together(fetch: Fetch): Fetch {
       const response = await fetch(`api/v1/answers?${params}`, { ...queries[0]!.init, signal: controller.signal });
       if (!response.ok || !response.body) {
         const text = await response.text();
-        for (const { resolve } of left) resolve(new Response(text, response));
+        for (const { resolve } of left) resolve(replyOf(text, response.status, response.headers));
         return;
       }
-      for await (const { ask, status, header, body } of linesOf(response.body)) {
+      for await (const [line, body] of pairsOf(response.body)) {
+        const { ask, status, header } = JSON.parse(line) as Head;
         const query = queries[ask];
         if (!query || !left.delete(query)) continue;
         if (status == 413) void alone(query);
-        else query.resolve(new Response(JSON.stringify(body), { status, headers: header }));
+        else query.resolve(replyOf(body, status, new Headers(header)));
         await nextTask(); // each response is drawn on its own, so that no task is long
       }
       throw new TypeError('the daemon closed the connection before it responded');
@@ -88,18 +92,33 @@ function nextTask(): Promise<void> {
   return new Promise((next) => setTimeout(next));
 }
 
-/** Reads lines of JSON as they come. */
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
+/** Returns a response whose text is there already. */
+function replyOf(text: string, status: number, headers: Headers): Reply {
+  return { ok: status >= 200 && status < 300, status, statusText: '', headers, text: () => Promise.resolve(text) };
+}
+
+/** Reads lines as they come, two at a time. */
+async function* pairsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[string, string]> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
+  let first: string | undefined;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
+      const text = decoder.decode(value, { stream: true });
+      rest += text;
+      if (!text.includes('\n')) continue; // long lines come in many pieces
+      const lines = rest.split('\n');
       rest = lines.pop()!;
-      for (const line of lines) yield JSON.parse(line) as Line;
+      for (const line of lines) {
+        if (first == undefined) first = line;
+        else {
+          yield [first, line];
+          first = undefined;
+        }
+      }
     }
   } finally {
     await reader.cancel().catch(() => undefined); // or the rest of a broken response goes on coming
