@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -211,8 +210,10 @@ func (c *command) checkPrinted(_ *pflag.FlagSet, not refusing) error {
 			return err
 		}
 	}
-	if err := cmp.Or(c.checkAround(not), c.checkSeries(not)); err != nil {
-		return err
+	for _, check := range []func(refusing) error{c.checkAround, c.checkSeries} {
+		if err := check(not); err != nil {
+			return err
+		}
 	}
 	if c.stats {
 		if err := not("--stats", "list", "series", "diff", "by", "only", "wasm"); err != nil {
