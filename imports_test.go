@@ -96,7 +96,7 @@ var mayImport = map[string][]string{
 	"query/budget":    {"internal/strictyaml", "query", "query/selection", "rules/feature", "trie/rollup"},
 	"query/budget/ci": {"encode/output", "query/budget"},
 	"query/compare":   {"encode/output", "trie"},
-	"query/file":      {"encode", "encode/columns", "encode/formats", "query", "query/compare", "query/selection", "symbols", "symbols/naming", "symbols/owner", "symbols/sourcemap", "trie"},
+	"query/file":      {"encode", "encode/columns", "encode/formats", "encode/output", "query", "query/compare", "query/selection", "symbols", "symbols/naming", "symbols/owner", "symbols/sourcemap", "trie"},
 	"query/pyroscope": {"encode/columns", "encode/output", "encode/pprof", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query", "query/api", "query/selection", "trie"},
 	"query/selection": {"store", "symbols/owner", "trie", "trie/rollup"},
 	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},

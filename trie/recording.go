@@ -26,6 +26,7 @@ type Script struct {
 // Thread is one thread of a recording. It has streams, events or both.
 type Thread struct {
 	Process, ID int64    // as the file numbers them; 0 if it does not say
+	ProcessName string   // such as "Renderer"; "" if not known
 	Name        string   // such as "CrRendererMain"; "" if not known
 	Streams     []Stream // the samplers' recordings, in the order of the file
 	Events      []Event  // nested, see [Event]

@@ -127,7 +127,7 @@ func (c *command) flags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.wasm, "wasm", nil, "module `FILE` with names for wasm-function[N]; repeatable")
 	fs.StringArrayVar(&c.maps, "maps", nil, "of files: `DIR` with the scripts and source maps of a build, to name functions; repeatable")
 	fs.BoolVar(&c.raw, "raw", false, "name functions as browsers reported them, without uploaded symbols or source maps in a file")
-	fs.StringArrayVar(&c.threads, "thread", nil, "of files: only the thread with this `NAME`, number or PROCESS/NUMBER; repeatable (default all with samples)")
+	fs.StringArrayVar(&c.threads, "thread", nil, "of files: the thread with this `NAME`, number or PROCESS/NUMBER, or all; repeatable (default the main thread where people look, all in other formats)")
 	fs.StringVar(&c.profile, "profile", "", "of files: the `SOURCE` or id of the profile to use in a thread with several")
 	fs.BoolVar(&c.events, "events", false, "of files: merge the events of the browser (tasks, layout, …) with the functions")
 	fs.BoolVar(&c.idle, "idle", false, "of files: show idle time, too")
@@ -399,7 +399,7 @@ func (c *command) times(since, until string) (s selection.Selection, err error) 
 
 // checkPick parses the flags for how functions are shown, except --wasm.
 func (c *command) checkPick() error {
-	c.pick = file.Pick{Threads: c.threads, Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
+	c.pick = file.Pick{Threads: c.threadNames(), Apart: c.format.ForPeople && len(c.files) > 0 || c.http != "", Profile: c.profile, Events: c.events, Idle: c.idle, Minified: c.raw}
 	if !slices.Contains(selection.PartsBy(), c.by) {
 		return fmt.Errorf("--by %s: known are %s", c.by, strings.Join(selection.PartsBy(), ", "))
 	}

@@ -89,18 +89,20 @@ func (c *command) shown(ctx context.Context) (src query.Source, start string, do
 	if err != nil {
 		return nil, "", nil, err
 	}
-	if c.empty(merged.Result) {
+	shown := c.shownOf(merged)
+	if c.empty(shown.Result) {
 		return nil, "", nil, fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
 	}
 	title := url.Values{"title": {filepath.Base(c.files[0])}}
 	if n := len(c.files); n > 1 {
 		title.Set("title", fmt.Sprintf("%s and %d more", filepath.Base(c.files[0]), n-1))
 	}
-	if base == nil && !slices.Contains(c.files, "-") {
+	if base.Result.Profile == nil && !slices.Contains(c.files, "-") {
 		merged.Lines = c.linesOnce()
 	}
-	if base != nil {
-		merged.Result.Profile = file.Versus(base, merged.Result.Profile)
+	if base.Result.Profile != nil {
+		merged = shown
+		merged.Result.Profile = file.Versus(base.Result.Profile, shown.Result.Profile)
 		title.Set("label", "file="+file.After)
 		title.Set("compare_label", "file="+file.Before)
 	}

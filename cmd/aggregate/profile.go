@@ -110,17 +110,22 @@ func (c *command) printProfile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(c.files) > 0 {
-		merged, err := c.mergeFiles(ctx, c.inputs())
-		if err != nil {
-			return err
-		}
-		if c.empty(merged.Result) {
-			return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
-		}
-		return c.write(ctx, merged.Result, base)
+	if len(c.files) == 0 {
+		return c.printStored(ctx, base.Result.Profile)
 	}
-	return c.printStored(ctx, base)
+	merged, err := c.mergeFiles(ctx, c.inputs())
+	if err != nil {
+		return err
+	}
+	shown := c.shownOf(merged)
+	if c.empty(shown.Result) {
+		return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
+	}
+	o := output.Options{Base: base.Result.Profile, Threads: shown.Threads, BaseThreads: base.Threads}
+	if base.Result.Profile == nil {
+		o.OfThread = merged.OfThread
+	}
+	return c.write(ctx, shown.Result, o)
 }
 
 // printStored merges the selected data of a store and writes the profile.
@@ -149,7 +154,7 @@ func (c *command) printStored(ctx context.Context, base *trie.Profile) (err erro
 	if result.Profile, err = c.aroundFunction(c.pick.Rewrite(result.Profile)); err != nil {
 		return err
 	}
-	return c.write(ctx, result, base)
+	return c.write(ctx, result, output.Options{Base: base})
 }
 
 // mergeFiles merges files and says what they lack.
@@ -159,19 +164,20 @@ func (c *command) mergeFiles(ctx context.Context, files []file.Input) (file.Merg
 	p.clear()
 	c.warn(merged.Result.Stats.Warnings)
 	c.tellNames(merged.Result.Stats.Names)
+	shortNames(merged.Threads)
 	return merged, err
 }
 
-// base returns the profile to compare with, or nil.
-func (c *command) base(ctx context.Context) (*trie.Profile, error) {
+// base returns what to compare with; without a profile if there is nothing.
+func (c *command) base(ctx context.Context) (file.Merged, error) {
 	if c.diff == "" {
-		return nil, nil
+		return file.Merged{}, nil
 	}
 	merged, err := c.mergeFiles(ctx, []file.Input{c.input(c.diff)})
 	if err != nil {
-		return nil, fmt.Errorf("--diff: %w", err)
+		return file.Merged{}, fmt.Errorf("--diff: %w", err)
 	}
-	return merged.Result.Profile, nil
+	return c.shownOf(merged), nil
 }
 
 // printTimed writes the calls of files in time order.
@@ -244,11 +250,9 @@ func (c *command) baseSelection() string {
 func inWords(text string) string { return strings.TrimPrefix(strings.TrimSpace(text), "for ") }
 
 // write writes the profile to the output of the command line.
-func (c *command) write(ctx context.Context, r query.Result, base *trie.Profile) error {
-	o := output.Options{
-		Since: c.selection.Since, Until: c.selection.Until, Rows: c.rows, Title: c.title(), Base: base, Template: c.template,
-		Selection: inWords(c.selection.String()), BaseSelection: c.baseSelection(),
-	}
+func (c *command) write(ctx context.Context, r query.Result, o output.Options) error {
+	o.Since, o.Until, o.Rows, o.Title, o.Template = c.selection.Since, c.selection.Until, c.rows, c.title(), c.template
+	o.Selection, o.BaseSelection = inWords(c.selection.String()), c.baseSelection()
 	o.PerView = c.perView()
 	if c.events || r.Profile.Views == 0 { // recordings have programs, collections and more beside JavaScript
 		o.Of = "work"

@@ -6,11 +6,60 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query/file"
 )
+
+// allThreads is the value of --thread that takes all of them.
+const allThreads = "all"
+
+// threadNames returns the threads that are named by --thread; none stand for all.
+func (c *command) threadNames() []string {
+	if slices.Contains(c.threads, allThreads) {
+		return nil
+	}
+	return c.threads
+}
+
+// shownOf returns what is shown of files: the threads that were asked for, or else the main thread
+// of each recording. Exports, whose threads are not told apart, have all of them.
+func (c *command) shownOf(m file.Merged) file.Merged {
+	if !c.pick.Apart {
+		return m
+	}
+	sampled := map[string]bool{} // recordings
+	for _, t := range m.Threads {
+		sampled[t.Recording] = sampled[t.Recording] || t.Sampled
+	}
+	return m.Shown(func(t *output.Thread) bool {
+		switch {
+		case len(c.threads) == 0:
+			return t.Main
+		case c.threadNames() == nil: // as in exports
+			return t.Sampled || !sampled[t.Recording]
+		}
+		return true
+	})
+}
+
+// shortNames replaces the paths of recordings with the names of their files, if these differ.
+func shortNames(threads output.Threads) {
+	paths := map[string]string{} // by name
+	for _, t := range threads {
+		name := filepath.Base(t.Recording)
+		if path, ok := paths[name]; ok && path != t.Recording {
+			return
+		}
+		paths[name] = t.Recording
+	}
+	for i := range threads {
+		threads[i].Recording = filepath.Base(threads[i].Recording)
+	}
+}
 
 // printThreads prints the threads of files.
 func (c *command) printThreads(ctx context.Context) error {
@@ -34,18 +83,24 @@ func (c *command) printThreads(ctx context.Context) error {
 	}
 	return c.emit(ctx, func(w io.Writer) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "TAKEN\tPROCESS/THREAD\tNAME\tPROFILE\tSAMPLES\tMS\tEVENTS\tFILE")
+		fmt.Fprintln(t, "TAKEN\tJAVASCRIPT MS\tPROCESS/THREAD\tNAME\tPROCESS\tPROFILE\tSAMPLES\tCOVERED MS\tEVENTS\tFILE")
 		for _, e := range entries {
-			taken := ""
-			if e.Chosen {
-				taken = "*"
+			taken, script := "", ""
+			switch {
+			case e.Main:
+				taken = "main"
+			case e.Chosen:
+				taken = "all"
+			}
+			if e.Samples > 0 {
+				script = fmt.Sprintf("%.1f", float64(e.JavaScript)/1000)
 			}
 			profile := e.Source
 			if e.ID != "" && profile != "" {
 				profile += " "
 			}
-			fmt.Fprintf(t, "%s\t%d/%d\t%s\t%s\t%d\t%.1f\t%d\t%s\n",
-				taken, e.Process, e.Thread, output.Printable(e.Name), output.Printable(profile+e.ID), e.Samples, float64(e.Micros)/1000, e.Events, output.Printable(e.File))
+			fmt.Fprintf(t, "%s\t%s\t%d/%d\t%s\t%s\t%s\t%d\t%.1f\t%d\t%s\n", taken, script,
+				e.Process, e.Thread, output.Printable(e.Name), output.Printable(e.ProcessName), output.Printable(profile+e.ID), e.Samples, float64(e.Micros)/1000, e.Events, output.Printable(e.File))
 		}
 		return t.Flush()
 	})

@@ -221,6 +221,12 @@ func (d *geckoReader) readThread(p *geckoProcess) {
 		switch string(d.Name) {
 		case "name":
 			t.Name = d.Text("threads.name", d.lim.StringBytes)
+		case "processName":
+			if d.Peek() != '"' { // null while nobody has named it
+				d.Skip()
+				break
+			}
+			t.ProcessName = d.Text("threads.processName", d.lim.StringBytes)
 		case "pid":
 			t.Process = d.id()
 		case "tid":

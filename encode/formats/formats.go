@@ -40,6 +40,9 @@ type Format struct {
 	EncodeTimed func(w io.Writer, lines []*trie.Timeline, o output.Options) error
 	// Labels reports that Encode keeps the groups of a profile apart.
 	Labels bool
+	// ForPeople reports that Encode shows recordings to people, who want one thread first and not
+	// the sum of all.
+	ForPeople bool
 	// Compares reports that Encode shows the difference between p and o.Base.
 	Compares bool
 	// Template reports that Encode needs o.Template.
@@ -120,19 +123,19 @@ func readFormats() []Format {
 func writtenFormats() []Format {
 	return []Format{
 		{
-			Name: "top", About: "table of the heaviest functions, for people", Encode: view.EncodeTop, Compares: true,
+			Name: "top", About: "table of the heaviest functions, for people", Encode: view.EncodeTop, Compares: true, ForPeople: true,
 			Loses: "stacks, times, labels",
 		},
 		{
-			Name: "tree", About: "call tree, for people", Encode: view.EncodeTree, Compares: true,
+			Name: "tree", About: "call tree, for people", Encode: view.EncodeTree, Compares: true, ForPeople: true,
 			Loses: "times, labels; thin branches are folded",
 		},
 		{
-			Name: "svg", About: "flame graph that stands alone: search, zoom, nothing loaded from elsewhere", Encode: view.EncodeSVG, Compares: true,
+			Name: "svg", About: "flame graph that stands alone: search, zoom, nothing loaded from elsewhere", Encode: view.EncodeSVG, Compares: true, ForPeople: true,
 			Loses: "times, labels, reach; what is too narrow to see",
 		},
 		{
-			Name: "html", About: "one HTML file to send to somebody: flame graph, table of functions, search, nothing loaded from elsewhere", Encode: html.Encode, Compares: true,
+			Name: "html", About: "one HTML file to send to somebody: flame graph, table of functions, search, nothing loaded from elsewhere", Encode: html.Encode, Compares: true, ForPeople: true,
 			Loses: "times, counts, reach, coverage, labels; of more than 50,000 nodes the lightest", Binary: true, Template: true,
 		},
 		{

@@ -16,6 +16,12 @@ type Options struct {
 	Title        string    // the content of the profile, such as "/feed"; "" if unknown
 	PerView      bool      // tables for people have times of a page view, not of all together
 	Of           string    // the work that self times measure, "JavaScript" if empty: with events it is more
+	// Threads are those of the recordings that the profile is of, and BaseThreads those of Base. The
+	// profile is the sum of the shown ones. Empty for page views, and if they are not known.
+	Threads, BaseThreads Threads
+	// OfThread returns the profile of one of Threads, for formats that let people choose; nil
+	// if there is none.
+	OfThread func(key string) *trie.Profile
 	// Base is the profile to compare with; nil if there is none. Only formats with Compares
 	// set use it.
 	Base *trie.Profile

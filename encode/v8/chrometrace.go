@@ -71,8 +71,9 @@ type traceReader struct {
 
 	threads  map[threadKey]*traceThread
 	order    []*traceThread
-	last     *traceThread    // of the event before
-	names    map[int64]int64 // numbers of processes and threads that have none
+	last     *traceThread     // of the event before
+	names    map[int64]int64  // numbers of processes and threads that have none
+	process  map[int64]string // names of processes
 	profiles map[profileKey]*traceProfile
 	byOrder  []*traceProfile
 	hermes   hermesSamples
@@ -119,8 +120,8 @@ type traceEvent struct {
 	pid, tid        int64
 	anchor          int64
 	place           hermesPlace
-	threadName      string
-	profiled        bool // there is a piece of a profile in the arguments
+	givenName       string // of a thread or a process
+	profiled        bool   // there is a piece of a profile in the arguments
 	source          string
 	started         float64         // µs, as the profile says
 	anchors         map[int64]int64 // nodes by the number of a moment
@@ -128,7 +129,7 @@ type traceEvent struct {
 
 func newTraceReader(lim input.Limits) *traceReader {
 	d := &traceReader{
-		threads: map[threadKey]*traceThread{}, profiles: map[profileKey]*traceProfile{}, names: map[int64]int64{},
+		threads: map[threadKey]*traceThread{}, profiles: map[profileKey]*traceProfile{}, names: map[int64]int64{}, process: map[int64]string{},
 	}
 	d.lim, d.v8Tables = lim, newV8Tables()
 	d.profile = newV8Profile(d.v8Tables)
@@ -230,7 +231,9 @@ func (d *traceReader) keep(e *traceEvent) {
 	}
 	switch name := string(d.strings.Text(e.name)); {
 	case phase == "M" && name == "thread_name":
-		d.thread(e).name = e.threadName
+		d.thread(e).name = e.givenName
+	case phase == "M" && name == "process_name":
+		d.process[e.pid] = e.givenName
 	case name == "CpuProfile" || name == "Profile" || name == "ProfileChunk":
 		d.keepProfile(e, name)
 	case !e.timed || math.Abs(e.ts) > 1<<60:
@@ -361,7 +364,7 @@ func (d *traceReader) arguments() {
 				d.Skip()
 				break
 			}
-			e.threadName = string(d.Str())
+			e.givenName = string(d.Str())
 		default:
 			if !e.place.member(d) {
 				d.Skip()

@@ -21,7 +21,7 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 		if !ok {
 			i = len(out.Threads)
 			threads[k] = i
-			t := trie.Thread{Process: k.pid, ID: k.tid}
+			t := trie.Thread{Process: k.pid, ID: k.tid, ProcessName: d.process[k.pid]}
 			if from := d.threads[k]; from != nil {
 				t.Name = from.name
 			}

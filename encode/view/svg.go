@@ -130,11 +130,17 @@ func (s *svgChart) head(p *trie.Profile, o output.Options) []svgLine {
 		title = "Flame graph"
 	}
 	_, c := p.Flat()
-	about := millis(s.total[trie.Root]) + " ms of " + o.Subject()
-	if of := output.MadeOf(c); of != "" {
-		about += " · " + strings.ReplaceAll(of, ", ", " · ")
+	lines := []svgLine{{"title", "", title}}
+	if shown := o.Threads.Shown(); len(shown) > 0 && c.Views == 0 {
+		sum := shown.Sum()
+		lines = append(lines, svgLine{"", "", sum.Took()}, svgLine{"soft", "", shown.Title()})
+	} else {
+		about := millis(s.total[trie.Root]) + " ms of " + o.Subject()
+		if of := output.MadeOf(c); of != "" {
+			about += " · " + strings.ReplaceAll(of, ", ", " · ")
+		}
+		lines = append(lines, svgLine{"", "", about})
 	}
-	lines := []svgLine{{"title", "", title}, {"", "", about}}
 	if !o.Since.IsZero() && !o.Until.IsZero() {
 		const minute = "2006-01-02 15:04"
 		lines = append(lines, svgLine{"soft", "", fmt.Sprintf("%s to %s UTC", o.Since.UTC().Format(minute), o.Until.UTC().Format(minute))})
@@ -163,7 +169,10 @@ func (s *svgChart) legend(o output.Options) []svgLine {
 	}
 	_, c := o.Base.Flat()
 	compared := "Compared with " + millis(output.SelfSum(s.t.BaseSelf)) + " ms"
-	if of := output.MadeOf(c); of != "" {
+	if shown := o.BaseThreads.Shown(); len(shown) > 0 && c.Views == 0 {
+		sum := shown.Sum()
+		compared = "Compared with " + sum.Took() + ": " + shown.Title()
+	} else if of := output.MadeOf(c); of != "" {
 		compared += " in " + of
 	}
 	return []svgLine{

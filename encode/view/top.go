@@ -20,17 +20,16 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 	t := output.Weigh(p, o)
 	self, ms := output.SelfSum(t.Self), unitOf(p, o)
 	if o.Base != nil {
-		writeTopHead(b, "now:  ", p, self, o)
-		writeTopHead(b, "base: ", o.Base, output.SelfSum(t.BaseSelf), o)
+		writeHeads(b, p, self, output.SelfSum(t.BaseSelf), o)
 		writeTopChanges(b, ms, output.Changes(t), o.Rows)
 		return b.Flush()
 	}
-	writeTopHead(b, "", p, self, o)
+	writeHead(b, "", p, self, o.Threads, o)
 	all := p.Functions()
 	rows := tableRows(o.Rows, len(all))
 	in := "views"
 	if p.Views == 0 {
-		in = "in" // so many profiles
+		in = "in" // so many profiles of threads
 	}
 	fmt.Fprintf(b, "\n%12s %7s %12s %7s %8s %6s  %s\n", "self ms", "self%", "total ms", "total%", "samples", in, "function")
 	for _, f := range all[:rows] {
@@ -46,43 +45,6 @@ func EncodeTop(w io.Writer, p *trie.Profile, o output.Options) error {
 		fmt.Fprintf(b, "%12s %7s %12s %7s %8d %6s  %d more functions\n", ms.text(sum), share(sum, self), "", "", samples, "", len(rest))
 	}
 	return b.Flush()
-}
-
-// writeTopHead writes the coverage of p, which the table does not show. self is the self
-// time of p in µs.
-func writeTopHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, o output.Options) {
-	of, ms := output.Printable(o.Subject()), unitOf(p, o)
-	_, c := p.Flat()
-	idle := ""
-	if c.Idle != 0 { // 0 may also mean that nobody knows
-		idle = fmt.Sprintf(" (%s ms of that idle)", ms.text(c.Idle))
-	}
-	made := output.MadeOf(c)
-	if made != "" {
-		made += ": "
-	}
-	if ms.views > 0 {
-		made = strings.TrimSuffix(made, ": ") + "; per page view "
-	}
-	fmt.Fprintf(b, "%s%s%s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
-		mark, made, ms.text(self), of, ms.text(c.Stackless), idle, 100*c.UnsampledShare(self))
-	scaled := ""
-	if c.UnsampledShare(self) >= output.WorthSaying && c.Views > 0 {
-		scaled = fmt.Sprintf("%s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self))/c.Views))
-	}
-	switch {
-	case c.Views <= 0:
-	case ms.views == 0:
-		if scaled != "" {
-			scaled = ", " + scaled
-		}
-		fmt.Fprintf(b, "%s%s ms of %s per page view%s\n", mark, millis(self/c.Views), of, scaled)
-	case scaled != "":
-		fmt.Fprintf(b, "%s%s ms of %s would be %s\n", mark, ms.text(self), of, scaled)
-	}
-	if c.Truncated > 0 {
-		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)
-	}
 }
 
 // writeTopChanges writes the table of a comparison.

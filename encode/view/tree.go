@@ -96,12 +96,11 @@ func treeIndent(bars []string, level int, only bool) string {
 
 func writeTreeHead(b *bufio.Writer, p *trie.Profile, o output.Options, t *tree, all int64) {
 	if o.Base == nil {
-		writeTopHead(b, "", p, all, o)
+		writeHead(b, "", p, all, o.Threads, o)
 		fmt.Fprintf(b, "\n%12s %7s %12s  %s\n", "total ms", "total%", "self ms", "function")
 		return
 	}
-	writeTopHead(b, "now:  ", p, all, o)
-	writeTopHead(b, "base: ", o.Base, t.BaseTotal[trie.Root].Self, o)
+	writeHeads(b, p, all, t.BaseTotal[trie.Root].Self, o)
 	fmt.Fprintf(b, "\n%12s %7s %12s %12s %12s  %s\n", "total ms", "total%", "self ms", "total +-", "self +-", "function")
 }
 

@@ -112,7 +112,7 @@ func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pic
 			if p.Events {
 				p.warn(f.Name, "no events to merge")
 			}
-			m.AddProfile(sel.Regroup(doc.Profile, p.takesLabels))
+			m.AddProfile(p.regroup(f.Name, doc.Profile, sel))
 		default:
 			return p.addRecording(m, f.Name, doc.Recording, sel)
 		}
@@ -122,9 +122,11 @@ func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pic
 		err = p.missing(files)
 	}
 	stats := query.Stats{Traces: uint64(len(files)), Profiles: p.merged, Bytes: uint64(bytes), Warnings: p.warnings}
-	shown, coverage := p.rewrite(m.Profile()) // not before, as events lie between functions
-	stats.Names = coverage
-	return Merged{Result: query.Result{Profile: shown, Stats: stats}, Owners: pick.Owners, names: p.names}, err
+	named := p.name(m.Profile())
+	threads := finish(p.apart, named)
+	shown := p.show(named) // not before, as events lie between functions
+	stats.Names = p.coverage()
+	return Merged{Result: query.Result{Profile: shown, Stats: stats}, Threads: threads, Owners: pick.Owners, names: p.names}, err
 }
 
 // Timelines returns the calls of all threads in files that pick chooses, in time order. A

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fieldtrie/fieldtrie/encode/columns"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/query/selection"
@@ -18,6 +19,9 @@ import (
 // that nothing can be asked over time and all that was received at any time is the response.
 type Merged struct {
 	Result query.Result
+	// Threads describe the groups of the profile that are of a thread each, the main one of each
+	// recording first; empty unless [Pick.Apart].
+	Threads output.Threads
 	// Owners say whose code is whose; nil is [owner.Default].
 	Owners *owner.Rules
 	// Lines are the threads in the order of time, which take the place of page views; nil if they are

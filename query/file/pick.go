@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -22,8 +23,12 @@ type Pick struct {
 	// Profile is the source or the id of the profiles that are taken of a thread that has
 	// several at the same time; "" is the choice of Chrome DevTools.
 	Profile string
-	Events  bool // merge the events of a thread with the functions
-	Idle    bool // show the time in which a thread had nothing to do
+	// Apart makes a group of each thread, with [output.LabelThread], and describes it in
+	// [Merged.Threads], also of those without samples beside others. What does not come of
+	// threads is in groups without that label.
+	Apart  bool
+	Events bool // merge the events of a thread with the functions
+	Idle   bool // show the time in which a thread had nothing to do
 	// Symbols name the functions of minified scripts, before Rename sees them; nil does not.
 	Symbols *naming.Symbolizer
 	// Minified keeps functions as browsers said them: neither Symbols nor the source maps that a
@@ -45,18 +50,33 @@ func (p Pick) Rewrite(in *trie.Profile) *trie.Profile {
 	return in.Coalesce(p.Rename)
 }
 
-// rewrite returns a merged profile of files, with those that are named already, as p shows it.
-func (p *picking) rewrite(in *trie.Profile) (*trie.Profile, *naming.Coverage) {
+// name returns a merged profile of files, with those that are named already, under the names of
+// their sources.
+func (p *picking) name(in *trie.Profile) *trie.Profile {
 	named, names := p.symbols(nil).Profile(in)
 	p.names = append(p.names, names)
-	if len(p.named) > 0 {
-		m := trie.NewMerger()
-		for _, part := range append(p.named, named) {
-			m.AddProfile(part)
-		}
-		named = m.Profile()
+	if len(p.named) == 0 {
+		return named
 	}
-	return p.Parts.Show(p.Rewrite(named), naming.Finder(p.Owners, p.names...)), p.coverage()
+	m := trie.NewMerger()
+	for _, part := range append(p.named, named) {
+		m.AddProfile(part)
+	}
+	return m.Profile()
+}
+
+// show returns a profile as p shows it.
+func (p *picking) show(named *trie.Profile) *trie.Profile {
+	return p.Parts.Show(p.Rewrite(named), naming.Finder(p.Owners, p.names...))
+}
+
+// regroup returns the groups of a merged profile that sel and p ask for.
+func (p *picking) regroup(file string, in *trie.Profile, sel selection.Selection) *trie.Profile {
+	if !p.Apart {
+		return sel.Regroup(in, p.takesLabels)
+	}
+	sel.GroupBy = []string{output.LabelThread} // so that the groups stay
+	return p.apartOf(file, sel.Regroup(in, p.takesLabels))
 }
 
 // coverage says how much of all files is named; nil if there is nothing to name them by.
@@ -84,7 +104,8 @@ func (p Pick) idle(t *trie.Trace) *trie.Trace {
 // picking takes what a Pick asks for from one file after the other.
 type picking struct {
 	Pick
-	threads  map[string]bool // the values of Threads that some thread fits
+	found    map[string]bool // the values of Threads that some thread fits
+	apart    output.Threads  // those that have a group of their own
 	profile  bool            // some thread has Profile
 	merged   uint64          // profiles of recordings
 	inOrder  int             // calls that are in order of time
@@ -93,7 +114,7 @@ type picking struct {
 	warnings []string        // what was left out that the user may have wanted
 }
 
-func newPicking(p Pick) *picking { return &picking{Pick: p, threads: map[string]bool{}} }
+func newPicking(p Pick) *picking { return &picking{Pick: p, found: map[string]bool{}} }
 
 func (p *picking) warn(file, format string, args ...any) {
 	p.warnings = append(p.warnings, file+": "+fmt.Sprintf(format, args...))
@@ -117,7 +138,7 @@ func (p *picking) missing(files []Input) error {
 	}
 	var lost []string
 	for _, want := range p.Threads {
-		if !p.threads[want] {
+		if !p.found[want] {
 			lost = append(lost, want)
 		}
 	}
@@ -135,7 +156,7 @@ func (p *picking) takes(t *trie.Thread) bool {
 	taken := len(p.Threads) == 0
 	for _, want := range p.Threads {
 		if want == t.Name || want == strconv.FormatInt(t.ID, 10) || want == threadNumber(t) || want == threadName(t) {
-			p.threads[want], taken = true, true
+			p.found[want], taken = true, true
 		}
 	}
 	return taken
@@ -156,7 +177,7 @@ func (p *picking) takesTrace(file string) bool {
 // but not the sampler that saw it.
 func (p *picking) takesLabels(l trie.Labels) bool {
 	if len(p.Threads) > 0 {
-		name := l.Value(threadLabel)
+		name := l.Value(output.LabelThread)
 		if name == "" || !p.takes(parseThread(name)) {
 			return false
 		}
@@ -200,7 +221,7 @@ func (p *picking) pick(file string, r *trie.Recording) (out []picked) {
 			}
 			continue
 		}
-		if named := len(p.Threads) > 0; len(t.Events) > 0 && (named || !sampled && p.Profile == "") {
+		if named := len(p.Threads) > 0; len(t.Events) > 0 && (named || (!sampled || p.Apart) && p.Profile == "") {
 			out = append(out, picked{thread: t})
 		}
 	}
@@ -264,33 +285,51 @@ func streamName(s *trie.Stream) string {
 func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel selection.Selection) error {
 	picked := p.pick(file, r)
 	named := len(picked) <= maxNamedThreads
-	if !named && len(sel.GroupBy) > 0 {
+	if !named && (p.Apart || len(sel.GroupBy) > 0) {
 		p.warn(file, "%d threads, which are merged as one; of up to %d each is kept apart", len(picked), maxNamedThreads)
 	}
+	before := len(p.apart)
 	for _, c := range picked {
 		var labels trie.Labels
 		if name := threadName(c.thread); name != "" {
-			labels = trie.Labels{{Key: threadLabel, Value: name}}
+			labels = trie.MakeLabels(output.LabelThread, name)
 		}
 		if !sel.TakesLabels(labels) {
 			continue
-		}
-		if len(sel.GroupBy) == 0 || !named {
-			labels = nil
 		}
 		parts, err := p.parts(c)
 		if err != nil {
 			return inThread(c.thread, err)
 		}
-		for _, part := range parts {
-			p.merged++
-			if part.Stream != nil && !p.Events {
-				m.AddStream(part.Stream, m.Group(labels))
-			} else {
-				if err := m.AddCalls(part.Stream, part.Events, m.Group(labels)); err != nil {
-					return inThread(c.thread, err)
-				}
+		switch {
+		case p.Apart && (named || len(p.apart) == before):
+			labels = p.keepApart(file, c.thread)
+			if !named {
+				p.last().Name = fmt.Sprintf("%d threads", len(picked))
 			}
+		case p.Apart:
+			labels = labelsOf(p.last())
+		case len(sel.GroupBy) == 0 || !named:
+			labels = nil
+		}
+		if err := p.addParts(m, parts, m.Group(labels)); err != nil {
+			return inThread(c.thread, err)
+		}
+	}
+	return nil
+}
+
+// addParts merges the parts of a thread into a group.
+func (p *picking) addParts(m *trie.Merger, parts []trie.Part, group int) error {
+	for _, part := range parts {
+		p.merged++
+		if p.Apart {
+			p.spend(part)
+		}
+		if part.Stream != nil && !p.Events {
+			m.AddStream(part.Stream, group)
+		} else if err := m.AddCalls(part.Stream, part.Events, group); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,14 +1,17 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
@@ -25,9 +28,6 @@ func threadName(t *trie.Thread) string {
 		return t.Name + " " + number
 	}
 }
-
-// threadLabel is the label of a merged profile that has what threadName returns.
-const threadLabel = "thread"
 
 var namedThread = regexp.MustCompile(`^(?s:(.*) )?(-?\d+)/(-?\d+)$`)
 
@@ -63,18 +63,22 @@ func nameThreads(file string, r *trie.Recording) {
 type ThreadEntry struct {
 	File    string `json:"file"`
 	Process int64  `json:"process"`
-	Thread  int64  `json:"thread"`
-	Name    string `json:"name,omitempty"`
-	Events  int    `json:"events"`
-	Source  string `json:"source,omitempty"` // of the profile
-	ID      string `json:"profile,omitempty"`
-	Samples int    `json:"samples"`
-	Micros  int64  `json:"us"`    // that the samples, or else the events, cover
-	Chosen  bool   `json:"taken"` // unless the user chooses otherwise
+	// ProcessName is what the file calls the process, such as "Renderer"; "" if it does not say.
+	ProcessName string `json:"process_name,omitempty"`
+	Thread      int64  `json:"thread"`
+	Name        string `json:"name,omitempty"`
+	Events      int    `json:"events"`
+	Source      string `json:"source,omitempty"` // of the profile
+	ID          string `json:"profile,omitempty"`
+	Samples     int    `json:"samples"`
+	Micros      int64  `json:"us"` // that the samples, or else the events, cover
+	trie.Spent         // of the profile
+	Chosen      bool   `json:"taken"` // where all threads are
+	Main        bool   `json:"main"`  // taken where one thread of a file is
 }
 
-// Threads lists the threads of files, each profile of a thread on its own. Those of a
-// merged profile are its labels.
+// Threads lists the threads of files, each profile of a thread on its own, the main thread of
+// each file first. Those of a merged profile are its labels.
 func Threads(ctx context.Context, files []Input, progress func(Progress)) ([]ThreadEntry, []string, error) {
 	var out []ThreadEntry
 	var warnings []string
@@ -82,16 +86,16 @@ func Threads(ctx context.Context, files []Input, progress func(Progress)) ([]Thr
 		r := doc.Recording
 		switch {
 		case doc.Profile != nil:
-			labels := labelEntries(f.Name, doc.Profile)
-			if len(labels) == 0 {
+			entries := labelEntries(f.Name, doc.Profile)
+			if len(entries) == 0 {
 				warnings = append(warnings, f.Name+": a profile, which has no threads")
 			}
-			out = append(out, labels...)
+			out = append(out, mainEntryFirst(entries)...)
 			return nil
 		case doc.Trace != nil:
 			r = &trie.Recording{Threads: []trie.Thread{{Name: doc.Trace.Context.Page, Streams: []trie.Stream{{Trace: doc.Trace}}}}}
 		}
-		out = append(out, threadEntries(f.Name, r)...)
+		out = append(out, mainEntryFirst(threadEntries(f.Name, r))...)
 		return nil
 	})
 	return out, warnings, err
@@ -108,7 +112,7 @@ func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
 	}
 	for i := range r.Threads {
 		t := &r.Threads[i]
-		e := ThreadEntry{File: file, Process: t.Process, Thread: t.ID, Name: t.Name, Events: len(t.Events)}
+		e := ThreadEntry{File: file, Process: t.Process, Thread: t.ID, ProcessName: t.ProcessName, Name: t.Name, Events: len(t.Events)}
 		if len(t.Streams) == 0 {
 			e.Micros, e.Chosen = trie.Covered(t.Events), taken[t]
 			out = append(out, e)
@@ -118,7 +122,7 @@ func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
 			if n := len(s.Trace.Samples); n > 0 {
 				e.Micros = max(s.Trace.End, s.Trace.Samples[n-1].Time) - s.Trace.Samples[0].Time
 			}
-			e.Chosen = chosen[&t.Streams[k]]
+			e.Spent, e.Chosen = s.Trace.Spent(), chosen[&t.Streams[k]]
 			out = append(out, e)
 		}
 	}
@@ -129,7 +133,7 @@ func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
 func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
 	at := map[string]int{}
 	for i := range p.Groups {
-		name := p.Groups[i].Labels.Value(threadLabel)
+		name := p.Groups[i].Labels.Value(output.LabelThread)
 		if name == "" {
 			continue
 		}
@@ -140,7 +144,50 @@ func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
 			out = append(out, ThreadEntry{File: file, Process: t.Process, Thread: t.ID, Name: t.Name, Chosen: true})
 		}
 		self, samples := p.Groups[i].Sum()
+		out[k].Spent.Add(p.Spent(i))
 		out[k].Micros, out[k].Samples = out[k].Micros+self, out[k].Samples+int(samples)
 	}
 	return out
+}
+
+// mainEntryFirst sorts the entries of a file as [mainFirst] sorts its threads, those last that are
+// not taken, and marks the main thread.
+func mainEntryFirst(entries []ThreadEntry) []ThreadEntry {
+	type id struct {
+		process, thread int64
+		name            string
+	}
+	idOf := func(e *ThreadEntry) id { return id{e.Process, e.Thread, e.Name} }
+	var threads output.Threads
+	places := map[id]int{} // of those that are taken
+	for i := range entries {
+		e := &entries[i]
+		if !e.Chosen {
+			continue
+		}
+		k, ok := places[idOf(e)]
+		if !ok {
+			k = len(threads)
+			places[idOf(e)] = k
+			threads = append(threads, output.Thread{Process: e.Process, ID: e.Thread, Name: e.Name, Sampled: e.Samples > 0})
+		}
+		threads[k].Spent.Add(e.Spent)
+		if e.Samples == 0 {
+			threads[k].Work += e.Micros
+		}
+	}
+	for i, t := range mainFirst(threads) {
+		places[id{t.Process, t.ID, t.Name}] = i
+	}
+	place := func(e *ThreadEntry) int {
+		if !e.Chosen {
+			return len(threads)
+		}
+		return places[idOf(e)]
+	}
+	slices.SortStableFunc(entries, func(a, b ThreadEntry) int { return cmp.Compare(place(&a), place(&b)) })
+	for i := range entries {
+		entries[i].Main = entries[i].Chosen && place(&entries[i]) == 0
+	}
+	return entries
 }

@@ -1,0 +1,113 @@
+package output
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// LabelThread is the label of a profile of recordings that tells its threads apart.
+const LabelThread = "thread"
+
+// Thread is a thread of a recording, and what its time went to.
+type Thread struct {
+	Key         string `json:"key"`          // the value of [LabelThread] that its group has
+	Recording   string `json:"recording"`    // the name of the file
+	Process     int64  `json:"process"`      // the number; 0 if unknown
+	ProcessName string `json:"process_name"` // "" if unknown
+	ID          int64  `json:"thread"`       // the number; 0 if unknown
+	Name        string `json:"name"`         // "" if unknown
+	// Sampled reports that a profiler saw its functions, so that the fields of Spent are known.
+	Sampled bool `json:"sampled"`
+	trie.Spent
+	Work  int64 `json:"work_us"` // µs of self times, the idle time left out: of functions, events or both
+	Main  bool  `json:"main"`    // of its recording
+	Shown bool  `json:"shown"`   // among what was chosen
+}
+
+// Title names t for people, such as "CrRendererMain 7792/775". It is "" if nothing is known.
+func (t *Thread) Title() string {
+	var parts []string
+	if t.Name != "" {
+		parts = append(parts, t.Name)
+	}
+	if t.Process != 0 || t.ID != 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d", t.Process, t.ID))
+	}
+	if t.ProcessName != "" {
+		parts = append(parts, "of "+t.ProcessName)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Threads are those of recordings. A profile of them has the sum over the shown ones, never a mean.
+type Threads []Thread
+
+// Shown returns the threads that were chosen.
+func (all Threads) Shown() (shown Threads) {
+	for _, t := range all {
+		if t.Shown {
+			shown = append(shown, t)
+		}
+	}
+	return shown
+}
+
+// Sum returns all of these threads as one. It is sampled if all of them are.
+func (all Threads) Sum() Thread {
+	sum := Thread{Sampled: true}
+	for _, t := range all {
+		sum.Spent.Add(t.Spent)
+		sum.Work += t.Work
+		sum.Sampled = sum.Sampled && t.Sampled
+	}
+	return sum
+}
+
+// Took says what the time of t went to.
+func (t *Thread) Took() string {
+	parts := []string{millis(t.JavaScript) + " of JavaScript"}
+	if !t.Sampled || t.Work != t.JavaScript+t.Collecting+t.Program { // events are among it
+		parts = []string{millis(t.Work) + " of work"}
+		if t.JavaScript > 0 {
+			parts[0] += ", " + millis(t.JavaScript) + " of JavaScript in it"
+		}
+	}
+	for _, x := range []struct {
+		us   int64
+		what string
+	}{{t.Collecting, "garbage collection"}, {t.Program, trie.FrameProgram}, {t.Idle, "idle"}} {
+		if x.us > 0 {
+			parts = append(parts, millis(x.us)+" "+x.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Title says which threads these are: the one, or of how many recordings they are the sum.
+func (shown Threads) Title() string {
+	if len(shown) == 1 {
+		t := &shown[0]
+		if title := t.Title(); title != "" {
+			return t.Recording + ", thread " + title
+		}
+		return t.Recording
+	}
+	var recordings []string
+	for _, t := range shown {
+		if !slices.Contains(recordings, t.Recording) {
+			recordings = append(recordings, t.Recording)
+		}
+	}
+	switch {
+	case len(recordings) == 1:
+		return fmt.Sprintf("%s, sum of %d threads", recordings[0], len(shown))
+	case len(recordings) == len(shown):
+		return fmt.Sprintf("sum of %d recordings, a thread of each", len(shown))
+	}
+	return fmt.Sprintf("sum of %d threads of %d recordings", len(shown), len(recordings))
+}
+
+func millis(us int64) string { return fmt.Sprintf("%.1f ms", float64(us)/1000) }

@@ -1,0 +1,87 @@
+package view
+
+import (
+	"bufio"
+	"fmt"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// writeHeads writes what two compared profiles are of. self and base are their self times in µs.
+func writeHeads(b *bufio.Writer, p *trie.Profile, self, base int64, o output.Options) {
+	writeHead(b, "now:  ", p, self, o.Threads, o)
+	writeHead(b, "base: ", o.Base, base, o.BaseThreads, o)
+}
+
+// writeHead writes what a profile is of, which a table does not show: of recordings the threads,
+// and else the coverage. self is the self time of p in µs.
+func writeHead(b *bufio.Writer, mark string, p *trie.Profile, self int64, threads output.Threads, o output.Options) {
+	_, c := p.Flat()
+	if len(threads) > 0 && c.Views == 0 {
+		writeThreads(b, mark, c, threads)
+	} else {
+		writeCoverage(b, mark, c, self, output.Printable(o.Subject()), unitOf(p, o))
+	}
+	if c.Truncated > 0 {
+		fmt.Fprintf(b, "%s%d samples have a stack that the browser cut off at %d frames\n", mark, c.Truncated, trie.MaxStackDepth)
+	}
+}
+
+// mostThreads is how many threads of a sum are listed.
+const mostThreads = 10
+
+// writeThreads writes which threads a profile is of, what their time went to, and how to see
+// others.
+func writeThreads(b *bufio.Writer, mark string, c trie.Coverage, threads output.Threads) {
+	shown := threads.Shown()
+	sum := shown.Sum()
+	fmt.Fprintf(b, "%s%s: %s", mark, output.Printable(shown.Title()), sum.Took())
+	if other := c.Stackless - c.Idle; other > 0 {
+		fmt.Fprintf(b, ", %s ms without a stack", millis(other))
+	}
+	fmt.Fprintln(b)
+	if len(shown) > 1 {
+		for _, t := range shown[:min(len(shown), mostThreads)] {
+			fmt.Fprintf(b, "%s  %s: %s\n", mark, output.Printable(output.Threads{t}.Title()), t.Took())
+		}
+		if more := len(shown) - mostThreads; more > 0 {
+			fmt.Fprintf(b, "%s  and %s more\n", mark, counted(int64(more), "thread"))
+		}
+	}
+	if others := len(threads) - len(shown); others > 0 {
+		fmt.Fprintf(b, "%snot shown: %s (--list threads lists them; --thread NAME or --thread all shows them)\n", mark, counted(int64(others), "other thread"))
+	}
+}
+
+// writeCoverage writes how many page views a profile is of, and what is missing. of names what
+// self times measure, such as JavaScript.
+func writeCoverage(b *bufio.Writer, mark string, c trie.Coverage, self int64, of string, ms unit) {
+	idle := ""
+	if c.Idle != 0 { // 0 may also mean that nobody knows
+		idle = fmt.Sprintf(" (%s ms of that idle)", ms.text(c.Idle))
+	}
+	made := output.MadeOf(c)
+	switch {
+	case ms.views > 0:
+		made += "; per page view "
+	case made != "":
+		made += ": "
+	}
+	fmt.Fprintf(b, "%s%s%s ms of %s, %s ms without a stack%s, %.1f %% not sampled\n",
+		mark, made, ms.text(self), of, ms.text(c.Stackless), idle, 100*c.UnsampledShare(self))
+	scaled := ""
+	if c.UnsampledShare(self) >= output.WorthSaying && c.Views > 0 {
+		scaled = fmt.Sprintf("%s if it had as large a share of what was not sampled as of the rest", millis(int64(c.Scaled(self))/c.Views))
+	}
+	switch {
+	case c.Views <= 0:
+	case ms.views == 0:
+		if scaled != "" {
+			scaled = ", " + scaled
+		}
+		fmt.Fprintf(b, "%s%s ms of %s per page view%s\n", mark, millis(self/c.Views), of, scaled)
+	case scaled != "":
+		fmt.Fprintf(b, "%s%s ms of %s would be %s\n", mark, ms.text(self), of, scaled)
+	}
+}

@@ -1,0 +1,144 @@
+package file
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// keepApart describes a thread and returns the labels of its group.
+func (p *picking) keepApart(file string, t *trie.Thread) trie.Labels {
+	p.apart = append(p.apart, output.Thread{
+		Key: strconv.Itoa(len(p.apart)), Recording: file,
+		Process: t.Process, ProcessName: t.ProcessName, ID: t.ID, Name: t.Name, Sampled: true,
+	})
+	return labelsOf(p.last())
+}
+
+// last returns the thread that was described last.
+func (p *picking) last() *output.Thread { return &p.apart[len(p.apart)-1] }
+
+func labelsOf(t *output.Thread) trie.Labels { return trie.MakeLabels(output.LabelThread, t.Key) }
+
+// spend adds what the time of a part of the last thread went to.
+func (p *picking) spend(part trie.Part) {
+	t := p.last()
+	if part.Stream == nil {
+		t.Sampled = false
+		return
+	}
+	t.Spent.Add(part.Stream.Trace.Spent())
+}
+
+// apartOf returns a merged profile with a group for each of its threads. One that knows no threads
+// is a thread itself, unless it is of page views.
+func (p *picking) apartOf(file string, in *trie.Profile) *trie.Profile {
+	out := &trie.Profile{Trie: in.Trie, Views: in.Views, Traces: in.Traces}
+	places := map[string]int{} // in p.apart, by the names of threads
+	for i := range in.Groups {
+		g := &in.Groups[i]
+		name := g.Labels.Value(output.LabelThread)
+		var to trie.Labels
+		if name != "" || in.Views == 0 {
+			k, known := places[name]
+			if !known {
+				k = len(p.apart)
+				places[name] = k
+				p.keepApart(file, parseThread(name))
+			}
+			t := &p.apart[k]
+			to = labelsOf(t)
+			if _, samples := g.Sum(); samples == 0 {
+				t.Sampled = false
+			}
+			t.Spent.Add(in.Spent(i))
+		}
+		out.Group(to).Coverage.Add(g.Coverage)
+		for n, w := range g.Weights.All() {
+			out.Add(to, n, w)
+		}
+	}
+	return out
+}
+
+// finish completes the threads that are kept apart: it adds their work in p, and puts the main
+// thread of each recording first.
+func finish(threads output.Threads, p *trie.Profile) output.Threads {
+	at := map[string]int{}
+	for i := range threads {
+		at[threads[i].Key] = i
+	}
+	for i := range p.Groups {
+		if k, ok := at[p.Groups[i].Labels.Value(output.LabelThread)]; ok {
+			self, _ := p.Groups[i].Sum()
+			threads[k].Work += self - p.Spent(i).Idle + p.Groups[i].Coverage.Idle
+		}
+	}
+	for i := range threads {
+		if !threads[i].Sampled { // what its functions are, and what work of the browser, is not known
+			threads[i].Spent = trie.Spent{Idle: threads[i].Idle}
+		}
+	}
+	return mainFirst(threads)
+}
+
+// mainFirst sorts the threads of each recording, the main one first: of the sampled ones, if there
+// are any, the browser's main thread with the most JavaScript, as that is of the page with the
+// most to do; without a browser the one with the most JavaScript.
+func mainFirst(threads output.Threads) output.Threads {
+	recordings := map[string]int{}
+	for i := range threads {
+		if _, ok := recordings[threads[i].Recording]; !ok {
+			recordings[threads[i].Recording] = len(recordings)
+		}
+	}
+	slices.SortStableFunc(threads, func(a, b output.Thread) int {
+		return cmp.Or(
+			cmp.Compare(recordings[a.Recording], recordings[b.Recording]),
+			cmp.Compare(rank(a.Sampled), rank(b.Sampled)),
+			cmp.Compare(rank(ofPage(a.Name)), rank(ofPage(b.Name))),
+			cmp.Compare(b.JavaScript, a.JavaScript),
+			cmp.Compare(b.Work, a.Work))
+	})
+	for i := range threads {
+		threads[i].Main = i == 0 || threads[i].Recording != threads[i-1].Recording
+	}
+	return threads
+}
+
+// ofPage reports whether a thread with this name is what pages run on, in Chrome or Firefox.
+func ofPage(name string) bool { return name == "CrRendererMain" || name == "GeckoMain" }
+
+// rank puts what is true first.
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// Shown returns s with the profile of the threads that show says, and of what comes of no
+// thread, as one group.
+func (s Merged) Shown(show func(*output.Thread) bool) Merged {
+	s.Threads = slices.Clone(s.Threads)
+	keys := map[string]bool{"": true}
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		if t.Shown = show(t); t.Shown {
+			keys[t.Key] = true
+		}
+	}
+	s.Result.Profile = s.ofThreads(keys)
+	return s
+}
+
+// OfThread returns the profile of the thread with a key.
+func (s Merged) OfThread(key string) *trie.Profile { return s.ofThreads(map[string]bool{key: true}) }
+
+func (s Merged) ofThreads(keys map[string]bool) *trie.Profile {
+	return selection.Selection{}.Regroup(s.Result.Profile, func(l trie.Labels) bool { return keys[l.Value(output.LabelThread)] })
+}
