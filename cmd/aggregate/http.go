@@ -2,19 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/api"
 	"github.com/fieldtrie/fieldtrie/query/file"
@@ -93,10 +94,7 @@ func (c *command) shown(ctx context.Context) (src query.Source, start string, do
 	if c.empty(shown.Result) {
 		return nil, "", nil, fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
 	}
-	title := url.Values{"title": {filepath.Base(c.files[0])}}
-	if n := len(c.files); n > 1 {
-		title.Set("title", fmt.Sprintf("%s and %d more", filepath.Base(c.files[0]), n-1))
-	}
+	title := url.Values{"title": {c.title()}}
 	if base.Result.Profile == nil && !slices.Contains(c.files, "-") {
 		merged.Lines = c.linesOnce()
 	}
@@ -105,8 +103,23 @@ func (c *command) shown(ctx context.Context) (src query.Source, start string, do
 		merged.Result.Profile = file.Versus(base.Result.Profile, shown.Result.Profile)
 		title.Set("label", "file="+file.After)
 		title.Set("compare_label", "file="+file.Before)
+	} else if keys := shown.Threads.Shown(); len(keys) < len(merged.Threads) && merged.Result.Profile.Views == 0 {
+		title.Set("label", labelOf(keys))
 	}
+	merged.Threads = shown.Threads
 	return merged, "file?" + title.Encode(), func() error { return nil }, nil
+}
+
+// labelOf returns the condition on labels that selects these threads.
+func labelOf(threads output.Threads) string {
+	var keys []string
+	for _, t := range threads {
+		keys = append(keys, t.Key)
+	}
+	if len(keys) == 1 {
+		return output.LabelThread + "=" + keys[0]
+	}
+	return output.LabelThread + "=~" + strings.Join(keys, "|")
 }
 
 // linesOnce returns a function that reads the calls of the files in time order on
@@ -156,6 +169,12 @@ func (c *command) startOfStore() string {
 func pagesOf(src query.Source, start string) http.Handler {
 	mux := http.NewServeMux()
 	answers := api.Handler(src, api.Options{ProfileFile: web.ProfileFile})
+	if files, ok := src.(file.Merged); ok {
+		mux.HandleFunc("GET /api/v1/threads", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(files.Threads) // who went away needs no answer
+		})
+	}
 	mux.Handle("/api/", answers)
 	mux.Handle("GET /api/v1/answers", api.Together(answers))
 	mux.Handle("/pprof/", answers)

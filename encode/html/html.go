@@ -49,6 +49,12 @@ type document struct {
 	Until         string       `json:"until,omitempty"`
 	Tree          columns.Tree `json:"tree"`
 	Cut           bool         `json:"cut,omitempty"` // some names were
+	// Threads are those of the recordings, and BaseThreads those that are compared with. Tree is
+	// the sum of the shown ones.
+	Threads     []thread       `json:"threads,omitempty"`
+	BaseThreads output.Threads `json:"base_threads,omitempty"`
+	// Others is how many threads are not in the file.
+	Others int `json:"other_threads,omitempty"`
 }
 
 // Encode writes p into o.Template. Groups are summed, and self times below zero are written as
@@ -114,7 +120,8 @@ func documentOf(p *trie.Profile, o output.Options) (document, error) {
 		d.Since, d.Until = o.Since.UTC().Format(time.RFC3339), o.Until.UTC().Format(time.RFC3339)
 	}
 	d.Cut = cutLong(d.Tree.Strings, maxTexts)
-	return d, nil
+	d.BaseThreads = cutNames(o.BaseThreads.Shown())
+	return d, d.addThreads(o)
 }
 
 // drawable removes times below zero.

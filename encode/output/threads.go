@@ -21,6 +21,7 @@ type Thread struct {
 	Name        string `json:"name"`         // "" if unknown
 	// Sampled reports that a profiler saw its functions, so that the fields of Spent are known.
 	Sampled bool `json:"sampled"`
+	Events  bool `json:"events"` // events of the browser are among its work
 	trie.Spent
 	Work  int64 `json:"work_us"` // µs of self times, the idle time left out: of functions, events or both
 	Main  bool  `json:"main"`    // of its recording
@@ -61,7 +62,7 @@ func (all Threads) Sum() Thread {
 	for _, t := range all {
 		sum.Spent.Add(t.Spent)
 		sum.Work += t.Work
-		sum.Sampled = sum.Sampled && t.Sampled
+		sum.Sampled, sum.Events = sum.Sampled && t.Sampled, sum.Events || t.Events
 	}
 	return sum
 }
@@ -69,7 +70,7 @@ func (all Threads) Sum() Thread {
 // Took says what the time of t went to.
 func (t *Thread) Took() string {
 	parts := []string{millis(t.JavaScript) + " of JavaScript"}
-	if !t.Sampled || t.Work != t.JavaScript+t.Collecting+t.Program { // events are among it
+	if !t.Sampled || t.Events {
 		parts = []string{millis(t.Work) + " of work"}
 		if t.JavaScript > 0 {
 			parts[0] += ", " + millis(t.JavaScript) + " of JavaScript in it"

@@ -50,7 +50,7 @@ func writeThreads(b *bufio.Writer, mark string, c trie.Coverage, threads output.
 		}
 	}
 	if others := len(threads) - len(shown); others > 0 {
-		fmt.Fprintf(b, "%snot shown: %s (--list threads lists them; --thread NAME or --thread all shows them)\n", mark, counted(int64(others), "other thread"))
+		fmt.Fprintf(b, "%snot shown: %s (--list threads lists them, --thread NAME or --thread all chooses)\n", mark, counted(int64(others), "other thread"))
 	}
 }
 

@@ -10,10 +10,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// keepApart describes a thread and returns the labels of its group.
-func (p *picking) keepApart(file string, t *trie.Thread) trie.Labels {
+// keepApart describes a thread and returns the labels of its group. key is how many threads and
+// traces were taken before, and so the index of the thread among [Timelines].
+func (p *picking) keepApart(file string, t *trie.Thread, key int) trie.Labels {
 	p.apart = append(p.apart, output.Thread{
-		Key: strconv.Itoa(len(p.apart)), Recording: file,
+		Key: strconv.Itoa(key), Recording: file,
 		Process: t.Process, ProcessName: t.ProcessName, ID: t.ID, Name: t.Name, Sampled: true,
 	})
 	return labelsOf(p.last())
@@ -27,6 +28,7 @@ func labelsOf(t *output.Thread) trie.Labels { return trie.MakeLabels(output.Labe
 // spend adds what the time of a part of the last thread went to.
 func (p *picking) spend(part trie.Part) {
 	t := p.last()
+	t.Events = t.Events || part.Stream == nil || p.Events && len(part.Events) > 0
 	if part.Stream == nil {
 		t.Sampled = false
 		return
@@ -48,7 +50,8 @@ func (p *picking) apartOf(file string, in *trie.Profile) *trie.Profile {
 			if !known {
 				k = len(p.apart)
 				places[name] = k
-				p.keepApart(file, parseThread(name))
+				p.keepApart(file, parseThread(name), p.taken)
+				p.taken++
 			}
 			t := &p.apart[k]
 			to = labelsOf(t)

@@ -106,6 +106,7 @@ func Merge(ctx context.Context, files []Input, sel selection.Selection, pick Pic
 		switch {
 		case doc.Trace != nil:
 			if p.takesTrace(f.Name) {
+				p.taken++
 				sel.Merge(m, p.idle(doc.Trace), "")
 			}
 		case doc.Profile != nil:

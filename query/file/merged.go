@@ -75,7 +75,7 @@ func (s Merged) Top(ctx context.Context, q query.TopQuery) (query.Top, error) {
 		return query.Top{}, err
 	}
 	top := query.TopOf(r.Profile, q)
-	top.Stats, top.Spreads = r.Stats, "files do not say how page views differ"
+	top.Stats, top.Spreads = r.Stats, "times of files are sums"
 	return top, nil
 }
 

@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Views implements [query.Source]: it lists the threads of files, those with the most time first. Their
-// pages are the names of the threads. A warning says why there are none, if files have no times.
-func (s Merged) Views(ctx context.Context, _ query.ViewsQuery) (query.Views, error) {
+// Views implements [query.Source]: it lists the threads of files that are selected, those with the most
+// time first. Their pages are the names of the threads. A warning says why there are none, if files have
+// no times.
+func (s Merged) Views(ctx context.Context, q query.ViewsQuery) (query.Views, error) {
 	out := query.Views{List: []query.ViewEntry{}, Stats: s.Result.Stats}
 	lines, err := s.lines(ctx)
 	if ctx.Err() != nil {
@@ -25,7 +27,7 @@ func (s Merged) Views(ctx context.Context, _ query.ViewsQuery) (query.Views, err
 		out.Stats.Warnings = append(slices.Clone(out.Stats.Warnings), err.Error())
 	}
 	for i, line := range lines {
-		if len(line.Calls) > 0 {
+		if len(line.Calls) > 0 && q.TakesLabels(trie.MakeLabels(output.LabelThread, strconv.Itoa(i))) {
 			out.List = append(out.List, entryOf(i, line))
 		}
 	}
@@ -73,7 +75,8 @@ func firstCall(lines []*trie.Timeline) (first int64) {
 
 // entryOf returns line i as an entry of a list.
 func entryOf(i int, line *trie.Timeline) query.ViewEntry {
-	v := query.ViewEntry{ID: threadID(i), Page: cmp.Or(line.Name, fmt.Sprintf("thread %d", i+1)), Traces: 1, Time: float64(line.Self()) / 1000}
+	t := output.Thread{Process: line.Process, ID: line.Thread, Name: line.Name}
+	v := query.ViewEntry{ID: threadID(i), Page: cmp.Or(t.Title(), fmt.Sprintf("thread %d", i+1)), Traces: 1, Time: float64(line.Self()) / 1000}
 	v.CountLong(line)
 	return v
 }

@@ -106,6 +106,7 @@ type picking struct {
 	Pick
 	found    map[string]bool // the values of Threads that some thread fits
 	apart    output.Threads  // those that have a group of their own
+	taken    int             // threads and traces, as [Timelines] has a line for each
 	profile  bool            // some thread has Profile
 	merged   uint64          // profiles of recordings
 	inOrder  int             // calls that are in order of time
@@ -290,6 +291,8 @@ func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel select
 	}
 	before := len(p.apart)
 	for _, c := range picked {
+		key := p.taken
+		p.taken++
 		var labels trie.Labels
 		if name := threadName(c.thread); name != "" {
 			labels = trie.MakeLabels(output.LabelThread, name)
@@ -303,7 +306,7 @@ func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel select
 		}
 		switch {
 		case p.Apart && (named || len(p.apart) == before):
-			labels = p.keepApart(file, c.thread)
+			labels = p.keepApart(file, c.thread, key)
 			if !named {
 				p.last().Name = fmt.Sprintf("%d threads", len(picked))
 			}

@@ -144,7 +144,9 @@ func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
 			out = append(out, ThreadEntry{File: file, Process: t.Process, Thread: t.ID, Name: t.Name, Chosen: true})
 		}
 		self, samples := p.Groups[i].Sum()
-		out[k].Spent.Add(p.Spent(i))
+		if samples > 0 { // else nobody knows what are functions
+			out[k].Spent.Add(p.Spent(i))
+		}
 		out[k].Micros, out[k].Samples = out[k].Micros+self, out[k].Samples+int(samples)
 	}
 	return out

@@ -28,7 +28,10 @@ export function Legend({ tree, colouring, dark }: { tree: Tree; colouring: Colou
           {[-1, -0.5, 0, 0.5, 1].map((part) => (
             <Swatch key={part} colour={changeColour(part, dark)} />
           ))}
-          <span>▲ {signed(most)} per page view</span>
+          <span>
+            ▲ {signed(most)}
+            {tree.views > 0 && ' per page view'}
+          </span>
         </p>
       );
     case 'self':

@@ -1,21 +1,37 @@
 // What a profile is of, and what its file lacks.
 
-import type { ComponentChildren } from 'preact';
 import { change, count, msOf, shown, time, type Scale } from '../tree/format.ts';
 import type { Profile } from './data.ts';
+import { Fact } from './Fact.tsx';
+import { ThreadChoice, ThreadTimes } from './Threads.tsx';
+import type { Thread } from './threads.ts';
 
-/** What the profile is of: time, page views, and what it is compared with. */
-export function Facts({ profile }: { profile: Profile }) {
+interface Props {
+  profile: Profile;
+  /** The threads of recordings that are shown, and what is chosen of all: see ThreadChoice. */
+  threads: readonly Thread[];
+  chosen: string;
+  onChoose(key: string): void;
+}
+
+/** What the profile is of: time, page views or threads, and what it is compared with. */
+export function Facts({ profile, threads, chosen, onChoose }: Props) {
   const { tree, title, of, since, until, selection, base_selection: baseSelection, traces } = profile;
   const { total, baseTotal, views, baseViews } = tree;
   const compared = baseTotal != undefined;
   return (
     <dl class="facts">
-      <Fact name={views > 1 ? `${of} per page view` : of}>
-        <strong>{time(msOf(total[0]!, views))}</strong>
-        {compared && <Change profile={profile} />}
-      </Fact>
-      {views == 0 && traces > 0 && <Fact name="Profiles">{count(traces)}</Fact>}
+      {views == 0 && threads.length > 0 ? (
+        <>
+          <ThreadChoice threads={profile.threads} summed={profile.threads.filter((one) => one.shown)} chosen={chosen} onChoose={onChoose} />
+          <ThreadTimes threads={threads} base={profile.base_threads} />
+        </>
+      ) : (
+        <Fact name={views > 1 ? `${of} per page view` : of}>
+          <strong>{time(msOf(total[0]!, views))}</strong>
+          {compared && <Change profile={profile} />}
+        </Fact>
+      )}
       {views > 0 && (
         <Fact name="Page views">
           {count(views)}
@@ -42,15 +58,6 @@ export function Facts({ profile }: { profile: Profile }) {
   );
 }
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 function Change({ profile: { tree } }: { profile: Profile }) {
   const { total, baseTotal, views, baseViews } = tree;
   const before = baseTotal?.[0] ?? 0;
@@ -72,7 +79,7 @@ function minute(text: string): string {
 }
 
 /** Says what is not in the file. */
-export function Remarks({ profile: { tree, pruned, cut } }: { profile: Profile }) {
+export function Remarks({ profile: { tree, pruned, cut, other_threads: others = 0 } }: { profile: Profile }) {
   return (
     <>
       {pruned.nodes > 0 && (
@@ -81,6 +88,7 @@ export function Remarks({ profile: { tree, pruned, cut } }: { profile: Profile }
           {tree.views > 1 && ' per page view'}, are not in this file: (other) stands for them, also among the functions.
         </p>
       )}
+      {others > 0 && <p class="hint">{count(others)} more threads are not in this file.</p>}
       {cut && <p class="hint">Long names were shortened to fit into the file.</p>}
     </>
   );

@@ -1,6 +1,7 @@
 // What encode/html puts into the file.
 
 import { treeOf, type Tree, type TreeColumns } from '../tree/tree.ts';
+import type { Thread } from './threads.ts';
 
 /** The data of a file, as they are written. */
 export interface ProfileData {
@@ -17,11 +18,17 @@ export interface ProfileData {
   tree: TreeColumns;
   /** Long names were cut, as all of them were too long for a file. */
   cut?: boolean;
+  /** The threads of recordings, each with its own tree; one without it has that of the document. */
+  threads?: (Thread & { tree?: TreeColumns })[];
+  base_threads?: Thread[];
+  /** How many threads are not in the file. */
+  other_threads?: number;
 }
 
 /** A profile, to be shown. */
-export interface Profile extends Omit<ProfileData, 'tree'> {
+export interface Profile extends Omit<ProfileData, 'tree' | 'threads'> {
   tree: Tree;
+  threads: (Thread & { tree?: TreeColumns })[];
   traces: number;
   /** What was too light to be in the tree: calls, and their time in µs over all page views. */
   pruned: { nodes: number; self_us: number };
@@ -29,6 +36,16 @@ export interface Profile extends Omit<ProfileData, 'tree'> {
 
 /** Reads the profile that is in the document. */
 export function readProfile(): Profile {
-  const { tree, ...rest } = JSON.parse(document.getElementById('profile')!.textContent!) as ProfileData;
-  return { ...rest, tree: treeOf(tree), traces: tree.traces, pruned: tree.pruned };
+  const { tree, threads = [], ...rest } = JSON.parse(document.getElementById('profile')!.textContent!) as ProfileData;
+  return { ...rest, threads, ...shownTree(tree) };
+}
+
+/** Returns a profile with the tree of one of its threads. */
+export function ofThread(profile: Profile, key: string): Profile {
+  const tree = profile.threads.find((thread) => thread.key == key)?.tree;
+  return tree ? { ...profile, ...shownTree(tree) } : profile;
+}
+
+function shownTree(tree: TreeColumns): Pick<Profile, 'tree' | 'traces' | 'pruned'> {
+  return { tree: treeOf(tree), traces: tree.traces, pruned: tree.pruned };
 }

@@ -6,21 +6,25 @@ import '../widgets/widgets.css';
 import '../flame/flame.css';
 import '../flame/treegrid.css';
 import { render } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { FlameGraph } from '../flame/FlameGraph.tsx';
 import { chosenTheme, showTheme } from '../state/theme.ts';
 import { shown } from '../tree/format.ts';
 import type { Frame } from '../tree/tree.ts';
 import { ThemeSwitch } from '../widgets/ThemeSwitch.tsx';
 import { Around } from './Around.tsx';
-import { readProfile, type Profile } from './data.ts';
+import { ofThread, readProfile, type Profile } from './data.ts';
 import { Facts, Remarks } from './Facts.tsx';
 import { Functions } from './Functions.tsx';
 import { expressionFor } from './expression.ts';
+import { sum } from './Threads.tsx';
 import './profile-file.css'; // after the styles of what it arranges
 
 /** A profile: what it is of, its flame graph, a function of it with its callers and callees, and a table of all. */
-function ProfilePage({ profile }: { profile: Profile }) {
+function ProfilePage({ profile: whole }: { profile: Profile }) {
+  const first = whole.threads.filter((one) => one.shown);
+  const [thread, chooseThread] = useState(first.length == 1 ? first[0]!.key : sum);
+  const profile = useMemo(() => ofThread(whole, thread), [whole, thread]);
   const { tree, title = '' } = profile;
   const [search, setSearch] = useState('');
   const [chosen, choose] = useState<number>();
@@ -45,9 +49,14 @@ function ProfilePage({ profile }: { profile: Profile }) {
           </h1>
           <ThemeSwitch />
         </div>
-        <Facts profile={profile} />
+        <Facts
+          profile={profile}
+          threads={thread == sum ? first : whole.threads.filter(({ key }) => key == thread)}
+          chosen={thread}
+          onChoose={(key) => (chooseThread(key), choose(undefined), setSearch(''))}
+        />
       </header>
-      <main>
+      <main key={thread}>
         <section class="panel" aria-label="Flame graph" ref={graph}>
           <div class="body">
             {tree.frame.length > 1 ? (

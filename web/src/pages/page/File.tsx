@@ -1,7 +1,10 @@
 // A file that aggregate opened: it has no times, pages and labels, but all that is in a profile.
 
-import { top } from '../../api/queries.ts';
-import { otherSideOf } from '../../api/selection.ts';
+import { top, type Query } from '../../api/queries.ts';
+import { conditionOf, otherSideOf } from '../../api/selection.ts';
+import { ThreadChoice, ThreadTimes, sum } from '../../profile-file/Threads.tsx';
+import type { Thread } from '../../profile-file/threads.ts';
+import { change } from '../../state/location.ts';
 import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 import { Breakdown } from '../code/Breakdown.tsx';
@@ -10,6 +13,8 @@ import { later } from '../views/later.tsx';
 import '../parts/detail.css';
 
 const FileTime = later((drawn) => drawn.FileTime);
+
+const threadsOfFiles: Query<Thread[]> = { path: 'threads', params: new URLSearchParams() };
 
 /** What is in a file, or in two that are compared. */
 export function File() {
@@ -26,7 +31,31 @@ export function File() {
           <Text length={120}>{place.params.get('title') || 'Profile'}</Text>
         </h1>
       </header>
+      {!other && <Threads />}
       <Breakdown scale={scale} other={other} more={other ? [] : [{ key: 'time', title: 'In the order of time', body: () => <FileTime /> }]} />
     </div>
   );
+}
+
+/** Which thread is shown, a choice of the others, and what its time went to. */
+function Threads() {
+  const { selection } = useView();
+  const { response: threads = [] } = useQuery(threadsOfFiles, Infinity);
+  const first = threads.filter(({ shown }) => shown);
+  const wanted = selection.label.map(conditionOf).find((label) => label?.key == 'thread' && label.operator == '=')?.value;
+  const [chosen] = first.length == 1 && wanted == undefined ? first : threads.filter(({ key }) => key == wanted);
+  if (!first.length) return null; // page views
+  const choose = (key: string) => change({ label: labelOf(key == sum ? first : [{ key }]), root: '', thread: '' });
+  return (
+    <dl class="facts">
+      <ThreadChoice threads={threads} summed={first} chosen={chosen?.key ?? sum} onChoose={choose} />
+      <ThreadTimes threads={chosen ? [chosen] : first} />
+    </dl>
+  );
+}
+
+/** Returns the condition that selects threads. */
+function labelOf(threads: readonly Pick<Thread, 'key'>[]): string {
+  const keys = threads.map(({ key }) => key).join('|');
+  return threads.length == 1 ? `thread=${keys}` : `thread=~${keys}`;
 }
