@@ -267,10 +267,15 @@ func (c *command) write(ctx context.Context, r query.Result, o output.Options) e
 	_, coverage := r.Profile.Flat()
 	var parts []string
 	recorded := int64(r.Stats.Profiles)
-	if traces := coverage.Traces - recorded; traces > 0 || recorded == 0 {
+	if traces := coverage.Traces - recorded; coverage.Views > 0 && traces > 0 || recorded == 0 && len(o.Threads) == 0 {
 		parts = append(parts, counted(uint64(traces), "trace")+" of "+counted(uint64(coverage.Views), "page view"))
 	}
-	if recorded > 0 {
+	switch shown := o.Threads.Shown(); {
+	case c.format.Template && o.OfThread != nil && len(shown) > 0: // it has them all
+		parts = append(parts, counted(uint64(len(o.Threads)), "thread"))
+	case len(shown) > 0:
+		parts = append(parts, counted(uint64(len(shown)), "thread"))
+	case recorded > 0:
 		parts = append(parts, counted(r.Stats.Profiles, "profile"))
 	}
 	if read := r.Stats.Read(); read != "" {

@@ -112,15 +112,55 @@ test('numbers are those of aggregate', { skip }, async () => {
   const response = JSON.parse(await aggregate('-f', 'json', recording));
   const { page, close } = await open(await written('recording.html', recording));
   assert.equal(await page.title(), 'node-main.cpuprofile.gz · Fieldtrie');
-  type Row = { self_us: number; total_us: number };
-  const total = response.functions.reduce((sum: number, { self_us }: Row) => sum + self_us, 0);
-  assert.equal(await page.locator('.facts strong').innerText(), time(total / 1000));
+  type Row = { name: string; self_us: number; total_us: number };
+  const sum = (rows: Row[]) => rows.reduce((all, { self_us }) => all + self_us, 0);
+  const total = sum(response.functions);
+  const script = total - sum((response.functions as Row[]).filter(({ name }) => ['(gc)', '(program)'].includes(name)));
+  assert.ok(script < total);
+  assert.equal(await page.locator('.facts strong').innerText(), time(script / 1000));
   assert.match(await page.locator('.flame-details').innerText(), new RegExp(`total\\s+${time(total / 1000)}`));
   const rows = [...(await rowsOf(page)).values()];
   const wanted = (response.functions as Row[]).toSorted((a, b) => b.self_us - a.self_us || b.total_us - a.total_us).slice(0, 20);
   assert.deepEqual(rows.slice(0, 20).map(([self, all]) => [self, all]), wanted.map((row) => [time(row.self_us / 1000), time(row.total_us / 1000)]));
   const count = await page.locator('#functions + .beside span').innerText();
   assert.equal(count, String(response.functions.length));
+  await close();
+});
+
+test('a trace begins with the main thread, and the others can be chosen', { skip }, async () => {
+  const trace = join(root, 'testdata/recordings/chromium.trace.json.gz');
+  const { page, close } = await open(await written('trace.html', trace));
+  const listed = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', trace)) as Record<string, number | string | boolean>[];
+  const [main] = listed.filter((entry) => entry.main);
+  const choice = page.getByLabel(/^Thread \(\d+ in all\)$/);
+  const chosen = () => choice.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]!.textContent);
+  assert.equal(await chosen(), `CrRendererMain ${main!.process}/${main!.thread}: ${time(Number(main!.javascript_us) / 1000)} of JavaScript`);
+  assert.equal(await page.locator('.facts strong').innerText(), time(Number(main!.javascript_us) / 1000));
+  assert.doesNotMatch(await page.locator('body').innerText(), /page view/);
+  const names = await choice.locator('option').allInnerTexts();
+  assert.equal(names.length, new Set(listed.map(({ process, thread }) => `${process}/${thread}`)).size);
+  assert.match((await choice.locator('optgroup').first().getAttribute('label'))!, /^Renderer \d+$/);
+  const other = listed.find(({ samples, events }) => !samples && Number(events) > 0)!;
+  await choice.selectOption({ label: names.find((name) => name.includes(`${other.process}/${other.thread}:`))! });
+  assert.equal(await page.locator('.facts strong').innerText(), time(Number(other.us) / 1000));
+  assert.match(await page.locator('.flame-details').first().innerText(), new RegExp(`total\\s+${time(Number(other.us) / 1000)}`));
+  await choice.selectOption({ index: 0 });
+  assert.equal(await page.locator('.facts strong').innerText(), time(Number(main!.javascript_us) / 1000));
+  await close();
+});
+
+test('several recordings are a sum that says so, and each can be chosen', { skip }, async () => {
+  const recordings = ['main', 'worker'].map((name) => join(root, `testdata/recordings/node-${name}.cpuprofile.gz`));
+  const scripts = await Promise.all(recordings.map(async (name) => {
+    const [entry] = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', name)) as { javascript_us: number }[];
+    return entry!.javascript_us / 1000;
+  }));
+  const { page, close } = await open(await written('sum.html', ...recordings));
+  const choice = page.getByLabel('Thread (2 in all)');
+  assert.equal(await choice.locator('option').first().innerText(), 'Sum of 2 recordings, a thread of each');
+  assert.equal(await page.locator('.facts strong').innerText(), time(scripts[0]! + scripts[1]!));
+  await choice.selectOption({ index: 2 });
+  assert.equal(await page.locator('.facts strong').innerText(), time(scripts[1]!));
   await close();
 });
 
@@ -202,5 +242,10 @@ for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 3
     await axeFindsNothing(page);
     await isNotWide(page);
     await close();
+    const trace = join(root, 'testdata/recordings/chromium.trace.json.gz');
+    const threads = await open(await written(`threads${colorScheme}${width}.html`, trace), { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    await axeFindsNothing(threads.page);
+    await isNotWide(threads.page);
+    await threads.close();
   });
 }
