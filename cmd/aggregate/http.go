@@ -172,7 +172,7 @@ func pagesOf(src query.Source, start string) http.Handler {
 	if files, ok := src.(file.Merged); ok {
 		mux.HandleFunc("GET /api/v1/threads", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(files.Threads) // who went away needs no answer
+			_ = json.NewEncoder(w).Encode(append(output.Threads{}, files.Threads...)) // who went away needs no answer
 		})
 	}
 	mux.Handle("/api/", answers)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
@@ -100,5 +102,43 @@ func TestHTTPOfFilesInTimeOrder(t *testing.T) {
 	}
 	if w := get("/api/v1/view?id=0", "127.0.0.1:1"); w.Code != http.StatusNotFound {
 		t.Errorf("a thread that is not there: %d", w.Code)
+	}
+}
+
+// A recording begins with its main thread, of which its calls in time order are, too; page views
+// have no threads.
+func TestHTTPOfThreads(t *testing.T) {
+	const host = "127.0.0.1:1"
+	start, get := browsing(t, filepath.Join("..", "..", "testdata", "recordings", "chromium.trace.json.gz"))
+	var threads output.Threads
+	if err := json.Unmarshal(get("/api/v1/threads", host).Body.Bytes(), &threads); err != nil || len(threads) < 3 {
+		t.Fatalf("got %+v, %v", threads, err)
+	}
+	main := threads[0]
+	if !main.Main || main.Name != "CrRendererMain" || main.ProcessName != "Renderer" || len(threads.Shown()) != 1 || !main.Shown {
+		t.Errorf("got %+v", threads)
+	}
+	label := url.Values{"label": {"thread=" + main.Key}}.Encode()
+	if want := "file?" + label + "&title=chromium.trace.json.gz"; start != want {
+		t.Errorf("it begins at %s, want %s", start, want)
+	}
+	for _, thread := range threads {
+		label := url.Values{"label": {"thread=" + thread.Key}}.Encode()
+		var top query.Top
+		if err := json.Unmarshal(get("/api/v1/top?limit=1&"+label, host).Body.Bytes(), &top); err != nil || top.Self != thread.Work || top.Views != 0 {
+			t.Errorf("%s: got %d of %d page views, %v, want %d", thread.Name, top.Self, top.Views, err, thread.Work)
+		}
+		var views query.Views
+		if err := json.Unmarshal(get("/api/v1/views?"+label, host).Body.Bytes(), &views); err != nil || len(views.List) != 1 || views.List[0].Page != (&output.Thread{Process: thread.Process, ID: thread.ID, Name: thread.Name}).Title() {
+			t.Errorf("%s: got %+v, %v", thread.Name, views.List, err)
+		}
+	}
+	two := []string{filepath.Join("..", "..", "testdata", "recordings", "node-main.cpuprofile.gz"), filepath.Join("..", "..", "testdata", "recordings", "node-worker.cpuprofile.gz")}
+	if start, _ = browsing(t, two...); start != "file?title=node-main.cpuprofile.gz+and+1+more" {
+		t.Errorf("two recordings begin at %s", start)
+	}
+	_, get = browsing(t, filepath.Join("..", "..", "testdata", "traces", "backbone.json.gz"))
+	if body := get("/api/v1/threads", host).Body.String(); body != "[]\n" {
+		t.Errorf("a page view has the threads %s", body)
 	}
 }

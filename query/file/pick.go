@@ -308,7 +308,8 @@ func (p *picking) add(m *trie.Merger, file string, r *trie.Recording, sel select
 		case p.Apart && (named || len(p.apart) == before):
 			labels = p.keepApart(file, c.thread, key)
 			if !named {
-				p.last().Name = fmt.Sprintf("%d threads", len(picked))
+				last := p.last()
+				last.Name, last.Process, last.ProcessName, last.ID = fmt.Sprintf("%d threads", len(picked)), 0, "", 0
 			}
 		case p.Apart:
 			labels = labelsOf(p.last())
