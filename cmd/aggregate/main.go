@@ -46,9 +46,10 @@ Examples:
   aggregate --http :0 app.cpuprofile                      files, too; --diff shows what changed
 
   aggregate -f top --maps dist/ app.cpuprofile            with the names of the sources
-  aggregate -f svg -o flame.svg CPU.*.cpuprofile          all threads of a node program
+  aggregate -f svg -o flame.svg CPU.*.cpuprofile          the sum over recordings
+  aggregate -f top Trace.json.gz                          its main thread, see --thread
   aggregate --list threads Trace.json.gz                  what a Chrome trace holds
-  aggregate -f tree --events --thread CrRendererMain Trace.json.gz
+  aggregate -f tree --events Trace.json.gz                with the tasks and layouts of the browser
   aggregate -f top --diff before.cpuprofile after.cpuprofile
   aggregate -f speedscope --timed trace.json -o trace.speedscope.json`
 

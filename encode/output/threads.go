@@ -22,7 +22,7 @@ type Thread struct {
 	// Sampled reports that a profiler saw its functions, so that the fields of Spent are known.
 	Sampled bool `json:"sampled"`
 	Events  bool `json:"events"` // events of the browser are among its work
-	trie.Spent
+	Spent
 	Work  int64 `json:"work_us"` // µs of self times, the idle time left out: of functions, events or both
 	Main  bool  `json:"main"`    // of its recording
 	Shown bool  `json:"shown"`   // among what was chosen

@@ -25,15 +25,17 @@ func (p *picking) last() *output.Thread { return &p.apart[len(p.apart)-1] }
 
 func labelsOf(t *output.Thread) trie.Labels { return trie.MakeLabels(output.LabelThread, t.Key) }
 
-// spend adds what the time of a part of the last thread went to.
-func (p *picking) spend(part trie.Part) {
+// describe notes what a part of the last thread is of. Once its events are merged with its
+// functions nobody can tell what its time went to, so that is summed here.
+func (p *picking) describe(part trie.Part) {
 	t := p.last()
-	t.Events = t.Events || part.Stream == nil || p.Events && len(part.Events) > 0
-	if part.Stream == nil {
-		t.Sampled = false
-		return
+	switch {
+	case part.Stream == nil:
+		t.Sampled, t.Events = false, true
+	case p.Events:
+		t.Events = true
+		t.Spent.Add(output.SpentBy(part.Stream.Trace))
 	}
-	t.Spent.Add(part.Stream.Trace.Spent())
 }
 
 // apartOf returns a merged profile with a group for each of its threads. One that knows no threads
@@ -58,7 +60,6 @@ func (p *picking) apartOf(file string, in *trie.Profile) *trie.Profile {
 			if _, samples := g.Sum(); samples == 0 {
 				t.Sampled = false
 			}
-			t.Spent.Add(in.Spent(i))
 		}
 		out.Group(to).Coverage.Add(g.Coverage)
 		for n, w := range g.Weights.All() {
@@ -68,22 +69,24 @@ func (p *picking) apartOf(file string, in *trie.Profile) *trie.Profile {
 	return out
 }
 
-// finish completes the threads that are kept apart: it adds their work in p, and puts the main
-// thread of each recording first.
+// finish completes the threads that are kept apart: it adds what their time in p went to, and puts
+// the main thread of each recording first.
 func finish(threads output.Threads, p *trie.Profile) output.Threads {
-	at := map[string]int{}
-	for i := range threads {
-		at[threads[i].Key] = i
-	}
+	groups := map[string]*trie.Group{}
 	for i := range p.Groups {
-		if k, ok := at[p.Groups[i].Labels.Value(output.LabelThread)]; ok {
-			self, _ := p.Groups[i].Sum()
-			threads[k].Work += self - p.Spent(i).Idle + p.Groups[i].Coverage.Idle
-		}
+		groups[p.Groups[i].Labels.Value(output.LabelThread)] = &p.Groups[i]
 	}
 	for i := range threads {
-		if !threads[i].Sampled { // what its functions are, and what work of the browser, is not known
-			threads[i].Spent = trie.Spent{Idle: threads[i].Idle}
+		t := &threads[i]
+		g, ok := groups[t.Key]
+		if !ok {
+			continue // no time
+		}
+		spent := output.SpentIn(p, g)
+		self, _ := g.Sum()
+		t.Work = self - (spent.Idle - g.Coverage.Idle)
+		if t.Sampled && !t.Events {
+			t.Spent = spent
 		}
 	}
 	return mainFirst(threads)

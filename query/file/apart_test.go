@@ -65,7 +65,7 @@ func TestMainThreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := map[string]trie.Spent{}
+	listed := map[string]output.Spent{}
 	for _, e := range entries {
 		if e.Main {
 			listed[e.File] = e.Spent
@@ -97,7 +97,7 @@ func TestMainThreads(t *testing.T) {
 
 func TestMainFirst(t *testing.T) {
 	thread := func(key, recording, name string, sampled bool, script, work int64) output.Thread {
-		return output.Thread{Key: key, Recording: recording, Name: name, Sampled: sampled, Spent: trie.Spent{JavaScript: script}, Work: work}
+		return output.Thread{Key: key, Recording: recording, Name: name, Sampled: sampled, Spent: output.Spent{JavaScript: script}, Work: work}
 	}
 	got := ""
 	for _, x := range mainFirst(output.Threads{

@@ -328,7 +328,7 @@ func (p *picking) addParts(m *trie.Merger, parts []trie.Part, group int) error {
 	for _, part := range parts {
 		p.merged++
 		if p.Apart {
-			p.spend(part)
+			p.describe(part)
 		}
 		if part.Stream != nil && !p.Events {
 			m.AddStream(part.Stream, group)

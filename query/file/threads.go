@@ -64,17 +64,17 @@ type ThreadEntry struct {
 	File    string `json:"file"`
 	Process int64  `json:"process"`
 	// ProcessName is what the file calls the process, such as "Renderer"; "" if it does not say.
-	ProcessName string `json:"process_name,omitempty"`
-	Thread      int64  `json:"thread"`
-	Name        string `json:"name,omitempty"`
-	Events      int    `json:"events"`
-	Source      string `json:"source,omitempty"` // of the profile
-	ID          string `json:"profile,omitempty"`
-	Samples     int    `json:"samples"`
-	Micros      int64  `json:"us"` // that the samples, or else the events, cover
-	trie.Spent         // of the profile
-	Chosen      bool   `json:"taken"` // where all threads are
-	Main        bool   `json:"main"`  // taken where one thread of a file is
+	ProcessName  string `json:"process_name,omitempty"`
+	Thread       int64  `json:"thread"`
+	Name         string `json:"name,omitempty"`
+	Events       int    `json:"events"`
+	Source       string `json:"source,omitempty"` // of the profile
+	ID           string `json:"profile,omitempty"`
+	Samples      int    `json:"samples"`
+	Micros       int64  `json:"us"` // that the samples, or else the events, cover
+	output.Spent        // of the profile
+	Chosen       bool   `json:"taken"` // where all threads are
+	Main         bool   `json:"main"`  // taken where one thread of a file is
 }
 
 // Threads lists the threads of files, each profile of a thread on its own, the main thread of
@@ -122,7 +122,7 @@ func threadEntries(file string, r *trie.Recording) (out []ThreadEntry) {
 			if n := len(s.Trace.Samples); n > 0 {
 				e.Micros = max(s.Trace.End, s.Trace.Samples[n-1].Time) - s.Trace.Samples[0].Time
 			}
-			e.Spent, e.Chosen = s.Trace.Spent(), chosen[&t.Streams[k]]
+			e.Spent, e.Chosen = output.SpentBy(s.Trace), chosen[&t.Streams[k]]
 			out = append(out, e)
 		}
 	}
@@ -145,7 +145,7 @@ func labelEntries(file string, p *trie.Profile) (out []ThreadEntry) {
 		}
 		self, samples := p.Groups[i].Sum()
 		if samples > 0 { // else nobody knows what are functions
-			out[k].Spent.Add(p.Spent(i))
+			out[k].Spent.Add(output.SpentIn(p, &p.Groups[i]))
 		}
 		out[k].Micros, out[k].Samples = out[k].Micros+self, out[k].Samples+int(samples)
 	}

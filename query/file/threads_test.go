@@ -117,10 +117,10 @@ func TestThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []ThreadEntry{
-		{File: "trace.json", Process: 1, Thread: 2, Name: "Main", Events: 1, Source: "Internal", ID: "0x1", Samples: 3, Micros: 225, Spent: trie.Spent{JavaScript: 150, Idle: 75}, Chosen: true, Main: true},
-		{File: "trace.json", Process: 1, Thread: 2, Name: "Main", Events: 1, Source: "SelfProfiling", ID: "0x2", Samples: 2, Micros: 20, Spent: trie.Spent{JavaScript: 20}},
+		{File: "trace.json", Process: 1, Thread: 2, Name: "Main", Events: 1, Source: "Internal", ID: "0x1", Samples: 3, Micros: 225, Spent: output.Spent{JavaScript: 150, Idle: 75}, Chosen: true, Main: true},
+		{File: "trace.json", Process: 1, Thread: 2, Name: "Main", Events: 1, Source: "SelfProfiling", ID: "0x2", Samples: 2, Micros: 20, Spent: output.Spent{JavaScript: 20}},
 		{File: "trace.json", Process: 1, Thread: 3, Events: 1, Micros: 40},
-		{File: "out/CPU.20261121.090000.7.3.001.cpuprofile", Process: 7, Thread: 3, Samples: 2, Micros: 10, Spent: trie.Spent{JavaScript: 10}, Chosen: true, Main: true},
+		{File: "out/CPU.20261121.090000.7.3.001.cpuprofile", Process: 7, Thread: 3, Samples: 2, Micros: 10, Spent: output.Spent{JavaScript: 10}, Chosen: true, Main: true},
 	}
 	if !slices.Equal(entries, want) {
 		t.Errorf("got  %+v\nwant %+v", entries, want)
@@ -227,7 +227,7 @@ func TestPickOverFiles(t *testing.T) {
 	}
 	entries, _, err := Threads(t.Context(), []Input{merged}, nil)
 	want := []ThreadEntry{
-		{File: "merged.trie", Process: 1, Thread: 2, Name: "Main", Samples: 2, Micros: 150, Spent: trie.Spent{JavaScript: 150, Idle: 75}, Chosen: true, Main: true},
+		{File: "merged.trie", Process: 1, Thread: 2, Name: "Main", Samples: 2, Micros: 150, Spent: output.Spent{JavaScript: 150, Idle: 75}, Chosen: true, Main: true},
 		{File: "merged.trie", Process: 1, Thread: 3, Micros: 40, Chosen: true},
 	}
 	slices.SortFunc(entries, func(a, b ThreadEntry) int { return int(a.Thread - b.Thread) })
