@@ -92,7 +92,7 @@ func (c *command) shown(ctx context.Context) (src query.Source, start string, do
 	}
 	shown := c.shownOf(merged)
 	if c.empty(shown.Result) {
-		return nil, "", nil, fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
+		return nil, "", nil, c.nothingInFiles()
 	}
 	title := url.Values{"title": {c.title()}}
 	if base.Result.Profile == nil && !slices.Contains(c.files, "-") {

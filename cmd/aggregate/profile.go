@@ -119,7 +119,7 @@ func (c *command) printProfile(ctx context.Context) error {
 	}
 	shown := c.shownOf(merged)
 	if c.empty(shown.Result) {
-		return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), c.selection)
+		return c.nothingInFiles()
 	}
 	o := output.Options{Base: base.Result.Profile, Threads: shown.Threads, BaseThreads: base.Threads}
 	if base.Result.Profile == nil {
@@ -165,7 +165,19 @@ func (c *command) mergeFiles(ctx context.Context, files []file.Input) (file.Merg
 	c.warn(merged.Result.Stats.Warnings)
 	c.tellNames(merged.Result.Stats.Names)
 	shortNames(merged.Threads)
+	if len(merged.Threads) > 0 && merged.Result.Profile.Views > 0 {
+		c.warn([]string{"page views and recordings are added up, so times per page view are of both"})
+	}
 	return merged, err
+}
+
+// nothingInFiles says that there is nothing of what was asked for.
+func (c *command) nothingInFiles() error {
+	why := c.selection.String()
+	if why == "" {
+		why = ": neither samples nor events with a length"
+	}
+	return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), why)
 }
 
 // base returns what to compare with; without a profile if there is nothing.
