@@ -45,6 +45,21 @@ export async function aggregate(...args: string[]): Promise<string> {
   return out;
 }
 
+/** Runs aggregate --http for files, and returns its URL and what ends it. */
+export async function served(...files: string[]): Promise<{ url: string; end(): void }> {
+  const child = spawn(program('aggregate'), ['--http', ':0', '--no-browser', ...files], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  const url = await new Promise<string>((ready, failed) => {
+    child.on('exit', () => failed(new Error(`aggregate ended:\n${log}`)));
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      log += line + '\n';
+      const found = /aggregate: (http:\S+) shows it/.exec(line);
+      if (found) ready(found[1]!);
+    });
+  });
+  return { url, end: () => child.kill() };
+}
+
 /** A trace for a daemon. */
 export interface Sent {
   page: string;

@@ -11,7 +11,7 @@ import { expressionFor } from '../src/profile-file/expression.ts';
 import { time } from '../src/tree/format.ts';
 import { searchOf } from '../src/tree/search.ts';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
-import { aggregate, endAll, launch, missing, root } from './daemon.ts';
+import { aggregate, endAll, launch, missing, root, served } from './daemon.ts';
 import { isValid } from './valid.ts';
 
 const skip = missing;
@@ -147,6 +147,32 @@ test('a trace begins with the main thread, and the others can be chosen', { skip
   await choice.selectOption({ index: 0 });
   assert.equal(await page.locator('.facts strong').innerText(), time(Number(main!.javascript_us) / 1000));
   await close();
+});
+
+test('aggregate --http has the same choice, which the URL keeps and all tabs follow', { skip }, async () => {
+  const { url, end } = await served(join(root, 'testdata/recordings/chromium.trace.json.gz'));
+  const page = await (await launch()).newPage();
+  try {
+    await page.goto(url);
+    const choice = page.getByLabel(/^Thread \(\d+ in all\)$/);
+    const chosen = () => choice.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]!.textContent!);
+    assert.match(await chosen(), /^CrRendererMain \d+\/\d+: [\d.]+ ms of JavaScript$/);
+    const other = (await choice.locator('option').allInnerTexts()).find((name) => name.startsWith('Compositor '))!;
+    await choice.selectOption({ label: other });
+    const [, time = ''] = /: (.*) of work$/.exec(other)!;
+    await page.locator('.flame-details').filter({ hasText: new RegExp(`total\\s*${time}`) }).waitFor();
+    await page.reload();
+    assert.equal(await page.locator('.facts strong').innerText(), time);
+    assert.equal(await chosen(), other);
+    await page.getByRole('tab', { name: 'In the order of time' }).or(page.getByRole('link', { name: 'In the order of time' })).click();
+    await page.getByText('Times are relative to the first call in the file.').waitFor();
+    assert.equal(await page.getByRole('combobox', { name: 'Thread', exact: true }).count(), 0); // there is one choice
+    assert.match(await page.locator('.flame-details').first().innerText(), new RegExp(`duration\\s*${time}`));
+    assert.doesNotMatch(await page.locator('body').innerText(), /page view/);
+  } finally {
+    await page.close();
+    end();
+  }
 });
 
 test('several recordings are a sum that says so, and each can be chosen', { skip }, async () => {
