@@ -36,13 +36,14 @@ type refusal struct {
 	status int
 	reason string // for the metrics: one word
 	err    error
+	origin string // of a page that may not send; empty otherwise
 }
 
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
 func refuse(status int, reason, format string, args ...any) error {
-	return &refusal{status, reason, fmt.Errorf(format, args...)}
+	return &refusal{status: status, reason: reason, err: fmt.Errorf(format, args...)}
 }
 
 // writeError answers with a refusal and returns its status. Clients are asked to come
@@ -51,7 +52,7 @@ func refuse(status int, reason, format string, args ...any) error {
 func (c *Collector) writeError(w http.ResponseWriter, err error, reply *answer) int {
 	x, ok := errors.AsType[*refusal](err)
 	if !ok {
-		x = &refusal{http.StatusInternalServerError, "internal", err}
+		x = &refusal{status: http.StatusInternalServerError, reason: "internal", err: err}
 	}
 	if x.status == http.StatusTooManyRequests || x.status == http.StatusServiceUnavailable {
 		times := 1
@@ -61,6 +62,7 @@ func (c *Collector) writeError(w http.ResponseWriter, err error, reply *answer) 
 		askBack(w, times)
 	}
 	c.metrics.refused.WithLabelValues(x.reason).Inc()
+	c.arrivals.refused(x, c.opts.Now().UTC())
 	reply.Error = err.Error()
 	writeJSON(w, x.status, reply)
 	return x.status

@@ -24,7 +24,7 @@ func (c *Collector) reject(b *batch, i int, err error) {
 	x, ok := errors.AsType[*refusal](err)
 	if !ok { // an error that no client can be told about in its own terms
 		c.opts.Logger.Error("read trace", "err", err)
-		x = &refusal{http.StatusUnprocessableEntity, "invalid", err}
+		x = &refusal{status: http.StatusUnprocessableEntity, reason: "invalid", err: err}
 	}
 	c.metrics.traces.WithLabelValues("rejected").Inc()
 	c.metrics.rejected.WithLabelValues(x.reason).Inc()

@@ -72,6 +72,7 @@ type Collector struct {
 	limits    Limits
 	mux       *http.ServeMux
 	metrics   *metrics
+	arrivals  arrivals
 	origins   atomic.Pointer[[]originRule]
 	own       atomic.Pointer[[]string] // hosts whose scripts are shown, in lower case; none: all
 	sampling  atomic.Pointer[SamplingRules]
@@ -107,6 +108,7 @@ func New(o Options) *Collector {
 	c.SetOrigins(o.Origins)
 	c.SetFirstParty(o.FirstParty)
 	now := o.Now()
+	c.arrivals.now.Since = now.UTC()
 	c.pages, c.tags, c.labels, c.viewPages = quota.New(c.limits.Pages), quota.New(c.limits.Tags), quota.New(c.limits.Labels), quota.New(c.limits.Pages)
 	for kind, names := range o.Established {
 		if kind == kindPage {
@@ -143,6 +145,7 @@ func (c *Collector) post(w http.ResponseWriter, r *http.Request) {
 	if err := c.receive(w, r, reply); err != nil {
 		status = c.writeError(w, err, reply)
 	} else {
+		c.arrivals.traces(reply.Accepted)
 		w.Header().Set("Ingest-Durability", string(cmp.Or(reply.durability, store.Local)))
 		if reply.again() {
 			askBack(w, 1)

@@ -94,12 +94,12 @@ func (c *Collector) cors(w http.ResponseWriter, r *http.Request, key *siteKey) e
 	if origin == "" {
 		return nil
 	}
-	rules, where := *c.origins.Load(), "--allow-origin"
+	rules, where := *c.origins.Load(), "--allow-origin "+origin
 	if key != nil && len(key.Origins) > 0 {
 		rules, where = key.origins, "the origins of its key"
 	}
 	if !originAllowed(rules, origin) {
-		return refuse(http.StatusForbidden, "origin", "header Origin: %q may not send traces here; allow it with %s", origin, where)
+		return &refusal{http.StatusForbidden, "origin", fmt.Errorf("header Origin: %q may not send traces here; allow it with %s", origin, where), origin}
 	}
 	// No cookies are wanted, so the origin need not be named where all may send.
 	if len(rules) == 0 {

@@ -141,6 +141,7 @@ func (c *Collector) viewPage(page string, who client) string {
 func (c *Collector) countView(page, outcome string, weight int) {
 	c.metrics.views.WithLabelValues(page, outcome).Add(float64(weight))
 	if outcome != outcomeProfiled { // those are known by their traces
+		c.arrivals.unprofiled(outcome, weight, c.opts.Now().UTC())
 		c.opts.Store.CountViews(page, outcome, int64(weight))
 	}
 }

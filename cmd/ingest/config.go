@@ -17,6 +17,7 @@ type config struct {
 	listen      string
 	queryListen string
 	site        string
+	publicURL   string
 	retention   time.Duration // of traces
 	hourly      time.Duration // of rollups of hours
 	shorten     bool          // the retention of a bucket
@@ -89,6 +90,9 @@ func (c *config) refused() error {
 	}
 	if err := collect.CheckProxyHeader(c.proxyHeader); err != nil {
 		return fmt.Errorf("--proxy-header: %w", err)
+	}
+	if err := checkPublicURL(c.publicURL); err != nil {
+		return err
 	}
 	if c.site == "" {
 		return fmt.Errorf("--site: the name of the site is empty")

@@ -47,6 +47,7 @@ func (c *config) settingsFlags(fs *pflag.FlagSet) {
 func (c *config) placeFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.data, "data", "fieldtrie-data", "`DIR` with the data, made if it is not there; or s3://BUCKET/PREFIX, which nodes share; see docs/storage.md")
 	fs.StringVar(&c.listen, "listen", ":8418", "public `ADDR`, for browsers")
+	fs.StringVar(&c.publicURL, "public-url", "", "`URL` at which browsers reach the public address, such as https://profiles.example.com: the dashboard's first steps have it (default that on this machine)")
 	fs.StringVar(&c.queryListen, "query-listen", "127.0.0.1:8419", "private `ADDR`, for queries, health and metrics")
 	fs.StringVar(&c.site, "site", "fieldtrie", "`NAME` of the site, which Grafana shows as the service")
 	fs.StringVar(&c.access, "access", "", "YAML `FILE` with the tokens and users that the private address asks for, and what each may have (default all may have all). SIGHUP reads it again")

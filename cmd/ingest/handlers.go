@@ -29,11 +29,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
-// publicHandler serves what is for browsers.
-func publicHandler(collector http.Handler) *http.ServeMux {
+// publicHandler serves what is for browsers, and counts how often they load the script.
+func publicHandler(collector http.Handler, loads *scriptCounter) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", collector)
-	mux.Handle("/", sdk.Scripts())
+	mux.Handle("/", loads.of(sdk.Scripts()))
 	return mux
 }
 

@@ -198,7 +198,8 @@ func (s *serving) daemon() *daemon {
 
 // handlers returns what the public and the private address serve.
 func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeMux) {
-	outer := publicHandler(s.collector)
+	loads := &scriptCounter{}
+	outer := publicHandler(s.collector, loads)
 	inner := privateHandler(s.kept.node, s.registry, &d.draining)
 	s.kept.add(inner, s.audit, s.log)
 	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board}.add(inner)
@@ -209,6 +210,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 		s.log.Info("demo", "url", s.private.url()+"/demo/")
 	}
 	inner.Handle("/api/v1/budgets", s.gate.Measure("/api/v1/budgets", newForPages(func(p query.Pages) http.Handler { return s.board.Only(p.Takes) })))
+	inner.Handle("GET /api/v1/arrivals", s.serveArrivals(loads))
 	inner.Handle("GET /api/v1/answers", api.Together(inner))
 	return cleanPaths(outer), inner
 }

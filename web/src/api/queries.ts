@@ -2,7 +2,7 @@
 
 import type { TreeResponse } from '../tree/tree.ts';
 import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
-import type { Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
+import type { Arrivals, Budgets, Catalog, Comparison, Labels, List, Place, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
 
 /** A query with a response of type T. */
 export interface Query<T> {
@@ -109,6 +109,11 @@ export function catalog(): Query<Catalog> {
 /** Budgets and how things stand with them. */
 export function budgets(): Query<Budgets> {
   return query('budgets', new URLSearchParams());
+}
+
+/** Where browsers send, and what has come from there since the daemon started. */
+export function arrivals(): Query<Arrivals> {
+  return query('arrivals', new URLSearchParams());
 }
 
 /** What the daemon says of itself, as a text for Prometheus. */

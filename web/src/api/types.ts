@@ -326,3 +326,16 @@ export interface Budgets {
   evaluated: string;
   budgets: Budget[];
 }
+
+/** Where browsers send, and what has come from there since the daemon started. Who may ask about some pages alone is not told what came. */
+export interface Arrivals {
+  url: string;
+  /** Whether --public-url says so. */
+  configured: boolean;
+  key?: string;
+  scripts?: { count: number; last?: string };
+  since?: string;
+  traces?: number;
+  unprofiled?: { outcome: string; views: number; last: string }[];
+  refused?: { reason: string; origin?: string; error: string; requests: number; last: string }[];
+}

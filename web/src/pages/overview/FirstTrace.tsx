@@ -1,50 +1,74 @@
 // What to do while nothing has been received yet.
 
-import { useEffect } from 'preact/hooks';
-import { catalog } from '../../api/queries.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { arrivals, catalog } from '../../api/queries.ts';
 import { refreshAll, useQuery } from '../../state/responses.ts';
 import { Copy } from '../../widgets/Command.tsx';
+import { missing } from '../first/missing.ts';
+import { headers, scripts, type Snippet } from '../first/snippets.ts';
+import '../first/first.css';
 
-const header = 'Document-Policy: js-profiling, js-profiling-mode=lazy';
+/** Where a daemon might be of which nothing is known. */
+const somewhere = { url: 'https://profiles.example.com' };
 
-const script = `<script src="https://PROFILES.EXAMPLE.COM/sdk.js" crossorigin="anonymous"></script>
-<script>
-  fieldtrie.start({
-    url: 'https://PROFILES.EXAMPLE.COM',
-    release: '1.0.0',
-    sampleRate: 1, // of all page views; 0.05 profiles one in twenty, which is enough for most sites
-  });
-</script>`;
-
-/** How to send the first trace. The page changes by itself when it is there. */
+/** How to send the first trace, and what is missing. The page changes by itself when it is there. */
 export function FirstTrace() {
-  useQuery(catalog(), 5_000);
+  useQuery(catalog(), 2_000);
+  const { response, problem } = useQuery(arrivals(), 2_000);
   useEffect(() => refreshAll, []); // it goes when there is something
+  const to = response ?? (problem && somewhere);
   return (
     <div class="page first">
       <h1>No profiles received yet</h1>
-      <p>A page needs two things to send profiles.</p>
-      <h2>1. A response header</h2>
-      <p>It allows the browser to profile the page.</p>
-      <Snippet text={header} />
-      <h2>2. The script that the daemon serves at its public address</h2>
-      <Snippet text={script} />
+      <section class="arrivals" role="status">
+        {response && missing(response).map((one) => (
+          <p key={one.seen}>
+            <b>{one.seen}</b> {one.fix} {one.command && <code>{one.command}</code>}
+          </p>
+        ))}
+        <p class="waits">
+          <span class="bar" />
+          {response?.traces ? 'The first page view is here, and shown in a moment.' : 'Waiting for the first page view. This page updates by itself.'}
+        </p>
+      </section>
+      <h2>1. A response header, which allows the browser to profile the page</h2>
+      <Snippets name="Server" all={headers} />
+      <h2>2. The script, which the daemon serves at its public address</h2>
+      {to && <Snippets name="Script" all={scripts(to)} />}
+      {response && !response.configured && (
+        <p>
+          {response.url} is the address on this machine. For visitors of a site on HTTPS put it behind a proxy with TLS, and start
+          the daemon with <code>--public-url https://profiles.example.com</code>, and these lines have it.
+        </p>
+      )}
+      <h2>3. A visit</h2>
       <p>
-        Start the daemon with the origin of the site: <code>ingest --allow-origin https://www.example.com</code>. Then open
-        the site in Chrome or Edge, click around, and close the tab.
-      </p>
-      <p class="waits" role="status">
-        <span class="bar" /> Waiting for the first page view. This page updates automatically.
+        Open the site in Chrome or Edge, click around, and close the tab. For a site of the public start the daemon with the origins
+        that may send, such as <code>--allow-origin https://www.example.com</code>; without it all may.
       </p>
     </div>
   );
 }
 
-function Snippet({ text }: { text: string }) {
+/** Texts of which one is shown. */
+function Snippets({ name, all }: { name: string; all: readonly Snippet[] }) {
+  const [chosen, choose] = useState(0);
+  const { where, text, note } = all[chosen]!;
   return (
-    <div class="command">
-      <pre tabIndex={0}>{text}</pre>
-      <Copy text={text} />
+    <div class="snippets">
+      <div class="choice" role="group" aria-label={name}>
+        {all.map((one, i) => (
+          <button key={one.name} type="button" aria-pressed={i == chosen} onClick={() => choose(i)}>
+            {one.name}
+          </button>
+        ))}
+      </div>
+      <p>{where}</p>
+      <div class="command">
+        <pre tabIndex={0}>{text}</pre>
+        <Copy text={text} />
+      </div>
+      {note && <p>{note}</p>}
     </div>
   );
 }

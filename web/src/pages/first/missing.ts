@@ -1,0 +1,88 @@
+// Why no page view is there yet, by what the daemon has seen.
+
+import type { Arrivals } from '../../api/types.ts';
+import { plural } from '../../widgets/numbers.ts';
+
+/** Something that keeps page views away: what is seen, and what to do. */
+export interface Missing {
+  seen: string;
+  fix: string;
+  /** What to type. */
+  command?: string;
+}
+
+/** What to do about page views without a profile, by their outcome. */
+const outcomes: Record<string, { seen: string; fix: string }> = {
+  header: {
+    seen: 'none profiled: the header Document-Policy is not there.',
+    fix: 'Do step 1, and look in the network panel of the browser whether the document itself has the header.',
+  },
+  unsupported: {
+    seen: 'none profiled: the browser has no profiler. Firefox and Safari have none.',
+    fix: 'Open the site in Chrome or Edge.',
+  },
+  unsampled: {
+    seen: 'not chosen by the sampleRate of fieldtrie.start.',
+    fix: 'Set sampleRate: 1 while you try it.',
+  },
+  quota: {
+    seen: 'not profiled: the browser runs too many profilers already.',
+    fix: 'Close other tabs of the site, and load the page again.',
+  },
+  refused: {
+    seen: 'not profiled: the browser sends Global Privacy Control, and honourGPC is set.',
+    fix: 'Try it in a browser that does not send it.',
+  },
+  stopped: {
+    seen: 'not profiled: the file of --sampling says 0 for their page.',
+    fix: 'Give the page a rate there.',
+  },
+  cost: {
+    seen: 'given up: profiling took more of the main thread than maxCost allows.',
+    fix: 'Raise maxCost of fieldtrie.start while you try it.',
+  },
+  error: {
+    seen: 'not profiled: the script failed.',
+    fix: 'Look at the console of the browser.',
+  },
+};
+
+function ofRefused({ reason, origin, error, requests }: NonNullable<Arrivals['refused']>[number]): Missing {
+  const were = `${plural(requests, 'request')} ${requests == 1 ? 'was' : 'were'} refused`;
+  if (reason == 'origin' && origin) {
+    const seen = `${were}, blocked by CORS: the origin ${origin} is not allowed.`;
+    if (!error.includes('--allow-origin')) return { seen, fix: 'Add it to the origins of its key in the file of --keys.' };
+    return { seen, fix: 'Start the daemon with this, beside the origins that it has:', command: `--allow-origin ${origin}` };
+  }
+  if (reason == 'key') {
+    return { seen: `${were}: no key, or an unknown one.`, fix: 'Give fieldtrie.start the key that the daemon asks for.' };
+  }
+  return { seen: `${were}: ${error}.`, fix: 'The metric fieldtrie_ingest_refused_total counts them.' };
+}
+
+/** Returns what keeps page views away, the last thing that was seen first. */
+export function missing({ url, scripts, traces, unprofiled = [], refused = [] }: Arrivals): Missing[] {
+  if (!scripts) return []; // it is not told to who may not see all pages
+  const all: (Missing & { last: string })[] = [
+    ...refused.map((one) => ({ last: one.last, ...ofRefused(one) })),
+    ...unprofiled.map(({ outcome, views, last }) => {
+      const { seen, fix } = outcomes[outcome] ?? { seen: `not profiled: ${outcome}.`, fix: '' };
+      return { last, seen: `${plural(views, 'page view')} reported, ${seen}`, fix };
+    }),
+  ].sort((a, b) => (a.last < b.last ? 1 : -1));
+  if (all.length || traces) return all;
+  if (!scripts.count) {
+    return [
+      {
+        seen: 'Nothing has come yet: no browser has loaded the script.',
+        fix: `If you have opened the site, look whether its document has the script of step 2, and whether this browser reaches ${url}/sdk.js.`,
+      },
+    ];
+  }
+  return [
+    {
+      seen: `The script was loaded ${scripts.count == 1 ? 'once' : plural(scripts.count, 'time')}, and no page view has been reported.`,
+      fix: 'A profile is sent when its page is left, or after a minute: close the tab of the site. If nothing comes then, look whether fieldtrie.start has sampleRate: 1, and whether the console of the browser says something, such as of a Content-Security-Policy.',
+    },
+  ];
+}

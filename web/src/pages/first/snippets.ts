@@ -1,0 +1,79 @@
+// What somebody pastes who sets a site up: the header for each server, and the script.
+
+import type { Arrivals } from '../../api/types.ts';
+
+/** A text to paste, by the name of what it is for. */
+export interface Snippet {
+  name: string;
+  /** Where it goes, in a sentence. */
+  where: string;
+  text: string;
+  /** What else has to be known. */
+  note?: string;
+}
+
+const header = 'Document-Policy';
+const value = 'js-profiling, js-profiling-mode=lazy';
+
+const vercel = { headers: [{ source: '/(.*)', headers: [{ key: header, value }] }] };
+
+/** The header that lets a browser profile a page, as each server has it. */
+export const headers: readonly Snippet[] = [
+  { name: 'Plain', where: 'Every document needs this response header.', text: `${header}: ${value}` },
+  {
+    name: 'nginx',
+    where: 'In the server block of the site.',
+    text: `add_header ${header} "${value}";`,
+    note: 'A location with an add_header of its own inherits none: there it has to stand again.',
+  },
+  { name: 'Caddy', where: 'In the Caddyfile.', text: `www.example.com {\n\theader ${header} "${value}"\n\t# and what else the site has\n}` },
+  {
+    name: 'Express',
+    where: 'Before the routes, and before express.static.',
+    text: `app.use((req, res, next) => {\n  res.set('${header}', '${value}');\n  next();\n});`,
+  },
+  {
+    name: 'Next',
+    where: 'In next.config.mjs; in next.config.ts it is the same.',
+    text: `export default {
+  async headers() {
+    return [{ source: '/(.*)', headers: [{ key: '${header}', value: '${value}' }] }];
+  },
+};`,
+    note: 'With output: "export" no server of Next is there to send it: take the tab of the server that does.',
+  },
+  { name: 'Vercel', where: 'In vercel.json.', text: JSON.stringify(vercel, null, 2) },
+  {
+    name: 'Cloudflare',
+    where: 'In the file _headers among the static assets, for Pages and Workers.',
+    text: `/*\n  ${header}: ${value}`,
+    note: 'For what a function or a server behind Cloudflare makes: Rules, Create rule, Response Header Transform Rule, “Set static” with the name and the value above.',
+  },
+];
+
+/** Where a page sends, and with which key. */
+export type Destination = Pick<Arrivals, 'url' | 'key'>;
+
+function options({ url, key }: Destination): string {
+  return `
+    url: '${url}',${key ? `\n    key: '${key}',` : ''}
+    release: '1.0.0',
+    sampleRate: 1, // all page views; 0.05 is one in twenty, enough for most sites
+  `;
+}
+
+/** The script, as a page or a bundler takes it. */
+export function scripts(to: Destination): Snippet[] {
+  return [
+    {
+      name: 'Script tag',
+      where: 'In the head of the pages, before other scripts.',
+      text: `<script src="${to.url}/sdk.js" crossorigin="anonymous"></script>\n<script>\n  fieldtrie.start({${options(to)}});\n</script>`,
+    },
+    {
+      name: 'npm',
+      where: 'On a terminal, then at the beginning of the app.',
+      text: `npm install ${to.url}/sdk.tgz\n\nimport { start } from 'fieldtrie/loader';\nstart({${options(to).replaceAll('\n  ', '\n')}});`,
+    },
+  ];
+}
