@@ -29,6 +29,8 @@
 // together with the collector should embed /sdk.js, which browsers revalidate each
 // time and rarely need to load again.
 //
+// [Package] serves the script for bundlers: npm install takes it by its URL.
+//
 // # The header
 //
 // A browser profiles a page only if its document has the header

@@ -34,6 +34,7 @@ func publicHandler(collector http.Handler, loads *scriptCounter) *http.ServeMux 
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", collector)
 	mux.Handle("/", loads.of(sdk.Scripts()))
+	mux.Handle("GET /sdk.tgz", sdk.Package(commandline.ReadVersion().Version))
 	return mux
 }
 

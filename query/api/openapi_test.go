@@ -56,7 +56,7 @@ func TestOpenAPIPaths(t *testing.T) {
 		}
 	}
 	delete(described, "/api/v1/openapi.yaml")
-	delete(described, "/api/v1/answers") // which Together answers
+	delete(described, "/api/v1/answers")  // which Together answers
 	delete(described, "/api/v1/arrivals") // which the daemon answers, and its tests know
 	delete(described, "/api/v1/budgets")  // which package budget answers, and its tests know
 	for path := range described {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** @import { Span } from './encodeTrace.js' */
 
 /** Time of the page in ms, as all times of the browser. */

@@ -1,4 +1,5 @@
 /** @import { Span } from './encodeTrace.js' */
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Span } from './encodeTrace.js';
 /** Time of the page in ms, as all times of the browser. */
 export declare const now: () => number;
