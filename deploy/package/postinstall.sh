@@ -2,7 +2,8 @@
 # The daemon does not start by itself: it has to be told which sites may send first. Where it
 # runs already, it goes on with the new program.
 set -e
-if [ -d /run/systemd/system ]; then
+"${DPKG_ROOT:-}/usr/share/fieldtrie/links" add
+if [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 	systemctl try-restart fieldtrie.service
 fi

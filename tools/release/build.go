@@ -13,6 +13,9 @@ import (
 	"strings"
 )
 
+// programs are all that there are. The first runs the others.
+var programs = []string{"fieldtrie", "ingest", "aggregate", "upload"}
+
 // platform is what programs are built for.
 type platform struct {
 	os, arch string
@@ -23,7 +26,7 @@ func (p platform) String() string { return p.os + "/" + p.arch }
 
 // platforms returns all: daemons run on Linux, those who ask everywhere.
 func platforms() []platform {
-	all, ask := []string{"ingest", "aggregate", "upload"}, []string{"aggregate", "upload"}
+	all, ask := programs, []string{"fieldtrie", "aggregate", "upload"}
 	return []platform{
 		{"linux", "amd64", all}, {"linux", "arm64", all},
 		{"darwin", "amd64", ask}, {"darwin", "arm64", ask},
@@ -99,7 +102,7 @@ type manual map[string]map[string][]byte
 // manual asks the programs, built for this machine, for their man pages and completions.
 func (r *release) manual(ctx context.Context) (manual, error) {
 	said := manual{}
-	for _, name := range []string{"ingest", "aggregate", "upload"} {
+	for _, name := range programs {
 		path := filepath.Join(r.work, "here", name)
 		if err := r.compile(ctx, path, name, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH); err != nil {
 			return nil, fmt.Errorf("build %s for this machine: %w", name, err)

@@ -17,16 +17,27 @@ type file struct {
 	config bool // who changes it keeps the change
 }
 
+// own is where completions are of which no shell finds the program by a common word as its name.
+const own = "/usr/share/fieldtrie/completions/"
+
+// places are where a program and what it says of itself are installed, with the beginning of their names. All but
+// fieldtrie have common words as names, which others may have, too; deploy/package/links.sh links those that are free.
+type places struct{ program, man, bash, zsh, fish string }
+
 // files returns what is installed on a platform.
 func (r *release) files(p platform, said manual, licences []byte) []file {
 	var files []file
 	for _, name := range p.programs {
-		files = append(files, file{path: "/usr/bin/" + filepath.Base(r.program(p, name)), mode: 0o755, source: r.program(p, name)})
+		at := places{"/usr/lib/fieldtrie/", "/usr/share/man/man1/fieldtrie-", own + name + ".bash", own, own}
+		if name == programs[0] {
+			at = places{"/usr/bin/", "/usr/share/man/man1/", "/usr/share/bash-completion/completions/" + name, "/usr/share/zsh/site-functions/", "/usr/share/fish/vendor_completions.d/"}
+		}
 		files = append(files,
-			file{path: "/usr/share/man/man1/" + name + ".1.gz", mode: 0o644, data: r.gzipped(said[name]["--man"])},
-			file{path: "/usr/share/bash-completion/completions/" + name, mode: 0o644, data: said[name]["--completion=bash"]},
-			file{path: "/usr/share/zsh/site-functions/_" + name, mode: 0o644, data: said[name]["--completion=zsh"]},
-			file{path: "/usr/share/fish/vendor_completions.d/" + name + ".fish", mode: 0o644, data: said[name]["--completion=fish"]})
+			file{path: at.program + filepath.Base(r.program(p, name)), mode: 0o755, source: r.program(p, name)},
+			file{path: at.man + name + ".1.gz", mode: 0o644, data: r.gzipped(said[name]["--man"])},
+			file{path: at.bash, mode: 0o644, data: said[name]["--completion=bash"]},
+			file{path: at.zsh + "_" + name, mode: 0o644, data: said[name]["--completion=zsh"]},
+			file{path: at.fish + name + ".fish", mode: 0o644, data: said[name]["--completion=fish"]})
 	}
 	const doc = "/usr/share/doc/fieldtrie/"
 	files = append(files, file{path: doc + "THIRD-PARTY-LICENSES", mode: 0o644, data: licences},
@@ -65,7 +76,7 @@ func inArchive(f file) string {
 		return "man/" + path.Base(f.path)
 	case "/usr/share/bash-completion/completions":
 		return "completions/" + path.Base(f.path) + ".bash"
-	case "/usr/share/zsh/site-functions", "/usr/share/fish/vendor_completions.d":
+	case "/usr/share/zsh/site-functions", "/usr/share/fish/vendor_completions.d", path.Clean(own):
 		return "completions/" + path.Base(f.path)
 	default:
 		return path.Base(f.path)

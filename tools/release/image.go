@@ -71,7 +71,7 @@ func (r *release) labels() map[string]string {
 // directory for the data. There is no shell in it, and the programs need no files of a system.
 func (r *release) image(p platform, installed []file) (v1.Image, error) {
 	keep := func(f file) bool {
-		return strings.HasPrefix(f.path, "/usr/bin/") || strings.HasPrefix(f.path, "/usr/share/doc/")
+		return strings.HasPrefix(f.path, "/usr/bin/") || strings.HasPrefix(f.path, "/usr/lib/fieldtrie/") || strings.HasPrefix(f.path, "/usr/share/doc/")
 	}
 	files := slices.DeleteFunc(slices.Clone(installed), func(f file) bool { return !keep(f) })
 	files = append(files, file{path: imageSettings, mode: 0o644, source: filepath.Join(r.source, "deploy", "package", "container.yaml")})
@@ -96,15 +96,15 @@ func (r *release) image(p platform, installed []file) (v1.Image, error) {
 	config.OS, config.Architecture, config.Created = p.os, p.arch, v1.Time{Time: r.date}
 	config.Config = v1.Config{
 		User:       "65532:65532",
-		Entrypoint: []string{"/usr/bin/ingest"},
+		Entrypoint: []string{"/usr/bin/fieldtrie", "ingest"},
 		// Defaults are in a file and not in variables, which would win over a file that is mounted.
-		Env:          []string{"PATH=/usr/bin", "FIELDTRIE_CONFIG=" + imageSettings},
+		Env:          []string{"PATH=/usr/bin:/usr/lib/fieldtrie", "FIELDTRIE_CONFIG=" + imageSettings},
 		WorkingDir:   imageData,
 		Volumes:      map[string]struct{}{imageData: {}},
 		ExposedPorts: map[string]struct{}{"8418/tcp": {}, "8419/tcp": {}},
 		Labels:       r.labels(),
 		StopSignal:   "SIGTERM",
-		Healthcheck:  &v1.HealthConfig{Test: []string{"CMD", "/usr/bin/ingest", "--healthy"}, Interval: 10 * time.Second, Timeout: 5 * time.Second, StartPeriod: time.Minute, Retries: 3},
+		Healthcheck:  &v1.HealthConfig{Test: []string{"CMD", "/usr/bin/fieldtrie", "ingest", "--healthy"}, Interval: 10 * time.Second, Timeout: 5 * time.Second, StartPeriod: time.Minute, Retries: 3},
 	}
 	return mutate.ConfigFile(image, config)
 }

@@ -13,12 +13,14 @@ import (
 )
 
 const description = `JavaScript profiles from real users
-Browsers run the JS Self-Profiling API; the daemon ingest stores their traces,
-aggregate merges them into profiles, upload sends the names of the functions.`
+Browsers run the JS Self-Profiling API; the daemon "fieldtrie ingest" stores their
+traces, "fieldtrie aggregate" merges them into profiles, "fieldtrie upload" sends
+the names of the functions.`
 
 // writePackages writes a package for Debian and one for Red Hat, and those that are like them.
 func (r *release) writePackages(p platform, all []file) error {
-	contents, err := r.contents(p, all)
+	links := file{path: "/usr/share/fieldtrie/links", mode: 0o755, source: filepath.Join(r.source, "deploy", "package", "links.sh")}
+	contents, err := r.contents(p, append(all, links))
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	here := filepath.Join(t.TempDir(), "fieldtrie.service")
-	if err := os.WriteFile(here, bytes.ReplaceAll(text, []byte("=/usr/bin/ingest"), []byte("="+root+"/usr/bin/ingest")), 0o600); err != nil {
+	if err := os.WriteFile(here, bytes.ReplaceAll(text, []byte("=/usr/bin/fieldtrie"), []byte("="+root+"/usr/bin/fieldtrie")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if said := output(t, "systemd-analyze", "verify", "--man=no", here); strings.Contains(said, "fieldtrie.service") {
@@ -244,7 +244,7 @@ func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 	ended := make(chan error, 1)
 	go func() { ended <- daemon.Wait() }()
 	defer func() { _ = daemon.Process.Kill() }()
-	healthy := []string{args[0], "--healthy"}
+	healthy := []string{args[0], args[1], "--healthy"}
 	for start := time.Now(); inside(root, user, env, healthy...).Run() != nil; time.Sleep(20 * time.Millisecond) {
 		select {
 		case err := <-ended:
@@ -256,7 +256,7 @@ func mainJob(t *testing.T, root string, user uint32, env, args []string) {
 		}
 	}
 	n := send(t, "http://"+public+"/v1/traces")
-	out, err := inside(root, user, env, "/usr/bin/aggregate", "--addr", private, "--format", "top").CombinedOutput()
+	out, err := inside(root, user, env, "/usr/bin/fieldtrie", "aggregate", "--addr", private, "--format", "top").CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("total")) {
 		t.Fatalf("aggregate: %v\n%s", err, out)
 	}
