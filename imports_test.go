@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 
 	"internal/ahead":       {},
 	"internal/authorities": {},
-	"internal/commandline": {},
+	"internal/commandline": {"internal/spelling"},
 	"internal/disk":        {},
 	"internal/fresh":       {},
 	"internal/lru":         {},

@@ -86,7 +86,7 @@ func runCapture(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	var c capturing
 	p := c.program()
 	fs := p.Flags()
-	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
 		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}

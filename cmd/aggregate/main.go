@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 )
 
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
@@ -137,7 +138,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
 	p, asked := c.program()
 	fs := p.Flags()
-	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
 		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}
@@ -146,6 +147,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return asked.Answer(stdout, p, reportProgram(), captureProgram(), mcpProgram())
 	}
 	c.files = fs.Args()
+	if err := meant(c.files); err != nil {
+		return usageError{err}
+	}
 	if err := c.check(fs); err != nil {
 		return usageError{err}
 	}

@@ -68,7 +68,7 @@ func runMCP(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now()}
 	p := c.mcpProgram()
 	fs := p.Flags()
-	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
 		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}

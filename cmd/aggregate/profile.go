@@ -171,15 +171,6 @@ func (c *command) mergeFiles(ctx context.Context, files []file.Input) (file.Merg
 	return merged, err
 }
 
-// nothingInFiles says that there is nothing of what was asked for.
-func (c *command) nothingInFiles() error {
-	why := c.selection.String()
-	if why == "" {
-		why = ": neither samples nor events with a length"
-	}
-	return fmt.Errorf("nothing in %s%s", strings.Join(c.files, ", "), why)
-}
-
 // base returns what to compare with; without a profile if there is nothing.
 func (c *command) base(ctx context.Context) (file.Merged, error) {
 	if c.diff == "" {

@@ -93,7 +93,7 @@ func runReport(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	c, r := command{stdout: stdout, stderr: stderr, now: time.Now(), rows: 1}, reporting{}
 	p := c.reportProgram(&r)
 	fs := p.Flags()
-	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
 		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}

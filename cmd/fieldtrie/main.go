@@ -64,7 +64,7 @@ func run(args []string, stdout io.Writer) (code int, err error) {
 	asked.Add(about)
 	p := commandline.Program{Name: "fieldtrie", Summary: "JavaScript profiles from real users", Usage: usage, Notes: notes,
 		Sections: []commandline.Section{{Flags: about}}}
-	err = p.Flags().Parse(args)
+	err = commandline.Parse(p.Flags(), args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		err = p.WriteHelp(stdout)

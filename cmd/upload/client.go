@@ -36,20 +36,6 @@ type client struct {
 	retrying      func(why error, wait time.Duration) // nil: tell nobody
 }
 
-// parseAddr returns the URL of an address, either "host:port" or a URL.
-func parseAddr(addr string) (*url.URL, error) {
-	text := addr
-	if !strings.Contains(addr, "://") {
-		text = "http://" + addr
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		shown := addr[strings.LastIndex(addr, "@")+1:] // without a password
-		return nil, fmt.Errorf("%q is not an address such as 127.0.0.1:8419 or https://host:8419", shown)
-	}
-	return u, nil
-}
-
 // newClient returns a client of the daemon at a URL. A user and a password in the URL are
 // sent as basic authorization.
 func newClient(base *url.URL, wait time.Duration) *client {

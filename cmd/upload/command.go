@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/authorities"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 	"github.com/fieldtrie/fieldtrie/symbols/build"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
@@ -109,7 +110,7 @@ func (c *command) checkDaemon() error {
 	case c.addr == "":
 		return nil
 	}
-	base, err := parseAddr(c.addr)
+	base, err := authorities.ParseAddr(c.addr)
 	if err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}

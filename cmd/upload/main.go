@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
 )
 
 const usage = `Usage: upload --addr ADDR [--release RELEASE] [flags] DIR...
@@ -105,7 +106,7 @@ func run(ctx context.Context, wait time.Duration, args []string, stdin io.Reader
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr, wait: wait}
 	p, asked := c.program()
 	fs := p.Flags()
-	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
 		return p.WriteHelp(stdout)
 	} else if err != nil {
 		return usageError{err}

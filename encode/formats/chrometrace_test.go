@@ -56,7 +56,7 @@ func TestDecodeChromeTrace(t *testing.T) {
   20+20 a (a.js:3)
 warning: 1 profiles have no beginning; their samples were placed by the time of the first chunk
 `},
-		{"a head alone", "[" + head(1, 5, "0x1", 1000, "") + "]", ""},
+		{"a head alone", "[" + head(1, 5, "0x1", 1000, "") + "]", "warning: none of its 1 events has CPU samples or a length\n"},
 		{"a whole profile", `[{"name":"CpuProfile","ph":"I","pid":1,"tid":5,"ts":2000,"args":{"data":{"cpuProfile":` + flatProfile("[1]", "[7]", flatNode(1, "a", "")) + `}}},
 			{"name":"CpuProfile","ph":"I","pid":1,"tid":6,"ts":2000,"args":{}}]`, `
 1/5 

@@ -64,6 +64,9 @@ func (d *traceReader) recording() (*trie.Recording, error) {
 	if len(out.Threads) == 0 && d.count == 0 {
 		return nil, input.Refuse(input.Invalid, "traceEvents", "there are none")
 	}
+	if len(out.Threads) == 0 {
+		d.warn("none of its %d events has CPU samples or a length", d.count)
+	}
 	out.Scripts = d.carried.scripts()
 	if d.carried.left > 0 {
 		d.warn("%d texts of scripts or source maps are too large or too many; they were left out", d.carried.left)

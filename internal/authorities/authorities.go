@@ -1,5 +1,5 @@
-// Package authorities provides the web's certificate authorities to clients on a system without
-// any, such as a container image with a single program.
+// Package authorities is what clients of a daemon need to reach it: they read its address, and have the web's
+// certificate authorities on a system without any, such as a container image with a single program.
 package authorities
 
 import (

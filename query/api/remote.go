@@ -42,20 +42,18 @@ func (r *Remote) SetSite(name string) { r.site = name }
 // serves [Handler].
 const SocketName = "query.sock"
 
+// scriptsAlone is in what the public address of a daemon says to questions.
+const scriptsAlone = "/sdk.json lists the scripts"
+
 // maxResponse bounds what is read of one response.
 const maxResponse = 1 << 30
 
-// NewRemote returns a source that asks the daemon at addr, "host:port" or a URL. A user and
+// NewRemote returns a source that asks the daemon at addr, see [authorities.ParseAddr]. A user and
 // a password in the URL are sent as basic authorization.
 func NewRemote(addr string) (*Remote, error) {
-	text := addr
-	if !strings.Contains(addr, "://") {
-		text = "http://" + addr
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		shown := addr[strings.LastIndex(addr, "@")+1:] // without a password
-		return nil, fmt.Errorf("%q is not an address such as 127.0.0.1:8419 or https://host:8419", shown)
+	u, err := authorities.ParseAddr(addr)
+	if err != nil {
+		return nil, err
 	}
 	t := &remoteTransport{Transport: authorities.Transport(u)}
 	if u.User != nil {
@@ -152,6 +150,9 @@ func (r *Remote) get(ctx context.Context, path string, v url.Values) ([]byte, ht
 	}
 	if res.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTPS server") {
 		return nil, nil, errors.New("the daemon speaks TLS alone; give its address with https://")
+	}
+	if res.StatusCode == http.StatusNotFound && strings.Contains(string(body), scriptsAlone) {
+		return nil, nil, fmt.Errorf("%s is the public address of the daemon; give the private one, that of ingest --query-listen, by default port 8419", r.base)
 	}
 	if res.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("daemon: %w", readError(res.Status, body))
