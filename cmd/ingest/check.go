@@ -20,10 +20,11 @@ import (
 )
 
 // printCheck reads all that a start reads, without the data, and prints what would run as a file
-// of settings: what is as it is by default stands in comments.
-func (c *config) printCheck(stdout io.Writer) error {
+// of settings: what is as it is by default stands in comments. It returns all mistakes, those of reading the
+// settings among them.
+func (c *config) printCheck(stdout io.Writer, mistakes error) error {
 	found, err := c.checkFiles()
-	if err != nil {
+	if err := errors.Join(mistakes, c.check(), err); err != nil {
 		return err
 	}
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -60,67 +61,71 @@ type config struct {
 	now  func() time.Time // the clock of the store; nil: time.Now
 }
 
-// check refuses values with which the daemon would start and not work.
-func (c *config) check() error { return c.whence(c.refused()) }
-
-func (c *config) refused() error {
-	l := &c.limits
-	for flag, n := range map[string]int64{
-		"max-samples": int64(l.Trace.Samples), "max-stacks": int64(l.Trace.Nodes), "max-frames": int64(l.Trace.Frames),
-		"max-string": int64(l.Trace.StringBytes), "max-pages": int64(l.Pages), "max-tags": int64(l.Tags), "max-label-values": int64(l.Labels), "max-connections": int64(c.maxConnections), "max-skew": int64(l.Skew),
-	} {
-		if n <= 0 {
-			return fmt.Errorf("--%s must be above 0", flag)
-		}
+// check refuses values with which the daemon would start and not work. It returns all that are wrong.
+func (c *config) check() error {
+	var wrong []error
+	for _, err := range append(c.refused(), c.checkPlace()...) {
+		wrong = append(wrong, c.whence(err))
 	}
-	for flag, rate := range map[string]float64{"rate": l.Rate, "page-rate": l.PageRate, "key-rate": l.KeyRate} {
-		if !(rate >= 0) {
-			return fmt.Errorf("--%s must not be negative", flag)
-		}
-	}
-	keyed := len(c.keys) > 0 || c.keysFile != ""
-	if l.KeyRate > 0 && !keyed {
-		return fmt.Errorf("--key-rate needs --key or --keys: without keys of yours, everybody makes up their own")
-	}
-	if c.demo && keyed {
-		return fmt.Errorf("--demo does not go with --key and --keys: the page of the demo has none")
-	}
-	if (c.tlsCert == "") != (c.tlsKey == "") {
-		return fmt.Errorf("--tls-cert and --tls-key go together: a certificate and its private key")
-	}
-	if err := collect.CheckProxyHeader(c.proxyHeader); err != nil {
-		return fmt.Errorf("--proxy-header: %w", err)
-	}
-	if err := checkPublicURL(c.publicURL); err != nil {
-		return err
-	}
-	if c.site == "" {
-		return fmt.Errorf("--site: the name of the site is empty")
-	}
-	if c.data == "" {
-		return fmt.Errorf("--data: the name of the directory is empty")
-	}
-	if err := c.validate(); err != nil {
-		return err
-	}
-	return c.checkPlace()
+	return errors.Join(wrong...)
 }
 
-// checkPlace refuses what does not go with where the data is.
-func (c *config) checkPlace() error {
+func (c *config) refused() (wrong []error) {
+	refuse := func(is bool, format string, args ...any) {
+		if is {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	l := &c.limits
+	for _, limit := range []struct {
+		flag string
+		n    int64
+	}{
+		{"max-samples", int64(l.Trace.Samples)}, {"max-stacks", int64(l.Trace.Nodes)}, {"max-frames", int64(l.Trace.Frames)},
+		{"max-string", int64(l.Trace.StringBytes)}, {"max-pages", int64(l.Pages)}, {"max-tags", int64(l.Tags)},
+		{"max-label-values", int64(l.Labels)}, {"max-connections", int64(c.maxConnections)}, {"max-skew", int64(l.Skew)},
+	} {
+		refuse(limit.n <= 0, "--%s must be above 0", limit.flag)
+	}
+	refuse(!(l.Rate >= 0), "--rate must not be negative")
+	refuse(!(l.PageRate >= 0), "--page-rate must not be negative")
+	refuse(!(l.KeyRate >= 0), "--key-rate must not be negative")
+	keyed := len(c.keys) > 0 || c.keysFile != ""
+	refuse(l.KeyRate > 0 && !keyed, "--key-rate needs --key or --keys: without keys of yours, everybody makes up their own")
+	refuse(c.demo && keyed, "--demo does not go with --key and --keys: the page of the demo has none")
+	refuse((c.tlsCert == "") != (c.tlsKey == ""), "--tls-cert and --tls-key go together: a certificate and its private key")
+	if err := collect.CheckProxyHeader(c.proxyHeader); err != nil {
+		refuse(true, "--proxy-header: %w", err)
+	}
+	refuse(c.site == "", "--site: the name of the site is empty")
+	refuse(c.data == "", "--data: the name of the directory is empty")
+	for _, err := range []error{checkPublicURL(c.publicURL), c.validate()} {
+		refuse(err != nil, "%w", err)
+	}
+	return wrong
+}
+
+// checkPlace returns what does not go with where the data is.
+func (c *config) checkPlace() (wrong []error) {
+	if c.data == "" {
+		return nil
+	}
 	if err := shared.CheckLocation(c.data); err != nil {
-		return fmt.Errorf("--data: %w", err)
+		return []error{fmt.Errorf("--data: %w", err)}
 	}
 	_, onDisk := shared.Folder(c.data)
 	if c.maxDisk > 0 && !onDisk {
-		return fmt.Errorf("--max-disk: a bucket has no such bound; use --retention")
+		wrong = append(wrong, errors.New("--max-disk: a bucket has no such bound; use --retention"))
 	}
-	for flag, dir := range map[string]string{"spool": c.spool, "cache": c.cache} {
-		if dir != "" && onDisk {
-			return fmt.Errorf("--%s: it is for a bucket; a directory is on this machine itself", flag)
+	for _, own := range []struct{ flag, dir string }{{"spool", c.spool}, {"cache", c.cache}} {
+		if own.dir != "" && onDisk {
+			wrong = append(wrong, fmt.Errorf("--%s: it is for a bucket; a directory is on this machine itself", own.flag))
 		}
 	}
-	return c.storeOptions().Validate()
+	if err := c.storeOptions().Validate(); err != nil {
+		wrong = append(wrong, err)
+	}
+	return wrong
 }
 
 // collectOptions returns what the command line and its files say about the receiving

@@ -81,6 +81,8 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		return c.program.WriteHelp(stdout, mainFlags()...)
+	case c.dry && c.read:
+		return c.printCheck(stdout, err)
 	case err != nil:
 		return usageError{err}
 	case c.saysOnly():
@@ -88,9 +90,6 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 	}
 	if err := c.check(); err != nil {
 		return usageError{err}
-	}
-	if c.dry {
-		return c.printCheck(stdout)
 	}
 	if c.askHealthy {
 		return c.askHealth(ctx)

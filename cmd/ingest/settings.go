@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +23,7 @@ type settings struct {
 	docsTo     string // write the documentation there
 	helpAll    bool
 	asked      commandline.Asked
+	read       bool // the command line is right: what is wrong is so elsewhere
 
 	args, environ []string // that they were read from
 	program       *commandline.Program
@@ -52,7 +54,7 @@ func (c *config) parse(args, environ []string) error {
 		Usage: usage, Sections: c.sections(), Notes: notes}
 	c.args, c.environ = args, environ
 	c.flags, c.origin = c.program.Flags(), map[string]string{}
-	if err := c.flags.Parse(args); err != nil {
+	if err := commandline.Parse(c.flags, args); err != nil {
 		return err
 	}
 	if c.flags.NArg() > 0 {
@@ -62,10 +64,8 @@ func (c *config) parse(args, environ []string) error {
 	if c.saysOnly() {
 		return nil // whatever is wrong elsewhere
 	}
-	if err := c.readEnvironment(environ); err != nil {
-		return err
-	}
-	return c.readFile()
+	c.read = true
+	return errors.Join(c.readEnvironment(environ), c.readFile())
 }
 
 // saysOnly reports whether something is asked that no setting matters for.
@@ -80,6 +80,7 @@ func (c *config) readEnvironment(environ []string) error {
 			flags[variable(f.Name)] = f.Name
 		}
 	})
+	var wrong []error
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
 		flag, known := flags[name]
@@ -91,12 +92,12 @@ func (c *config) readEnvironment(environ []string) error {
 			}
 		case c.origin[flag] == "":
 			if err := c.set(flag, value); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+				wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 			}
 			c.origin[flag] = name
 		}
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // ofService matches the variables by which Kubernetes tells of a Service whose name begins with
@@ -116,23 +117,38 @@ func (c *config) readFile() error {
 		}
 	})
 	fields, err := values.Fields(known...)
-	if err != nil {
-		return fmt.Errorf("config: %s: %w", c.file, err)
+	var wrong []error
+	for _, err := range each(err) {
+		wrong = append(wrong, fmt.Errorf("config: %s: %w", c.file, err))
 	}
-	for _, flag := range slices.Sorted(maps.Keys(fields)) {
+	for _, flag := range slices.SortedFunc(maps.Keys(fields), func(a, b string) int { return cmp.Compare(fields[a].Line(), fields[b].Line()) }) {
 		if c.origin[flag] != "" {
 			continue
 		}
 		texts, err := textsOf(fields[flag])
-		if err != nil {
-			return fmt.Errorf("config: %s: %w", c.file, err)
+		if err == nil {
+			if err = c.set(flag, texts...); err != nil {
+				err = fields[flag].Errorf("%s: %w", flag, err)
+			}
 		}
-		if err := c.set(flag, texts...); err != nil {
-			return fmt.Errorf("config: %s: %w", c.file, fields[flag].Errorf("%s: %w", flag, err))
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("config: %s: %w", c.file, err))
+			continue
 		}
 		c.origin[flag] = fmt.Sprintf("%s, line %d", c.file, fields[flag].Line())
 	}
-	return nil
+	return errors.Join(wrong...)
+}
+
+// each returns the errors that an error was joined of.
+func each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 // flagInError matches the names of flags in what is said of them.

@@ -150,7 +150,8 @@ func (v Value) IsList() bool {
 	return ok
 }
 
-// Fields returns the values of a mapping by key. Keys not in known are errors.
+// Fields returns the values of a mapping by key. Keys not in known are errors, all of which it returns, joined,
+// beside the values of the others.
 func (v Value) Fields(known ...string) (map[string]Value, error) {
 	if v.node == nil {
 		return nil, nil
@@ -160,18 +161,19 @@ func (v Value) Fields(known ...string) (map[string]Value, error) {
 		return nil, v.Errorf("%s is no mapping with the keys %s", v.what, strings.Join(known, ", "))
 	}
 	fields := make(map[string]Value, len(m.Values))
+	var wrong []error
 	for _, pair := range m.Values {
 		key := pair.Key.GetToken().Value
 		f := Value{line: lineOf(pair.Key, v.line), what: key, node: pair.Value}
 		if !slices.Contains(known, key) {
-			return nil, f.Errorf("unknown key %.40q; known are %s", key, strings.Join(likely(key, known), ", "))
+			wrong = append(wrong, f.Errorf("unknown key %.40q; known are %s", key, strings.Join(likely(key, known), ", ")))
+		} else if _, twice := fields[key]; twice {
+			wrong = append(wrong, f.Errorf("key %s stands here twice", key))
+		} else {
+			fields[key] = f
 		}
-		if _, twice := fields[key]; twice {
-			return nil, f.Errorf("key %s stands here twice", key)
-		}
-		fields[key] = f
 	}
-	return fields, nil
+	return fields, errors.Join(wrong...)
 }
 
 // likely returns the known keys that may be meant: all if they are few, otherwise those
