@@ -33,7 +33,9 @@ async function site(html: () => string, withHeader: boolean): Promise<string> {
 async function visit(origin: string): Promise<void> {
   const context = await (await launch()).newContext();
   const page = await context.newPage();
+  const rest = page.waitForResponse(/sdk-rest/); // a page that is left before has nothing to send
   await page.goto(origin);
+  await rest;
   await page.waitForLoadState('networkidle');
   await page.goto('about:blank');
   await context.close();

@@ -8,6 +8,8 @@ export interface Snippet {
   /** Where it goes, in a sentence. */
   where: string;
   text: string;
+  /** What to type on a terminal before. */
+  first?: string;
   /** What else has to be known. */
   note?: string;
 }
@@ -37,7 +39,12 @@ export const headers: readonly Snippet[] = [
     where: 'In next.config.mjs; in next.config.ts it is the same.',
     text: `export default {
   async headers() {
-    return [{ source: '/(.*)', headers: [{ key: '${header}', value: '${value}' }] }];
+    return [
+      {
+        source: '/(.*)',
+        headers: [{ key: '${header}', value: '${value}' }],
+      },
+    ];
   },
 };`,
     note: 'With output: "export" no server of Next is there to send it: take the tab of the server that does.',
@@ -72,8 +79,9 @@ export function scripts(to: Destination): Snippet[] {
     },
     {
       name: 'npm',
-      where: 'On a terminal, then at the beginning of the app.',
-      text: `npm install ${to.url}/sdk.tgz\n\nimport { start } from 'fieldtrie/loader';\nstart({${options(to).replaceAll('\n  ', '\n')}});`,
+      where: 'At the beginning of the app, once the package is installed.',
+      first: `npm install ${to.url}/sdk.tgz`,
+      text: `import { start } from 'fieldtrie/loader';\nstart({${options(to).replaceAll('\n  ', '\n')}});`,
     },
   ];
 }

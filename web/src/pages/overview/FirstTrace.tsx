@@ -53,7 +53,7 @@ export function FirstTrace() {
 /** Texts of which one is shown. */
 function Snippets({ name, all }: { name: string; all: readonly Snippet[] }) {
   const [chosen, choose] = useState(0);
-  const { where, text, note } = all[chosen]!;
+  const { where, first, text, note } = all[chosen]!;
   return (
     <div class="snippets">
       <div class="choice" role="group" aria-label={name}>
@@ -64,10 +64,12 @@ function Snippets({ name, all }: { name: string; all: readonly Snippet[] }) {
         ))}
       </div>
       <p>{where}</p>
-      <div class="command">
-        <pre tabIndex={0}>{text}</pre>
-        <Copy text={text} />
-      </div>
+      {[first, text].map((one) => one && (
+        <div key={one} class="command">
+          <pre tabIndex={0}>{one}</pre>
+          <Copy text={one} />
+        </div>
+      ))}
       {note && <p>{note}</p>}
     </div>
   );
