@@ -25,9 +25,9 @@ help: ## list the commands
 DASHBOARD = $(if $(shell command -v npm),web/dist/index.html)
 
 .PHONY: run
-run: $(DASHBOARD) ## start the daemon, feed it the sample traces, show the result
+run: $(DASHBOARD) ## start the daemon with a week of visits of a small shop, show what changed, and where the dashboard is
 	@$(MAKE) --no-print-directory --silent build
-	@exec bin/demo
+	@if [ -t 0 ] && [ -t 1 ]; then exec bin/ingest --demo; else exec bin/ingest --demo --demo-ends; fi
 
 # Daemons on one bucket. The store is an S3-compatible one for tests, which keeps objects in a directory.
 VERSITYGW = github.com/versity/versitygw/cmd/versitygw@v1.8.0
@@ -38,7 +38,7 @@ bin/versitygw:
 .PHONY: cluster
 cluster: $(DASHBOARD) bin/versitygw ## start three daemons on one bucket behind a load balancer (needs haproxy), kill one, show that nothing is lost
 	@$(MAKE) --no-print-directory --silent build
-	@exec bin/demo --cluster
+	@exec bin/demo
 
 .PHONY: test-cluster
 test-cluster: bin/versitygw ## kill and stop daemons on one bucket, and the store, under load; check what is stored
@@ -274,6 +274,12 @@ soak: ## cut the power and kill the daemon again and again, check what is stored
 bundles: sdk/node_modules test/bundlers/node_modules $(if $(ALL),test/bundlers/next/node_modules) ## build apps with bundlers, and what is true of their functions: make bundles OUT=DIR [ALL=1]
 	@test -n "$(OUT)" || { echo "say where: make bundles OUT=DIR"; exit 1; }
 	nice node test/bundlers/make.js $(abspath $(OUT)) $(if $(ALL),all)
+
+# Visits of each page of each release of the shop.
+VISITS ?= 14
+.PHONY: recordings
+recordings: sdk/node_modules web/node_modules ## record the visits that ingest --demo replays, which takes a quarter of an hour
+	node test/shop/record.js cmd/ingest/demo/recordings $(VISITS)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -30,7 +30,7 @@ type section struct {
 // sections are all pages, in the order of the contents.
 func sections() []section {
 	return []section{
-		{"Tutorial", []string{"tutorial"}},
+		{"Tutorial", []string{"demo", "tutorial"}},
 		{"How to", []string{"install", "sdk", "upload", "bundlers", "dashboard", "ci", "mcp", "grafana", "teams", "operations", "running-storage"}},
 		{"Reference", []string{"api", "budgets", "owners", "formats", "format", "storage", "security", "benchmarks"}},
 		{"Explanation", []string{"symbols", "design", "diary"}},

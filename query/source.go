@@ -68,6 +68,7 @@ type Entry struct {
 type Catalog struct {
 	Entries  []Entry  `json:"entries"`
 	Warnings []string `json:"warnings,omitempty"`
+	Demo     string   `json:"demo,omitempty"` // of a demo: what is in it
 
 	// Behind is how long ago what came in last was looked at, see [selection.Selection.Lag].
 	Behind time.Duration `json:"-"`

@@ -104,7 +104,7 @@ func newDaemon(bin, data string, env ...string) (*daemon, error) {
 		return nil, err
 	}
 	d.program = program{name: "ingest", ready: func(ctx context.Context) bool { return d.shows(ctx, "/readyz") }, make: func() *exec.Cmd {
-		cmd := exec.Command(bin, "--data", data, "--listen", d.public, "--query-listen", d.private, "--demo")
+		cmd := exec.Command(bin, "--data", data, "--listen", d.public, "--query-listen", d.private)
 		cmd.Env = append(os.Environ(), env...)
 		return cmd
 	}}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/demo"
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/budget"
 )
@@ -18,8 +19,11 @@ const (
 	everyBudgets = time.Minute
 )
 
-// readBudgets returns the budgets and the rules for features. Without --budgets there are none.
+// readBudgets returns the budgets and the rules for features. Without --budgets there are none but those of the demo.
 func (c *config) readBudgets() (*budget.File, error) {
+	if c.budgets == "" && c.demo.shop() {
+		return demo.Budgets()
+	}
 	f, err := readRules(c.budgets, budget.Parse)
 	if err != nil {
 		return nil, fmt.Errorf("budgets: %w", err)
@@ -30,9 +34,9 @@ func (c *config) readBudgets() (*budget.File, error) {
 	return f, nil
 }
 
-// board returns what evaluates the budgets of a file, nil without --budgets.
+// board returns what evaluates the budgets of a file, nil without --budgets and without those of the demo.
 func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) *budget.Board {
-	if c.budgets == "" {
+	if c.budgets == "" && !c.demo.shop() {
 		return nil
 	}
 	b := budget.NewBoard(of, f, time.Now)

@@ -38,7 +38,7 @@ type config struct {
 	pageRules   string
 	sampling    string
 	budgets     string
-	demo        bool
+	demo        demoOptions
 	owners      string
 	sourceLink  string
 	symbols     tables.Options
@@ -92,7 +92,8 @@ func (c *config) refused() (wrong []error) {
 	refuse(!(l.KeyRate >= 0), "--key-rate must not be negative")
 	keyed := len(c.keys) > 0 || c.keysFile != ""
 	refuse(l.KeyRate > 0 && !keyed, "--key-rate needs --key or --keys: without keys of yours, everybody makes up their own")
-	refuse(c.demo && keyed, "--demo does not go with --key and --keys: the page of the demo has none")
+	refuse(c.demo.on && keyed, "--demo does not go with --key and --keys: the page of the demo has none")
+	refuse(c.demo.views < 0, "--demo-views must not be negative")
 	refuse((c.tlsCert == "") != (c.tlsKey == ""), "--tls-cert and --tls-key go together: a certificate and its private key")
 	if err := collect.CheckProxyHeader(c.proxyHeader); err != nil {
 		refuse(true, "--proxy-header: %w", err)

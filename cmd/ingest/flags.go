@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/demo"
 	"github.com/fieldtrie/fieldtrie/collect"
 	"github.com/fieldtrie/fieldtrie/internal/commandline"
 )
 
 // mainFlags are those that --help shows: with them a daemon serves a site. --help-all has all.
 func mainFlags() []string {
-	return []string{"config", "data", "listen", "query-listen", "allow-origin", "first-party", "trusted-proxies", "access", "retention", "max-disk", "check", "help-all"}
+	return []string{"config", "data", "listen", "query-listen", "allow-origin", "first-party", "trusted-proxies", "access", "retention", "max-disk", "demo", "check", "help-all"}
 }
 
 // sections are the flags, by what they are about, with their defaults set.
@@ -54,7 +55,10 @@ func (c *config) placeFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.auditLog, "audit-log", "", "`FILE` for who asked for single views and backups, uploaded symbols or changed settings, as lines of JSON (default the log)")
 	fs.StringVar(&c.tlsCert, "tls-cert", "", "serve HTTPS on the private address, with the certificate in this PEM `FILE`; read again when it changes")
 	fs.StringVar(&c.tlsKey, "tls-key", "", "PEM `FILE` with the private key of --tls-cert")
-	fs.BoolVar(&c.demo, "demo", false, "serve a page at /demo/ on the private address, to try things out")
+	fs.BoolVar(&c.demo.on, "demo", false, "try things out: store a week of visits of a small shop first, in a temporary directory or a new --data, and serve a page that profiles itself at /demo/ on the private address; see docs/demo.md")
+	fs.IntVar(&c.demo.views, "demo-views", demo.Views, "`NUMBER` of page views of the shop of --demo; 0 is the page at /demo/ alone, with whatever --data has")
+	fs.BoolVar(&c.demo.ends, "demo-ends", false, "end when all is said")
+	_ = fs.MarkHidden("demo-ends") // which fails where there is no such flag
 	watched, err := watchdogPeriod(os.Getenv)
 	fs.BoolVar(&c.exitWhenStuck, "exit-when-stuck", err == nil && watched > 0, "when nothing was written for too long, end at once and without closing the data, so that a supervisor starts the daemon anew; =false goes on and refuses traces (default true with $WATCHDOG_USEC, as by systemd's WatchdogSec)")
 }

@@ -49,13 +49,6 @@ func cleanPaths(h http.Handler) http.Handler {
 	})
 }
 
-// addDemo adds the demo. Its page is on the private address, as it shows things, and loads
-// code of another party from the public one, which has the given URL.
-func addDemo(public, private *http.ServeMux, collector string) {
-	public.Handle("GET /demo/third-party.js", sdk.DemoThirdParty())
-	private.Handle("/demo/", sdk.Demo(collector))
-}
-
 // addDocs adds the documentation.
 func addDocs(private *http.ServeMux) {
 	private.Handle("GET /docs", http.RedirectHandler("/docs/", http.StatusMovedPermanently))
@@ -114,6 +107,7 @@ type answers struct {
 	site   string // what Pyroscope's clients know as the name of the service
 	audit  *audit
 	board  *budget.Board // nil without --budgets
+	demo   string        // what a demo has; empty without --demo
 }
 
 // budgets returns what tells of the budgets of some pages, nil if there are none.
@@ -133,7 +127,7 @@ func (a answers) budgets(of query.Pages) func(context.Context, query.Source) ([]
 // add adds the API, and what Pyroscope's clients, such as Grafana, ask for.
 func (a answers) add(private *http.ServeMux) {
 	api := a.heap.forAnswers(newForPages(func(p query.Pages) http.Handler {
-		return api.Handler(a.source.Only(p), api.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile})
+		return api.Handler(a.source.Only(p), api.Options{Lag: answersLag, Gate: a.gate, ProfileFile: web.ProfileFile, Demo: a.demo})
 	}))
 	private.Handle("/api/", api)
 	private.Handle("/pprof/", api)

@@ -98,7 +98,10 @@ func (c *config) run(ctx context.Context, args []string, stdin io.Reader, stdout
 	if c.errands.any() {
 		return c.errand(ctx, stdin, stdout, stderr)
 	}
-	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, nil)))
+	if c.demo.on {
+		return c.serveDemo(ctx, stdout, stderr)
+	}
+	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, nil)), stdout)
 }
 
 // answer answers what the program is asked of itself.

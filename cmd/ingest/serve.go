@@ -35,7 +35,9 @@ import (
 const maxPrivateConnections = 1024
 
 // serve runs the daemon until ctx is done. The steps stand in the order in which they have to be done.
-func (c *config) serve(ctx context.Context, log *slog.Logger) error {
+func (c *config) serve(ctx context.Context, log *slog.Logger, stdout io.Writer) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	s := serving{config: c, log: log, registry: prometheus.NewRegistry()}
 	defer s.end()
 	for _, step := range []func(context.Context) error{
@@ -63,6 +65,9 @@ func (c *config) serve(ctx context.Context, log *slog.Logger) error {
 		log.Warn("variables of the environment that are no settings", "names", c.unknown)
 	}
 	log.Info("listening", "public", s.public.Addr().String(), "private", s.private.Addr().String(), "data", c.data)
+	if c.demo.on {
+		d.background.Go(func() { s.tellDemo(ctx, stdout, end) })
+	}
 	return d.run(ctx) // which closes the store
 }
 
@@ -164,7 +169,7 @@ func (s *serving) register() {
 
 // receive makes what receives traces.
 func (s *serving) receive(ctx context.Context) {
-	if s.config.demo {
+	if s.config.demo.on {
 		s.ownOrigin = s.private.url()
 	}
 	o := &s.options
@@ -202,10 +207,10 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 	outer := publicHandler(s.collector, loads)
 	inner := privateHandler(s.kept.node, s.registry, &d.draining)
 	s.kept.add(inner, s.audit, s.log)
-	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board}.add(inner)
+	answers{s.source, s.gate, s.config.heap, s.config.site, s.audit, s.board, s.config.demo.says()}.add(inner)
 	addDashboard(inner, s.private.guard)
 	addDocs(inner)
-	if s.config.demo {
+	if s.config.demo.on {
 		addDemo(outer, inner, urlOf(s.public.Addr()))
 		s.log.Info("demo", "url", s.private.url()+"/demo/")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/demo"
 	"github.com/fieldtrie/fieldtrie/symbols/naming"
 	"github.com/fieldtrie/fieldtrie/symbols/owner"
 	"github.com/fieldtrie/fieldtrie/symbols/tables"
@@ -117,8 +118,11 @@ func (c *config) links() (naming.Links, error) {
 	return l, nil
 }
 
-// readOwners reads the file that says whose code is whose; nil if there is none.
+// readOwners reads the file that says whose code is whose; nil if there is none. The demo has one.
 func (c *config) readOwners() (*owner.Rules, error) {
+	if c.owners == "" && c.demo.shop() {
+		return demo.Owners()
+	}
 	if c.owners == "" {
 		return nil, nil
 	}

@@ -157,6 +157,7 @@ func respondCatalog(ctx context.Context, h *handler, p *parameters) (response, e
 		return response{}, p.err
 	}
 	catalog, err := h.src.Catalog(ctx, since, until, p.lag)
+	catalog.Demo = h.opts.Demo
 	return response{json: catalog, behind: catalog.Behind}, err
 }
 

@@ -26,6 +26,8 @@ type Options struct {
 	Lag time.Duration
 	// ProfileFile returns the template of profiles as HTML; without it they are refused.
 	ProfileFile func() ([]byte, error)
+	// Demo says what is in a demo; empty for all other daemons. Catalogs have it.
+	Demo string
 }
 
 // WithDefaults returns o with every zero replaced by its default.

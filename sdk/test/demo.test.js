@@ -5,7 +5,7 @@ import { until } from './daemon.js';
 
 // The page of ingest --demo, as a newcomer uses it.
 
-const flags = ['--demo'];
+const flags = ['--demo', '--demo-views', '0'];
 
 check(
   'each hot spot of the demo is found with the command that it shows',

@@ -34,14 +34,14 @@ const without = [
  * Starts Chromium as visitors have it, but for its windows.
  * @template B
  * @param {{ launch(options: object): Promise<B> }} chromium of Playwright
- * @param {object} [options] for Playwright
+ * @param {{ args?: string[], [option: string]: unknown }} [options] for Playwright; args are further switches
  * @returns {Promise<B>}
  */
-export function launch(chromium, options) {
+export function launch(chromium, { args = [], ...options } = {}) {
   assert.ok(executablePath, `there is no Chromium at ${places.join(', ')} or $CHROMIUM`);
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', `--disable-features=${without.join(',')}`], // it does not run as root with a sandbox
+    args: ['--no-sandbox', `--disable-features=${without.join(',')}`, ...args], // it does not run as root with a sandbox
     ...options,
   });
 }

@@ -294,6 +294,8 @@ export interface Entry {
 export interface Catalog {
   entries: Entry[];
   warnings?: string[];
+  /** Of a demo: what is in it. */
+  demo?: string;
 }
 
 /** A budget and how things stand with it. limit and value are in unit. */

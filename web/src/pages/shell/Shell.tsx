@@ -12,6 +12,7 @@ import { Notice, ProblemNotice } from '../../widgets/Notice.tsx';
 import { ago, cut, moment, visible } from '../../widgets/numbers.ts';
 import { ThemeSwitch } from '../../widgets/ThemeSwitch.tsx';
 import type { Filter } from '../../routes.tsx';
+import { Demo } from './Demo.tsx';
 import { Filters } from './Filters.tsx';
 import { Footer } from './Footer.tsx';
 import { Login } from './Login.tsx';
@@ -58,6 +59,7 @@ export function Shell({ title, subject, filters, children }: Props) {
         Skip to the content
       </a>
       <Header title={title} />
+      {!ofFile && <Demo />}
       {!ofFile && filters.length > 0 && <Filters subject={subject} filters={filters} />}
       <main id="main" ref={main} tabIndex={-1}>
         {overall.problem?.status == 0 && <ProblemNotice problem={overall.problem} again={refreshAll} />}

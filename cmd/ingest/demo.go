@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/fieldtrie/fieldtrie/cmd/ingest/demo"
+	"github.com/fieldtrie/fieldtrie/sdk"
+	"github.com/fieldtrie/fieldtrie/store/shared"
+)
+
+// demoOptions are about what --demo adds to a daemon: a shop whose visits are stored before it starts, in a new directory, and a
+// page that profiles itself.
+type demoOptions struct {
+	on    bool
+	views int  // page views of the shop; 0: there is no shop
+	ends  bool // the daemon ends when all is said
+}
+
+// shop reports whether there is one.
+func (o demoOptions) shop() bool { return o.on && o.views > 0 }
+
+// says returns what the dashboard says of the shop; nothing without one.
+func (o demoOptions) says() string {
+	if !o.shop() {
+		return ""
+	}
+	return demo.Summary
+}
+
+// serveDemo runs a daemon with the demo. What nobody has set is for this machine alone, and leaves nothing behind.
+func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	if c.origin["data"] == "" {
+		dir, err := os.MkdirTemp("", "fieldtrie-demo-")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		c.data = filepath.Join(dir, "data")
+	}
+	for flag, addr := range map[string]*string{"listen": &c.listen, "query-listen": &c.queryListen} {
+		if c.origin[flag] == "" {
+			*addr = localAddr(*addr)
+		}
+	}
+	if c.demo.shop() {
+		if err := c.fillDemo(ctx, stdout); err != nil {
+			if ctx.Err() != nil {
+				return nil // it was interrupted
+			}
+			return fmt.Errorf("demo: %w", err)
+		}
+	}
+	level := slog.LevelInfo
+	if isTerminal(stderr) { // people read what the demo says
+		level = slog.LevelWarn
+	}
+	return c.serve(ctx, slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), stdout)
+}
+
+// localAddr returns an address of this machine alone with the port of another, or with a free one if that is taken.
+func localAddr(of string) string {
+	_, port, _ := net.SplitHostPort(of)
+	addr := net.JoinHostPort("127.0.0.1", port)
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	_ = ln.Close() // it was open for a moment
+	return addr
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// fillDemo stores the visits of the shop in the data directory, which has to be new or empty.
+func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
+	dir, onDisk := shared.Folder(c.data)
+	if !onDisk {
+		return fmt.Errorf("--data %s: the visits of the shop need a directory", c.data)
+	}
+	switch entries, err := os.ReadDir(dir); {
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("--data %s has something in it, and visits that never were do not belong there: use a new directory or no --data; or --demo-views 0, for the page at /demo/ alone", dir)
+	}
+	terminal := isTerminal(stdout)
+	fmt.Fprintf(stdout, "Demo: replaying a week of visits of a small shop into %s …\n", dir)
+	said := time.Now()
+	o := demo.Options{Now: time.Now(), Views: c.demo.views, Progress: func(done, of int) {
+		if terminal && (time.Since(said) > sayOnTerminal || done == of) {
+			said = time.Now()
+			fmt.Fprintf(stdout, "\r\x1b[K%d of %d page views", done, of)
+		}
+	}}
+	began := time.Now()
+	if err := demo.Fill(ctx, dir, o); err != nil {
+		return errors.Join(err, os.RemoveAll(dir)) // a part of it would look like all
+	}
+	if terminal {
+		fmt.Fprint(stdout, "\r\x1b[K")
+	}
+	fmt.Fprintf(stdout, "%d page views of 5 pages in 3 releases, stored in %.0f s.\n\n", c.demo.views, time.Since(began).Seconds())
+	return nil
+}
+
+// tellDemo says what there is to see, and ends the daemon with end if it is to end then.
+func (s *serving) tellDemo(ctx context.Context, stdout io.Writer, end context.CancelFunc) {
+	if s.config.demo.shop() {
+		self, _ := os.Executable() // without it, the program is where the shell looks
+		err := demo.Tell(ctx, stdout, s.source, s.private.url(), filepath.Dir(self), time.Now())
+		if err != nil && ctx.Err() == nil {
+			s.log.Error("demo", "err", err)
+		}
+	}
+	if s.config.demo.ends {
+		end()
+		return
+	}
+	if s.config.demo.shop() {
+		fmt.Fprintln(stdout, "\nThe daemon runs until you press Ctrl-C.")
+	}
+}
+
+// addDemo adds the demo. Its page is on the private address, as it shows things, and loads
+// code of another party from the public one, which has the given URL.
+func addDemo(public, private *http.ServeMux, collector string) {
+	public.Handle("GET /demo/third-party.js", sdk.DemoThirdParty())
+	private.Handle("/demo/", sdk.Demo(collector))
+}

@@ -1,0 +1,149 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/store/shared"
+	"github.com/fieldtrie/fieldtrie/symbols"
+	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
+	"github.com/fieldtrie/fieldtrie/symbols/tables"
+)
+
+// origin is where the shop was recorded.
+const origin = "http://shop.example/"
+
+// Options say how a directory is filled.
+type Options struct {
+	Now      time.Time          // up to which there are page views
+	Views    int                // how many are profiled
+	Progress func(done, of int) // is told how many page views are stored; nil: nobody
+}
+
+// filling is a directory on its way to be full.
+type filling struct {
+	Options
+	clock     atomic.Int64 // ns of the Unix epoch
+	node      *shared.Node
+	collector *collect.Collector
+	releases  map[string]*release
+	random    *rand.Rand
+}
+
+// Fill fills an empty data directory with the visits of a week, as a daemon would have stored them that was running all the time.
+func Fill(ctx context.Context, dir string, o Options) (err error) {
+	f := &filling{Options: o, releases: map[string]*release{}, random: rand.New(rand.NewPCG(7, 11))}
+	list, err := readReleases()
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		f.releases[r.Release] = r
+	}
+	f.set(o.Now.Add(-(days*24 + 1) * time.Hour))
+	place, err := shared.OpenPlace(ctx, dir, shared.PlaceOptions{Now: f.now, Program: "ingest"})
+	if err != nil {
+		return err
+	}
+	if f.node, err = shared.Open(ctx, place, shared.Options{Flush: time.Millisecond, Shards: 1}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.node.Close(context.WithoutCancel(ctx))) }()
+	rules, err := Budgets()
+	if err != nil {
+		return err
+	}
+	f.collector = collect.New(collect.Options{Store: f.node, Now: f.now, Features: rules.Features,
+		Limits: collect.Limits{Body: 4 << 20}}) // of many page views at once
+	if err := f.names(list); err != nil {
+		return err
+	}
+	return f.views(ctx, plan(f.random, o.Now, o.Views))
+}
+
+func (f *filling) now() time.Time { return time.Unix(0, f.clock.Load()) }
+
+func (f *filling) set(at time.Time) { f.clock.Store(at.UnixNano()) }
+
+// names stores the symbols of the releases.
+func (f *filling) names(list []*release) error {
+	store, err := tables.OpenFiles(f.node.Symbols(), tables.Options{Now: f.now})
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		m, err := sourcemap.Read([]byte(r.Map), sourcemap.DefaultLimits())
+		if err != nil {
+			return err
+		}
+		table, _, err := symbols.Make([]byte(r.Script), m)
+		if err != nil {
+			return err
+		}
+		var body bytes.Buffer
+		if err := symbols.Encode(&body, table); err != nil {
+			return err
+		}
+		sum := sha256.Sum256([]byte(r.Script))
+		hash := hex.EncodeToString(sum[:])
+		if _, err := store.Put(hash, body.Bytes()); err != nil {
+			return err
+		}
+		if _, _, err := store.AddUpload(symbols.Upload{Release: r.Release, Scripts: []symbols.Script{{Path: r.Path, Prefix: origin, SHA256: hash}}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What is done at a time: the page views of one request, which a daemon stores with the time at which it came, and the hours
+// that are rolled up. More would look alike, and take longer.
+const (
+	batchTime = time.Hour
+	lastBatch = 10 * time.Minute // of the last hours
+	lastHours = 3 * time.Hour
+	rollTime  = 12 * time.Hour
+)
+
+// views stores page views, which are in order.
+func (f *filling) views(ctx context.Context, all []view) error {
+	rolled := all[0].at
+	for done := 0; done < len(all); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		end := done
+		step := batchTime
+		if f.Now.Sub(all[done].at) < lastHours {
+			step = lastBatch
+		}
+		until := all[done].at.Truncate(step).Add(step)
+		for end < len(all) && all[end].at.Before(until) {
+			end++
+		}
+		f.set(all[end-1].at)
+		if err := f.send(all[done:end]); err != nil {
+			return err
+		}
+		if err := f.node.StoreCounts(ctx); err != nil {
+			return err
+		}
+		if done = end; done == len(all) || all[done].at.Sub(rolled) >= rollTime {
+			rolled = all[done-1].at
+			f.node.RollUp(ctx)
+		}
+		if f.Progress != nil {
+			f.Progress(done, len(all))
+		}
+	}
+	f.set(f.Now)
+	f.node.RollUp(ctx)
+	return nil
+}

@@ -1,0 +1,79 @@
+package demo
+
+import (
+	"compress/gzip"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+)
+
+// recordings has what test/shop/record.js wrote: a file for each release of the shop.
+//
+//go:embed recordings/*.json.gz
+var recordings embed.FS
+
+// release is a release of the shop as it was recorded.
+type release struct {
+	Release string `json:"release"`
+	Path    string `json:"path"` // of its script
+	Script  string `json:"script"`
+	Map     string `json:"map"` // of its script, to the sources
+	Visits  []*visit
+	byPage  map[string][]*visit
+}
+
+// visit is one visit of a page: what the browser script sent of it.
+type visit struct {
+	Page   string             `json:"page"`
+	Sent   [][]byte           `json:"traces"`
+	Vitals map[string]float64 `json:"vitals"`
+	traces []*trie.Trace
+}
+
+// readReleases reads the recordings, the oldest release first.
+func readReleases() ([]*release, error) {
+	entries, err := recordings.ReadDir("recordings")
+	if err != nil {
+		return nil, err
+	}
+	var out []*release
+	for _, e := range entries {
+		r, err := readRelease(path.Join("recordings", e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func readRelease(name string) (*release, error) {
+	f, err := recordings.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	r := &release{byPage: map[string][]*visit{}}
+	if err := json.NewDecoder(z).Decode(r); err != nil {
+		return nil, err
+	}
+	for _, v := range r.Visits {
+		for _, data := range v.Sent {
+			doc, err := encode.DecodeBinary(data, encode.Limits{})
+			if err != nil {
+				return nil, err
+			}
+			v.traces = append(v.traces, doc.Trace)
+		}
+		r.byPage[v.Page] = append(r.byPage[v.Page], v)
+	}
+	return r, nil
+}

@@ -1,0 +1,130 @@
+package demo
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/encode"
+	"github.com/fieldtrie/fieldtrie/trie"
+	"github.com/fieldtrie/fieldtrie/trie/rollup"
+)
+
+// keyBrowser is the label that the daemon makes of the header User-Agent.
+const keyBrowser = "browser"
+
+const (
+	share         = 0.1 // of the page views in browsers with a profiler: they are profiled
+	otherBrowsers = 0.4 // page views in browsers without one, for each in a browser with one
+)
+
+// send has the collector receive page views: those with a profile, and what the others say.
+func (f *filling) send(views []view) error {
+	var body bytes.Buffer
+	count := map[string]int{}
+	for _, v := range views {
+		of := f.releases[v.release].byPage[v.page]
+		one := of[v.pick%len(of)]
+		if err := f.trace(&body, &v, one); err != nil {
+			return err
+		}
+		if err := f.report(&v, one); err != nil {
+			return err
+		}
+		count[v.page]++
+	}
+	if err := f.post("/v1/traces", "application/x-protobuf", "", body.Bytes()); err != nil {
+		return err
+	}
+	for page, profiled := range count {
+		for outcome, each := range map[string]float64{"unsampled": 1/share - 1, "unsupported": otherBrowsers / share} {
+			weight := int(math.Round(each * float64(profiled)))
+			if err := f.view("", map[string]any{"page": page, "outcome": outcome, "weight": weight}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// trace writes the traces of a page view as the browser script sends them.
+func (f *filling) trace(to *bytes.Buffer, v *view, of *visit) error {
+	var id [16]byte
+	binary.LittleEndian.PutUint64(id[:], f.random.Uint64())
+	binary.LittleEndian.PutUint64(id[8:], f.random.Uint64())
+	labels := trie.MakeLabels(rollup.KeyDevice, v.device.name, rollup.KeyConnection, v.connection, keyBrowser, encode.BrowserOf(v.agent))
+	phase := f.random.Int64N(1 << 30)
+	for _, recorded := range of.traces {
+		t := replay(recorded, v.stretch, phase)
+		t.Context.ViewID = string(id[:])
+		last := int64(0)
+		if n := len(t.Samples); n > 0 {
+			last = t.Samples[n-1].Time
+		}
+		t.Context.TimeOrigin = v.at.UnixMicro() - last
+		t.Context.SamplingShare = share
+		t.Context.Labels = withLabels(t.Context.Labels, labels)
+		data, err := encode.EncodeTrace(t)
+		if err != nil {
+			return err
+		}
+		to.Write(binary.AppendUvarint(nil, uint64(len(data))))
+		to.Write(data)
+	}
+	return nil
+}
+
+// report has the collector receive the Web Vitals of a page view.
+func (f *filling) report(v *view, of *visit) error {
+	return f.view(v.agent, map[string]any{
+		"page": v.page, "weight": int(1 / share), "release": v.release, "environment": "production",
+		"labels": map[string]string{rollup.KeyDevice: v.device.name, rollup.KeyConnection: v.connection},
+		"vitals": replayVitals(of.Vitals, v.stretch, v.wait),
+	})
+}
+
+// view has the collector receive what a browser says of a page view.
+func (f *filling) view(agent string, report map[string]any) error {
+	data, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	return f.post("/v1/views", "application/json", agent, data)
+}
+
+// post has the collector receive a request.
+func (f *filling) post(path, media, agent string, body []byte) error {
+	r, err := http.NewRequest(http.MethodPost, "http://profiles.example"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", media)
+	r.Header.Set("User-Agent", agent)
+	r.RemoteAddr = "127.0.0.1:1"
+	w := answer{header: http.Header{}}
+	f.collector.ServeHTTP(&w, r)
+	if w.status >= 300 || strings.Contains(w.body.String(), `"rejected":[{`) {
+		return fmt.Errorf("the collector answers %s with %d: %.300s", path, w.status, w.body.String())
+	}
+	return nil
+}
+
+// answer is what a handler answers.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+// Write implements [io.Writer].
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }

@@ -1,0 +1,25 @@
+// The demo as a newcomer sees it first.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Daemon, endAll, missing, Tab } from './daemon.ts';
+
+after(endAll);
+
+test('the first page names what was planted, and says that it is a demo', { skip: missing }, async () => {
+  const shop = await Daemon.start('--demo');
+  const tab = await Tab.open(shop.url, '', {}, /status of 503/); // the budgets are evaluated some seconds after the start
+  const { page } = tab;
+  await page.getByText('This is a demo').waitFor();
+  await page.getByText('Release 2.5.0 against 2.4.0').waitFor();
+  const panel = page.locator('.panel.attention');
+  const first = panel.locator('.item.change').first();
+  await first.waitFor();
+  assert.match(await first.innerText(), /^slower\s+formatPrice/);
+  await panel.getByText('/products', { exact: true }).waitFor();
+  await page.reload();
+  await panel.getByText('budget blown').waitFor();
+  await page.getByRole('link', { name: 'What else is in it' }).click();
+  await page.getByRole('heading', { name: 'Demo', exact: true }).waitFor();
+  await tab.close();
+});
