@@ -122,16 +122,17 @@ func (s *serving) tellDemo(ctx context.Context, stdout io.Writer, end context.Ca
 	if s.config.demo.shop() {
 		self, _ := os.Executable() // without it, the program is where the shell looks
 		err := demo.Tell(ctx, stdout, s.source, s.private.url(), filepath.Dir(self), time.Now())
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
 			s.log.Error("demo", "err", err)
+		case !s.config.demo.ends:
+			fmt.Fprintln(stdout, "\nThe daemon runs until you press Ctrl-C.")
 		}
 	}
 	if s.config.demo.ends {
 		end()
-		return
-	}
-	if s.config.demo.shop() {
-		fmt.Fprintln(stdout, "\nThe daemon runs until you press Ctrl-C.")
 	}
 }
 
