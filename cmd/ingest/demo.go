@@ -9,7 +9,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -47,6 +49,9 @@ func (c *config) serveDemo(ctx context.Context, stdout, stderr io.Writer) (err e
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		c.data = filepath.Join(dir, "data")
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is closed
+		defer stop()
 	}
 	for flag, addr := range map[string]*string{"listen": &c.listen, "query-listen": &c.queryListen} {
 		if c.origin[flag] == "" {
