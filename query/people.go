@@ -13,8 +13,8 @@ type PeoplesTime struct {
 	// Hours are those of a day, on average over Days, if there is a day of data or more. Otherwise they
 	// are all of the time that was asked for.
 	Hours float64 `json:"hours"`
-	// Days is how long there was data in the time that was asked for: from the first trace in it, of
-	// whatever page, to its end or to now.
+	// Days is how long there was data in the time that was asked for: from its beginning, or from the first
+	// trace that is stored, of whatever page, to its end or to now.
 	Days   float64 `json:"days"`
 	PerDay bool    `json:"per_day"`
 }
@@ -53,7 +53,7 @@ func (l Local) daysOfAll(ctx context.Context, q SeriesQuery) (float64, error) {
 
 // daysOf returns for how many days of what a selection asks for there is data.
 func (l Local) daysOf(ctx context.Context, sel selection.Selection) (float64, error) {
-	entries, _, err := l.Reader.Catalog(ctx, sel.Since, sel.Until, sel.Lag)
+	entries, _, err := l.Reader.Catalog(ctx, time.Time{}, sel.Until, sel.Lag)
 	if err != nil || len(entries) == 0 {
 		return 0, err
 	}
@@ -63,7 +63,7 @@ func (l Local) daysOf(ctx context.Context, sel selection.Selection) (float64, er
 			first = e.First
 		}
 	}
-	if first.Before(sel.Since) { // hours and days are kept as a whole
+	if first.Before(sel.Since) {
 		first = sel.Since
 	}
 	if !sel.Until.IsZero() && sel.Until.Before(end) {

@@ -50,6 +50,16 @@ func TestPeoplesTime(t *testing.T) {
 			t.Errorf("%s: half of it is %g", tt.name, half)
 		}
 	}
+	now = start.Add(49 * time.Hour)
+	fixture.AppendView(t, s, fixture.ViewTrace(r, 40, 1000))
+	s.RollUp(t.Context())
+	quiet, err := l.Series(t.Context(), SeriesQuery{Selection: selection.Selection{Since: start.Add(10 * time.Hour)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := quiet.Groups[0].Points[0].People; math.Abs(got.Days-39.0/24) > 0.01 || !got.PerDay {
+		t.Errorf("a time that begins without page views: got %+v, want 39 hours of data", *got)
+	}
 	series, err := l.Series(t.Context(), SeriesQuery{Selection: selection.Selection{Since: start}, Step: time.Hour})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
 
 /** How many changes are listed. */
-const mostChanges = 6;
+const mostChanges = 4;
 
 /** How many pages are compared one by one: those with the most time. */
 const mostPages = 8;

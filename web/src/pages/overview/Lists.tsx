@@ -11,7 +11,7 @@ import { plural } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { useChart } from '../parts/chart.ts';
 import { timeBefore } from './before.ts';
-import { FirstTrace } from './FirstTrace.tsx';
+import { FirstTrace } from '../views/later.tsx';
 import { Places } from './Places.tsx';
 
 /** The list of pages. */

@@ -16,7 +16,7 @@ import { useChart } from '../parts/chart.ts';
 import { Kpis } from '../parts/Kpis.tsx';
 import { PlaceLink, Text } from '../parts/names.tsx';
 import { Attention } from './Attention.tsx';
-import { FirstTrace } from './FirstTrace.tsx';
+import { FirstTrace } from '../views/later.tsx';
 import { Places } from './Places.tsx';
 
 /** The first page. */

@@ -56,7 +56,7 @@ export function Kpis({ point }: { point: Point }) {
           />
         )}
         <Metric name="Visitors’ time" term="userHours" value={hours(point.people?.hours ?? 0)} beside={ofPeriod(scale)} />
-        <Metric name="Page views profiled" term="views" value={shortCount(point.views)} beside={`of ${count(population)}`} />
+        <Metric name="Page views profiled" term="views" value={shortCount(point.views)} beside={`stand for ${shortCount(population)}`} />
       </dl>
       {point.views > 0 && point.views < minViews && (
         <p class="hint">

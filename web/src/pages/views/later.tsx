@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import '../first/first.css';
 import '../health/health.css';
 import './views.css';
 
@@ -22,3 +23,6 @@ export function later(pageOf: (drawn: Drawn) => ComponentType): ComponentType {
     return Page ? <Page /> : null;
   };
 }
+
+/** How to send the first trace. */
+export const FirstTrace = later((drawn) => drawn.FirstTrace);

@@ -4,9 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { arrivals, catalog } from '../../api/queries.ts';
 import { refreshAll, useQuery } from '../../state/responses.ts';
 import { Copy } from '../../widgets/Command.tsx';
-import { missing } from '../first/missing.ts';
-import { headers, scripts, type Snippet } from '../first/snippets.ts';
-import '../first/first.css';
+import { missing } from './missing.ts';
+import { headers, scripts, type Snippet } from './snippets.ts';
 
 /** Where a daemon might be of which nothing is known. */
 const somewhere = { url: 'https://profiles.example.com' };
