@@ -14,7 +14,7 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { Text } from '../parts/names.tsx';
 import { Calls } from './Calls.tsx';
 import { SeenFunctions } from './SeenFunctions.tsx';
-import { quantileName, quantilesOf, viewLink } from './Views.tsx';
+import { labelsOf, quantileName, quantilesOf, viewLink } from './Views.tsx';
 import { ViewsProblem } from './ViewsProblem.tsx';
 import '../parts/detail.css';
 
@@ -95,10 +95,10 @@ function Title({ view, others, id }: TitleProps) {
       </p>
       <h1>
         {name}
-        {(view?.page ?? selection.page) && (
+        {(selection.page || view?.page) && (
           <>
             {' of '}
-            <Text length={80}>{view?.page ?? selection.page}</Text>
+            <Text length={80}>{selection.page || view!.page}</Text>
           </>
         )}
       </h1>
@@ -137,7 +137,7 @@ function standing(entry: ViewEntry, { views }: Views): string {
 function Labels({ view }: { view: ViewResponse }) {
   const { place } = useView();
   const page = place.params.get('page') ?? '';
-  const labels = Object.entries({ release: view.release, environment: view.environment, ...view.labels });
+  const labels = [...Object.entries({ release: view.release, environment: view.environment }), ...labelsOf(view)];
   return (
     <div class="row view-labels">
       <span>

@@ -106,8 +106,13 @@ function List({ response }: { response: ViewsResponse }) {
 /** The labels that have columns of their own. */
 const known = ['device', 'browser', 'connection'];
 
+/** Returns the labels of a whole visit: a phase is one of its first stretch alone. */
+export function labelsOf({ labels }: Pick<ViewEntry, 'labels'>): [key: string, value: string][] {
+  return Object.entries(labels ?? {}).filter(([key]) => key != 'phase');
+}
+
 function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[] {
-  const others = (row: ViewEntry) => Object.entries(row.labels ?? {}).filter(([key]) => !known.includes(key));
+  const others = (row: ViewEntry) => labelsOf(row).filter(([key]) => !known.includes(key));
   const label = (key: string): Column<ViewEntry> => ({
     key,
     title: key,
