@@ -224,7 +224,7 @@ CLUSTER_TRACES ?= 100000
 WEB_ROUNDS ?= 5
 ONLY ?=
 .PHONY: screenshots
-screenshots: setup build sdk/node_modules test/bundlers/node_modules ## take the pictures in docs/images, of visits of the app in test/bundlers/
+screenshots: setup build web/node_modules ## take the pictures in docs/images, of the shop of the demo
 	node web/screenshots.js
 
 .PHONY: bench

@@ -1,0 +1,42 @@
+// The first look at the overview after the daemon started, of few page views and of many.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Daemon, Tab, root } from '../test/daemon.ts';
+import type { Figure } from './figure.ts';
+
+const noBudgets = /status of 404/;
+
+/** How often it is looked at: each time by a browser and a daemon that know nothing. */
+const rounds = 3;
+
+/** Returns ms from the navigation to the last response of the overview, all comparisons included. */
+async function lookAt(data: string): Promise<number> {
+  const daemon = await Daemon.start('--data', data);
+  const tab = await Tab.open(daemon.url, '', {}, noBudgets);
+  await tab.settled();
+  const last = await tab.page.evaluate(() => Math.max(...performance.getEntriesByType('resource').map((one) => (one as PerformanceResourceTiming).responseEnd)));
+  await tab.close();
+  await daemon.end();
+  return last;
+}
+
+/** Measures the overview of sites of 20 pages and five releases. */
+export async function overview(): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [traces, reach] of [[1_600, '<= 1000'], [100_000, '<= 300']] as const) {
+    const folder = await mkdtemp(join(tmpdir(), 'fieldtrie-overview-'));
+    const data = join(folder, 'data');
+    const load = ['run', './test/bench/load', '--site', '--pages', '20', '--traces', String(traces), '--rate', '3000', '--batch', '10', '--verify=false', '--data', data];
+    await promisify(execFile)('go', load, { cwd: root });
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) times.push(await lookAt(data));
+    times.sort((a, b) => a - b);
+    figures.push({ name: `web/overview_${traces}_traces_ms`, value: times[Math.floor(rounds / 2)]!, unit: 'ms', reach });
+    await rm(folder, { recursive: true });
+  }
+  return figures;
+}
