@@ -215,7 +215,7 @@ func TestMainThreadsOfOwnRecordings(t *testing.T) {
 		var export struct {
 			Functions []struct {
 				Name string
-				Self int64
+				Self int64 `json:"self_us"`
 			}
 		}
 		of := fmt.Sprintf("%d/%d", main[0].Process, main[0].Thread)

@@ -131,5 +131,5 @@ measure('a function is found by its place where its name is short', async ({ dae
   const at = profile.named(name).find(({ resource }) => resource == site.url('/app.min.js'));
   const lines = head.split('\n');
   assert.deepEqual([at?.line, at?.column], [lines.length, lines[lines.length - 1].length + 1]);
-  seen(at.total / 1000, ms, name);
+  seen(at.total_us / 1000, ms, name);
 });
