@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { axeFindsNothing, isNotWide } from './accessible.ts';
 import { Daemon, endAll, missing, Tab } from './daemon.ts';
 
 after(endAll);
 
 test('the first page names what was planted, and says that it is a demo', { skip: missing }, async () => {
   const shop = await Daemon.start('--demo');
-  const tab = await Tab.open(shop.url, '', {}, /status of 503/); // the budgets are evaluated some seconds after the start
+  const tab = await Tab.open(shop.url, '', { bypassCSP: true }, /status of 503/); // the budgets are evaluated some seconds after the start
   const { page } = tab;
   await page.getByText('This is a demo').waitFor();
   await page.getByText('Release 2.5.0 against 2.4.0').waitFor();
@@ -19,6 +20,8 @@ test('the first page names what was planted, and says that it is a demo', { skip
   await panel.getByText('/products', { exact: true }).waitFor();
   await page.reload();
   await panel.getByText('budget blown').waitFor();
+  await axeFindsNothing(page);
+  await isNotWide(page);
   const more = await page.getByRole('link', { name: 'What else is in it' }).getAttribute('href');
   assert.match(await (await fetch(new URL(more!, page.url()))).text(), /What is planted/);
   await tab.close();

@@ -98,6 +98,7 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
     {
       key: 'relative',
       title: 'change, %',
+      wide: true,
       value: (row) => row.relative,
       cell: (row) => (row.relative == undefined ? <span class="quiet">–</span> : signedPercent(row.relative)),
     },

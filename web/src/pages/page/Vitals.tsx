@@ -69,7 +69,7 @@ function Rated({ of }: { of: VitalReport }) {
         <span class="hidden">{text}</span>
         {(['good', 'needs-improvement', 'poor'] as const).map((rating, i) => (
           <i key={rating} class={rating} style={{ flexGrow: [of.good, between, of.poor][i] }} aria-hidden="true">
-            {i == 0 && of.good >= 0.2 && percent(of.good)}
+            {i == 0 && of.good >= 0.2 && `${percent(of.good)}${good && of.good >= 0.45 ? ` within ${at(good)}` : ''}`}
           </i>
         ))}
       </dd>

@@ -1,6 +1,7 @@
+// Says that what is shown is a demo.
+
 import { catalog } from '../../api/queries.ts';
 import { useQuery, useSettled } from '../../state/responses.ts';
-import { Notice } from '../../widgets/Notice.tsx';
 
 /** Says on each page of a demo what is in it. */
 export function Demo() {
@@ -8,12 +9,10 @@ export function Demo() {
   const { response } = useQuery(settled ? catalog() : undefined);
   if (!response?.demo) return null;
   return (
-    <div class="demo">
-      <Notice>
-        <span>
-          {response.demo} <a href="./docs/demo.html">What else is in it</a>
-        </span>
-      </Notice>
-    </div>
+    <aside class="demo" aria-label="Demo">
+      <p>
+        {response.demo} <a href="./docs/demo.html">What else is in it</a>
+      </p>
+    </aside>
   );
 }

@@ -74,14 +74,17 @@ export function Shell({ title, subject, filters, children }: Props) {
 function NoTime({ text }: { text: string }) {
   const { place } = useView();
   return (
-    <Notice kind="bad">
-      <p>
-        “{visible(cut(text, 60))}” is no time. Use a duration such as 24h or 7d, or a time such as 2026-11-21T10:00:00Z.
-      </p>
-      <p>
-        <a href={linkHere(place, { since: '', until: '' })}>Show the last 24 h</a>
-      </p>
-    </Notice>
+    <>
+      <h1 class="hidden">No time</h1>
+      <Notice kind="bad">
+        <p>
+          “{visible(cut(text, 60))}” is no time. Use a duration such as 24h or 7d, or a time such as 2026-11-21T10:00:00Z.
+        </p>
+        <p>
+          <a href={linkHere(place, { since: '', until: '' })}>Show the last 24 h</a>
+        </p>
+      </Notice>
+    </>
   );
 }
 
