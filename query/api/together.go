@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 const (
 	mostTogether    = 16
 	longestResponse = 4 << 20 // bytes, of one of them: it is kept until it is written
+	leastAtOnce     = 4       // even on one processor: some wait for a bucket
 )
 
 // together are the queries that can be asked together: those with short responses, which
@@ -28,7 +30,8 @@ var together = []string{
 // ask is a query as its path below /api/v1/ with its parameters, such as
 // series?since=24h&page=/feed. It is asked of h, which must answer requests for
 // /api/v1/series. Each response is written as soon as it is there: a line of JSON that says
-// which it is, and the response as it is in the next line. Each query waits for its own turn.
+// which it is, and the response as it is in the next line. They begin in the order of the
+// parameters, a few at once, so that the first response does not wait for all of them.
 func Together(h http.Handler) http.Handler {
 	return compressed()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		queries, err := queriesOf(r)
@@ -37,12 +40,17 @@ func Together(h http.Handler) http.Handler {
 			return
 		}
 		out := lines{w: w, c: http.NewResponseController(w)}
-		_ = out.c.SetWriteDeadline(time.Now().Add(30*time.Second + readTime))
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		w.Header().Set("Cache-Control", "no-store")
 		var all sync.WaitGroup
+		turns := make(chan struct{}, max(leastAtOnce, runtime.GOMAXPROCS(0)))
 		for i, q := range queries {
-			all.Go(func() { out.write(i, out.responseOf(h, q)) })
+			turns <- struct{}{}
+			_ = out.c.SetWriteDeadline(time.Now().Add(30*time.Second + readTime))
+			all.Go(func() {
+				out.write(i, out.responseOf(h, q))
+				<-turns
+			})
 		}
 		all.Wait()
 		if out.panicked != nil {

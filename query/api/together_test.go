@@ -3,11 +3,16 @@ package api
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 )
@@ -114,6 +119,39 @@ func TestTogetherBounds(t *testing.T) {
 	}
 	if got[1].Body != `{"fine":true}` {
 		t.Errorf("got %s", got[1].Body)
+	}
+}
+
+// Queries that are asked together begin in their order, a few at once.
+func TestTogetherTurns(t *testing.T) {
+	var mu sync.Mutex
+	begun, running, most := []string{}, 0, 0
+	h := Together(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		begun = append(begun, r.URL.Query().Get("n"))
+		running++
+		most = max(most, running)
+		mu.Unlock()
+		time.Sleep(2 * time.Millisecond)
+		mu.Lock()
+		running--
+		mu.Unlock()
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	questions := make([]string, mostTogether)
+	for i := range questions {
+		questions[i] = fmt.Sprintf("series?n=%d", i)
+	}
+	askTogether(t, h, questions...)
+	atOnce := max(leastAtOnce, runtime.GOMAXPROCS(0))
+	if most > atOnce {
+		t.Errorf("%d ran at once, %d may", most, atOnce)
+	}
+	for i, n := range begun { // those that run at once overtake each other
+		if at, err := strconv.Atoi(n); err != nil || at < i-atOnce || at > i+atOnce {
+			t.Errorf("they began in the order %v", begun)
+			break
+		}
 	}
 }
 

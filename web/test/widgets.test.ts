@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectionOf } from '../src/api/selection.ts';
 import type { Entry } from '../src/api/types.ts';
-import { begun, firstOf } from '../src/pages/parts/chart.ts';
+import { begun, storedOf } from '../src/pages/parts/chart.ts';
 import { apart } from '../src/widgets/Histogram.tsx';
 import { longestBar } from '../src/widgets/Interval.tsx';
 import { randomOf } from './synthetic.ts';
@@ -41,13 +41,14 @@ test('one outlier leaves more than slivers of the other bars', () => {
 
 test('charts begin where data begins', () => {
   const day = { ...selectionOf(new URLSearchParams()), page: '/feed' };
-  const begin = (ago: number) => begun(day, now - ago, now - 24 * hour, now).since;
+  const begin = (ago: number, traces = 100) => begun(day, { first: now - ago, traces }, now - 24 * hour, now).since;
   assert.equal(begin(3 * hour), '2026-11-25T09:00:00.000Z');
   assert.equal(begin(2 * minute), '2026-11-25T11:50:00.000Z', 'ten minutes at least');
+  assert.equal(begin(2 * minute, 1e6), '2026-11-25T04:00:00.000Z', 'of many traces hours are the finest points');
   assert.equal(begin(23 * hour), '24h');
   assert.equal(begin(48 * hour), '24h');
   assert.equal(begin(-hour), '24h', 'after its end');
-  assert.equal(begun(day, Infinity, now - 24 * hour, now), day, 'no data is known');
+  assert.equal(begun(day, { first: Infinity, traces: 0 }, now - 24 * hour, now), day, 'no data is known');
 });
 
 test('data begins with the first trace of the page, the feature and the release', () => {
@@ -60,10 +61,11 @@ test('data begins with the first trace of the page, the feature and the release'
     entry('/feed', 'release', '2.0', now - hour),
     entry('/feed', 'feature', 'search', now - 2 * hour),
   ];
-  const first = (query: string) => now - firstOf({ entries }, selectionOf(new URLSearchParams(query)));
+  const first = (query: string) => now - storedOf({ entries }, selectionOf(new URLSearchParams(query))).first;
   assert.equal(first(''), 5 * hour);
   assert.equal(first('page=/feed'), 3 * hour);
   assert.equal(first('page=/feed&release=2.0'), hour);
   assert.equal(first('feature=search'), 2 * hour);
-  assert.equal(firstOf(undefined, selectionOf(new URLSearchParams())), Infinity);
+  assert.equal(storedOf({ entries }, selectionOf(new URLSearchParams())).traces, 2);
+  assert.equal(storedOf(undefined, selectionOf(new URLSearchParams())).first, Infinity);
 });

@@ -6,20 +6,32 @@ import type { Catalog } from '../../api/types.ts';
 import { useQuery } from '../../state/responses.ts';
 import { useView } from '../../state/view.ts';
 
-/** The shortest time of a chart that begins where data begins, in ms. */
-const shortest = 10 * 60_000;
+/** With more traces than these, the points of charts are hours: finer ones are made of all traces. */
+const many = 1000;
 
-/** Returns when the first trace of a selection's page and release was received, in ms since 1970; Infinity if none is known. */
-export function firstOf(stored: Catalog | undefined, { page, feature, release }: Selection): number {
+/** Charts that begin where data begins: what their beginning is rounded to, and their shortest time, in ms. Of few traces and of many. */
+const fine = { round: 60_000, shortest: 10 * 60_000 };
+const coarse = { round: 3600e3, shortest: 8 * 3600e3 };
+
+/** What is stored of a selection's page, feature and release: when its first trace was received, in ms since 1970, and how many. */
+export interface Stored {
+  first: number;
+  traces: number;
+}
+
+/** Returns what is stored of a selection, as far as it is known. */
+export function storedOf(stored: Catalog | undefined, { page, feature, release }: Selection): Stored {
   const kind = release ? 'release' : feature ? 'feature' : 'page';
   const name = release || feature;
-  const of = stored?.entries.filter((one) => one.kind == kind && (!page || one.page == page) && (!name || one.name == name));
-  return Math.min(Infinity, ...(of ?? []).map(({ first }) => Date.parse(first)));
+  const of = stored?.entries.filter((one) => one.kind == kind && (!page || one.page == page) && (!name || one.name == name)) ?? [];
+  return { first: Math.min(Infinity, ...of.map(({ first }) => Date.parse(first))), traces: of.reduce((sum, { traces }) => sum + traces, 0) };
 }
 
 /** Returns the selection from where data begins on, if that is well after its own beginning: ten minutes are no dot in a day. */
-export function begun(selection: Selection, first: number, from: number, to: number): Selection {
-  const begin = Math.min(first - (first % 60_000), to - shortest);
+export function begun(selection: Selection, { first, traces }: Stored, from: number, to: number): Selection {
+  const { round, shortest } = traces > many ? coarse : fine;
+  const least = Math.min(first, to - shortest);
+  const begin = least - (least % round);
   return first < to && begin > from + (to - from) * 0.15 ? { ...selection, since: new Date(begin).toISOString() } : selection;
 }
 
@@ -27,6 +39,6 @@ export function begun(selection: Selection, first: number, from: number, to: num
 export function useChart(): { chart: Selection; from: number; to: number } {
   const { selection, from, to } = useView();
   const { response } = useQuery(catalog());
-  const chart = begun(selection, firstOf(response, selection), from, to);
+  const chart = begun(selection, storedOf(response, selection), from, to);
   return { chart, from: chart == selection ? from : Date.parse(chart.since), to };
 }
