@@ -34,6 +34,14 @@ func (c *config) readBudgets() (*budget.File, error) {
 	return f, nil
 }
 
+// firstBudgets is when budgets are first evaluated: those of the shop at once, as all of it is rolled up.
+func (c *config) firstBudgets() time.Duration {
+	if c.demo.shop() {
+		return 0
+	}
+	return firstBudgets
+}
+
 // board returns what evaluates the budgets of a file, nil without --budgets and without those of the demo.
 func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) *budget.Board {
 	if c.budgets == "" && !c.demo.shop() {
@@ -44,15 +52,15 @@ func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) 
 	return b
 }
 
-// evaluate keeps a board up to date until ctx is done. The log has the budgets that can not
-// be answered, and those whose state changes.
-func evaluate(ctx context.Context, b *budget.Board, log *slog.Logger) {
+// evaluate keeps a board up to date until ctx is done, from first on. The log has the budgets that can
+// not be answered, and those whose state changes.
+func evaluate(ctx context.Context, b *budget.Board, first time.Duration, log *slog.Logger) {
 	if b == nil {
 		return
 	}
 	blown := map[string]bool{}
 	var said time.Time
-	b.Run(ctx, firstBudgets, everyBudgets, func(e *budget.Evaluation) {
+	b.Run(ctx, first, everyBudgets, func(e *budget.Evaluation) {
 		var failed []string
 		for _, s := range e.Budgets {
 			if s.Verdict == budget.Failed {

@@ -222,7 +222,7 @@ func (s *serving) handlers(d *daemon) (public http.Handler, private *http.ServeM
 
 // work has go on what a daemon does beside its servers.
 func (s *serving) work(ctx context.Context, d *daemon) {
-	d.work(ctx, s.kept.Run, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.log) },
+	d.work(ctx, s.kept.Run, s.kept.symbols.sweep, s.kept.symbols.follow, func(ctx context.Context) { evaluate(ctx, s.board, s.config.firstBudgets(), s.log) },
 		func(ctx context.Context) { s.config.keepSiteBytes(ctx, s.collector, s.log) })
 }
 

@@ -19,14 +19,15 @@ interface Props {
   /** In ms since 1970. */
   from: number;
   to: number;
+  /** In CSS pixels. */
+  height?: number;
 }
 
-const height = 150;
 const left = 46;
 const bottom = 20;
 
 /** Lines over time with the releases that came. The scale begins at 0. */
-export function Trend({ lines, markers, from, to }: Props) {
+export function Trend({ lines, markers, from, to, height = 150 }: Props) {
   const box = useRef<HTMLElement>(null);
   const width = useWidth(box, 720);
   const values = lines.flatMap((line) => line.samples.flatMap(({ value }) => (value == undefined ? [] : [value])));
@@ -48,7 +49,7 @@ export function Trend({ lines, markers, from, to }: Props) {
             </text>
           </g>
         ))}
-        <Times from={from} to={to} x={x} parts={width < 520 ? 2 : 4} />
+        <Times from={from} to={to} x={x} y={height - 4} parts={width < 520 ? 2 : 4} />
         {placed(markers, from, to, width - left).map(({ label, right, time }) => (
           <g key={time} class="marker">
             <path d={`M${x(time)} 14V${height - bottom}`} />
@@ -72,12 +73,12 @@ export function Trend({ lines, markers, from, to }: Props) {
   );
 }
 
-function Times({ from, to, x, parts }: { from: number; to: number; x: (time: number) => number; parts: number }) {
+function Times({ from, to, x, y, parts }: { from: number; to: number; x: (time: number) => number; y: number; parts: number }) {
   const times = Array.from({ length: parts + 1 }, (_, i) => from + (i / parts) * (to - from));
   return (
     <>
       {times.map((time, i) => (
-        <text key={i} x={x(time)} y={height - 4} text-anchor={i == 0 ? 'start' : i == parts ? 'end' : 'middle'}>
+        <text key={i} x={x(time)} y={y} text-anchor={i == 0 ? 'start' : i == parts ? 'end' : 'middle'}>
           {moment(time)}
         </text>
       ))}

@@ -19,7 +19,7 @@ import { Tabs } from '../parts/Tabs.tsx';
 import { Changes, FeatureChanges } from './Changes.tsx';
 import { pairOf } from './releases.ts';
 import { Sides } from './Sides.tsx';
-import { apart, between, verdictOf } from './verdict.ts';
+import { apart, beginning, between, verdictOf } from './verdict.ts';
 import '../parts/detail.css';
 
 /** The page that compares. */
@@ -130,7 +130,7 @@ function Verdict({ of }: { of: Comparison }) {
   return (
     <>
       <p class={`verdict large ${verdict.status.replaceAll(' ', '-')}`}>
-        <strong>{verdict.status == 'slower' ? 'Slower: ' : verdict.status == 'faster' ? 'Faster: ' : ''}</strong>
+        <strong>{beginning[verdict.status]}</strong>
         {verdict.sentence}
       </p>
       <dl class="metrics">

@@ -11,6 +11,9 @@ export interface Verdict {
   remarks: string[];
 }
 
+/** What a verdict begins with. */
+export const beginning: Partial<Record<Status, string>> = { slower: 'Slower: ', faster: 'Faster: ' };
+
 /** Changes that are more than noise. */
 export const sure: readonly Status[] = ['slower', 'faster', 'new', 'gone'];
 

@@ -11,7 +11,7 @@ import { State } from '../../widgets/Notice.tsx';
 import { signed } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { pairOf } from '../compare/releases.ts';
-import { changedFunctions, shown as shownOf, sure, verdictOf } from '../compare/verdict.ts';
+import { beginning, changedFunctions, shown as shownOf, sure, verdictOf } from '../compare/verdict.ts';
 import { FunctionLink, PlaceLink, Text } from '../parts/names.tsx';
 import { budgetLimit, budgetValue } from './Budgets.tsx';
 
@@ -125,7 +125,10 @@ function Changes({ of, href }: { of: Comparison; href: string }) {
   const changed = changedFunctions(of);
   return (
     <>
-      <p class={`item verdict ${verdict.status.replaceAll(' ', '-')}`}>{verdict.sentence}</p>
+      <p class={`item verdict ${verdict.status.replaceAll(' ', '-')}`}>
+        <strong>{beginning[verdict.status]}</strong>
+        {verdict.sentence}
+      </p>
       <ul class="items">
         {changed.slice(0, mostChanges).map((change) => (
           <li key={`${change.name} ${change.resource} ${change.line}`} class="item change">

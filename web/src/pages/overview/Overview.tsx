@@ -104,7 +104,7 @@ function OverTime({ points, markers, from, to }: OverTimeProps) {
   const spread = points.some((point) => point.spread);
   const lines = spread ? (['p75', 'p50', 'long tasks p75'] as const) : (['mean'] as const);
   const drawn = lines.map((name) => ({ name, samples: lineOf(points, name) }));
-  return <Trend lines={drawn} markers={markers} from={from} to={to} />;
+  return <Trend lines={drawn} markers={markers} from={from} to={to} height={240} />;
 }
 
 function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number }) {
