@@ -18,10 +18,9 @@ export function ZoomedGraph(props: Props) {
 
 /** Returns a layout without the levels below what a node calls, which would be an empty box. */
 function above(tree: Tree, layout: Layout, node: number): Layout {
-  const { from, to } = rangeOf(layout, node);
   let last = tree.level[node]!;
   for (let next = node + 1; next < tree.level.length && tree.level[next]! > tree.level[node]!; next++) {
-    if (layout.width[next]! > 0 && layout.start[next]! < to && layout.start[next]! >= from) last = Math.max(last, tree.level[next]!);
+    if (layout.width[next]! > 0) last = Math.max(last, tree.level[next]!);
   }
   return { ...layout, levels: layout.levels.slice(0, last + 1) };
 }

@@ -119,7 +119,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
         beside="of all JavaScript, self"
       />
       <Metric
-        name="People’s time"
+        name="Visitors’ time"
         term="userHours"
         value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))}
         beside={`${ofPeriod(scale)}, self`}

@@ -34,7 +34,7 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
   const trends = useQuery(settled ? series(chart, { group_by: kind }) : undefined);
   const before = useQuery(settled ? list(`${kind}s`, timeBefore(selection, from, to), 1000) : undefined);
   const limits = useQuery(settled ? budgets() : undefined);
-  const stored = useQuery(settled ? catalog() : undefined);
+  const stored = useQuery(catalog());
   const [filter, setFilter] = useState(place.params.get('q') ?? '');
   const search = (text: string) => {
     setFilter(text);

@@ -8,13 +8,12 @@ import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { lineOf, releasesOf } from '../../widgets/lines.ts';
 import { Legend } from '../../widgets/Metric.tsx';
-import { Notice, Remarks } from '../../widgets/Notice.tsx';
-import { moment, plural } from '../../widgets/numbers.ts';
+import { Remarks } from '../../widgets/Notice.tsx';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Trend } from '../../widgets/Trend.tsx';
 import { useChart } from '../parts/chart.ts';
 import { Kpis } from '../parts/Kpis.tsx';
-import { PlaceLink, Text } from '../parts/names.tsx';
+import { NothingNow } from '../parts/NothingNow.tsx';
 import { Attention } from './Attention.tsx';
 import { FirstTrace } from '../views/later.tsx';
 import { Places } from './Places.tsx';
@@ -147,63 +146,3 @@ function Features({ totalViews, totalUs }: { totalViews: number; totalUs: number
     </Panel>
   );
 }
-
-/** Says that there is something, but not in the time or with the labels that are selected. */
-export function NothingNow() {
-  const { place, selection, from, to } = useView();
-  useQuery(series(selection, { step: 'all' }), 5_000);
-  const { response: stored } = useQuery(catalog());
-  const { page, feature, release, label } = selection;
-  const known = (kind: string, name: string) => stored?.entries.some((one) => one.kind == kind && (kind == 'page' ? one.page : one.name) == name);
-  const never = ([['page', page], ['feature', feature], ['release', release]] as const).find(
-    ([kind, name]) => name && stored && !known(kind, name),
-  );
-  const named = [page && `page ${page}`, feature && `feature ${feature}`, release && `release ${release}`, ...label].filter(Boolean);
-  const pages = [...new Set(stored?.entries.filter(({ kind }) => kind == 'page').map((one) => one.page))];
-  return (
-    <div class="page">
-      <h1>No page views</h1>
-      <Notice>
-        <p>
-          {never ? (
-            <>
-              There is no {never[0]} <Text>{never[1]}</Text>.
-            </>
-          ) : (
-            <>
-              No page views from {moment(from)} to {moment(to)}
-              {named.length > 0 && ' with '}
-              <Text length={300}>{named.join(', ')}</Text>.
-            </>
-          )}
-        </p>
-        {never?.[0] == 'page' && (
-          <p>
-            Pages with data:{' '}
-            {pages.slice(0, 8).map((name, i) => (
-              <>
-                {i > 0 && ', '}
-                <PlaceLink kind="page" name={name} />
-              </>
-            ))}
-            {pages.length > 8 && (
-              <>
-                {' and '}
-                <a href={linkTo(place, 'pages')}>{plural(pages.length - 8, 'more', 'more')}</a>
-              </>
-            )}
-            .
-          </p>
-        )}
-        {!never && (
-          <p>
-            <a href={linkTo(place, place.route, { since: '30d', until: '', label: [], release: '', page, feature })}>
-              Show all page views of the last 30 days
-            </a>
-          </p>
-        )}
-      </Notice>
-    </div>
-  );
-}
-

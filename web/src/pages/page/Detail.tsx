@@ -1,7 +1,7 @@
 // A page or a feature: how much, since when, for how many, and where in the code.
 
 import { catalog, series } from '../../api/queries.ts';
-import { useMayViews, useQuery, useSettled } from '../../state/responses.ts';
+import { useMayViews, useQuery } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Histogram } from '../../widgets/Histogram.tsx';
@@ -10,10 +10,10 @@ import { Remarks } from '../../widgets/Notice.tsx';
 import { Panel } from '../../widgets/Panel.tsx';
 import { TimeSeries } from '../../widgets/TimeSeries.tsx';
 import { Breakdown } from '../code/Breakdown.tsx';
-import { NothingNow } from '../overview/Overview.tsx';
 import { useChart } from '../parts/chart.ts';
 import { Kpis, useScale } from '../parts/Kpis.tsx';
 import { Text } from '../parts/names.tsx';
+import { NothingNow } from '../parts/NothingNow.tsx';
 import { Export } from './Export.tsx';
 import { Vitals } from './Vitals.tsx';
 import '../parts/detail.css';
@@ -34,8 +34,7 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
   const all = series(selection, { step: 'all', histogram: true });
   const whole = useQuery(all);
   const time = useQuery(series(chart));
-  const settled = useSettled();
-  const { response: stored } = useQuery(settled ? catalog() : undefined);
+  const { response: stored } = useQuery(catalog());
   const point = whole.response?.groups[0]?.points[0];
   const scale = useScale(point);
   if (whole.response && !point?.views) return <NothingNow />;

@@ -20,7 +20,7 @@ export interface Stored {
 }
 
 /** Returns what is stored of a selection, as far as it is known. */
-export function storedOf(stored: Catalog | undefined, { page, feature, release }: Selection): Stored {
+export function storedOf(stored: Catalog | undefined, { page, feature, release }: Pick<Selection, 'page' | 'feature' | 'release'>): Stored {
   const kind = release ? 'release' : feature ? 'feature' : 'page';
   const name = release || feature;
   const of = stored?.entries.filter((one) => one.kind == kind && (!page || one.page == page) && (!name || one.name == name)) ?? [];
