@@ -53,12 +53,14 @@ func (l Local) daysOfAll(ctx context.Context, q SeriesQuery) (float64, error) {
 
 // daysOf returns for how many days of what a selection asks for there is data.
 func (l Local) daysOf(ctx context.Context, sel selection.Selection) (float64, error) {
-	entries, _, err := l.Reader.Catalog(ctx, time.Time{}, sel.Until, sel.Lag)
-	if err != nil || len(entries) == 0 {
+	whole := sel
+	whole.Since = time.Time{}
+	catalog, err := l.recentCatalog(ctx, whole) // one for all queries of a dashboard
+	if err != nil || len(catalog.Entries) == 0 {
 		return 0, err
 	}
-	first, end := entries[0].First, l.Reader.Now()
-	for _, e := range entries {
+	first, end := catalog.Entries[0].First, l.Reader.Now()
+	for _, e := range catalog.Entries {
 		if e.First.Before(first) {
 			first = e.First
 		}
