@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -124,9 +123,7 @@ func (c *command) printBudgets(ctx context.Context) (err error) {
 		case slices.Contains(ci.Formats(), c.formatName):
 			return ci.Write(w, c.formatName, ci.Evaluation{File: c.budgets, Version: commandline.ReadVersion().Version, Budgets: all})
 		case c.formatName == "json":
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(budget.Evaluation{Evaluated: c.now.UTC(), Budgets: all})
+			return writeJSON(w, budget.Evaluation{Evaluated: c.now.UTC(), Budgets: all})
 		}
 		return writeBudgets(w, all)
 	})

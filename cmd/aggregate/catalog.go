@@ -56,10 +56,16 @@ func (c *command) printList(ctx context.Context) (err error) {
 	return c.emitPoints(ctx, list, list.Spreads, table)
 }
 
+// reasonsOf returns why page views have no profile, the most frequent reason first.
+func reasonsOf(missing map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(missing), func(a, b string) int {
+		return cmp.Or(cmp.Compare(missing[b], missing[a]), cmp.Compare(a, b))
+	})
+}
+
 // writeCoverage writes how many page views of each page were profiled, and why others were not.
 func writeCoverage(w io.Writer, list query.List) error {
-	reasons := slices.Sorted(maps.Keys(list.All.Missing))
-	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(list.All.Missing[b], list.All.Missing[a]) })
+	reasons := reasonsOf(list.All.Missing)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "PROFILED\tOF\t\t%sPAGE\n", strings.ToUpper(output.Printable(strings.Join(append(slices.Clone(reasons), ""), "\t"))))
 	row := func(views int64, of float64, missing map[string]int64, page string) {

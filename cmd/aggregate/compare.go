@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -131,9 +130,7 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 func (c *command) emitComparison(ctx context.Context, q query.CompareQuery, got *query.Comparison, asJSON bool) error {
 	err := c.emit(ctx, func(w io.Writer) error {
 		if asJSON {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(got)
+			return writeJSON(w, got)
 		}
 		return c.writeComparison(w, q, got)
 	})

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -188,9 +187,7 @@ func (c *command) report(ctx context.Context, r *reporting) (err error) {
 	}
 	err = c.emit(ctx, func(w io.Writer) error {
 		if c.formatName == "json" {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(s)
+			return writeJSON(w, s)
 		}
 		return s.WriteMarkdown(w)
 	})

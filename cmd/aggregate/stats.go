@@ -3,12 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -34,9 +31,7 @@ func (c *command) printReport(ctx context.Context) (err error) {
 	}
 	err = c.emit(ctx, func(w io.Writer) error {
 		if c.formatName == "json" {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(report)
+			return writeJSON(w, report)
 		}
 		for i := range report.Pages {
 			if i > 0 {
@@ -60,9 +55,7 @@ func (c *command) writePage(w io.Writer, p *query.PageReport) error {
 	fmt.Fprintf(w, "%s: %d page views profiled, standing for %.0f (%.0f to %.0f)\n", output.Printable(p.Page), p.Views, p.Population.Value, p.Population.Low, p.Population.High)
 	if len(p.Coverage) > 0 {
 		var parts []string
-		for _, reason := range slices.SortedFunc(maps.Keys(p.Coverage), func(a, b string) int {
-			return cmp.Or(cmp.Compare(p.Coverage[b], p.Coverage[a]), cmp.Compare(a, b))
-		}) {
+		for _, reason := range reasonsOf(p.Coverage) {
 			parts = append(parts, fmt.Sprintf("%s %d", reason, p.Coverage[reason]))
 		}
 		fmt.Fprintf(w, "not profiled: %s\n", output.Printable(strings.Join(parts, ", ")))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,9 +29,7 @@ func (c *command) printVitals(ctx context.Context) (err error) {
 	}
 	err = c.emit(ctx, func(w io.Writer) error {
 		if c.formatName == "json" {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(vitals)
+			return writeJSON(w, vitals)
 		}
 		return writeVitals(w, vitals.Pages)
 	})

@@ -27,16 +27,8 @@ func (d *document) addThreads(o output.Options) error {
 	if o.OfThread == nil {
 		threads = threads.Shown()
 	}
-	ordered := slices.Clone(threads)
-	slices.SortStableFunc(ordered, func(a, b output.Thread) int {
-		switch {
-		case a.Shown == b.Shown:
-			return 0
-		case a.Shown:
-			return -1
-		}
-		return 1
-	})
+	others := slices.DeleteFunc(slices.Clone(threads), func(t output.Thread) bool { return t.Shown })
+	ordered := append(threads.Shown(), others...)
 	kept := ordered[:min(len(ordered), maxThreads)]
 	d.Others = len(ordered) - len(kept)
 	for _, t := range cutNames(kept) {

@@ -61,9 +61,10 @@ func (p *picking) apartOf(file string, in *trie.Profile) *trie.Profile {
 				t.Sampled = false
 			}
 		}
-		out.Group(to).Coverage.Add(g.Coverage)
+		into := out.Group(to)
+		into.Coverage.Add(g.Coverage)
 		for n, w := range g.Weights.All() {
-			out.Add(to, n, w)
+			into.Weights.Add(n, w)
 		}
 	}
 	return out

@@ -75,8 +75,8 @@ func firstCall(lines []*trie.Timeline) (first int64) {
 
 // entryOf returns line i as an entry of a list.
 func entryOf(i int, line *trie.Timeline) query.ViewEntry {
-	t := output.Thread{Process: line.Process, ID: line.Thread, Name: line.Name}
-	v := query.ViewEntry{ID: threadID(i), Page: cmp.Or(t.Title(), fmt.Sprintf("thread %d", i+1)), Traces: 1, Time: float64(line.Self()) / 1000}
+	name := threadName(&trie.Thread{Process: line.Process, ID: line.Thread, Name: line.Name})
+	v := query.ViewEntry{ID: threadID(i), Page: cmp.Or(name, fmt.Sprintf("thread %d", i+1)), Traces: 1, Time: float64(line.Self()) / 1000}
 	v.CountLong(line)
 	return v
 }
