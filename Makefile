@@ -278,7 +278,7 @@ bundles: sdk/node_modules test/bundlers/node_modules $(if $(ALL),test/bundlers/n
 # Visits of each page of each release of the shop.
 VISITS ?= 14
 .PHONY: recordings
-recordings: sdk/node_modules web/node_modules ## record the visits that ingest --demo replays, which takes a quarter of an hour
+recordings: web/node_modules ## record the visits that ingest --demo replays, which takes a quarter of an hour
 	node test/shop/record.js cmd/ingest/demo/recordings $(VISITS)
 
 .PHONY: clean

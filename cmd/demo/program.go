@@ -103,18 +103,12 @@ func newDaemon(bin, data string, env ...string) (*daemon, error) {
 	if d.public, d.private, err = addrs(); err != nil {
 		return nil, err
 	}
-	d.program = program{name: "ingest", ready: func(ctx context.Context) bool { return d.shows(ctx, "/readyz") }, make: func() *exec.Cmd {
+	d.program = program{name: "ingest", ready: func(ctx context.Context) bool { return answers(ctx, "http://"+d.private+"/readyz", http.StatusOK) }, make: func() *exec.Cmd {
 		cmd := exec.Command(bin, "--data", data, "--listen", d.public, "--query-listen", d.private)
 		cmd.Env = append(os.Environ(), env...)
 		return cmd
 	}}
 	return d, nil
-}
-
-// shows reports whether the daemon serves a path of its private address to
-// browsers.
-func (d *daemon) shows(ctx context.Context, path string) bool {
-	return answers(ctx, "http://"+d.private+path, http.StatusOK)
 }
 
 // answers reports whether url responds to a browser with this status.

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/fieldtrie/fieldtrie/cmd/ingest/demo"
 	"github.com/fieldtrie/fieldtrie/sdk"
 	"github.com/fieldtrie/fieldtrie/store/shared"
@@ -85,11 +83,6 @@ func localAddr(of string) string {
 	return addr
 }
 
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // fillDemo stores the visits of the shop in the data directory, which has to be new or empty.
 func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
 	dir, onDisk := shared.Folder(c.data)
@@ -102,23 +95,19 @@ func (c *config) fillDemo(ctx context.Context, stdout io.Writer) error {
 	case len(entries) > 0:
 		return fmt.Errorf("--data %s has something in it, and visits that never were do not belong there: use a new directory or no --data; or --demo-views 0, for the page at /demo/ alone", dir)
 	}
-	terminal := isTerminal(stdout)
 	fmt.Fprintf(stdout, "Demo: replaying a week of visits of a small shop into %s …\n", dir)
-	said := time.Now()
+	p := newProgress(stdout, "")
 	o := demo.Options{Now: time.Now(), Views: c.demo.views, Progress: func(done, of int) {
-		if terminal && (time.Since(said) > sayOnTerminal || done == of) {
-			said = time.Now()
+		if p.terminal && (time.Since(p.said) > sayOnTerminal || done == of) {
+			p.said = time.Now()
 			fmt.Fprintf(stdout, "\r\x1b[K%d of %d page views", done, of)
 		}
 	}}
-	began := time.Now()
 	if err := demo.Fill(ctx, dir, o); err != nil {
 		return errors.Join(err, os.RemoveAll(dir)) // a part of it would look like all
 	}
-	if terminal {
-		fmt.Fprint(stdout, "\r\x1b[K")
-	}
-	fmt.Fprintf(stdout, "%d page views of 5 pages in 3 releases, stored in %.0f s.\n\n", c.demo.views, time.Since(began).Seconds())
+	p.clear()
+	fmt.Fprintf(stdout, "%d page views of 5 pages in 3 releases, stored in %.0f s.\n\n", c.demo.views, time.Since(p.started).Seconds())
 	return nil
 }
 

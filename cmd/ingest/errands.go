@@ -126,8 +126,12 @@ const (
 )
 
 func newProgress(w io.Writer, verb string) *progress {
+	return &progress{w: w, verb: verb, terminal: isTerminal(w), started: time.Now(), said: time.Now()}
+}
+
+func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
-	return &progress{w: w, verb: verb, terminal: ok && term.IsTerminal(int(f.Fd())), started: time.Now(), said: time.Now()}
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // moving says how far it is, if it is time to.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/term"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
 	"github.com/fieldtrie/fieldtrie/store/shared"
@@ -25,7 +24,7 @@ func (c *config) restoreData(ctx context.Context, stdin io.Reader, stdout, stder
 	}
 	defer func() { _ = in.Close() }()
 	say := func(string) {}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(stderr) {
 		say = in.progress(stderr)
 		defer fmt.Fprint(stderr, "\r\x1b[K")
 	}

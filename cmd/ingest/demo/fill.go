@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"math/rand/v2"
@@ -91,8 +90,7 @@ func (f *filling) names(list []*release) error {
 		if err := symbols.Encode(&body, table); err != nil {
 			return err
 		}
-		sum := sha256.Sum256([]byte(r.Script))
-		hash := hex.EncodeToString(sum[:])
+		hash := hex.EncodeToString(table.Script[:])
 		if _, err := store.Put(hash, body.Bytes()); err != nil {
 			return err
 		}
