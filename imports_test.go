@@ -90,6 +90,8 @@ var mayImport = map[string][]string{
 	"collect/quota":  {},
 	"collect/redact": {"trie"},
 
+	"notify": {},
+
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/selection", "rules/site", "store", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/compare", "query/selection", "trie"},
 	"query/api":       {"encode", "encode/columns", "encode/formats", "encode/output", "internal/authorities", "internal/fair", "query", "query/compare", "query/selection", "trie", "trie/rollup"},
@@ -99,6 +101,7 @@ var mayImport = map[string][]string{
 	"query/file":      {"encode", "encode/columns", "encode/formats", "encode/output", "query", "query/compare", "query/selection", "symbols", "symbols/naming", "symbols/owner", "symbols/sourcemap", "trie"},
 	"query/pyroscope": {"encode/columns", "encode/output", "encode/pprof", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query", "query/api", "query/selection", "trie"},
 	"query/selection": {"store", "symbols/owner", "trie", "trie/rollup"},
+	"query/watch":     {"query", "query/compare"},
 	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},
 
 	"cmd/aggregate":          {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/compare", "query/file", "query/selection", "query/summary", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
@@ -164,7 +167,7 @@ var floors = [][]string{
 	{"trie"},
 	{"encode", "symbols", "rules", "sdk", "web", "docs"},
 	{"store"},
-	{"collect", "query"},
+	{"collect", "notify", "query"},
 	{"cmd", "test", "deploy"},
 }
 

@@ -1,0 +1,52 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+// Finding is a change of one series of one page, before those with one cause become one [Change].
+type Finding struct {
+	PageChange
+	What                    What
+	Detector                Detector
+	Release, CompareRelease string // of ByRelease
+	Begin                   time.Time
+	Total                   compare.Pair // of a function: ms with what it calls
+}
+
+// Traffic is the page views of a page by release and hour.
+type Traffic struct {
+	Page  string
+	Hours []ReleaseHour // by time, then by release
+}
+
+// ReleaseHour is the profiled page views of a release in an hour.
+type ReleaseHour struct {
+	Hour    time.Time
+	Release string
+	Views   int64
+}
+
+// Day is what is known of a page in a day, with all releases. Times are in ms, sums over page views.
+type Day struct {
+	Day       time.Time
+	Views     float64
+	Time      compare.Amount
+	Features  map[string]compare.Amount
+	Functions []compare.Function // with their Amount over all strata
+	Vitals    []query.VitalReport
+}
+
+// Observer reads what the detectors need.
+type Observer interface {
+	// Traffic returns the page views of all pages in [since, until).
+	Traffic(ctx context.Context, since, until time.Time) ([]Traffic, error)
+	// Compare compares two releases of a page, see [query.CompareQuery].
+	Compare(ctx context.Context, page, releaseA, releaseB string, since, until time.Time, o compare.Options) (query.Comparison, error)
+	// Days returns the days of a page in [since, until), whole ones alone, by time.
+	Days(ctx context.Context, page string, since, until time.Time) ([]Day, error)
+}
