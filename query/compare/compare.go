@@ -48,13 +48,16 @@ type Amount struct {
 	// Squares is the sum over page views of the square of each one's time, ms². 0 with Sum > 0
 	// means unknown; then there is a change, but no interval and no alarm.
 	Squares float64
+	// Product is the sum over page views of its time times all JavaScript of the view, ms². 0 with
+	// Sum > 0 means unknown; then the function is compared without regard to the rest of the view.
+	Product float64
 }
 
 // vague reports whether the variance of the time is unknown.
 func (a Amount) vague() bool { return a.Sum > 0 && a.Squares == 0 }
 
 func (a Amount) plus(b Amount) Amount {
-	return Amount{a.Seen + b.Seen, a.Sum + b.Sum, a.Squares + b.Squares}
+	return Amount{a.Seen + b.Seen, a.Sum + b.Sum, a.Squares + b.Squares, a.Product + b.Product}
 }
 
 // Function is the time that page views spent in a function.

@@ -150,7 +150,7 @@ func TestStrata(t *testing.T) {
 // TestRare checks that what one side did not happen to see is no news.
 func TestRare(t *testing.T) {
 	side := func(views, seen float64) Side {
-		return Side{Views: []float64{views}, Time: []Amount{uniform(views, 50)}, Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{{seen, seen * 10, seen * 110}}}}}
+		return Side{Views: []float64{views}, Time: []Amount{uniform(views, 50)}, Functions: []Function{{Frame: frame("alpha", "a.js", 1, 1), Self: []Amount{{Seen: seen, Sum: seen * 10, Squares: seen * 110}}}}}
 	}
 	for _, c := range []struct {
 		viewsA, seenA, viewsB, seenB float64
@@ -193,7 +193,7 @@ func TestHostile(t *testing.T) {
 	number := func() float64 { return odd[rng.IntN(len(odd))] }
 	amounts := func() (out []Amount) {
 		for range rng.IntN(4) {
-			out = append(out, Amount{number(), number(), number()})
+			out = append(out, Amount{number(), number(), number(), number()})
 		}
 		return out
 	}
@@ -242,14 +242,14 @@ func TestLaws(t *testing.T) {
 			mean := rng.Float64() * 20
 			for v := range times {
 				x := mean * rng.ExpFloat64()
-				self = self.plus(Amount{1, x, x * x})
+				self = self.plus(Amount{Seen: 1, Sum: x, Squares: x * x})
 				times[v] = append(times[v], x)
 			}
 			s.Functions = append(s.Functions, Function{Frame: frame(name, "a.js", uint32(10*i+1), 1), Self: []Amount{self}})
 		}
 		for _, v := range times {
 			x := sum(v)
-			s.Time[0] = s.Time[0].plus(Amount{1, x, x * x})
+			s.Time[0] = s.Time[0].plus(Amount{Seen: 1, Sum: x, Squares: x * x})
 		}
 		return s
 	}
@@ -272,7 +272,7 @@ func TestLaws(t *testing.T) {
 		const shift = 3
 		shifted := b
 		x := b.Time[0]
-		shifted.Time = []Amount{{x.Seen, x.Sum + shift*500, x.Squares + 2*shift*x.Sum + shift*shift*500}}
+		shifted.Time = []Amount{{Seen: x.Seen, Sum: x.Sum + shift*500, Squares: x.Squares + 2*shift*x.Sum + shift*shift*500}}
 		moved := Compare(Input{A: a, B: shifted}, Options{}).Total
 		if was := there.Total; !near(moved.Adjusted.Value, was.Adjusted.Value+shift) || !near(*moved.Adjusted.High-*moved.Adjusted.Low, *was.Adjusted.High-*was.Adjusted.Low) {
 			t.Fatalf("%+v, with %d ms more %+v", was, shift, moved)

@@ -139,7 +139,7 @@ func at(v []float64, i int) float64 {
 
 func amountAt(v []Amount, i int) Amount {
 	if i < len(v) {
-		return Amount{positive(v[i].Seen), positive(v[i].Sum), positive(v[i].Squares)}
+		return Amount{positive(v[i].Seen), positive(v[i].Sum), positive(v[i].Squares), positive(v[i].Product)}
 	}
 	return Amount{}
 }
