@@ -227,8 +227,15 @@ func (b *Builder) End() {
 	}
 	if !v.stopped {
 		v.distribute(b)
+		all := int64(0)
+		for _, s := range v.sums {
+			all += s.time
+		}
+		if !b.flat {
+			b.functionsOf(v.release).views.Add(all, v.sign)
+		}
 		for _, f := range v.frames {
-			b.function(v.release, f).add(v.self[f], v.total[f], v.sign)
+			b.function(v.release, f).add(v.self[f], v.total[f], all, v.sign)
 		}
 	}
 	b.relieve()

@@ -71,18 +71,31 @@ type Function struct {
 	Frame trie.FrameID // of the stack table
 	Self  Spread
 	Total Spread // including callees; recursion counts once
+
+	beside product
 }
 
-func (f *Function) add(self, total, sign int64) {
+// add adds a page view with this self and total time of the function, and with all its time.
+func (f *Function) add(self, total, all, sign int64) {
 	f.Self.add(self, sign)
 	f.Total.add(total, sign)
+	f.beside.add(self, all, sign)
 }
 
 // AddAll adds o.
 func (f *Function) AddAll(o *Function) {
 	f.Self.AddAll(&o.Self)
 	f.Total.AddAll(&o.Total)
+	f.beside.addAll(o.beside)
 }
+
+// isZero reports whether f says nothing. What a page view has more may be in other functions alone;
+// then only the product changes.
+func (f *Function) isZero() bool { return f.Self.isZero() && f.Total.isZero() && f.beside == product{} }
+
+// Product returns the sum over page views of the self time times all time with a stack of the view,
+// in µs². It means something only if [Functions.Views] is known.
+func (f *Function) Product() float64 { return f.beside.value() }
 
 // Rest is the sum of the functions without a distribution of their own.
 type Rest struct {
@@ -100,6 +113,8 @@ func (r *Rest) Add(o Rest) {
 
 // functions are those of one release.
 type functions struct {
+	views Moments // all time with a stack of its page views
+	vague bool    // views and the products of functions are not known: a record of an older version was added
 	dense []*Function // by frame; nil if there are too many releases for that
 	of    map[trie.FrameID]*Function
 	rest  Rest

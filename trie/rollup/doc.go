@@ -38,12 +38,15 @@
 //	         │ for each cell:  nodes n × (step n, self µs ±, samples ±)
 //	         │ for each touch: nodes n × (step n, views ±)
 //	         │ distributions n × (labels, spread, spread, population/1000 ±, squares ±)
-//	         │ releases n × (text, rest ± ± ±, functions n × (frame step n, spread, spread))
+//	         │ releases n × (text, rest ± ± ±, known n, time, functions n ×
+//	           (frame step n, spread, spread, product))
 //	         │ outcomes n × (text, views ±)
 //	         │ web vitals n × (labels, text, views ±, weight ±, squares of weights ±,
 //	           good ±, poor ±, histogram)
 //	labels   n × (text, text)
-//	spread   count ± │ sum µs ± │ squares: high ±, low n │ histogram
+//	spread   time │ histogram
+//	time     count ± │ sum µs ± │ squares: a product
+//	product  high ±, low n
 //	histogram: buckets n × (step n, count ±)
 //
 //	stacks   version 1 │ what comes before: strings n, frames n, nodes n
@@ -51,7 +54,10 @@
 //	         │ frames n × (name n, resource n, line less that of the frame before ±, column n)
 //	         │ nodes n × (own number less that of the parent n, frame n)
 //
-// The version is 2 if there are Web Vitals; without any it is 1, and the record ends before them.
-// Their text is the name, and their values are in µs, those of CLS in millionths. Steps count from
+// A release has its time and the products of its functions if known is 1. Of Web Vitals the text is
+// the name, and values are in µs, those of CLS in millionths. Steps count from
 // the previous row. Values may be negative where later chunks of a view arrived.
+//
+// The version is 3. Versions 1 and 2 lack known, time and products; version 1 ends before the Web
+// Vitals.
 package rollup

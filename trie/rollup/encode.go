@@ -9,9 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Version is the first byte of encoded records with Web Vitals; records without have the
-// version before. The package comment describes the other bytes.
-const Version = 2
+// Version is the first byte of encoded records. The package comment describes the other bytes, and
+// what older versions lack.
+const Version = 3
 
 // writer appends to a record. Numbers are variants of LEB128.
 type writer struct {
@@ -52,9 +52,13 @@ func (w *writer) labels(l trie.Labels) {
 
 func (w *writer) spread(s *Spread) {
 	w.ints(s.Count, s.Sum)
-	w.int(int64(s.hi))
-	w.uint(s.lo)
+	w.product(s.squares)
 	w.histogram(&s.Histogram)
+}
+
+func (w *writer) product(p product) {
+	w.int(int64(p.hi))
+	w.uint(p.lo)
 }
 
 func (w *writer) histogram(h *Histogram) {
@@ -87,12 +91,12 @@ func (b *Builder) Encode(level Level, final bool) []byte {
 		w.functions(b.functions, b.lim.Functions, final)
 		w.outcomes(b.outcomes)
 	}
-	version := byte(Version - 1)
-	if level != Details && len(b.vitals.of) > 0 {
-		version = Version
+	if level == Details {
+		w.length(0)
+	} else {
 		w.vitals(b.vitals.of, level)
 	}
-	head := &writer{out: []byte{version, byte(level)}}
+	head := &writer{out: []byte{Version, byte(level)}}
 	head.length(len(w.texts))
 	for _, s := range w.texts {
 		head.length(len(s))
@@ -256,7 +260,7 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 	kepts, rests := map[string][]*Function{}, map[string]Rest{}
 	for release, of := range byRelease {
 		kept, rest := of.heaviest(most, final)
-		if len(kept) > 0 || rest != (Rest{}) {
+		if len(kept) > 0 || rest != (Rest{}) || of.views != (Moments{}) {
 			kepts[release], rests[release] = kept, rest
 		}
 	}
@@ -265,6 +269,14 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 		kept, rest := kepts[release], rests[release]
 		w.text(release)
 		w.ints(rest.Functions, rest.Self, rest.Reach)
+		known := !byRelease[release].vague
+		if known {
+			w.uint(1)
+			w.ints(byRelease[release].views.Count, byRelease[release].views.Sum)
+			w.product(byRelease[release].views.squares)
+		} else {
+			w.uint(0)
+		}
 		w.length(len(kept))
 		last := trie.FrameID(0)
 		for _, f := range kept {
@@ -272,6 +284,9 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 			last = f.Frame
 			w.spread(&f.Self)
 			w.spread(&f.Total)
+			if known {
+				w.product(f.beside)
+			}
 		}
 	}
 }
@@ -280,7 +295,7 @@ func (w *writer) functions(byRelease map[string]*functions, most int, final bool
 func (s *functions) heaviest(most int, final bool) (kept []*Function, rest Rest) {
 	rest = s.rest
 	for _, f := range s.of {
-		if !(f.Self.isZero() && f.Total.isZero()) {
+		if !f.isZero() {
 			kept = append(kept, f)
 		}
 	}

@@ -290,13 +290,13 @@ func (b *Builder) moveFunctions(to []trie.FrameID) {
 	b.functions, b.told = map[string]*functions{}, 0
 	for release, from := range old {
 		s := b.functionsOf(release)
-		s.rest = from.rest
+		s.rest, s.views, s.vague = from.rest, from.views, from.vague
 		for frame, f := range from.of {
 			if to[frame] == 0 {
 				s.rest.Add(f.rest())
 				continue
 			}
-			*b.function(release, to[frame]-1) = Function{to[frame] - 1, f.Self, f.Total}
+			*b.function(release, to[frame]-1) = Function{to[frame] - 1, f.Self, f.Total, f.beside}
 		}
 	}
 }

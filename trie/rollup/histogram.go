@@ -194,38 +194,49 @@ func (h *Histogram) QuantileInterval(q float64) (low, high float64, ok bool) {
 type Moments struct {
 	Count int64
 	Sum   int64
-	// The sum of squares is hi·2^64 + lo, as a number in two's complement.
-	hi, lo uint64
+
+	squares product
 }
 
 // Add adds v; sign -1 subtracts it.
 func (m *Moments) Add(v, sign int64) {
 	m.Count += sign
 	m.Sum += sign * v
-	hi, lo := bits.Mul64(uint64(v), uint64(v))
-	m.square(hi, lo, sign)
-}
-
-func (m *Moments) square(hi, lo uint64, sign int64) {
-	var carry uint64
-	if sign >= 0 {
-		m.lo, carry = bits.Add64(m.lo, lo, 0)
-		m.hi, _ = bits.Add64(m.hi, hi, carry)
-		return
-	}
-	m.lo, carry = bits.Sub64(m.lo, lo, 0)
-	m.hi, _ = bits.Sub64(m.hi, hi, carry)
+	m.squares.add(v, v, sign)
 }
 
 // AddAll adds o.
 func (m *Moments) AddAll(o Moments) {
 	m.Count += o.Count
 	m.Sum += o.Sum
-	m.square(o.hi, o.lo, 1)
+	m.squares.addAll(o.squares)
 }
 
 // Squares returns the sum of squares.
-func (m *Moments) Squares() float64 { return float64(int64(m.hi))*0x1p64 + float64(m.lo) }
+func (m *Moments) Squares() float64 { return m.squares.value() }
+
+// product is an exact sum of products: hi·2^64 + lo, as a number in two's complement.
+type product struct{ hi, lo uint64 }
+
+// add adds x·y, which are not negative; sign -1 subtracts it.
+func (p *product) add(x, y, sign int64) {
+	hi, lo := bits.Mul64(uint64(x), uint64(y))
+	var carry uint64
+	if sign >= 0 {
+		p.addAll(product{hi, lo})
+		return
+	}
+	p.lo, carry = bits.Sub64(p.lo, lo, 0)
+	p.hi, _ = bits.Sub64(p.hi, hi, carry)
+}
+
+func (p *product) addAll(o product) {
+	var carry uint64
+	p.lo, carry = bits.Add64(p.lo, o.lo, 0)
+	p.hi, _ = bits.Add64(p.hi, o.hi, carry)
+}
+
+func (p product) value() float64 { return float64(int64(p.hi))*0x1p64 + float64(p.lo) }
 
 // Mean returns the mean over n values, and half the width of its 95 % confidence interval. Values
 // that were not added are 0.

@@ -44,7 +44,10 @@ type Touch struct {
 type Functions struct {
 	Release string
 	Rest    Rest
-	Of      []Function
+	// Views is how all time with a stack of the release's page views varies. It is nil if that and
+	// the products of the functions are not known: a part of the record is of an older version.
+	Views *Moments
+	Of    []Function
 }
 
 // Outcome counts page views without a trace, by the reason.
@@ -83,11 +86,14 @@ func (r *reader) labels() trie.Labels {
 }
 
 func (r *reader) spread() (s Spread) {
-	s.Count, s.Sum = r.Int(), r.Int()
-	s.hi, s.lo = uint64(r.Int()), r.Uint()
+	s.Moments = r.moments()
 	s.Histogram = r.histogram()
 	return s
 }
+
+func (r *reader) moments() Moments { return Moments{r.Int(), r.Int(), r.product()} }
+
+func (r *reader) product() product { return product{uint64(r.Int()), r.Uint()} }
 
 func (r *reader) histogram() (h Histogram) {
 	n := r.Length(2)
@@ -133,12 +139,12 @@ func Decode(data []byte, stacks *trie.Trie) (*Record, error) {
 		rec.Distributions = append(rec.Distributions, Distribution{r.labels(), r.spread(), r.spread(), r.Int(), r.Int()})
 	}
 	for range r.Length(5) {
-		rec.Functions = append(rec.Functions, r.functions(rec.frames))
+		rec.Functions = append(rec.Functions, r.functions(rec.frames, data[0] >= 3))
 	}
 	for range r.Length(2) {
 		rec.Outcomes = append(rec.Outcomes, Outcome{r.text(), r.Int()})
 	}
-	if data[0] == Version {
+	if data[0] >= 2 {
 		for range r.Length(8) {
 			rec.Vitals = append(rec.Vitals, r.vital())
 		}
@@ -180,9 +186,12 @@ func (r *reader) rows(n, numbers int, nodes uint64) []byte {
 	return begin[:len(begin)-r.Left()]
 }
 
-func (r *reader) functions(frames uint64) (f Functions) {
+func (r *reader) functions(frames uint64, products bool) (f Functions) {
 	f.Release = r.text()
 	f.Rest = Rest{r.Int(), r.Int(), r.Int()}
+	if products && r.Uint() != 0 {
+		f.Views = new(r.moments())
+	}
 	at, n := uint64(0), r.Length(11)
 	f.Of = make([]Function, 0, n)
 	for range n {
@@ -190,7 +199,11 @@ func (r *reader) functions(frames uint64) (f Functions) {
 			r.Fail("a function is not in the stack table")
 			return f
 		}
-		f.Of = append(f.Of, Function{trie.FrameID(at), r.spread(), r.spread()})
+		x := Function{trie.FrameID(at), r.spread(), r.spread(), product{}}
+		if f.Views != nil {
+			x.beside = r.product()
+		}
+		f.Of = append(f.Of, x)
 	}
 	return f
 }
@@ -306,7 +319,13 @@ func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	}
 	for i := range rec.Functions {
 		from := &rec.Functions[i]
-		b.functionsOf(from.Release).rest.Add(from.Rest)
+		to := b.functionsOf(from.Release)
+		to.rest.Add(from.Rest)
+		if from.Views != nil {
+			to.views.AddAll(*from.Views)
+		} else {
+			to.vague = true
+		}
 		for k := range from.Of {
 			b.function(from.Release, frames(from.Of[k].Frame)).AddAll(&from.Of[k])
 		}

@@ -67,19 +67,6 @@ func TestVitalsAddUp(t *testing.T) {
 	}
 }
 
-// Details have no vitals, and a record without vitals is as it was before there were any.
-func TestVitalsVersion(t *testing.T) {
-	b := buildVitals(randomVitals(rand.New(rand.NewPCG(1, 2)), 9))
-	for level, version := range map[Level]byte{Narrow: 2, Wide: 2, Whole: 2, Details: 1} {
-		if got := b.Encode(level, true)[0]; got != version {
-			t.Errorf("level %d has version %d, want %d", level, got, version)
-		}
-	}
-	if got := buildVitals().Encode(Whole, true)[0]; got != 1 {
-		t.Errorf("without vitals the version is %d, want 1", got)
-	}
-}
-
 // Page views past the limit of label sets are counted under fewer labels, and none is lost.
 func TestVitalsBounded(t *testing.T) {
 	b := NewBuilder("/a", trie.New(), Limits{Cells: 10})
