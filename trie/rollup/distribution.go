@@ -113,8 +113,8 @@ func (r *Rest) Add(o Rest) {
 
 // functions are those of one release.
 type functions struct {
-	views Moments // all time with a stack of its page views
-	vague bool    // views and the products of functions are not known: a record of an older version was added
+	views Moments     // all time with a stack of its page views
+	vague bool        // views and the products of functions are not known: a record of an older version was added
 	dense []*Function // by frame; nil if there are too many releases for that
 	of    map[trie.FrameID]*Function
 	rest  Rest
