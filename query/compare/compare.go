@@ -17,6 +17,14 @@
 // side happens to miss has no variance there, and would be reported as gone. Intervals and p-values
 // are those of Student's t with the degrees of freedom of Welch and Satterthwaite.
 //
+// # Functions
+//
+// The time of a function varies with the device and with what the visitor does, as that of all others
+// does. So a function is tested at an equal rest of the page view, where sums tell how both vary
+// together ([Amount.Product]); this takes half of the page views. What is reported is the plain
+// change: if only the test at an equal rest finds it, both are said ([Change.ByRest]); and a function
+// that changed as the rest of its page views did is [WithPage], which is no alarm.
+//
 // # False alarms
 //
 // Functions are tested together by the procedure of Benjamini and Hochberg, weighted so that
@@ -135,7 +143,7 @@ func Compare(in Input, o Options) Result {
 		Views:          Pair{sum(in.A.Views), sum(in.B.Views)},
 		MinViews:       o.MinViews,
 		FalseDiscovery: o.FalseDiscovery,
-		Method:         "Welch, from sums of squares by stratum",
+		Method:         "Welch, from sums of squares by stratum; functions at an equal rest of the page view where products are known",
 		Strata:         c.report(in),
 	}
 	if r.Enough = c.enough(); r.Enough {
@@ -145,7 +153,7 @@ func Compare(in Input, o Options) Result {
 	r.Total, _ = c.change(in.A.Time, in.B.Time)
 	r.Features = c.features(in)
 	functions := c.functions(in)
-	c.decide(&r, functions)
+	c.decide(&r, functions, in)
 	r.list(functions, o.Functions)
 	return r
 }
@@ -193,7 +201,7 @@ func (c *comparison) functions(in Input) []FunctionChange {
 		if p.a >= 0 && p.b >= 0 && a.Frame != b.Frame {
 			f.From = new(placeOf(a.Frame))
 		}
-		f.moved = p.moved
+		f.moved, f.pair = p.moved, p
 		f.Change, f.Unadjusted = c.change(a.Self, b.Self)
 		f.TotalMean = Pair{ratio(a.Total, c.all.a), ratio(b.Total, c.all.b)}
 		f.Reach = Pair{positive(a.Reach), positive(b.Reach)}
@@ -202,7 +210,7 @@ func (c *comparison) functions(in Input) []FunctionChange {
 }
 
 // decide sets everything that depends on all tests together.
-func (c *comparison) decide(r *Result, functions []FunctionChange) {
+func (c *comparison) decide(r *Result, functions []FunctionChange, in Input) {
 	changes := []*Change{&r.Total}
 	c.discover(changes, totalShare)
 	rest := 1 - totalShare
@@ -214,6 +222,7 @@ func (c *comparison) decide(r *Result, functions []FunctionChange) {
 		c.discover(changes, featureShare)
 		rest -= featureShare
 	}
+	c.besides(in, functions, rest)
 	changes = changes[:0]
 	for i := range functions {
 		changes = append(changes, &functions[i].Change)
@@ -224,18 +233,26 @@ func (c *comparison) decide(r *Result, functions []FunctionChange) {
 		if f.Status == WithinNoise && f.moved {
 			f.Status = Moved
 		}
-		f.Share = r.share(f.Change.Shown().Value)
+		f.Share = r.share(f.plain().Value)
 	}
 	slices.SortStableFunc(r.Features, func(x, y FeatureChange) int { return cmp.Compare(y.size(), x.size()) })
 }
 
-// discover sets Q, status and intervals of a family of tests with a share of the false discoveries,
-// and returns how many were tested.
-func (c *comparison) discover(family []*Change, share float64) (tested int) {
+// tested is how a test was decided, as one of its family.
+type tested struct {
+	q       float64
+	decided float64 // the level: it is a discovery if its p is at most that
+	alone   float64 // the level if no other test of the family finds something
+}
+
+// levels decides a family of tests with a share of the false discoveries. Changes that are not
+// tested are not in the result.
+func (c *comparison) levels(family []*Change, share float64) map[*Change]tested {
 	var p, time []float64
+	var of []*Change
 	for _, x := range family {
 		if x.tested {
-			p, time = append(p, x.P), append(time, x.Mean.A*c.all.a+x.Mean.B*c.all.b)
+			p, time, of = append(p, x.P), append(time, x.Mean.A*c.all.a+x.Mean.B*c.all.b), append(of, x)
 		}
 	}
 	weight := weights(time)
@@ -247,38 +264,57 @@ func (c *comparison) discover(family []*Change, share float64) (tested int) {
 			found++
 		}
 	}
-	for _, x := range family {
-		alone, level := c.o.FalseDiscovery, c.o.FalseDiscovery
-		x.Q = 1
-		if x.tested {
-			x.Q = q[tested]
-			alone = min(c.o.FalseDiscovery*share*weight[tested]/float64(len(p)), c.o.FalseDiscovery)
-			level = min(alone*float64(max(found, 1)), c.o.FalseDiscovery)
-			tested++
-		}
-		c.settle(x, alone, level)
+	out := make(map[*Change]tested, len(of))
+	for i, x := range of {
+		alone := min(c.o.FalseDiscovery*share*weight[i]/float64(len(p)), c.o.FalseDiscovery)
+		out[x] = tested{q[i], min(alone*float64(max(found, 1)), c.o.FalseDiscovery), alone}
 	}
-	return tested
+	return out
 }
 
-// settle sets the status of a change and, at the same level, its intervals. alone is the level if
+// discover sets Q, status and intervals of a family of tests with a share of the false discoveries,
+// and returns how many were tested.
+func (c *comparison) discover(family []*Change, share float64) (tests int) {
+	levels := c.levels(family, share)
+	for _, x := range family {
+		t, ok := levels[x]
+		if !ok {
+			t = tested{1, c.o.FalseDiscovery, c.o.FalseDiscovery}
+		}
+		x.Q = t.q
+		c.settle(x, t.alone, t.decided)
+	}
+	return len(levels)
+}
+
+// settle sets the intervals of a change at a level and, by them, its status. alone is the level if
 // only one test of the family finds something.
 func (c *comparison) settle(x *Change, alone, level float64) {
 	x.Level = 1 - level
-	x.Status = c.status(x, level)
 	x.Difference = x.measured.estimate(x.Difference.Value, level)
-	if x.Adjusted == nil {
-		return
-	}
-	if x.Status == NotKnown {
+	if !c.enough() || !x.tested {
 		level = 0
 	}
-	*x.Adjusted = x.adjusted.estimate(x.Adjusted.Value, level)
-	if x.Mix != nil {
-		*x.Mix = x.mix.estimate(x.Mix.Value, level)
+	if x.Adjusted != nil {
+		*x.Adjusted = x.adjusted.estimate(x.Adjusted.Value, level)
+		if x.Mix != nil {
+			*x.Mix = x.mix.estimate(x.Mix.Value, level)
+		}
 	}
-	if level > 0 {
-		x.Detectable = new(finite((math.Sqrt2*math.Erfcinv(alone) + zPower) * x.adjusted.err))
+	err := x.adjusted.err
+	if x.Beside != nil {
+		*x.Beside, err = x.beside.estimate(x.Beside.Value, level/2), x.beside.err
+		alone /= 2
+	}
+	x.Status = c.status(x, level)
+	if x.Status == WithinNoise && x.P <= level {
+		x.Beside = nil // what is measured does not agree with it
+	}
+	if x.Adjusted != nil && x.base > 0 {
+		x.Relative = new(finite(x.Shown().Value / x.base))
+	}
+	if x.Adjusted != nil && level > 0 {
+		x.Detectable = new(finite((math.Sqrt2*math.Erfcinv(alone) + zPower) * err))
 	}
 }
 
@@ -292,7 +328,10 @@ func (c *comparison) status(x *Change, level float64) Status {
 		return TooFew
 	case !x.tested:
 		return NotKnown
-	case x.P > level:
+	case x.P > level || !x.agrees():
+		if x.Beside != nil && !x.Adjusted.holds0() {
+			return WithPage
+		}
 		return WithinNoise
 	case x.only == onlyA:
 		return Gone

@@ -51,9 +51,7 @@ func (c *comparison) change(a, b []Amount) (out Change, unadjusted bool) {
 		}
 	}
 	out.Adjusted = &Estimate{Value: finite(e.difference)}
-	if e.base > 0 {
-		out.Relative = new(finite(e.difference / e.base))
-	}
+	out.base = e.base
 	out.only = e.only
 	out.adjusted = e.deviation(known)
 	if out.adjusted.known && e.seen >= float64(c.o.MinSeen) {

@@ -21,6 +21,9 @@ const (
 	// Moved is a function with the same name and a time within noise, but at another place: in
 	// another file, or far from where the other functions of its file went.
 	Moved Status = "moved"
+	// WithPage is a function that changed as the rest of its page views did: it is as much of them as
+	// before, and has an interval that excludes 0. It is no alarm.
+	WithPage Status = "with the page"
 	// WithinNoise means tested without a detected change: the interval includes 0.
 	WithinNoise Status = "within noise"
 	// NotKnown means not tested in a comparison with enough page views: it was seen in fewer
@@ -74,7 +77,7 @@ type Change struct {
 	// known.
 	Difference Estimate `json:"difference_ms"`
 	// Adjusted is the difference with B in A's mix, in the strata that both have. Its interval
-	// excludes 0 exactly if the status is an alarm. Null if there are too few page views to
+	// excludes 0 exactly if the status is an alarm or WithPage, unless Beside found the alarm. Null if there are too few page views to
 	// separate it from the mix.
 	Adjusted *Estimate `json:"change_ms"`
 	// Mix is the effect of B's traffic mix alone. Null if Adjusted is null, or if Unadjusted is
@@ -82,12 +85,16 @@ type Change struct {
 	Mix *Estimate `json:"mix_ms"`
 	// LeftOut is the contribution of A's strata that were left out: its cause is unknown.
 	LeftOut *float64 `json:"left_out_ms"`
+	// Beside is the change of a function at an equal rest of the page view: what it would be if all
+	// other JavaScript had taken as long as before, see the package comment. It has decided, if it is
+	// there: if the status is an alarm, its interval excludes 0, and for WithinNoise it includes 0.
+	Beside *Estimate `json:"beside_ms,omitempty"`
 	// Level is the level of all intervals of this change, such as 0.95. Changes selected among
 	// many have intervals corrected for the selection, after Benjamini and Yekutieli, "False
 	// Discovery Rate–Adjusted Multiple Confidence Intervals for Selected Parameters", J. Am.
 	// Stat. Assoc. 100 (2005).
 	Level    float64  `json:"level"`
-	Relative *float64 `json:"relative,omitempty"` // the change divided by A's mean, in the strata of both
+	Relative *float64 `json:"relative,omitempty"` // [Change.Shown] divided by A's mean, in the strata of both
 	P        float64  `json:"p"`                  // of no change, two-sided; 1 if it was not tested
 	// Q is P corrected for all tests: the smallest false discovery rate at which this is a
 	// discovery. It is an alarm if both Q and P are at most Result.FalseDiscovery.
@@ -97,18 +104,47 @@ type Change struct {
 	Detectable *float64 `json:"detectable_ms"`
 	Status     Status   `json:"status"`
 
-	adjusted, measured, mix deviation
-	tested                  bool
-	only                    only
+	adjusted, measured, mix, beside deviation
+	base                            float64 // A's mean in the strata of both
+	tested                          bool
+	only                            only
 }
 
-// Shown is the adjusted change if it is known, otherwise the measured difference.
+// Shown is the estimate that the status is about: the adjusted change, or the measured difference if
+// that is unknown. It is the change at an equal rest if only that tells an alarm from noise.
 func (c *Change) Shown() Estimate {
+	if c.ByRest() {
+		return *c.Beside
+	}
+	return c.plain()
+}
+
+// ByRest reports whether the status is an alarm that the plain change does not tell from noise, and
+// the change at an equal rest of the page view does.
+func (c *Change) ByRest() bool {
+	return c.Status.Alarm() && c.Beside != nil && c.Adjusted.holds0()
+}
+
+// plain is the change without regard to the rest of the page views.
+func (c *Change) plain() Estimate {
 	if c.Adjusted != nil {
 		return *c.Adjusted
 	}
 	return c.Difference
 }
+
+// agrees reports whether the plain change is of the direction of that at an equal rest, and no mere
+// fraction of it.
+func (c *Change) agrees() bool {
+	if c.Beside == nil {
+		return true
+	}
+	plain, beside := c.Adjusted.Value, c.Beside.Value
+	return plain*beside > 0 && math.Abs(plain) >= math.Abs(beside)/2
+}
+
+// holds0 reports whether an interval is unknown or includes 0.
+func (e *Estimate) holds0() bool { return e.Low == nil || *e.Low <= 0 && *e.High >= 0 }
 
 // only says which side alone has something.
 type only uint8
@@ -154,6 +190,7 @@ type FunctionChange struct {
 	Share *float64 `json:"share,omitempty"`
 
 	moved bool
+	pair  pair
 }
 
 // Rest is the page's time outside all listed functions.
@@ -216,12 +253,12 @@ func (r *Result) list(functions []FunctionChange, n int) {
 		r.Functions[i] = functions[order[i].function]
 	}
 	r.Rest.Mean = r.Total.Mean
-	change := r.Total.Shown().Value
+	change := r.Total.plain().Value
 	for i := range r.Functions {
 		f := &r.Functions[i].Change
 		r.Rest.Mean.A -= f.Mean.A
 		r.Rest.Mean.B -= f.Mean.B
-		change -= f.Shown().Value
+		change -= f.plain().Value
 	}
 	if r.Total.Adjusted != nil {
 		r.Rest.Change, r.Rest.Share = new(change), r.share(change)

@@ -44,7 +44,7 @@ func TestRules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.New, compare.Gone, compare.WithinNoise, compare.NotKnown, compare.TooFew} {
+	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.New, compare.Gone, compare.WithinNoise, compare.WithPage, compare.NotKnown, compare.TooFew} {
 		if said[s] < 100 {
 			t.Errorf("%q was said %d times: the runs try too little", s, said[s])
 		}
@@ -104,7 +104,10 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 		return *e.Low, *e.High, true
 	}
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-6*(1+math.Abs(c.Mean.A)+math.Abs(c.Mean.B)) }
-	low, high, known := intervalOf(c.Adjusted)
+	shown := c.Shown()
+	low, high, known := intervalOf(&shown)
+	plainLow, plainHigh, _ := intervalOf(c.Adjusted)
+	restLow, restHigh, rest := intervalOf(c.Beside)
 	intervalOf(c.Mix)
 	intervalOf(&c.Difference)
 	check(near(c.Difference.Value, c.Mean.B-c.Mean.A), "the difference is not that of the means")
@@ -117,11 +120,13 @@ func contradictionsOf(c compare.Change, enough bool) (out []string) {
 	check(c.Adjusted != nil, "the change is missing")
 	switch c.Status {
 	case compare.Slower, compare.New:
-		check(known && low > 0, "a change whose interval holds 0, or is missing")
+		check(known && low > 0 && (!rest || restLow > 0), "a change whose interval holds 0, or is missing")
 	case compare.Faster, compare.Gone:
-		check(known && high < 0, "a change whose interval holds 0, or is missing")
+		check(known && high < 0 && (!rest || restHigh < 0), "a change whose interval holds 0, or is missing")
 	case compare.WithinNoise, compare.Moved:
-		check(known && low <= 0 && 0 <= high, "no change beside an interval without 0")
+		check(known && low <= 0 && 0 <= high && (!rest || restLow <= 0 && 0 <= restHigh), "no change beside an interval without 0")
+	case compare.WithPage:
+		check(rest && (plainLow > 0 || plainHigh < 0), "with the page, and no change or no rest")
 	case compare.NotKnown:
 		check(!known && c.Detectable == nil, "an interval of what is not known")
 	}

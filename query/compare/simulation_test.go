@@ -91,6 +91,29 @@ func TestPower(t *testing.T) {
 	}
 }
 
+// TestRest has all of a page become slower, and one function so much slower that the rest of all
+// others is another. Functions that did not change by themselves are not called changed.
+func TestRest(t *testing.T) {
+	const runs, atMost = 40, 0.05 + 3*0.035
+	device := simulate.By{Device: true}
+	for _, of := range realPages(t)[:3] {
+		p, err := simulate.NewPageOfLengths(of.Context.Page, []*trie.Trace{of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, slower := scenario(3000, runs), scenario(3000, runs)
+		for i := range slower.B {
+			slower.B[i].Factor *= 1.2
+		}
+		if x := slower.Alarms(p, device)[0]; x.Functions > atMost || x.Total < 1 || x.Contradicted > 0 {
+			t.Errorf("%s: as a whole slower: %+v", p.Name, x)
+		}
+		if x := same.Power(p, device, []int{0}, 1.5)[0]; x.False > atMost || x.Found < 0.9 {
+			t.Errorf("%s: one function much slower: %+v", p.Name, x)
+		}
+	}
+}
+
 // TestPages takes all pages as one, told apart by page and device: without that, which page
 // was viewed drowns everything.
 func TestPages(t *testing.T) {

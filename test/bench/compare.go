@@ -24,12 +24,16 @@ const (
 // comparisons simulates releases from the given page views, and counts how often a
 // comparison finds a planted slowdown, and how often it reports one that was not planted.
 func comparisons(traces []trace, runs int, progress io.Writer) ([]figure, error) {
-	pages, err := simulatedPages(traces)
+	pages, err := simulatedPages(traces, simulate.NewPage)
+	if err != nil {
+		return nil, err
+	}
+	byLength, err := simulatedPages(traces, simulate.NewPageOfLengths)
 	if err != nil {
 		return nil, err
 	}
 	all := simulate.Mix("(all)", pages)
-	alarms := alarmFigures(pages, all, runs)
+	alarms := append(alarmFigures(pages, all, runs), restFigures(pages, byLength, runs)...)
 	found := plant(pages, runs)
 	if err := found.print(progress); err != nil {
 		return nil, err
@@ -38,7 +42,7 @@ func comparisons(traces []trace, runs int, progress io.Writer) ([]figure, error)
 }
 
 // simulatedPages groups traces by page.
-func simulatedPages(traces []trace) ([]*simulate.Page, error) {
+func simulatedPages(traces []trace, read func(name string, traces []*trie.Trace) (*simulate.Page, error)) ([]*simulate.Page, error) {
 	views := map[string][]*trie.Trace{}
 	var names []string
 	for _, t := range traces {
@@ -54,7 +58,7 @@ func simulatedPages(traces []trace) ([]*simulate.Page, error) {
 	}
 	var out []*simulate.Page
 	for _, name := range names {
-		p, err := simulate.NewPage(name, views[name])
+		p, err := read(name, views[name])
 		if err != nil {
 			return nil, err
 		}

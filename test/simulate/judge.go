@@ -52,6 +52,8 @@ func Judge(word compare.Status, text string, of *compare.Change) error {
 		return says(known && high < 0, "a change without an interval below 0")
 	case compare.WithinNoise, compare.Moved:
 		return says(known && low <= 0 && high >= 0, "no change beside an interval without 0")
+	case compare.WithPage:
+		return says(known && (low > 0 || high < 0), "a change with the page beside an interval with 0")
 	case compare.NotKnown:
 		return says(!known, "an interval of what is not known")
 	case compare.TooFew:

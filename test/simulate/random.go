@@ -51,6 +51,12 @@ func randomSide(rng *rand.Rand, kinds int, views []float64) (s compare.Side) {
 		if rng.IntN(10) == 0 {
 			f.Self = f.Self[:min(1, len(f.Self))]
 		}
+		if rng.IntN(3) > 0 {
+			like := 0.8 + 0.6*rng.Float64()
+			for k := range f.Self {
+				f.Self[k].Product = like * f.Self[k].Sum * s.Time[k].Sum / s.Views[k]
+			}
+		}
 		s.Functions = append(s.Functions, f)
 	}
 	for i := range rng.IntN(3) {

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -13,6 +14,7 @@ type Scenario struct {
 	ViewsA, ViewsB int
 	A, B           []Device // in the same order
 	Sigma          float64  // spread of the logarithm of the machine's speed
+	Longer         bool     // visits of B are longer, see [Page.Draw]
 	Runs           int
 	Seed           uint64 // runs with the same seed are the same
 }
@@ -20,8 +22,8 @@ type Scenario struct {
 // draw returns the two releases of a run.
 func (s Scenario) draw(p *Page, run int) (a, b Release) {
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(run)))
-	a = p.Draw(rng, s.ViewsA, s.A, s.Sigma)
-	return a, p.Draw(rng, s.ViewsB, s.B, s.Sigma)
+	a = p.Draw(rng, s.ViewsA, s.A, s.Sigma, false)
+	return a, p.Draw(rng, s.ViewsB, s.B, s.Sigma, s.Longer)
 }
 
 // Input returns the comparison's input for two releases of one page.
@@ -72,7 +74,7 @@ func (x *Alarms) count(r *compare.Result) {
 		e := c.Shown()
 		apart := e.Low != nil && (*e.Low > 0 || *e.High < 0)
 		switch alarm := c.Status.Alarm(); {
-		case alarm != apart && c.Status != compare.TooFew:
+		case alarm != apart && c.Status != compare.TooFew && c.Status != compare.WithPage || c.Status == compare.WithPage && !apart:
 			x.Contradicted++
 		case alarm:
 			x.False++
@@ -91,7 +93,7 @@ func (x *Alarms) count(r *compare.Result) {
 type Power struct {
 	Function   int
 	Found      float64 // share of runs that report it as slower
-	Variation  float64 // coefficient of variation of its self time over page views, within strata
+	Variation  float64 // coefficient of variation of its self time over page views, within strata and at an equal rest
 	Detectable float64 // relative change that nine of ten runs would detect
 	False      float64 // share of the other functions among the reported changes, mean of the runs
 }
@@ -127,8 +129,8 @@ func (x *Power) add(r *compare.Result, planted trie.Frame, each float64) {
 		if c.Status == compare.Slower {
 			found = 1
 		}
-		if c.Mean.A > 0 && c.Adjusted != nil && c.Adjusted.High != nil {
-			err := (*c.Adjusted.High - c.Adjusted.Value) / (math.Sqrt2 * math.Erfcinv(1-c.Level))
+		if e := cmp.Or(c.Beside, c.Adjusted); c.Mean.A > 0 && e != nil && e.High != nil {
+			err := (*e.High - e.Value) / (math.Sqrt2 * math.Erfcinv(1-c.Level))
 			x.Variation += each * err / c.Mean.A / math.Sqrt(1/r.Views.A+1/r.Views.B)
 			x.Detectable += each * *c.Detectable / c.Mean.A
 		}

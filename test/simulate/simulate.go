@@ -18,6 +18,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -42,6 +43,7 @@ type Page struct {
 	Functions []trie.Frame // the heaviest first
 	Mean      []float64    // by function: ms of a real page view
 	views     []view
+	lengths   int      // each real page view is in views so often, cut off earlier and later
 	groups    []string // of views: the pages that they are of
 	scripts   []string // features
 	scriptOf  []int    // by function
@@ -61,8 +63,28 @@ type spent struct {
 }
 
 // NewPage reads the real page views of a page, one trace each.
-func NewPage(name string, traces []*trie.Trace) (*Page, error) {
-	p := &Page{Name: name, groups: []string{name}}
+func NewPage(name string, traces []*trie.Trace) (*Page, error) { return newPage(name, traces, 1) }
+
+// NewPageOfLengths is NewPage, and each page view is there five times: as it was, and left by the
+// visitor after 60, 70, 80 and 90 % of its time.
+func NewPageOfLengths(name string, traces []*trie.Trace) (*Page, error) {
+	const lengths = 5
+	var all []*trie.Trace
+	for _, t := range traces {
+		for i := range lengths {
+			cut, n := *t, len(t.Samples)
+			if n > 0 {
+				end := t.Samples[n-1].Time * int64(6+i) / 10
+				cut.Samples = t.Samples[:max(1, sort.Search(n, func(k int) bool { return t.Samples[k].Time > end }))]
+			}
+			all = append(all, &cut)
+		}
+	}
+	return newPage(name, all, lengths)
+}
+
+func newPage(name string, traces []*trie.Trace, lengths int) (*Page, error) {
+	p := &Page{Name: name, groups: []string{name}, lengths: lengths}
 	at := map[trie.Frame]int{}
 	for _, t := range traces {
 		b := rollup.NewBuilder(name, trie.New(), rollup.Limits{Functions: 1 << 20})
@@ -90,7 +112,7 @@ func NewPage(name string, traces []*trie.Trace) (*Page, error) {
 // Mix returns the page views of all pages as one page. A function on several pages becomes
 // one function.
 func Mix(name string, pages []*Page) *Page {
-	out := &Page{Name: name}
+	out := &Page{Name: name, lengths: 1}
 	at := map[trie.Frame]int{}
 	for g, p := range pages {
 		out.groups = append(out.groups, p.Name)
@@ -168,16 +190,17 @@ type drawn struct {
 	views, factors, squares float64
 }
 
-func (d drawn) amount(ms float64) compare.Amount {
+// amount is what takes ms of a page view that takes all.
+func (d drawn) amount(ms, all float64) compare.Amount {
 	if ms == 0 {
 		return compare.Amount{}
 	}
-	return compare.Amount{Seen: d.views, Sum: d.factors * ms, Squares: d.squares * ms * ms}
+	return compare.Amount{Seen: d.views, Sum: d.factors * ms, Squares: d.squares * ms * ms, Product: d.squares * ms * all}
 }
 
 // Draw draws page views; sigma is the standard deviation of the logarithm of the device's
-// speed.
-func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64) Release {
+// speed. Longer takes the longer of two lengths for each page view.
+func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64, longer bool) Release {
 	r := Release{p, devices, make([][]drawn, len(devices))}
 	for d := range devices {
 		r.drawn[d] = make([]drawn, len(p.views))
@@ -189,7 +212,11 @@ func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64) 
 			d++
 		}
 		factor := devices[d].Factor * math.Exp(sigma*rng.NormFloat64()-sigma*sigma/2)
-		x := &r.drawn[d][rng.IntN(len(p.views))]
+		v := rng.IntN(len(p.views))
+		if other := rng.IntN(p.lengths); longer && other > v%p.lengths {
+			v += other - v%p.lengths
+		}
+		x := &r.drawn[d][v]
 		x.views++
 		x.factors += factor
 		x.squares += factor * factor
@@ -264,15 +291,15 @@ func (r Release) Side(by By) compare.Side {
 			}
 			viewed, to := &p.views[v], of(d, p.views[v].group)
 			s.Views[to] += x.views
-			plus(&s.Time[to], x.amount(viewed.all))
+			plus(&s.Time[to], x.amount(viewed.all, viewed.all))
 			for _, sp := range viewed.spent {
 				f := &s.Functions[sp.function]
-				plus(&f.Self[to], x.amount(sp.ms))
+				plus(&f.Self[to], x.amount(sp.ms, viewed.all))
 				f.Total += x.factors * sp.ms
 				f.Reach += x.views
 			}
 			for i, ms := range viewed.in {
-				plus(&s.Features[i].Time[to], x.amount(ms))
+				plus(&s.Features[i].Time[to], x.amount(ms, viewed.all))
 			}
 		}
 	}
@@ -282,17 +309,15 @@ func (r Release) Side(by By) compare.Side {
 // Slow multiplies the self time of a function in s, the release's side by the same strata,
 // by factor. It returns a function that reverts the change.
 func (r Release) Slow(s *compare.Side, by By, function int, factor float64) (undo func()) {
-	n, of := r.strata(by)
-	p := r.page
-	self, script := make([]compare.Amount, n), make([]compare.Amount, n)
-	all := slices.Clone(s.Time)
-	feature := p.scriptOf[function]
-	copy(script, s.Features[feature].Time)
-	copy(self, s.Functions[function].Self)
-	was := [...][]compare.Amount{s.Functions[function].Self, s.Features[feature].Time, s.Time}
-	for i := range self {
-		self[i].Sum *= factor
-		self[i].Squares *= factor * factor
+	was := *s
+	p, feature := r.page, r.page.scriptOf[function]
+	_, of := r.strata(by)
+	s.Time = slices.Clone(s.Time)
+	s.Features = slices.Clone(s.Features)
+	s.Features[feature].Time = slices.Clone(s.Features[feature].Time)
+	s.Functions = slices.Clone(s.Functions)
+	for i := range s.Functions {
+		s.Functions[i].Self = slices.Clone(s.Functions[i].Self)
 	}
 	for v := range p.views {
 		viewed := &p.views[v]
@@ -303,21 +328,29 @@ func (r Release) Slow(s *compare.Side, by By, function int, factor float64) (und
 		more := viewed.spent[i].ms * (factor - 1)
 		for d := range r.devices {
 			x, to := r.drawn[d][v], of(d, viewed.group)
-			for _, c := range []struct {
-				to *compare.Amount
-				ms float64
-			}{{&all[to], viewed.all}, {&script[to], viewed.in[feature]}} {
-				c.to.Sum += x.factors * more
-				c.to.Squares += x.squares * more * (2*c.ms + more)
+			replace := func(at []compare.Amount, ms, more, moreOfAll float64) {
+				old, now := x.amount(ms, viewed.all), x.amount(ms+more, viewed.all+moreOfAll)
+				at[to].Sum += now.Sum - old.Sum
+				at[to].Squares += now.Squares - old.Squares
+				at[to].Product += now.Product - old.Product
+			}
+			replace(s.Time, viewed.all, more, more)
+			replace(s.Features[feature].Time, viewed.in[feature], more, more)
+			for k, sp := range viewed.spent {
+				if k == i {
+					replace(s.Functions[sp.function].Self, sp.ms, more, more)
+				} else {
+					replace(s.Functions[sp.function].Self, sp.ms, 0, more)
+				}
 			}
 		}
 	}
-	s.Functions[function].Self, s.Features[feature].Time, s.Time = self, script, all
-	return func() { s.Functions[function].Self, s.Features[feature].Time, s.Time = was[0], was[1], was[2] }
+	return func() { *s = was }
 }
 
 func plus(to *compare.Amount, x compare.Amount) {
 	to.Seen += x.Seen
 	to.Sum += x.Sum
 	to.Squares += x.Squares
+	to.Product += x.Product
 }
