@@ -207,10 +207,15 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 	if c.rows > 0 && len(shown) > c.rows {
 		shown = shown[:c.rows]
 	}
+	rest := false
 	for _, f := range shown {
 		name := placeName(f.Place)
 		if f.From != nil {
 			name += ", was " + placeName(*f.From)
+		}
+		if f.ByRest() {
+			name += " †"
+			rest = true
 		}
 		row(name, f.Change, f.Share, &f.Reach)
 	}
@@ -227,6 +232,12 @@ code and what traffic can be said from %d page views on each side: ask for a lon
 lower that by --min-views.
 `, r.MinViews)
 		return err
+	}
+	if rest {
+		fmt.Fprint(w, `
+† At an equal rest of the page view, which tells a change from noise that is within noise as it
+was measured: the function takes another part of a page view than before.
+`)
 	}
 	alarms := 0
 	for _, f := range r.Functions {

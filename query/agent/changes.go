@@ -38,10 +38,10 @@ type changeOut struct {
 	File   string   `json:"file,omitempty"`
 	Line   uint32   `json:"line,omitempty"`
 	Column uint32   `json:"column,omitempty"`
-	Status string   `json:"status" jsonschema:"slower, faster, new and gone are more than noise, and the interval excludes 0; within noise and moved are not, and it holds 0; not known and too few views say nothing"`
+	Status string   `json:"status" jsonschema:"slower, faster, new and gone are more than noise, and the interval excludes 0; within noise and moved are not, and it holds 0; with the page: changed as all of the page view did, so the function is not the cause; not known and too few views say nothing"`
 	Before float64  `json:"before_ms" jsonschema:"of a page view"`
 	After  float64  `json:"after_ms"`
-	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before, if the page views are enough"`
+	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before, if the page views are enough; at an equal rest of the page view if only that tells a function's change from noise"`
 }
 
 func changeOf(c compare.Change) changeOut {

@@ -204,6 +204,7 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	before, after, difference := s.sides()
 	fmt.Fprintf(b, "\n#### Functions: %d %s\n", len(changed), s.beyond())
 	fmt.Fprintf(b, "\n| | function | on page | %s | %s | %s (interval) |\n|---|---|---|---:|---:|---:|\n", before, after, difference)
+	rest := false
 	for _, f := range changed[:min(len(changed), s.functions)] {
 		name := code(cmp.Or(f.Name, "(anonymous)"))
 		if to := s.link("function", "name", cmp.Or(f.Name, " "), "resource", f.Resource, "page", f.page); to != "" {
@@ -211,6 +212,10 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 		}
 		if f.Resource != "" {
 			name += " " + plain(fmt.Sprintf("%s:%d:%d", f.Resource, f.Line, f.Column))
+		}
+		if f.ByRest() {
+			name += " †"
+			rest = true
 		}
 		page := "all"
 		if on := cmp.Or(f.page, s.selection.Get("page")); on != "" {
@@ -220,6 +225,9 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	}
 	if more := len(changed) - s.functions; more > 0 {
 		fmt.Fprintf(b, "\n… and %d more, which changed less.\n", more)
+	}
+	if rest {
+		b.WriteString("\n† At an equal rest of the page view; as measured it is within noise.\n")
 	}
 }
 

@@ -153,7 +153,7 @@ export interface Pair {
 }
 
 /** What is said of a change. */
-export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'within noise' | 'not known' | 'too few views';
+export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the page' | 'within noise' | 'not known' | 'too few views';
 
 /**
  * A change from A to B. difference_ms is as measured: the sum of change_ms, which has B in the traffic mix of A, of mix_ms
@@ -165,6 +165,8 @@ export interface Change {
   change_ms: Estimate | null;
   mix_ms: Estimate | null;
   left_out_ms: number | null;
+  /** Of a function, at an equal rest of the page view. */
+  beside_ms?: Estimate;
   level: number;
   /** From 0 on, of A; absent where A has none. */
   relative?: number;

@@ -49,6 +49,9 @@ export const meanings = {
   corrected:
     'The interval of the change, widened because many functions are compared at once. A change has an interval without ' +
     '0; what is within noise has one that includes 0.',
+  withPage:
+    'The function changed as the rest of its page views did: it is as much of them as before. So the page views ' +
+    'changed, by their devices or by what visitors do, and not the function.',
   before: 'The change of the mean against the preceding time range of the same length, not corrected for traffic.',
   stackless:
     'Time without a JavaScript stack: nothing to do (idle), or work that the browser does not report, such as ' +

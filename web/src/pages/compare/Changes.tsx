@@ -6,12 +6,12 @@ import { Legend } from '../../widgets/Metric.tsx';
 import { count, number, percent, plural, signed, signedPercent } from '../../widgets/numbers.ts';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
-import { between, shown } from './verdict.ts';
+import { between, byRest, shown } from './verdict.ts';
 
-const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'within noise', 'not known', 'too few views'];
+const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'with the page', 'within noise', 'not known', 'too few views'];
 
 /** Statuses that are folded away at first. */
-const folded: readonly Status[] = ['within noise', 'not known', 'too few views'];
+const folded: readonly Status[] = ['with the page', 'within noise', 'not known', 'too few views'];
 
 /** A table of what changed, with a switch for each status. */
 export function Changes({ of, by }: { of: Comparison; by?: string }) {
@@ -22,6 +22,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
   const toggle = (status: Status) =>
     setChosen(chosen.includes(status) ? chosen.filter((one) => one != status) : [...chosen, status]);
   const unadjusted = rows.some((row) => row.unadjusted);
+  const beside = rows.some(byRest);
   return (
     <>
       <div class="row" role="group" aria-label="What is shown">
@@ -44,6 +45,12 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
       {unadjusted && (
         <p class="hint">* Compared as measured, without a correction for devices and browsers.</p>
       )}
+      {beside && (
+        <p class="hint">
+          † At an equal rest of the page view: it takes more or less of a page view than before. The change as measured
+          is within noise, and is said below it.
+        </p>
+      )}
       {of.rest.functions > 0 && (
         <p class="hint">
           {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A
@@ -56,6 +63,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
           ['A, B, change', 'perView'],
           ['Interval', 'corrected'],
           ['Within noise', 'noise'],
+          ['With the page', 'withPage'],
           ['Reach', 'reach'],
         ]}
       />
@@ -93,7 +101,17 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
       title: 'interval',
       term: 'corrected',
       wide: true,
-      cell: (row) => (shown(row).low == undefined ? <span class="quiet">not known</span> : between(shown(row))),
+      cell: (row) => (
+        <>
+          {shown(row).low == undefined ? <span class="quiet">not known</span> : between(shown(row))}
+          {byRest(row) && row.change_ms && (
+            <small class="quiet">
+              {' '}
+              as measured {signed(row.change_ms.value)} ({between(row.change_ms)})
+            </small>
+          )}
+        </>
+      ),
     },
     {
       key: 'relative',
@@ -113,6 +131,7 @@ function Amount({ of }: { of: Change & { unadjusted?: boolean } }) {
       {sure && value != 0 && <span aria-hidden="true">{value > 0 ? '▲ ' : '▼ '}</span>}
       {signed(value)}
       {of.unadjusted && '*'}
+      {byRest(of) && '†'}
     </span>
   );
 }

@@ -68,9 +68,17 @@ export function apart({ low, high }: Estimate): boolean {
   return low != undefined && high != undefined && (low > 0 || high < 0);
 }
 
-/** What is known of a change: the part that is not traffic, or else the difference as measured. */
+/**
+ * What is known of a change: the part that is not traffic, or else the difference as measured. If only an equal rest of
+ * the page view tells it from noise, it is the change at that.
+ */
 export function shown(change: Change): Estimate {
-  return change.change_ms ?? change.difference_ms;
+  return byRest(change) ? change.beside_ms! : change.change_ms ?? change.difference_ms;
+}
+
+/** Whether only an equal rest of the page view tells a change from noise. */
+export function byRest({ status, change_ms, beside_ms }: Change): boolean {
+  return sure.includes(status) && beside_ms != undefined && !apart(change_ms ?? { value: 0 });
 }
 
 /** An interval: +11 to +25. */
