@@ -40,7 +40,7 @@ const (
 	MethodViews Method = "views"
 	// MethodSums reads what is summed up. Means are exact; the variance of the page and of
 	// features is, too, and that of functions by release. By device and browser, and within
-	// a feature or phase, the variance of a function is that of the whole, scaled to its mean.
+	// a feature or phase, the variance of a function is estimated from that of the whole, see [compare.Divide].
 	MethodSums Method = "sums"
 )
 
@@ -138,12 +138,14 @@ func (s *sideSums) unsampled() float64 {
 // noteOf says what the intervals of functions rest on.
 func noteOf(m Method, a, b *sideSums) string {
 	switch {
+	case a.parts.vague || b.parts.vague:
+		return "some sums are of an older version: functions are compared without regard to the rest of the page view"
 	case m == MethodViews && a.facet.part == "" && b.facet.part == "":
 		return "variances are those of the page views, each read again"
 	case len(a.strata) < 2 && len(b.strata) < 2 && a.exact() && b.exact():
 		return "variances are those that sums keep of the page, of features and of functions"
 	}
-	return "variances of the page and of features are those that sums keep by device and browser; those of functions are kept for all of a release, and scaled to their mean in each device and browser"
+	return "variances of the page and of features are those that sums keep by device and browser; those of functions are kept for all of a release, and divided among devices and browsers by their means"
 }
 
 // methodFor chooses how a comparison is made.
@@ -164,9 +166,10 @@ type sideSums struct {
 	plain  bool          // all are one stratum
 	sum    *rollup.Sum   // by stratum, and by release where names depend on it
 	raw    *trie.Profile // of sum
-	parts  functionSums  // of which whole is made
+	parts  *functionSums // of which whole is made
 	whole  map[trie.Frame]compare.Amount
-	views  int64 // that whole is of
+	all    compare.Amount // all time of the page views that whole is of; zero if unknown
+	views  int64          // that whole is of
 	totals map[trie.Frame]trie.Function
 }
 
@@ -175,7 +178,7 @@ type stratumSums struct {
 	labels    trie.Labels
 	time      rollup.Spread
 	features  map[string]*rollup.Spread
-	parts     functionSums // of which functions are made; nil if they are known for the whole alone
+	parts     *functionSums // of which functions are made; nil if they are known for the whole alone
 	functions map[trie.Frame]compare.Amount
 	self      map[trie.Frame]int64 // µs
 }
@@ -206,7 +209,7 @@ func (l Local) side(ctx context.Context, sel selection.Selection, q CompareQuery
 	if err != nil {
 		return nil, err
 	}
-	s := &sideSums{facet: facet, naming: n, plain: q.Plain, strata: map[string]*stratumSums{}, parts: functionSums{}}
+	s := &sideSums{facet: facet, naming: n, plain: q.Plain, strata: map[string]*stratumSums{}, parts: newFunctionSums()}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), sel.TakesCell(cell) })
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	room := l.room()
@@ -303,7 +306,7 @@ func (s *sideSums) takesShape(release string) bool {
 
 func (s *stratumSums) addFunctions(of *rollup.Functions, stacks *trie.Trie, byRelease bool) {
 	if s.parts == nil {
-		s.parts = functionSums{}
+		s.parts = newFunctionSums()
 	}
 	s.parts.add(of, stacks, byRelease)
 }
@@ -313,7 +316,9 @@ func (s *sideSums) see() {
 	s.naming.SeeProfile(s.raw)
 	s.parts.see(s.naming, true)
 	for _, x := range s.strata {
-		x.parts.see(s.naming, true)
+		if x.parts != nil {
+			x.parts.see(s.naming, true)
+		}
 	}
 }
 
@@ -323,10 +328,15 @@ func (s *sideSums) finish(names *naming.Names, parts func(trie.Frame) trie.Frame
 	if parts != nil {
 		p = p.Fold(parts)
 	}
-	s.whole = s.parts.named(names).amounts(parts)
+	// Of a feature or phase the time of page views is another than that of the products.
+	known := !s.parts.vague && s.facet.part == ""
+	s.whole = s.parts.named(names).amounts(parts, known)
+	if known {
+		s.all = compare.Amount{Sum: float64(s.parts.views.Sum) / 1e3, Squares: s.parts.views.Squares() / 1e6}
+	}
 	for _, x := range s.strata {
 		if x.parts != nil {
-			x.functions = x.parts.named(names).amounts(parts)
+			x.functions = x.parts.named(names).amounts(parts, !x.parts.vague)
 		}
 	}
 	for i := range p.Groups {
@@ -366,9 +376,7 @@ func (s *sideSums) input(strata []string) (out compare.Side) {
 	for _, frame := range slices.SortedFunc(maps.Keys(s.totals), trie.CompareFrames) {
 		total := s.totals[frame]
 		f := compare.Function{Frame: frame, Total: float64(total.Total) / 1000, Reach: float64(total.Reach)}
-		for _, x := range at {
-			f.Self = append(f.Self, s.amount(frame, x))
-		}
+		f.Self = s.amounts(frame, at)
 		out.Functions = append(out.Functions, f)
 	}
 	return out
@@ -379,25 +387,19 @@ func amountOf(s *rollup.Spread) compare.Amount {
 	return compare.Amount{Seen: float64(s.Count), Sum: float64(s.Sum) / 1e3, Squares: s.Squares() / 1e6}
 }
 
-// amount returns the self time of a function in a stratum. Without squares nothing is known
-// of how it varies, so that it raises no alarm.
-func (s *sideSums) amount(frame trie.Frame, at *stratumSums) compare.Amount {
-	self, n := float64(at.self[frame])/1e3, float64(at.time.Count)
-	if a, ok := at.functions[frame]; ok {
-		a.Seen = min(a.Seen, n) // that of a part is a sum
-		return a
+// amounts returns the self time of a function in strata. Without squares nothing is known of how it
+// varies, so that it raises no alarm.
+func (s *sideSums) amounts(frame trie.Frame, strata []*stratumSums) []compare.Amount {
+	parts := make([]compare.Part, len(strata))
+	for i, x := range strata {
+		parts[i] = compare.Part{Views: float64(x.time.Count), Self: float64(x.self[frame]) / 1e3, Time: amountOf(&x.time)}
 	}
-	w, ok := s.whole[frame]
-	if self == 0 || n == 0 || !ok || w.Sum <= 0 {
-		return compare.Amount{Sum: self}
+	out := compare.Divide(s.whole[frame], s.all, float64(s.views), parts)
+	for i, x := range strata {
+		if a, ok := x.functions[frame]; ok {
+			a.Seen = min(a.Seen, parts[i].Views) // that of a part is a sum
+			out[i] = a
+		}
 	}
-	if self == w.Sum && n == float64(s.views) {
-		return w
-	}
-	// The mean square of a view is that of the whole scaled to the mean here. A smaller mean
-	// can come of fewer views that have the function, or of less time in each: the larger
-	// one of both is taken, so as not to raise alarms.
-	mean := self / n
-	square := max(mean*w.Squares/w.Sum, mean*mean*float64(s.views)*w.Squares/(w.Sum*w.Sum))
-	return compare.Amount{Seen: min(n, w.Seen*self/w.Sum), Sum: self, Squares: n * square}
+	return out
 }

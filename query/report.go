@@ -154,7 +154,7 @@ type reporting struct {
 type pageSums struct {
 	all       rollup.Distribution
 	parts     map[trie.Label]*rollup.Distribution
-	functions functionSums
+	functions *functionSums
 	rest      rollup.Rest
 	coverage  map[string]int64
 	folded    int64
@@ -176,7 +176,7 @@ func (r *reporting) add(x store.Rolled) error {
 	rec, stacks := x.Record, x.Stacks
 	p := r.pages[x.Page]
 	if p == nil {
-		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: functionSums{}, coverage: map[string]int64{}}
+		p = &pageSums{parts: map[trie.Label]*rollup.Distribution{}, functions: newFunctionSums(), coverage: map[string]int64{}}
 		r.pages[x.Page] = p
 	}
 	r.addTimes(p, rec)

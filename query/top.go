@@ -98,7 +98,7 @@ func (l Local) top(ctx context.Context, q TopQuery) (Top, error) {
 	}
 	room := l.room()
 	defer room.release()
-	functions := functionSums{}
+	functions := newFunctionSums()
 	page := ""
 	n := l.naming(q.Selection)
 	sel := forNaming(q.Selection, n)

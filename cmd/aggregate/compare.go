@@ -214,8 +214,8 @@ func (c *command) writeComparison(w io.Writer, q query.CompareQuery, r *query.Co
 			name += ", was " + placeName(*f.From)
 		}
 		if f.ByRest() {
-			name += " †"
 			rest = true
+			name += " † as measured " + estimateText(*f.Adjusted)
 		}
 		row(name, f.Change, f.Share, &f.Reach)
 	}
@@ -253,6 +253,14 @@ the devices and browsers of A; MIX is what it has by having others.
 Here %s.
 `, alarms, r.Tested, 100*r.FalseDiscovery, output.PrintableLines(r.Note))
 	return err
+}
+
+// estimateText returns a change with its interval.
+func estimateText(e compare.Estimate) string {
+	if e.Low == nil || e.High == nil {
+		return signedMs(e.Value)
+	}
+	return fmt.Sprintf("%s (%s to %s)", signedMs(e.Value), signedMs(*e.Low), signedMs(*e.High))
 }
 
 // signedMs formats milliseconds with three decimals, or with one digit if that would be

@@ -36,8 +36,12 @@ func TestWords(t *testing.T) {
 		}
 		for line := range strings.Lines(text) {
 			row := cells.Split(strings.TrimSpace(line), -1)
-			if c := changes[row[len(row)-1]]; c != nil {
-				delete(changes, row[len(row)-1])
+			name, measured, _ := strings.Cut(row[len(row)-1], " † as measured ")
+			if c := changes[name]; c != nil {
+				delete(changes, name)
+				if c.ByRest() != (measured != "") || c.ByRest() && measured != estimateText(*c.Adjusted) {
+					t.Fatalf("%s: what was measured is not said, or not by what: %q", name, measured)
+				}
 				said[compare.Status(row[0])]++
 				if err := simulate.Judge(compare.Status(row[0]), line, c); err != nil {
 					t.Fatalf("%v\n%s", err, text)
@@ -48,7 +52,7 @@ func TestWords(t *testing.T) {
 			t.Fatalf("%d rows are missing, enough %t\n%s", len(changes), of.Enough, text)
 		}
 	}
-	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.NotKnown, compare.TooFew} {
+	for _, s := range []compare.Status{compare.Slower, compare.Faster, compare.WithinNoise, compare.WithPage, compare.NotKnown, compare.TooFew} {
 		if said[s] < 50 {
 			t.Errorf("%q was said %d times", s, said[s])
 		}

@@ -42,13 +42,22 @@ type changeOut struct {
 	Before float64  `json:"before_ms" jsonschema:"of a page view"`
 	After  float64  `json:"after_ms"`
 	Change Estimate `json:"change_ms" jsonschema:"with the devices and browsers of before, if the page views are enough; at an equal rest of the page view if only that tells a function's change from noise"`
+	// Measured is there if Change is at an equal rest.
+	Measured *Estimate `json:"measured_ms,omitempty" jsonschema:"the change as measured, which is within noise"`
 }
 
 func changeOf(c compare.Change) changeOut {
-	e := c.Shown()
-	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: Estimate{Value: rounded(e.Value)}}
+	out := changeOut{Status: string(c.Status), Before: rounded(c.Mean.A), After: rounded(c.Mean.B), Change: roundedEstimate(c.Shown())}
+	if c.ByRest() {
+		out.Measured = new(roundedEstimate(*c.Adjusted))
+	}
+	return out
+}
+
+func roundedEstimate(e compare.Estimate) (out Estimate) {
+	out.Value = rounded(e.Value)
 	if e.Low != nil && e.High != nil {
-		out.Change.Low, out.Change.High = new(rounded(*e.Low)), new(rounded(*e.High))
+		out.Low, out.High = new(rounded(*e.Low)), new(rounded(*e.High))
 	}
 	return out
 }

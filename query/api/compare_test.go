@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/fieldtrie/fieldtrie/query"
@@ -58,6 +59,26 @@ func TestCompare(t *testing.T) {
 		if x.Adjusted.High != nil && *x.Adjusted.High-x.Adjusted.Value < 0.8*(*y.Adjusted.High-y.Adjusted.Value) {
 			t.Errorf("%s: sums %+v, views %+v", x.Name, x.Adjusted, y.Adjusted)
 		}
+	}
+}
+
+// Without strata, sums say of functions what their page views do, also at an equal rest of these.
+func TestComparePlainMethods(t *testing.T) {
+	l, _ := rolledField(t, 600)
+	a, b := releases("r1", "r2")
+	var got [2]query.Comparison
+	for i, m := range []query.Method{query.MethodViews, query.MethodSums} {
+		c, err := l.Compare(t.Context(), query.CompareQuery{A: a, B: b, Method: m, Plain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = c
+	}
+	if x, y := fixture.AsJSON(t, got[0].Functions), fixture.AsJSON(t, got[1].Functions); x != y {
+		t.Errorf("views: %s\nsums: %s", x, y)
+	}
+	if !slices.ContainsFunc(got[0].Functions, func(f compare.FunctionChange) bool { return f.Beside != nil }) {
+		t.Error("no function was tested at an equal rest")
 	}
 }
 

@@ -213,21 +213,22 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 		if f.Resource != "" {
 			name += " " + plain(fmt.Sprintf("%s:%d:%d", f.Resource, f.Line, f.Column))
 		}
-		if f.ByRest() {
-			name += " †"
-			rest = true
-		}
 		page := "all"
 		if on := cmp.Or(f.page, s.selection.Get("page")); on != "" {
 			page = code(on)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(f.Status), name, page, milliseconds(f.Mean.A), milliseconds(f.Mean.B), change(f.Change))
+		by := change(f.Change)
+		if f.ByRest() {
+			rest = true
+			by += " †, as measured " + estimate(*f.Adjusted)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.marked(f.Status), name, page, milliseconds(f.Mean.A), milliseconds(f.Mean.B), by)
 	}
 	if more := len(changed) - s.functions; more > 0 {
 		fmt.Fprintf(b, "\n… and %d more, which changed less.\n", more)
 	}
 	if rest {
-		b.WriteString("\n† At an equal rest of the page view; as measured it is within noise.\n")
+		b.WriteString("\n† At an equal rest of the page view: the function takes another part of it. As measured the change is within noise.\n")
 	}
 }
 

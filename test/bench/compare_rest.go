@@ -1,8 +1,62 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
+
+// sumsFigures are those of comparisons that know of functions what rollups keep: how they vary over all
+// devices together.
+func sumsFigures(pages []*simulate.Page, runs int) []figure {
+	same, shifted, other := scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(comparedViews, runs)
+	for d, share := range []float64{0.2, 0.4, 0.4} {
+		shifted.B[d].Share = share
+	}
+	for d, every := range []int{3, 1, 2} { // visitors do other things by device
+		other.A[d].Every, other.B[d].Every = every, every
+	}
+	summed := simulate.By{Device: true, Summed: true}
+	alarms, moved, others := make([]float64, len(pages)), make([]float64, len(pages)), make([]float64, len(pages))
+	power := make([][]simulate.Power, len(pages))
+	forEach(len(pages), func(i int) {
+		same, shifted, other := same, shifted, other
+		same.Seed, shifted.Seed, other.Seed = 4*uint64(i), 4*uint64(i)+1, 4*uint64(i)+2
+		alarms[i] = same.Alarms(pages[i], summed)[0].Functions
+		moved[i] = shifted.Alarms(pages[i], summed)[0].Functions
+		others[i] = other.Alarms(pages[i], summed)[0].Functions
+		var functions []int
+		for f := range min(plantedIn, len(pages[i].Functions)) {
+			functions = append(functions, f)
+		}
+		power[i] = scenario(comparedViews, runs).Power(pages[i], summed, functions, plantedFactor)
+	})
+	var reached float64
+	var views []float64
+	all := slices.Concat(power...)
+	for _, x := range all {
+		if x.Found >= 0.9 {
+			reached += 1 / float64(len(all))
+		}
+		short := x.Detectable / (plantedFactor - 1)
+		views = append(views, comparedViews*short*short)
+	}
+	n := float64(len(pages))
+	return []figure{
+		{"compare/false_alarms_sums", sum(alarms) / n, "of runs, functions", "<= 0.05"},
+		{"compare/false_alarms_sums_mix", sum(moved) / n, "of runs, functions", "<= 0.05"},
+		{"compare/false_alarms_sums_by_device", sum(others) / n, "of runs, functions", "<= 0.05"},
+		{"compare/power_reached_sums", reached, "of the 3 heaviest of each page", ""},
+		{"compare/views_median_sums", median(views), "views a side for 5 %", ""},
+	}
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
 
 // restFigures counts functions that are called changed where all of the page changed: it became
 // slower as a whole, its visits became longer, or one function changed so much that it is much of

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/fieldtrie/fieldtrie/query/compare"
 	"github.com/fieldtrie/fieldtrie/trie"
@@ -31,6 +32,36 @@ func Input(a, b Release, by By) compare.Input {
 	return compare.Input{Strata: a.Strata(by), A: a.Side(by), B: b.Side(by)}
 }
 
+// result compares two sides.
+func result(in compare.Input, by By) compare.Result {
+	if by.Summed {
+		in.A, in.B = summed(in.A), summed(in.B)
+	}
+	return compare.Compare(in, compare.Options{})
+}
+
+// summed returns a side as rollups know it.
+func summed(s compare.Side) compare.Side {
+	var time compare.Amount
+	views := 0.0
+	for i, n := range s.Views {
+		views += n
+		plus(&time, s.Time[i])
+	}
+	s.Functions = slices.Clone(s.Functions)
+	for i := range s.Functions {
+		f := &s.Functions[i]
+		var whole compare.Amount
+		parts := make([]compare.Part, len(f.Self))
+		for k, x := range f.Self {
+			plus(&whole, x)
+			parts[k] = compare.Part{Views: s.Views[k], Self: x.Sum, Time: s.Time[k]}
+		}
+		f.Self = compare.Divide(whole, time, views, parts)
+	}
+	return s
+}
+
 // Alarms gives the share of runs without a change in which a change was reported.
 type Alarms struct {
 	Any, Total, Features, Functions float64
@@ -49,7 +80,7 @@ func (s Scenario) Alarms(p *Page, by ...By) []Alarms {
 	for run := range s.Runs {
 		a, b := s.draw(p, run)
 		for i := range by {
-			r := compare.Compare(Input(a, b, by[i]), compare.Options{})
+			r := result(Input(a, b, by[i]), by[i])
 			x := &out[i]
 			// Alarms are sorted to the front.
 			total := r.Total.Status.Alarm()
@@ -106,7 +137,7 @@ func (s Scenario) Power(p *Page, by By, functions []int, factor float64) []Power
 		in := Input(a, b, by)
 		for i, f := range functions {
 			undo := b.Slow(&in.B, by, f, factor)
-			r := compare.Compare(in, compare.Options{})
+			r := result(in, by)
 			undo()
 			out[i].Function = f
 			out[i].add(&r, p.Functions[f], 1/float64(s.Runs))

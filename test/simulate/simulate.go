@@ -30,11 +30,12 @@ type Device struct {
 	Name   string
 	Factor float64 // slowdown of its page views
 	Share  float64 // of page views; all shares sum to 1
+	Every  int     // of the real page views, each such one alone is drawn; 0: all are
 }
 
 // Devices returns the default device classes.
 func Devices() []Device {
-	return []Device{{"desktop", 1, 0.4}, {"mobile-high", 2, 0.4}, {"mobile-low", 4, 0.2}}
+	return []Device{{Name: "desktop", Factor: 1, Share: 0.4}, {Name: "mobile-high", Factor: 2, Share: 0.4}, {Name: "mobile-low", Factor: 4, Share: 0.2}}
 }
 
 // Page is the real page views of one page, or of several, with their times by function.
@@ -213,6 +214,7 @@ func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64, 
 		}
 		factor := devices[d].Factor * math.Exp(sigma*rng.NormFloat64()-sigma*sigma/2)
 		v := rng.IntN(len(p.views))
+		v -= v % max(devices[d].Every, 1)
 		if other := rng.IntN(p.lengths); longer && other > v%p.lengths {
 			v += other - v%p.lengths
 		}
@@ -225,7 +227,11 @@ func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64, 
 }
 
 // By selects the strata of page views.
-type By struct{ Device, Page bool }
+type By struct {
+	Device, Page bool
+	// Summed leaves of functions what rollups keep: how they vary over all strata together.
+	Summed bool
+}
 
 func (r Release) strata(by By) (n int, of func(device, group int) int) {
 	n, devices := 1, 1
