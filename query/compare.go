@@ -27,6 +27,9 @@ type CompareQuery struct {
 	// Plain compares the page views as they are, whatever devices and browsers they are of: two traffics that have none in
 	// common, such as that of a lab and that of users, can not be compared otherwise.
 	Plain bool
+	// Concurrent compares the hours alone in which both sides have 30 page views and more, with B's page views in A's mix of
+	// them: then neither the time of the day nor what happened on a day is taken for a change, as in a roll-out in steps.
+	Concurrent bool
 }
 
 // Method says what a comparison rests on.
@@ -81,12 +84,16 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	if q.B.Only != "" {
 		return out, selection.Refuse("only: what is compared are all functions; take --by owner or by=owner to sum up those of others")
 	}
+	timeA, timeB, warning, err := l.stretches(ctx, q)
+	if err != nil {
+		return out, err
+	}
 	n := l.naming(q.B) // one for both, so that a function has one name
-	a, err := l.side(ctx, q.A, q, out.Method, n, &out.StatsA)
+	a, err := l.side(ctx, q.A, timeA, q.Plain, out.Method, n, &out.StatsA)
 	if err != nil {
 		return out, fmt.Errorf("side A: %w", err)
 	}
-	b, err := l.side(ctx, q.B, q, out.Method, n, &out.StatsB)
+	b, err := l.side(ctx, q.B, timeB, q.Plain, out.Method, n, &out.StatsB)
 	if err != nil {
 		return out, fmt.Errorf("side B: %w", err)
 	}
@@ -114,8 +121,10 @@ func (l Local) compareTime(ctx context.Context, q CompareQuery) (out Comparison,
 	in.A, in.B = a.input(strata), b.input(strata)
 	out.Result = compare.Compare(in, q.Options)
 	out.Note = noteOf(out.Method, a, b)
-	if w := unsampledOf(a, b); w != "" {
-		out.Warnings = append(out.Warnings, w)
+	for _, w := range []string{warning, unsampledOf(a, b), lengthsOf(a, b)} {
+		if w != "" {
+			out.Warnings = append(out.Warnings, w)
+		}
 	}
 	return out, nil
 }
@@ -127,6 +136,46 @@ func unsampledOf(a, b *sideSums) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f %% of the time of A and %.0f %% of that of B was not sampled, and is in no mean: as much of a change may be missing time", 100*x, 100*y)
+}
+
+// lengthsOf warns of sides whose page views were profiled for so different times that it matters to functions: those that run
+// once take less of a longer visit. B is in A's mix.
+func lengthsOf(a, b *sideSums) string {
+	if a.facet.part != "" || b.facet.part != "" {
+		return ""
+	}
+	x, y := a.lengths(), b.lengths()
+	var ofA, ofB, viewsA, viewsB float64
+	for key, at := range a.strata {
+		other := b.strata[key]
+		if other == nil || at.time.Count == 0 || other.time.Count == 0 {
+			continue
+		}
+		n, m := float64(at.time.Count), float64(other.time.Count)
+		ofA, ofB = ofA+x[key], ofB+n*y[key]/m
+		viewsA, viewsB = viewsA+n, viewsB+m
+	}
+	// Lengths vary by about as much as they are long.
+	if ofA == 0 || math.Abs(ofB/ofA-1) < max(0.1, 3*math.Sqrt(1/viewsA+1/viewsB)) {
+		return ""
+	}
+	return fmt.Sprintf("page views of B were profiled for %.3g s each and those of A for %.3g s: a longer or shorter visit may be what looks like a change of functions that do not take a part of each second",
+		ofB/viewsA/1e6, ofA/viewsA/1e6)
+}
+
+// lengths returns by stratum how long its page views were profiled together, in µs.
+func (s *sideSums) lengths() map[string]float64 {
+	out := map[string]float64{}
+	for i := range s.raw.Groups {
+		g := &s.raw.Groups[i]
+		at := float64(g.Coverage.Stackless + g.Coverage.Unsampled)
+		for _, w := range g.Weights.All() {
+			at += float64(w.Self)
+		}
+		labels := slices.DeleteFunc(slices.Clone(g.Labels), func(l trie.Label) bool { return l.Key == rollup.KeyRelease })
+		out[fmt.Sprintf("%q", labels)] += at
+	}
+	return out
 }
 
 // unsampled returns the share of the time that was not sampled, from 0 to 1.
@@ -163,7 +212,8 @@ type sideSums struct {
 	facet  facet
 	strata map[string]*stratumSums
 	naming *naming.Naming
-	plain  bool          // all are one stratum
+	plain  bool          // devices and browsers are no strata
+	hours  string        // the stratum of what is added
 	sum    *rollup.Sum   // by stratum, and by release where names depend on it
 	raw    *trie.Profile // of sum
 	parts  *functionSums // of which whole is made
@@ -187,50 +237,55 @@ type stratumSums struct {
 func (s *sideSums) exact() bool { return s.facet.takesAnyFunctions() }
 
 // stratumOf returns the labels of the stratum that a label set belongs to: the device, and
-// the browser without its version, which changes by itself every few weeks.
+// the browser without its version, which changes by itself every few weeks. Of a concurrent comparison there are the hours, too.
 func (s *sideSums) stratumOf(l trie.Labels) (out trie.Labels) {
-	if s.plain {
-		return nil
+	if !s.plain {
+		if v := l.Value(rollup.KeyBrowser); v != "" {
+			family, _, _ := strings.Cut(v, " ")
+			out = append(out, trie.Label{Key: rollup.KeyBrowser, Value: family})
+		}
+		if v := l.Value(rollup.KeyDevice); v != "" {
+			out = append(out, trie.Label{Key: rollup.KeyDevice, Value: v})
+		}
 	}
-	if v := l.Value(rollup.KeyBrowser); v != "" {
-		family, _, _ := strings.Cut(v, " ")
-		out = append(out, trie.Label{Key: rollup.KeyBrowser, Value: family})
-	}
-	if v := l.Value(rollup.KeyDevice); v != "" {
-		out = append(out, trie.Label{Key: rollup.KeyDevice, Value: v})
+	if s.hours != "" {
+		out = append(out, trie.Label{Key: keyHours, Value: s.hours})
 	}
 	return out
 }
 
 // side reads one side.
-func (l Local) side(ctx context.Context, sel selection.Selection, q CompareQuery, method Method, n *naming.Naming, stats *Stats) (*sideSums, error) {
+func (l Local) side(ctx context.Context, sel selection.Selection, times []stretch, plain bool, method Method, n *naming.Naming, stats *Stats) (*sideSums, error) {
 	sel.GroupBy = nil
 	facet, err := facetOf(sel)
 	if err != nil {
 		return nil, err
 	}
-	s := &sideSums{facet: facet, naming: n, plain: q.Plain, strata: map[string]*stratumSums{}, parts: newFunctionSums()}
+	s := &sideSums{facet: facet, naming: n, plain: plain, strata: map[string]*stratumSums{}, parts: newFunctionSums()}
 	s.sum = rollup.NewSum(func(cell trie.Labels) (trie.Labels, bool) { return s.group(cell), sel.TakesCell(cell) })
 	want := store.Wanted{Level: rollup.Wide, Details: true}
 	room := l.room()
 	defer room.release()
 	s.sum.Bound(room.fits)
-	r := &recording{reading: reading{sel: sel}}
+	var split func(t *trie.Trace) string
 	switch method {
 	case MethodViews:
 		want = store.Wanted{None: true}
 		// Functions are kept by release alone, so nothing else may be mixed.
-		r.split = func(t *trie.Trace) string { return fmt.Sprintf("%q", rollup.BaseLabels(&t.Context)) }
+		split = func(t *trie.Trace) string { return fmt.Sprintf("%q", rollup.BaseLabels(&t.Context)) }
 	case MethodSums:
 	default:
 		return nil, selection.Refuse("method %q is neither %s nor %s", method, MethodViews, MethodSums)
 	}
-	r.take = func(_ time.Time, x store.Rolled) error {
-		return s.add(x, method == MethodViews)
-	}
-	*stats, err = l.readRecords(ctx, want, r)
-	if err != nil {
-		return nil, err
+	for _, t := range times {
+		s.hours, sel.Since, sel.Until = t.stratum, t.since, t.until
+		r := &recording{reading: reading{sel: sel}, split: split}
+		r.take = func(_ time.Time, x store.Rolled) error { return s.add(x, method == MethodViews) }
+		read, err := l.readRecords(ctx, want, r)
+		if err != nil {
+			return nil, err
+		}
+		stats.add(read)
 	}
 	s.raw = s.sum.Profile()
 	return s, nil

@@ -51,6 +51,14 @@ func (l Local) compareVitals(ctx context.Context, q CompareQuery, out *Compariso
 	if q.A.Page == "" || q.B.Page == "" || checkVitals(q.A) != nil || checkVitals(q.B) != nil {
 		return nil
 	}
+	if q.Concurrent {
+		times, _, _, err := l.stretches(ctx, q)
+		if err != nil || len(times) == 0 {
+			return err
+		}
+		q.A.Since, q.A.Until = times[0].since, times[len(times)-1].until
+		q.B.Since, q.B.Until, q.Concurrent = q.A.Since, q.A.Until, false
+	}
 	a, err := l.Vitals(ctx, q.A)
 	if err != nil {
 		return err

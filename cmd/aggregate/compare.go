@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/fieldtrie/fieldtrie/query/selection"
@@ -25,6 +26,7 @@ type comparing struct {
 	since, until           string
 	method                 string
 	minViews               int
+	concurrent             bool
 
 	given     bool
 	selection selection.Selection
@@ -38,6 +40,7 @@ func (c *comparing) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.page, "compare-page", "", "say what differs from this `PAGE`")
 	fs.StringVar(&c.feature, "compare-feature", "", "say what differs from this `FEATURE`")
 	fs.StringVar(&c.method, "compare-method", "auto", "`METHOD` of comparison: views reads single page views, sums reads rollups, auto chooses")
+	fs.BoolVar(&c.concurrent, "concurrent", false, "compare the hours alone in which both sides have 30 page views and more, as of a roll-out in steps")
 	fs.IntVar(&c.minViews, "min-views", 100, "page views that each side of a comparison needs")
 }
 
@@ -51,7 +54,7 @@ func (c *comparing) check(fs *pflag.FlagSet, sel selection.Selection, parse func
 		c.given = c.given || fs.Changed(flag)
 	}
 	if !c.given {
-		for _, flag := range []string{"compare-method", "min-views"} {
+		for _, flag := range []string{"compare-method", "min-views", "concurrent"} {
 			if fs.Changed(flag) {
 				return fmt.Errorf("--%s is for a comparison; name what to compare with, as by --compare-release", flag)
 			}
@@ -103,7 +106,7 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	q := query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method)}
-	q.Options.MinViews = c.comparing.minViews
+	q.Options.MinViews, q.Concurrent = c.comparing.minViews, c.comparing.concurrent
 	got, err := src.Compare(ctx, q)
 	if err != nil {
 		return err
@@ -112,6 +115,8 @@ func (c *command) printComparison(ctx context.Context) (err error) {
 	c.warn(got.StatsB.Warnings)
 	asJSON := c.formatName == "json"
 	switch { // programs get the result in any case
+	case q.Concurrent && (got.Views.B == 0 || got.Views.A == 0):
+		err = errors.New(strings.Join(got.Warnings, "; "))
 	case got.Views.B == 0:
 		err = c.nothingFound(ctx, src)
 	case got.Views.A == 0:

@@ -55,7 +55,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/series":   {parameters: with("names", "by", "group_by", "step", "histogram", "coverage", "limit"), respond: respondSeries, resolve: resolveSeries},
 		"/api/v1/coverage": {parameters: with("limit"), respond: respondBy(selection.KeyPage, true)},
 		"/api/v1/tree":     {parameters: with(append(compareParameters(), "names", "by", "only", "max_nodes", "root")...), respond: respondTree},
-		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix")...), respond: respondCompare},
+		"/api/v1/compare":  {parameters: with(append(compareParameters(), "names", "by", "only", "method", "min_views", "limit", "mix", "concurrent")...), respond: respondCompare},
 		"/api/v1/top":      {parameters: with("names", "by", "only", "limit", "sort"), respond: respondTop},
 		"/api/v1/callers":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(query.Callers)},
 		"/api/v1/callees":  {parameters: with("names", "by", "only", "name", "resource", "line", "column", "max_nodes"), respond: respondAround(query.Callees)},
@@ -261,6 +261,7 @@ func respondCompare(ctx context.Context, h *handler, p *parameters) (response, e
 		q.Method = query.Method(method)
 	}
 	q.Plain = p.choice("mix", "adjusted", "plain") == "plain"
+	q.Concurrent = p.choice("concurrent", "false", "true") == "true"
 	q.Options.MinViews, q.Options.Functions = p.number("min_views", 0, 2, 1<<31-1), p.number("limit", 0, 1, mostRows)
 	if p.err != nil {
 		return response{}, p.err

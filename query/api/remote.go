@@ -242,6 +242,9 @@ func (r *Remote) Compare(ctx context.Context, q query.CompareQuery) (query.Compa
 	if q.Plain {
 		v.Set("mix", "plain")
 	}
+	if q.Concurrent {
+		v.Set("concurrent", "true")
+	}
 	for k, n := range map[string]int{"min_views": q.Options.MinViews, "limit": q.Options.Functions} {
 		if n > 0 {
 			v.Set(k, strconv.Itoa(n))

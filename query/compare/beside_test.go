@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -97,4 +98,31 @@ func elasticity(a, b []visit, q float64) float64 {
 		}
 	}
 	return (low + high) / 2
+}
+
+// TestDetectableFloor has functions that take the same part of each page view, in runs shorter than the interval of the samples: only
+// the samples vary, and no covariate takes that away.
+func TestDetectableFloor(t *testing.T) {
+	const interval, n = 10.0, 4000
+	rng := rand.New(rand.NewPCG(2, 7))
+	side := func(mean float64) Side {
+		visits := make([]visit, n)
+		for i := range visits {
+			length := math.Exp(0.4*rng.NormFloat64() - 0.08)
+			samples := 0
+			for at := rng.ExpFloat64(); at < length*mean/interval; at += rng.ExpFloat64() {
+				samples++
+			}
+			visits[i] = visit{x: float64(samples) * interval, c: 200 * length}
+		}
+		return sideOfVisits(visits)
+	}
+	for _, mean := range []float64{5, 20, 80} {
+		r := Compare(Input{A: side(mean), B: side(mean)}, Options{})
+		f := r.Functions[slices.IndexFunc(r.Functions, func(f FunctionChange) bool { return f.Name == "alpha" })]
+		floor := (math.Sqrt2*math.Erfcinv(1-f.Level) + zPower) * math.Sqrt(interval*mean*2/n)
+		if got := *f.Detectable / floor; got < 0.95 || got > 1.3 {
+			t.Errorf("%g ms: %g ms are detectable, the floor is %g", mean, *f.Detectable, floor)
+		}
+	}
 }

@@ -12,7 +12,7 @@ type drawnPart struct {
 	exact Amount
 }
 
-// draw draws page views of devices that differ in speed. Of the page views, have have the function, or a share that differs by
+// drawParts draws page views of devices that differ in speed. Of the page views, have have the function, or a share that differs by
 // device.
 func drawParts(rng *rand.Rand, have float64, byDevice bool) (parts []drawnPart) {
 	for range 2 + rng.IntN(4) {

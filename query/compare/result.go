@@ -100,7 +100,9 @@ type Change struct {
 	// discovery. It is an alarm if both Q and P are at most Result.FalseDiscovery.
 	Q float64 `json:"q"`
 	// Detectable is the size of a change that nine of ten such comparisons would detect. Smaller
-	// ones may be detected, too.
+	// ones may be detected, too. It has the noise of sampling in it, which nothing but more page views
+	// or a shorter interval of samples lowers: a function with short runs of m ms a page view has at
+	// least a variance of m times the interval.
 	Detectable *float64 `json:"detectable_ms"`
 	Status     Status   `json:"status"`
 
