@@ -103,8 +103,9 @@ var mayImport = map[string][]string{
 	"query/selection": {"store", "symbols/owner", "trie", "trie/rollup"},
 	"query/watch":     {"query", "query/compare"},
 	"query/summary":   {"encode/output", "query", "query/budget", "query/compare"},
+	"query/verdict":   {"query", "query/compare"},
 
-	"cmd/aggregate":          {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/compare", "query/file", "query/selection", "query/summary", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
+	"cmd/aggregate":          {"cmd/aggregate/capture", "encode/formats", "encode/output", "internal/commandline", "internal/spelling", "query", "query/agent", "query/api", "query/budget", "query/budget/ci", "query/compare", "query/file", "query/selection", "query/summary", "query/verdict", "rules/access", "rules/site", "sdk", "store/shared", "symbols", "symbols/build", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/wasm", "trie", "web"},
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
 	"cmd/fieldtrie":          {"encode/output", "internal/commandline", "internal/spelling"},

@@ -51,8 +51,11 @@ func (l Local) stretches(ctx context.Context, q CompareQuery) (a, b []stretch, w
 			}
 		}
 	}
-	warning = fmt.Sprintf("both sides have at least %d page views in %d hours, and these alone are compared: of A's %d page views %d are of other hours, of B's %d %d",
-		sharedViews, len(hours), allA, allA-sumOf(viewsA, hours), allB, allB-sumOf(viewsB, hours))
+	leftA, leftB := allA-sumOf(viewsA, hours), allB-sumOf(viewsB, hours)
+	if leftA+leftB > 0 {
+		warning = fmt.Sprintf("hours in which both sides have at least %d page views: %d, and these alone are compared; %d of A's %d page views are of other hours, and %d of B's %d",
+			sharedViews, len(hours), leftA, allA, leftB, allB)
+	}
 	if len(hours) == 0 {
 		warning = fmt.Sprintf("there is no hour in which both sides have at least %d page views: wait, or compare without --concurrent (concurrent)", sharedViews)
 	}

@@ -69,7 +69,7 @@ func TestCompareConcurrent(t *testing.T) {
 			t.Errorf("%s: strata %+v", method, got.Strata)
 		}
 		if !slices.ContainsFunc(got.Warnings, func(w string) bool {
-			return strings.HasPrefix(w, "both sides have at least 30 page views in 4 hours") && strings.HasSuffix(w, "of A's 750 page views 310 are of other hours, of B's 700 300")
+			return strings.HasPrefix(w, "hours in which both sides have at least 30 page views: 4, ") && strings.HasSuffix(w, "310 of A's 750 page views are of other hours, and 300 of B's 700")
 		}) {
 			t.Errorf("%s: warnings %q", method, got.Warnings)
 		}

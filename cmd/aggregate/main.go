@@ -21,6 +21,7 @@ import (
 const usage = `Usage: aggregate [--page PAGE] [--since TIME] [flags]
        aggregate [flags] FILE...
        aggregate report [flags]              what a release changed, on one page
+       aggregate verdict [flags]             may a release go on to more users?
        aggregate capture [flags] URL         record visits with a browser of this machine
        aggregate mcp [flags]                 for coding agents; each has a --help
 
@@ -118,6 +119,9 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[blownError](err); ok {
 		return 3
 	}
+	if x, ok := errors.AsType[verdictError](err); ok {
+		return x.exitCode()
+	}
 	if x, ok := errors.AsType[signalError](err); ok {
 		return 128 + int(x.signal) // as shells have it
 	}
@@ -131,6 +135,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			return runMCP(ctx, args[1:], stdin, stdout, stderr)
 		case reportCommand:
 			return runReport(ctx, args[1:], stdout, stderr)
+		case verdictCommand:
+			return runVerdict(ctx, args[1:], stdout, stderr)
 		case captureCommand:
 			return runCapture(ctx, args[1:], stdout, stderr)
 		}
@@ -144,7 +150,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return usageError{err}
 	}
 	if asked.Any() {
-		return asked.Answer(stdout, p, reportProgram(), captureProgram(), mcpProgram())
+		return asked.Answer(stdout, p, reportProgram(), verdictProgram(), captureProgram(), mcpProgram())
 	}
 	c.files = fs.Args()
 	if err := meant(c.files); err != nil {

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/commandline"
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/verdict"
+)
+
+// verdictCommand is the word after aggregate. A file of that name is ./verdict.
+const verdictCommand = "verdict"
+
+const verdictUsage = `Usage: aggregate verdict --release B --compare-release A --concurrent [flags]
+
+Says whether a release may go on to more users, for tools that roll it out in steps:
+
+  pass      a change of --limit is ruled out, and nothing is worse by more than noise
+  marginal  something is worse by more than noise, but by less than its limit
+  fail      the page or a Web Vital is worse by more than noise, and by more than its limit
+  not yet   there are too few page views: how many are missing, and about how long that takes
+
+With --concurrent only hours in which both releases ran are compared, so that neither the
+time of the day nor what happened on a day is taken for a change.
+
+Examples:
+
+  aggregate verdict --release B --compare-release A --concurrent --page /feed
+  aggregate verdict --release B --compare-release A --concurrent --since 6h -f json \
+    --addr https://profiles.example.com:8419
+  until aggregate verdict --release B --compare-release A --concurrent; [ $? -ne 5 ]
+  do sleep 600; done                                     wait while it is not yet`
+
+// deciding holds the additional flags of aggregate verdict.
+type deciding struct {
+	limit, vitals, function string
+	limits                  verdict.Limits
+}
+
+// verdictFlags are the flags of aggregate that a verdict has, too.
+func verdictFlags() []string {
+	return append([]string{"page", "feature", "release", "label", "since", "until", "output", "data", "addr", "token-file", "ca", "site", "min-views", "compare-method", "concurrent"}, selectionFlags[:]...)
+}
+
+func verdictProgram() *commandline.Program { return new(command).verdictProgram(new(deciding)) }
+
+func (c *command) verdictProgram(d *deciding) *commandline.Program {
+	all, fs := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	fs.SortFlags = false
+	c.flags(all)
+	for _, name := range verdictFlags() {
+		fs.AddFlag(all.Lookup(name))
+	}
+	fs.StringVarP(&c.formatName, "format", "f", "text", "`FORMAT` to write: text or json")
+	_ = fs.SetAnnotation("format", commandline.Values, []string{"text", "json"})
+	fs.StringVar(&d.limit, "limit", "5%", "most `CHANGE` of the JavaScript of a page view")
+	fs.StringVar(&d.vitals, "vital-limit", "10%", "most `CHANGE` of the 75th percentile of a Web Vital, with one --page")
+	fs.StringVar(&d.function, "function-limit", "1%", "a function that is slower by so much of a page view is marginal")
+	return &commandline.Program{Name: "aggregate " + verdictCommand, Summary: "say whether a release may go on to more users", Usage: verdictUsage,
+		Sections: []commandline.Section{{Flags: fs}},
+		Notes:    "Exit status: 0 pass; 1 if something went wrong; 2 for a wrong command line; 3 fail; 4 marginal;\n5 not yet. Who asks again and again until it fails sees chance fail sooner or later: the interval\nof the page is that of 99 %, for one look."}
+}
+
+// verdictError says that a verdict is not pass.
+type verdictError struct{ verdict.Word }
+
+func (e verdictError) Error() string { return "verdict: " + string(e.Word) }
+
+// exitCode returns the status that tools see.
+func (e verdictError) exitCode() int {
+	return map[verdict.Word]int{verdict.Fail: 3, verdict.Marginal: 4, verdict.NotYet: 5}[e.Word]
+}
+
+// runVerdict writes a verdict.
+func runVerdict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c, d := command{stdout: stdout, stderr: stderr, now: time.Now(), rows: 1}, deciding{}
+	p := c.verdictProgram(&d)
+	fs := p.Flags()
+	if err := commandline.Parse(fs, args); errors.Is(err, pflag.ErrHelp) {
+		return p.WriteHelp(stdout)
+	} else if err != nil {
+		return usageError{err}
+	}
+	if err := c.checkVerdict(fs, &d); err != nil {
+		return usageError{err}
+	}
+	return c.verdict(ctx, &d)
+}
+
+// parseShare reads a percentage as a share.
+func parseShare(text string) (float64, error) {
+	number, ok := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || !(share > 0 && share <= 1000) {
+		return 0, fmt.Errorf("%.40q is not a percentage above 0 such as 5%%", text)
+	}
+	return share / 100, nil
+}
+
+func (c *command) checkVerdict(fs *pflag.FlagSet, d *deciding) error {
+	if fs.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; see aggregate verdict --help", fs.Arg(0))
+	}
+	if c.formatName != "text" && c.formatName != "json" {
+		return fmt.Errorf("--format %s: known are text, json", c.formatName)
+	}
+	for _, x := range []struct {
+		flag, text string
+		to         *float64
+	}{{"limit", d.limit, &d.limits.Page}, {"vital-limit", d.vitals, &d.limits.Vital}, {"function-limit", d.function, &d.limits.Function}} {
+		share, err := parseShare(x.text)
+		if err != nil {
+			return fmt.Errorf("--%s %w", x.flag, err)
+		}
+		*x.to = share
+	}
+	c.sinceGiven = fs.Changed("since")
+	if err := c.checkStore(fs, nil); err != nil {
+		return err
+	}
+	if err := c.checkSelection(); err != nil {
+		return err
+	}
+	if err := c.comparing.check(fs, c.selection, c.times); err != nil {
+		return err
+	}
+	if !c.comparing.given {
+		return errors.New("say what to compare with: --compare-release A, or another of the flags that begin with --compare-")
+	}
+	return nil
+}
+
+// decided is what a verdict writes as JSON.
+type decided struct {
+	verdict.Verdict
+	Comparison query.Comparison `json:"comparison"`
+}
+
+func (c *command) verdict(ctx context.Context, d *deciding) (err error) {
+	src, done, err := c.source()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	q := query.CompareQuery{A: c.comparing.selection, B: c.selection, Method: query.Method(c.comparing.method), Concurrent: c.comparing.concurrent}
+	q.Options.MinViews = c.comparing.minViews
+	got, err := src.Compare(ctx, q)
+	if err != nil {
+		return err
+	}
+	out := decided{verdict.Of(&got, d.limits), got}
+	if out.Missing != nil {
+		var anHour compare.Pair
+		if anHour.A, err = c.anHour(ctx, src, q.A); err != nil {
+			return err
+		}
+		if anHour.B, err = c.anHour(ctx, src, q.B); err != nil {
+			return err
+		}
+		out.Soon(anHour)
+	}
+	err = c.emit(ctx, func(w io.Writer) error {
+		if c.formatName == "json" {
+			return writeJSON(w, out)
+		}
+		return writeVerdict(w, &out)
+	})
+	if err != nil || out.Word == verdict.Pass {
+		return err
+	}
+	return verdictError{out.Word}
+}
+
+// recentHours is how many hours tell how many page views come.
+const recentHours = 3
+
+// anHour returns how many page views of a selection came in an hour lately.
+func (c *command) anHour(ctx context.Context, src query.Source, s selection.Selection) (float64, error) {
+	end := c.now
+	if !s.Until.IsZero() && s.Until.Before(end) {
+		return 0, nil // no more will come
+	}
+	s.Since, s.Until, s.GroupBy = end.Add(-recentHours*time.Hour), end, nil
+	series, err := src.Series(ctx, query.SeriesQuery{Selection: s})
+	if err != nil || len(series.Groups) == 0 {
+		return 0, err
+	}
+	views := 0.0
+	for _, p := range series.Groups[0].Points {
+		views += float64(p.Views)
+	}
+	return views / recentHours, nil
+}
+
+func writeVerdict(w io.Writer, v *decided) error {
+	c := &v.Comparison
+	fmt.Fprintf(w, "%s: %s\n", v.Word, output.Printable(v.Reasons[0]))
+	for _, reason := range v.Reasons[1:] {
+		fmt.Fprintf(w, "  %s\n", output.Printable(reason))
+	}
+	fmt.Fprintf(w, "  page views: A %.0f, B %.0f\n", c.Views.A, c.Views.B)
+	if m := v.Missing; m != nil {
+		fmt.Fprintf(w, "  missing: about %.0f of A, %.0f of B", m.A, m.B)
+		switch {
+		case v.Wait != nil:
+			fmt.Fprintf(w, "; at the pace of the last %d hours that takes %s", recentHours, duration(*v.Wait))
+		case m.A > 0 || m.B > 0:
+			fmt.Fprintf(w, "; in the last %d hours a side that needs them got none", recentHours)
+		}
+		fmt.Fprintln(w)
+	}
+	said := map[string]bool{}
+	for _, r := range v.Reasons {
+		said[r] = true
+	}
+	for _, warning := range c.Warnings {
+		if !said[warning] {
+			fmt.Fprintf(w, "  %s\n", output.Printable(warning))
+		}
+	}
+	return nil
+}
+
+// duration formats hours.
+func duration(hours float64) string {
+	switch {
+	case hours < 1:
+		return fmt.Sprintf("%.0f minutes", math.Ceil(60*hours))
+	case hours < 48:
+		return fmt.Sprintf("%.0f hours", math.Ceil(hours))
+	}
+	return fmt.Sprintf("%.0f days", math.Ceil(hours/24))
+}

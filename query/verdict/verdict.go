@@ -1,0 +1,183 @@
+// Package verdict says whether a release may go on to more users: pass, marginal, fail or not yet.
+//
+// It rests on a comparison with the release before, and says no more than that: what passes has ruled out a change of the
+// limit, and what fails is surely worse, and by more than it. Between both is marginal, and before there
+// are enough page views it is not yet.
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/query"
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+// Word is the verdict.
+type Word string
+
+// The verdicts.
+const (
+	Pass     Word = "pass"     // a change of the limit is ruled out, and nothing is surely worse
+	Marginal Word = "marginal" // something is surely worse, but by less than the limit; or that limit is not ruled out with views enough to
+	Fail     Word = "fail"     // the page or a Web Vital is surely worse, and by more than the limit
+	NotYet   Word = "not yet"  // nothing is surely worse, and there are too few page views to rule out a change of the limit
+)
+
+// Limits are what is accepted. Zero fields mean the defaults.
+type Limits struct {
+	Page     float64 // of the JavaScript of a page view, as a share: 0.05
+	Vital    float64 // of the 75th percentile of a Web Vital, as a share: 0.1
+	Function float64 // of a function, as a share of the JavaScript of a page view: 0.01
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, x := range []struct {
+		to    *float64
+		value float64
+	}{{&l.Page, 0.05}, {&l.Vital, 0.1}, {&l.Function, 0.01}} {
+		if !(*x.to > 0) {
+			*x.to = x.value
+		}
+	}
+	return l
+}
+
+// Verdict is a verdict with what it rests on.
+type Verdict struct {
+	Word    Word     `json:"verdict"`
+	Reasons []string `json:"reasons"` // sentences: the one that decided first
+	// Missing is how many more page views each side needs, about, if the verdict is NotYet.
+	Missing *compare.Pair `json:"missing_views,omitempty"`
+	// Wait is about how long that takes, in hours. It is absent if nobody knows.
+	Wait *float64 `json:"wait_hours,omitempty"`
+}
+
+// Of returns the verdict on side B of a comparison.
+func Of(c *query.Comparison, l Limits) Verdict {
+	l = l.withDefaults()
+	if !c.Enough {
+		need := float64(c.MinViews)
+		v := Verdict{Word: NotYet, Missing: &compare.Pair{A: max(need-c.Views.A, 0), B: max(need-c.Views.B, 0)}}
+		if len(c.Warnings) > 0 {
+			v.Reasons = c.Warnings
+		} else {
+			v.Reasons = []string{fmt.Sprintf("%d page views are needed on each side", c.MinViews)}
+		}
+		return v
+	}
+	v := ofPage(c, l)
+	for _, x := range c.Vitals {
+		// There are several of them, of which the interval of 95 % knows nothing: it is stretched to one of 99 %.
+		if x.Status != compare.Slower || !(x.A.Value > 0) || x.Difference.Value <= 1.314*(x.Difference.Value-x.Difference.Low) {
+			continue
+		}
+		share := x.Difference.Value / x.A.Value
+		said := fmt.Sprintf("%s p75 is worse by more than chance: %s, from %s to %s", strings.ToUpper(x.Name), percent(share), number(x.A.Value, x.Unit), number(x.B.Value, x.Unit))
+		v.add(worse(share, l.Vital), said)
+	}
+	for i := range c.Functions {
+		f := &c.Functions[i]
+		if e := f.Shown(); (f.Status == compare.Slower || f.Status == compare.New) && e.Value >= l.Function*c.Total.Mean.A {
+			v.add(Marginal, fmt.Sprintf("the function %s is %s: %s of a page view", nameOf(f), f.Status, estimate(e)))
+		}
+	}
+	return v
+}
+
+// ofPage judges all JavaScript of a page view.
+func ofPage(c *query.Comparison, l Limits) Verdict {
+	t := &c.Total
+	e := t.Shown()
+	if t.Relative == nil && t.Status.Alarm() && e.Value > 0 {
+		return Verdict{Word: Fail, Reasons: []string{"JavaScript of a page view " + estimate(e) + ", which is more than noise, and before there was none"}}
+	}
+	if t.Relative == nil || e.Low == nil || e.High == nil || t.Mean.A <= 0 {
+		return Verdict{Word: NotYet, Reasons: []string{"how JavaScript varies is not known yet"}}
+	}
+	base := e.Value / *t.Relative
+	if *t.Relative == 0 {
+		base = t.Mean.A
+	}
+	low, high, limit := *e.Low/base, *e.High/base, l.Page
+	said := fmt.Sprintf("JavaScript of a page view %s (%s to %s)", percent(*t.Relative), percent(low), percent(high))
+	switch {
+	case t.Status.Alarm() && *t.Relative > 0:
+		return Verdict{Word: worse(*t.Relative, limit), Reasons: []string{said + ", which is more than noise"}}
+	case high < limit:
+		return Verdict{Word: Pass, Reasons: []string{said + ": a change of " + percent(limit) + " is ruled out"}}
+	case t.Detectable == nil || *t.Detectable <= limit*base:
+		return Verdict{Word: Marginal, Reasons: []string{said + ": a change of " + percent(limit) + " is not ruled out, though it would be with nine of ten such numbers of page views"}}
+	}
+	// What can be detected goes like one through the root of the page views.
+	more := math.Pow(*t.Detectable/(limit*base), 2) - 1
+	return Verdict{Word: NotYet, Reasons: []string{said + ": a change of " + percent(limit) + " is not ruled out yet"},
+		Missing: &compare.Pair{A: math.Ceil(c.Views.A * more), B: math.Ceil(c.Views.B * more)}}
+}
+
+// worse is the verdict on something that is surely worse.
+func worse(share, limit float64) Word {
+	if share >= limit {
+		return Fail
+	}
+	return Marginal
+}
+
+// add takes a further finding. The worst word remains, and its reason comes first. What is surely worse is said at once, also if
+// the page itself needs more page views.
+func (v *Verdict) add(w Word, reason string) {
+	rank := map[Word]int{Pass: 0, NotYet: 1, Marginal: 2, Fail: 3}
+	if rank[w] <= rank[v.Word] {
+		v.Reasons = append(v.Reasons, reason)
+		return
+	}
+	v.Word, v.Reasons = w, append([]string{reason}, v.Reasons...)
+	v.Missing = nil
+}
+
+// Soon sets Wait from how many page views an hour the sides get.
+func (v *Verdict) Soon(anHour compare.Pair) {
+	if v.Missing == nil {
+		return
+	}
+	hours := 0.0
+	for _, x := range [][2]float64{{v.Missing.A, anHour.A}, {v.Missing.B, anHour.B}} {
+		switch {
+		case x[0] <= 0:
+		case x[1] <= 0:
+			return
+		default:
+			hours = max(hours, x[0]/x[1])
+		}
+	}
+	v.Wait = &hours
+}
+
+func nameOf(f *compare.FunctionChange) string {
+	name := f.Name
+	if name == "" {
+		name = "(anonymous)"
+	}
+	if f.Resource != "" {
+		name += fmt.Sprintf(" %s:%d:%d", f.Resource, f.Line, f.Column)
+	}
+	return name
+}
+
+func estimate(e compare.Estimate) string {
+	out := fmt.Sprintf("%+.3g ms", e.Value)
+	if e.Low != nil && e.High != nil {
+		out += fmt.Sprintf(" (%+.3g to %+.3g)", *e.Low, *e.High)
+	}
+	return out
+}
+
+func percent(share float64) string { return fmt.Sprintf("%+.2g %%", 100*share) }
+
+func number(x float64, unit string) string {
+	if unit == "score" {
+		return fmt.Sprintf("%.3f", x)
+	}
+	return fmt.Sprintf("%.0f ms", x)
+}
