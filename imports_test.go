@@ -90,7 +90,7 @@ var mayImport = map[string][]string{
 	"collect/quota":  {},
 	"collect/redact": {"trie"},
 
-	"notify": {},
+	"notify": {"encode/output", "internal/authorities", "internal/strictyaml", "rules/feature"},
 
 	"query":           {"encode", "encode/columns", "encode/output", "internal/fresh", "internal/lru", "query/compare", "query/selection", "rules/site", "store", "symbols/naming", "symbols/owner", "trie", "trie/rollup"},
 	"query/agent":     {"encode/output", "internal/spelling", "query", "query/budget", "query/compare", "query/selection", "trie"},
@@ -109,7 +109,7 @@ var mayImport = map[string][]string{
 	"cmd/aggregate/capture":  {},
 	"cmd/demo":               {},
 	"cmd/fieldtrie":          {"encode/output", "internal/commandline", "internal/spelling"},
-	"cmd/ingest":             {"cmd/ingest/connections", "cmd/ingest/demo", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/strictyaml", "internal/fair", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
+	"cmd/ingest":             {"cmd/ingest/connections", "cmd/ingest/demo", "collect", "docs", "encode/output", "internal/commandline", "internal/disk", "internal/lru", "internal/spelling", "internal/strictyaml", "internal/fair", "notify", "query", "query/agent", "query/api", "query/budget", "query/pyroscope", "query/selection", "rules/access", "rules/feature", "rules/site", "sdk", "store", "store/objects", "store/shared", "store/shared/backup", "store/upgrade", "symbols/naming", "symbols/owner", "symbols/tables", "symbols/uploads", "web"},
 	"cmd/ingest/connections": {"collect"},
 	"cmd/ingest/demo":        {"collect", "encode", "query", "query/budget", "query/compare", "query/selection", "store/shared", "symbols", "symbols/owner", "symbols/sourcemap", "symbols/tables", "trie", "trie/rollup"},
 	"cmd/upload":             {"encode/output", "internal/authorities", "internal/commandline", "symbols", "symbols/build", "symbols/owner"},
@@ -144,7 +144,7 @@ var onlyIn = map[string]struct {
 	"github.com/google/pprof":         {[]string{"encode/pprof", "test/bench"}, "pprof is one format among several"},
 	"github.com/spf13/pflag":          {[]string{"cmd/aggregate", "cmd/fieldtrie", "cmd/ingest", "cmd/upload", "internal/commandline", "test/bench", "test/bench/load"}, "libraries have no command line"},
 	"log/slog":                        {[]string{"cmd/ingest", "collect", "internal/disk", "store/shared", "store/shared/roll", "store/shared/write", "test/storetest"}, "logging is for the edges"},
-	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/demo", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/fakebucket", "test/loadgen", "web"}, "the core does no I/O"},
+	"net/http":                        {[]string{"cmd/aggregate", "cmd/aggregate/capture", "cmd/demo", "cmd/ingest", "cmd/ingest/connections", "cmd/ingest/demo", "cmd/upload", "collect", "docs", "internal/authorities", "notify", "query/agent", "query/api", "query/budget", "query/pyroscope", "rules/access", "sdk", "store/bucket", "symbols/uploads", "test/bench", "test/bench/load", "test/fakebucket", "test/loadgen", "web"}, "the core does no I/O"},
 	"google.golang.org/protobuf":      {[]string{"collect", "encode", "encode/internal/fixture", "encode/otlp", "encode/pprof", "proto/fieldtrie/v1", "proto/google/v1", "proto/querier/v1", "proto/settings/v1", "proto/types/v1", "query/pyroscope", "store/upgrade/former", "test/bench/load"}, "tries are values, not messages"},
 	"github.com/prometheus":           {[]string{"cmd/ingest", "cmd/ingest/connections", "collect", "query/api"}, "what is measured is what a daemon serves"},
 	"github.com/klauspost/compress":   {[]string{"collect", "query/api", "query/pyroscope", "store/block", "store/upgrade/former", "symbols", "test/bench", "test/bench/load", "test/bundles"}, "formats do not compress"},

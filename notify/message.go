@@ -13,8 +13,13 @@ type Message struct {
 	Title string
 	// Lines are short paragraphs of text: pages, causes, what to do.
 	Lines []string
-	// Labels are short names and values: page, function, release, metric, direction, owner.
+	// Labels are short names and values: page, function, release, metric, direction, owner. All messages of a change have
+	// the same, since Alertmanager tells alerts apart by them.
 	Labels map[string]string
+	// Pages are the pages that have the change, for filters; the one with the most added time first.
+	Pages []string
+	// Milliseconds is the size of the change in ms of a page view, without a sign; nil if it is no time, or unknown.
+	Milliseconds *float64
 	// Link is the change in the dashboard; empty without a public address.
 	Link       string
 	Begin      time.Time

@@ -102,6 +102,8 @@ func (c *config) checkFiles() (found []string, err error) {
 	if err == nil {
 		check(c.budgets, fmt.Sprintf("%d budgets and rules for features", len(budgets.Budgets)), nil)
 	}
+	channels, err := c.readNotify()
+	check(c.notify, channelsFound(channels), err)
 	_, err = c.readOwners()
 	check(c.owners, "owners", err)
 	_, err = c.links()

@@ -38,6 +38,7 @@ type config struct {
 	pageRules   string
 	sampling    string
 	budgets     string
+	notify      string
 	demo        demoOptions
 	owners      string
 	sourceLink  string
@@ -100,6 +101,7 @@ func (c *config) refused() (wrong []error) {
 	}
 	refuse(c.site == "", "--site: the name of the site is empty")
 	refuse(c.data == "", "--data: the name of the directory is empty")
+	refuse(c.testNotification != "" && c.notify == "", "--test-notification: it goes with --notify, the file that has the channel")
 	for _, err := range []error{checkPublicURL(c.publicURL), c.validate()} {
 		refuse(err != nil, "%w", err)
 	}

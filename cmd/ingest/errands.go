@@ -10,12 +10,15 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
 	"github.com/fieldtrie/fieldtrie/encode/output"
+	"github.com/fieldtrie/fieldtrie/internal/spelling"
+	"github.com/fieldtrie/fieldtrie/notify"
 	"github.com/fieldtrie/fieldtrie/store/objects"
 	"github.com/fieldtrie/fieldtrie/store/shared"
 )
@@ -25,6 +28,8 @@ type errands struct {
 	restore string // make --data of this backup, or of other data
 	verify  bool   // check the data
 	repair  bool   // and make sums again
+
+	testNotification string // send a test message to this channel
 }
 
 // validate refuses errands that do not go together.
@@ -32,6 +37,8 @@ func (e *errands) validate() error {
 	switch {
 	case e.restore != "" && e.verify:
 		return errors.New("only one of --restore and --verify at a time")
+	case e.testNotification != "" && (e.restore != "" || e.verify):
+		return errors.New("--test-notification does not go with --restore and --verify")
 	case e.repair && !e.verify:
 		return errors.New("--repair: it goes with --verify")
 	}
@@ -40,13 +47,16 @@ func (e *errands) validate() error {
 
 // any reports whether there is something to do instead of serving.
 func (e *errands) any() bool {
-	return e.restore != "" || e.verify
+	return e.restore != "" || e.verify || e.testNotification != ""
 }
 
 // errand does what is to be done instead of serving.
 func (c *config) errand(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
-	if c.verify {
+	switch {
+	case c.verify:
 		return c.verifyData(ctx, stdout, stderr)
+	case c.testNotification != "":
+		return c.testChannel(ctx, stdout)
 	}
 	return c.restoreData(ctx, stdin, stdout, stderr)
 }
@@ -191,4 +201,36 @@ func (c *config) askHealth(ctx context.Context) error {
 		return fmt.Errorf("the daemon is not well: %s: %s", res.Status, said)
 	}
 	return nil
+}
+
+// testChannel sends a test message and says what its receiver answered.
+func (c *config) testChannel(ctx context.Context, stdout io.Writer) error {
+	f, err := c.readNotify()
+	if err != nil {
+		return err
+	}
+	ch := f.Channel(c.testNotification)
+	if ch == nil {
+		return fmt.Errorf("%s has no channel %q; it has %s", c.notify, c.testNotification, strings.Join(likely(c.testNotification, namesOf(f)), ", "))
+	}
+	var sender notify.Sender
+	r := sender.Send(ctx, notify.TestBatch(ch, time.Now()))
+	if _, err := fmt.Fprintf(stdout, "%s (%s, %s): %s: %s\n", ch.Name, ch.Kind, ch.Where(), r.Outcome, r.Answer); err != nil {
+		return err
+	}
+	switch r.Outcome {
+	case notify.Retry:
+		return errors.New("the message did not come through now; a daemon would try again for a day and a half: see docs/notifications.md for what the answer means")
+	case notify.Refused:
+		return errors.New("the receiver refuses the message, and would refuse all: correct the channel, see docs/notifications.md for what the answer means")
+	}
+	return nil
+}
+
+// likely returns the names that may be meant, all if none is near.
+func likely(name string, known []string) []string {
+	if near := spelling.Likely(name, known); len(near) > 0 {
+		return near
+	}
+	return known
 }

@@ -89,6 +89,7 @@ func (c *config) storageFlags(fs *pflag.FlagSet) {
 
 func (c *config) meaningFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.budgets, "budgets", "", "YAML `FILE` with budgets, which are evaluated every minute, and with rules that name features of the traces that come. SIGHUP reads it again")
+	fs.StringVar(&c.notify, "notify", "", "YAML `FILE` with the channels that are told of changes: webhooks, Slack, Alertmanager, e-mail, Grafana, GitHub; see docs/notifications.md")
 	fs.StringVar(&c.owners, "owners", "", "YAML `FILE` that says whose code is whose, for questions by owner, team and package; see docs/owners.md")
 	fs.StringVar(&c.sourceLink, "source-link", "", "`TEMPLATE` of URLs of sources, such as https://git.example.com/{repo}/blob/{release}/{file}#L{line}: answers as JSON have them")
 	c.symbols.Retention, c.symbols.MaxSize = 400*24*time.Hour, 2<<30
@@ -133,5 +134,6 @@ func (c *config) limitFlags(fs *pflag.FlagSet) {
 func (c *config) errandFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.restore, "restore", "", "make --data, which must be new or empty, of a backup in `FILE`, - for standard input, or of the data in a directory or s3://BUCKET/PREFIX, and exit")
 	fs.BoolVar(&c.verify, "verify", false, "check all objects that --data has, say what is wrong, and exit with 1 if something is")
+	fs.StringVar(&c.testNotification, "test-notification", "", "send a test message to the channel `NAME` of --notify, say what its receiver answers, and exit with 1 if it did not take it")
 	fs.BoolVar(&c.repair, "repair", false, "with --verify: make sums again of what they were made of")
 }

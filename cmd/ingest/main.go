@@ -36,6 +36,7 @@ Examples:
 
   ingest --data /var/lib/fieldtrie --listen :8418 --allow-origin https://www.example.com
   ingest --config /etc/fieldtrie/ingest.yaml --check
+  ingest --notify /etc/fieldtrie/notify.yaml --test-notification on-call
 
   curl --fail http://127.0.0.1:8419/v1/backup --output backup.tar
   ingest --restore backup.tar --data /var/lib/fieldtrie-restored
@@ -44,8 +45,8 @@ Examples:
 
 const notes = `Sizes are bytes or like 256KiB and 4MiB. Durations are like 90m, 24h and 7d.
 
-Exit status: 0; 1 if something went wrong or --check or --verify found a mistake; 2 for a
-wrong command line or setting.`
+Exit status: 0; 1 if something went wrong, --check or --verify found a mistake, or the receiver
+of --test-notification did not take the message; 2 for a wrong command line or setting.`
 
 func main() { os.Exit(execute(&config{})) }
 

@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/fieldtrie/fieldtrie/collect"
+	"github.com/fieldtrie/fieldtrie/notify"
 	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
@@ -71,4 +73,34 @@ func (c *config) readAccess() (*access.Rules, error) {
 		return nil, err
 	}
 	return rules, nil
+}
+
+// readNotify returns the channels that are told of changes, with their secrets; nil without --notify. It returns all that is
+// wrong with them.
+func (c *config) readNotify() (*notify.File, error) {
+	f, err := readRules(c.notify, notify.Parse)
+	if f != nil {
+		if err = f.ReadSecrets(os.ReadFile, os.Getenv); err != nil {
+			err = fmt.Errorf("%s: %w", c.notify, err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("notify: %w", err)
+	}
+	return f, nil
+}
+
+// channelsFound says which channels there are.
+func channelsFound(f *notify.File) string {
+	if f == nil {
+		return ""
+	}
+	return "channels " + strings.Join(namesOf(f), ", ")
+}
+
+func namesOf(f *notify.File) (names []string) {
+	for _, c := range f.Channels {
+		names = append(names, c.Name)
+	}
+	return names
 }

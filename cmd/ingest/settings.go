@@ -34,7 +34,7 @@ type settings struct {
 
 // onlyTyped are flags that say what to do once, and not how a daemon is.
 func onlyTyped() []string {
-	return []string{"check", "healthy", "write-docs", "help-all", "version", "completion", "man", "restore", "verify", "repair"}
+	return []string{"check", "healthy", "write-docs", "help-all", "version", "completion", "man", "restore", "verify", "repair", "test-notification"}
 }
 
 // typed is the origin of what stands on the command line.

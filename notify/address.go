@@ -1,0 +1,66 @@
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// errPrivate is that a target is not in the internet.
+var errPrivate = errors.New("an address that is not of the internet; set allow_private: true if the channel is to reach it")
+
+// special are networks that are not of the internet, by the registries of special-purpose addresses of IANA (RFC 6890), and
+// the address at which Azure tells virtual machines about themselves. Those of cloud metadata are in them otherwise.
+func special() []netip.Prefix {
+	var all []netip.Prefix
+	for _, text := range []string{
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+		"192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24",
+		"203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+		// Of IPv6 only 2000::/3 is of the internet, and of it not Teredo, ORCHID and what else is in 2001::/23, the documentation,
+		// and 6to4, which has addresses of IPv4 in it.
+		"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+	} {
+		all = append(all, netip.MustParsePrefix(text))
+	}
+	return all
+}
+
+// public reports whether an address is of the internet.
+func public(a netip.Addr) bool {
+	a = a.Unmap().WithZone("") // ::ffff:127.0.0.1 is 127.0.0.1
+	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(a) {
+		b := a.As16()
+		a = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	if a.Is6() && !netip.MustParsePrefix("2000::/3").Contains(a) {
+		return false
+	}
+	return a.IsValid() && !slices.ContainsFunc(special(), func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// dialTimeout bounds a connection.
+const dialTimeout = 10 * time.Second
+
+// dialer returns a dialer that refuses addresses that are not of the internet, unless they are allowed. It looks at each address
+// at which it is about to connect, after names are resolved.
+func dialer(allowPrivate bool) *net.Dialer {
+	d := &net.Dialer{Timeout: dialTimeout}
+	if !allowPrivate {
+		d.Control = func(_, address string, _ syscall.RawConn) error {
+			a, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return fmt.Errorf("connect to %s: %w", address, err)
+			}
+			if !public(a.Addr()) {
+				return fmt.Errorf("%s is %w", a.Addr(), errPrivate)
+			}
+			return nil
+		}
+	}
+	return d
+}

@@ -1,0 +1,112 @@
+package notify
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fieldtrie/fieldtrie/rules/feature"
+)
+
+// Channel is one receiver of messages, and what it gets.
+type Channel struct {
+	Name   string
+	Kind   Kind
+	Target string // a URL without secrets; empty for Slack, whose URL is its secret
+	Line   int    // of the file, from 1
+
+	Pages      []string // patterns as of [feature.CheckPage]; none: all
+	Owner      string   // empty: all
+	Events     []Event  // none: all
+	Directions []string // "slower", "faster", "moved"; none: all
+	MinMS      float64  // changes by less time are left out; changes of what is no time are not
+
+	Quiet        *Quiet // nil: none
+	Rate         *Rate  // nil: no limit
+	AllowPrivate bool   // addresses of private networks, see [Sender]
+
+	User string   // whose secret it is: Alertmanager, e-mail
+	From string   // e-mail
+	To   []string // e-mail
+	As   string   // GitHub: asIssue or asComment
+	API  string   // GitHub: URL of the API
+
+	secret source
+}
+
+// Kind is what a channel's receiver is.
+type Kind string
+
+// The kinds.
+const (
+	Webhook      Kind = "webhook"
+	Slack        Kind = "slack"
+	Alertmanager Kind = "alertmanager"
+	Email        Kind = "email"
+	Grafana      Kind = "grafana"
+	GitHub       Kind = "github"
+)
+
+func allKinds() []Kind { return []Kind{Webhook, Slack, Alertmanager, Email, Grafana, GitHub} }
+
+// conduct is how a kind of channel is set and used.
+type conduct struct {
+	fields []string                // of its own, besides those of all channels
+	check  func(c *Channel) error  // of fields that are set; nil: nothing to check
+	secret func(text string) error // what is wrong with a secret; nil: it has none
+	needs  bool                    // a secret
+	// Several messages are sent as one digest. Without it each is sent by itself.
+	digests bool
+	// The receiver groups and mutes by itself, so there are no quiet hours and no rate.
+	always bool
+	send   func(ctx context.Context, l *line, b Batch) Result
+}
+
+func conductOf(k Kind) conduct {
+	switch k {
+	case Webhook:
+		return conduct{check: (*Channel).checkURL, secret: checkSigningSecrets, needs: true, digests: true, send: sendWebhook}
+	case Slack:
+		return conduct{secret: checkSlackURL, needs: true, digests: true, send: sendSlack}
+	case Alertmanager:
+		return conduct{fields: []string{"user"}, check: (*Channel).checkURL, secret: checkToken, always: true, send: sendAlerts}
+	case Email:
+		return conduct{fields: []string{"user", "from", "to"}, check: (*Channel).checkEmail, secret: checkToken, digests: true, send: sendEmail}
+	case Grafana:
+		return conduct{check: (*Channel).checkURL, secret: checkToken, needs: true, always: true, send: sendAnnotation}
+	case GitHub:
+		return conduct{fields: []string{"as", "api"}, check: (*Channel).checkGitHub, secret: checkToken, needs: true, send: sendGitHub}
+	}
+	return conduct{}
+}
+
+// Wants reports whether a channel gets a message. Tests are wanted always.
+func (c *Channel) Wants(m Message) bool {
+	if m.Event == Test {
+		return true
+	}
+	if len(c.Events) > 0 && !slices.Contains(c.Events, m.Event) ||
+		len(c.Directions) > 0 && !slices.Contains(c.Directions, m.Labels["direction"]) ||
+		c.Owner != "" && c.Owner != m.Labels["owner"] ||
+		m.Milliseconds != nil && *m.Milliseconds < c.MinMS {
+		return false
+	}
+	fits := func(page string) bool {
+		return slices.ContainsFunc(c.Pages, func(pattern string) bool { return feature.FitsPage(pattern, page) })
+	}
+	if len(c.Pages) > 0 && !slices.ContainsFunc(m.Pages, fits) {
+		return false
+	}
+	return c.Kind != GitHub || c.concerns(m)
+}
+
+// Where is where a channel's messages go, without anything secret, for people.
+func (c *Channel) Where() string {
+	switch c.Kind {
+	case Slack:
+		return "Slack"
+	case Email:
+		return strings.Join(c.To, ", ") + " by " + c.Target
+	}
+	return c.Target
+}

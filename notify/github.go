@@ -1,0 +1,194 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// What a message is on GitHub.
+const (
+	asIssue   = "issue"
+	asComment = "comment" // on the commit of the release
+)
+
+func (c *Channel) checkGitHub() error {
+	if err := c.checkURL(); err != nil {
+		return err
+	}
+	if repository(c.Target) == "" {
+		return fmt.Errorf("target: %.100q is no repository such as https://github.com/acme/shop", c.Target)
+	}
+	if c.As != asIssue && c.As != asComment {
+		return fmt.Errorf("as: %.40q is neither %s nor %s, a comment on the commit of a release", c.As, asIssue, asComment)
+	}
+	if c.API == "" {
+		if u, err := url.Parse(c.Target); err != nil || u.Host != "github.com" {
+			return errors.New("api: say where the API is, such as https://github.example.com/api/v3")
+		}
+		return nil
+	}
+	if err := checkWebURL(c.API); err != nil {
+		return fmt.Errorf("api: %w", err)
+	}
+	return nil
+}
+
+// repository returns "owner/name" of the URL of a repository, "" if it is none.
+func repository(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	name := strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
+	if !ownerAndName.MatchString(name) {
+		return ""
+	}
+	return name
+}
+
+var ownerAndName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
+
+// concerns reports whether a message is about a channel's repository, as far as it says, and has what is commented on.
+func (c *Channel) concerns(m Message) bool {
+	if r := repository(m.Repository); r != "" && !strings.EqualFold(r, repository(c.Target)) {
+		return false
+	}
+	return c.As == asIssue || commitSHA.MatchString(m.Commit)
+}
+
+var commitSHA = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+
+// hub is the API of a repository.
+type hub struct {
+	*line
+	base string
+}
+
+func sendGitHub(ctx context.Context, l *line, b Batch) Result {
+	h := hub{l, strings.TrimSuffix(cmp.Or(l.channel.API, "https://api.github.com"), "/") + "/repos/" + repository(l.channel.Target)}
+	d := b.Due[0]
+	if l.channel.As == asComment {
+		return h.comment(ctx, d.Message)
+	}
+	return h.issue(ctx, d)
+}
+
+func (h hub) ask(ctx context.Context, method, path string, body any) (reply, Result) {
+	header := h.bearer()
+	header.Set("Accept", "application/vnd.github+json")
+	header.Set("X-Github-Api-Version", "2022-11-28")
+	r, err := h.do(ctx, method, h.base+path, header, body)
+	return r, h.judged(r, err)
+}
+
+type githubBody struct {
+	Body string `json:"body"`
+}
+
+// comment comments on the commit of a message; a test on the newest commit.
+func (h hub) comment(ctx context.Context, m Message) Result {
+	sha := m.Commit
+	if m.Event == Test {
+		r, out := h.ask(ctx, http.MethodGet, "/commits?per_page=1", nil)
+		var commits []struct {
+			SHA string `json:"sha"`
+		}
+		if out.Outcome != Accepted {
+			return out
+		}
+		if err := json.Unmarshal(r.body, &commits); err != nil || len(commits) == 0 {
+			return Result{Outcome: Refused, Answer: "the repository has no commit to comment on"}
+		}
+		sha = commits[0].SHA
+	}
+	if !commitSHA.MatchString(sha) {
+		return Result{Outcome: Refused, Answer: "the commit of the release is not known: upload with --commit"}
+	}
+	_, out := h.ask(ctx, http.MethodPost, "/commits/"+sha+"/comments", githubBody{markdownOf(m, true)})
+	return out
+}
+
+// issue opens an issue, and closes it with a comment when the change is resolved. One whose number is not known stays open.
+func (h hub) issue(ctx context.Context, d Due) Result {
+	m := d.Message
+	number, err := strconv.ParseUint(d.Receipt, 10, 63)
+	known := err == nil
+	if m.Event == Resolved && !known {
+		return Result{Outcome: Accepted, Answer: "no issue of the change is known, so none is closed"}
+	}
+	if m.Event == Resolved {
+		return h.close(ctx, m, number)
+	}
+	r, out := h.ask(ctx, http.MethodPost, "/issues", map[string]string{"title": cut(m.Title, 250), "body": markdownOf(m, false)})
+	var made struct {
+		Number uint64 `json:"number"`
+	}
+	if out.Outcome != Accepted || json.Unmarshal(r.body, &made) != nil || made.Number == 0 {
+		return out
+	}
+	out.Receipt = strconv.FormatUint(made.Number, 10)
+	out.Answer = fmt.Sprintf("%d: issue %d", r.status, made.Number)
+	if m.Event == Test {
+		return h.close(ctx, m, made.Number)
+	}
+	return out
+}
+
+// close closes an issue. The comment comes last, since it is the one thing that a retry would do twice.
+func (h hub) close(ctx context.Context, m Message, number uint64) Result {
+	path := "/issues/" + strconv.FormatUint(number, 10)
+	_, out := h.ask(ctx, http.MethodPatch, path, map[string]string{"state": "closed", "state_reason": "completed"})
+	if out.Outcome == Accepted {
+		_, out = h.ask(ctx, http.MethodPost, path+"/comments", githubBody{markdownOf(m, true)})
+	}
+	out.Receipt = strconv.FormatUint(number, 10)
+	return out
+}
+
+// markdownOf is a message in Markdown, in which nothing of it is markup. The id tells a program which change it is about.
+func markdownOf(m Message, title bool) string {
+	var b strings.Builder
+	if title {
+		b.WriteString("**" + inMarkdown(withEvent(m)) + "**\n\n")
+	}
+	for _, text := range m.Lines {
+		b.WriteString(inMarkdown(text) + "\n\n")
+	}
+	if text := labelText(m); text != "" {
+		b.WriteString(inMarkdown(text) + "\n\n")
+	}
+	if m.Link != "" {
+		b.WriteString("[Open in Fieldtrie](<" + m.Link + ">)\n\n")
+	}
+	b.WriteString("<!-- fieldtrie change " + token(m.Change) + " -->\n")
+	return b.String()
+}
+
+// inMarkdown escapes a text. What could be markup is written as character references. GitHub looks for mentions, references to
+// issues and URLs of issues in what comes out, so that an invisible joiner is in these.
+func inMarkdown(text string) string {
+	const joiner = "&#8288;"
+	var b strings.Builder
+	for i, r := range text {
+		if !strings.ContainsRune("\\`*_{}[]<>|~&$!()+-=.@#:", r) {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, "&#%d;", r)
+		if r == '@' || r == '#' || strings.HasPrefix(text[i:], "://") {
+			b.WriteString(joiner)
+		}
+	}
+	return issueKey.ReplaceAllString(b.String(), "$0"+joiner)
+}
+
+// issueKey matches the other beginning of a reference to an issue.
+var issueKey = regexp.MustCompile(`(?i)\bgh&#45;`)

@@ -1,0 +1,68 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"html"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxTag bounds a tag: Grafana has columns of 100 characters for it.
+const maxTag = 100
+
+// annotation is what POST /api/annotations takes. Times are in ms.
+type annotation struct {
+	Time    int64    `json:"time"`
+	TimeEnd int64    `json:"timeEnd,omitempty"`
+	Tags    []string `json:"tags"`
+	Text    string   `json:"text"`
+}
+
+// sendAnnotation adds an annotation at the begin of a change, and has it reach to the end once that is known. Without a receipt
+// of the first one the end is a second annotation.
+func sendAnnotation(ctx context.Context, l *line, b Batch) Result {
+	d := b.Due[0]
+	to := strings.TrimSuffix(l.channel.Target, "/") + "/api/annotations"
+	a := annotationOf(d.Message)
+	if id, err := strconv.ParseInt(d.Receipt, 10, 64); err == nil && d.Message.Event == Resolved {
+		r, err := l.do(ctx, http.MethodPatch, to+"/"+strconv.FormatInt(id, 10), l.bearer(), a)
+		out := l.judged(r, err)
+		if r.status != http.StatusNotFound { // somebody deleted it
+			out.Receipt = d.Receipt
+			return out
+		}
+	}
+	r, err := l.do(ctx, http.MethodPost, to, l.bearer(), a)
+	out := l.judged(r, err)
+	var made struct {
+		ID int64 `json:"id"`
+	}
+	if out.Outcome == Accepted && json.Unmarshal(r.body, &made) == nil && made.ID > 0 {
+		out.Receipt = strconv.FormatInt(made.ID, 10)
+	}
+	return out
+}
+
+func annotationOf(m Message) annotation {
+	a := annotation{Time: m.Begin.UnixMilli(), Tags: []string{"fieldtrie", string(m.Event)}}
+	if !m.End.IsZero() && m.End.After(m.Begin) {
+		a.TimeEnd = m.End.UnixMilli()
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Labels)) {
+		a.Tags = append(a.Tags, cut(name+":"+m.Labels[name], maxTag))
+	}
+	// Grafana shows texts as HTML, of which it leaves out what is dangerous.
+	lines := []string{"<b>" + html.EscapeString(withEvent(m)) + "</b>"}
+	for _, text := range m.Lines {
+		lines = append(lines, html.EscapeString(text))
+	}
+	if m.Link != "" {
+		lines = append(lines, `<a href="`+html.EscapeString(m.Link)+`">Open in Fieldtrie</a>`)
+	}
+	a.Text = strings.Join(lines, "<br>\n")
+	return a
+}

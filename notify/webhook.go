@@ -1,0 +1,133 @@
+package notify
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// webhookBody is what a webhook gets, in the form that Standard Webhooks recommends.
+type webhookBody struct {
+	Type      string      `json:"type"` // "change.found", "change.resolved", "test", "digest"
+	Timestamp time.Time   `json:"timestamp"`
+	Data      webhookData `json:"data"`
+}
+
+// webhookData is one message, or the messages of a digest.
+type webhookData struct {
+	*webhookMessage
+	Messages []webhookMessage `json:"messages,omitempty"`
+	More     int              `json:"more,omitempty"` // messages of a digest that are left out
+}
+
+type webhookMessage struct {
+	ID           string            `json:"id"`
+	Event        Event             `json:"event"`
+	Time         time.Time         `json:"time"`
+	Change       string            `json:"change"`
+	Title        string            `json:"title"`
+	Lines        []string          `json:"lines"`
+	Labels       map[string]string `json:"labels"`
+	Pages        []string          `json:"pages,omitempty"`
+	Milliseconds *float64          `json:"milliseconds,omitempty"`
+	URL          string            `json:"url,omitempty"`
+	Begin        time.Time         `json:"begin"`
+	End          time.Time         `json:"end,omitzero"`
+	Commit       string            `json:"commit,omitempty"`
+	Repository   string            `json:"repository,omitempty"`
+}
+
+// maxDigest bounds the messages that a digest has in full; further ones are counted.
+const maxDigest = 100
+
+func webhookMessageOf(m Message) webhookMessage {
+	w := webhookMessage{ID: m.ID, Event: m.Event, Time: m.Time, Change: m.Change, Title: m.Title, Lines: m.Lines, Labels: m.Labels,
+		Milliseconds: m.Milliseconds, URL: m.Link, Begin: m.Begin, End: m.End, Commit: clean(m.Commit, maxLabel), Repository: clean(m.Repository, maxLabel)}
+	for _, p := range m.Pages[:min(len(m.Pages), maxLines)] {
+		w.Pages = append(w.Pages, clean(p, maxLabel))
+	}
+	return w
+}
+
+func sendWebhook(ctx context.Context, l *line, b Batch) Result {
+	body := webhookBody{Timestamp: b.Due[0].Message.Time}
+	switch m := b.Due[0].Message; {
+	case len(b.Due) > 1:
+		body.Type = "digest"
+		body.Timestamp = l.now
+		for _, d := range b.Due[:min(len(b.Due), maxDigest)] {
+			body.Data.Messages = append(body.Data.Messages, webhookMessageOf(d.Message))
+		}
+		body.Data.More = len(b.Due) - len(body.Data.Messages)
+	case m.Event == Test:
+		body.Type = "test"
+	default:
+		body.Type = "change." + string(m.Event)
+	}
+	if len(b.Due) == 1 {
+		one := webhookMessageOf(b.Due[0].Message)
+		body.Data.webhookMessage = &one
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return Result{Outcome: Refused, Answer: "write JSON: " + err.Error()}
+	}
+	header, err := sign(l.channel.secret.text, b.ID, l.now, data)
+	if err != nil {
+		return Result{Outcome: Refused, Answer: err.Error()}
+	}
+	return l.judged(l.do(ctx, http.MethodPost, l.channel.Target, header, data))
+}
+
+// sign returns the headers of Standard Webhooks, with a signature by each secret of a text.
+func sign(secrets, id string, at time.Time, body []byte) (http.Header, error) {
+	keys, err := signingKeys(secrets)
+	if err != nil {
+		return nil, err
+	}
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	var signatures []string
+	for _, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.%s", id, stamp, body)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	h := http.Header{}
+	h.Set("webhook-id", id)
+	h.Set("webhook-timestamp", stamp)
+	h.Set("webhook-signature", strings.Join(signatures, " "))
+	return h, nil
+}
+
+const maxSigningKeys = 5
+
+// signingKeys returns the keys of secrets, which are one a line.
+func signingKeys(text string) (keys [][]byte, err error) {
+	const how = "write whsec_ and 24 to 64 random bytes in base64, such as `echo whsec_$(openssl rand -base64 32)` prints; several, one a line, while one replaces another"
+	secrets := strings.Fields(text)
+	if len(secrets) > maxSigningKeys {
+		return nil, fmt.Errorf("%d secrets, the most is %d", len(secrets), maxSigningKeys)
+	}
+	for _, s := range secrets {
+		encoded, ok := strings.CutPrefix(s, "whsec_")
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+			return nil, errors.New("no secret of Standard Webhooks; " + how)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+func checkSigningSecrets(text string) error {
+	_, err := signingKeys(text)
+	return err
+}
