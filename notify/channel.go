@@ -51,10 +51,10 @@ func allKinds() []Kind { return []Kind{Webhook, Slack, Alertmanager, Email, Graf
 
 // conduct is how a kind of channel is set and used.
 type conduct struct {
-	fields []string                // of its own, besides those of all channels
-	check  func(c *Channel) error  // of fields that are set; nil: nothing to check
-	secret func(text string) error // what is wrong with a secret; nil: it has none
-	needs  bool                    // a secret
+	fields []string                 // of its own, besides those of all channels
+	check  func(c *Channel) []error // what is wrong with target and these; nil: it has no target
+	secret func(text string) error  // what is wrong with a secret; nil: it has none
+	needs  bool                     // a secret
 	// Several messages are sent as one digest. Without it each is sent by itself.
 	digests bool
 	// The receiver groups and mutes by itself, so there are no quiet hours and no rate.

@@ -24,16 +24,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/authorities"
 )
 
-func (c *Channel) checkEmail() error {
-	const how = "smtp://mail.example.com:587, or smtps://mail.example.com:465 for TLS from the first byte on"
+func (c *Channel) checkEmail() (wrong []error) {
 	u, err := url.Parse(c.Target)
-	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return fmt.Errorf("target: %.100q is no mail server such as %s", c.Target, how)
+	switch {
+	case err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "":
+		wrong = append(wrong, fmt.Errorf("target: %.100q is no mail server such as smtp://mail.example.com:587, or smtps://mail.example.com:465 for TLS from the first byte on", c.Target))
+	case u.User != nil:
+		wrong = append(wrong, errors.New("target: a user and a password do not stand in the URL, since it is printed; use user, and secret_file or secret_env"))
 	}
-	if u.User != nil {
-		return errors.New("target: a user and a password do not stand in the URL, since it is printed; use user, and secret_file or secret_env")
-	}
-	var wrong []error
 	if _, err := mail.ParseAddress(c.From); err != nil {
 		wrong = append(wrong, fmt.Errorf("from: %.100q is no address such as Fieldtrie <fieldtrie@example.com>", c.From))
 	}
@@ -45,7 +43,7 @@ func (c *Channel) checkEmail() error {
 			wrong = append(wrong, fmt.Errorf("to: %.100q is no address such as web@example.com", to))
 		}
 	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
 func sendEmail(ctx context.Context, l *line, b Batch) Result {

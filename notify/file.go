@@ -37,7 +37,9 @@ func Parse(r io.Reader) (*File, error) {
 	top := fieldsOf(v, "channels", "dashboard")
 	f.Dashboard = top.text("dashboard")
 	if f.Dashboard != "" {
-		top.failIf("dashboard", checkWebURL(f.Dashboard))
+		if err := checkWebURL(f.Dashboard); err != nil {
+			top.failIf("dashboard", fmt.Errorf("dashboard: %w", err))
+		}
 	}
 	items, err := top.fields["channels"].Items()
 	top.fail(err)
@@ -131,7 +133,9 @@ func (s *set) kind(c *Channel, item strictyaml.Value, own []string) {
 		if c.Target != "" {
 			s.failIf("target", fmt.Errorf("target: the URL of %s is its secret: leave target out, and put the URL into secret_file or secret_env", c.Kind))
 		}
-	} else if err := how.check(c); err != nil {
+		return
+	}
+	for _, err := range how.check(c) {
 		s.fail(item.Errorf("channel %s: %w", c.Name, err))
 	}
 }
@@ -228,9 +232,9 @@ func (s *set) yes(field string) bool {
 	return text == "true"
 }
 
-func (c *Channel) checkURL() error {
+func (c *Channel) checkURL() []error {
 	if err := checkWebURL(c.Target); err != nil {
-		return fmt.Errorf("target: %w", err)
+		return []error{fmt.Errorf("target: %w", err)}
 	}
 	return nil
 }

@@ -19,26 +19,23 @@ const (
 	asComment = "comment" // on the commit of the release
 )
 
-func (c *Channel) checkGitHub() error {
-	if err := c.checkURL(); err != nil {
-		return err
-	}
-	if repository(c.Target) == "" {
-		return fmt.Errorf("target: %.100q is no repository such as https://github.com/acme/shop", c.Target)
+func (c *Channel) checkGitHub() (wrong []error) {
+	if wrong = c.checkURL(); len(wrong) == 0 && repository(c.Target) == "" {
+		wrong = append(wrong, fmt.Errorf("target: %.100q is no repository such as https://github.com/acme/shop", c.Target))
 	}
 	if c.As != asIssue && c.As != asComment {
-		return fmt.Errorf("as: %.40q is neither %s nor %s, a comment on the commit of a release", c.As, asIssue, asComment)
+		wrong = append(wrong, fmt.Errorf("as: %.40q is neither %s nor %s, a comment on the commit of a release", c.As, asIssue, asComment))
 	}
-	if c.API == "" {
-		if u, err := url.Parse(c.Target); err != nil || u.Host != "github.com" {
-			return errors.New("api: say where the API is, such as https://github.example.com/api/v3")
+	u, err := url.Parse(c.Target)
+	if c.API == "" && err == nil && u.Host != "github.com" {
+		wrong = append(wrong, errors.New("api: say where the API is, such as https://github.example.com/api/v3"))
+	}
+	if c.API != "" {
+		if err := checkWebURL(c.API); err != nil {
+			wrong = append(wrong, fmt.Errorf("api: %w", err))
 		}
-		return nil
 	}
-	if err := checkWebURL(c.API); err != nil {
-		return fmt.Errorf("api: %w", err)
-	}
-	return nil
+	return wrong
 }
 
 // repository returns "owner/name" of the URL of a repository, "" if it is none.

@@ -26,20 +26,20 @@ func parseQuiet(text string) (*Quiet, error) {
 	}{{from, &q.from}, {to, &q.to}} {
 		t, err := time.Parse("15:04", end.text)
 		if err != nil || len(end.text) != len("15:04") {
-			return nil, fmt.Errorf("%.60q: %s", text, how)
+			return nil, fmt.Errorf("quiet_hours: %.60q: %s", text, how)
 		}
 		*end.to = time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
 	}
 	if q.from == q.to {
-		return nil, fmt.Errorf("%.60q: both times are the same", text)
+		return nil, fmt.Errorf("quiet_hours: %.60q: both times are the same", text)
 	}
 	zone = strings.TrimSpace(zone)
 	if zone == "" || zone == "Local" {
-		return nil, fmt.Errorf("%.60q: %s", text, how)
+		return nil, fmt.Errorf("quiet_hours: %.60q: %s", text, how)
 	}
 	var err error
 	if q.zone, err = time.LoadLocation(zone); err != nil {
-		return nil, fmt.Errorf("%.60q: there is no time zone %.40q; %s", text, zone, how)
+		return nil, fmt.Errorf("quiet_hours: %.60q: there is no time zone %.40q; %s", text, zone, how)
 	}
 	return &q, nil
 }
@@ -83,7 +83,7 @@ func parseRate(text string) (*Rate, error) {
 	n, err := strconv.Atoi(number)
 	d, err2 := time.ParseDuration(per)
 	if err != nil || err2 != nil || n < 1 || n > maxNumber || d < time.Minute || d > maxPer {
-		return nil, fmt.Errorf("%.40q: write a number and a duration from 1m to 24h, such as 10/1h", text)
+		return nil, fmt.Errorf("rate: %.40q: write a number and a duration from 1m to 24h, such as 10/1h", text)
 	}
 	return &Rate{Number: n, Per: d}, nil
 }
