@@ -63,6 +63,6 @@ func annotationOf(m Message) annotation {
 	if m.Link != "" {
 		lines = append(lines, `<a href="`+html.EscapeString(m.Link)+`">Open in Fieldtrie</a>`)
 	}
-	a.Text = strings.Join(lines, "<br>\n")
+	a.Text = strings.Join(lines, "<br/>\n")
 	return a
 }

@@ -55,7 +55,7 @@ func cleaned(m Message) Message {
 	m.Lines = lines
 	labels := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
-		if value := clean(m.Labels[key], maxLabel); value != "" && len(labels) < maxLabels {
+		if value := clean(m.Labels[key], maxLabel); key != "" && value != "" && len(labels) < maxLabels {
 			labels[labelName(key)] = value
 		}
 	}

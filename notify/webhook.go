@@ -15,17 +15,15 @@ import (
 )
 
 // webhookBody is what a webhook gets, in the form that Standard Webhooks recommends.
-type webhookBody struct {
-	Type      string      `json:"type"` // "change.found", "change.resolved", "test", "digest"
-	Timestamp time.Time   `json:"timestamp"`
-	Data      webhookData `json:"data"`
+type webhookBody[T webhookMessage | webhookDigest] struct {
+	Type      string    `json:"type"` // "change.found", "change.resolved", "test", "digest"
+	Timestamp time.Time `json:"timestamp"`
+	Data      T         `json:"data"`
 }
 
-// webhookData is one message, or the messages of a digest.
-type webhookData struct {
-	*webhookMessage
-	Messages []webhookMessage `json:"messages,omitempty"`
-	More     int              `json:"more,omitempty"` // messages of a digest that are left out
+type webhookDigest struct {
+	Messages []webhookMessage `json:"messages"`
+	More     int              `json:"more,omitempty"` // messages that are left out
 }
 
 type webhookMessage struct {
@@ -58,23 +56,19 @@ func webhookMessageOf(m Message) webhookMessage {
 }
 
 func sendWebhook(ctx context.Context, l *line, b Batch) Result {
-	body := webhookBody{Timestamp: b.Due[0].Message.Time}
-	switch m := b.Due[0].Message; {
-	case len(b.Due) > 1:
-		body.Type = "digest"
-		body.Timestamp = l.now
-		for _, d := range b.Due[:min(len(b.Due), maxDigest)] {
-			body.Data.Messages = append(body.Data.Messages, webhookMessageOf(d.Message))
-		}
-		body.Data.More = len(b.Due) - len(body.Data.Messages)
-	case m.Event == Test:
-		body.Type = "test"
-	default:
-		body.Type = "change." + string(m.Event)
+	m := b.Due[0].Message
+	kind := "change." + string(m.Event)
+	if m.Event == Test {
+		kind = "test"
 	}
-	if len(b.Due) == 1 {
-		one := webhookMessageOf(b.Due[0].Message)
-		body.Data.webhookMessage = &one
+	var body any = webhookBody[webhookMessage]{kind, m.Time, webhookMessageOf(m)}
+	if len(b.Due) > 1 {
+		var digest webhookDigest
+		for _, d := range b.Due[:min(len(b.Due), maxDigest)] {
+			digest.Messages = append(digest.Messages, webhookMessageOf(d.Message))
+		}
+		digest.More = len(b.Due) - len(digest.Messages)
+		body = webhookBody[webhookDigest]{"digest", l.now, digest}
 	}
 	data, err := json.Marshal(body)
 	if err != nil {

@@ -1,0 +1,56 @@
+package notify
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+)
+
+func TestPublic(t *testing.T) {
+	for text, want := range map[string]bool{
+		"8.8.8.8": true, "1.1.1.1": true, "93.184.216.34": true, "172.15.255.255": true, "172.32.0.1": true, "100.63.255.255": true, "100.128.0.0": true, "192.0.1.1": true, "198.20.0.1": true,
+		"223.255.255.255": true, "2606:4700::1111": true, "2a00:1450::1": true, "2001:200::1": true, "::ffff:8.8.8.8": true, "64:ff9b::8.8.8.8": true,
+		"0.0.0.0": false, "0.1.2.3": false, "10.0.0.1": false, "127.0.0.1": false, "127.255.255.254": false, "172.16.0.1": false, "172.31.255.255": false, "192.168.1.1": false,
+		"100.64.0.1": false, "100.100.100.200": false, // metadata of Alibaba
+		"169.254.169.254": false, "169.254.170.2": false, // metadata of most
+		"192.0.0.192": false, // metadata of Oracle
+		"168.63.129.16": false, "198.18.0.1": false, "192.0.2.1": false, "198.51.100.1": false, "203.0.113.1": false, "224.0.0.1": false, "240.0.0.1": false, "255.255.255.255": false,
+		"::": false, "::1": false, "fe80::1": false, "fe80::1%eth0": false, "fc00::1": false, "fd00:ec2::254": false, "fec0::1": false, "ff02::1": false, "100::1": false,
+		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::ffff:169.254.169.254": false, "::127.0.0.1": false, "::8.8.8.8": false,
+		"64:ff9b::127.0.0.1": false, "64:ff9b::169.254.169.254": false, "64:ff9b::10.1.2.3": false, "64:ff9b:1::8.8.8.8": false, "64:ff9b:0:0:1::1": false,
+		"2002:7f00:1::": false, "2002:a00:1::1": false, "2001:0:1::1": false, "2001:db8::1": false, "3fff::1": false, "5f00::1": false, "4000::1": false,
+	} {
+		if got := public(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+	if public(netip.Addr{}) {
+		t.Error("no address is of the internet")
+	}
+}
+
+// What the standard library knows to be no address of the internet is none.
+func TestPublicAgainstLibrary(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	refused := 0
+	for range 200_000 {
+		var b [16]byte
+		for i := range b {
+			b[i] = byte(random.Uint32())
+		}
+		v4 := netip.AddrFrom4([4]byte(b[:4]))
+		addresses := []netip.Addr{v4, netip.AddrFrom16(v4.As16()), netip.AddrFrom16(b)}
+		b[0] |= 0xf0
+		for _, a := range append(addresses, netip.AddrFrom16(b)) {
+			u := a.Unmap()
+			if private := !u.IsGlobalUnicast() || u.IsPrivate(); private && public(a) {
+				t.Fatalf("%s is taken for one of the internet", a)
+			} else if private {
+				refused++
+			}
+		}
+	}
+	if refused < 1000 {
+		t.Errorf("%d addresses are few", refused)
+	}
+}
