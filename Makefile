@@ -110,7 +110,7 @@ test-browsers:
 	@$(MAKE) --no-print-directory -j1 -o build test-sdk test-web
 test-programs:
 	@$(MAKE) --no-print-directory -j1 test-go test-race
-.PHONY: test-go test-race test-sdk test-web test-bundlers test-viewers test-alerts
+.PHONY: test-go test-race test-sdk test-web test-bundlers test-viewers test-alerts test-receivers
 test-go:
 	$(MEMORY) $(GOTEST) $(filter-out $(shell $(GO) list $(RACED)),$(shell $(GO) list ./...))
 	$(MEMORY) BACKEND=bucket $(GOTEST) ./query ./query/pyroscope ./query/budget ./collect
@@ -129,6 +129,9 @@ test-viewers: build test/viewers/node_modules ## open what is written in the vie
 	cd test/viewers && npm test
 test-alerts: ## have Prometheus read the alerts, and fire each of them
 	cd deploy/dashboards/rules && nice -n 4 $(GO) test ./...
+
+test-receivers: ## send notifications to Alertmanager, a mail server and the reference of Standard Webhooks
+	cd test/receivers && nice -n 4 $(GO) test ./...
 
 # 240 packages, 150 MB.
 .PHONY: test-mcp

@@ -13,7 +13,7 @@ func TestPublic(t *testing.T) {
 		"0.0.0.0": false, "0.1.2.3": false, "10.0.0.1": false, "127.0.0.1": false, "127.255.255.254": false, "172.16.0.1": false, "172.31.255.255": false, "192.168.1.1": false,
 		"100.64.0.1": false, "100.100.100.200": false, // metadata of Alibaba
 		"169.254.169.254": false, "169.254.170.2": false, // metadata of most
-		"192.0.0.192": false, // metadata of Oracle
+		"192.0.0.192":   false, // metadata of Oracle
 		"168.63.129.16": false, "198.18.0.1": false, "192.0.2.1": false, "198.51.100.1": false, "203.0.113.1": false, "224.0.0.1": false, "240.0.0.1": false, "255.255.255.255": false,
 		"::": false, "::1": false, "fe80::1": false, "fe80::1%eth0": false, "fc00::1": false, "fd00:ec2::254": false, "fec0::1": false, "ff02::1": false, "100::1": false,
 		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::ffff:169.254.169.254": false, "::127.0.0.1": false, "::8.8.8.8": false,
