@@ -41,12 +41,20 @@ type Day struct {
 	Vitals    []query.VitalReport
 }
 
+// Span is the profiled page views of a release in [Since, Until).
+type Span struct {
+	Release      string
+	Since, Until time.Time
+}
+
 // Observer reads what the detectors need.
 type Observer interface {
 	// Traffic returns the page views of all pages in [since, until).
 	Traffic(ctx context.Context, since, until time.Time) ([]Traffic, error)
-	// Compare compares two releases of a page, see [query.CompareQuery].
-	Compare(ctx context.Context, page, releaseA, releaseB string, since, until time.Time, o compare.Options) (query.Comparison, error)
-	// Days returns the days of a page in [since, until), whole ones alone, by time.
+	// Compare compares two releases of a page, see [query.CompareQuery]. The spans are at the same hours of one or more
+	// days, or one and the same time: then the hours in which both ran are to be strata.
+	Compare(ctx context.Context, page string, before, after Span, o compare.Options) (query.Comparison, error)
+	// Days returns the days of a page in [since, until), whole ones alone, by time. Functions have one name and file on all
+	// of them.
 	Days(ctx context.Context, page string, since, until time.Time) ([]Day, error)
 }

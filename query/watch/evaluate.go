@@ -1,0 +1,92 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"github.com/fieldtrie/fieldtrie/query/compare"
+)
+
+// Settings say what is looked for. Zero fields mean the defaults.
+type Settings struct {
+	Pages func(page string) bool // reports whether a page is looked at; nil: all are
+	Of    []Kind                 // empty: all kinds
+	// Min is the least change of a page, a feature or a function, in ms of a page view: 0.
+	Min float64
+	// MinShare is the least change of a page, a feature or a Web Vital, as a share of what was before: 0.03.
+	MinShare float64
+	// MinFunction is the least change of a function's self time, as a share of what was before: 0.05.
+	MinFunction float64
+	// MinOfPage is the least change of a function's self time, as a share of the page's JavaScript: 0.001.
+	MinOfPage float64
+	// FalseReports is how many reports without a change are accepted in a day of a page: 0.001.
+	FalseReports float64
+	// Edited returns the functions that differ between two releases, in the newer one; nil if nobody knows. Time that moved
+	// between them did not change.
+	Edited func(ctx context.Context, page, before, after string) ([]compare.Place, error)
+}
+
+// Memory is what Evaluate knows of pages from its calls before: a few hundred bytes for a page.
+type Memory struct {
+	Pages map[string]PageMemory `json:"pages,omitempty"`
+}
+
+// PageMemory is what is known of a page.
+type PageMemory struct {
+	Release string    `json:"release,omitempty"` // that is looked at
+	Looked  time.Time `json:"looked,omitzero"`   // when it was
+	Day     time.Time `json:"day,omitzero"`      // the last one whose end the time detector has looked at
+	// Waiting are changes by Release that must still be there later. There are at most 32.
+	Waiting []Waiting `json:"waiting,omitempty"`
+}
+
+// Waiting is a change that is reported if it is still there later.
+type Waiting struct {
+	What   What      `json:"what"`
+	Since  time.Time `json:"since"`  // when it was found: what comes later decides
+	Change float64   `json:"change"` // ms of a page view (cls: a score)
+	Views  float64   `json:"views"`  // of the release until then
+	Level  float64   `json:"level"`  // that it was found at
+}
+
+// Evaluation is what Evaluate found.
+type Evaluation struct {
+	// Found are changes that were not known, and known ones that are there again though they were [Back]: those with the
+	// most added time first. Nobody has to be told of those that are [Moved].
+	Found []Change
+	// Known are the given changes, in their order, with what is known of them now: Checked, further pages and
+	// consequences, and, of those that ended, State, Resolved and Resolution. What a person said is kept.
+	Known []Change
+	// Memory is for the next call.
+	Memory Memory
+	// Failed says why a page was not looked at. It will be looked at by the next call.
+	Failed map[string]error
+}
+
+// Evaluate looks at all pages of o for changes, up to now. It is to be called after each hour, with all changes that are not
+// resolved, or were within the last 42 days, and the Memory of the last call. It may be called less often: then changes are found
+// later, and not more of them. Equal arguments give equal results, so several nodes may call it, if the result of one alone is kept.
+//
+// The release detector looks at a page 2 hours after the newest release began, and then less and less often for a week; the
+// time detector once a day, when the day is over. Pages are read one by one. The error is that of reading the traffic, or that of ctx.
+func Evaluate(ctx context.Context, o Observer, now time.Time, s Settings, m Memory, known []Change) (Evaluation, error) {
+	traffic, err := o.Traffic(ctx, now.Add(-8*24*time.Hour), now)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	e := Evaluation{Known: append([]Change(nil), known...), Memory: Memory{Pages: map[string]PageMemory{}}, Failed: map[string]error{}}
+	for _, t := range traffic {
+		if s.Pages == nil || s.Pages(t.Page) {
+			e.Memory.Pages[t.Page] = m.Pages[t.Page]
+		}
+	}
+	for i := range e.Known {
+		if c := &e.Known[i]; c.State != Resolved && now.Sub(c.Found) >= newNormal {
+			c.State, c.Resolved, c.Resolution = Resolved, now, NewNormal
+		}
+	}
+	return e, ctx.Err()
+}
+
+// newNormal is how long a change is open at most.
+const newNormal = 14 * 24 * time.Hour
